@@ -28,7 +28,7 @@ demo: program ## a memory trace of a real program through a CXL link; waves and 
 test: ## every check there is; installs what is missing, ends with a table of durations
 	@bash testbenches/setup/test.sh
 
-cosim: ## the RTL of testbenches/rtl beside the model, in Verilator, Icarus, cocotb and SystemC; installs what is missing
+cosim: ## the RTL of testbenches/rtl beside the model, in Verilator, Icarus, cocotb, UVM and SystemC; installs what is missing
 	@bash testbenches/setup/cosimulate.sh
 
 bench: ## speed of codecs and kernel beside their peers, of calls from Python and SystemVerilog, in one run

@@ -1,6 +1,6 @@
 //! The C ABI: the codecs and the model for C, C++, SystemVerilog DPI and Python.
 //!
-//! Modelled: nothing of its own. Stateless calls ([`message`], [`check`]), flits as streams ([`stream`]), runs of
+//! Modelled: nothing of its own. Stateless calls ([`message`], [`check`]), flits as streams ([`stream`], [`parts`]), runs of
 //! scenarios ([`sim`]), ends of links beside RTL ([`link`]) and arbiters ([`arbiter`]). The committed header `testbenches/c/scalepool.h` is
 //! written from these files; its text on conventions is [`HEADER`]. Functions of the caller run inside calls of their handle
 //! alone ([`link::hook`], [`sim`]).
@@ -22,6 +22,7 @@ mod call;
 pub mod check;
 pub mod link;
 pub mod message;
+pub mod parts;
 pub mod sim;
 pub mod status;
 pub mod stream;

@@ -76,9 +76,15 @@ pub(super) fn check_count(count: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-fn def(id: u32) -> Result<&'static LayoutDef, Failure> {
+/// The layout with this number.
+pub(super) fn def(id: u32) -> Result<&'static LayoutDef, Failure> {
     let found = registry::layouts().nth(id as usize);
     found.ok_or_else(|| Failure::range("layout", id, format!("below {}", registry::layouts().count())))
+}
+
+/// The number of a layout.
+pub(super) fn number_of(def: &LayoutDef) -> u32 {
+    registry::layouts().position(|l| l.name == def.name).unwrap_or(0) as u32
 }
 
 fn field(def: &'static LayoutDef, id: u32) -> Result<&'static FieldDef, Failure> {
@@ -106,8 +112,7 @@ pub unsafe extern "C" fn sp_layout_find(name: *const c_char, name_length: usize,
         let caller = unsafe { Caller::trusted() };
         let layout = caller.place("layout", layout)?;
         let def = message::layout(&caller.text("name", name, name_length)?)?;
-        let id = registry::layouts().position(|l| l.name == def.name).unwrap_or(0);
-        layout.set(id as u32);
+        layout.set(number_of(def));
         Ok(SP_OK)
     })
 }

@@ -3,8 +3,9 @@
 //! A stream keeps what later flits depend on (rollover, carry-over). Flits go in, answers wait in order until they are
 //! taken; an answer of UALink may wait for the next flit, so there can be more or fewer than flits that went in.
 
-use super::call::{Caller, call};
+use super::call::{Buffer, Caller, call};
 use super::check::bytes_of;
+use super::parts::FlitPart;
 use super::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_FINDING, SP_OK, SP_UNREADABLE};
 use super::table::ObjectTable;
 use scalepool::forms::flit::{FlitAnswer, FlitDecoder, FlitEncoder};
@@ -21,9 +22,11 @@ pub const SP_UP: u32 = 1;
 /// Answers that may wait to be taken.
 const MAX_ANSWERS: usize = 1 << 16;
 
-struct Stream {
+pub(super) struct Stream {
     codec: Codec,
     answers: VecDeque<FlitAnswer>,
+    /// What is left of the answer that was taken last without JSON.
+    pub(super) parts: VecDeque<FlitPart>,
 }
 
 enum Codec {
@@ -31,7 +34,7 @@ enum Codec {
     Encode(FlitEncoder),
 }
 
-static STREAMS: ObjectTable<Stream> = ObjectTable::new(1, "stream");
+pub(super) static STREAMS: ObjectTable<Stream> = ObjectTable::new(1, "stream");
 
 pub(super) fn dir_of(dir: u32) -> Result<Dir, Failure> {
     match dir {
@@ -42,6 +45,11 @@ pub(super) fn dir_of(dir: u32) -> Result<Dir, Failure> {
 }
 
 impl Stream {
+    /// The oldest answer.
+    pub(super) fn oldest(&self) -> Result<&FlitAnswer, Failure> {
+        self.answers.front().ok_or_else(|| Failure::new(SP_EMPTY, "stream: no answer waits"))
+    }
+
     fn has_room(&self, more: usize) -> Result<(), Failure> {
         if self.answers.len().saturating_add(more) > MAX_ANSWERS {
             let found = format!("{} answers and {more} flits", self.answers.len());
@@ -52,7 +60,7 @@ impl Stream {
 }
 
 fn new(codec: Codec, handle: &super::call::OutValue<u64>) -> Result<i32, Failure> {
-    handle.set(STREAMS.insert(Stream { codec, answers: VecDeque::new() })?);
+    handle.set(STREAMS.insert(Stream { codec, answers: VecDeque::new(), parts: VecDeque::new() })?);
     Ok(SP_OK)
 }
 
@@ -163,33 +171,38 @@ pub unsafe extern "C" fn sp_stream_take(
         let caller = unsafe { Caller::trusted() };
         let json = caller.wanted("json", json, json_capacity, json_length)?;
         let flit = caller.wanted("flit", flit, flit_capacity, flit_length)?;
-        STREAMS.with(stream, |stream| {
-            let Some(answer) = stream.answers.front() else {
-                return Err(Failure::new(SP_EMPTY, "stream: no answer waits"));
-            };
-            let taken = match answer {
-                Err(error) => Err(Failure::new(SP_UNREADABLE, error.to_string())),
-                Ok((form, findings)) => {
-                    let text = form.to_string();
-                    let bytes = number::bytes_of(form["hex"].as_str().unwrap_or_default(), "hex")?;
-                    // Both lengths are written before either is too short.
-                    let fits = [
-                        json.as_ref().map_or(Ok(()), |json| json.fits_text(&text)),
-                        flit.as_ref().map_or(Ok(()), |flit| flit.fits(bytes.len())),
-                    ];
-                    fits.into_iter().collect::<Result<(), _>>()?;
-                    json.map_or(Ok(SP_OK), |json| json.fill_text(&text))?;
-                    flit.map_or(Ok(SP_OK), |flit| flit.fill(&bytes))?;
-                    match findings.violations.first() {
-                        Some(first) => Err(Failure::new(SP_FINDING, first.to_string())),
-                        None => Ok(SP_OK),
-                    }
-                }
-            };
-            stream.answers.pop_front();
-            taken
-        })
+        STREAMS.with(stream, |stream| taken(stream, json, flit))
     })
+}
+
+/// Takes the oldest answer.
+pub(super) fn taken(
+    stream: &mut Stream,
+    json: Option<Buffer<c_char>>,
+    flit: Option<Buffer<u8>>,
+) -> Result<i32, Failure> {
+    let taken = match stream.oldest()? {
+        Err(error) => Err(Failure::new(SP_UNREADABLE, error.to_string())),
+        Ok((form, findings)) => {
+            let text = json.as_ref().map(|_| form.to_string()).unwrap_or_default();
+            let bytes = number::bytes_of(form["hex"].as_str().unwrap_or_default(), "hex")?;
+            // Both lengths are written before either is too short.
+            let fits = [
+                json.as_ref().map_or(Ok(()), |json| json.fits_text(&text)),
+                flit.as_ref().map_or(Ok(()), |flit| flit.fits(bytes.len())),
+            ];
+            fits.into_iter().collect::<Result<(), _>>()?;
+            json.map_or(Ok(SP_OK), |json| json.fill_text(&text))?;
+            flit.map_or(Ok(SP_OK), |flit| flit.fill(&bytes))?;
+            match findings.violations.first() {
+                Some(first) => Err(Failure::new(SP_FINDING, first.to_string())),
+                None => Ok(SP_OK),
+            }
+        }
+    };
+    stream.answers.pop_front();
+    stream.parts.clear();
+    taken
 }
 
 /// Gives the number of answers that are queued.

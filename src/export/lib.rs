@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 pub mod c_header;
+pub mod class_package;
 pub mod gtkwave;
 pub mod markdown;
 mod names;

@@ -43,7 +43,7 @@
 #define SP_ABI_MAJOR 1
 
 // Minor version: it changes when something is added.
-#define SP_ABI_MINOR 5
+#define SP_ABI_MINOR 6
 
 // Patch version: it changes when only mistakes are mended.
 #define SP_ABI_PATCH 0
@@ -166,6 +166,45 @@
 // The item is held back in this flit clock and offered again in the next one.
 #define SP_HOOK_HOLD 3
 
+// Number of no layout.
+#define SP_NO_LAYOUT 65535
+
+// The data of a message of cxl-68b is a line of 64 bytes.
+#define SP_WHOLE_LINE 0
+
+// It is bytes 0 to 31 of the line.
+#define SP_LOWER_HALF 1
+
+// It is bytes 32 to 63 of the line.
+#define SP_UPPER_HALF 2
+
+// A message of the 256B modes has metadata, which stands in bits 63:32 beside this bit.
+#define SP_METADATA 1
+
+// The watched end has broken a rule.
+#define SP_BY_END 0
+
+// The other end of the link has broken a rule.
+#define SP_BY_PEER 1
+
+// Nobody has broken a rule: a unit was damaged or lost on the wire.
+#define SP_BY_LINE 2
+
+// The link has repaired it.
+#define SP_CORRECTED 0
+
+// A rule of the protocol is broken; the receiver goes on.
+#define SP_PROTOCOL 1
+
+// The link is trained again.
+#define SP_RETRAIN 2
+
+// The link stops.
+#define SP_UNCORRECTABLE 3
+
+// The peer has declared viral.
+#define SP_FATAL 4
+
 // Round robin: the first requester at or after a pointer wins, and the pointer moves to the one after the winner. It
 // starts at requester 0.
 #define SP_ARBITER_ROUND_ROBIN 1
@@ -232,6 +271,50 @@ typedef uint32_t (*sp_hook)(void *user,
                             const uint8_t *bytes,
                             uint8_t *other,
                             size_t length);
+
+// The numbers of an event.
+typedef struct {
+  // Number of the unit in its direction, from 0.
+  uint64_t unit;
+  // SP_RX or SP_TX.
+  uint32_t port;
+  // SP_BY_END, SP_BY_PEER or SP_BY_LINE.
+  uint32_t by;
+  // SP_CORRECTED, SP_PROTOCOL, SP_RETRAIN, SP_UNCORRECTABLE or SP_FATAL.
+  uint32_t severity;
+  // Tag of the request that the event concerns, or -1.
+  int32_t tag;
+} sp_event;
+
+// State and counters of a link end.
+typedef struct {
+  // Flit clocks that have passed.
+  uint64_t flit_clocks;
+  // Units that were driven and have not arrived yet.
+  uint64_t driven;
+  // Units that were sent and wait to be sampled.
+  uint64_t sent;
+  // Events that wait to be taken.
+  uint64_t events;
+  // Events that found no room.
+  uint64_t events_lost;
+  // Messages that a passive end has seen and that wait to be taken.
+  uint64_t seen;
+  // Messages that it has seen and that found no room.
+  uint64_t seen_lost;
+  // Units that were compared by sp_link_expect.
+  uint64_t compared;
+  // Those of them that differed.
+  uint64_t mismatches;
+  // 1 if the link of an active end is up; 0 of a passive end.
+  uint32_t up;
+  // 1 if an active end has nothing left to send, to be acknowledged or to be taken; 0 of a passive end.
+  uint32_t quiet;
+  // 1 if an active end requests link training.
+  uint32_t wants_training;
+  // 1 if a rule has stopped the link.
+  uint32_t halted;
+} sp_link_status;
 
 #ifdef __cplusplus
 extern "C" {
@@ -359,6 +442,33 @@ int32_t sp_stream_waiting(uint64_t stream, size_t *count);
 
 // Destroys a stream; its handle is invalid from then on.
 int32_t sp_stream_destroy(uint64_t stream);
+
+// Takes the oldest answer of a stream, as sp_stream_take does, without its JSON object: the bytes of the flit, and the number of its
+// parts, which sp_stream_part takes one by one until the next answer is taken. `flit` may be null, with 0 and null.
+int32_t sp_stream_take_parts(uint64_t stream,
+                             uint8_t *flit,
+                             size_t flit_capacity,
+                             size_t *flit_length,
+                             size_t *parts);
+
+// Takes the next part of the answer that sp_stream_take_parts has taken. `kind` says what it is:
+//
+// * CXL: `message`, with the number of its `layout`, or `data`, 16 bytes; `place` is the slot
+// * ualink: a half of a TL flit by its kind, such as `control`, `data`, `byte_enables` or `message`, 32 bytes; `place` is 0 for the lower
+//   half, 1 for the upper one. A control half is followed by its fields, of kind `field`, with their layouts. Messages of the DL are
+//   of kind `dl_message`.
+// * nvlink: `header` and `ae` with their layouts, `byte_enables`, `data`
+//
+// `layout` is SP_NO_LAYOUT for a part that has none. Returns SP_EMPTY if no part is left.
+int32_t sp_stream_part(uint64_t stream,
+                       uint32_t *layout,
+                       uint32_t *place,
+                       char *kind,
+                       size_t kind_capacity,
+                       size_t *kind_length,
+                       uint8_t *bytes,
+                       size_t bytes_capacity,
+                       size_t *bytes_length);
 
 // Makes a simulation. `text` is TOML. With `format = 1` it is the description of a system, as `run FILE.toml` takes it;
 // its seed is 1 until sp_sim_seed. Otherwise it names a scenario or the file of a description: the line
@@ -512,6 +622,7 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 //   for a strict check.
 // * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
 //   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
+// * `messages`: for a passive end of CXL, true if it keeps the messages of both directions for sp_link_seen_bits (false)
 // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
 //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
 //   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
@@ -665,6 +776,101 @@ int32_t sp_hook_fault(uint64_t link,
 
 // Detaches a hook. Returns SP_ERR_RANGE if the end has no hook of this number.
 int32_t sp_hook_detach(uint64_t link, uint64_t hook);
+
+// Queues a message to be sent, as sp_link_send does, with its bits and bytes in place of JSON. `data` and `enables` may have
+// length 0: the message has none. `enables` has bit n for byte n of the data, low byte first. By protocol:
+//
+// * CXL: `layout` is the number of the layout of a message (sp_layout_find) and `bits` its bytes, as sp_encode makes them. `data` is a
+//   line of 64 bytes, `enables` has 8 bytes. `extra` is 0, SP_LOWER_HALF or SP_UPPER_HALF for 32 bytes of data of cxl-68b, or
+//   SP_METADATA together with the metadata in bits 63:32 in the 256B modes.
+// * nvlink: `layout` is that of `nvlink.header`. `bits` has 16 bytes of that layout, then 16 bytes of `nvlink.ae`; of them count
+//   op, vc, tag, rid, size, ep, atag, address, attr and route, since the link fills in the others. `data` has up to 256 bytes,
+//   `enables` 16. `extra` is 0.
+// * ualink: `layout` is SP_NO_LAYOUT and `bits` has length 0. `data` is a TL flit of 64 bytes, lower half first; bit 0 or 1 of `extra` is
+//   set if the lower or the upper half is a message.
+int32_t sp_link_send_bits(uint64_t link,
+                          uint32_t layout,
+                          const uint8_t *bits,
+                          size_t bits_length,
+                          const uint8_t *data,
+                          size_t data_length,
+                          const uint8_t *enables,
+                          size_t enables_length,
+                          uint64_t extra);
+
+// Takes the oldest message that has arrived and returns its credit to the peer, as sp_link_take does, with its bits and bytes in
+// place of JSON. They are those of sp_link_send_bits. Returns SP_EMPTY if none waits.
+int32_t sp_link_take_bits(uint64_t link,
+                          uint32_t *layout,
+                          uint8_t *bits,
+                          size_t bits_capacity,
+                          size_t *bits_length,
+                          uint8_t *data,
+                          size_t data_capacity,
+                          size_t *data_length,
+                          uint8_t *enables,
+                          size_t enables_capacity,
+                          size_t *enables_length,
+                          uint64_t *extra);
+
+// Takes the oldest message that a passive end has seen, in either direction: `port` is SP_TX for what the watched end has sent and
+// SP_RX for what came to it, `unit` the number of the unit in which the message ends, in its direction from 0. A message that was
+// sent again is seen once. The other parts are those of sp_link_send_bits. Returns SP_EMPTY if none waits, or if the end was made
+// without `messages`.
+int32_t sp_link_seen_bits(uint64_t link,
+                          uint32_t *port,
+                          uint64_t *unit,
+                          uint32_t *layout,
+                          uint8_t *bits,
+                          size_t bits_capacity,
+                          size_t *bits_length,
+                          uint8_t *data,
+                          size_t data_capacity,
+                          size_t *data_length,
+                          uint8_t *enables,
+                          size_t enables_capacity,
+                          size_t *enables_length,
+                          uint64_t *extra);
+
+// Takes the oldest event, as sp_link_event does: its numbers, and the texts `rule`, `place` (where in the unit or message), `found`,
+// `expected` and `text` (one sentence on it). Returns SP_EMPTY if none waits.
+int32_t sp_link_event_fields(uint64_t link,
+                             sp_event *event,
+                             char *rule,
+                             size_t rule_capacity,
+                             size_t *rule_length,
+                             char *place,
+                             size_t place_capacity,
+                             size_t *place_length,
+                             char *found,
+                             size_t found_capacity,
+                             size_t *found_length,
+                             char *expected,
+                             size_t expected_capacity,
+                             size_t *expected_length,
+                             char *text,
+                             size_t text_capacity,
+                             size_t *text_length);
+
+// Gives state and counters of a link end, as sp_link_state does. `rule` is the id of the rule that has stopped the link, or empty.
+int32_t sp_link_state_fields(uint64_t link,
+                             sp_link_status *state,
+                             char *rule,
+                             size_t rule_capacity,
+                             size_t *rule_length);
+
+// Gives one figure of the health of a link end. `figure` is a name that `scalepool list health` prints, `part` the name of a channel
+// or of a state for those figures that have one number for each, else empty. `value` receives the number. `name` receives the name
+// of a state for figures that are names, for which `value` is 0. Returns SP_EMPTY if the end does not have this figure or this part.
+int32_t sp_link_health(uint64_t link,
+                       const char *figure,
+                       size_t figure_length,
+                       const char *part,
+                       size_t part_length,
+                       uint64_t *value,
+                       char *name,
+                       size_t name_capacity,
+                       size_t *name_length);
 
 // Makes an arbiter of 1 to 64 requesters that has granted nothing yet. SP_ARBITER_WEIGHTED takes one weight for each
 // requester, 0 to 65535, with that of requester 0 first. The other kinds take no weights: pass length 0.

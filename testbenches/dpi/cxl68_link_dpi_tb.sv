@@ -6,10 +6,9 @@
 // A walk through one flit clock: the flit that the device has sent goes into the receiver, and what is accepted into the
 // unpacker; the bench offers the transmitter INIT.Param, an LLCRD or a flit of the packer; what leaves goes to the device.
 module cxl68_link_dpi_tb;
-    import scalepool_dpi_pkg::*;
+    import scalepool_pkg::*;
     `include "dpi_random.svh"
     localparam int ENTRIES = 40;
-    localparam int BYTES = 68;
     localparam int RING = 1024;          // messages of a class that may be under way
     // Classes down and up: requests, responses, data, memory without and with data.
     localparam int DATA = 2;
@@ -83,14 +82,11 @@ module cxl68_link_dpi_tb;
     );
 
     // The model.
-    longint unsigned device, watcher;
-    byte unsigned unit [0:BYTES-1];
-    byte unsigned raw [0:15];
-    longint unsigned length;
-    string json, hex, name;
-    int status;
-    int unsigned down_layout [0:4];
-    int unsigned up_layout [0:4];
+    sp_link_end device, watcher;
+    sp_unit_t whole_unit;
+    sp_event_t broken;
+    string down_layout [0:4] = '{"cxl68.h2d_req", "cxl68.h2d_rsp", "cxl68.h2d_data", "cxl68.m2s_req", "cxl68.m2s_rwd"};
+    string up_layout [0:4] = '{"cxl68.d2h_req", "cxl68.d2h_rsp", "cxl68.d2h_data", "cxl68.s2m_ndr", "cxl68.s2m_drs"};
 
     // What is under way.
     logic [86:0] down_sent [0:5*RING-1];
@@ -113,52 +109,17 @@ module cxl68_link_dpi_tb;
         return RING * class_of + number % RING;
     endfunction
 
-    task automatic must(input int answer, input string what);
-        string text;
-        if (answer != SP_OK) begin
-            void'(sp_last_error(text));
-            $fatal(1, "%s: status %0d: %s", what, answer, text);
-        end
-    endtask
-
     // A random message of a layout that breaks no rule; valid is 1, as bit 0 of all of them.
-    task automatic draw_message(input int unsigned layout, output logic [86:0] message);
-        bit [127:0] values [0:31];
-        bit [127:0] default_value;
-        int unsigned bits, bytes, fields, lsb, width, address_lsb, reserved;
-        longint unsigned written;
-        int answer;
-        must(sp_layout_size(layout, bits, bytes, fields), "size of a layout");
-        answer = SP_FINDING;
-        while (answer != SP_OK) begin
-            for (int unsigned f = 0; f < fields; f++) begin
-                must(sp_field_place(layout, f, default_value, lsb, width, address_lsb, reserved), "place of a field");
-                values[f] = reserved != 0 ? 128'd0 : lsb == 0 ? 128'd1 : ({64'd0, draw()} & ((128'd1 << width) - 128'd1)) << address_lsb;
-            end
-            must(sp_encode(layout, values, 64'(fields), 1, raw, written), "a random message");
-            answer = sp_decode(layout, raw, written, 1, values, written);
-        end
-        message = '0;
-        for (int unsigned i = 0; i < bytes; i++) message[8*i +: 8] = raw[i];
-    endtask
-
-    // The form of a message without what stands behind its fields.
-    function automatic string head_of(input string form);
-        for (int i = 0; i < form.len(); i++) if (form[i] == "}") return form.substr(0, i);
-        return "";
-    endfunction
-
-    // Where a text begins in another one, or -1.
-    function automatic int find(input string form, input string what);
-        for (int i = 0; i + what.len() <= form.len(); i++) if (form.substr(i, i + what.len() - 1) == what) return i;
-        return -1;
-    endfunction
-
-    function automatic string hex_of(input logic [511:0] whole);
-        string text;
-        text = "";
-        for (int i = 0; i < 64; i++) text = {text, $sformatf("%02x", whole[8*i +: 8])};
-        return text;
+    function automatic sp_message draw_message(input string layout);
+        sp_message message;
+        string why;
+        message = sp_message_factory::create(layout);
+        do begin
+            message.bits = {128'd0, draw(), draw()} & ~message.reserved_bits() & ((256'd1 << (8 * message.bits_bytes())) - 1) | 1;
+            message.unpack();
+            message.pack();
+        end while (message.breaks_a_rule(why));
+        return message;
     endfunction
 
     // Code of the largest number of credits that is not more than is owed.
@@ -168,27 +129,24 @@ module cxl68_link_dpi_tb;
     endfunction
 
     task automatic send_up(input int c);
-        logic [86:0] message;
-        logic [511:0] whole;
-        int unsigned bits, bytes, fields;
-        draw_message(up_layout[c], message);
-        must(sp_layout_size(up_layout[c], bits, bytes, fields), "size of a layout");
-        must(sp_decode_json(up_layout[c], raw, 64'(bytes), json), "a message up");
-        up_sent[at(c, up_put[c])] = message;
-        json = head_of(json);
+        sp_message message;
+        message = draw_message(up_layout[c]);
         if (c == DATA || c == MEM_DATA) begin
-            for (int w = 0; w < 8; w++) whole[64*w +: 64] = draw();
-            up_lines[at(c, up_put[c])] = whole;
-            json = {json, ",\"data\":\"", hex_of(whole), "\""};
+            for (int w = 0; w < 8; w++) message.data[64*w +: 64] = draw();
+            message.set_line(message.data);
         end
         // A device does not send all that is legal on the wire; the next one is another one.
-        if (sp_link_send(device, {json, "}"}) != SP_OK) return;
+        if (!device.try_send(message)) return;
+        up_sent[at(c, up_put[c])] = message.bits[86:0];
+        up_lines[at(c, up_put[c])] = message.data;
         up_put[c]++;
         sent_up++;
     endtask
 
     task automatic draw_down(input int c);
-        draw_message(down_layout[c], first[c]);
+        sp_message message;
+        message = draw_message(down_layout[c]);
+        first[c] = message.bits[86:0];
         if (c == DATA) for (int w = 0; w < 8; w++) line[64*w +: 64] = draw();
         if (c == MEM_DATA) begin
             for (int w = 0; w < 8; w++) rwd_line[64*w +: 64] = draw();
@@ -200,26 +158,23 @@ module cxl68_link_dpi_tb;
     // Messages that have come to the device.
     task automatic take_down;
         int c;
-        logic [86:0] message;
-        logic [511:0] whole;
-        while (sp_link_take(device, json) == SP_OK) begin
+        sp_message message;
+        message = device.take();
+        while (message != null) begin
+            message.pack();
             c = -1;
-            for (int i = 0; i < 5; i++) begin
-                must(sp_layout_name(down_layout[i], name), "name of a layout");
-                if (find(json, {"\"", name, "\""}) >= 0) c = i;
-            end
-            must(sp_encode_json({head_of(json), "}"}, raw, length), json);
-            message = '0;
-            for (int i = 0; i < int'(length); i++) message[8*i +: 8] = raw[i];
-            if (down_got[c] == down_put[c] || message !== down_sent[at(c, down_got[c])])
-                $fatal(1, "class %0d down: message %0d of %0d is %s, %h, expected %h", c, down_got[c], down_put[c], json,
-                    message, down_sent[at(c, down_got[c])]);
-            if (c == DATA || c == MEM_DATA) begin
-                whole = down_lines[at(c, down_got[c])];
-                if (find(json, hex_of(whole)) < 0) $fatal(1, "data of message %0d down: %s, expected %h", arrived_down, json, whole);
-            end
+            for (int i = 0; i < 5; i++) if (message.layout == down_layout[i]) c = i;
+            if (c < 0) $fatal(1, "the device takes %s", message.convert2string());
+            if (down_got[c] == down_put[c] || message.bits[86:0] !== down_sent[at(c, down_got[c])])
+                $fatal(1, "class %0d down: message %0d of %0d is %s, expected %h", c, down_got[c], down_put[c],
+                    message.convert2string(), down_sent[at(c, down_got[c])]);
+            if (message.has_data !== (c == DATA || c == MEM_DATA))
+                $fatal(1, "message %0d down: %s", arrived_down, message.convert2string());
+            if (message.has_data && message.data !== down_lines[at(c, down_got[c])])
+                $fatal(1, "data of message %0d down: %h, expected %h", arrived_down, message.data, down_lines[at(c, down_got[c])]);
             down_got[c]++;
             arrived_down++;
+            message = device.take();
         end
     endtask
 
@@ -315,26 +270,24 @@ module cxl68_link_dpi_tb;
 
     task automatic spoil;
         hits++;
-        for (int i = 0; i <= draw_up_to(2); i++) unit[2 + draw_up_to(65)] ^= 8'(1 << draw_up_to(7));
+        for (int i = 0; i <= draw_up_to(2); i++) whole_unit[16 + draw_up_to(527)] ^= 1'b1;
     endtask
 
     initial begin
-        must(sp_open(SP_ABI_VERSION), "the library");
         if (!$value$plusargs("count=%d", count)) $fatal(1, "+count is missing");
         if (!$value$plusargs("errors=%d", errors)) errors = 100;
-        must(sp_link_new("cxl-68b", SP_UP, "{\"timeout_flits\":200}", SP_ACTIVE, device), "the device");
-        must(sp_link_new("cxl-68b", SP_DOWN, {"{\"retry_entries\":40,\"timeout_flits\":200,\"reaction_flits\":2,",
-            "\"max_num_retry\":10,\"max_num_phy_reinit\":10,\"flush_flits\":32}"}, SP_PASSIVE, watcher), "the watcher");
-        must(sp_layout_find("cxl68.h2d_req", down_layout[0]), "h2d_req");
-        must(sp_layout_find("cxl68.h2d_rsp", down_layout[1]), "h2d_rsp");
-        must(sp_layout_find("cxl68.h2d_data", down_layout[2]), "h2d_data");
-        must(sp_layout_find("cxl68.m2s_req", down_layout[3]), "m2s_req");
-        must(sp_layout_find("cxl68.m2s_rwd", down_layout[4]), "m2s_rwd");
-        must(sp_layout_find("cxl68.d2h_req", up_layout[0]), "d2h_req");
-        must(sp_layout_find("cxl68.d2h_rsp", up_layout[1]), "d2h_rsp");
-        must(sp_layout_find("cxl68.d2h_data", up_layout[2]), "d2h_data");
-        must(sp_layout_find("cxl68.s2m_ndr", up_layout[3]), "s2m_ndr");
-        must(sp_layout_find("cxl68.s2m_drs", up_layout[4]), "s2m_drs");
+        begin
+            sp_link_config config_of;
+            config_of = new;
+            config_of.timeout_flits = 200;
+            device = new(SP_PROTOCOL_CXL_68B, SP_SENDS_UP, 0, config_of);
+            config_of.retry_entries = 40;
+            config_of.reaction_flits = 2;
+            config_of.max_num_retry = 10;
+            config_of.max_num_phy_reinit = 10;
+            config_of.flush_flits = 32;
+            watcher = new(SP_PROTOCOL_CXL_68B, SP_SENDS_DOWN, 1, config_of);
+        end
         {pack_valid, valid, slots, from_packer, acks, ak, codes, rx_valid, rx_flit, line, rwd_line, enables, partial} = '0;
         {clean_seen, init_sent, init_received, mem_turn, first_credits} = '0;
         wrap = 8'd9;
@@ -353,10 +306,10 @@ module cxl68_link_dpi_tb;
                 $fatal(1, "%0d of %0d messages down and %0d up after %0d flit clocks", arrived_down, count, arrived_up, cycle);
             // Flit from the device.
             rx_valid = 0;
-            if (!training && sp_link_sample(device, unit, length) == SP_OK) begin
+            if (!training && device.sample(whole_unit) != 0) begin
                 if (hit()) spoil();
-                must(sp_link_drive(watcher, SP_RX, unit, 64'(BYTES)), "the watcher");
-                for (int i = 0; i < 66; i++) rx_flit[8*i +: 8] = unit[i + 2];
+                watcher.drive(whole_unit, SP_PORT_RX);
+                rx_flit = whole_unit[543:16];
                 rx_valid = 1;
             end
             #1;
@@ -392,17 +345,16 @@ module cxl68_link_dpi_tb;
             end
             idle++;
             if (sent) begin
-                {unit[0], unit[1]} = 16'h5555;
-                for (int i = 0; i < 66; i++) unit[i + 2] = flit[8*i +: 8];
-                must(sp_link_drive(watcher, SP_TX, unit, 64'(BYTES)), "the watcher");
+                whole_unit = sp_unit_t'({flit, 16'h5555});
+                watcher.drive(whole_unit, SP_PORT_TX);
                 if (hit()) spoil();
-                must(sp_link_drive(device, SP_RX, unit, 64'(BYTES)), "the device");
+                device.drive(whole_unit);
             end
             if (retrain) $fatal(1, "flit clock %0d: the host asks for a training", cycle);
             if (cycle % 4000 == 3999) begin
                 trainings++;
-                must(sp_link_train(device, 0), "training");
-                must(sp_link_train(watcher, 0), "training");
+                device.train(0);
+                watcher.train(0);
             end
             begin
                 logic [4:0] went;
@@ -417,19 +369,19 @@ module cxl68_link_dpi_tb;
             end
             if (training && cycle % 32 == 31 && cycle % 4000 != 3999) begin
                 training = 0;
-                must(sp_link_train(device, 1), "training");
-                must(sp_link_train(watcher, 1), "training");
-                while (sp_link_sample(device, unit, length) == SP_OK) ;
+                device.train(1);
+                watcher.train(1);
+                while (device.sample(whole_unit) != 0) ;
             end
-            must(sp_link_step(device, 1), "the device");
-            must(sp_link_step(watcher, 1), "the watcher");
+            device.step();
+            watcher.step();
             take_down();
-            while (sp_link_event(watcher, json) == SP_OK)
-                if (find(json, "\"port\":\"tx\"") >= 0)
-                    $fatal(1, "flit clock %0d: the host breaks a rule: %s", cycle, json);
+            while (watcher.take_event(broken))
+                if (broken.at_port == SP_PORT_TX)
+                    $fatal(1, "flit clock %0d: the host breaks a rule: %s", cycle, sp_library::event_text(broken));
         end
-        void'(sp_link_state(device, json));
-        $display("%0d flits hit, %0d trainings; %s", hits, trainings, json);
+        $display("%0d flits hit, %0d trainings; the device: %0d CRC errors, %0d replays, %0d flits", hits, trainings,
+            device.health("crc_errors"), device.health("replays"), device.health("sent_flits"));
         $display("PASS %0d", count);
         $finish;
     end

@@ -4,7 +4,7 @@
 // An AE goes with a packet when it differs from the last one of its channel; an IDLE follows some of the payloads, for which
 // no transaction is offered.
 module nvl_packetizer_dpi_tb;
-    import scalepool_dpi_pkg::*;
+    import scalepool_pkg::*;
     `include "dpi_random.svh"
     localparam int RING = 256;
     logic clk = 0, rst_n = 1;
@@ -24,23 +24,15 @@ module nvl_packetizer_dpi_tb;
         .header_o(header), .flit_o(flit)
     );
 
-    longint unsigned stream;
-    byte unsigned bytes [0:511];
-    longint unsigned length;
-    string json, form;
+    sp_nvlink_encoder encoder;
+    nvlink_message message;
+    logic with_ae;
+    bit [127:0] encoded [$];
     logic [127:0] data [0:RING-1];
     logic [128:0] flits [0:RING-1];      // of the model, bit 128: a header
     logic [63:0] last_ae [0:7];
     logic after_payload, idle;
     int count, put_data, at_data, put_flits, at_flits, cycles;
-
-    task automatic must(input int answer, input string what);
-        string text;
-        if (answer < 0) begin
-            void'(sp_last_error(text));
-            $fatal(1, "%s: status %0d: %s", what, answer, text);
-        end
-    endtask
 
     function automatic logic [5:0] random_op();
         case (draw_up_to(10))
@@ -68,27 +60,23 @@ module nvl_packetizer_dpi_tb;
         return op == 6'h02 || op == 6'h03 || op == 6'h04 || op == 6'h05 || op == 6'h07 || op == 6'h10;
     endfunction
 
-    function automatic string hex_of(input logic [127:0] value);
-        string text;
-        text = "";
-        for (int i = 0; i < 16; i++) text = {text, $sformatf("%02x", value[8*i +: 8])};
-        return text;
-    endfunction
-
-    // The next packet, and its form for the model.
+    // The next packet, and the same for the model.
     task automatic next_packet;
         logic [5:0] op;
         logic [63:0] ae;
         int vc;
-        string link, payload;
         for (int w = 0; w < 5; w++) packet[64*w +: 64] = draw();
-        link = $sformatf("\"crvc\":%0d,\"crh\":%0d,\"crd\":%0d,\"ackv\":%0d,\"ackid\":%0d", packet[261:259], packet[265:262],
-            packet[270:266], packet[271], packet[283:272]);
+        message = new();
+        message.header.crvc = packet[261:259];
+        message.header.crh = packet[265:262];
+        message.header.crd = packet[270:266];
+        message.header.ackv = packet[271];
+        message.header.ackid = packet[283:272];
+        with_ae = 0;
         idle = after_payload && draw_up_to(3) == 0;
         if (idle) begin
             packet[231:226] = 6'h00;
             after_payload = 0;
-            form = {"{\"packet\":{\"header\":{\"op\":0,", link, "}}}"};
             return;
         end
         op = random_op();
@@ -100,27 +88,32 @@ module nvl_packetizer_dpi_tb;
         if (draw_up_to(1) == 0) packet[165:128] = '0;
         packet[255] = carries_data(op) && packet[254:251] < 8 && draw_up_to(2) == 0;
         ae = {packet[225:200], packet[165:128]};
-        form = $sformatf("{\"packet\":{\"header\":{\"op\":%0d,\"vc\":%0d,\"tag\":%0d,\"rid\":%0d,\"address\":%0d,", op, vc,
-            packet[241:232], packet[250:242], 64'({packet[199:166], 4'd0}));
-        form = {form, $sformatf("\"size\":%0d,\"ep\":%0d,\"atag\":%0d,", packet[254:251], packet[256], packet[258:257]), link, "}"};
+        message.header.op = op;
+        message.header.vc = 3'(vc);
+        message.header.tag = packet[241:232];
+        message.header.rid = packet[250:242];
+        message.header.address = packet[199:166];
+        message.header.size = packet[254:251];
+        message.header.ep = packet[256];
+        message.header.atag = packet[258:257];
         after_payload = carries_data(op) || ae != last_ae[vc] || packet[255];
-        if (ae != last_ae[vc])
-            form = {form, $sformatf(",\"ae\":{\"address\":%0d,\"attr\":%0d,\"route\":%0d}", 64'({packet[225:200], 38'd0}),
-                packet[165:160], packet[159:128])};
+        with_ae = ae != last_ae[vc];
+        message.ae.address = packet[225:200];
+        message.ae.attr = packet[165:160];
+        message.ae.route = packet[159:128];
         last_ae[vc] = ae;
-        if (packet[255]) form = {form, ",\"be\":\"", hex_of(packet[127:0]), "\""};
-        payload = "";
+        message.has_enables = packet[255];
+        message.payload_enables = packet[127:0];
         for (int i = 0; carries_data(op) && i <= int'(packet[254:251]); i++) begin
             data[put_data % RING] = {draw(), draw()};
-            payload = {payload, hex_of(data[put_data % RING])};
+            message.payload[128*i +: 128] = data[put_data % RING];
+            message.payload_bytes += 16;
             put_data++;
         end
-        form = {form, ",\"data\":\"", payload, "\"}}"};
     endtask
 
     initial begin
-        if (sp_open(SP_ABI_VERSION) != SP_OK) $fatal(1, "the library is another version than the package");
-        must(sp_encoder_new("nvlink", SP_DOWN, stream), "an encoder");
+        encoder = new(SP_SENDS_DOWN);
         if (!$value$plusargs("count=%d", count)) $fatal(1, "+count is missing");
         {packet, txn_valid, data_valid, flit_ready, after_payload} = '0;
         for (int i = 0; i < 8; i++) last_ae[i] = '0;
@@ -128,17 +121,14 @@ module nvl_packetizer_dpi_tb;
         #1 rst_n = 1;
         for (int n = 0; n < count; n++) begin
             next_packet();
-            must(sp_stream_encode(stream, form), form);
-            must(sp_stream_take(stream, json, bytes, length), json);
-            if (length == 0) $fatal(1, "packet %0d: the model gives no flits for %s", n, form);
-            for (int i = 0; i < int'(length) / 16; i++) begin
-                flits[put_flits % RING][128] = i == 0;
-                for (int b = 0; b < 16; b++) flits[put_flits % RING][8*b +: 8] = bytes[16*i + b];
+            if (encoder.encode(message, with_ae, encoded) == 0) $fatal(1, "packet %0d: the model gives no flits for %p", n, message.header);
+            foreach (encoded[i]) begin
+                flits[put_flits % RING] = {i == 0, encoded[i]};
                 put_flits++;
             end
             for (cycles = 0; at_flits < put_flits && cycles < 1000; cycles++) begin
                 // The header is the first flit of the packet; what follows needs no transaction any more.
-                txn_valid = !idle && at_flits == put_flits - int'(length) / 16;
+                txn_valid = !idle && at_flits == put_flits - encoded.size();
                 data_in = data[at_data % RING];
                 data_valid = at_data < put_data && draw_up_to(3) != 0;
                 flit_ready = draw_up_to(3) != 0;
@@ -154,7 +144,7 @@ module nvl_packetizer_dpi_tb;
                 clk = 0;
                 #1;
             end
-            if (at_flits != put_flits) $fatal(1, "packet %0d does not end: %s", n, form);
+            if (at_flits != put_flits) $fatal(1, "packet %0d does not end: %p", n, message.header);
         end
         $display("%0d flits", put_flits);
         $display("PASS %0d", count);

@@ -328,6 +328,38 @@ int sp_dpi_stream_take(unsigned long long stream, const char **json, const svOpe
     return status;
 }
 
+int sp_dpi_stream_take_parts(unsigned long long stream, const svOpenArrayHandle flit, unsigned long long *flit_length, unsigned long long *parts)
+{
+    int status;
+    sp_dpi_array flit_array = sp_dpi_items(flit, 0, 1, 1);
+    if (flit_array.status) return flit_array.status;
+    size_t flit_out = 0;
+    size_t parts_out = 0;
+    status = sp_stream_take_parts(stream, (uint8_t *)flit_array.items, flit_array.count, &flit_out, &parts_out);
+    *flit_length = flit_out;
+    *parts = parts_out;
+    return status;
+}
+
+int sp_dpi_stream_part(unsigned long long stream, unsigned int *layout, unsigned int *place, const char **kind, const svOpenArrayHandle bytes, unsigned long long *bytes_length)
+{
+    int status;
+    sp_dpi_array bytes_array = sp_dpi_items(bytes, 0, 1, 1);
+    if (bytes_array.status) return bytes_array.status;
+    uint32_t layout_out = 0;
+    uint32_t place_out = 0;
+    static sp_dpi_text kind_text;
+    size_t bytes_out = 0;
+    do {
+        status = sp_stream_part(stream, &layout_out, &place_out, kind_text.text, kind_text.capacity, &kind_text.length, (uint8_t *)bytes_array.items, bytes_array.count, &bytes_out);
+    } while (status == SP_ERR_SHORT && sp_dpi_grow(&kind_text));
+    *layout = layout_out;
+    *place = place_out;
+    *kind = sp_dpi_end(&kind_text, status);
+    *bytes_length = bytes_out;
+    return status;
+}
+
 int sp_dpi_sim_new(const char *text, unsigned long long *sim)
 {
     int status;
@@ -522,6 +554,134 @@ int sp_dpi_hook_fault(unsigned long long link, const char *point, unsigned int w
     uint64_t hook_out = 0;
     status = sp_hook_fault(link, point, strlen(point), way, fault, strlen(fault), &hook_out);
     *hook = hook_out;
+    return status;
+}
+
+int sp_dpi_link_send_bits(unsigned long long link, unsigned int layout, const svOpenArrayHandle bits, unsigned long long bits_length, const svOpenArrayHandle data, unsigned long long data_length, const svOpenArrayHandle enables, unsigned long long enables_length, unsigned long long extra)
+{
+    int status;
+    sp_dpi_array bits_array = sp_dpi_items(bits, bits_length, 1, 0);
+    if (bits_array.status) return bits_array.status;
+    sp_dpi_array data_array = sp_dpi_items(data, data_length, 1, 0);
+    if (data_array.status) return data_array.status;
+    sp_dpi_array enables_array = sp_dpi_items(enables, enables_length, 1, 0);
+    if (enables_array.status) return enables_array.status;
+    status = sp_link_send_bits(link, layout, (const uint8_t *)bits_array.items, bits_length, (const uint8_t *)data_array.items, data_length, (const uint8_t *)enables_array.items, enables_length, extra);
+    return status;
+}
+
+int sp_dpi_link_take_bits(unsigned long long link, unsigned int *layout, const svOpenArrayHandle bits, unsigned long long *bits_length, const svOpenArrayHandle data, unsigned long long *data_length, const svOpenArrayHandle enables, unsigned long long *enables_length, unsigned long long *extra)
+{
+    int status;
+    sp_dpi_array bits_array = sp_dpi_items(bits, 0, 1, 1);
+    if (bits_array.status) return bits_array.status;
+    sp_dpi_array data_array = sp_dpi_items(data, 0, 1, 1);
+    if (data_array.status) return data_array.status;
+    sp_dpi_array enables_array = sp_dpi_items(enables, 0, 1, 1);
+    if (enables_array.status) return enables_array.status;
+    uint32_t layout_out = 0;
+    size_t bits_out = 0;
+    size_t data_out = 0;
+    size_t enables_out = 0;
+    uint64_t extra_out = 0;
+    status = sp_link_take_bits(link, &layout_out, (uint8_t *)bits_array.items, bits_array.count, &bits_out, (uint8_t *)data_array.items, data_array.count, &data_out, (uint8_t *)enables_array.items, enables_array.count, &enables_out, &extra_out);
+    *layout = layout_out;
+    *bits_length = bits_out;
+    *data_length = data_out;
+    *enables_length = enables_out;
+    *extra = extra_out;
+    return status;
+}
+
+int sp_dpi_link_seen_bits(unsigned long long link, unsigned int *port, unsigned long long *unit, unsigned int *layout, const svOpenArrayHandle bits, unsigned long long *bits_length, const svOpenArrayHandle data, unsigned long long *data_length, const svOpenArrayHandle enables, unsigned long long *enables_length, unsigned long long *extra)
+{
+    int status;
+    sp_dpi_array bits_array = sp_dpi_items(bits, 0, 1, 1);
+    if (bits_array.status) return bits_array.status;
+    sp_dpi_array data_array = sp_dpi_items(data, 0, 1, 1);
+    if (data_array.status) return data_array.status;
+    sp_dpi_array enables_array = sp_dpi_items(enables, 0, 1, 1);
+    if (enables_array.status) return enables_array.status;
+    uint32_t port_out = 0;
+    uint64_t unit_out = 0;
+    uint32_t layout_out = 0;
+    size_t bits_out = 0;
+    size_t data_out = 0;
+    size_t enables_out = 0;
+    uint64_t extra_out = 0;
+    status = sp_link_seen_bits(link, &port_out, &unit_out, &layout_out, (uint8_t *)bits_array.items, bits_array.count, &bits_out, (uint8_t *)data_array.items, data_array.count, &data_out, (uint8_t *)enables_array.items, enables_array.count, &enables_out, &extra_out);
+    *port = port_out;
+    *unit = unit_out;
+    *layout = layout_out;
+    *bits_length = bits_out;
+    *data_length = data_out;
+    *enables_length = enables_out;
+    *extra = extra_out;
+    return status;
+}
+
+int sp_dpi_link_event_fields(unsigned long long link, unsigned long long *unit, unsigned int *port, unsigned int *by, unsigned int *severity, int *tag, const char **rule, const char **place, const char **found, const char **expected, const char **text)
+{
+    int status;
+    sp_event event_out;
+    memset(&event_out, 0, sizeof event_out);
+    static sp_dpi_text rule_text;
+    static sp_dpi_text place_text;
+    static sp_dpi_text found_text;
+    static sp_dpi_text expected_text;
+    static sp_dpi_text text_text;
+    do {
+        status = sp_link_event_fields(link, &event_out, rule_text.text, rule_text.capacity, &rule_text.length, place_text.text, place_text.capacity, &place_text.length, found_text.text, found_text.capacity, &found_text.length, expected_text.text, expected_text.capacity, &expected_text.length, text_text.text, text_text.capacity, &text_text.length);
+    } while (status == SP_ERR_SHORT && sp_dpi_grow(&rule_text) | sp_dpi_grow(&place_text) | sp_dpi_grow(&found_text) | sp_dpi_grow(&expected_text) | sp_dpi_grow(&text_text));
+    *unit = event_out.unit;
+    *port = event_out.port;
+    *by = event_out.by;
+    *severity = event_out.severity;
+    *tag = event_out.tag;
+    *rule = sp_dpi_end(&rule_text, status);
+    *place = sp_dpi_end(&place_text, status);
+    *found = sp_dpi_end(&found_text, status);
+    *expected = sp_dpi_end(&expected_text, status);
+    *text = sp_dpi_end(&text_text, status);
+    return status;
+}
+
+int sp_dpi_link_state_fields(unsigned long long link, unsigned long long *flit_clocks, unsigned long long *driven, unsigned long long *sent, unsigned long long *events, unsigned long long *events_lost, unsigned long long *seen, unsigned long long *seen_lost, unsigned long long *compared, unsigned long long *mismatches, unsigned int *up, unsigned int *quiet, unsigned int *wants_training, unsigned int *halted, const char **rule)
+{
+    int status;
+    sp_link_status state_out;
+    memset(&state_out, 0, sizeof state_out);
+    static sp_dpi_text rule_text;
+    do {
+        status = sp_link_state_fields(link, &state_out, rule_text.text, rule_text.capacity, &rule_text.length);
+    } while (status == SP_ERR_SHORT && sp_dpi_grow(&rule_text));
+    *flit_clocks = state_out.flit_clocks;
+    *driven = state_out.driven;
+    *sent = state_out.sent;
+    *events = state_out.events;
+    *events_lost = state_out.events_lost;
+    *seen = state_out.seen;
+    *seen_lost = state_out.seen_lost;
+    *compared = state_out.compared;
+    *mismatches = state_out.mismatches;
+    *up = state_out.up;
+    *quiet = state_out.quiet;
+    *wants_training = state_out.wants_training;
+    *halted = state_out.halted;
+    *rule = sp_dpi_end(&rule_text, status);
+    return status;
+}
+
+int sp_dpi_link_health(unsigned long long link, const char *figure, const char *part, unsigned long long *value, const char **name)
+{
+    int status;
+    uint64_t value_out = 0;
+    static sp_dpi_text name_text;
+    do {
+        status = sp_link_health(link, figure, strlen(figure), part, strlen(part), &value_out, name_text.text, name_text.capacity, &name_text.length);
+    } while (status == SP_ERR_SHORT && sp_dpi_grow(&name_text));
+    *value = value_out;
+    *name = sp_dpi_end(&name_text, status);
     return status;
 }
 

@@ -11,7 +11,7 @@
 // * Where null means something, a dynamic array of no items does. Verilator passes arrays of a fixed size alone.
 package scalepool_dpi_pkg;
     localparam int SP_ABI_MAJOR = 1;
-    localparam int SP_ABI_MINOR = 5;
+    localparam int SP_ABI_MINOR = 6;
     localparam int SP_ABI_PATCH = 0;
     localparam int SP_ABI_VERSION = (((SP_ABI_MAJOR << 16) | (SP_ABI_MINOR << 8)) | SP_ABI_PATCH);
     localparam int SP_OK = 0;
@@ -52,6 +52,19 @@ package scalepool_dpi_pkg;
     localparam int SP_HOOK_DROP = 1;
     localparam int SP_HOOK_REPLACE = 2;
     localparam int SP_HOOK_HOLD = 3;
+    localparam int SP_NO_LAYOUT = 65535;
+    localparam int SP_WHOLE_LINE = 0;
+    localparam int SP_LOWER_HALF = 1;
+    localparam int SP_UPPER_HALF = 2;
+    localparam int SP_METADATA = 1;
+    localparam int SP_BY_END = 0;
+    localparam int SP_BY_PEER = 1;
+    localparam int SP_BY_LINE = 2;
+    localparam int SP_CORRECTED = 0;
+    localparam int SP_PROTOCOL = 1;
+    localparam int SP_RETRAIN = 2;
+    localparam int SP_UNCORRECTABLE = 3;
+    localparam int SP_FATAL = 4;
     localparam int SP_ARBITER_ROUND_ROBIN = 1;
     localparam int SP_ARBITER_MATRIX = 2;
     localparam int SP_ARBITER_WEIGHTED = 3;
@@ -254,6 +267,33 @@ package scalepool_dpi_pkg;
         input longint unsigned stream
     );
 
+    // Takes the oldest answer of a stream, as sp_stream_take does, without its JSON object: the bytes of the flit, and the number of its
+    // parts, which sp_stream_part takes one by one until the next answer is taken. `flit` may be null, with 0 and null.
+    import "DPI-C" sp_dpi_stream_take_parts = function int sp_stream_take_parts(
+        input longint unsigned stream,
+        inout byte unsigned flit[],
+        output longint unsigned flit_length,
+        output longint unsigned parts
+    );
+
+    // Takes the next part of the answer that sp_stream_take_parts has taken. `kind` says what it is:
+    //
+    // * CXL: `message`, with the number of its `layout`, or `data`, 16 bytes; `place` is the slot
+    // * ualink: a half of a TL flit by its kind, such as `control`, `data`, `byte_enables` or `message`, 32 bytes; `place` is 0 for the lower
+    //   half, 1 for the upper one. A control half is followed by its fields, of kind `field`, with their layouts. Messages of the DL are
+    //   of kind `dl_message`.
+    // * nvlink: `header` and `ae` with their layouts, `byte_enables`, `data`
+    //
+    // `layout` is SP_NO_LAYOUT for a part that has none. Returns SP_EMPTY if no part is left.
+    import "DPI-C" sp_dpi_stream_part = function int sp_stream_part(
+        input longint unsigned stream,
+        output int unsigned layout,
+        output int unsigned place,
+        output string kind,
+        inout byte unsigned bytes[],
+        output longint unsigned bytes_length
+    );
+
     // Makes a simulation. `text` is TOML. With `format = 1` it is the description of a system, as `run FILE.toml` takes it;
     // its seed is 1 until sp_sim_seed. Otherwise it names a scenario or the file of a description: the line
     // `scenario = "cxl68-expander"`, and after it, one on a line, `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and
@@ -430,6 +470,7 @@ package scalepool_dpi_pkg;
     //   for a strict check.
     // * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
     //   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
+    // * `messages`: for a passive end of CXL, true if it keeps the messages of both directions for sp_link_seen_bits (false)
     // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
     //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
     //   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
@@ -590,6 +631,107 @@ package scalepool_dpi_pkg;
     import "DPI-C" function int sp_hook_detach(
         input longint unsigned link,
         input longint unsigned hook
+    );
+
+    // Queues a message to be sent, as sp_link_send does, with its bits and bytes in place of JSON. `data` and `enables` may have
+    // length 0: the message has none. `enables` has bit n for byte n of the data, low byte first. By protocol:
+    //
+    // * CXL: `layout` is the number of the layout of a message (sp_layout_find) and `bits` its bytes, as sp_encode makes them. `data` is a
+    //   line of 64 bytes, `enables` has 8 bytes. `extra` is 0, SP_LOWER_HALF or SP_UPPER_HALF for 32 bytes of data of cxl-68b, or
+    //   SP_METADATA together with the metadata in bits 63:32 in the 256B modes.
+    // * nvlink: `layout` is that of `nvlink.header`. `bits` has 16 bytes of that layout, then 16 bytes of `nvlink.ae`; of them count
+    //   op, vc, tag, rid, size, ep, atag, address, attr and route, since the link fills in the others. `data` has up to 256 bytes,
+    //   `enables` 16. `extra` is 0.
+    // * ualink: `layout` is SP_NO_LAYOUT and `bits` has length 0. `data` is a TL flit of 64 bytes, lower half first; bit 0 or 1 of `extra` is
+    //   set if the lower or the upper half is a message.
+    import "DPI-C" sp_dpi_link_send_bits = function int sp_link_send_bits(
+        input longint unsigned link,
+        input int unsigned layout,
+        input byte unsigned bits[],
+        input longint unsigned bits_length,
+        input byte unsigned data[],
+        input longint unsigned data_length,
+        input byte unsigned enables[],
+        input longint unsigned enables_length,
+        input longint unsigned extra
+    );
+
+    // Takes the oldest message that has arrived and returns its credit to the peer, as sp_link_take does, with its bits and bytes in
+    // place of JSON. They are those of sp_link_send_bits. Returns SP_EMPTY if none waits.
+    import "DPI-C" sp_dpi_link_take_bits = function int sp_link_take_bits(
+        input longint unsigned link,
+        output int unsigned layout,
+        inout byte unsigned bits[],
+        output longint unsigned bits_length,
+        inout byte unsigned data[],
+        output longint unsigned data_length,
+        inout byte unsigned enables[],
+        output longint unsigned enables_length,
+        output longint unsigned extra
+    );
+
+    // Takes the oldest message that a passive end has seen, in either direction: `port` is SP_TX for what the watched end has sent and
+    // SP_RX for what came to it, `unit` the number of the unit in which the message ends, in its direction from 0. A message that was
+    // sent again is seen once. The other parts are those of sp_link_send_bits. Returns SP_EMPTY if none waits, or if the end was made
+    // without `messages`.
+    import "DPI-C" sp_dpi_link_seen_bits = function int sp_link_seen_bits(
+        input longint unsigned link,
+        output int unsigned port,
+        output longint unsigned unit,
+        output int unsigned layout,
+        inout byte unsigned bits[],
+        output longint unsigned bits_length,
+        inout byte unsigned data[],
+        output longint unsigned data_length,
+        inout byte unsigned enables[],
+        output longint unsigned enables_length,
+        output longint unsigned extra
+    );
+
+    // Takes the oldest event, as sp_link_event does: its numbers, and the texts `rule`, `place` (where in the unit or message), `found`,
+    // `expected` and `text` (one sentence on it). Returns SP_EMPTY if none waits.
+    import "DPI-C" sp_dpi_link_event_fields = function int sp_link_event_fields(
+        input longint unsigned link,
+        output longint unsigned unit,
+        output int unsigned port,
+        output int unsigned by,
+        output int unsigned severity,
+        output int tag,
+        output string rule,
+        output string place,
+        output string found,
+        output string expected,
+        output string text
+    );
+
+    // Gives state and counters of a link end, as sp_link_state does. `rule` is the id of the rule that has stopped the link, or empty.
+    import "DPI-C" sp_dpi_link_state_fields = function int sp_link_state_fields(
+        input longint unsigned link,
+        output longint unsigned flit_clocks,
+        output longint unsigned driven,
+        output longint unsigned sent,
+        output longint unsigned events,
+        output longint unsigned events_lost,
+        output longint unsigned seen,
+        output longint unsigned seen_lost,
+        output longint unsigned compared,
+        output longint unsigned mismatches,
+        output int unsigned up,
+        output int unsigned quiet,
+        output int unsigned wants_training,
+        output int unsigned halted,
+        output string rule
+    );
+
+    // Gives one figure of the health of a link end. `figure` is a name that `scalepool list health` prints, `part` the name of a channel
+    // or of a state for those figures that have one number for each, else empty. `value` receives the number. `name` receives the name
+    // of a state for figures that are names, for which `value` is 0. Returns SP_EMPTY if the end does not have this figure or this part.
+    import "DPI-C" sp_dpi_link_health = function int sp_link_health(
+        input longint unsigned link,
+        input string figure,
+        input string part,
+        output longint unsigned value,
+        output string name
     );
 
     // Makes an arbiter of 1 to 64 requesters that has granted nothing yet. SP_ARBITER_WEIGHTED takes one weight for each

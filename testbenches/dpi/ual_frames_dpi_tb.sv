@@ -1,7 +1,7 @@
 // Random message words and TL flits through ual_framer; the model decodes its flits and finds the same TL flits, and so
 // does ual_deframer, into which some flits go damaged first. +count=N flits
 module ual_frames_dpi_tb;
-    import scalepool_dpi_pkg::*;
+    import scalepool_pkg::*;
     `include "dpi_random.svh"
     localparam int RING = 1024;
     localparam logic [7:0] POISONED_DATA = 8'h20; // type of a message half that stands for data
@@ -30,22 +30,11 @@ module ual_frames_dpi_tb;
         .error_o(error)
     );
 
-    longint unsigned stream;
-    byte unsigned bytes [0:639];
-    longint unsigned length;
-    string json;
+    sp_flit_decoder decoder;
     logic [513:0] tl [0:RING-1];         // sent, with their indicators
     logic [31:0] words [0:4];
     logic [4:0] has_word;
     int count, put, at_deframer, halves, damaged;
-
-    task automatic must(input int answer, input string what);
-        string text;
-        if (answer < 0) begin
-            void'(sp_last_error(text));
-            $fatal(1, "%s: status %0d: %s", what, answer, text);
-        end
-    endtask
 
     task automatic clock;
         #1 clk = 1;
@@ -63,44 +52,26 @@ module ual_frames_dpi_tb;
         at_deframer++;
     endtask
 
-    // The halves of TL flits in the form of a flit: each with `{"kind":` before it and `"hex":` of 64 digits.
-    task automatic read_form;
-        logic [255:0] half;
-        byte kind, c;
-        logic marked;
-        kind = 0;
-        for (int i = 2; i + 80 < json.len(); i++) begin
-            // A brace and quotes by their numbers. Messages of the DL may have content as hex too, in front of the halves.
-            if (json[i] == "k" && json.substr(i, i + 3) == "kind" && json[i - 2] == 8'h7B) kind = json[i + 7];
-            if (kind != 0 && json[i] == "h" && json.substr(i, i + 2) == "hex" && json[i + 3] == 8'h22 && json[i + 70] == 8'h22) begin
-                half = '0;
-                for (int d = 0; d < 64; d++) begin
-                    c = json[i + 6 + d];
-                    half[8*(d/2) + 4*(1 - d%2) +: 4] = c >= "a" ? 4'(c - "a" + 10) : 4'(c - "0");
-                end
-                // Poison where byte enables are due breaks a rule; the model says that, and calls the half byte enables.
-                marked = kind == "m" || kind == "p" || kind == "b" && half[7:0] == POISONED_DATA
-                    && tl[(halves / 2) % RING][512 + halves % 2];
-                if (halves / 2 >= put || half !== tl[(halves / 2) % RING][256*(halves % 2) +: 256]
-                    || marked !== tl[(halves / 2) % RING][512 + halves % 2])
-                    $fatal(1, "half %0d: the model finds %h, expected %h", halves, half, tl[(halves / 2) % RING]);
-                halves++;
-                // A half without a kind is of a TL flit whose rest is yet to come; it stands in the next answer again.
-                kind = 0;
-            end
-        end
-    endtask
-
+    // Halves of TL flits that the model has found. A TL flit whose rest is yet to come is in the next answer again, so here it has none.
     task automatic take_answers;
-        while (sp_stream_waiting(stream, length) == SP_OK && length > 0) begin
-            must(sp_stream_take(stream, json, bytes, length), "an answer");
-            read_form();
-        end
+        sp_flit_part parts[$];
+        string broken;
+        logic marked;
+        while (decoder.take(parts, broken))
+            foreach (parts[n]) if (parts[n].byte_count == 32 && parts[n].message == null) begin
+                // Poison where byte enables are due breaks a rule; the model says that, and calls the half byte enables.
+                marked = parts[n].kind == "message" || parts[n].kind == "poison" || parts[n].kind == "byte_enables"
+                    && parts[n].bytes[7:0] == POISONED_DATA && tl[(halves / 2) % RING][512 + halves % 2];
+                if (halves / 2 >= put || parts[n].bytes[255:0] !== tl[(halves / 2) % RING][256*(halves % 2) +: 256]
+                    || marked !== tl[(halves / 2) % RING][512 + halves % 2])
+                    $fatal(1, "half %0d: the model finds %s %h, expected %h", halves, parts[n].kind, parts[n].bytes[255:0],
+                        tl[(halves / 2) % RING]);
+                halves++;
+            end
     endtask
 
     initial begin
-        if (sp_open(SP_ABI_VERSION) != SP_OK) $fatal(1, "the library is another version than the package");
-        must(sp_decoder_new("ualink", SP_DOWN, stream), "a decoder");
+        decoder = new(SP_PROTOCOL_UALINK, SP_SENDS_DOWN);
         if (!$value$plusargs("count=%d", count)) $fatal(1, "+count is missing");
         {step, word_valid, tl_valid, message0, message1, header, word, tl0, tl1, valid, flit} = '0;
         #1 rst_n = 0;
@@ -135,8 +106,7 @@ module ual_frames_dpi_tb;
             #1;
             if (!out_valid) $fatal(1, "flit %0d is not there", n);
 
-            for (int i = 0; i < 640; i++) bytes[i] = out[8*i +: 8];
-            must(sp_stream_decode(stream, bytes, 640, 1), "a flit");
+            decoder.decode(out, 640);
             take_answers();
 
             // Damaged first, now and then.
@@ -163,7 +133,7 @@ module ual_frames_dpi_tb;
                 end
             end
         end
-        must(sp_stream_finish(stream), "the end");
+        decoder.finish();
         take_answers();
         // One may still be carried over.
         if (at_deframer < put - 1 || halves < 2 * (put - 1))

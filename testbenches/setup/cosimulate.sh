@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Everything that runs in Verilator, Icarus, cocotb or SystemC, at the end a table of durations; stops at the first part that fails.
+# Everything that runs in Verilator, Icarus, cocotb, UVM or SystemC, at the end a table of durations; stops at the first part that fails.
 # Called by `make cosim` and, as one of its steps, by `make test`.
 #
 # The library and the program are those of the profile PROFILE (release); `make test` has them of the profile of its tests.
-# What has not changed since it was last built or run is not done again (target/cosim, target/cocotb, target/systemc); FRESH=1 forgets all
+# What has not changed since it was last built or run is not done again (target/cosim, target/cocotb, target/uvm, target/systemc); FRESH=1 forgets all
 # that. FULL=1 has the full number of random flits, of streams, of tests and of seeded bugs, see the README of each folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -25,7 +25,7 @@ if [ -n "${FULL:-}" ]; then
     full=(--full)
     export SCALEPOOL_SOAK=10
 fi
-[ -z "${FRESH:-}" ] || rm -rf target/cosim target/cocotb target/systemc
+[ -z "${FRESH:-}" ] || rm -rf target/cosim target/cocotb target/uvm target/systemc
 
 python=.venv-cosim/bin/python3
 command -v cargo >/dev/null || missing 'Rust 1.90 or later' 'see rust-lang.org'
@@ -38,6 +38,7 @@ step cocotb "$python" testbenches/cocotb/run.py "${full[@]}"
 step guide "$python" testbenches/cocotb/guide.py --program "$program"
 step export "$python" testbenches/export/check.py --program "$program"
 step benches "$python" testbenches/export/benches.py --program "$program" "${full[@]}"
+step uvm "$python" testbenches/uvm/run.py --program "$program" "${full[@]}"
 step systemc "$python" testbenches/systemc/run.py --program "$program" "${full[@]}"
 step maps "$python" testbenches/maps/check.py --program "$program" "${full[@]}"
 total='co-simulation: all as expected'

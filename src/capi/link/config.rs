@@ -62,6 +62,8 @@ pub struct CapiEndConfig {
     pub coherence: Option<HdmRegion>,
     /// What an end of CXL, UALink or NVLink judges beside its link, if it sees messages: tags, answers and data.
     pub transactions: Option<JudgedTransactions>,
+    /// Whether a passive end of CXL keeps the messages that it sees, to be taken.
+    pub messages: bool,
     /// Of both.
     pub all_writers_seen: bool,
     /// Of transactions, as the next one.
@@ -133,6 +135,7 @@ impl CapiEndConfig {
             liveness_flits: Some(LIVENESS_FLITS),
             coherence: None,
             transactions: None,
+            messages: false,
             all_writers_seen: false,
             unique_tags: false,
             strict: false,
@@ -162,7 +165,7 @@ impl CapiEndConfig {
         }
         if matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
             known.extend(["transactions", "all_writers_seen", "unique_tags", "answer_flits"]);
-            known.extend(passive.then_some("coherence"));
+            known.extend(["coherence", "messages"].into_iter().filter(|_| passive));
         }
         if config.protocol == LinkProtocol::Ualink {
             known.extend(["transactions", "all_writers_seen", "strict", "answer_flits"]);
@@ -204,6 +207,7 @@ impl CapiEndConfig {
                     };
                 }
                 "selective_nak" => config.selective_nak = yes_or_no(value, key)?,
+                "messages" => config.messages = yes_or_no(value, key)?,
                 "all_writers_seen" => config.all_writers_seen = yes_or_no(value, key)?,
                 "unique_tags" => config.unique_tags = yes_or_no(value, key)?,
                 "answer_flits" => config.answer_flits = number(value, key, 1, u64::MAX.into())?,
@@ -276,7 +280,7 @@ impl CapiEndConfig {
         };
         let reaction_flits = self.reaction_flits.unwrap_or(default.reaction_flits);
         let (selective_nak, interleave) = (self.selective_nak, self.interleave);
-        let messages = self.coherence.is_some() || self.transactions.is_some();
+        let messages = self.messages || self.coherence.is_some() || self.transactions.is_some();
         let liveness = LivenessLimits { flits: self.liveness_flits, time_fs: None };
         WatchConfig {
             cxl68: self.cxl68(),

@@ -1,7 +1,7 @@
-//! The link ends of the model as handles drive them: units are bytes, messages their JSON.
+//! The link ends of the model as handles drive them: units are bytes, messages [`CapiMessage`].
 
 use super::config::CapiEndConfig;
-use super::message;
+use super::message::CapiMessage;
 use super::ualink::{self, Queue};
 use crate::status::{Failure, SP_ERR_KIND};
 use scalepool::forms::FormError;
@@ -15,33 +15,25 @@ use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::ualink::client::Client;
 use scalepool::link::ualink::tl::{Tl, TlClass};
 use scalepool::link::ualink::{OnLine, UalEnd, state::State};
-use scalepool::link::watch::WatchedContent;
 use scalepool::link::{cxl68, cxl256, nvlink};
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
-use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::nvlink::Vc;
-use serde_json::Value;
 
 /// Messages a channel that fit, where the caller does not say; the number is ours.
 const BUFFERS: u16 = 64;
 
-/// The messages of a link end as JSON, and what a protocol says of its own.
+/// The messages of a link end, and what a protocol says of its own.
 pub trait EndMessages {
     /// Messages that wait to be sent.
     fn waiting(&self) -> usize;
 
     /// Queues a message.
-    fn send(&mut self, form: &Value) -> Result<(), Failure>;
+    fn send(&mut self, message: CapiMessage) -> Result<(), Failure>;
 
     /// The oldest message that has come. NVLink: of the lowest channel.
-    fn take(&mut self) -> Option<Value>;
-
-    /// What a message says that was queued or taken here, for those who judge it; `None` of protocols that nobody judges.
-    fn content(&self, _form: &Value) -> Option<WatchedContent> {
-        None
-    }
+    fn take(&mut self) -> Option<CapiMessage>;
 
     /// Whether transactions that are open when the link goes down are lost with it.
     fn loses_transactions(&self) -> bool {
@@ -157,21 +149,23 @@ fn refused(error: impl std::fmt::Display) -> FormError {
     FormError::new("message", error.to_string(), "a message that this end may send")
 }
 
+/// A message of another protocol: whoever made it knew the end.
+fn foreign() -> Failure {
+    refused("a message of another protocol").into()
+}
+
 impl EndMessages for cxl68::Cxl68End {
     fn waiting(&self) -> usize {
         Class68::ALL.iter().map(|&class| cxl68::Cxl68End::waiting(self, class)).sum()
     }
 
-    fn send(&mut self, form: &Value) -> Result<(), Failure> {
-        Ok(cxl68::Cxl68End::send(self, message::cxl68(form)?).map_err(refused)?)
+    fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
+        let CapiMessage::Cxl68(message) = message else { return Err(foreign()) };
+        Ok(cxl68::Cxl68End::send(self, message).map_err(refused)?)
     }
 
-    fn take(&mut self) -> Option<Value> {
-        cxl68::Cxl68End::take(self).map(|m| message::cxl68_json(&m))
-    }
-
-    fn content(&self, form: &Value) -> Option<WatchedContent> {
-        message::cxl68(form).ok().map(|m| WatchedContent::Cxl(Message::from_cxl68(&m)))
+    fn take(&mut self) -> Option<CapiMessage> {
+        cxl68::Cxl68End::take(self).map(CapiMessage::Cxl68)
     }
 
     fn is_up(&self) -> bool {
@@ -184,18 +178,18 @@ impl EndMessages for cxl256::Cxl256End<cxl256::Cachemem> {
         Class::ALL.iter().map(|&class| self.client.waiting(class)).sum()
     }
 
-    fn send(&mut self, form: &Value) -> Result<(), Failure> {
-        Ok(self.client.send(message::cxl256(self.link().mode, form)?).map_err(refused)?)
+    fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
+        match message {
+            CapiMessage::Cxl256(mode, message) if mode == self.link().mode => {
+                Ok(self.client.send(message).map_err(refused)?)
+            }
+            _ => Err(foreign()),
+        }
     }
 
-    fn take(&mut self) -> Option<Value> {
+    fn take(&mut self) -> Option<CapiMessage> {
         let mode = self.link().mode;
-        self.client.take().map(|m| message::cxl256_json(mode, &m))
-    }
-
-    fn content(&self, form: &Value) -> Option<WatchedContent> {
-        let mode = self.link().mode;
-        message::cxl256(mode, form).ok().map(|m| WatchedContent::Cxl(Message::from_cxl256(&m, mode.routing())))
+        self.client.take().map(|message| CapiMessage::Cxl256(mode, message))
     }
 
     fn is_up(&self) -> bool {
@@ -208,18 +202,14 @@ impl EndMessages for nvlink::NvlEnd {
         (0..Vc::COUNT as u8).map(|vc| nvlink::NvlEnd::waiting(self, Vc(vc))).sum()
     }
 
-    fn send(&mut self, form: &Value) -> Result<(), Failure> {
-        Ok(nvlink::NvlEnd::send(self, message::nvlink(form)?).map_err(refused)?)
+    fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
+        let CapiMessage::Nvlink(message) = message else { return Err(foreign()) };
+        Ok(nvlink::NvlEnd::send(self, message).map_err(refused)?)
     }
 
-    fn take(&mut self) -> Option<Value> {
+    fn take(&mut self) -> Option<CapiMessage> {
         let mut channels = 0..Vc::COUNT as u8;
-        channels.find_map(|vc| nvlink::NvlEnd::take(self, Vc(vc))).map(|m| message::nvlink_json(&m))
-    }
-
-    fn content(&self, form: &Value) -> Option<WatchedContent> {
-        let packet = message::nvlink(form).ok()?.decoded().ok()?;
-        Some(WatchedContent::Nvlink(Box::new(packet)))
+        channels.find_map(|vc| nvlink::NvlEnd::take(self, Vc(vc))).map(CapiMessage::Nvlink)
     }
 
     fn is_up(&self) -> bool {
@@ -236,13 +226,14 @@ impl EndMessages for UalEnd<Queue> {
         self.client.out.len()
     }
 
-    fn send(&mut self, form: &Value) -> Result<(), Failure> {
-        self.client.out.push_back(message::ualink(form)?);
+    fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
+        let CapiMessage::Ualink(flit) = message else { return Err(foreign()) };
+        self.client.out.push_back(flit);
         Ok(())
     }
 
-    fn take(&mut self) -> Option<Value> {
-        self.client.inbox.pop_front().map(|m| message::ualink_json(&m))
+    fn take(&mut self) -> Option<CapiMessage> {
+        self.client.inbox.pop_front().map(CapiMessage::Ualink)
     }
 
     fn is_up(&self) -> bool {
@@ -260,22 +251,19 @@ impl EndMessages for UalEnd<Tl> {
         TlClass::ALL.into_iter().map(|class| self.client.waiting(class)).sum()
     }
 
-    fn send(&mut self, form: &Value) -> Result<(), Failure> {
-        Ok(self.client.send(message::ualink_transfer(form)?).map_err(refused)?)
+    fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
+        let CapiMessage::UalinkTransfer(transfer) = message else { return Err(foreign()) };
+        Ok(self.client.send(*transfer).map_err(refused)?)
     }
 
     /// Responses first: they are never behind requests. What is taken needs its buffers no more.
-    fn take(&mut self) -> Option<Value> {
+    fn take(&mut self) -> Option<CapiMessage> {
         let taken = [TlClass::Response, TlClass::Request].into_iter().find_map(|class| self.client.take(class));
         let (transfer, held) = taken?;
         if let Some(held) = held {
             self.client.release(&held);
         }
-        message::ualink_transfer_json(&transfer)
-    }
-
-    fn content(&self, form: &Value) -> Option<WatchedContent> {
-        message::ualink_transfer(form).ok().map(|transfer| WatchedContent::Ualink(Box::new(transfer)))
+        CapiMessage::of_transfer(transfer)
     }
 
     fn loses_transactions(&self) -> bool {

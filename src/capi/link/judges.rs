@@ -4,7 +4,7 @@
 //! queues, with the number of the unit that it sends next, and what its caller takes.
 
 use super::config::{CapiEndConfig, JudgedTransactions};
-use super::event_json;
+use super::event::CapiEvent;
 use scalepool::coherence::passive::{PassiveConfig, PassiveMonitor};
 use scalepool::link::event::{LinkEvent, Severity};
 use scalepool::link::hook::Direction;
@@ -15,7 +15,6 @@ use scalepool::transactions::ualink::{UalTransactionConfig, UalTransactions};
 use scalepool::transactions::{AnswerLimit, TransactionChecker, TransactionFinding};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::wire::Violation;
-use serde_json::Value;
 
 /// The judges of one link end.
 pub struct Judges {
@@ -50,8 +49,8 @@ fn checker(config: &CapiEndConfig) -> Option<TransactionChecker> {
     })
 }
 
-fn event(way: Direction, unit: u64, violation: Violation) -> Value {
-    event_json(way, &LinkEvent { severity: Severity::Protocol, unit, violation })
+fn event(way: Direction, unit: u64, violation: Violation) -> CapiEvent {
+    CapiEvent::of(way, LinkEvent { severity: Severity::Protocol, unit, violation })
 }
 
 impl Judges {
@@ -81,12 +80,13 @@ impl Judges {
     }
 
     /// A message passes, in the unit with this number of its direction: the events.
-    pub fn see(&mut self, way: Direction, unit: u64, message: &WatchedContent) -> Vec<Value> {
+    pub fn see(&mut self, way: Direction, unit: u64, message: &WatchedContent) -> Vec<CapiEvent> {
         let dir = self.dir_of(way);
         match message {
             WatchedContent::Cxl(message) => {
                 let broken = self.coherence.as_mut().map(|monitor| monitor.see(0, message)).unwrap_or_default();
-                let mut events: Vec<Value> = broken.iter().map(|found| event(way, unit, found.violation())).collect();
+                let mut events: Vec<CapiEvent> =
+                    broken.iter().map(|found| event(way, unit, found.violation())).collect();
                 let found = self.transactions.as_mut().map(|checker| checker.see_cxl(0, unit, message));
                 events.extend(self.events(found));
                 events
@@ -111,26 +111,20 @@ impl Judges {
     }
 
     /// The flit clock.
-    pub fn clock(&mut self, now: u64) -> Vec<Value> {
+    pub fn clock(&mut self, now: u64) -> Vec<CapiEvent> {
         let found = self.transactions.as_mut().map(|transactions| transactions.clock(now));
         self.events(found)
     }
 
     /// Nothing passes any more.
-    pub fn finish(&mut self) -> Vec<Value> {
+    pub fn finish(&mut self) -> Vec<CapiEvent> {
         let found = self.transactions.as_mut().map(TransactionChecker::finish);
         self.events(found)
     }
 
-    fn events(&self, found: Option<Vec<TransactionFinding>>) -> Vec<Value> {
+    fn events(&self, found: Option<Vec<TransactionFinding>>) -> Vec<CapiEvent> {
         let way = |dir| if dir == self.dir { Direction::Tx } else { Direction::Rx };
-        let event = |f: TransactionFinding| {
-            let mut form = event(way(f.dir), f.unit, f.violation);
-            if let Some(tag) = f.tag {
-                form["tag"] = tag.into();
-            }
-            form
-        };
+        let event = |f: TransactionFinding| CapiEvent { tag: f.tag, ..event(way(f.dir), f.unit, f.violation) };
         found.into_iter().flatten().map(event).collect()
     }
 

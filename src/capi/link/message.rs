@@ -1,18 +1,119 @@
-//! Messages of link ends as JSON: the form of a message with the data that belongs to it.
+//! Messages of link ends: one type for all protocols, and its JSON, the form of a message with the data that belongs to it. The
+//! other spelling, bits and bytes, is in [`super::bits`].
 
 use super::hex_of;
 use scalepool::forms::{self, FormError, Object, message, number};
 use scalepool::link::nvlink::NvlMessage;
+use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::watch::WatchedContent;
 use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
+use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::nvlink::{Op, Vc};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
-use scalepool_protocols::ualink::half::TlFlit;
+use scalepool_protocols::ualink::half::{HALF_BYTES, TlFlit};
 use scalepool_protocols::ualink::pack;
 use scalepool_protocols::ualink::unpack::{MaybeAddress, Transfer};
-use scalepool_protocols::wire::{CodeTable, Wire};
+use scalepool_protocols::wire::{CodeTable, LayoutDef, Wire};
 use serde_json::Value;
+
+/// A message of a link end.
+#[derive(Debug, Clone)]
+pub enum CapiMessage {
+    /// Of CXL 68B.
+    Cxl68(cxl68::stream::Cxl68Message),
+    /// Of a 256B mode.
+    Cxl256(Mode, cxl256::stream::Cxl256Message),
+    /// Of NVLink.
+    Nvlink(NvlMessage),
+    /// A TL flit of UALink.
+    Ualink(TlFlit),
+    /// A request or response of UALink.
+    UalinkTransfer(Box<Transfer>),
+}
+
+impl CapiMessage {
+    /// Reads the form of a message that an end of this protocol sends.
+    pub fn from_json(protocol: LinkProtocol, form: &Value) -> Result<CapiMessage, FormError> {
+        Ok(match protocol {
+            LinkProtocol::Cxl68 => CapiMessage::Cxl68(cxl68(form)?),
+            LinkProtocol::Cxl256(mode) => CapiMessage::Cxl256(mode, cxl256(mode, form)?),
+            LinkProtocol::Nvlink => CapiMessage::Nvlink(nvlink(form)?),
+            // A transaction layer has fields of a layout, a data link layer TL flits.
+            LinkProtocol::Ualink if form.get("layout").is_some() => {
+                CapiMessage::UalinkTransfer(Box::new(ualink_transfer(form)?))
+            }
+            LinkProtocol::Ualink => CapiMessage::Ualink(ualink(form)?),
+        })
+    }
+
+    /// The form.
+    pub fn json(&self) -> Value {
+        match self {
+            CapiMessage::Cxl68(given) => cxl68_json(given),
+            CapiMessage::Cxl256(mode, given) => cxl256_json(*mode, given),
+            CapiMessage::Nvlink(given) => nvlink_json(given),
+            CapiMessage::Ualink(given) => ualink_json(given),
+            CapiMessage::UalinkTransfer(given) => ualink_transfer_json(given),
+        }
+    }
+
+    /// What a watcher of a link of CXL has seen; `None` of the other protocols.
+    pub fn seen(protocol: LinkProtocol, message: &Message) -> Option<CapiMessage> {
+        match protocol {
+            LinkProtocol::Cxl68 => message.to_cxl68().ok().map(CapiMessage::Cxl68),
+            LinkProtocol::Cxl256(mode) => {
+                message.to_cxl256(mode.routing()).ok().map(|message| CapiMessage::Cxl256(mode, message))
+            }
+            LinkProtocol::Nvlink | LinkProtocol::Ualink => None,
+        }
+    }
+
+    /// What a transaction layer of UALink hands out; `None` of a field that is neither request nor response, which none does.
+    pub fn of_transfer(transfer: Box<Transfer>) -> Option<CapiMessage> {
+        transfer_bits(&transfer).map(|_| CapiMessage::UalinkTransfer(transfer))
+    }
+
+    /// What it says to those who judge messages; `None` of TL flits, and of packets that are none.
+    pub fn content(&self) -> Option<WatchedContent> {
+        match self {
+            CapiMessage::Cxl68(given) => Some(WatchedContent::Cxl(Message::from_cxl68(given))),
+            CapiMessage::Cxl256(mode, given) => Some(WatchedContent::Cxl(Message::from_cxl256(given, mode.routing()))),
+            CapiMessage::Nvlink(given) => given.decoded().ok().map(|packet| WatchedContent::Nvlink(Box::new(packet))),
+            CapiMessage::UalinkTransfer(given) => Some(WatchedContent::Ualink(given.clone())),
+            CapiMessage::Ualink(_) => None,
+        }
+    }
+}
+
+/// The layout and bits of a request or response; `None` of other fields.
+pub fn transfer_bits(transfer: &Transfer) -> Option<(&'static LayoutDef, u128)> {
+    match &transfer.field {
+        ControlField::Request(request) => Some((TlReq::DEF, request.to_bits().ok()?)),
+        ControlField::Response(response) => Some((TlRsp::DEF, response.to_bits().ok()?)),
+        _ => None,
+    }
+}
+
+/// A request or response of these bits, with its beats of data and their byte enables.
+pub fn transfer_of(
+    def: &'static LayoutDef,
+    bits: u128,
+    beats: &[[u8; 64]],
+    enables: Option<[u8; HALF_BYTES]>,
+    poisoned: u8,
+) -> Result<Transfer, FormError> {
+    let (field, address) = match def.name {
+        name if name == TlReq::DEF.name => {
+            let request = TlReq::from_bits(bits);
+            (ControlField::Request(request), request.address.into())
+        }
+        name if name == TlRsp::DEF.name => (ControlField::Response(TlRsp::from_bits(bits)), MaybeAddress::NONE),
+        name => return Err(unknown(name, "ualink: `ualink.tl_req` or `ualink.tl_rsp`")),
+    };
+    Ok(Transfer { address, poisoned, ..pack::with_data(field, beats, enables) })
+}
 
 /// A layout with its bits, and what else stands in the object.
 struct Parts<'a> {
@@ -41,7 +142,7 @@ fn unsigned<T: TryFrom<u128>>(value: &Value, at: &str) -> Result<T, FormError> {
     T::try_from(number::from_json(value, at)?).map_err(wide)
 }
 
-fn unknown(layout: &str, protocol: &str) -> FormError {
+pub(super) fn unknown(layout: &str, protocol: &str) -> FormError {
     FormError::new("message.layout", format!("`{layout}`"), format!("a message of {protocol}"))
 }
 
@@ -59,7 +160,7 @@ fn with_data(mut form: Value, line: &[u8], byte_enables: Option<u64>) -> Value {
 }
 
 /// A message of CXL 68B.
-pub fn cxl68(form: &Value) -> Result<cxl68::stream::Cxl68Message, FormError> {
+fn cxl68(form: &Value) -> Result<cxl68::stream::Cxl68Message, FormError> {
     use cxl68::stream::{Cxl68Message, Data, Size};
     let Parts { layout, bits, line, byte_enables, object } = parts(form, &["half"])?;
     let class = cxl68::message::Class::ALL.into_iter().find(|c| c.def().name == layout);
@@ -77,7 +178,7 @@ pub fn cxl68(form: &Value) -> Result<cxl68::stream::Cxl68Message, FormError> {
 }
 
 /// The same as JSON.
-pub fn cxl68_json(given: &cxl68::stream::Cxl68Message) -> Value {
+fn cxl68_json(given: &cxl68::stream::Cxl68Message) -> Value {
     use cxl68::stream::Size;
     let form = message::message_to_json(given.class.def(), given.bits);
     let Some(data) = given.data else { return form };
@@ -91,7 +192,7 @@ pub fn cxl68_json(given: &cxl68::stream::Cxl68Message) -> Value {
 }
 
 /// A message of a 256B mode.
-pub fn cxl256(mode: Mode, form: &Value) -> Result<cxl256::stream::Cxl256Message, FormError> {
+fn cxl256(mode: Mode, form: &Value) -> Result<cxl256::stream::Cxl256Message, FormError> {
     use cxl256::stream::{Cxl256Message, Data};
     let Parts { layout, bits, line, byte_enables, object } = parts(form, &["metadata"])?;
     let class = cxl256::Class::ALL.into_iter().find(|c| c.def(mode.routing()).name == layout);
@@ -104,7 +205,7 @@ pub fn cxl256(mode: Mode, form: &Value) -> Result<cxl256::stream::Cxl256Message,
 }
 
 /// The same as JSON.
-pub fn cxl256_json(mode: Mode, given: &cxl256::stream::Cxl256Message) -> Value {
+fn cxl256_json(mode: Mode, given: &cxl256::stream::Cxl256Message) -> Value {
     let form = message::message_to_json(given.class.def(mode.routing()), given.bits);
     let Some(data) = given.data else { return form };
     let mut form = with_data(form, &data.line, data.byte_enables);
@@ -132,7 +233,7 @@ fn code_json(name: Option<&'static str>, number: u8) -> Value {
 }
 
 /// A message of NVLink.
-pub fn nvlink(form: &Value) -> Result<NvlMessage, FormError> {
+fn nvlink(form: &Value) -> Result<NvlMessage, FormError> {
     let known = ["op", "vc", "tag", "rid", "size", "ep", "atag", "address", "attr", "route", "be", "data"];
     let object = forms::object(form, "message", &known)?;
     let Some(op) = object.get("op") else {
@@ -160,7 +261,7 @@ pub fn nvlink(form: &Value) -> Result<NvlMessage, FormError> {
 }
 
 /// The same as JSON.
-pub fn nvlink_json(given: &NvlMessage) -> Value {
+fn nvlink_json(given: &NvlMessage) -> Value {
     let mut form = Object::new();
     form.insert("op".into(), code_json(given.op.name(), given.op.0));
     form.insert("vc".into(), code_json(given.vc.name(), given.vc.0));
@@ -180,20 +281,12 @@ pub fn nvlink_json(given: &NvlMessage) -> Value {
 }
 
 /// A request or response of UALink.
-pub fn ualink_transfer(form: &Value) -> Result<Transfer, FormError> {
+fn ualink_transfer(form: &Value) -> Result<Transfer, FormError> {
     let object = forms::object(form, "message", &["layout", "fields", "data", "be", "poisoned"])?;
     let def = message::layout_of(object)?;
     let bits = match object.get("fields") {
         Some(fields) => message::fields_from_json(def, def.default_bits(), fields)?,
         None => def.default_bits(),
-    };
-    let (field, address) = match def.name {
-        name if name == TlReq::DEF.name => {
-            let request = TlReq::from_bits(bits);
-            (ControlField::Request(request), request.address.into())
-        }
-        name if name == TlRsp::DEF.name => (ControlField::Response(TlRsp::from_bits(bits)), MaybeAddress::NONE),
-        name => return Err(unknown(name, "ualink: `ualink.tl_req` or `ualink.tl_rsp`")),
     };
     let data = object.get("data").map(|v| hex_of(v, "message.data")).transpose()?.unwrap_or_default();
     let (beats, rest) = data.as_chunks::<64>();
@@ -203,16 +296,12 @@ pub fn ualink_transfer(form: &Value) -> Result<Transfer, FormError> {
     }
     let enables = object.get("be").map(|v| number::array_of(v, "message.be")).transpose()?;
     let poisoned = object.get("poisoned").map(|v| unsigned(v, "message.poisoned")).transpose()?.unwrap_or_default();
-    Ok(Transfer { address, poisoned, ..pack::with_data(field, beats, enables) })
+    transfer_of(def, bits, beats, enables, poisoned)
 }
 
-/// The same as JSON; `None` of a field that is neither, which no transaction layer hands out.
-pub fn ualink_transfer_json(given: &Transfer) -> Option<Value> {
-    let (def, bits) = match &given.field {
-        ControlField::Request(request) => (TlReq::DEF, request.to_bits().ok()?),
-        ControlField::Response(response) => (TlRsp::DEF, response.to_bits().ok()?),
-        _ => return None,
-    };
+/// The same as JSON.
+fn ualink_transfer_json(given: &Transfer) -> Value {
+    let Some((def, bits)) = transfer_bits(given) else { unreachable!("it was made of a request or a response") };
     let mut form = message::message_to_json(def, bits);
     if !given.data.is_empty() {
         let bytes: Vec<u8> = (0..given.data.len()).filter_map(|n| given.data.get(n)).flatten().collect();
@@ -224,11 +313,11 @@ pub fn ualink_transfer_json(given: &Transfer) -> Option<Value> {
     if given.poisoned != 0 {
         form["poisoned"] = given.poisoned.into();
     }
-    Some(form)
+    form
 }
 
 /// A TL flit of UALink.
-pub fn ualink(form: &Value) -> Result<TlFlit, FormError> {
+fn ualink(form: &Value) -> Result<TlFlit, FormError> {
     let object = forms::object(form, "message", &["lower", "upper", "indicators"])?;
     let mut flit = TlFlit::default();
     for (half, key) in ["lower", "upper"].into_iter().enumerate() {
@@ -247,7 +336,7 @@ pub fn ualink(form: &Value) -> Result<TlFlit, FormError> {
 }
 
 /// The same as JSON.
-pub fn ualink_json(given: &TlFlit) -> Value {
+fn ualink_json(given: &TlFlit) -> Value {
     let mut form = Object::new();
     form.insert("lower".into(), number::hex(&given.halves[0]).into());
     form.insert("upper".into(), number::hex(&given.halves[1]).into());

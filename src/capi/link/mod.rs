@@ -12,11 +12,14 @@
 //! waits to be sampled; what is broken waits as an event.
 
 mod active;
+mod bits;
 mod config;
 mod ends;
+mod event;
 pub mod hook;
 mod judges;
 mod message;
+pub mod typed;
 mod ualink;
 
 use super::call::{Caller, call};
@@ -25,11 +28,14 @@ use super::stream::dir_of;
 use super::table::ObjectTable;
 use active::CapiEnd;
 use config::{CapiEndConfig, JudgedTransactions, check_unit};
+use event::CapiEvent;
 use judges::Judges;
-use scalepool::forms::{self, FormError, Object, number, violation};
-use scalepool::link::event::{LinkEvent, Severity};
+use message::CapiMessage;
+use scalepool::forms::{self, FormError, number};
+use scalepool::link::event::LinkEvent;
 use scalepool::link::hook::{Direction, HookPoint, Hooks, Passed};
 use scalepool::link::watch::{EndWatch, WatchedContent, WatchedMessage};
+use scalepool_protocols::wire::Violation;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::c_char;
@@ -61,8 +67,11 @@ struct Link {
     driven: [VecDeque<Vec<u8>>; 2],
     /// Sent and not yet sampled.
     sent: VecDeque<Vec<u8>>,
-    events: VecDeque<Value>,
+    events: VecDeque<CapiEvent>,
     events_lost: u64,
+    /// What a passive end has seen, with direction and unit, if it keeps messages.
+    seen: VecDeque<(Direction, u64, CapiMessage)>,
+    seen_lost: u64,
     compared: u64,
     mismatches: u64,
     /// Not attachable until one is asked for.
@@ -86,25 +95,6 @@ impl Part {
 
 static LINKS: ObjectTable<Link> = ObjectTable::new(3, "link end");
 
-fn event_json(way: Direction, event: &LinkEvent) -> Value {
-    let mut form = Object::new();
-    form.insert("unit".into(), event.unit.into());
-    form.insert("port".into(), way.name().into());
-    form.insert("by".into(), event.culprit(way).name().into());
-    let severity = match event.severity {
-        Severity::Corrected => "corrected",
-        Severity::Protocol => "protocol",
-        Severity::Retrain => "retrain",
-        Severity::Uncorrectable => "uncorrectable",
-        Severity::Fatal => "fatal",
-    };
-    form.insert("severity".into(), severity.into());
-    if let Value::Object(violation) = violation::to_json(&event.violation) {
-        form.extend(violation);
-    }
-    Value::Object(form)
-}
-
 impl Link {
     fn new(config: CapiEndConfig, hooks: Hooks) -> Result<Link, Failure> {
         let mut part = match config.passive {
@@ -112,7 +102,7 @@ impl Link {
             true => Part::Passive(EndWatch::new(&config.watch())?),
         };
         part.attach_hooks(&hooks);
-        let (driven, sent, events) = Default::default();
+        let (driven, sent, events, seen) = Default::default();
         Ok(Link {
             judges: Judges::new(&config),
             config,
@@ -123,6 +113,8 @@ impl Link {
             sent,
             events,
             events_lost: 0,
+            seen,
+            seen_lost: 0,
             compared: 0,
             mismatches: 0,
             hooks,
@@ -154,7 +146,7 @@ impl Link {
     }
 
     /// Keeps events; those that have no room are counted.
-    fn keep(&mut self, events: Vec<Value>) {
+    fn keep(&mut self, events: Vec<CapiEvent>) {
         let room = MAX_WAITING - self.events.len();
         self.events_lost += events.len().saturating_sub(room) as u64;
         self.events.extend(events.into_iter().take(room));
@@ -173,7 +165,7 @@ impl Link {
     fn step(&mut self) -> Result<(), Failure> {
         self.now += 1;
         let [rx, tx] = self.driven.each_mut().map(VecDeque::pop_front);
-        let mut events: Vec<Value>;
+        let mut events: Vec<CapiEvent>;
         match &mut self.part {
             Part::Active(end) => {
                 end.pass_time(self.now);
@@ -185,12 +177,12 @@ impl Link {
                 let sent = end.transmit(self.now);
                 self.units[1] += sent.len() as u64;
                 self.sent.extend(sent);
-                events = end.events().iter().map(|e| event_json(Direction::Rx, e)).collect();
+                events = end.events().into_iter().map(|e| CapiEvent::of(Direction::Rx, e)).collect();
                 if end.take_loss() {
                     events.extend(self.judges.see(Direction::Rx, self.units[0], &WatchedContent::Restart));
                 }
                 let overdue = end.overdue(self.now, self.units);
-                events.extend(overdue.iter().map(|(way, e)| event_json(*way, e)));
+                events.extend(overdue.into_iter().map(|(way, e)| CapiEvent::of(way, e)));
             }
             Part::Passive(watch) => {
                 let name = self.config.protocol.name();
@@ -205,8 +197,14 @@ impl Link {
                     }
                 }
                 watch.clock(self.now, 0);
-                events = watch.take_events().iter().map(|(way, e)| event_json(*way, e)).collect();
+                events = watch.take_events().into_iter().map(|(way, e)| CapiEvent::of(way, e)).collect();
                 for WatchedMessage { way, unit, message } in watch.take_messages() {
+                    if let (true, WatchedContent::Cxl(message)) = (self.config.messages, &message) {
+                        let seen = CapiMessage::seen(self.config.protocol, message);
+                        let room = MAX_WAITING.saturating_sub(self.seen.len()).min(1);
+                        self.seen_lost += u64::from(seen.is_some() && room == 0);
+                        self.seen.extend(seen.map(|message| (way, unit, message)).into_iter().take(room));
+                    }
                     events.extend(self.judges.see(way, unit, &message));
                 }
             }
@@ -217,17 +215,33 @@ impl Link {
     }
 
     /// Queues a message, and shows it to those who judge it.
-    fn send(&mut self, form: &Value) -> Result<(), Failure> {
-        let end = self.end()?;
-        end.send(form)?;
-        self.judge(Direction::Tx, form);
+    fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
+        let judged = self.judged(&message);
+        self.end()?.send(message)?;
+        self.judge(Direction::Tx, judged);
         Ok(())
     }
 
+    /// The oldest message of an active end; it stays until `taken`.
+    fn next(&mut self) -> Result<&CapiMessage, Failure> {
+        self.end()?.next().ok_or_else(|| Failure::new(SP_EMPTY, "link end: no message waits"))
+    }
+
+    /// The oldest message has been taken: its credit returns.
+    fn taken(&mut self) -> Result<(), Failure> {
+        if let Some(message) = self.end()?.drop_next() {
+            self.judge(Direction::Rx, self.judged(&message));
+        }
+        Ok(())
+    }
+
+    /// What a message says, if there is someone who judges it.
+    fn judged(&self, message: &CapiMessage) -> Option<WatchedContent> {
+        if self.judges.wants_messages() { message.content() } else { None }
+    }
+
     /// A message of an active end is queued, or taken from it.
-    fn judge(&mut self, way: Direction, form: &Value) {
-        let Part::Active(end) = &self.part else { return };
-        let message = if self.judges.wants_messages() { end.content(form) } else { None };
+    fn judge(&mut self, way: Direction, message: Option<WatchedContent>) {
         let Some(message) = message else { return };
         let unit = match way {
             Direction::Rx => self.units[0].saturating_sub(1),
@@ -284,6 +298,7 @@ impl Link {
 ///   for a strict check.
 /// * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
 ///   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
+/// * `messages`: for a passive end of CXL, true if it keeps the messages of both directions for sp_link_seen_bits (false)
 /// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
 ///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
 ///   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
@@ -454,7 +469,10 @@ pub unsafe extern "C" fn sp_link_send(link: u64, message: *const c_char, message
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
         let form = forms::parse(&caller.text("message", message, message_length)?)?;
-        LINKS.with(link, |link| link.send(&form).map(|()| SP_OK))
+        LINKS.with(link, |link| {
+            link.end()?;
+            link.send(CapiMessage::from_json(link.config.protocol, &form)?).map(|()| SP_OK)
+        })
     })
 }
 
@@ -472,13 +490,8 @@ pub unsafe extern "C" fn sp_link_take(
         let caller = unsafe { Caller::trusted() };
         let json = caller.buffer("json", json, json_capacity, json_length)?;
         LINKS.with(link, |link| {
-            let end = link.end()?;
-            let form = end.next().ok_or_else(|| Failure::new(SP_EMPTY, "link end: no message waits"))?;
-            json.fill_text(&form.to_string())?;
-            if let Some(form) = end.drop_next() {
-                link.judge(Direction::Rx, &form);
-            }
-            Ok(SP_OK)
+            json.fill_text(&link.next()?.json().to_string())?;
+            link.taken().map(|()| SP_OK)
         })
     })
 }
@@ -504,7 +517,7 @@ pub unsafe extern "C" fn sp_link_event(
         let json = caller.buffer("json", json, json_capacity, json_length)?;
         LINKS.with(link, |link| {
             let event = link.events.front().ok_or_else(|| Failure::new(SP_EMPTY, "link end: no event waits"))?;
-            json.fill_text(&event.to_string())?;
+            json.fill_text(&event.json().to_string())?;
             link.events.pop_front();
             Ok(SP_OK)
         })
@@ -564,9 +577,8 @@ pub extern "C" fn sp_link_finish(link: u64) -> i32 {
     call(|| {
         LINKS.with(link, |link| {
             let events = link.judges.finish();
-            let text = |event: &Value, key: &str| event[key].as_str().unwrap_or_default().to_owned();
-            let first = events.first().map(|event| {
-                let [rule, at, found, expected] = ["rule", "at", "found", "expected"].map(|key| text(event, key));
+            let first = events.first().map(|CapiEvent { event: LinkEvent { violation, .. }, .. }| {
+                let Violation { rule, at, found, expected, .. } = violation;
                 format!("{rule}: {at}: found {found}, expected {expected}")
             });
             link.keep(events);

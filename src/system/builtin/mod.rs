@@ -16,7 +16,7 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 24] = [
+pub static ALL: [Builtin; 25] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),

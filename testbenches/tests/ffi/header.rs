@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 /// Sources of the header, in the order of its parts.
-const SOURCES: [&str; 8] = ["version", "status", "message", "check", "stream", "sim/mod", "link/mod", "arbiter"];
+const SOURCES: [&str; 9] =
+    ["version", "status", "message", "check", "stream", "parts", "sim/mod", "link/mod", "arbiter"];
 
 fn fresh() -> String {
     let root = root();
@@ -27,6 +28,8 @@ fn fresh() -> String {
                 ("SpNumber", "sp_number"),
                 ("SpLayout", "sp_layout"),
                 ("SpField", "sp_field"),
+                ("SpEvent", "sp_event"),
+                ("SpLinkStatus", "sp_link_status"),
                 ("SpHook", "sp_hook"),
                 ("SpLog", "sp_log"),
             ]

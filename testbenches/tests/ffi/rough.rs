@@ -6,8 +6,10 @@ use crate::calls::{last_error, open};
 use scalepool_capi::arbiter::*;
 use scalepool_capi::check::*;
 use scalepool_capi::link::hook::*;
+use scalepool_capi::link::typed::*;
 use scalepool_capi::link::*;
 use scalepool_capi::message::*;
+use scalepool_capi::parts::*;
 use scalepool_capi::sim::hook::*;
 use scalepool_capi::sim::port::*;
 use scalepool_capi::sim::*;
@@ -46,6 +48,7 @@ const WORDS: &[&str] = &[
     "drop:3",
     "flip:2:9",
     "{\"buffers\":2}",
+    "{\"messages\":true}",
     "{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":7}}",
     "{\"layout\":\"cxl256.m2s_req\",\"fields\":{\"address\":64}}",
     "{\"op\":\"READ\",\"tag\":1}",
@@ -55,6 +58,10 @@ const WORDS: &[&str] = &[
     "scenario = \"cxl256-expander\"\nhost.accesses = 5\ncycles = 3000",
     "scenario = \"cxl68-expander\"\nexternal = \"device.cxl\"\ncycles = 3000",
     "scenario = \"cxl68-expander\"\ncomponent.device.external = \"messages\"\ncycles = 3000",
+    "credits",
+    "link_state",
+    "sent_flits",
+    "m2s_req",
     "host.cxl",
     "device.cxl",
     "device.cxl.s2m_ndr",
@@ -220,7 +227,7 @@ impl Rough {
         let (point, point_length) = self.often(["wire", "packer_out"]);
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {
-            let call = self.below(74);
+            let call = self.below(86);
             self.call = call;
             match call {
                 0 => sp_open(if self.rarely() { number as u32 } else { SP_ABI_VERSION }),
@@ -328,6 +335,47 @@ impl Rough {
                 }
                 69 | 70 => sp_arbiter_grant(handle, number, small % 3, place as *mut u64),
                 71 if self.rarely() => sp_arbiter_destroy(handle),
+                72..=74 => {
+                    // Mostly lengths that some message has.
+                    let [bits, data, enables] = [[0, 11, 32], [0, 64, 16], [0, 8, 16]].map(|of| of[self.below(3)]);
+                    let [bits_at, data_at, enables_at] = [bits, data, enables].map(|n| self.input(n) as *const u8);
+                    let extra = if self.rarely() { number } else { number % 4 };
+                    sp_link_send_bits(handle, layout, bits_at, bits, data_at, data, enables_at, enables, extra)
+                }
+                75 | 76 => {
+                    let (d, d_capacity, d_length) = self.out(300, 1);
+                    let (e, e_capacity, e_length) = self.out(20, 1);
+                    let (d, d_length, e, e_length) =
+                        (d as *mut u8, d_length as *mut usize, e as *mut u8, e_length as *mut usize);
+                    let (to, extra) = (place as *mut u32, self.place(8) as *mut u64);
+                    if number % 2 == 0 {
+                        let (port, unit) = (self.place(4) as *mut u32, self.place(8) as *mut u64);
+                        return sp_link_seen_bits(
+                            handle, port, unit, to, b, b_capacity, b_length, d, d_capacity, d_length, e, e_capacity,
+                            e_length, extra,
+                        );
+                    }
+                    sp_link_take_bits(
+                        handle, to, b, b_capacity, b_length, d, d_capacity, d_length, e, e_capacity, e_length, extra,
+                    )
+                }
+                77 | 78 => {
+                    let [a, b, d, e] = [0; 4].map(|_| {
+                        let (text, capacity, length) = self.out(400, 1);
+                        (text as *mut c_char, capacity, length as *mut usize)
+                    });
+                    let event = place as *mut SpEvent;
+                    sp_link_event_fields(
+                        handle, event, t, c, l, a.0, a.1, a.2, b.0, b.1, b.2, d.0, d.1, d.2, e.0, e.1, e.2,
+                    )
+                }
+                79 => sp_link_state_fields(handle, self.place(88) as *mut SpLinkStatus, t, c, l),
+                80 => sp_link_health(handle, text, length, other, other_length, place as *mut u64, t, c, l),
+                81 | 82 => sp_stream_take_parts(handle, b, b_capacity, b_length, place as *mut usize),
+                83 | 84 => {
+                    let (to, kind) = (self.place(4) as *mut u32, self.place(4) as *mut u32);
+                    sp_stream_part(handle, to, kind, t, c, l, b, b_capacity, b_length)
+                }
                 n if n % 2 == 0 => sp_link_event(handle, t, c, l),
                 _ => sp_link_state(handle, t, c, l),
             }

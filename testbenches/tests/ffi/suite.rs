@@ -20,3 +20,4 @@ mod sims;
 mod steps;
 mod table;
 mod transactions;
+mod typed;

@@ -3,6 +3,8 @@
 * `library`: the shared library, to link a simulator with
 * `header`: the C header
 * `dpi`: the sources for DPI-C, packages of SystemVerilog before the C files
+* `sv`: the packages of SystemVerilog with structs and classes, in the order in which they are compiled, behind those of `dpi`
+* `uvm`: the file list of the UVM agent, to be named with `-F` behind the package of UVM; it has the files of `dpi` and `sv` too
 * `systemc`: the header for SystemC TLM-2.0; it includes that of `header`
 * `maps`: the maps of `scalepool inspect`, to start one of your own from
 * `version`: the version
@@ -22,6 +24,9 @@ def places(part: str) -> list[str]:
         "library": [lib.PATH],
         "header": [lib.HEADER],
         "dpi": [*sorted((lib.HERE / "dpi").glob("*.sv")), *sorted((lib.HERE / "dpi").glob("*.c"))],
+        # The classes need the structs of all families.
+        "sv": [*sorted((lib.HERE / "export" / "sv").glob("scalepool_*_pkg.sv")), lib.HERE / "export" / "sv" / "scalepool_pkg.sv"],
+        "uvm": [lib.HERE / "uvm" / "sources.f"],
         "systemc": [lib.HERE / "systemc" / "scalepool_tlm.h"],
         "maps": [*sorted((lib.HERE / "maps").glob("*.toml"))],
         "version": [__version__],
@@ -35,7 +40,8 @@ def main(arguments: list[str]) -> int:
         (part,) = arguments
         lines = places(part)
     except (KeyError, ValueError):
-        print(f"found {' '.join(arguments) or 'nothing'}, expected one of: library, header, dpi, systemc, maps, version", file=sys.stderr)
+        known = "library, header, dpi, sv, uvm, systemc, maps, version"
+        print(f"found {' '.join(arguments) or 'nothing'}, expected one of: {known}", file=sys.stderr)
         return 2
     print("\n".join(lines))
     return 0

@@ -1,0 +1,370 @@
+  import scalepool_dpi_pkg::*;
+
+  // Protocols with a link layer in the model.
+  typedef enum {
+    SP_PROTOCOL_CXL_68B, SP_PROTOCOL_CXL_256B, SP_PROTOCOL_CXL_256B_LOPT, SP_PROTOCOL_CXL_256B_PBR, SP_PROTOCOL_NVLINK,
+    SP_PROTOCOL_UALINK
+  } sp_protocol_e;
+
+  // Direction in which an end sends: down for a host or an accelerator, up for a device or a switch.
+  typedef enum bit { SP_SENDS_DOWN = 1'b0, SP_SENDS_UP = 1'b1 } sp_dir_e;
+
+  // What arrives at an end, and what it sends.
+  typedef enum bit { SP_PORT_RX = 1'b0, SP_PORT_TX = 1'b1 } sp_port_e;
+
+  // Who has broken a rule: the watched end, its peer, or nobody, since the wire has damaged a unit.
+  typedef enum bit [1:0] { SP_END_BROKE = 2'd0, SP_PEER_BROKE = 2'd1, SP_LINE_BROKE = 2'd2 } sp_by_e;
+
+  // How bad it is: repaired by the link, against a rule of the protocol, followed by training, the end of the link, viral.
+  typedef enum bit [2:0] {
+    SP_IS_CORRECTED = 3'd0, SP_IS_PROTOCOL = 3'd1, SP_IS_RETRAIN = 3'd2, SP_IS_UNCORRECTABLE = 3'd3, SP_IS_FATAL = 3'd4
+  } sp_severity_e;
+
+  // The kind of the memory that answers CXL.mem, for those who judge transactions or coherence.
+  typedef enum { SP_MEMORY_NONE, SP_MEMORY_HDM_H, SP_MEMORY_HDM_DB, SP_MEMORY_HDM_D } sp_memory_e;
+
+  // A unit of a link: byte 0 is bits 7:0, and what is behind its bytes is 0.
+  typedef bit [5119:0] sp_unit_t;
+
+  // A rule that is broken, or an error that the link has repaired.
+  typedef struct {
+    longint unsigned unit; // number of the unit in its direction, from 0
+    sp_port_e at_port;
+    sp_by_e by;
+    sp_severity_e severity;
+    int tag; // of the request that it concerns, or -1
+    string rule;
+    string place; // where in the unit or in the message
+    string found;
+    string expected;
+    string text;
+  } sp_event_t;
+
+  // State and counters of a link end. Those of up, quiet and wants_training are 0 of a passive end.
+  typedef struct {
+    longint unsigned flit_clocks;
+    longint unsigned driven; // units that were driven and have not arrived
+    longint unsigned sent; // units that wait to be sampled
+    longint unsigned events; // that wait
+    longint unsigned events_lost; // that found no room
+    longint unsigned seen; // messages that a passive end has seen and that wait
+    longint unsigned seen_lost; // that found no room
+    longint unsigned compared; // units that were compared
+    longint unsigned mismatches;
+    bit up;
+    bit quiet; // nothing is left to send, to be acknowledged or to be taken
+    bit wants_training;
+    string halted; // the rule that has stopped the link, or empty
+  } sp_state_t;
+
+  // The library: what every class needs of it.
+  class sp_library;
+    protected static int unsigned numbers[string];
+
+    // The text of the last call that did not succeed.
+    static function string why();
+      string text;
+      void'(sp_last_error(text));
+      return text;
+    endfunction
+
+    // Ends the simulation if a call did not succeed.
+    static function void must(int status, string what);
+      if (status != SP_OK) $fatal(1, "%s: status %0d: %s", what, status, why());
+    endfunction
+
+    // Compares the versions of package and library; the constructor of a link end does it.
+    static function void open();
+      must(sp_open(SP_ABI_VERSION), "library");
+    endfunction
+
+    // Number of a layout, which is looked up once. `SP_NO_LAYOUT` stands for the empty name.
+    static function int unsigned layout_number(string name);
+      int unsigned number;
+      int status;
+      if (name == "") return SP_NO_LAYOUT;
+      if (numbers.exists(name)) return numbers[name];
+      open();
+      status = sp_layout_find(name, number);
+      must(status, name);
+      numbers[name] = number;
+      return number;
+    endfunction
+
+    // An event as one line.
+    static function string event_text(sp_event_t e);
+      string tag, way;
+      tag = "";
+      if (e.tag >= 0) tag = $sformatf(", tag 0x%0h", e.tag);
+      way = "sent";
+      if (e.at_port == SP_PORT_RX) way = "received";
+      return $sformatf("%s: %s flit %0d, %s%s: found %s, expected %s. %s", e.rule, way, e.unit, e.place, tag, e.found, e.expected,
+                       e.text);
+    endfunction
+  endclass
+
+  // A message of a link end. The typed classes below have its fields as a struct; this one has them by name.
+  class sp_message;
+    string layout; // `cxl68.m2s_req`; empty for a TL flit of UALink
+    bit [255:0] bits; // of the layout; of nvlink the header, and the AE from bit 128 on
+    bit has_data;
+    rand bit [511:0] data; // byte 0 is bits 7:0; nvlink has a class of its own for more
+    bit has_enables;
+    rand bit [63:0] enables; // bit n for byte n
+    longint unsigned extra; // SP_LOWER_HALF, SP_METADATA and the like; see sp_link_send_bits
+
+    // Of a message that a passive end has seen.
+    longint unsigned unit;
+    sp_port_e at_port;
+
+    function new(string layout = "");
+      this.layout = layout;
+      bits = '0;
+      has_data = 0;
+      data = '0;
+      has_enables = 0;
+      enables = '0;
+      extra = 0;
+      unit = 0;
+      at_port = SP_PORT_TX;
+    endfunction
+
+    // Whether it has this layout, such as `m2s_req`, in any family.
+    function bit is_layout(string short_name);
+      int rest;
+      rest = layout.len() - short_name.len();
+      return rest > 0 && layout.substr(rest - 1, layout.len() - 1) == {".", short_name};
+    endfunction
+
+    // Bytes of the layout.
+    virtual function int unsigned bits_bytes();
+      int unsigned bit_count, bytes, fields;
+      int status;
+      if (layout == "") return 0;
+      status = sp_layout_size(sp_library::layout_number(layout), bit_count, bytes, fields);
+      sp_library::must(status, layout);
+      return bytes;
+    endfunction
+
+    // Bits that have to be 0.
+    virtual function bit [255:0] reserved_bits();
+      return '0;
+    endfunction
+
+    // A random message that breaks no rule of its layout, without a solver for constraints: drawn until it is one.
+    function void draw_legal();
+      string why;
+      do begin
+        for (int n = 0; n < 8; n++) bits[32*n +: 32] = $urandom();
+        bits &= ~reserved_bits() & ((256'd1 << (8 * bits_bytes())) - 256'd1);
+        bits[0] = 1; // valid
+        unpack();
+        pack();
+      end while (breaks_a_rule(why));
+    endfunction
+
+    // Typed classes: the struct to bits, and back.
+    virtual function void pack();
+    endfunction
+
+    virtual function void unpack();
+    endfunction
+
+    // Position of a field.
+    protected function void place(string field, output int unsigned lsb, output int unsigned width, output int unsigned address_lsb);
+      int unsigned number, reserved;
+      bit [127:0] default_value;
+      int status;
+      status = sp_field_find(sp_library::layout_number(layout), field, number);
+      sp_library::must(status, {layout, ".", field});
+      status = sp_field_place(sp_library::layout_number(layout), number, default_value, lsb, width, address_lsb, reserved);
+      sp_library::must(status, layout);
+    endfunction
+
+    // The value of a field by its name; of an address the whole byte address.
+    function bit [63:0] get(string field);
+      int unsigned lsb, width, address_lsb;
+      pack();
+      place(field, lsb, width, address_lsb);
+      return 64'((bits >> lsb) & ((256'd1 << width) - 256'd1)) << address_lsb;
+    endfunction
+
+    function void set(string field, bit [63:0] value);
+      int unsigned lsb, width, address_lsb;
+      bit [255:0] mask;
+      pack();
+      place(field, lsb, width, address_lsb);
+      mask = ((256'd1 << width) - 256'd1) << lsb;
+      bits = (bits & ~mask) | ((256'(value >> address_lsb) << lsb) & mask);
+      unpack();
+    endfunction
+
+    // Whether the layout has such a field.
+    function bit has(string field);
+      int unsigned number;
+      return sp_field_find(sp_library::layout_number(layout), field, number) == SP_OK;
+    endfunction
+
+    // A line of data, with all its bytes or with those that `enables` has a 1 for.
+    function void set_line(bit [511:0] line);
+      has_data = 1;
+      data = line;
+    endfunction
+
+    function void set_enables(bit [63:0] enables);
+      has_enables = 1;
+      this.enables = enables;
+    endfunction
+
+    // Whether it says the same.
+    virtual function bit same(sp_message other);
+      pack();
+      other.pack();
+      return layout == other.layout && bits == other.bits && has_data == other.has_data && (!has_data || data == other.data)
+          && has_enables == other.has_enables && (!has_enables || enables == other.enables) && extra == other.extra;
+    endfunction
+
+    // Whether it breaks a rule of its layout; `why` says which one.
+    function bit breaks_a_rule(output string why);
+      byte unsigned bytes[0:31];
+      bit [127:0] values[0:31];
+      longint unsigned count;
+      int status;
+      pack();
+      why = "";
+      if (layout == "") return 0;
+      for (int n = 0; n < 32; n++) bytes[n] = bits[8*n +: 8];
+      status = sp_decode(sp_library::layout_number(layout), bytes, 64'(bits_bytes()), 1, values, count);
+      if (status != SP_OK) why = sp_library::why();
+      return status != SP_OK;
+    endfunction
+
+    virtual function string convert2string();
+      string text;
+      pack();
+      text = $sformatf("%s %h", layout, bits);
+      if (layout == "") text = "TL flit";
+      if (has_data) text = {text, $sformatf(" data %h", data)};
+      if (has_enables) text = {text, $sformatf(" enables %h", enables)};
+      return text;
+    endfunction
+
+    // Data and byte enables as calls take them. A class with more has functions of its own.
+    virtual function int unsigned data_bytes();
+      return has_data ? 64 : 0;
+    endfunction
+
+    virtual function int unsigned enables_bytes();
+      return has_enables ? 8 : 0;
+    endfunction
+
+    virtual function void get_data(ref byte unsigned bytes[0:255]);
+      for (int n = 0; n < 64; n++) bytes[n] = data[8*n +: 8];
+    endfunction
+
+    virtual function void put_data(ref byte unsigned bytes[0:255], input int unsigned count);
+      has_data = count != 0;
+      data = '0;
+      for (int n = 0; n < 64; n++) if (n < int'(count)) data[8*n +: 8] = bytes[n];
+    endfunction
+
+    virtual function void get_enables(ref byte unsigned bytes[0:15]);
+      for (int n = 0; n < 8; n++) bytes[n] = enables[8*n +: 8];
+    endfunction
+
+    virtual function void put_enables(ref byte unsigned bytes[0:15], input int unsigned count);
+      has_enables = count != 0;
+      enables = '0;
+      for (int n = 0; n < 8; n++) if (n < int'(count)) enables[8*n +: 8] = bytes[n];
+    endfunction
+  endclass
+
+  // A TL flit of UALink.
+  class ualink_tl_flit extends sp_message;
+    rand bit [255:0] lower;
+    rand bit [255:0] upper;
+    rand bit [1:0] indicators; // bit 0 or 1 is set if the lower or the upper half is a message
+
+    function new();
+      super.new("");
+      lower = '0;
+      upper = '0;
+      indicators = '0;
+    endfunction
+
+    virtual function void pack();
+      has_data = 1;
+      data = {upper, lower};
+      extra = 64'(indicators);
+    endfunction
+
+    virtual function void unpack();
+      {upper, lower} = data;
+      indicators = extra[1:0];
+    endfunction
+  endclass
+
+  // A message of NVLink. The link fills in the fields of the header that concern flits and credits.
+  class nvlink_message extends sp_message;
+    rand scalepool_nvlink_pkg::header_t header;
+    rand scalepool_nvlink_pkg::ae_t ae;
+    bit [2047:0] payload; // byte 0 is bits 7:0
+    int unsigned payload_bytes; // a multiple of 16, up to 256
+    bit [127:0] payload_enables; // if has_enables; bit n for byte n
+
+    function new();
+      super.new("nvlink.header");
+      header = '0;
+      ae = '0;
+      payload = '0;
+      payload_bytes = 0;
+      payload_enables = '0;
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 32;
+    endfunction
+
+    virtual function void pack();
+      bits = {ae, header};
+    endfunction
+
+    virtual function void unpack();
+      {ae, header} = bits;
+    endfunction
+
+    virtual function bit same(sp_message other);
+      nvlink_message of;
+      if (!$cast(of, other)) return 0;
+      return header == of.header && ae == of.ae && payload_bytes == of.payload_bytes && payload == of.payload
+          && has_enables == of.has_enables && (!has_enables || payload_enables == of.payload_enables);
+    endfunction
+
+    virtual function int unsigned data_bytes();
+      return payload_bytes;
+    endfunction
+
+    virtual function int unsigned enables_bytes();
+      return has_enables ? 16 : 0;
+    endfunction
+
+    virtual function void get_data(ref byte unsigned bytes[0:255]);
+      for (int n = 0; n < 256; n++) bytes[n] = payload[8*n +: 8];
+    endfunction
+
+    virtual function void put_data(ref byte unsigned bytes[0:255], input int unsigned count);
+      payload_bytes = count;
+      payload = '0;
+      for (int n = 0; n < 256; n++) if (n < int'(count)) payload[8*n +: 8] = bytes[n];
+    endfunction
+
+    virtual function void get_enables(ref byte unsigned bytes[0:15]);
+      for (int n = 0; n < 16; n++) bytes[n] = payload_enables[8*n +: 8];
+    endfunction
+
+    virtual function void put_enables(ref byte unsigned bytes[0:15], input int unsigned count);
+      has_enables = count != 0;
+      payload_enables = '0;
+      for (int n = 0; n < 16; n++) if (n < int'(count)) payload_enables[8*n +: 8] = bytes[n];
+    endfunction
+  endclass

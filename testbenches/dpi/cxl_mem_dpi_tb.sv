@@ -1,0 +1,209 @@
+// The classes of scalepool_pkg for transactions, without a design: a host and a memory on both ends of a link, in every flit mode of
+// CXL. Reads, writes, writes of some bytes and invalidations of random lines are compared with a data image of the bench; flits are
+// damaged; lines without memory and poisoned ones say so; a memory that answers with a wrong tag is found out; a
+// link that stops ends its requests. +count=N requests.
+//
+// A walk through one flit clock: what either end has sent goes to the other one, some of it damaged, both step, and host and memory act on
+// what has come.
+module cxl_mem_dpi_tb;
+    import scalepool_pkg::*;
+    localparam int LINES = 16;
+    localparam bit [51:0] SIZE_BYTES = 52'h1_0000;
+
+    // A memory that gives one answer another tag.
+    class wrong_memory extends sp_cxl_mem_device;
+        longint unsigned wrong_one;
+
+        function new(sp_link_end link, longint unsigned wrong_one);
+            super.new(link, 2, SIZE_BYTES);
+            this.wrong_one = wrong_one;
+        endfunction
+
+        virtual function sp_message answer_of(sp_message request);
+            sp_message answer;
+            answer = super.answer_of(request);
+            if (served == wrong_one) answer.set("tag", answer.get("tag") ^ 64'h100);
+            return answer;
+        endfunction
+    endclass
+
+    // Two ends with host and memory. A class, because Verilator copies the tasks of a module to each place that calls them.
+    class mem_pair;
+        `include "dpi_random.svh"
+        sp_link_end ends [0:1];
+        sp_cxl_mem_host host;
+        wrong_memory memory;
+        bit [511:0] image [0:LINES-1];
+        int count, hits, flit_clocks;
+        sp_unit_t init_param; // the last one of the device
+        bit running;
+
+        // One flit clock of the link.
+        task flit_clock;
+            sp_unit_t sent;
+            for (int n = 0; n < 2; n++) ends[n].step();
+            for (int n = 0; n < 2; n++)
+                if (ends[n].sample(sent) != 0) begin
+                    if (draw_up_to(99) == 0) begin
+                        hits++;
+                        sent[16 + draw_up_to(8 * int'(ends[n].unit_bytes()) - 17)] ^= 1'b1;
+                    end
+                    // INIT.Param: a control flit of type C (cxl-68b §6.2).
+                    if (n == 1 && sent[16] && sent[51:48] == 4'hC) init_param = sent;
+                    ends[1 - n].drive(sent);
+                end
+            host.on_step();
+            memory.on_step();
+            flit_clocks++;
+        endtask
+
+        // A random request of one line, and what it has to give.
+        task request(input int line);
+            bit [51:0] address;
+            bit [511:0] data, mask;
+            bit [63:0] enables;
+            sp_answer_e answer;
+            address = 52'h1000 + 52'(64 * line);
+            for (int w = 0; w < 8; w++) data[64*w +: 64] = draw();
+            case (draw_up_to(3))
+                0: begin
+                    host.write(address, data, answer);
+                    image[line] = data;
+                end
+                1: begin
+                    enables = draw();
+                    host.write(address, data, answer, enables);
+                    for (int n = 0; n < 64; n++) mask[8*n +: 8] = {8{enables[n]}};
+                    image[line] = (image[line] & ~mask) | (data & mask);
+                end
+                2: host.invalidate(address, answer);
+                default: begin
+                    host.read(address, data, answer);
+                    if (data !== image[line]) $fatal(1, "line %h: found %h, expected %h", address, data, image[line]);
+                end
+            endcase
+            if (answer != SP_ANSWER_OK) $fatal(1, "line %h: found %s, expected SP_ANSWER_OK", address, answer.name());
+        endtask
+
+        // Ends of a link with a host and a memory; the memory is wrong once, or never (0).
+        task make(input sp_protocol_e protocol, input longint unsigned wrong_one);
+            for (int n = 0; n < 2; n++) begin
+                sp_link_config knobs;
+                knobs = new();
+                knobs.transactions = SP_MEMORY_HDM_H;
+                knobs.all_writers_seen = 1;
+                knobs.timeout_flits = 200;
+                knobs.answer_flits = 1000;
+                ends[n] = new(protocol, sp_dir_e'(n[0]), 0, knobs);
+            end
+            host = new(ends[0], 4);
+            memory = new(ends[1], wrong_one);
+            for (int n = 0; n < LINES; n++) image[n] = '0;
+            running = 1;
+            fork
+                while (running) #1 flit_clock();
+            join_none
+        endtask
+
+        task stop;
+            running = 0;
+            #2;
+            for (int n = 0; n < 2; n++) ends[n].destroy();
+        endtask
+
+        // Requests, each line by one process at a time, as many as the host may have outstanding.
+        task traffic(input sp_protocol_e protocol);
+            bit [511:0] line;
+            sp_answer_e answer;
+            make(protocol, 0);
+            fork
+                for (int n = 0; n < count / 4; n++) request(4 * draw_up_to(3));
+                for (int n = 0; n < count / 4; n++) request(4 * draw_up_to(3) + 1);
+                for (int n = 0; n < count / 4; n++) request(4 * draw_up_to(3) + 2);
+                for (int n = 0; n < count / 4; n++) request(4 * draw_up_to(3) + 3);
+            join
+            host.read(SIZE_BYTES + 52'h40, line, answer);
+            if (line !== '1 || answer != (protocol == SP_PROTOCOL_CXL_68B ? SP_ANSWER_POISON : SP_ANSWER_NO_MEMORY))
+                $fatal(1, "a line without memory: found %s", answer.name());
+            host.write(52'h2000, '1, answer, '1, 1);
+            host.read(52'h2000, line, answer);
+            if (answer != SP_ANSWER_POISON) $fatal(1, "a poisoned line: found %s", answer.name());
+            range_of_bytes();
+            foreach (host.events[n])
+                if (host.events[n].by == SP_PEER_BROKE) $fatal(1, "%s", sp_library::event_text(host.events[n]));
+            if (!ends[0].finish() || host.outstanding() != 0) $fatal(1, "found open tags %s", host.open_tags());
+            stop();
+        endtask
+
+        // Bytes that begin and end within lines, and what stands beside them.
+        task range_of_bytes;
+            byte unsigned bytes[], found[];
+            sp_answer_e answer;
+            bytes = new[200];
+            found = new[202];
+            foreach (bytes[n]) bytes[n] = 8'(n + 1);
+            host.write_bytes(52'h3031, bytes, answer);
+            if (answer != SP_ANSWER_OK) $fatal(1, "a write of bytes: found %s", answer.name());
+            host.read_bytes(52'h3030, found, answer);
+            foreach (found[n])
+                if (found[n] != (n inside {[1:200]} ? bytes[n - 1] : 8'd0)) $fatal(1, "byte %0d of a range: found %h", n, found[n]);
+        endtask
+
+        // The third answer has a tag that nobody has given; its request gets none and ends behind the limit.
+        task wrong_tag;
+            sp_answer_e answer;
+            bit [511:0] line;
+            int broken;
+            make(SP_PROTOCOL_CXL_256B, 3);
+            for (int n = 0; n < 2; n++) host.read(52'(64 * n), line, answer);
+            host.read(52'h80, line, answer);
+            broken = 0;
+            foreach (host.events[n]) broken += int'(host.events[n].rule == "TXN-TAG-02" && host.events[n].tag >= 0);
+            if (answer != SP_ANSWER_BROKEN || broken != 1 || host.outstanding() != 0)
+                $fatal(1, "a wrong tag: found %s, %0d events and %0d open requests", answer.name(), broken, host.outstanding());
+            // Its tag is not used again; the other three are.
+            for (int n = 0; n < 8; n++) host.read(52'(64 * n), line, answer);
+            if (answer != SP_ANSWER_OK) $fatal(1, "behind a wrong tag: found %s", answer.name());
+            stop();
+        endtask
+
+        // A second INIT.Param stops the link: requests end at once, until both ends begin anew.
+        task stopped_link;
+            sp_answer_e answers[3];
+            bit [511:0] line;
+            make(SP_PROTOCOL_CXL_68B, 0);
+            host.read(52'h40, line, answers[0]);
+            ends[0].drive(init_param);
+            fork
+                #20 if (!host.stopped) $fatal(1, "a second INIT.Param does not stop the link");
+            join_none
+            host.read(52'h40, line, answers[1]);
+            host.read(52'h80, line, answers[2]);
+            if (answers[0] != SP_ANSWER_OK || answers[1] != SP_ANSWER_BROKEN || answers[2] != SP_ANSWER_BROKEN
+                || ends[0].state().halted != "CXL68-INI-02")
+                $fatal(1, "a link that stops: found %s, %s, %s, %s", answers[0].name(), answers[1].name(), answers[2].name(),
+                    ends[0].state().halted);
+            host.reset();
+            memory.reset();
+            host.read(52'h40, line, answers[0]);
+            if (answers[0] != SP_ANSWER_OK) $fatal(1, "a link that begins anew: found %s", answers[0].name());
+            stop();
+        endtask
+    endclass
+
+    initial begin
+        mem_pair pair;
+        pair = new();
+        if (!$value$plusargs("count=%d", pair.count)) $fatal(1, "+count is missing");
+        pair.traffic(SP_PROTOCOL_CXL_68B);
+        pair.traffic(SP_PROTOCOL_CXL_256B);
+        pair.traffic(SP_PROTOCOL_CXL_256B_LOPT);
+        pair.traffic(SP_PROTOCOL_CXL_256B_PBR);
+        pair.wrong_tag();
+        pair.stopped_link();
+        $display("%0d flit clocks, %0d units hit", pair.flit_clocks, pair.hits);
+        if (pair.hits == 0) $fatal(1, "no unit was hit");
+        $display("PASS %0d", pair.count);
+        $finish;
+    end
+endmodule

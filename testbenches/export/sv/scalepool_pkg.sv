@@ -1,0 +1,2387 @@
+// Made by `scalepool export sv` from the layout tables; do not edit.
+//
+// Link ends, messages, events and transactions of the model as classes. Compile scalepool_dpi_pkg (with its C file and the shared
+// library) and the packages of the families first.
+package scalepool_pkg;
+  import scalepool_dpi_pkg::*;
+
+  // Protocols with a link layer in the model.
+  typedef enum {
+    SP_PROTOCOL_CXL_68B, SP_PROTOCOL_CXL_256B, SP_PROTOCOL_CXL_256B_LOPT, SP_PROTOCOL_CXL_256B_PBR, SP_PROTOCOL_NVLINK,
+    SP_PROTOCOL_UALINK
+  } sp_protocol_e;
+
+  // Direction in which an end sends: down for a host or an accelerator, up for a device or a switch.
+  typedef enum bit { SP_SENDS_DOWN = 1'b0, SP_SENDS_UP = 1'b1 } sp_dir_e;
+
+  // What arrives at an end, and what it sends.
+  typedef enum bit { SP_PORT_RX = 1'b0, SP_PORT_TX = 1'b1 } sp_port_e;
+
+  // Who has broken a rule: the watched end, its peer, or nobody, since the wire has damaged a unit.
+  typedef enum bit [1:0] { SP_END_BROKE = 2'd0, SP_PEER_BROKE = 2'd1, SP_LINE_BROKE = 2'd2 } sp_by_e;
+
+  // How bad it is: repaired by the link, against a rule of the protocol, followed by training, the end of the link, viral.
+  typedef enum bit [2:0] {
+    SP_IS_CORRECTED = 3'd0, SP_IS_PROTOCOL = 3'd1, SP_IS_RETRAIN = 3'd2, SP_IS_UNCORRECTABLE = 3'd3, SP_IS_FATAL = 3'd4
+  } sp_severity_e;
+
+  // The kind of the memory that answers CXL.mem, for those who judge transactions or coherence.
+  typedef enum { SP_MEMORY_NONE, SP_MEMORY_HDM_H, SP_MEMORY_HDM_DB, SP_MEMORY_HDM_D } sp_memory_e;
+
+  // A unit of a link: byte 0 is bits 7:0, and what is behind its bytes is 0.
+  typedef bit [5119:0] sp_unit_t;
+
+  // A rule that is broken, or an error that the link has repaired.
+  typedef struct {
+    longint unsigned unit; // number of the unit in its direction, from 0
+    sp_port_e at_port;
+    sp_by_e by;
+    sp_severity_e severity;
+    int tag; // of the request that it concerns, or -1
+    string rule;
+    string place; // where in the unit or in the message
+    string found;
+    string expected;
+    string text;
+  } sp_event_t;
+
+  // State and counters of a link end. Those of up, quiet and wants_training are 0 of a passive end.
+  typedef struct {
+    longint unsigned flit_clocks;
+    longint unsigned driven; // units that were driven and have not arrived
+    longint unsigned sent; // units that wait to be sampled
+    longint unsigned events; // that wait
+    longint unsigned events_lost; // that found no room
+    longint unsigned seen; // messages that a passive end has seen and that wait
+    longint unsigned seen_lost; // that found no room
+    longint unsigned compared; // units that were compared
+    longint unsigned mismatches;
+    bit up;
+    bit quiet; // nothing is left to send, to be acknowledged or to be taken
+    bit wants_training;
+    string halted; // the rule that has stopped the link, or empty
+  } sp_state_t;
+
+  // The library: what every class needs of it.
+  class sp_library;
+    protected static int unsigned numbers[string];
+
+    // The text of the last call that did not succeed.
+    static function string why();
+      string text;
+      void'(sp_last_error(text));
+      return text;
+    endfunction
+
+    // Ends the simulation if a call did not succeed.
+    static function void must(int status, string what);
+      if (status != SP_OK) $fatal(1, "%s: status %0d: %s", what, status, why());
+    endfunction
+
+    // Compares the versions of package and library; the constructor of a link end does it.
+    static function void open();
+      must(sp_open(SP_ABI_VERSION), "library");
+    endfunction
+
+    // Number of a layout, which is looked up once. `SP_NO_LAYOUT` stands for the empty name.
+    static function int unsigned layout_number(string name);
+      int unsigned number;
+      int status;
+      if (name == "") return SP_NO_LAYOUT;
+      if (numbers.exists(name)) return numbers[name];
+      open();
+      status = sp_layout_find(name, number);
+      must(status, name);
+      numbers[name] = number;
+      return number;
+    endfunction
+
+    // An event as one line.
+    static function string event_text(sp_event_t e);
+      string tag, way;
+      tag = "";
+      if (e.tag >= 0) tag = $sformatf(", tag 0x%0h", e.tag);
+      way = "sent";
+      if (e.at_port == SP_PORT_RX) way = "received";
+      return $sformatf("%s: %s flit %0d, %s%s: found %s, expected %s. %s", e.rule, way, e.unit, e.place, tag, e.found, e.expected,
+                       e.text);
+    endfunction
+  endclass
+
+  // A message of a link end. The typed classes below have its fields as a struct; this one has them by name.
+  class sp_message;
+    string layout; // `cxl68.m2s_req`; empty for a TL flit of UALink
+    bit [255:0] bits; // of the layout; of nvlink the header, and the AE from bit 128 on
+    bit has_data;
+    rand bit [511:0] data; // byte 0 is bits 7:0; nvlink has a class of its own for more
+    bit has_enables;
+    rand bit [63:0] enables; // bit n for byte n
+    longint unsigned extra; // SP_LOWER_HALF, SP_METADATA and the like; see sp_link_send_bits
+
+    // Of a message that a passive end has seen.
+    longint unsigned unit;
+    sp_port_e at_port;
+
+    function new(string layout = "");
+      this.layout = layout;
+      bits = '0;
+      has_data = 0;
+      data = '0;
+      has_enables = 0;
+      enables = '0;
+      extra = 0;
+      unit = 0;
+      at_port = SP_PORT_TX;
+    endfunction
+
+    // Whether it has this layout, such as `m2s_req`, in any family.
+    function bit is_layout(string short_name);
+      int rest;
+      rest = layout.len() - short_name.len();
+      return rest > 0 && layout.substr(rest - 1, layout.len() - 1) == {".", short_name};
+    endfunction
+
+    // Bytes of the layout.
+    virtual function int unsigned bits_bytes();
+      int unsigned bit_count, bytes, fields;
+      int status;
+      if (layout == "") return 0;
+      status = sp_layout_size(sp_library::layout_number(layout), bit_count, bytes, fields);
+      sp_library::must(status, layout);
+      return bytes;
+    endfunction
+
+    // Bits that have to be 0.
+    virtual function bit [255:0] reserved_bits();
+      return '0;
+    endfunction
+
+    // A random message that breaks no rule of its layout, without a solver for constraints: drawn until it is one.
+    function void draw_legal();
+      string why;
+      do begin
+        for (int n = 0; n < 8; n++) bits[32*n +: 32] = $urandom();
+        bits &= ~reserved_bits() & ((256'd1 << (8 * bits_bytes())) - 256'd1);
+        bits[0] = 1; // valid
+        unpack();
+        pack();
+      end while (breaks_a_rule(why));
+    endfunction
+
+    // Typed classes: the struct to bits, and back.
+    virtual function void pack();
+    endfunction
+
+    virtual function void unpack();
+    endfunction
+
+    // Position of a field.
+    protected function void place(string field, output int unsigned lsb, output int unsigned width, output int unsigned address_lsb);
+      int unsigned number, reserved;
+      bit [127:0] default_value;
+      int status;
+      status = sp_field_find(sp_library::layout_number(layout), field, number);
+      sp_library::must(status, {layout, ".", field});
+      status = sp_field_place(sp_library::layout_number(layout), number, default_value, lsb, width, address_lsb, reserved);
+      sp_library::must(status, layout);
+    endfunction
+
+    // The value of a field by its name; of an address the whole byte address.
+    function bit [63:0] get(string field);
+      int unsigned lsb, width, address_lsb;
+      pack();
+      place(field, lsb, width, address_lsb);
+      return 64'((bits >> lsb) & ((256'd1 << width) - 256'd1)) << address_lsb;
+    endfunction
+
+    function void set(string field, bit [63:0] value);
+      int unsigned lsb, width, address_lsb;
+      bit [255:0] mask;
+      pack();
+      place(field, lsb, width, address_lsb);
+      mask = ((256'd1 << width) - 256'd1) << lsb;
+      bits = (bits & ~mask) | ((256'(value >> address_lsb) << lsb) & mask);
+      unpack();
+    endfunction
+
+    // Whether the layout has such a field.
+    function bit has(string field);
+      int unsigned number;
+      return sp_field_find(sp_library::layout_number(layout), field, number) == SP_OK;
+    endfunction
+
+    // A line of data, with all its bytes or with those that `enables` has a 1 for.
+    function void set_line(bit [511:0] line);
+      has_data = 1;
+      data = line;
+    endfunction
+
+    function void set_enables(bit [63:0] enables);
+      has_enables = 1;
+      this.enables = enables;
+    endfunction
+
+    // Whether it says the same.
+    virtual function bit same(sp_message other);
+      pack();
+      other.pack();
+      return layout == other.layout && bits == other.bits && has_data == other.has_data && (!has_data || data == other.data)
+          && has_enables == other.has_enables && (!has_enables || enables == other.enables) && extra == other.extra;
+    endfunction
+
+    // Whether it breaks a rule of its layout; `why` says which one.
+    function bit breaks_a_rule(output string why);
+      byte unsigned bytes[0:31];
+      bit [127:0] values[0:31];
+      longint unsigned count;
+      int status;
+      pack();
+      why = "";
+      if (layout == "") return 0;
+      for (int n = 0; n < 32; n++) bytes[n] = bits[8*n +: 8];
+      status = sp_decode(sp_library::layout_number(layout), bytes, 64'(bits_bytes()), 1, values, count);
+      if (status != SP_OK) why = sp_library::why();
+      return status != SP_OK;
+    endfunction
+
+    virtual function string convert2string();
+      string text;
+      pack();
+      text = $sformatf("%s %h", layout, bits);
+      if (layout == "") text = "TL flit";
+      if (has_data) text = {text, $sformatf(" data %h", data)};
+      if (has_enables) text = {text, $sformatf(" enables %h", enables)};
+      return text;
+    endfunction
+
+    // Data and byte enables as calls take them. A class with more has functions of its own.
+    virtual function int unsigned data_bytes();
+      return has_data ? 64 : 0;
+    endfunction
+
+    virtual function int unsigned enables_bytes();
+      return has_enables ? 8 : 0;
+    endfunction
+
+    virtual function void get_data(ref byte unsigned bytes[0:255]);
+      for (int n = 0; n < 64; n++) bytes[n] = data[8*n +: 8];
+    endfunction
+
+    virtual function void put_data(ref byte unsigned bytes[0:255], input int unsigned count);
+      has_data = count != 0;
+      data = '0;
+      for (int n = 0; n < 64; n++) if (n < int'(count)) data[8*n +: 8] = bytes[n];
+    endfunction
+
+    virtual function void get_enables(ref byte unsigned bytes[0:15]);
+      for (int n = 0; n < 8; n++) bytes[n] = enables[8*n +: 8];
+    endfunction
+
+    virtual function void put_enables(ref byte unsigned bytes[0:15], input int unsigned count);
+      has_enables = count != 0;
+      enables = '0;
+      for (int n = 0; n < 8; n++) if (n < int'(count)) enables[8*n +: 8] = bytes[n];
+    endfunction
+  endclass
+
+  // A TL flit of UALink.
+  class ualink_tl_flit extends sp_message;
+    rand bit [255:0] lower;
+    rand bit [255:0] upper;
+    rand bit [1:0] indicators; // bit 0 or 1 is set if the lower or the upper half is a message
+
+    function new();
+      super.new("");
+      lower = '0;
+      upper = '0;
+      indicators = '0;
+    endfunction
+
+    virtual function void pack();
+      has_data = 1;
+      data = {upper, lower};
+      extra = 64'(indicators);
+    endfunction
+
+    virtual function void unpack();
+      {upper, lower} = data;
+      indicators = extra[1:0];
+    endfunction
+  endclass
+
+  // A message of NVLink. The link fills in the fields of the header that concern flits and credits.
+  class nvlink_message extends sp_message;
+    rand scalepool_nvlink_pkg::header_t header;
+    rand scalepool_nvlink_pkg::ae_t ae;
+    bit [2047:0] payload; // byte 0 is bits 7:0
+    int unsigned payload_bytes; // a multiple of 16, up to 256
+    bit [127:0] payload_enables; // if has_enables; bit n for byte n
+
+    function new();
+      super.new("nvlink.header");
+      header = '0;
+      ae = '0;
+      payload = '0;
+      payload_bytes = 0;
+      payload_enables = '0;
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 32;
+    endfunction
+
+    virtual function void pack();
+      bits = {ae, header};
+    endfunction
+
+    virtual function void unpack();
+      {ae, header} = bits;
+    endfunction
+
+    virtual function bit same(sp_message other);
+      nvlink_message of;
+      if (!$cast(of, other)) return 0;
+      return header == of.header && ae == of.ae && payload_bytes == of.payload_bytes && payload == of.payload
+          && has_enables == of.has_enables && (!has_enables || payload_enables == of.payload_enables);
+    endfunction
+
+    virtual function int unsigned data_bytes();
+      return payload_bytes;
+    endfunction
+
+    virtual function int unsigned enables_bytes();
+      return has_enables ? 16 : 0;
+    endfunction
+
+    virtual function void get_data(ref byte unsigned bytes[0:255]);
+      for (int n = 0; n < 256; n++) bytes[n] = payload[8*n +: 8];
+    endfunction
+
+    virtual function void put_data(ref byte unsigned bytes[0:255], input int unsigned count);
+      payload_bytes = count;
+      payload = '0;
+      for (int n = 0; n < 256; n++) if (n < int'(count)) payload[8*n +: 8] = bytes[n];
+    endfunction
+
+    virtual function void get_enables(ref byte unsigned bytes[0:15]);
+      for (int n = 0; n < 16; n++) bytes[n] = payload_enables[8*n +: 8];
+    endfunction
+
+    virtual function void put_enables(ref byte unsigned bytes[0:15], input int unsigned count);
+      has_enables = count != 0;
+      payload_enables = '0;
+      for (int n = 0; n < 16; n++) if (n < int'(count)) payload_enables[8*n +: 8] = bytes[n];
+    endfunction
+  endclass
+
+  // Flit cxl68.unit (cxl-68b section 1.1), byte 0 in bits 7:0.
+  typedef struct packed {
+    bit [15:0] tail; // CRC of CXL.cachemem; zero in ALMP and NULL; reserved in CXL.io.
+    bit [127:0] slot3; // Slot 3.
+    bit [127:0] slot2; // Slot 2.
+    bit [127:0] slot1; // Slot 1.
+    bit [127:0] slot0; // Slot 0; in a protocol flit its bits 31:0 are the flit header.
+    bit [15:0] pid; // Protocol ID, added by the physical layer.
+  } cxl68_unit_t;
+
+  // Flit cxl256.standard (cxl-256b section 1.1), byte 0 in bits 7:0.
+  typedef struct packed {
+    bit [47:0] fec; // FEC.
+    bit [63:0] crc; // CRC.
+    bit [15:0] crd; // Credit return.
+    bit [1791:0] slots; // Slots 1 to 14, 16 bytes each.
+    bit [111:0] slot0; // Slot 0, an H slot.
+    bit [15:0] header; // Flit header.
+  } cxl256_standard_t;
+
+  // Flit cxl256.lopt (cxl-256b section 1.5), byte 0 in bits 7:0.
+  typedef struct packed {
+    bit [47:0] crc_odd; // CRC of the odd half.
+    bit [47:0] fec; // FEC.
+    bit [15:0] slot8_high; // Slot 8, bytes 10 and 11.
+    bit [15:0] crd; // Credit return.
+    bit [767:0] slots_odd; // Slots 9 to 14, 16 bytes each.
+    bit [47:0] slot7_high; // Slot 7, bytes 10 to 15.
+    bit [79:0] slot8_low; // Slot 8, an HS slot, bytes 0 to 9.
+    bit [47:0] crc_even; // CRC of the even half.
+    bit [79:0] slot7_low; // Slot 7, bytes 0 to 9.
+    bit [767:0] slots_even; // Slots 1 to 6, 16 bytes each.
+    bit [111:0] slot0; // Slot 0, an H slot.
+    bit [15:0] header; // Flit header.
+  } cxl256_lopt_t;
+
+  // Flit ualink.dl_flit (ualink section 2), byte 0 in bits 7:0.
+  typedef struct packed {
+    bit [31:0] crc; // CRC-32.
+    bit [71:0] data6; // Payload.
+    bit [23:0] fh; // Flit header, low byte first.
+    bit [351:0] data5; // Payload.
+    bit [7:0] sh4; // Segment header 4.
+    bit [1015:0] data4; // Payload.
+    bit [7:0] sh3; // Segment header 3.
+    bit [1015:0] data3; // Payload.
+    bit [7:0] sh2; // Segment header 2.
+    bit [1015:0] data2; // Payload.
+    bit [7:0] sh1; // Segment header 1.
+    bit [1015:0] data1; // Payload.
+    bit [7:0] sh0; // Segment header 0.
+    bit [535:0] data0; // Payload before the first segment header.
+  } ualink_dl_flit_t;
+
+  // cxl256.h2d_req: CXL.cache snoop, host to device.
+  class cxl256_h2d_req extends sp_message;
+    rand scalepool_cxl256_pkg::h2d_req_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {3'h1, 3'h2, 3'h3};
+      fields.rsvd == 6'h0;
+    }
+
+    function new();
+      super.new("cxl256.h2d_req");
+      fields = scalepool_cxl256_pkg::h2d_req_t'(72'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 9;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hfc0000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::h2d_req_t'(bits[71:0]);
+    endfunction
+  endclass
+
+  // cxl256.h2d_rsp: CXL.cache answer, host to device.
+  class cxl256_h2d_rsp extends sp_message;
+    rand scalepool_cxl256_pkg::h2d_rsp_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {4'h1, 4'h4, 4'h5, 4'h6, 4'h8, 4'hd, 4'hf};
+      fields.rsp_pre inside {2'h0, 2'h1, 2'h2};
+      fields.rsvd == 5'h0;
+    }
+
+    function new();
+      super.new("cxl256.h2d_rsp");
+      fields = scalepool_cxl256_pkg::h2d_rsp_t'(40'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 5;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hf800000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::h2d_rsp_t'(bits[39:0]);
+    endfunction
+  endclass
+
+  // cxl256.h2d_data: Header of CXL.cache data, host to device.
+  class cxl256_h2d_data extends sp_message;
+    rand scalepool_cxl256_pkg::h2d_data_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.rsvd == 9'h0;
+    }
+
+    function new();
+      super.new("cxl256.h2d_data");
+      fields = scalepool_cxl256_pkg::h2d_data_t'(28'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 4;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff80000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::h2d_data_t'(bits[27:0]);
+    endfunction
+  endclass
+
+  // cxl256.d2h_req: CXL.cache request, device to host.
+  class cxl256_d2h_req extends sp_message;
+    rand scalepool_cxl256_pkg::d2h_req_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {5'h1, 5'h2, 5'h3, 5'h4, 5'h5, 5'h6, 5'h7, 5'h8, 5'h9, 5'ha, 5'hb, 5'hc, 5'hd, 5'he, 5'h10};
+      fields.rsvd == 3'h0;
+      fields.rsvd1 == 4'h0;
+    }
+
+    function new();
+      super.new("cxl256.d2h_req");
+      fields = scalepool_cxl256_pkg::d2h_req_t'(76'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 10;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hf000000000003800000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::d2h_req_t'(bits[75:0]);
+    endfunction
+  endclass
+
+  // cxl256.d2h_rsp: CXL.cache snoop answer, device to host.
+  class cxl256_d2h_rsp extends sp_message;
+    rand scalepool_cxl256_pkg::d2h_rsp_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {5'h1, 5'h4, 5'h5, 5'h6, 5'h7, 5'hf, 5'h16};
+      fields.rsvd == 6'h0;
+    }
+
+    function new();
+      super.new("cxl256.d2h_rsp");
+      fields = scalepool_cxl256_pkg::d2h_rsp_t'(24'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 3;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hfc0000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::d2h_rsp_t'(bits[23:0]);
+    endfunction
+  endclass
+
+  // cxl256.d2h_data: Header of CXL.cache data, device to host.
+  class cxl256_d2h_data extends sp_message;
+    rand scalepool_cxl256_pkg::d2h_data_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.rsvd == 8'h0;
+    }
+
+    function new();
+      super.new("cxl256.d2h_data");
+      fields = scalepool_cxl256_pkg::d2h_data_t'(24'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 3;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff0000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::d2h_data_t'(bits[23:0]);
+    endfunction
+  endclass
+
+  // cxl256.m2s_req: CXL.mem request without data, host to device.
+  class cxl256_m2s_req extends sp_message;
+    rand scalepool_cxl256_pkg::m2s_req_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.snp_type inside {3'h0, 3'h1, 3'h2, 3'h3};
+      fields.meta_field inside {2'h0, 2'h1, 2'h3};
+      fields.rsvd == 7'h0;
+    }
+
+    function new();
+      super.new("cxl256.m2s_req");
+      fields = scalepool_cxl256_pkg::m2s_req_t'(100'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 13;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h3f80000000000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::m2s_req_t'(bits[99:0]);
+    endfunction
+  endclass
+
+  // cxl256.m2s_rwd: Header of a CXL.mem request with data, host to device.
+  class cxl256_m2s_rwd extends sp_message;
+    rand scalepool_cxl256_pkg::m2s_rwd_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {4'h1, 4'h2, 4'h4, 4'h5, 4'h9, 4'ha, 4'hd};
+      fields.snp_type inside {3'h0, 3'h1, 3'h2, 3'h3};
+      fields.meta_field inside {2'h0, 2'h1, 2'h3};
+      fields.rsvd == 9'h0;
+    }
+
+    function new();
+      super.new("cxl256.m2s_rwd");
+      fields = scalepool_cxl256_pkg::m2s_rwd_t'(104'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 13;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h3fe00000000000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::m2s_rwd_t'(bits[103:0]);
+    endfunction
+  endclass
+
+  // cxl256.m2s_birsp: CXL.mem answer to a back-invalidate snoop, host to device.
+  class cxl256_m2s_birsp extends sp_message;
+    rand scalepool_cxl256_pkg::m2s_birsp_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {4'h0, 4'h1, 4'h2, 4'h4, 4'h5, 4'h6};
+      fields.rsvd == 9'h0;
+    }
+
+    function new();
+      super.new("cxl256.m2s_birsp");
+      fields = scalepool_cxl256_pkg::m2s_birsp_t'(40'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 5;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff80000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::m2s_birsp_t'(bits[39:0]);
+    endfunction
+  endclass
+
+  // cxl256.s2m_bisnp: CXL.mem back-invalidate snoop, device to host.
+  class cxl256_s2m_bisnp extends sp_message;
+    rand scalepool_cxl256_pkg::s2m_bisnp_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {4'h0, 4'h1, 4'h2, 4'h4, 4'h5, 4'h6, 4'h8, 4'h9, 4'ha, 4'hc, 4'hd, 4'he};
+      fields.rsvd == 9'h0;
+    }
+
+    function new();
+      super.new("cxl256.s2m_bisnp");
+      fields = scalepool_cxl256_pkg::s2m_bisnp_t'(84'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 11;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff8000000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::s2m_bisnp_t'(bits[83:0]);
+    endfunction
+  endclass
+
+  // cxl256.s2m_ndr: CXL.mem answer without data, device to host.
+  class cxl256_s2m_ndr extends sp_message;
+    rand scalepool_cxl256_pkg::s2m_ndr_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.meta_field inside {2'h0, 2'h1, 2'h3};
+      fields.rsvd == 10'h0;
+    }
+
+    function new();
+      super.new("cxl256.s2m_ndr");
+      fields = scalepool_cxl256_pkg::s2m_ndr_t'(40'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 5;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hffc0000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::s2m_ndr_t'(bits[39:0]);
+    endfunction
+  endclass
+
+  // cxl256.s2m_drs: Header of a CXL.mem answer with data, device to host.
+  class cxl256_s2m_drs extends sp_message;
+    rand scalepool_cxl256_pkg::s2m_drs_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {3'h0, 3'h1, 3'h2};
+      fields.meta_field inside {2'h0, 2'h1, 2'h3};
+      fields.rsvd == 8'h0;
+    }
+
+    function new();
+      super.new("cxl256.s2m_drs");
+      fields = scalepool_cxl256_pkg::s2m_drs_t'(40'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 5;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff00000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl256_pkg::s2m_drs_t'(bits[39:0]);
+    endfunction
+  endclass
+
+  // cxl68.m2s_req: CXL.mem request without data, host to device.
+  class cxl68_m2s_req extends sp_message;
+    rand scalepool_cxl68_pkg::m2s_req_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {4'h0, 4'h1, 4'h2, 4'h3, 4'h4, 4'h8, 4'h9};
+      fields.snp_type inside {3'h0, 3'h1, 3'h2, 3'h3};
+      fields.meta_field inside {2'h0, 2'h3};
+      fields.meta_value inside {2'h0, 2'h2, 2'h3};
+      fields.rsvd == 6'h0;
+    }
+
+    function new();
+      super.new("cxl68.m2s_req");
+      fields = scalepool_cxl68_pkg::m2s_req_t'(87'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 11;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h7e00000000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl68_pkg::m2s_req_t'(bits[86:0]);
+    endfunction
+  endclass
+
+  // cxl68.m2s_rwd: Header of a CXL.mem request with data, host to device.
+  class cxl68_m2s_rwd extends sp_message;
+    rand scalepool_cxl68_pkg::m2s_rwd_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {4'h1, 4'h2};
+      fields.snp_type inside {3'h0, 3'h1, 3'h2, 3'h3};
+      fields.meta_field inside {2'h0, 2'h3};
+      fields.meta_value inside {2'h0, 2'h2, 2'h3};
+      fields.rsvd == 6'h0;
+    }
+
+    function new();
+      super.new("cxl68.m2s_rwd");
+      fields = scalepool_cxl68_pkg::m2s_rwd_t'(87'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 11;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h7e00000000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl68_pkg::m2s_rwd_t'(bits[86:0]);
+    endfunction
+  endclass
+
+  // cxl68.s2m_ndr: CXL.mem answer without data, device to host. 28 bits in 1.1; DevLoad is split off in some slots (section 3.3).
+  class cxl68_s2m_ndr extends sp_message;
+    rand scalepool_cxl68_pkg::s2m_ndr_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {3'h0, 3'h1, 3'h2};
+      fields.meta_field inside {2'h0, 2'h3};
+      fields.meta_value inside {2'h0, 2'h2, 2'h3};
+    }
+
+    function new();
+      super.new("cxl68.s2m_ndr");
+      fields = scalepool_cxl68_pkg::s2m_ndr_t'(30'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 4;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h0;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl68_pkg::s2m_ndr_t'(bits[29:0]);
+    endfunction
+  endclass
+
+  // cxl68.s2m_drs: Header of a CXL.mem answer with data, device to host.
+  class cxl68_s2m_drs extends sp_message;
+    rand scalepool_cxl68_pkg::s2m_drs_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {3'h0, 3'h1};
+      fields.meta_field inside {2'h0, 2'h3};
+      fields.meta_value inside {2'h0, 2'h2, 2'h3};
+      fields.rsvd == 9'h0;
+    }
+
+    function new();
+      super.new("cxl68.s2m_drs");
+      fields = scalepool_cxl68_pkg::s2m_drs_t'(40'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 5;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff80000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl68_pkg::s2m_drs_t'(bits[39:0]);
+    endfunction
+  endclass
+
+  // cxl68.d2h_req: CXL.cache request, device to host.
+  class cxl68_d2h_req extends sp_message;
+    rand scalepool_cxl68_pkg::d2h_req_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {5'h1, 5'h2, 5'h3, 5'h4, 5'h5, 5'h6, 5'h7, 5'h8, 5'h9, 5'ha, 5'hb, 5'hc, 5'hd, 5'he, 5'h10};
+      fields.rsvd == 7'h0;
+      fields.rsvd1 == 7'h0;
+    }
+
+    function new();
+      super.new("cxl68.d2h_req");
+      fields = scalepool_cxl68_pkg::d2h_req_t'(79'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 10;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h7f000000000003f80000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl68_pkg::d2h_req_t'(bits[78:0]);
+    endfunction
+  endclass
+
+  // cxl68.d2h_rsp: CXL.cache snoop answer, device to host.
+  class cxl68_d2h_rsp extends sp_message;
+    rand scalepool_cxl68_pkg::d2h_rsp_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {5'h1, 5'h4, 5'h5, 5'h6, 5'h7, 5'hf, 5'h16};
+      fields.rsvd == 2'h0;
+    }
+
+    function new();
+      super.new("cxl68.d2h_rsp");
+      fields = scalepool_cxl68_pkg::d2h_rsp_t'(20'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 3;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hc0000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl68_pkg::d2h_rsp_t'(bits[19:0]);
+    endfunction
+  endclass
+
+  // cxl68.d2h_data: Header of CXL.cache data, device to host.
+  class cxl68_d2h_data extends sp_message;
+    rand scalepool_cxl68_pkg::d2h_data_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.rsvd == 1'h0;
+    }
+
+    function new();
+      super.new("cxl68.d2h_data");
+      fields = scalepool_cxl68_pkg::d2h_data_t'(17'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 3;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h10000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl68_pkg::d2h_data_t'(bits[16:0]);
+    endfunction
+  endclass
+
+  // cxl68.h2d_req: CXL.cache snoop, host to device.
+  class cxl68_h2d_req extends sp_message;
+    rand scalepool_cxl68_pkg::h2d_req_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {3'h1, 3'h2, 3'h3};
+      fields.rsvd == 2'h0;
+    }
+
+    function new();
+      super.new("cxl68.h2d_req");
+      fields = scalepool_cxl68_pkg::h2d_req_t'(64'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 8;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hc000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl68_pkg::h2d_req_t'(bits[63:0]);
+    endfunction
+  endclass
+
+  // cxl68.h2d_rsp: CXL.cache answer, host to device.
+  class cxl68_h2d_rsp extends sp_message;
+    rand scalepool_cxl68_pkg::h2d_rsp_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {4'h1, 4'h4, 4'h5, 4'h6, 4'h8, 4'hc, 4'hd, 4'hf};
+      fields.rsp_pre inside {2'h0, 2'h1, 2'h2};
+      fields.rsvd == 1'h0;
+    }
+
+    function new();
+      super.new("cxl68.h2d_rsp");
+      fields = scalepool_cxl68_pkg::h2d_rsp_t'(32'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 4;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h80000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl68_pkg::h2d_rsp_t'(bits[31:0]);
+    endfunction
+  endclass
+
+  // cxl68.h2d_data: Header of CXL.cache data, host to device.
+  class cxl68_h2d_data extends sp_message;
+    rand scalepool_cxl68_pkg::h2d_data_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.rsvd == 8'h0;
+    }
+
+    function new();
+      super.new("cxl68.h2d_data");
+      fields = scalepool_cxl68_pkg::h2d_data_t'(24'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 3;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff0000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxl68_pkg::h2d_data_t'(bits[23:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.h2d_req: CXL.cache snoop, host to device.
+  class cxlpbr_h2d_req extends sp_message;
+    rand scalepool_cxlpbr_pkg::h2d_req_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {3'h1, 3'h2, 3'h3};
+      fields.rsvd == 6'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.h2d_req");
+      fields = scalepool_cxlpbr_pkg::h2d_req_t'(92'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 12;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hfc000000000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::h2d_req_t'(bits[91:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.h2d_rsp: CXL.cache answer, host to device.
+  class cxlpbr_h2d_rsp extends sp_message;
+    rand scalepool_cxlpbr_pkg::h2d_rsp_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {4'h1, 4'h4, 4'h5, 4'h6, 4'h8, 4'hd, 4'hf};
+      fields.rsp_pre inside {2'h0, 2'h1, 2'h2};
+      fields.rsvd == 5'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.h2d_rsp");
+      fields = scalepool_cxlpbr_pkg::h2d_rsp_t'(48'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 6;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hf80000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::h2d_rsp_t'(bits[47:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.h2d_data: Header of CXL.cache data, host to device.
+  class cxlpbr_h2d_data extends sp_message;
+    rand scalepool_cxlpbr_pkg::h2d_data_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.rsvd == 9'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.h2d_data");
+      fields = scalepool_cxlpbr_pkg::h2d_data_t'(36'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 5;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff8000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::h2d_data_t'(bits[35:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.d2h_req: CXL.cache request, device to host.
+  class cxlpbr_d2h_req extends sp_message;
+    rand scalepool_cxlpbr_pkg::d2h_req_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {5'h1, 5'h2, 5'h3, 5'h4, 5'h5, 5'h6, 5'h7, 5'h8, 5'h9, 5'ha, 5'hb, 5'hc, 5'hd, 5'he, 5'h10};
+      fields.rsvd == 7'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.d2h_req");
+      fields = scalepool_cxlpbr_pkg::d2h_req_t'(96'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 12;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hfe0000000000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::d2h_req_t'(bits[95:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.d2h_rsp: CXL.cache snoop answer, device to host.
+  class cxlpbr_d2h_rsp extends sp_message;
+    rand scalepool_cxlpbr_pkg::d2h_rsp_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {5'h1, 5'h4, 5'h5, 5'h6, 5'h7, 5'hf, 5'h16};
+      fields.rsvd == 6'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.d2h_rsp");
+      fields = scalepool_cxlpbr_pkg::d2h_rsp_t'(36'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 5;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hfc0000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::d2h_rsp_t'(bits[35:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.d2h_data: Header of CXL.cache data, device to host.
+  class cxlpbr_d2h_data extends sp_message;
+    rand scalepool_cxlpbr_pkg::d2h_data_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.rsvd == 8'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.d2h_data");
+      fields = scalepool_cxlpbr_pkg::d2h_data_t'(36'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 5;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff0000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::d2h_data_t'(bits[35:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.m2s_req: CXL.mem request without data, host to device.
+  class cxlpbr_m2s_req extends sp_message;
+    rand scalepool_cxlpbr_pkg::m2s_req_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.snp_type inside {3'h0, 3'h1, 3'h2, 3'h3};
+      fields.meta_field inside {2'h0, 2'h1, 2'h3};
+      fields.rsvd == 7'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.m2s_req");
+      fields = scalepool_cxlpbr_pkg::m2s_req_t'(120'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 15;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h3f8000000000000000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::m2s_req_t'(bits[119:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.m2s_rwd: Header of a CXL.mem request with data, host to device.
+  class cxlpbr_m2s_rwd extends sp_message;
+    rand scalepool_cxlpbr_pkg::m2s_rwd_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {4'h1, 4'h2, 4'h4, 4'h5, 4'h9, 4'ha, 4'hd};
+      fields.snp_type inside {3'h0, 3'h1, 3'h2, 3'h3};
+      fields.meta_field inside {2'h0, 2'h1, 2'h3};
+      fields.rsvd == 9'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.m2s_rwd");
+      fields = scalepool_cxlpbr_pkg::m2s_rwd_t'(124'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 16;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h3fe0000000000000000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::m2s_rwd_t'(bits[123:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.m2s_birsp: CXL.mem answer to a back-invalidate snoop, host to device.
+  class cxlpbr_m2s_birsp extends sp_message;
+    rand scalepool_cxlpbr_pkg::m2s_birsp_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {4'h0, 4'h1, 4'h2, 4'h4, 4'h5, 4'h6};
+      fields.rsvd == 9'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.m2s_birsp");
+      fields = scalepool_cxlpbr_pkg::m2s_birsp_t'(52'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 7;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff80000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::m2s_birsp_t'(bits[51:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.s2m_bisnp: CXL.mem back-invalidate snoop, device to host.
+  class cxlpbr_s2m_bisnp extends sp_message;
+    rand scalepool_cxlpbr_pkg::s2m_bisnp_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {4'h0, 4'h1, 4'h2, 4'h4, 4'h5, 4'h6, 4'h8, 4'h9, 4'ha, 4'hc, 4'hd, 4'he};
+      fields.rsvd == 9'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.s2m_bisnp");
+      fields = scalepool_cxlpbr_pkg::s2m_bisnp_t'(96'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 12;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff8000000000000000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::s2m_bisnp_t'(bits[95:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.s2m_ndr: CXL.mem answer without data, device to host.
+  class cxlpbr_s2m_ndr extends sp_message;
+    rand scalepool_cxlpbr_pkg::s2m_ndr_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.meta_field inside {2'h0, 2'h1, 2'h3};
+      fields.rsvd == 10'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.s2m_ndr");
+      fields = scalepool_cxlpbr_pkg::s2m_ndr_t'(48'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 6;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hffc000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::s2m_ndr_t'(bits[47:0]);
+    endfunction
+  endclass
+
+  // cxlpbr.s2m_drs: Header of a CXL.mem answer with data, device to host.
+  class cxlpbr_s2m_drs extends sp_message;
+    rand scalepool_cxlpbr_pkg::s2m_drs_t fields;
+
+    constraint legal {
+      fields.valid == 1'h1;
+      fields.opcode inside {3'h0, 3'h1, 3'h2};
+      fields.meta_field inside {2'h0, 2'h1, 2'h3};
+      fields.rsvd == 8'h0;
+    }
+
+    function new();
+      super.new("cxlpbr.s2m_drs");
+      fields = scalepool_cxlpbr_pkg::s2m_drs_t'(48'h1);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 6;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hff0000000000;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_cxlpbr_pkg::s2m_drs_t'(bits[47:0]);
+    endfunction
+  endclass
+
+  // Makes messages by the names of their layouts.
+  class sp_message_factory;
+    // A message of the class of a layout; of sp_message if it has none of its own.
+    static function sp_message create(string layout);
+      case (layout)
+        "cxl256.h2d_req": begin cxl256_h2d_req m; m = new(); return m; end
+        "cxl256.h2d_rsp": begin cxl256_h2d_rsp m; m = new(); return m; end
+        "cxl256.h2d_data": begin cxl256_h2d_data m; m = new(); return m; end
+        "cxl256.d2h_req": begin cxl256_d2h_req m; m = new(); return m; end
+        "cxl256.d2h_rsp": begin cxl256_d2h_rsp m; m = new(); return m; end
+        "cxl256.d2h_data": begin cxl256_d2h_data m; m = new(); return m; end
+        "cxl256.m2s_req": begin cxl256_m2s_req m; m = new(); return m; end
+        "cxl256.m2s_rwd": begin cxl256_m2s_rwd m; m = new(); return m; end
+        "cxl256.m2s_birsp": begin cxl256_m2s_birsp m; m = new(); return m; end
+        "cxl256.s2m_bisnp": begin cxl256_s2m_bisnp m; m = new(); return m; end
+        "cxl256.s2m_ndr": begin cxl256_s2m_ndr m; m = new(); return m; end
+        "cxl256.s2m_drs": begin cxl256_s2m_drs m; m = new(); return m; end
+        "cxl68.m2s_req": begin cxl68_m2s_req m; m = new(); return m; end
+        "cxl68.m2s_rwd": begin cxl68_m2s_rwd m; m = new(); return m; end
+        "cxl68.s2m_ndr": begin cxl68_s2m_ndr m; m = new(); return m; end
+        "cxl68.s2m_drs": begin cxl68_s2m_drs m; m = new(); return m; end
+        "cxl68.d2h_req": begin cxl68_d2h_req m; m = new(); return m; end
+        "cxl68.d2h_rsp": begin cxl68_d2h_rsp m; m = new(); return m; end
+        "cxl68.d2h_data": begin cxl68_d2h_data m; m = new(); return m; end
+        "cxl68.h2d_req": begin cxl68_h2d_req m; m = new(); return m; end
+        "cxl68.h2d_rsp": begin cxl68_h2d_rsp m; m = new(); return m; end
+        "cxl68.h2d_data": begin cxl68_h2d_data m; m = new(); return m; end
+        "cxlpbr.h2d_req": begin cxlpbr_h2d_req m; m = new(); return m; end
+        "cxlpbr.h2d_rsp": begin cxlpbr_h2d_rsp m; m = new(); return m; end
+        "cxlpbr.h2d_data": begin cxlpbr_h2d_data m; m = new(); return m; end
+        "cxlpbr.d2h_req": begin cxlpbr_d2h_req m; m = new(); return m; end
+        "cxlpbr.d2h_rsp": begin cxlpbr_d2h_rsp m; m = new(); return m; end
+        "cxlpbr.d2h_data": begin cxlpbr_d2h_data m; m = new(); return m; end
+        "cxlpbr.m2s_req": begin cxlpbr_m2s_req m; m = new(); return m; end
+        "cxlpbr.m2s_rwd": begin cxlpbr_m2s_rwd m; m = new(); return m; end
+        "cxlpbr.m2s_birsp": begin cxlpbr_m2s_birsp m; m = new(); return m; end
+        "cxlpbr.s2m_bisnp": begin cxlpbr_s2m_bisnp m; m = new(); return m; end
+        "cxlpbr.s2m_ndr": begin cxlpbr_s2m_ndr m; m = new(); return m; end
+        "cxlpbr.s2m_drs": begin cxlpbr_s2m_drs m; m = new(); return m; end
+        "nvlink.header": begin nvlink_message m; m = new(); return m; end
+        "": begin ualink_tl_flit m; m = new(); return m; end
+        default: begin sp_message m; m = new(layout); return m; end
+      endcase
+    endfunction
+  endclass
+
+  // What an end is made with. A number that is -1 is left at the value of the specification or of the model.
+  class sp_link_config;
+    int buffers = -1; // messages for each channel that fit; packets of nvlink
+    int data_flits = -1; // of nvlink
+    bit mem_alone = 0; // CXL.mem without CXL.cache
+    int retry_entries = -1; // flits
+    int timeout_flits = -1;
+    int max_num_retry = -1; // of cxl-68b, and the next two
+    int max_num_phy_reinit = -1;
+    int flush_flits = -1;
+    bit selective_nak = 0; // of the 256B modes
+    int reaction_flits = -1; // of a passive end of cxl-68b or ualink: depth of the pipeline that it watches
+    int interleave = -1; // of ualink
+    int liveness_flits = -1; // 0: no limit
+    sp_memory_e transactions = SP_MEMORY_NONE; // judges the transactions of CXL.mem
+    bit ualink_transactions = 0; // judges those of ualink; of a passive end
+    bit strict = 0; // of ualink: the link keeps strict order
+    bit unique_tags = 0;
+    int answer_flits = -1; // longest time from a request to its last answer
+    sp_memory_e coherence = SP_MEMORY_NONE; // of a passive end of CXL
+    bit all_writers_seen = 0; // every read is compared with the last write
+    bit messages = 0; // a passive end of CXL keeps the messages that it sees
+
+    protected string said;
+
+    protected function void say(string key, string value);
+      if (said != "") said = {said, ","};
+      said = {said, "\"", key, "\":", value};
+    endfunction
+
+    protected function void say_number(string key, int value);
+      if (value >= 0) say(key, $sformatf("%0d", value));
+    endfunction
+
+    protected function void say_flag(string key, bit value);
+      if (value) say(key, "true");
+    endfunction
+
+    protected function void say_memory(string key, sp_memory_e value);
+      case (value)
+        SP_MEMORY_HDM_H: say(key, "\"hdm-h\"");
+        SP_MEMORY_HDM_DB: say(key, "\"hdm-db\"");
+        SP_MEMORY_HDM_D: say(key, "\"hdm-d\"");
+        default: ;
+      endcase
+    endfunction
+
+    // As sp_link_new reads it.
+    function string text();
+      said = "";
+      say_number("buffers", buffers);
+      say_number("data_flits", data_flits);
+      if (mem_alone) say("classes", "\"mem\"");
+      say_number("retry_entries", retry_entries);
+      say_number("timeout_flits", timeout_flits);
+      say_number("max_num_retry", max_num_retry);
+      say_number("max_num_phy_reinit", max_num_phy_reinit);
+      say_number("flush_flits", flush_flits);
+      say_flag("selective_nak", selective_nak);
+      say_number("reaction_flits", reaction_flits);
+      say_number("interleave", interleave);
+      say_number("liveness_flits", liveness_flits);
+      say_memory("transactions", transactions);
+      if (ualink_transactions) say("transactions", "\"ualink\"");
+      say_flag("strict", strict);
+      say_flag("unique_tags", unique_tags);
+      say_number("answer_flits", answer_flits);
+      say_memory("coherence", coherence);
+      say_flag("all_writers_seen", all_writers_seen);
+      say_flag("messages", messages);
+      return {"{", said, "}"};
+    endfunction
+  endclass
+
+  // One end of a link, active or passive. An active end is the peer of a design: drive what the design sends, step, sample what
+  // the end sends. A passive end watches one: drive what the design sends at SP_PORT_TX and what comes to it at SP_PORT_RX.
+  class sp_link_end;
+    sp_protocol_e protocol;
+    sp_dir_e dir;
+    bit passive;
+    protected longint unsigned handle;
+
+    function new(sp_protocol_e protocol, sp_dir_e dir, bit passive = 0, sp_link_config config_of = null);
+      string text;
+      int status;
+      text = "";
+      sp_library::open();
+      this.protocol = protocol;
+      this.dir = dir;
+      this.passive = passive;
+      if (config_of != null) text = config_of.text();
+      status = sp_link_new(name_of(protocol), 32'(dir), text, passive ? SP_PASSIVE : SP_ACTIVE, handle);
+      check(status, "link end");
+    endfunction
+
+    static function string name_of(sp_protocol_e protocol);
+      case (protocol)
+        SP_PROTOCOL_CXL_68B: return "cxl-68b";
+        SP_PROTOCOL_CXL_256B: return "cxl-256b";
+        SP_PROTOCOL_CXL_256B_LOPT: return "cxl-256b-lopt";
+        SP_PROTOCOL_CXL_256B_PBR: return "cxl-256b-pbr";
+        SP_PROTOCOL_NVLINK: return "nvlink";
+        default: return "ualink";
+      endcase
+    endfunction
+
+    // Family of the layouts of CXL.
+    function string family();
+      case (protocol)
+        SP_PROTOCOL_CXL_68B: return "cxl68";
+        SP_PROTOCOL_CXL_256B, SP_PROTOCOL_CXL_256B_LOPT: return "cxl256";
+        SP_PROTOCOL_CXL_256B_PBR: return "cxlpbr";
+        SP_PROTOCOL_NVLINK: return "nvlink";
+        default: return "ualink";
+      endcase
+    endfunction
+
+    // Bytes of a unit: what travels in one flit clock.
+    function int unsigned unit_bytes();
+      case (protocol)
+        SP_PROTOCOL_CXL_68B: return 68;
+        SP_PROTOCOL_NVLINK: return 16;
+        SP_PROTOCOL_UALINK: return 640;
+        default: return 256;
+      endcase
+    endfunction
+
+    // What happens when a call is refused, which is a mistake of the bench; override it for another report.
+    virtual function void refused(string text);
+      $fatal(1, "%s", text);
+    endfunction
+
+    protected function void check(int status, string what);
+      if (status < 0) refused($sformatf("%s of %s: status %0d: %s", what, name_of(protocol), status, sp_library::why()));
+    endfunction
+
+    // Queues a message. Returns 0 if the end does not send such a message; sp_library::why says why.
+    function bit try_send(sp_message message);
+      byte unsigned bits[0:31];
+      byte unsigned data[0:255];
+      byte unsigned enables[0:15];
+      message.pack();
+      for (int n = 0; n < 32; n++) bits[n] = message.bits[8*n +: 8];
+      message.get_data(data);
+      message.get_enables(enables);
+      return sp_link_send_bits(handle, sp_library::layout_number(message.layout), bits, 64'(message.bits_bytes()), data,
+                               64'(message.data_bytes()), enables, 64'(message.enables_bytes()), message.extra) == SP_OK;
+    endfunction
+
+    // Queues a message.
+    function void send(sp_message message);
+      if (!try_send(message)) refused($sformatf("message %s: %s", message.convert2string(), sp_library::why()));
+    endfunction
+
+    // A message of a typed class out of its parts.
+    protected function sp_message made(int unsigned layout, ref byte unsigned bits[0:31], ref byte unsigned data[0:255],
+                                       input longint unsigned data_length, ref byte unsigned enables[0:15],
+                                       input longint unsigned enables_length, input longint unsigned extra);
+      string name;
+      sp_message message;
+      int status;
+      if (layout == SP_NO_LAYOUT) message = sp_message_factory::create("");
+      else begin
+        status = sp_layout_name(layout, name);
+        check(status, "layout");
+        message = sp_message_factory::create(name);
+      end
+      for (int n = 0; n < 32; n++) message.bits[8*n +: 8] = bits[n];
+      message.put_data(data, 32'(data_length));
+      message.put_enables(enables, 32'(enables_length));
+      message.extra = extra;
+      message.unpack();
+      return message;
+    endfunction
+
+    // Takes the oldest message that has arrived, and returns its credit to the peer; null if none waits.
+    function sp_message take();
+      byte unsigned bits[0:31];
+      byte unsigned data[0:255];
+      byte unsigned enables[0:15];
+      longint unsigned bits_length, data_length, enables_length, extra;
+      int unsigned layout;
+      int status;
+      for (int n = 0; n < 32; n++) bits[n] = 0;
+      status = sp_link_take_bits(handle, layout, bits, bits_length, data, data_length, enables, enables_length, extra);
+      check(status, "message");
+      return status == SP_OK ? made(layout, bits, data, data_length, enables, enables_length, extra) : null;
+    endfunction
+
+    // Takes the oldest message that a passive end has seen, if it was made with `messages`; null if none waits.
+    function sp_message take_seen();
+      byte unsigned bits[0:31];
+      byte unsigned data[0:255];
+      byte unsigned enables[0:15];
+      longint unsigned bits_length, data_length, enables_length, extra, number;
+      int unsigned layout, at;
+      int status;
+      sp_message message;
+      for (int n = 0; n < 32; n++) bits[n] = 0;
+      status = sp_link_seen_bits(handle, at, number, layout, bits, bits_length, data, data_length, enables, enables_length, extra);
+      check(status, "message");
+      if (status != SP_OK) return null;
+      message = made(layout, bits, data, data_length, enables, enables_length, extra);
+      message.at_port = sp_port_e'(at[0]);
+      message.unit = number;
+      return message;
+    endfunction
+
+    // Queues a unit that arrives. `bytes` is 0 for a whole one, 1 for a control flit of ualink.
+    function void drive(sp_unit_t value, sp_port_e at = SP_PORT_RX, int unsigned bytes = 0);
+      byte unsigned buffer[0:639];
+      int unsigned count;
+      count = bytes == 0 ? unit_bytes() : bytes;
+      for (int n = 0; n < int'(count); n++) buffer[n] = value[8*n +: 8];
+      check(sp_link_drive(handle, 32'(at), buffer, 64'(count)), "unit");
+    endfunction
+
+    // Lets flit clocks pass. In each of them one driven unit of each direction arrives, and an active end sends at most one.
+    function void step(int unsigned flit_clocks = 1);
+      check(sp_link_step(handle, 64'(flit_clocks)), "step");
+    endfunction
+
+    // Takes the oldest unit that the end has sent. Returns its bytes, 0 if none waits.
+    function int unsigned sample(output sp_unit_t value);
+      byte unsigned buffer[0:639];
+      longint unsigned count;
+      int status;
+      status = sp_link_sample(handle, buffer, count);
+      check(status, "unit");
+      value = '0;
+      if (status != SP_OK) return 0;
+      for (int n = 0; n < int'(count); n++) value[8*n +: 8] = buffer[n];
+      return 32'(count);
+    endfunction
+
+    // Takes the oldest unit that the end has sent and compares one of a design with it. Returns 1 if they are the same; sp_library::why says
+    // which byte differs, or that none waits.
+    function bit agrees(sp_unit_t value, sp_unit_t mask = '1);
+      byte unsigned buffer[0:639];
+      byte unsigned mask_bytes[0:639];
+      int status;
+      for (int n = 0; n < 640; n++) begin
+        buffer[n] = value[8*n +: 8];
+        mask_bytes[n] = mask[8*n +: 8];
+      end
+      status = sp_link_expect(handle, buffer, mask_bytes, 64'(unit_bytes()));
+      check(status, "unit");
+      return status == SP_OK;
+    endfunction
+
+    // Takes the oldest event. Returns 0 if none waits.
+    function bit take_event(output sp_event_t e);
+      int unsigned at, by, severity;
+      int status;
+      status = sp_link_event_fields(handle, e.unit, at, by, severity, e.tag, e.rule, e.place, e.found, e.expected, e.text);
+      check(status, "event");
+      e.at_port = sp_port_e'(at[0]);
+      e.by = sp_by_e'(by[1:0]);
+      e.severity = sp_severity_e'(severity[2:0]);
+      return status == SP_OK;
+    endfunction
+
+    function sp_state_t state();
+      sp_state_t s;
+      int unsigned up, quiet, wants_training, halted;
+      int status;
+      status = sp_link_state_fields(handle, s.flit_clocks, s.driven, s.sent, s.events, s.events_lost, s.seen, s.seen_lost,
+                                    s.compared, s.mismatches, up, quiet, wants_training, halted, s.halted);
+      check(status, "state");
+      s.up = up[0];
+      s.quiet = quiet[0];
+      s.wants_training = wants_training[0];
+      return s;
+    endfunction
+
+    // A figure of health by its name, as `scalepool list health` prints them, and the name of a channel or state where it has one
+    // number for each. 0 where the end does not have it.
+    function longint unsigned health(string figure, string part = "");
+      longint unsigned value;
+      string name;
+      int status;
+      status = sp_link_health(handle, figure, part, value, name);
+      check(status, figure);
+      return status == SP_OK ? value : 0;
+    endfunction
+
+    // The same of a figure that is a name, such as `link_state`.
+    function string health_name(string figure);
+      longint unsigned value;
+      string name;
+      int status;
+      status = sp_link_health(handle, figure, "", value, name);
+      check(status, figure);
+      return status == SP_OK ? name : "";
+    endfunction
+
+    // The physical layer begins to train (0) or is up again (1).
+    function void train(bit up);
+      check(sp_link_train(handle, 32'(up)), "training");
+    endfunction
+
+    // The run is over. Returns 0 if a request is still owed an answer; each is an event.
+    function bit finish();
+      int status;
+      status = sp_link_finish(handle);
+      check(status, "end of the run");
+      return status == SP_OK;
+    endfunction
+
+    // As it was made; everything that was queued is gone.
+    function void reset();
+      check(sp_link_reset(handle), "reset");
+    endfunction
+
+    // Attaches a fault, such as `drop:3` or `flip:2:17`, to a hook point, such as `wire`. Returns its number.
+    function longint unsigned fault(string point, sp_port_e at, string what);
+      longint unsigned hook;
+      int status;
+      status = sp_hook_fault(handle, point, 32'(at), what, hook);
+      check(status, what);
+      return hook;
+    endfunction
+
+    // The end is gone; no other function may be called from then on.
+    function void destroy();
+      check(sp_link_destroy(handle), "destruction");
+    endfunction
+  endclass
+
+  // A part of a flit: a message, or a piece of data.
+  class sp_flit_part;
+    string kind; // `message`, `data`, `byte_enables` and the like; see sp_stream_part
+    int unsigned place; // slot of CXL; lower (0) or upper (1) half of a TL flit
+    bit [2047:0] bytes; // byte 0 is bits 7:0
+    int unsigned byte_count;
+    sp_message message; // if the part has a layout, else null
+  endclass
+
+  // Reads the flits of one direction of a link, without a link end: no retry, no credits.
+  class sp_flit_decoder;
+    protected longint unsigned handle;
+    protected sp_protocol_e protocol;
+
+    function new(sp_protocol_e protocol, sp_dir_e dir);
+      int status;
+      sp_library::open();
+      this.protocol = protocol;
+      status = sp_decoder_new(sp_link_end::name_of(protocol), 32'(dir), handle);
+      sp_library::must(status, "decoder");
+    endfunction
+
+    // A flit, or a packet of nvlink. `bytes` is its length.
+    function void decode(sp_unit_t value, int unsigned bytes);
+      byte unsigned buffer[0:639];
+      int status;
+      for (int n = 0; n < 640; n++) buffer[n] = value[8*n +: 8];
+      status = sp_stream_decode(handle, buffer, 64'(bytes), 1);
+      sp_library::must(status, "flit");
+    endfunction
+
+    // No more flits follow.
+    function void finish();
+      int status;
+      status = sp_stream_finish(handle);
+      sp_library::must(status, "end of the stream");
+    endfunction
+
+    // Takes the oldest flit that has been read: its parts, and the first rule that it breaks, or an empty text. Returns 0 if none waits: a
+    // flit of ualink may wait for the next one.
+    function bit take(ref sp_flit_part parts[$], output string broken);
+      byte unsigned flit[0:639];
+      byte unsigned bytes[0:255];
+      longint unsigned flit_length, count, length;
+      int unsigned layout, place;
+      string kind, name;
+      int status;
+      parts.delete();
+      status = sp_stream_take_parts(handle, flit, flit_length, count);
+      if (status < 0) $fatal(1, "flit: status %0d: %s", status, sp_library::why());
+      broken = "";
+      if (status != SP_OK && status != SP_EMPTY) broken = sp_library::why();
+      if (status == SP_EMPTY) return 0;
+      for (longint unsigned n = 0; n < count; n++) begin
+        sp_flit_part part;
+        status = sp_stream_part(handle, layout, place, kind, bytes, length);
+        sp_library::must(status, "part of a flit");
+        part = new();
+        part.kind = kind;
+        part.place = place;
+        part.byte_count = 32'(length);
+        for (int b = 0; b < 256; b++) if (b < int'(length)) part.bytes[8*b +: 8] = bytes[b];
+        if (layout != SP_NO_LAYOUT) begin
+          status = sp_layout_name(layout, name);
+          sp_library::must(status, "layout");
+          part.message = sp_message_factory::create(name);
+          part.message.bits = part.bytes[255:0];
+          part.message.unpack();
+        end
+        parts.push_back(part);
+      end
+      return 1;
+    endfunction
+
+    function void destroy();
+      void'(sp_stream_destroy(handle));
+    endfunction
+  endclass
+
+  // Makes the flits of packets of NVLink, without a link end: the fields of the link are those of the message's header.
+  class sp_nvlink_encoder;
+    protected longint unsigned handle;
+
+    function new(sp_dir_e dir);
+      int status;
+      sp_library::open();
+      status = sp_encoder_new("nvlink", 32'(dir), handle);
+      sp_library::must(status, "encoder");
+    endfunction
+
+    protected function string hex_of(bit [2047:0] value, int unsigned bytes);
+      string text;
+      text = "";
+      for (int n = 0; n < int'(bytes); n++) text = {text, $sformatf("%02x", value[8*n +: 8])};
+      return text;
+    endfunction
+
+    // The flits of a packet, header first; with its AE if `with_ae`. Returns how many there are.
+    function int unsigned encode(nvlink_message message, bit with_ae, ref bit [127:0] flits[$]);
+      byte unsigned bytes[0:639];
+      longint unsigned length, parts;
+      string text;
+      int status;
+      text = $sformatf("{\"packet\":{\"header\":{\"op\":%0d,\"vc\":%0d,\"tag\":%0d,\"rid\":%0d,\"address\":%0d,\"size\":%0d,\"ep\":%0d,",
+                       message.header.op, message.header.vc, message.header.tag, message.header.rid, {message.header.address, 4'd0},
+                       message.header.size, message.header.ep);
+      text = {text, $sformatf("\"atag\":%0d,\"crvc\":%0d,\"crh\":%0d,\"crd\":%0d,\"ackv\":%0d,\"ackid\":%0d}", message.header.atag,
+                              message.header.crvc, message.header.crh, message.header.crd, message.header.ackv, message.header.ackid)};
+      if (with_ae) text = {text, $sformatf(",\"ae\":{\"address\":%0d,\"attr\":%0d,\"route\":%0d}", {message.ae.address, 38'd0},
+                                           message.ae.attr, message.ae.route)};
+      if (message.has_enables) text = {text, ",\"be\":\"", hex_of(2048'(message.payload_enables), 16), "\""};
+      if (message.payload_bytes != 0) text = {text, ",\"data\":\"", hex_of(message.payload, message.payload_bytes), "\""};
+      status = sp_stream_encode(handle, {text, "}}"});
+      sp_library::must(status, "packet");
+      status = sp_stream_take_parts(handle, bytes, length, parts);
+      if (status < 0 || status > SP_FINDING) $fatal(1, "packet: status %0d: %s", status, sp_library::why());
+      flits.delete();
+      for (int f = 0; f < int'(length) / 16; f++) begin
+        bit [127:0] flit;
+        for (int b = 0; b < 16; b++) flit[8*b +: 8] = bytes[16*f + b];
+        flits.push_back(flit);
+      end
+      return 32'(flits.size());
+    endfunction
+
+    function void destroy();
+      void'(sp_stream_destroy(handle));
+    endfunction
+  endclass
+
+  // How a request of CXL.mem has ended.
+  typedef enum { SP_ANSWER_OK, SP_ANSWER_POISON, SP_ANSWER_NO_MEMORY, SP_ANSWER_BROKEN } sp_answer_e;
+
+  // A request of CXL.mem of one line.
+  class sp_cxl_mem_request;
+    bit [51:0] address; // of the line, in bytes
+    bit [15:0] tag;
+    bit is_done;
+    bit [511:0] line; // of a read
+    sp_answer_e answer;
+    sp_event_t broken; // if the answer is SP_ANSWER_BROKEN
+    bit has_half;
+  endclass
+
+  // What both ends of CXL.mem have in common: `on_step` goes behind each step of the link end.
+  virtual class sp_cxl_mem_agent;
+    sp_link_end link;
+    longint unsigned clock;
+    bit stopped; // a rule has stopped the link; `reset` begins it anew
+    sp_event_t events[$]; // what the other end, the line and this end have broken, oldest first; take them out as you read them
+
+    function new(sp_link_end link);
+      this.link = link;
+      clock = 0;
+      stopped = 0;
+    endfunction
+
+    protected function sp_message fresh(string layout);
+      return sp_message_factory::create({link.family(), ".", layout});
+    endfunction
+
+    // Behind a flit clock: events first, then messages, each with the events that it brings.
+    virtual function void on_step();
+      sp_message message;
+      clock++;
+      void'(take_events());
+      message = link.take();
+      while (message != null) begin
+        if (!take_events()) on_message(message);
+        message = link.take();
+      end
+    endfunction
+
+    // Whether the peer has broken a rule of transactions since the last call.
+    protected function bit take_events();
+      sp_event_t e;
+      bit found;
+      found = 0;
+      while (link.take_event(e)) begin
+        events.push_back(e);
+        if (e.severity == SP_IS_UNCORRECTABLE && !stopped) begin
+          stopped = 1;
+          on_stop();
+        end
+        if (e.by == SP_PEER_BROKE && e.rule.len() > 4 && e.rule.substr(0, 3) == "TXN-") begin
+          found = 1;
+          on_broken(e);
+        end
+      end
+      return found;
+    endfunction
+
+    // The link begins anew, as `link.reset` has it; what was under way is lost.
+    virtual function void reset();
+      link.reset();
+      stopped = 0;
+    endfunction
+
+    // The link has stopped.
+    virtual function void on_stop();
+    endfunction
+
+    pure virtual function void on_message(sp_message message);
+
+    virtual function void on_broken(sp_event_t e);
+    endfunction
+  endclass
+
+  // A host of CXL.mem: calls that read, write and invalidate lines of memory of the kind HDM-H. Whoever steps the link end calls
+  // `on_step` behind each step; the calls wait meanwhile, as many as may be outstanding. Make the end with
+  // `transactions = SP_MEMORY_HDM_H`, so that a wrong answer ends its request with SP_ANSWER_BROKEN.
+  class sp_cxl_mem_host extends sp_cxl_mem_agent;
+    bit [3:0] ld_id;
+    protected bit [15:0] free_tags[$];
+    protected bit lost_tags[bit [15:0]]; // of requests that have ended here and may still be answered
+    protected sp_cxl_mem_request open[bit [15:0]];
+
+    // `outstanding` is the highest number of requests that are open at a time, 1 to 65536; each has its own tag.
+    function new(sp_link_end link, int unsigned outstanding = 64, bit [3:0] ld_id = 0);
+      super.new(link);
+      this.ld_id = ld_id;
+      for (int unsigned n = 0; n < outstanding; n++) free_tags.push_back(16'(n));
+    endfunction
+
+    // Requests that are open.
+    function int unsigned outstanding();
+      return 32'(open.num());
+    endfunction
+
+    // The tags that are open, as text; empty if none is.
+    function string open_tags();
+      string text;
+      text = "";
+      foreach (open[tag]) begin
+        if (text != "") text = {text, ", "};
+        text = {text, $sformatf("0x%0h (line 0x%0h)", tag, open[tag].address)};
+      end
+      return text;
+    endfunction
+
+    task read(input bit [51:0] address, output bit [511:0] line, output sp_answer_e answer);
+      sp_message message;
+      sp_cxl_mem_request request;
+      message = fresh("m2s_req");
+      message.set("opcode", 64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_RD));
+      message.set("meta_field", 64'(scalepool_cxl68_pkg::META_FIELD_NO_OP));
+      perform(message, address, request);
+      line = request.line;
+      answer = request.answer;
+    endtask
+
+    // `enables` has bit n for byte n of the line; the others keep what memory has. It returns when the write is visible.
+    task write(input bit [51:0] address, input bit [511:0] line, output sp_answer_e answer, input bit [63:0] enables = '1,
+               input bit poison = 0);
+      sp_message message;
+      sp_cxl_mem_request request;
+      message = fresh("m2s_rwd");
+      message.set("opcode", 64'(&enables ? scalepool_cxl68_pkg::M2S_RWD_OPCODE_MEM_WR : scalepool_cxl68_pkg::M2S_RWD_OPCODE_MEM_WR_PTL));
+      message.set("meta_value", 64'(scalepool_cxl68_pkg::META_VALUE_ANY));
+      message.set("poison", 64'(poison));
+      message.set_line(line);
+      if (!(&enables)) begin
+        message.set_enables(enables);
+        // A trailer with the byte enables follows the data.
+        if (message.has("trp")) message.set("trp", 1);
+      end
+      perform(message, address, request);
+      answer = request.answer;
+    endtask
+
+    // Asks the device for a line without its data.
+    task invalidate(input bit [51:0] address, output sp_answer_e answer);
+      sp_message message;
+      sp_cxl_mem_request request;
+      message = fresh("m2s_req");
+      message.set("opcode", 64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_INV));
+      message.set("meta_field", 64'(scalepool_cxl68_pkg::META_FIELD_NO_OP));
+      perform(message, address, request);
+      answer = request.answer;
+    endtask
+
+    // Bytes from an address on, line after line. `answer` is that of the first line that did not succeed.
+    task read_bytes(input bit [51:0] address, ref byte unsigned bytes[], output sp_answer_e answer);
+      bit [511:0] line;
+      answer = SP_ANSWER_OK;
+      for (int n = 0; n < bytes.size(); n++) begin
+        bit [51:0] at;
+        at = address + 52'(n);
+        if (n == 0 || at[5:0] == 0) read(at, line, answer);
+        if (answer != SP_ANSWER_OK) return;
+        bytes[n] = line[8*at[5:0] +: 8];
+      end
+    endtask
+
+    // The same for writes: of the first and the last line only the bytes that are meant.
+    task write_bytes(input bit [51:0] address, ref byte unsigned bytes[], output sp_answer_e answer);
+      bit [511:0] line;
+      bit [63:0] enables;
+      answer = SP_ANSWER_OK;
+      enables = '0;
+      for (int n = 0; n < bytes.size(); n++) begin
+        bit [51:0] at;
+        at = address + 52'(n);
+        line[8*at[5:0] +: 8] = bytes[n];
+        enables[at[5:0]] = 1;
+        if (&at[5:0] || n == bytes.size() - 1) begin
+          write(at, line, answer, enables);
+          if (answer != SP_ANSWER_OK) return;
+          enables = '0;
+        end
+      end
+    endtask
+
+    // Sends a request when a tag is free, and waits for its end. It ends at once where no tag can become free, and where the link has stopped.
+    task perform(input sp_message message, input bit [51:0] address, output sp_cxl_mem_request request);
+      bit [15:0] tag;
+      request = new();
+      request.address = {address[51:6], 6'd0};
+      wait (free_tags.size() != 0 || open.num() == 0 || stopped);
+      if (free_tags.size() == 0 || stopped) begin
+        request.answer = SP_ANSWER_BROKEN;
+        request.is_done = 1;
+        return;
+      end
+      tag = free_tags.pop_front();
+      request.tag = tag;
+      message.set("address", 64'(request.address));
+      message.set("tag", 64'(tag));
+      if (message.has("ld_id")) message.set("ld_id", 64'(ld_id));
+      open[tag] = request;
+      link.send(message);
+      wait (request.is_done);
+    endtask
+
+    protected function void done(sp_cxl_mem_request request, sp_answer_e answer, bit is_answered = 1);
+      open.delete(request.tag);
+      if (is_answered) free_tags.push_back(request.tag);
+      else lost_tags[request.tag] = 1;
+      request.answer = answer;
+      request.is_done = 1;
+    endfunction
+
+    // Requests that are open end with SP_ANSWER_BROKEN.
+    virtual function void reset();
+      sp_cxl_mem_request lost[$];
+      super.reset();
+      foreach (open[tag]) lost.push_back(open[tag]);
+      foreach (lost[n]) done(lost[n], SP_ANSWER_BROKEN);
+      foreach (lost_tags[tag]) free_tags.push_back(tag);
+      lost_tags.delete();
+    endfunction
+
+    virtual function void on_stop();
+      sp_cxl_mem_request lost[$];
+      foreach (open[tag]) lost.push_back(open[tag]);
+      foreach (lost[n]) done(lost[n], SP_ANSWER_BROKEN, 0);
+    endfunction
+
+    virtual function void on_message(sp_message message);
+      sp_cxl_mem_request request;
+      bit [15:0] tag;
+      tag = 16'(message.get("tag"));
+      if (lost_tags.exists(tag)) begin
+        lost_tags.delete(tag);
+        free_tags.push_back(tag);
+      end
+      if (!open.exists(tag)) return; // the end has judged it
+      request = open[tag];
+      if (message.has_data) begin
+        // A line may come as two halves of 32 bytes.
+        if (message.extra inside {64'(SP_LOWER_HALF), 64'(SP_UPPER_HALF)}) begin
+          if (message.extra == 64'(SP_LOWER_HALF)) request.line[255:0] = message.data[255:0];
+          else request.line[511:256] = message.data[511:256];
+          request.has_half = !request.has_half;
+          if (request.has_half) return;
+        end else request.line = message.data;
+        if (message.get("opcode") == 64'(scalepool_cxl68_pkg::DRS_OPCODE_MEM_DATA_NXM)) begin
+          done(request, SP_ANSWER_NO_MEMORY);
+          return;
+        end
+        if (message.get("poison") != 0) begin
+          done(request, SP_ANSWER_POISON);
+          return;
+        end
+      end
+      done(request, SP_ANSWER_OK);
+    endfunction
+
+    virtual function void on_broken(sp_event_t e);
+      bit [15:0] tag;
+      tag = 16'(e.tag);
+      if (e.tag < 0 || !open.exists(tag)) return;
+      open[tag].broken = e;
+      // Other data than was written, or an answer of the wrong kind, ends the request all the same.
+      done(open[tag], SP_ANSWER_BROKEN, e.rule inside {"TXN-DAT-01", "TXN-DAT-02", "TXN-ANS-03"});
+    endfunction
+  endclass
+
+  // A memory of CXL.mem of the kind HDM-H. It answers requests in their order, `latency` flit clocks behind each. Lines are 0 until
+  // they are written; there is memory below `size_bytes`, everywhere if that is 0. For a device that is wrong on purpose, override
+  // `answer_of`.
+  class sp_cxl_mem_device extends sp_cxl_mem_agent;
+    bit [51:0] size_bytes;
+    int unsigned latency;
+    longint unsigned served; // requests
+    bit [511:0] lines[bit [51:0]];
+    bit poisoned[bit [51:0]];
+    protected sp_message answers[$];
+    protected longint unsigned due[$];
+
+    function new(sp_link_end link, int unsigned latency = 0, bit [51:0] size_bytes = 0);
+      super.new(link);
+      this.latency = latency;
+      this.size_bytes = size_bytes;
+      served = 0;
+    endfunction
+
+    // Carries out a request and gives the message that answers it; null: none.
+    virtual function sp_message answer_of(sp_message request);
+      sp_message answer;
+      bit [51:0] address;
+      bit [511:0] mask;
+      bit exists, is_read, has_code;
+      address = {46'(request.get("address") >> 6), 6'd0};
+      exists = size_bytes == 0 || address < size_bytes;
+      is_read = !request.has_data && request.get("opcode") inside {
+        64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_RD), 64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_RD_DATA)};
+      if (is_read) answer = fresh("s2m_drs");
+      else answer = fresh("s2m_ndr");
+      answer.set("tag", request.get("tag"));
+      answer.set("meta_field", 64'(scalepool_cxl68_pkg::META_FIELD_NO_OP));
+      if (answer.has("ld_id")) answer.set("ld_id", request.get("ld_id"));
+      if (answer.has("dpid")) answer.set("dpid", request.get("spid"));
+      if (is_read) begin
+        answer.set_line(!exists ? '1 : lines.exists(address) ? lines[address] : '0);
+        // A host of 68B flits need not know MemDataNXM; there the bytes are poisoned where no memory is.
+        has_code = link.family() != "cxl68";
+        answer.set("opcode", 64'(!exists && has_code ? scalepool_cxl68_pkg::DRS_OPCODE_MEM_DATA_NXM
+                                                     : scalepool_cxl68_pkg::DRS_OPCODE_MEM_DATA));
+        answer.set("poison", 64'(exists ? poisoned.exists(address) : !has_code));
+        return answer;
+      end
+      if (request.has_data && exists) begin
+        for (int n = 0; n < 64; n++) mask[8*n +: 8] = {8{!request.has_enables || request.enables[n]}};
+        lines[address] = (request.data & mask) | (lines.exists(address) ? lines[address] & ~mask : '0);
+        if (request.get("poison") != 0) poisoned[address] = 1;
+        else if (&mask) poisoned.delete(address);
+      end
+      answer.set("opcode", 64'(scalepool_cxl68_pkg::NDR_OPCODE_CMP));
+      return answer;
+    endfunction
+
+    // Memory keeps its bytes; answers that wait are lost.
+    virtual function void reset();
+      super.reset();
+      answers.delete();
+      due.delete();
+    endfunction
+
+    virtual function void on_message(sp_message message);
+      sp_message answer;
+      served++;
+      answer = answer_of(message);
+      if (answer == null) return;
+      answers.push_back(answer);
+      due.push_back(clock + 64'(latency));
+    endfunction
+
+    virtual function void on_step();
+      super.on_step();
+      while (due.size() != 0 && due[0] <= clock) begin
+        void'(due.pop_front());
+        link.send(answers.pop_front());
+      end
+    endfunction
+  endclass
+
+endpackage : scalepool_pkg

@@ -1,0 +1,46 @@
+// The agent as the device of an RTL host (testbenches/rtl/cxl68_host.sv), and two agents on a link of their own.
+//
+// +damage=N: one flit of N that the RTL host sends has a wrong bit, 0 none.
+module demo_top;
+    import uvm_pkg::*;
+    import demo_pkg::*;
+
+    logic clk;
+    initial clk = 0;
+    always #500ps clk = !clk;
+
+    demo_host_if bus (.clk);
+    scalepool_flit_if flits (.clk, .rst_n(bus.rst_n));
+    scalepool_flit_if pair (.clk, .rst_n(bus.rst_n));
+
+    logic tx_valid;
+    logic [527:0] tx_flit;
+    cxl68_host host (
+        .clk_i(clk), .rst_ni(bus.rst_n), .valid_i(bus.valid), .credit_o(bus.credit), .taken_o(bus.taken), .h2d_req_i('0),
+        .h2d_rsp_i('0), .h2d_data_i('0), .m2s_req_i(bus.m2s_req), .m2s_rwd_i(bus.m2s_rwd), .data_line_i('0),
+        .rwd_line_i(bus.rwd_line), .rwd_partial_i(bus.rwd_partial), .rwd_enables_i(bus.rwd_enables), .tx_valid_o(tx_valid),
+        .tx_flit_o(tx_flit), .rx_valid_i(flits.up_valid === 1'b1), .rx_flit_i(flits.up[543:16]), .accept_o(bus.accept),
+        .chunk_o(bus.chunk), .class_o(bus.class_of), .message_o(bus.message), .failed_o(bus.failed)
+    );
+    assign bus.slots = flits.up[527:16];
+
+    // The wire down: the protocol ID before the flit, and now and then a wrong bit.
+    int damage;
+    int passed;
+    logic [527:0] wrong;
+    assign wrong = damage != 0 && passed % damage == damage - 1 ? 528'd1 << (passed % 512) : '0;
+    assign flits.down_valid = tx_valid && bus.rst_n;
+    assign flits.down_intact = 5120'({tx_flit, 16'h5555});
+    assign flits.down = 5120'({tx_flit ^ wrong, 16'h5555});
+    always @(posedge clk) passed <= !bus.rst_n ? 0 : passed + int'(tx_valid);
+
+    initial begin
+        if (!$value$plusargs("damage=%d", damage)) damage = 0;
+        {bus.valid, bus.m2s_req, bus.m2s_rwd, bus.rwd_line, bus.rwd_partial, bus.rwd_enables} = '0;
+        bus.rst_n = 0;
+        uvm_config_db#(virtual demo_host_if)::set(null, "*", "bus", bus);
+        uvm_config_db#(virtual scalepool_flit_if)::set(null, "*", "flits", flits);
+        uvm_config_db#(virtual scalepool_flit_if)::set(null, "*", "pair", pair);
+        run_test();
+    end
+endmodule

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Lints the UVM agent, scalepool_pkg, the demo and what docs/guide/c-and-systemverilog.md shows of them in Verilator, with all its
+warnings; with --full it builds the demo and runs its tests.
+
+A test passes when it ends with status 0 and prints PASS with its name. That an error is found is a test of its own: a device that
+answers with a wrong tag.
+
+A build of UVM takes more than a minute of processor time, and a run less than a second: what is built is kept in target/uvm by a hash of
+all that goes into it, and results of the lint likewise.
+
+usage: run.py [--program PROGRAM] [--full] [--fresh]
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True  # the folder of a source stays as it is
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.append(str(HERE.parent / "verilator"))
+
+import runtime  # noqa: E402
+from contents import hash_of  # noqa: E402
+
+OUT = ROOT / "target" / "uvm"
+DPI = HERE.parent / "dpi"
+PAGE = ROOT / "docs" / "guide" / "c-and-systemverilog.md"
+VERILATOR = ROOT / ".venv-cosim" / "bin" / "verilator"
+SOURCES = [HERE, HERE.parent / "export" / "sv", DPI / "scalepool_dpi_pkg.sv", DPI / "scalepool_dpi.c", HERE.parent / "rtl"]
+# Tests of the demo, with their plusargs. The protocols of `demo_pair_test` are numbers of sp_protocol_e.
+TESTS = [
+    ("demo_rtl_test", ["+damage=97"]),
+    ("demo_wrong_device_test", []),
+    ("demo_pair_test", ["+protocol=0"]),
+    ("demo_pair_test", ["+protocol=1"]),
+    ("demo_pair_test", ["+protocol=2"]),
+    ("demo_pair_test", ["+protocol=3"]),
+    ("demo_random_test", []),
+]
+
+
+def run(command, seconds=900, **options):
+    result = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds,
+                            cwd=ROOT, **options)
+    return result.returncode, result.stdout
+
+
+def compile_arguments():
+    """The register layer is left out of what is compiled: nothing here uses it, and it is a third of UVM."""
+    bare = OUT / "bare" / "reg"
+    bare.mkdir(parents=True, exist_ok=True)
+    (bare / "uvm_reg_model.svh").write_text("", encoding="ascii")
+    uvm = OUT / "src"
+    return [f"+incdir+{bare.parent}", f"+incdir+{uvm}", uvm / "uvm_pkg.sv", "-F", HERE / "verilator.f"]
+
+
+def shown():
+    """What the page shows: a module, and lines of the build phase of an environment."""
+    module, lines = re.findall(r"^```systemverilog\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    file = OUT / "shown.sv"
+    file.write_text(f"""{module}
+package shown_pkg;
+  import uvm_pkg::*;
+  import scalepool_pkg::*;
+  import scalepool_uvm_pkg::*;
+  class shown_env extends uvm_env;
+    virtual scalepool_flit_if flits;
+    scalepool_agent device;
+    function new(string name, uvm_component parent);
+      super.new(name, parent);
+    endfunction
+    virtual function void build_phase(uvm_phase phase);
+      {lines}
+    endfunction
+  endclass
+endpackage
+module shown_top;
+  import shown_pkg::*;
+  shown_env env;
+  logic clk, up_valid, down_valid;
+  logic [543:0] up_flit, down_flit;
+  host_tb host (.*);
+  demo_top demo ();
+  initial env = new("env", null);
+endmodule
+""", encoding="utf-8")
+    return file
+
+
+def lint():
+    """All warnings of Verilator: these, or nothing."""
+    kept = OUT / "linted"
+    key = hash_of(*SOURCES, OUT / "wanted", PAGE)
+    if kept.is_file() and kept.read_text(encoding="ascii") == key:
+        return ""
+    # The last of two top modules counts.
+    status, text = run([VERILATOR, "--lint-only", "-Wall", "--quiet", *compile_arguments(), shown(), "--top-module", "shown_top"])
+    if status or "%Warning" in text:
+        return text
+    kept.write_text(key, encoding="ascii")
+    return ""
+
+
+def build(library):
+    """The program of the demo."""
+    folder = OUT / "builds" / hash_of(*SOURCES, OUT / "wanted", library)
+    if (folder / "built").is_file():
+        return folder
+    shutil.rmtree(folder.parent, ignore_errors=True)
+    folder.mkdir(parents=True)
+    include = next((ROOT / ".venv-cosim").glob("lib/python3*/site-packages/verilator/include/vltstd"))
+    shim = folder / "scalepool_dpi.o"
+    steps = [
+        ["cc", "-std=c11", "-O2", "-fPIC", f"-I{include}", "-c", "-o", shim, DPI / "scalepool_dpi.c"],
+        [VERILATOR, "--cc", "--main", "--exe", "--quiet", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-O1", "-CFLAGS", "-O0",
+         *runtime.IN_ONE_PART, "--Mdir", folder, "-o", "tb", *compile_arguments(), shim, "-LDFLAGS",
+         f"{library} -Wl,-rpath,{library.parent}"],
+        # Of 800 classes each would be compiled by itself, and the headers with it.
+        ["make", "--quiet", "-C", folder, "-f", "Vdemo_top.mk", "VM_PARALLEL_BUILDS=0"],
+    ]
+    for step in steps:
+        status, text = run(step, env=runtime.environment())
+        if status:
+            raise RuntimeError(f"the demo does not build:\n{text[-3000:]}")
+    (folder / "built").touch()
+    return folder
+
+
+def verdict(folder, test, arguments):
+    """None, or why a test did not pass."""
+    try:
+        status, text = run([folder / "tb", f"+UVM_TESTNAME={test}", "+UVM_NO_RELNOTES", *arguments], seconds=100)
+    except subprocess.TimeoutExpired:
+        return "does not end"
+    (folder / f"{test}{''.join(arguments)}.log").write_text(text, encoding="utf-8")
+    if status == 0 and re.search(rf"^PASS {test}$", text, re.MULTILINE):
+        return None
+    why = [line for line in text.splitlines() if line.startswith(("UVM_ERROR ", "UVM_FATAL ")) and "@" in line or "%Error" in line]
+    return (why or ["nothing said"])[0][:300]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("usage:")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
+    default = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "scalepool"
+    parser.add_argument("--program", default=default, help="the scalepool program; the library stands beside it")
+    parser.add_argument("--full", action="store_true", help="build and run the demo")
+    parser.add_argument("--fresh", action="store_true", help="forget what was built before, and what came out")
+    options = parser.parse_args()
+    begin = time.monotonic()
+    library = pathlib.Path(os.environ.get("SCALEPOOL_LIB") or pathlib.Path(options.program).parent / "libscalepool.so").resolve()
+    if options.fresh:
+        shutil.rmtree(OUT, ignore_errors=True)
+    setup = ["bash", ROOT / "testbenches" / "setup" / "uvm.sh", *(["solver"] if options.full else [])]
+    status, text = run(setup)
+    if status:
+        print(text, file=sys.stderr)
+        return 2
+    wrong = [text] if (text := lint()) else []
+    print(wrong[0] if wrong else f"scalepool_pkg, agent and demo: no warnings of Verilator, {time.monotonic() - begin:.0f} s")
+    if options.full and not wrong:
+        if not library.is_file():
+            print(f"missing: {library}\nto build: cargo build", file=sys.stderr)
+            return 2
+        try:
+            folder = build(library)
+        except RuntimeError as error:
+            print(error)
+            return 1
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            verdicts = list(pool.map(lambda test: verdict(folder, *test), TESTS))
+        for (test, arguments), why in zip(TESTS, verdicts):
+            print(f"{test:<24} {' '.join(arguments):<14} {why or 'pass'}")
+            wrong += [why] if why else []
+        print(f"{len(TESTS)} tests, {'all as expected' if not wrong else f'{len(wrong)} failures'}, {time.monotonic() - begin:.0f} s")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

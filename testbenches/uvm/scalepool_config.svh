@@ -1,0 +1,67 @@
+// What the driver does of itself: send the messages of its sequences, make requests of CXL.mem, or answer them as a memory.
+typedef enum { SCALEPOOL_RAW, SCALEPOOL_MEM_HOST, SCALEPOOL_MEM_DEVICE } scalepool_role_e;
+
+// Knobs of an agent, from config_db by the name `config`.
+class scalepool_config extends uvm_object;
+  `uvm_object_utils(scalepool_config)
+  virtual scalepool_flit_if vif;
+  uvm_active_passive_enum is_active = UVM_ACTIVE;
+  sp_protocol_e protocol = SP_PROTOCOL_CXL_68B;
+  sp_dir_e dir = SP_SENDS_UP; // of the end that the agent is, or that it watches
+  scalepool_role_e role = SCALEPOOL_RAW;
+  int unsigned outstanding = 64; // requests of a host that may be open at a time, 1 to 65536
+  int unsigned latency = 0; // of a memory, in flit clocks
+  bit [51:0] size_bytes = 0; // of a memory; 0: everywhere
+  sp_memory_e memory = SP_MEMORY_HDM_H; // kind of the memory, by which transactions are judged; SP_MEMORY_NONE: they are not
+  bit all_writers_seen = 1; // nobody but the two ends writes the memory
+  int unsigned drain_flits = 4000; // flit clocks at the end of the test in which all comes to rest
+  bit has_coverage = 1;
+  bit has_intact = 0; // of a passive agent: the interface has what its end sends before damage, as it always has of an active one
+  sp_link_config active_end; // knobs of the two link ends; made if they are null
+  sp_link_config watcher;
+
+  protected uvm_severity severities[string];
+  protected longint unsigned waived_until[string];
+  protected string reasons[string];
+
+  function new(string name = "scalepool_config");
+    super.new(name);
+    active_end = new();
+    watcher = new();
+  endfunction
+
+  // A rule that is reported with another severity than UVM_ERROR.
+  function void set_severity(string rule, uvm_severity severity);
+    severities[rule] = severity;
+  endfunction
+
+  // A rule that may be broken before this unit of its direction, and why.
+  function void waive(string rule, longint unsigned until_unit, string reason);
+    waived_until[rule] = until_unit;
+    reasons[rule] = reason;
+  endfunction
+
+  // What an event is worth: damage that the link repairs is told, all else is an error.
+  function uvm_severity severity_of(sp_event_t e);
+    if (e.by == SP_LINE_BROKE || e.severity == SP_IS_CORRECTED) return UVM_INFO;
+    if (waived_until.exists(e.rule) && e.unit < waived_until[e.rule]) return UVM_INFO;
+    return severities.exists(e.rule) ? severities[e.rule] : UVM_ERROR;
+  endfunction
+
+  // Why an event is waived; empty if it is not.
+  function string waiver_of(sp_event_t e);
+    if (waived_until.exists(e.rule) && e.unit < waived_until[e.rule]) return reasons[e.rule];
+    return "";
+  endfunction
+
+  // The knobs of the active end and of the one that watches it.
+  function sp_link_config config_of(bit passive);
+    sp_link_config knobs;
+    knobs = passive ? watcher : active_end;
+    if (protocol inside {SP_PROTOCOL_NVLINK, SP_PROTOCOL_UALINK}) return knobs;
+    knobs.transactions = memory;
+    knobs.all_writers_seen = all_writers_seen && memory != SP_MEMORY_NONE;
+    knobs.messages = passive;
+    return knobs;
+  endfunction
+endclass

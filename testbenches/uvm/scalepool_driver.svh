@@ -1,0 +1,236 @@
+typedef class scalepool_driver;
+
+// Hook points of a driver.
+virtual class scalepool_driver_callback extends uvm_callback;
+  function new(string name = "scalepool_driver_callback");
+    super.new(name);
+  endfunction
+
+  // A unit is about to leave; a change of it is damage on the wire.
+  virtual function void sending(scalepool_driver driver, ref sp_unit_t value);
+  endfunction
+
+  // A memory answers a request; another answer is an error of the memory, null a lost one.
+  virtual function void answering(scalepool_driver driver, sp_message request, ref sp_message answer);
+  endfunction
+endclass
+
+// A link end whose refusals are fatal reports of UVM.
+class scalepool_link_end extends sp_link_end;
+  string full_name;
+
+  function new(string full_name, sp_protocol_e protocol, sp_dir_e dir, bit passive, sp_link_config knobs);
+    super.new(protocol, dir, passive, knobs);
+    this.full_name = full_name;
+  endfunction
+
+  virtual function void refused(string text);
+    uvm_report_fatal(full_name, text);
+  endfunction
+endclass
+
+// The memory of a driver, with its hook point.
+class scalepool_memory extends sp_cxl_mem_device;
+  scalepool_driver driver;
+
+  function new(scalepool_driver driver, sp_link_end link, int unsigned latency, bit [51:0] size_bytes);
+    super.new(link, latency, size_bytes);
+    this.driver = driver;
+  endfunction
+
+  virtual function sp_message answer_of(sp_message request);
+    sp_message answer;
+    answer = super.answer_of(request);
+    driver.answering(request, answer);
+    return answer;
+  endfunction
+endclass
+
+// One end of the link.
+class scalepool_driver extends uvm_driver #(scalepool_item);
+  `uvm_component_utils(scalepool_driver)
+  `uvm_register_cb(scalepool_driver, scalepool_driver_callback)
+  scalepool_config cfg;
+  scalepool_link_end link;
+  sp_cxl_mem_host host; // if the role is that of a host
+  scalepool_memory memory; // if it is that of a memory
+  sp_message arrived[$]; // messages that nobody here acts on, in the role SCALEPOOL_RAW
+  longint unsigned units; // that were sent
+  longint unsigned damaged;
+  protected int unsigned damage_left;
+  protected int unsigned damage_bits;
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+  endfunction
+
+  virtual function void build_phase(uvm_phase phase);
+    super.build_phase(phase);
+    if (cfg == null && !uvm_config_db#(scalepool_config)::get(this, "", "config", cfg))
+      `uvm_fatal("CONFIG", "found no `config` in config_db, expected a scalepool_config")
+    link = new(get_full_name(), cfg.protocol, cfg.dir, 0, cfg.config_of(0));
+    if (cfg.role == SCALEPOOL_MEM_HOST) host = new(link, cfg.outstanding);
+    if (cfg.role == SCALEPOOL_MEM_DEVICE) memory = new(this, link, cfg.latency, cfg.size_bytes);
+  endfunction
+
+  virtual function void answering(sp_message request, ref sp_message answer);
+    `uvm_do_callbacks(scalepool_driver, scalepool_driver_callback, answering(this, request, answer))
+  endfunction
+
+  virtual function void sending(ref sp_unit_t value);
+    `uvm_do_callbacks(scalepool_driver, scalepool_driver_callback, sending(this, value))
+  endfunction
+
+  virtual task run_phase(uvm_phase phase);
+    fork
+      flits();
+      items();
+    join
+  endtask
+
+  // The unit that this end sends, or none: as it leaves, and as it arrives.
+  protected function void put(bit is_valid, sp_unit_t intact, sp_unit_t value);
+    if (cfg.dir == SP_SENDS_DOWN) begin
+      cfg.vif.down_valid <= is_valid;
+      cfg.vif.down_intact <= intact;
+      cfg.vif.down <= value;
+    end else begin
+      cfg.vif.up_valid <= is_valid;
+      cfg.vif.up_intact <= intact;
+      cfg.vif.up <= value;
+    end
+  endfunction
+
+  // Flit clocks: reset begins the link anew.
+  protected virtual task flits();
+    bit was_reset;
+    was_reset = 1;
+    put(0, '0, '0);
+    forever begin
+      @(posedge cfg.vif.clk);
+      if (!cfg.vif.rst_n) begin
+        if (!was_reset) restart();
+        was_reset = 1;
+        put(0, '0, '0);
+      end else begin
+        was_reset = 0;
+        flit_clock();
+      end
+    end
+  endtask
+
+  // The link begins anew.
+  virtual function void restart();
+    arrived.delete();
+    if (host != null) host.reset();
+    else if (memory != null) memory.reset();
+    else link.reset();
+  endfunction
+
+  protected virtual function void flit_clock();
+    sp_unit_t intact, value;
+    sp_message message;
+    if (cfg.dir == SP_SENDS_DOWN ? cfg.vif.up_valid : cfg.vif.down_valid)
+      link.drive(cfg.dir == SP_SENDS_DOWN ? cfg.vif.up : cfg.vif.down);
+    link.step();
+    // Events are the monitor's to tell.
+    if (host != null) begin
+      host.on_step();
+      host.events.delete();
+    end else if (memory != null) begin
+      memory.on_step();
+      memory.events.delete();
+    end else begin
+      message = link.take();
+      while (message != null) begin
+        arrived.push_back(message);
+        message = link.take();
+      end
+    end
+    if (link.sample(intact) == 0) begin
+      put(0, '0, '0);
+      return;
+    end
+    units++;
+    value = intact;
+    if (damage_left != 0) begin
+      damage_left--;
+      damaged++;
+      for (int unsigned n = 0; n < damage_bits; n++) value[$urandom_range(8 * link.unit_bytes() - 1, 16)] ^= 1'b1;
+    end
+    sending(value);
+    put(1, intact, value);
+  endfunction
+
+  // Items: a message or damage is done at once, a request when it is under way.
+  protected virtual task items();
+    forever begin
+      scalepool_message_item message;
+      scalepool_request_item request;
+      scalepool_damage_item damage;
+      seq_item_port.get_next_item(req);
+      if ($cast(message, req)) begin
+        if (!link.try_send(message.message)) `uvm_error("SEND", {message.convert2string(), ": ", sp_library::why()})
+      end else if ($cast(damage, req)) begin
+        damage_left = damage.count;
+        damage_bits = damage.bits;
+      end else if ($cast(request, req)) begin
+        if (host == null) `uvm_fatal("ROLE", {"found a request, expected one at a driver of a host: ", request.convert2string()})
+        // The next one may be under way when this one is not done.
+        while (host.outstanding() >= cfg.outstanding) @(posedge cfg.vif.clk);
+        start(request);
+      end else `uvm_fatal("ITEM", {"found ", req.get_type_name(), ", expected a message, a request or damage"})
+      seq_item_port.item_done();
+    end
+  endtask
+
+  // Begins a request.
+  protected function void start(scalepool_request_item request);
+    fork
+      perform(request);
+    join_none
+  endfunction
+
+  protected task perform(scalepool_request_item request);
+    case (request.op)
+      SCALEPOOL_READ: host.read(request.address(), request.line, request.answer);
+      SCALEPOOL_WRITE: host.write(request.address(), request.line, request.answer, request.whole ? '1 : request.enables);
+      default: host.invalidate(request.address(), request.answer);
+    endcase
+    request.is_done = 1;
+  endtask
+
+  // Whether nothing is under way.
+  virtual function bit is_quiet();
+    sp_state_t s;
+    s = link.state();
+    return s.quiet && (host == null || host.outstanding() == 0);
+  endfunction
+
+  // The end of the test waits until all has come to rest, for some time.
+  virtual function void phase_ready_to_end(uvm_phase phase);
+    if (!phase.is(uvm_run_phase::get()) || is_quiet()) return;
+    phase.raise_objection(this, "messages are under way");
+    drain(phase);
+  endfunction
+
+  protected function void drain(uvm_phase phase);
+    fork
+      begin
+        for (int unsigned n = 0; n < cfg.drain_flits && !is_quiet(); n++) @(posedge cfg.vif.clk);
+        phase.drop_objection(this, "all is at rest");
+      end
+    join_none
+  endfunction
+
+  virtual function void check_phase(uvm_phase phase);
+    super.check_phase(phase);
+    if (host != null && host.outstanding() != 0)
+      `uvm_error("OPEN", $sformatf("found open tags %s at the end, expected none", host.open_tags()))
+  endfunction
+
+  virtual function void report_phase(uvm_phase phase);
+    `uvm_info("LINK", $sformatf("%0d units sent, %0d of them damaged; %0d CRC errors, %0d replays", units, damaged,
+                                link.health("crc_errors"), link.health("replays")), UVM_LOW)
+  endfunction
+endclass

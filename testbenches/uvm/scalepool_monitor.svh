@@ -1,0 +1,153 @@
+// Watches one end of the link. What passes is judged by a passive end: link rules, transactions, and each message once, however often
+// its flit was sent. It sees the units of its end as they leave it, where the interface has them so: damage on the wire is no fault of the
+// end.
+class scalepool_monitor extends uvm_monitor;
+  `uvm_component_utils(scalepool_monitor)
+  scalepool_config cfg;
+  scalepool_link_end watcher;
+  uvm_analysis_port #(scalepool_message_item) messages;
+  uvm_analysis_port #(scalepool_request_item) transactions; // requests of CXL.mem with their answers
+  uvm_analysis_port #(scalepool_event_item) events;
+  int unsigned waived; // events
+  int unsigned errors_of_line; // that the link has repaired
+  protected scalepool_request_item open[bit [15:0]];
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+    messages = new("messages", this);
+    transactions = new("transactions", this);
+    events = new("events", this);
+  endfunction
+
+  virtual function void build_phase(uvm_phase phase);
+    super.build_phase(phase);
+    if (cfg == null && !uvm_config_db#(scalepool_config)::get(this, "", "config", cfg))
+      `uvm_fatal("CONFIG", "found no `config` in config_db, expected a scalepool_config")
+    watcher = new(get_full_name(), cfg.protocol, cfg.dir, 1, cfg.config_of(1));
+  endfunction
+
+  virtual task run_phase(uvm_phase phase);
+    bit was_reset;
+    was_reset = 1;
+    forever begin
+      @(posedge cfg.vif.clk);
+      if (!cfg.vif.rst_n) begin
+        if (!was_reset) restart();
+        was_reset = 1;
+      end else begin
+        was_reset = 0;
+        flit_clock();
+      end
+    end
+  endtask
+
+  // The link begins anew; requests that were open will have no answer.
+  virtual function void restart();
+    watcher.reset();
+    open.delete();
+  endfunction
+
+  protected virtual function void flit_clock();
+    sp_event_t e;
+    sp_message message;
+    bit is_intact;
+    is_intact = cfg.is_active == UVM_ACTIVE || cfg.has_intact;
+    if (cfg.dir == SP_SENDS_DOWN) begin
+      if (cfg.vif.down_valid) watcher.drive(is_intact ? cfg.vif.down_intact : cfg.vif.down, SP_PORT_TX);
+      if (cfg.vif.up_valid) watcher.drive(cfg.vif.up, SP_PORT_RX);
+    end else begin
+      if (cfg.vif.up_valid) watcher.drive(is_intact ? cfg.vif.up_intact : cfg.vif.up, SP_PORT_TX);
+      if (cfg.vif.down_valid) watcher.drive(cfg.vif.down, SP_PORT_RX);
+    end
+    watcher.step();
+    while (watcher.take_event(e)) tell(e);
+    message = watcher.take_seen();
+    while (message != null) begin
+      see(message);
+      message = watcher.take_seen();
+    end
+  endfunction
+
+  protected virtual function void tell(sp_event_t e);
+    scalepool_event_item item;
+    string reason;
+    item = scalepool_event_item::type_id::create("event");
+    item.e = e;
+    events.write(item);
+    reason = cfg.waiver_of(e);
+    if (reason != "") begin
+      waived++;
+      `uvm_info(e.rule, {sp_library::event_text(e), " Waived: ", reason}, UVM_MEDIUM)
+      return;
+    end
+    case (cfg.severity_of(e))
+      UVM_INFO: begin
+        errors_of_line++;
+        `uvm_info(e.rule, sp_library::event_text(e), UVM_HIGH)
+      end
+      UVM_WARNING: `uvm_warning(e.rule, sp_library::event_text(e))
+      UVM_ERROR: `uvm_error(e.rule, sp_library::event_text(e))
+      default: `uvm_fatal(e.rule, sp_library::event_text(e))
+    endcase
+  endfunction
+
+  protected virtual function void see(sp_message message);
+    scalepool_message_item item;
+    item = scalepool_message_item::type_id::create("message");
+    item.message = message;
+    messages.write(item);
+    if (message.is_layout("m2s_req") || message.is_layout("m2s_rwd")) begin
+      open_request(message);
+    end else if (message.is_layout("s2m_ndr") || message.is_layout("s2m_drs")) begin
+      close_request(message);
+    end
+  endfunction
+
+  protected function void open_request(sp_message message);
+    scalepool_request_item request;
+    bit [63:0] opcode;
+    request = scalepool_request_item::type_id::create("request");
+    opcode = message.get("opcode");
+    if (message.has_data) request.op = SCALEPOOL_WRITE;
+    else if (opcode == 64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_RD)) request.op = SCALEPOOL_READ;
+    else request.op = SCALEPOOL_INVALIDATE;
+    request.line_number = 46'(message.get("address") >> 6);
+    request.tag = 16'(message.get("tag"));
+    request.line = message.data;
+    request.whole = !message.has_enables;
+    request.enables = message.has_enables ? message.enables : '1;
+    request.request_unit = message.unit;
+    open[request.tag] = request;
+  endfunction
+
+  protected function void close_request(sp_message message);
+    scalepool_request_item request;
+    bit [15:0] tag;
+    tag = 16'(message.get("tag"));
+    if (!open.exists(tag)) return; // the watcher has told it
+    request = open[tag];
+    // Of an answer in two messages, the data ends the request.
+    if (request.op == SCALEPOOL_READ && !message.has_data) return;
+    open.delete(tag);
+    request.answer = SP_ANSWER_OK;
+    if (message.has_data) begin
+      request.line = message.data;
+      if (message.get("poison") != 0) request.answer = SP_ANSWER_POISON;
+    end
+    request.answer_unit = message.unit;
+    request.is_done = 1;
+    transactions.write(request);
+  endfunction
+
+  // Requests without an answer.
+  function int unsigned open_requests();
+    return 32'(open.num());
+  endfunction
+
+  virtual function void check_phase(uvm_phase phase);
+    sp_event_t e;
+    super.check_phase(phase);
+    if (watcher.finish()) return;
+    while (watcher.take_event(e)) tell(e);
+  endfunction
+endclass

@@ -5,6 +5,7 @@ one has two ends back to back, the other the end of a component that stands outs
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -167,8 +168,8 @@ class SystemLink(PairedEnd, _Stepped):
         >>> asyncio.run(main())
         (b'\\x10\\x11\\x12\\x13', [])
 
-    `protocol` and `dir` are those of the port; `config` is that of the end. A cycle of the reference clock is a flit clock of the end, or as
-    many as flits arrive in it.
+    `protocol` and `dir` are those of the port; `config` is that of the end. A flit clock of the end passes in a cycle of the reference
+    clock in which the system has room for what it sends, and with each flit that arrives.
     """
 
     def __init__(self, system: System, port: str, protocol: str, dir: Dir, **config: int | str | bool) -> None:
@@ -176,6 +177,8 @@ class SystemLink(PairedEnd, _Stepped):
         _Stepped.__init__(self, self)
         self.system = system
         self.port = port
+        self._arrived: deque[bytes] = deque()
+        self._has_driven = False
         system.watch(port)
 
     async def __aenter__(self) -> "SystemLink":
@@ -186,14 +189,23 @@ class SystemLink(PairedEnd, _Stepped):
         """Advances by one cycle of the reference clock, for those who step by themselves. Returns False if nothing was left to do in
         the system."""
         is_going_on = self.system.step()
-        sample = self.system.sample(self.port)
-        while True:
-            unit = self._step(None if sample is None else sample.unit)
+        while (sample := self.system.sample(self.port)) is not None:
+            self._arrived.append(sample.unit)
+        while self._has_room():
+            unit = self._step(self._arrived.popleft() if self._arrived else None)
+            self._has_driven = unit is not None
             if unit is not None:
                 self.system.drive(self.port, unit)
-            sample = self.system.sample(self.port)
-            if sample is None:
-                return is_going_on
+            if not self._arrived:
+                break
+        return is_going_on
+
+    def _has_room(self) -> bool:
+        """Whether the system has begun to send what was driven last: a unit leaves in each of its flit clocks."""
+        if not self._has_driven:
+            return True
+        (port,) = (port for port in self.system.state()["ports"] if port["name"] == self.port)
+        return bool(port["driven"] < 2)
 
     def _step_all(self) -> None:
         self.step()

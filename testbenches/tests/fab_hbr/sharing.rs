@@ -166,11 +166,31 @@ fn what_cannot_be_shared_is_refused() {
             SHARE.replace("hosts = 16\n", "hosts = 16\ntable = [\"1:none\"]\n"),
             "found `1:none`, expected none: nothing caches the lines of a host here",
         ),
+        (
+            MIXED.replace("{ vcs = 3, vppb = 4, port = 4 },", ""),
+            "found none of switch.dsp[4], where a device of CXL.cache is, expected one",
+        ),
         (BY_PORTS.to_owned(), "found a host of HDM-DB at switch.usp[0], expected a host or a device without coherence"),
     ] {
         let found = refused(&text);
         assert!(found.contains(expected), "{expected}\n{found}");
     }
+}
+
+/// A host with two ports has two logical devices of one device, each with an agent of its own.
+#[test]
+fn one_host_has_two_logical_devices() {
+    let two = BY_PORTS
+        .replace(
+            "cxl.switch.pbr\", hosts = 1, ports = 1",
+            "cxl.switch.hbr\", hosts = 2, bindings = [{ vcs = 0, ld = 3 }, { vcs = 1, ld = 1 }]",
+        )
+        .replace("cxl.hdm-db-host\"", "cxl.hdm-db-host\", ports = 2, core = { accesses = 60, lines = 3 }")
+        .replace("cxl.hdm-db-device\"", "cxl.hdm-db-device\", logical_devices = 4")
+        .replace("\"host.port[0]\", \"switch.usp[0]\"", "\"host.port[i]\", \"switch.usp[i]\"");
+    let report = run(&two, &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    assert!(sent(&report, "s2m_bisnp") > 0);
 }
 
 /// Two devices of one host would have the same lines.

@@ -191,6 +191,14 @@ impl Component for HbrCxlSwitch {
             let text = misfit(&below.path, ld, below.peer.logical_devices).or_else(|| not_negotiated(above, below));
             found.extend(text.map(|text| ("bindings", format!("vPPB {vppb} of VCS {vcs}: {text}"))));
         }
+        // An agent without a host or a home belongs to no lines.
+        let ever = self.bound_ever();
+        for (n, port) in ports[self.hosts..].iter().enumerate() {
+            if port.peer_role.coherence().is_some() && !ever.iter().any(|one| one.port == n) {
+                let (path, role) = (&port.path, port.peer_role.name());
+                found.push(("bindings", format!("found none of {path}, where a {role} is, expected one")));
+            }
+        }
         let caches = ports.iter().any(|port| port.peer_role.coherence() == Some(CoherenceProtocol::Cache));
         if let (Some((text, _)), false) = (self.table.first(), caches) {
             found.push(("table", format!("found `{text}`, expected none: nothing caches the lines of a host here")));

@@ -211,6 +211,46 @@ fn several_links_carry_the_same() {
     assert!(count(&report, "nbridge", "dirty evictions") > 0 && count(&report, "ubridge", "lines written through") > 0);
 }
 
+/// A host that finds the memory of a GPU and that of a memory node behind one switch, by windows of the memory map.
+const BEHIND_A_SWITCH: &str = r#"
+format = 1
+[system]
+name = "behind-a-switch"
+about = "a host that reaches a GPU through a switch and a bridge"
+[clock]
+core = { period = "1 ns" }
+[component]
+host = { kind = "cxl.host", clock = "core", stimulus = { pattern = "mix", accesses = 120, region_lines = 64, base = "4 GiB" } }
+memory = { kind = "cxl.memory", clock = "core", size = "1 GiB" }
+gpu = { kind = "nvlink.gpu", count = 1, clock = "core", links = 1 }
+switch = { kind = "cxl.switch.hbr", clock = "core", ports = 2, bindings = [{ port = 0 }, { vppb = 1, port = 1 }] }
+bridge = { kind = "bridge.nvlink", clock = "core", cxl_ports = 0, target_ports = 1, inbound = [{ base = "0", size = "1 GiB" }] }
+[memory_map]
+near = { base = "0", size = "1 GiB", targets = ["memory"] }
+far = { base = "4 GiB", size = "1 GiB", targets = ["bridge"] }
+[link]
+cxl = { kind = "cxl-256b", between = [["host.cxl", "switch.usp[0]"], ["switch.dsp[0]", "bridge.target[0]"], ["switch.dsp[1]", "memory.cxl"]] }
+nvlink = { kind = "nvlink", between = ["gpu[0].link[0]", "bridge.x[0]"] }
+"#;
+
+#[test]
+fn hosts_reach_gpus_through_switches() {
+    for kind in ["cxl-256b", "cxl-256b-lopt", "cxl-68b"] {
+        let report = run(&BEHIND_A_SWITCH.replace("\"cxl-256b\"", &format!("\"{kind}\"")), &[]);
+        assert_eq!(
+            (report.violations.as_slice(), count(&report, "bridge", "inbound messages")),
+            (&[][..], 120),
+            "{kind}"
+        );
+    }
+    let alone = BEHIND_A_SWITCH.replace("links = 1 }", "links = 1, work = \"ring\" }");
+    let error = resolves(&alone).err().expect("it is refused");
+    assert!(error.contains("all-reduce of one GPU"), "{error}");
+    let moved = BEHIND_A_SWITCH.replace("size = \"1 GiB\" }] }", "size = \"1 GiB\", to = \"1 GiB\" }] }");
+    let error = resolves(&moved).err().expect("it is refused");
+    assert!(error.contains("a host judges bytes by its addresses"), "{error}");
+}
+
 /// A GPU that answers later than the bridge waits: reads are poison, lost writes are not read as old data, and the accelerators see both.
 #[test]
 fn a_silent_gpu_poisons_what_it_owes() {

@@ -6,7 +6,7 @@
 /// Stages, in cycles of the bridge's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BridgeTiming {
-    /// A UALink or CXL message out of the link layer into the core.
+    /// A message out of the link layer into the core.
     pub deframe_cycles: u64,
     /// Window and rights.
     pub lookup_cycles: u64,

@@ -1,12 +1,12 @@
 //! Registers by which software manages lines that nobody keeps coherent (`bridge` §9.9).
 //!
-//! Modelled: a window of 4 KiB on UALink whose first line is eight registers of 64 bits, little-endian; the sheet names them, their places
+//! Modelled: a window of 4 KiB for accelerators whose first line is eight registers of 64 bits, little-endian; the sheet names them, their places
 //! are our choice. Left out: who may use them, since a window has no class to which rights belong.
 //!
 //! | Byte | Register | Meaning |
 //! |---|---|---|
 //! | 0 | op | bit 0: flush, bit 1: invalidate |
-//! | 8 | base | first UALink address |
+//! | 8 | base | first address of accelerators |
 //! | 16 | length | bytes |
 //! | 24 | start | a number that is not 0 starts the operation; reads as 0 |
 //! | 32 | done | 1: no operation runs |
@@ -28,7 +28,7 @@ pub struct ManagedRange {
     pub flush: bool,
     /// Lines leave.
     pub invalidate: bool,
-    /// First UALink address.
+    /// First address of accelerators.
     pub base: u64,
     /// Bytes.
     pub length: u64,

@@ -35,11 +35,11 @@ impl TemplateConfig {
 /// What a conversion depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TemplateKey {
-    /// UALink port.
+    /// Input at which it came.
     pub port: usize,
     /// Group of the source, which has the rights.
     pub group: usize,
-    /// Block of 256 bytes: UALink address divided by them.
+    /// Block of 256 bytes: address of accelerators divided by them.
     pub block: u64,
     /// What is done: a write of whole lines alone is another kind than any other write.
     pub operation: LineOperation,

@@ -3,8 +3,9 @@
 //! Modelled: a message of CXL.mem to memory that hosts alone keep coherent takes an entry, becomes one request of 64 bytes to an
 //! accelerator, and is answered when that has answered; windows and rights; line locks, reads that join a read; status and poison both
 //! ways, the list of lines whose write was lost; time-outs, behind which tags stay taken until the late answer is there. What an
-//! accelerator is asked is the same for UALink and NVLink; [`nvlink`] and [`ualink`] spell it. Detail: message in, messages out. Left out: memory that
-//! the bridge keeps coherent (HDM-DB), CXL.io, the stages and their latencies, which are those of the [module](module).
+//! accelerator is asked is the same for UALink and NVLink; [`nvlink`] and [`ualink`] spell it. Detail: message in, messages out. Left out:
+//! memory that the bridge keeps coherent (HDM-DB), CXL.io, merged reads, the stages and their latencies, which are those of the
+//! [`module`].
 //!
 //! A walk through one partial write: the message has an entry, its address lies in a window, its source may write there, nobody uses the
 //! line; a write with byte enables goes to the accelerator; its answer comes with status 0, so Cmp is ready, and whoever waited for the

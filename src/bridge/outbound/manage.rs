@@ -1,6 +1,6 @@
 //! Flush and invalidate of lines that nobody keeps coherent (`bridge` §9.9).
 //!
-//! Modelled: one operation at a time on a range of UALink addresses; requests to the range that come while it runs wait, those that use its
+//! Modelled: one operation at a time on a range of addresses of accelerators; requests to the range that come while it runs wait, those that use its
 //! lines end first; stores are written back by as many entries as there are; then the registers say done. Left out: a second window that
 //! leads to the same lines: its requests do not wait.
 //!

@@ -10,7 +10,7 @@ use super::transaction::{Child, Transaction};
 
 /// Most entries: tags of CXL.mem have 16 bits, and CQIDs, which would have the same value, 12 (`bridge` §7).
 pub const MOST_ENTRIES: usize = 1024;
-/// Virtual channels of UALink.
+/// Classes of requests: virtual channels of UALink; of NVLink two of them are in use.
 pub const CHANNELS: usize = 4;
 /// Entries that each of them has for itself (`bridge` §7).
 pub const RESERVED: usize = 8;

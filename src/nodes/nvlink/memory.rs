@@ -14,6 +14,8 @@ pub struct GpuMemory {
     store: Store,
     /// What it holds at first, if not its own addresses.
     first: Option<MemoryFirst>,
+    /// Something was written that is known to be wrong, so that lines have to be asked for their marks.
+    is_marked: bool,
 }
 
 /// Memory behind another node.
@@ -32,7 +34,7 @@ const fn mask(offset: u64, bytes: u64) -> u64 {
 impl Default for GpuMemory {
     /// Each 8 bytes hold their own address, so a wrong place is seen.
     fn default() -> GpuMemory {
-        GpuMemory { store: Store::new(Background::OwnAddress), first: None }
+        GpuMemory { store: Store::new(Background::OwnAddress), first: None, is_marked: false }
     }
 }
 
@@ -55,7 +57,7 @@ impl GpuMemory {
         if let Some(line) = self.first_line(address) {
             self.store.write_line(address, &line, u64::MAX, false);
         }
-        if let Some(first) = &mut self.first {
+        if let Some(first) = self.first.as_mut().filter(|first| first.behind.of(first.owner).is_some()) {
             first.begun.insert(address / LINE_BYTES * LINE_BYTES);
         }
     }
@@ -77,7 +79,7 @@ impl GpuMemory {
     /// Whether a line among so many bytes from an address on is poisoned.
     pub fn is_poisoned(&self, address: u64, bytes: usize) -> bool {
         let lines = address / LINE_BYTES..(address + bytes as u64).div_ceil(LINE_BYTES);
-        lines.into_iter().any(|line| self.store.read_line(line * LINE_BYTES).poison)
+        self.is_marked && lines.into_iter().any(|line| self.store.read_line(line * LINE_BYTES).poison)
     }
 
     /// Writes bytes whose enable is set; without enables all of them.
@@ -88,6 +90,7 @@ impl GpuMemory {
     /// The same with bytes that are known to be wrong, or not: a write of whole lines marks them as it is marked itself, one of a part
     /// takes no mark away (`memory` §6.3).
     pub fn write_marked(&mut self, address: u64, data: &[u8], be: Option<u128>, poison: bool) {
+        self.is_marked |= poison;
         let mut done = 0;
         while done < data.len() {
             let at = address + done as u64;

@@ -229,8 +229,11 @@ impl Component for NvGpu {
             wrong.push(("links", text));
         }
         let gpus = self.collective.gpus;
-        let is_alone = nodes < 2 && self.algorithm().is_some();
-        if gpus == 1 || gpus > nodes || is_alone {
+        if nodes < 2 && self.algorithm().is_some() {
+            wrong.push(("work", "found an all-reduce of one GPU, expected two GPUs or more".to_owned()));
+            return wrong;
+        }
+        if gpus == 1 || gpus > nodes {
             wrong.push(("collective.gpus", format!("found {gpus}, expected 0 or 2 to {nodes}")));
             return wrong;
         }

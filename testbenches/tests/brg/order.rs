@@ -323,7 +323,7 @@ fn brg_buf_02_p() {
     let mut n = 0;
     let mut fill = |bench: &mut Bench, vchan| {
         let before = n;
-        while lacks(&bench, &on(vchan, n)).is_none() {
+        while lacks(bench, &on(vchan, n)).is_none() {
             bench.ask(on(vchan, n));
             n += 1;
         }

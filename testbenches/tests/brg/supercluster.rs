@@ -5,6 +5,7 @@ use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 const TEXT: &str = include_str!("../../../src/system/builtin/supercluster-small.toml");
 
@@ -68,70 +69,91 @@ fn brg_int_01_n() {
     assert!(report.violations.iter().any(|found| found.violation.rule == "SIM-E2E-01"));
 }
 
-/// The records of a run.
-fn records(set: &[&str]) -> Vec<Value> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let trace = folder.path().join("t.jsonl");
-    let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
-    scenario::run(&ScenarioRequest { outputs, ..request(TEXT, set, 1) }, &mut |_| ()).expect("it runs");
-    let text = std::fs::read_to_string(trace).expect("a trace");
-    text.lines().map(|line| serde_json::from_str(line).expect("a record")).collect()
+/// Transactions of a run: what has begun by its id, and how often each id has ended.
+struct Told {
+    begun: BTreeMap<u64, Begun>,
+    ends: BTreeMap<u64, usize>,
 }
 
-/// From what a GPU does for a line up to the access of the accelerator or of the host that caused it.
-fn path_of(records: &[Value], served: &Value) -> Vec<String> {
-    let (mut path, mut at) = (Vec::new(), served);
-    loop {
-        path.push(at["where"].as_str().expect("a place").to_owned());
-        let parent = &at["parent"];
-        if *parent == 0 {
-            return path;
+/// A transaction that has begun.
+struct Begun {
+    place: String,
+    parent: u64,
+}
+
+impl Told {
+    fn of(set: &[&str]) -> Told {
+        let folder = tempfile::tempdir().expect("a folder");
+        let trace = folder.path().join("t.jsonl");
+        let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
+        scenario::run(&ScenarioRequest { outputs, ..request(TEXT, set, 1) }, &mut |_| ()).expect("it runs");
+        let text = std::fs::read_to_string(trace).expect("a trace");
+        let mut told = Told { begun: BTreeMap::new(), ends: BTreeMap::new() };
+        // Flits are most of a trace.
+        let of_transactions = |line: &&str| line.contains("\"kind\":\"begin\"") || line.contains("\"kind\":\"end\"");
+        for line in text.lines().filter(of_transactions) {
+            let record: Value = serde_json::from_str(line).expect("a record");
+            let id = record["id"].as_u64().expect("an id");
+            if record["kind"] == "end" {
+                *told.ends.entry(id).or_default() += 1;
+                continue;
+            }
+            let (place, parent) = (record["where"].as_str(), record["parent"].as_u64());
+            let begun = Begun { place: place.expect("a place").to_owned(), parent: parent.expect("a parent") };
+            told.begun.insert(id, begun);
         }
-        at = records.iter().find(|r| r["kind"] == "begin" && r["id"] == *parent).expect("it has begun");
+        told
+    }
+
+    /// From what a place does up to the access that caused it, of all that it has done.
+    fn paths(&self, place: impl Fn(&str) -> bool) -> Vec<Vec<&str>> {
+        let path = |(mut id, _): (&u64, &Begun)| {
+            let mut path = Vec::new();
+            while *id != 0 {
+                let Begun { place, parent } = &self.begun[id];
+                path.push(place.as_str());
+                id = parent;
+            }
+            path
+        };
+        self.begun.iter().filter(|(_, begun)| place(&begun.place)).map(path).collect()
     }
 }
 
 /// One access is one tree, over both bridges, and everything that begins ends once.
 #[test]
 fn brg_sup_06_p() {
-    let records = records(&["traffic.operations=24", "gpu.requests=12", "host.accesses=2"]);
-    let begins = records.iter().filter(|r| r["kind"] == "begin");
-    let served = begins.clone().filter(|r| r["where"].as_str().is_some_and(|place| place.starts_with("gpu[")));
-    let paths: Vec<Vec<String>> = served.map(|served| path_of(&records, served)).collect();
-    let over = |path: &&Vec<String>| path.iter().any(|place| place == "nbridge.inbound");
-    let from_accel: Vec<&Vec<String>> = paths.iter().filter(over).filter(|path| path.len() == 6).collect();
-    assert!(from_accel.len() >= 4, "{paths:?}");
+    let told = Told::of(&["traffic.operations=24", "gpu.requests=12", "host.accesses=2"]);
+    let mut paths = told.paths(|place| place.starts_with("gpu["));
+    paths.retain(|path| path.contains(&"nbridge.inbound"));
+    let (from_host, from_accel): (Vec<_>, Vec<_>) =
+        paths.into_iter().partition(|path| path.last() == Some(&"host.core"));
+    assert!(from_accel.len() >= 4 && !from_host.is_empty());
     for path in from_accel {
-        assert_eq!([&path[1], &path[2], &path[3]], ["nbridge.inbound", "ubridge", "ubridge"]);
-        assert!(path[4].starts_with("accel[") && path[5] == path[4], "{path:?}");
+        assert_eq!(path[1..4], ["nbridge.inbound", "ubridge", "ubridge"]);
+        assert!(path.len() == 6 && path[4].starts_with("accel[") && path[5] == path[4], "{path:?}");
     }
     // The other way: from a GPU over its bridge and that of the accelerators.
-    let back = records.iter().filter(|r| r["kind"] == "begin" && r["where"] == "ubridge.inbound");
-    let back: Vec<Vec<String>> = back.map(|served| path_of(&records, served)).collect();
-    assert!(back.len() > 2 && back.iter().all(|path| path.len() == 4 && path[1] == "nbridge" && path[2] == "nbridge"));
-    assert!(back.iter().all(|path| path[3].starts_with("gpu[")), "{back:?}");
-    let from_host: Vec<&Vec<String>> = paths.iter().filter(over).filter(|path| path.len() != 6).collect();
-    assert!(!from_host.is_empty() && from_host.iter().all(|path| path.last().is_some_and(|top| top == "host.core")));
-    for begun in begins {
-        let ends = records.iter().filter(|r| r["kind"] == "end" && r["id"] == begun["id"]).count();
-        assert_eq!(ends, 1, "{begun:?}");
+    let back = told.paths(|place| place == "ubridge.inbound");
+    assert!(back.len() > 2);
+    for path in back {
+        assert_eq!(path[1..3], ["nbridge", "nbridge"]);
+        assert!(path.len() == 4 && path[3].starts_with("gpu["), "{path:?}");
+    }
+    for (id, Begun { place, .. }) in &told.begun {
+        assert_eq!(told.ends.get(id), Some(&1), "{id} at {place}");
     }
 }
 
 /// Without what joins a request to its cause the path would end at the second bridge.
 #[test]
 fn brg_sup_06_n() {
-    let mut records = records(&["traffic.operations=16", "gpu.requests=0", "host.accesses=1"]);
-    for record in &mut records {
-        if record["kind"] == "begin" && record["where"] == "nbridge.inbound" {
-            record["parent"] = 0.into();
-        }
+    let mut told = Told::of(&["traffic.operations=16", "gpu.requests=0", "host.accesses=1"]);
+    for begun in told.begun.values_mut().filter(|begun| begun.place == "nbridge.inbound") {
+        begun.parent = 0;
     }
-    let served: Vec<&Value> = records
-        .iter()
-        .filter(|r| r["kind"] == "begin" && r["where"].as_str().is_some_and(|place| place.starts_with("gpu[")))
-        .collect();
-    assert!(!served.is_empty() && served.iter().all(|served| path_of(&records, served).len() == 2));
+    let paths = told.paths(|place| place.starts_with("gpu["));
+    assert!(!paths.is_empty() && paths.iter().all(|path| path.len() == 2));
 }
 
 #[test]
@@ -187,6 +209,46 @@ fn several_links_carry_the_same() {
         );
     let report = sound(&cached, &SHORT);
     assert!(count(&report, "nbridge", "dirty evictions") > 0 && count(&report, "ubridge", "lines written through") > 0);
+}
+
+/// A host that finds the memory of a GPU and that of a memory node behind one switch, by windows of the memory map.
+const BEHIND_A_SWITCH: &str = r#"
+format = 1
+[system]
+name = "behind-a-switch"
+about = "a host that reaches a GPU through a switch and a bridge"
+[clock]
+core = { period = "1 ns" }
+[component]
+host = { kind = "cxl.host", clock = "core", stimulus = { pattern = "mix", accesses = 120, region_lines = 64, base = "4 GiB" } }
+memory = { kind = "cxl.memory", clock = "core", size = "1 GiB" }
+gpu = { kind = "nvlink.gpu", count = 1, clock = "core", links = 1 }
+switch = { kind = "cxl.switch.hbr", clock = "core", ports = 2, bindings = [{ port = 0 }, { vppb = 1, port = 1 }] }
+bridge = { kind = "bridge.nvlink", clock = "core", cxl_ports = 0, target_ports = 1, inbound = [{ base = "0", size = "1 GiB" }] }
+[memory_map]
+near = { base = "0", size = "1 GiB", targets = ["memory"] }
+far = { base = "4 GiB", size = "1 GiB", targets = ["bridge"] }
+[link]
+cxl = { kind = "cxl-256b", between = [["host.cxl", "switch.usp[0]"], ["switch.dsp[0]", "bridge.target[0]"], ["switch.dsp[1]", "memory.cxl"]] }
+nvlink = { kind = "nvlink", between = ["gpu[0].link[0]", "bridge.x[0]"] }
+"#;
+
+#[test]
+fn hosts_reach_gpus_through_switches() {
+    for kind in ["cxl-256b", "cxl-256b-lopt", "cxl-68b"] {
+        let report = run(&BEHIND_A_SWITCH.replace("\"cxl-256b\"", &format!("\"{kind}\"")), &[]);
+        assert_eq!(
+            (report.violations.as_slice(), count(&report, "bridge", "inbound messages")),
+            (&[][..], 120),
+            "{kind}"
+        );
+    }
+    let alone = BEHIND_A_SWITCH.replace("links = 1 }", "links = 1, work = \"ring\" }");
+    let error = resolves(&alone).err().expect("it is refused");
+    assert!(error.contains("all-reduce of one GPU"), "{error}");
+    let moved = BEHIND_A_SWITCH.replace("size = \"1 GiB\" }] }", "size = \"1 GiB\", to = \"1 GiB\" }] }");
+    let error = resolves(&moved).err().expect("it is refused");
+    assert!(error.contains("a host judges bytes by its addresses"), "{error}");
 }
 
 /// A GPU that answers later than the bridge waits: reads are poison, lost writes are not read as old data, and the accelerators see both.

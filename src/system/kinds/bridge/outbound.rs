@@ -1,6 +1,6 @@
 //! The half of a bridge from accelerators to CXL as a description gives it, see [`scalepool_bridge::outbound`].
 //!
-//! Modelled: windows, groups and rights, tables and buffers, the [cache](super::cache); to the device behind a coherent port a bridge is
+//! Modelled: windows, groups and rights, tables and buffers, the [`cache`]; to the device behind a coherent port a bridge is
 //! one more holder of lines. The same for every protocol of accelerators. A walk through one description: windows and rights are read and
 //! judged, the routes of the CXL ports follow from their links, what memory holds at first is said to those that ask.
 

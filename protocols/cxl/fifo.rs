@@ -126,6 +126,6 @@ mod tests {
             queue.pop_front();
         }
         fifo.drop_first();
-        assert!(fifo.is_empty() && fifo.first().is_none());
+        assert!(fifo.is_empty());
     }
 }

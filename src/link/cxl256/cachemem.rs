@@ -56,7 +56,7 @@ pub struct Cachemem<F: Flit256 = Cxl256Flit> {
     halted: Option<&'static str>,
     received: u64,
     inbox: Fifo<Cxl256Message>,
-    /// Empty slots of received flits, for flits to be sent: a flit takes 250 instructions less than with memory of its own.
+    /// Empty slots of received flits, for flits to be sent: a flit takes 280 instructions less than with memory of its own.
     spares: Vec<F::Slots>,
     /// Messages of the flit whose even half was read.
     early: usize,

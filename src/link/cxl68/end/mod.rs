@@ -157,7 +157,7 @@ pub struct Cxl68End<U: Flit68 = Cxl68Unit> {
     halted: Option<&'static str>,
     received: u64,
     inbox: Fifo<Cxl68Message>,
-    /// Empty slots of received flits, for flits to be sent: a flit takes 250 instructions less than with memory of its own.
+    /// Empty slots of received flits, for flits to be sent: a flit takes 140 instructions less than with memory of its own.
     spares: Vec<U::Slots>,
     events: Vec<LinkEvent>,
     stats: Stats,

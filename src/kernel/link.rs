@@ -212,13 +212,7 @@ impl<T> Receiver<T> {
 
 impl<T> LinkIn<T> {
     /// Takes the first item that is due.
-    // Every reader asks once more than there are items, so what finds none is in line.
-    #[inline]
     pub fn pop(&mut self, cx: &mut Cx) -> Option<T> {
-        if self.is_due(cx) { self.take(cx) } else { None }
-    }
-
-    fn take(&mut self, cx: &Cx) -> Option<T> {
         if let Some(item) = self.seen.take() {
             self.receiver.seen_due.set(None);
             return Some(item);
@@ -238,7 +232,6 @@ impl<T> LinkIn<T> {
     }
 
     /// Whether an item is due.
-    #[inline]
     pub fn is_due(&self, cx: &Cx) -> bool {
         self.receiver.refresh();
         self.seen.is_some() || self.receiver.queue.borrow().front().is_some_and(|first| first.0 <= cx.now)

@@ -144,6 +144,14 @@ fn factory(text: &mut String, messages: &[&LayoutDef]) {
     line!(text, "        \"\": begin ualink_tl_flit m; m = new(); return m; end");
     line!(text, "        default: begin sp_message m; m = new(layout); return m; end");
     line!(text, "      endcase");
+    line!(text, "    endfunction\n");
+    line!(text, "    // Names of the layouts of all messages of CXL.");
+    line!(text, "    static function void names(ref string all[$]);");
+    let names: Vec<String> = messages.iter().map(|def| format!("\"{}\"", def.name)).collect();
+    let rows: Vec<String> = names.chunks(5).map(|row| row.join(", ")).collect();
+    line!(text, "      all = '{{");
+    line!(text, "        {}", rows.join(",\n        "));
+    line!(text, "      }};");
     line!(text, "    endfunction");
     line!(text, "  endclass");
 }

@@ -1576,6 +1576,19 @@ package scalepool_pkg;
         default: begin sp_message m; m = new(layout); return m; end
       endcase
     endfunction
+
+    // Names of the layouts of all messages of CXL.
+    static function void names(ref string all[$]);
+      all = '{
+        "cxl256.h2d_req", "cxl256.h2d_rsp", "cxl256.h2d_data", "cxl256.d2h_req", "cxl256.d2h_rsp",
+        "cxl256.d2h_data", "cxl256.m2s_req", "cxl256.m2s_rwd", "cxl256.m2s_birsp", "cxl256.s2m_bisnp",
+        "cxl256.s2m_ndr", "cxl256.s2m_drs", "cxl68.m2s_req", "cxl68.m2s_rwd", "cxl68.s2m_ndr",
+        "cxl68.s2m_drs", "cxl68.d2h_req", "cxl68.d2h_rsp", "cxl68.d2h_data", "cxl68.h2d_req",
+        "cxl68.h2d_rsp", "cxl68.h2d_data", "cxlpbr.h2d_req", "cxlpbr.h2d_rsp", "cxlpbr.h2d_data",
+        "cxlpbr.d2h_req", "cxlpbr.d2h_rsp", "cxlpbr.d2h_data", "cxlpbr.m2s_req", "cxlpbr.m2s_rwd",
+        "cxlpbr.m2s_birsp", "cxlpbr.s2m_bisnp", "cxlpbr.s2m_ndr", "cxlpbr.s2m_drs"
+      };
+    endfunction
   endclass
 
   // What an end is made with. A number that is -1 is left at the value of the specification or of the model.

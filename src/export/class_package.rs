@@ -1,7 +1,7 @@
 //! SystemVerilog: `scalepool_pkg.sv`, classes over the C ABI, so that a bench has no text to search.
 //!
 //! From the tables come a class for each message of CXL, with the struct of its layout, its defaults, and constraints on
-//! reserved bits and codes, so that `randomize()` gives a message that no rule of its layout forbids; and a struct for each flit. The
+//! reserved bits and codes for `randomize()`, rules over several fields being left to `solve_legal()`; and a struct for each flit. The
 //! classes of link ends and transactions stand in `classes/` as they are. The package needs `scalepool_dpi_pkg` and the packages
 //! of the families. Left out: coverage, flits of CXL.io.
 

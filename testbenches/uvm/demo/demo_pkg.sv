@@ -407,7 +407,7 @@ package demo_pkg;
       foreach (names[n]) for (int k = 0; k < 3; k++) begin
         sp_message message;
         message = sp_message_factory::create(names[n]);
-        if (message.randomize() == 0) `uvm_error("RANDOM", {"no legal message of ", names[n]})
+        if (!message.solve_legal()) `uvm_error("RANDOM", {"no legal message of ", names[n]})
         if (message.breaks_a_rule(why)) `uvm_error("RANDOM", {message.convert2string(), ": ", why})
         solved++;
       end

@@ -1,7 +1,7 @@
 //! SystemVerilog: `scalepool_pkg.sv`, classes over the C ABI, so that a bench has no text to search.
 //!
 //! From the tables come a class for each message of CXL, with the struct of its layout, its defaults, and constraints on
-//! reserved bits and codes, so that `randomize()` gives a message that no rule of its layout forbids; and a struct for each flit. The
+//! reserved bits and codes for `randomize()`, rules over several fields being left to `solve_legal()`; and a struct for each flit. The
 //! classes of link ends and transactions stand in `classes/` as they are. The package needs `scalepool_dpi_pkg` and the packages
 //! of the families. Left out: coverage, flits of CXL.io.
 
@@ -144,6 +144,14 @@ fn factory(text: &mut String, messages: &[&LayoutDef]) {
     line!(text, "        \"\": begin ualink_tl_flit m; m = new(); return m; end");
     line!(text, "        default: begin sp_message m; m = new(layout); return m; end");
     line!(text, "      endcase");
+    line!(text, "    endfunction\n");
+    line!(text, "    // Names of the layouts of all messages of CXL.");
+    line!(text, "    static function void names(ref string all[$]);");
+    let names: Vec<String> = messages.iter().map(|def| format!("\"{}\"", def.name)).collect();
+    let rows: Vec<String> = names.chunks(5).map(|row| row.join(", ")).collect();
+    line!(text, "      all = '{{");
+    line!(text, "        {}", rows.join(",\n        "));
+    line!(text, "      }};");
     line!(text, "    endfunction");
     line!(text, "  endclass");
 }

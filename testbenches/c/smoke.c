@@ -190,14 +190,22 @@ static void steps(void)
 /* Two ends back to back: a request goes down. */
 static void links(void)
 {
-    uint64_t host, device, other;
-    uint8_t unit[256];
-    size_t n;
+    uint64_t host, device, other, extra;
+    uint8_t unit[256], sent[16], bits[32], data[256], enables[16];
+    uint32_t layout, found;
+    size_t n, bytes, data_bytes, enables_bytes;
+    sp_event event;
+    sp_link_status status;
+    uint64_t flits;
     int clock;
 
     OK(sp_link_new(SP_TEXT("cxl-68b"), SP_DOWN, SP_TEXT("{\"buffers\":8}"), SP_ACTIVE, &host));
     OK(sp_link_new(SP_TEXT("cxl-68b"), SP_UP, SP_TEXT(""), SP_ACTIVE, &device));
     OK(sp_link_send(host, SP_TEXT("{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":9}}")));
+    /* The same without JSON. */
+    OK(sp_layout_find(SP_TEXT("cxl68.m2s_req"), &layout));
+    OK(sp_encode_json(SP_TEXT("{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":10}}"), sent, sizeof sent, &n));
+    OK(sp_link_send_bits(host, layout, sent, n, NULL, 0, NULL, 0, 0));
     for (clock = 0; clock < 100; clock++) {
         OK(sp_link_step(host, 1));
         OK(sp_link_step(device, 1));
@@ -208,7 +216,16 @@ static void links(void)
     }
     OK(sp_link_take(device, text, sizeof text, &length));
     REQUIRE(strstr(text, "\"tag\":9") != NULL);
+    OK(sp_link_take_bits(device, &found, bits, sizeof bits, &bytes, data, sizeof data, &data_bytes, enables, sizeof enables,
+                         &enables_bytes, &extra));
+    REQUIRE(found == layout && bytes == 11 && memcmp(bits, sent, bytes) == 0 && data_bytes == 0 && extra == 0);
     EXPECT(sp_link_event(host, text, sizeof text, &length), SP_EMPTY);
+    EXPECT(sp_link_event_fields(host, &event, text, sizeof text, &length, text, sizeof text, &length, text, sizeof text, &length,
+                                text, sizeof text, &length, text, sizeof text, &length), SP_EMPTY);
+    OK(sp_link_state_fields(host, &status, text, sizeof text, &length));
+    REQUIRE(status.flit_clocks == 100 && status.up == 1 && status.halted == 0 && length == 0);
+    OK(sp_link_health(host, SP_TEXT("sent_flits"), SP_TEXT(""), &flits, text, sizeof text, &length));
+    REQUIRE(flits > 0);
     /* Handles of other kinds, and of nothing. */
     OK(sp_decoder_new(SP_TEXT("nvlink"), SP_UP, &other));
     EXPECT(sp_link_step(other, 1), SP_ERR_HANDLE);

@@ -137,7 +137,8 @@ def build(library):
 def verdict(folder, test, arguments):
     """None, or why a test did not pass."""
     try:
-        status, text = run([folder / "tb", f"+UVM_TESTNAME={test}", "+UVM_NO_RELNOTES", *arguments], seconds=100)
+        # A design that is wrong may never give an answer: the first errors say enough.
+        status, text = run([folder / "tb", f"+UVM_TESTNAME={test}", "+UVM_NO_RELNOTES", "+UVM_MAX_QUIT_COUNT=5", *arguments], seconds=100)
     except subprocess.TimeoutExpired:
         return "does not end"
     (folder / f"{test}{''.join(arguments)}.log").write_text(text, encoding="utf-8")

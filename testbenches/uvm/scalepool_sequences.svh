@@ -24,7 +24,7 @@ class scalepool_random_sequence extends uvm_sequence #(scalepool_item);
   // Overrides add constraints.
   virtual function void draw(sp_message message);
     if (!with_solver) message.draw_legal();
-    else if (message.randomize() == 0) `uvm_error("RANDOM", {"no legal message of ", layout})
+    else if (!message.solve_legal()) `uvm_error("RANDOM", {"no legal message of ", layout})
     if (!has_data) return;
     for (int n = 0; n < 16; n++) message.data[32*n +: 32] = $urandom();
     message.set_line(message.data);

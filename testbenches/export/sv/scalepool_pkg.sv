@@ -168,6 +168,17 @@ package scalepool_pkg;
       end while (breaks_a_rule(why));
     endfunction
 
+    // A random message of the constraints of its class, and of those that a derived class adds. The constraints of the typed classes are of
+    // reserved bits and codes; what breaks a rule over several fields is solved anew. Returns 0 if there is none.
+    function bit solve_legal();
+      string why;
+      for (int n = 0; n < 1000; n++) begin
+        if (randomize() == 0) return 0;
+        if (!breaks_a_rule(why)) return 1;
+      end
+      return 0;
+    endfunction
+
     // Typed classes: the struct to bits, and back.
     virtual function void pack();
     endfunction
@@ -1575,6 +1586,19 @@ package scalepool_pkg;
         "": begin ualink_tl_flit m; m = new(); return m; end
         default: begin sp_message m; m = new(layout); return m; end
       endcase
+    endfunction
+
+    // Names of the layouts of all messages of CXL.
+    static function void names(ref string all[$]);
+      all = '{
+        "cxl256.h2d_req", "cxl256.h2d_rsp", "cxl256.h2d_data", "cxl256.d2h_req", "cxl256.d2h_rsp",
+        "cxl256.d2h_data", "cxl256.m2s_req", "cxl256.m2s_rwd", "cxl256.m2s_birsp", "cxl256.s2m_bisnp",
+        "cxl256.s2m_ndr", "cxl256.s2m_drs", "cxl68.m2s_req", "cxl68.m2s_rwd", "cxl68.s2m_ndr",
+        "cxl68.s2m_drs", "cxl68.d2h_req", "cxl68.d2h_rsp", "cxl68.d2h_data", "cxl68.h2d_req",
+        "cxl68.h2d_rsp", "cxl68.h2d_data", "cxlpbr.h2d_req", "cxlpbr.h2d_rsp", "cxlpbr.h2d_data",
+        "cxlpbr.d2h_req", "cxlpbr.d2h_rsp", "cxlpbr.d2h_data", "cxlpbr.m2s_req", "cxlpbr.m2s_rwd",
+        "cxlpbr.m2s_birsp", "cxlpbr.s2m_bisnp", "cxlpbr.s2m_ndr", "cxlpbr.s2m_drs"
+      };
     endfunction
   endclass
 

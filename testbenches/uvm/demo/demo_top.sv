@@ -1,4 +1,4 @@
-// The agent as the device of an RTL host (testbenches/rtl/cxl68_host.sv), and two agents on a link of their own.
+// The agent as the device of an RTL host (cxl68_host.sv, made of the devices of testbenches/rtl), and two agents on a link of their own.
 //
 // +damage=N: one flit of N that the RTL host sends has a wrong bit, 0 none.
 module demo_top;

@@ -236,7 +236,7 @@ fn fab_vcs_01_n() {
     let text = POOLED.replace(", { vcs = 1, vppb = 0, port = 0, ld = 1 }", "");
     let found = refused(&text);
     assert!(
-        found.contains("found none of VCS 1, expected one at least for every upstream port (fabric VCS-1)"),
+        found.contains("found no binding of VCS 1, expected at least one for every upstream port (fabric VCS-1)"),
         "{found}"
     );
     let twice = POOLED.replace(

@@ -175,8 +175,9 @@ impl Component for HbrCxlSwitch {
         let ever = self.bound_ever();
         let has = |vcs: usize| ever.iter().any(|binding| binding.vcs == vcs);
         if let Some(vcs) = (0..self.hosts).find(|vcs| wrong.is_empty() && !has(*vcs)) {
-            wrong
-                .push(format!("found none of VCS {vcs}, expected one at least for every upstream port (fabric VCS-1)"));
+            wrong.push(format!(
+                "found no binding of VCS {vcs}, expected at least one for every upstream port (fabric VCS-1)"
+            ));
         }
         let wrong = wrong.into_iter().map(|text| ("bindings", text));
         let expected = "CACHEID:DEVICE or CACHEID:none, both 0 to 15";
@@ -208,7 +209,7 @@ impl Component for HbrCxlSwitch {
         };
         if let Some((HbrCommand { vcs, vppb, .. }, _)) = self.commands.iter().find(moved) {
             let text = format!(
-                "found vPPB {vppb} of VCS {vcs}, whose host caches lines, expected one of a host that has none to give back"
+                "found vPPB {vppb} of VCS {vcs}, whose host caches lines, expected a vPPB of a host that caches none"
             );
             found.push(("commands", text));
         }

@@ -160,6 +160,25 @@ impl HbrCxlSwitch {
     }
 }
 
+impl HbrCommand {
+    /// Says which field its command has no use for.
+    fn unused(&self) -> Option<String> {
+        match (self.command.as_str(), self.ld) {
+            ("bind", _) if self.option != "managed" => {
+                Some(format!("found option = \"{}\" of a command that binds, expected one that unbinds", self.option))
+            }
+            ("unbind", Some(ld)) => Some(format!(
+                "found ld = {ld} of a command that unbinds, expected vcs and vppb alone, which say what is unbound"
+            )),
+            ("unbind", None) if self.port != 0 => Some(format!(
+                "found port = {} of a command that unbinds, expected vcs and vppb alone, which say what is unbound",
+                self.port
+            )),
+            _ => None,
+        }
+    }
+}
+
 impl Component for HbrCxlSwitch {
     fn ports(&self) -> Vec<PortDecl> {
         let port = |name, len, role| PortDecl { name, len: Some(len), links: hbr_links(), role };
@@ -180,6 +199,8 @@ impl Component for HbrCxlSwitch {
             ));
         }
         let wrong = wrong.into_iter().map(|text| ("bindings", text));
+        let wrong =
+            wrong.chain(self.commands.iter().filter_map(|(one, _)| one.unused()).map(|text| ("commands", text)));
         let expected = "CACHEID:DEVICE or CACHEID:none, both 0 to 15";
         let entries = self.table.iter().filter(|(text, _)| entry(text).is_none());
         wrong.chain(entries.map(|(text, _)| ("table", format!("found `{text}`, expected {expected}")))).collect()

@@ -153,10 +153,10 @@ pub enum WindowError {
     #[error("found window {0}, whose last address does not fit 64 bits, expected one that does")]
     Overflow(usize),
     /// Number of ports among which it is dealt.
-    #[error("found window {0} dealt among {1} ports, expected 1, 2, 4, 8 or 16 (bridge §2)")]
+    #[error("found window {0} dealt among {1} ports or accelerators, expected 1, 2, 4, 8 or 16 (bridge §2)")]
     Ways(usize, usize),
     /// A CXL port, or an accelerator, that there is not.
-    #[error("found window {0} at {1}, expected 0 to {2}")]
+    #[error("found window {0} at port or accelerator {1}, expected 0 to {2}")]
     Port(usize, usize, usize),
     /// Bytes in a row.
     #[error(

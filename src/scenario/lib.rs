@@ -170,7 +170,7 @@ pub enum RunError {
         found: String,
     },
     /// Traces or waves of several modes would be written over one another.
-    #[error("{MODE}: found a trace, a wave or DRAM commands of several modes, expected one mode")]
+    #[error("{MODE}: found a trace, a wave, a drawing or DRAM commands of several modes, expected one mode")]
     OutputOfModes,
     /// No such port.
     #[error("port `{found}`: expected one of: {expected}")]

@@ -301,6 +301,8 @@ pub struct DomainMember {
     pub peers: u16,
     /// Nodes that others may ask for memory: peers, and bridges that lead to memory behind them.
     pub asked: u16,
+    /// Whether a bridge among them refuses atomics, since a window of it leads to memory that nobody keeps coherent (`bridge` §4.1).
+    pub refuses_atomics: bool,
     /// Number of the fabric that they are, by which traces tell identifiers of different fabrics apart.
     pub fabric: u32,
 }
@@ -664,6 +666,11 @@ pub trait Component: Send + Any {
     /// Of a node: what it is to the others of its fabric.
     fn node_part(&self) -> NodePart {
         NodePart::Peer
+    }
+
+    /// Of a node: whether it refuses atomics of others by what it is, for some of its memory or for all.
+    fn refuses_atomics(&self) -> bool {
+        false
     }
 
     /// Whether it asks for anything, so that the rate of its ports is what goodput is judged against.

@@ -89,7 +89,12 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
         }
         behind.push(counts.clone());
     }
+    let mut refuses_atomics = vec![false; root.len()];
+    for n in (0..root.len()).filter(|&n| is_node(n) && system.components[n].config.refuses_atomics()) {
+        refuses_atomics[tops[n]] = true;
+    }
     for n in 0..root.len() {
+        all[n].refuses_atomics = refuses_atomics[tops[n]];
         all[n].nodes = counts[tops[n]];
         (all[n].peers, all[n].asked) = (behind[0][tops[n]], behind[1][tops[n]]);
         all[n].fabric = tops[n] as u32;

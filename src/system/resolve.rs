@@ -298,8 +298,9 @@ pub(super) fn exceptions<'t>(
 
 /// The table of one element: that of the array with its exception over it.
 pub(super) fn element(table: &Table, exception: Option<&&Table>) -> Table {
-    let mut own = table.clone();
-    own.take("at");
+    // Exceptions are as many as elements where a generator makes them: copies of all for each would be a square of them.
+    let entries = table.entries.iter().filter(|(name, ..)| name != "at").cloned().collect();
+    let mut own = Table { entries };
     if let Some(over) = exception {
         own.merge(over);
     }

@@ -325,7 +325,7 @@ fn bad_input_is_refused() {
         (run(&["--set", "link.mode"]), "expected key=value"),
         (run(&["--set", "link.mode=512b"]), "link.mode: found `512b`, expected cxl-68b, cxl-256b"),
         (run(&["--set", "link.mode="]), "link.mode: found ``"),
-        (run(&["--set", "link.mode=68b,256b"]), "found a trace, a wave or DRAM commands of several modes"),
+        (run(&["--set", "link.mode=68b,256b"]), "found a trace, a wave, a drawing or DRAM commands of several modes"),
         (run(&["--set", "link.mode=256b", "--set", "link.max_num_retry=3"]), "`link.max_num_retry`: no such key"),
         (run(&["--set", "link.mode=256b", "--set", "link.fault=flip:1:2048"]), "flip:1:2048"),
         (run(&["--set", "link.mode=256b-pbr", "--set", "link.host_pid=4096"]), "expected 0 to 4095"),

@@ -99,11 +99,11 @@ impl Line {
 /// [`ProgramFileError`].
 pub fn read_program(path: &Path, nodes: u16, flit_bytes: u32) -> Result<PacketProgram, ProgramFileError> {
     let file = std::fs::File::open(path).map_err(|error| ProgramFileError::Read { path: path.into(), error })?;
-    program_of(BufReader::new(file), path, nodes, flit_bytes)
+    read_lines(BufReader::new(file), path, nodes, flit_bytes)
 }
 
-/// The program of a text, which errors say is that of a file.
-fn program_of(
+/// Reads the program from its lines; `path` is where findings say that they stand.
+fn read_lines(
     mut reader: impl BufRead,
     path: &Path,
     nodes: u16,
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<PacketProgram, String> {
-        program_of(text.as_bytes(), Path::new("FILE"), 6, 16).map_err(|error| error.to_string())
+        read_lines(text.as_bytes(), Path::new("FILE"), 6, 16).map_err(|error| error.to_string())
     }
 
     #[test]

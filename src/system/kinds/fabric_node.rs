@@ -60,7 +60,7 @@ config! {
         rounds: u32 = "1" [Unit::Of("rounds")] in FieldRange::Int(1, 1 << 20), "how often a collective is done; a node begins the next round when its part of the one before is over";
         program: String = "" [Unit::Of("-")] in FieldRange::Text("path of a program of packets, relative to the description"), "packets that wait for one another, a JSON object a line: id, source, target, bytes, and as one likes time_ns, kind and after, the ids of packets that have to come to the source, or leave it, before";
         flit_bytes: u32 = "16" [Unit::Bytes] in FieldRange::Int(1, 1024), "bytes of a flit, by which a program's packets are cut";
-        packets: u64 = "1000" [Unit::Of("packets")] in FieldRange::Int(1, 1 << 24), "packets of each node that are measured, on average";
+        packets: u64 = "1000" [Unit::Of("packets")] in FieldRange::Int(1, 1 << 24), "packets of each node that are measured, on average; fewer where a closed loop does not reach the load";
         warm_up: u64 = "3000" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "time before packets are measured";
         hot_percent: u8 = "10" [Unit::Of("percent")] in FieldRange::Int(0, 100), "packets that hot-spot sends to node 0; the others go to any";
     }
@@ -88,9 +88,12 @@ impl FabricTraffic {
     /// Settings of one kind of traffic that are given with another kind.
     fn check(&self) -> Option<ConfigFinding> {
         if self.is_file() == self.program.is_empty() {
-            let text =
-                "found a file without pattern = \"program\", or that pattern without a file, expected both or none";
-            return Some(("traffic.program", text.to_owned()));
+            let text = if self.is_file() {
+                "found no file with pattern = \"program\", expected the path of a program of packets".to_owned()
+            } else {
+                format!("found a file with pattern = \"{}\", expected pattern = \"program\"", self.pattern)
+            };
+            return Some(("traffic.program", text));
         }
         let only =
             |name, of: &str| Some((name, format!("found it with pattern = \"{}\", expected {of}", self.pattern)));
@@ -98,6 +101,13 @@ impl FabricTraffic {
             _ if self.outstanding.is_some() && !self.is_random() => {
                 only("traffic.outstanding", "packets that come at random: those of a program wait for one another")
             }
+            _ if self.outstanding.is_none() && self.answer_flits > 1 => Some((
+                "traffic.answer_flits",
+                format!(
+                    "found {} in an open loop, expected traffic.outstanding beside it: without it nothing is answered",
+                    self.answer_flits
+                ),
+            )),
             _ if self.burst > 1 && !self.is_random() => only("traffic.burst", "packets that come at random"),
             _ if self.rounds > 1 && (self.is_random() || self.is_file()) => only("traffic.rounds", "a collective"),
             _ => None,

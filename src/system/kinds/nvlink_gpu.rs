@@ -9,8 +9,8 @@ use crate::kind::{
     Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
     NodeLedger, PortDecl, PortRole, Site, SitePort, component,
 };
-use crate::kinds::memory_behind;
 use crate::kinds::nvlink_link::{REQUEST, RESPONSE};
+use crate::kinds::{bridge, memory_behind};
 use crate::measured::{ComponentMeasured, NodeTraffic, Offered};
 use crate::metric::metrics;
 use crate::metric::{Metric, MetricValue};
@@ -227,6 +227,10 @@ impl Component for NvGpu {
                 port.peer_port, port.path
             );
             wrong.push(("links", text));
+        }
+        let asks_bridge = matches!(self.work.as_str(), "all-to-all" | "random") && self.traffic.requests > 0;
+        if self.traffic.pattern == "mix" && member.refuses_atomics && asks_bridge {
+            wrong.push(("traffic.pattern", bridge::without_atomics("mix", "accesses, reads, writes or stream")));
         }
         let gpus = self.collective.gpus;
         if nodes < 2 && self.algorithm().is_some() {

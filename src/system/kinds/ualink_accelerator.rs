@@ -11,8 +11,8 @@ use crate::kind::{
     Carried, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, NodeLedger, PortDecl,
     PortRole, Site, SitePort, component,
 };
-use crate::kinds::memory_behind;
 use crate::kinds::ualink_link::{REQUEST, RESPONSE, codec};
+use crate::kinds::{bridge, memory_behind};
 use crate::measured::{ComponentMeasured, NodeTraffic, Offered};
 use crate::metric::MetricValue;
 use crate::metric::metrics;
@@ -275,6 +275,11 @@ impl Component for UalAccelerator {
                 ports.len()
             );
             wrong.push(("ports", text));
+        }
+        // Accelerator 0 is the hot spot, and asks the next node itself.
+        let asks_bridge = self.traffic.pattern != "hot-spot" || member.peers < 2;
+        if self.traffic.mix == "all" && member.refuses_atomics && asks_bridge {
+            wrong.push(("traffic.mix", bridge::without_atomics("all", "reads, writes or mix")));
         }
         let is_protected = |port: &SitePort| protection(port) != Protection::Off;
         let protected = ports.iter().find(|port| is_protected(port));

@@ -270,13 +270,14 @@ fn descriptions_that_ask_for_more_are_refused() {
     };
     for (text, expected) in [
         (window("{ class = \"DB\" }"), "expected NH"),
-        (window(""), "expected both or neither"),
+        (window(""), "found 0 windows and 1 target port, expected both or neither"),
         (window("{ base = 64 }"), "multiple of 256"),
         (window("{ size = \"1 MiB\" }"), "2097152"),
-        (window("{ accelerators = [\"4\"] }"), "at 4, expected 0 to 3"),
+        (window("{ accelerators = [\"4\"] }"), "at port or accelerator 4, expected 0 to 3"),
         (window("{ accelerators = [\"0\", \"1\", \"2\"] }"), "1, 2, 4, 8 or 16"),
         (window("{ accelerators = [\"one\"] }"), "found accelerator `one`"),
         (window("{ rights = [\"0:rx\"] }"), "found rights `0:rx`"),
+        (window("{ rights = [\"0:rwa\"] }"), "found rights `0:rwa`"),
         (window("{ base = 0 }, { base = \"1 MiB\" }"), "do not overlap"),
         (TEXT.replace("target_ports = 2", "target_ports = 2\ninbound_groups = [\"4096:0\"]"), "4096"),
         (TEXT.replace("target_ports = 2", "target_ports = 2\ninbound_entries = 1025"), "1024"),
@@ -295,4 +296,20 @@ fn rights_are_those_of_the_group() {
     let report = run(&text, &SHORT);
     assert!(count(&report, "nbridge", "inbound refused") > 0);
     assert!(report.violations.iter().all(|found| !found.place.starts_with("host")), "the host has group 0");
+}
+
+/// Atomics have no effect in windows of class MN, so traffic that has them there is refused by what to choose instead.
+#[test]
+fn traffic_with_atomics_is_refused_beside_memory_without_an_owner() {
+    let bridge_ualink = include_str!("../../../src/system/builtin/bridge-ualink.toml");
+    for (text, set, found) in [
+        (TEXT, "traffic.mix=all", "traffic.mix: found \"all\" with atomics"),
+        (bridge_ualink, "traffic.mix=all", "traffic.mix: found \"all\" with atomics"),
+        (TEXT, "component.gpu.traffic.pattern=mix", "traffic.pattern: found \"mix\" with atomics"),
+    ] {
+        let error = scenario::run(&request(text, &[set], 1), &mut |_| ()).expect_err("it is refused").to_string();
+        assert!(error.contains(found), "{set}: {error}");
+    }
+    // The hot spots are an accelerator and a GPU.
+    sound(TEXT, &with(&["traffic.mix=all", "traffic.pattern=hot-spot"]));
 }

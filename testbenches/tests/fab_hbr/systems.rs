@@ -236,7 +236,7 @@ fn fab_vcs_01_n() {
     let text = POOLED.replace(", { vcs = 1, vppb = 0, port = 0, ld = 1 }", "");
     let found = refused(&text);
     assert!(
-        found.contains("found none of VCS 1, expected one at least for every upstream port (fabric VCS-1)"),
+        found.contains("found no binding of VCS 1, expected at least one for every upstream port (fabric VCS-1)"),
         "{found}"
     );
     let twice = POOLED.replace(
@@ -249,7 +249,15 @@ fn fab_vcs_01_n() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
+    let with_command =
+        |command: &str| POOLED.replace("hosts = 2\n", &format!("hosts = 2\ncommands = [{{ {command} }}]\n"));
     let cases = [
+        (with_command("command = \"unbind\", vcs = 1, ld = 1"), "found ld = 1 of a command that unbinds"),
+        (with_command("command = \"unbind\", vcs = 1, port = 1"), "found port = 1 of a command that unbinds"),
+        (
+            with_command("command = \"bind\", vcs = 1, ld = 1, option = \"surprise\""),
+            "found option = \"surprise\" of a command that binds",
+        ),
         (
             POOLED.replace("port = 0, ld = 1", "port = 0, ld = 2"),
             "vPPB 0 of VCS 1: found LD 2 at switch.dsp[0], expected 0 to 1",

@@ -56,7 +56,11 @@ fn what_is_no_program_is_refused_with_its_line() {
     let text = refused(&["topology=mesh:2x1", program, "component.node.traffic.program=/nowhere.jsonl"]);
     assert!(text.contains("/nowhere.jsonl: No such file or directory"), "{text}");
     let text = refused(&["topology=mesh:2x1", program]);
-    assert!(text.contains("found a file without pattern = \"program\", or that pattern without a file"), "{text}");
+    assert!(text.contains("found no file with pattern = \"program\""), "{text}");
+    let text = refused(&["topology=mesh:2x1", &file]);
+    assert!(text.contains("found a file with pattern = \"uniform\", expected pattern = \"program\""), "{text}");
+    let text = refused(&["topology=mesh:2x1", "traffic.answer_flits=2"]);
+    assert!(text.contains("traffic.answer_flits: found 2 in an open loop"), "{text}");
     for set in [
         ["traffic.pattern=ring", "traffic.outstanding=1"],
         ["traffic.pattern=tree", "traffic.burst=2"],

@@ -63,6 +63,11 @@ config! {
     }
 }
 
+/// A number of things in words.
+fn counted(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
 /// What the memory of an accelerator holds at first, by its number and an address there.
 pub type MemoryOf = fn(u16, u64) -> LineBytes;
 
@@ -101,9 +106,9 @@ impl InboundFields {
         let is_whole = self.inbound.is_empty() == (self.target_ports == 0);
         let text = || {
             let text = format!(
-                "found {} windows and {} ports `target`, expected both or neither: windows lead from ports to accelerators",
-                self.inbound.len(),
-                self.target_ports
+                "found {} and {}, expected both or neither: windows lead from ports to accelerators",
+                counted(self.inbound.len(), "window"),
+                counted(self.target_ports, "target port"),
             );
             ("inbound", text)
         };

@@ -32,6 +32,13 @@ fn node_part(outbound: &OutboundFields) -> NodePart {
     if outbound.windows.is_empty() { NodePart::Requester } else { NodePart::Memory }
 }
 
+/// Why traffic with atomics cannot be judged beside a bridge that refuses them; `others` are the choices without.
+pub fn without_atomics(found: &str, others: &str) -> String {
+    format!(
+        "found \"{found}\" with atomics beside a bridge with a window of class MN, which refuses them, expected {others}, or windows of class MC"
+    )
+}
+
 /// The ends of its ports: those of links to accelerators as they come, those of CXL ports, those of target ports.
 type PortEnds = (Vec<ComponentPlug>, Vec<NodeEnds>, Vec<(OutEnd<Message>, InEnd<Message>)>);
 

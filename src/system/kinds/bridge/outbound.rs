@@ -85,6 +85,11 @@ impl OutboundFields {
         self.cxl_ports + self.coherent_ports
     }
 
+    /// Whether a window leads to memory that nobody keeps coherent, where no atomic can be done (`bridge` §4.1, BRG-MAP-14).
+    pub fn refuses_atomics(&self) -> bool {
+        self.windows.iter().any(|(window, _)| window.class == "MN")
+    }
+
     /// The windows.
     fn windows(&self, limits: WindowLimits) -> Result<BridgeWindows, ConfigFinding> {
         let windows = self.windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports]));

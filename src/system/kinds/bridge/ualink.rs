@@ -104,6 +104,10 @@ impl Component for BridgeUalink {
         node_part(&self.outbound)
     }
 
+    fn refuses_atomics(&self) -> bool {
+        self.outbound.refuses_atomics()
+    }
+
     fn own_wait_fs(&self, clock: Clock) -> u64 {
         clock.periods_fs(self.stages.timeout_cycles)
     }

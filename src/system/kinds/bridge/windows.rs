@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 
 /// Rights of groups.
 const RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r, w and a, or -";
+/// Rights of groups of CXL, whose messages are no atomics.
+const INBOUND_RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r and w, or -";
 /// Accelerators of a window from CXL.
 const TARGETS: &str = "accelerators by number, 1, 2, 4, 8 or 16 of them";
 
@@ -37,25 +39,30 @@ config! {
         class: String = "NH" [Unit::Of("-")] in FieldRange::Words(&["NH"]), "NH = memory of accelerators that nobody keeps coherent, HDM-H (bridge §2); other classes are not built";
         accelerators: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(TARGETS), "accelerators among which the window is dealt, each at the address that the window gives; left out, accelerator 0 (bridge §2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
-        rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
+        rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(INBOUND_RIGHTS), "what groups may do: r = read, w = write, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
     }
 }
 
-/// Reads `GROUP:RIGHTS`.
-fn rights(text: &str) -> Option<(usize, AccessRights)> {
+/// Reads `GROUP:RIGHTS` with these letters.
+fn rights(text: &str, letters_known: &str) -> Option<(usize, AccessRights)> {
     let (group, letters) = text.split_once(':')?;
     let group = group.parse().ok().filter(|group| *group < GROUPS)?;
-    let known = letters == "-" || !letters.is_empty() && letters.chars().all(|letter| "rwa".contains(letter));
+    let known = letters == "-" || !letters.is_empty() && letters.chars().all(|letter| letters_known.contains(letter));
     let has = |letter| letters.contains(letter);
     known.then(|| (group, AccessRights { read: has('r'), write: has('w'), atomic: has('a') }))
 }
 
-/// Rights of all groups by a list of texts; without any all may do all.
-fn rights_of_groups(texts: &[(String, TextPlace)]) -> Result<[AccessRights; GROUPS], String> {
+/// Rights of all groups by a list of texts with these letters, of which `expected` says what they may be; without any all may do all.
+fn rights_of_groups(
+    texts: &[(String, TextPlace)],
+    letters: &str,
+    expected: &str,
+) -> Result<[AccessRights; GROUPS], String> {
     let rest = if texts.is_empty() { AccessRights::ALL } else { AccessRights::default() };
     let mut of_groups = [rest; GROUPS];
     for (text, _) in texts {
-        let (group, rights) = rights(text).ok_or_else(|| format!("found rights `{text}`, expected {RIGHTS}"))?;
+        let (group, rights) =
+            rights(text, letters).ok_or_else(|| format!("found rights `{text}`, expected {expected}"))?;
         of_groups[group] = rights;
     }
     Ok(of_groups)
@@ -103,7 +110,7 @@ impl BridgeWindowFields {
             ));
         }
         ports.iter_mut().for_each(|port| *port += first);
-        let of_groups = rights_of_groups(&self.rights)?;
+        let of_groups = rights_of_groups(&self.rights, "rwa", RIGHTS)?;
         Ok(BridgeWindow {
             base: self.base,
             size: self.size,
@@ -136,7 +143,7 @@ impl InboundWindowFields {
             class: InboundClass::Nh,
             ports,
             granule: self.granule,
-            rights: rights_of_groups(&self.rights)?,
+            rights: rights_of_groups(&self.rights, "rw", INBOUND_RIGHTS)?,
         })
     }
 }

@@ -160,6 +160,25 @@ impl HbrCxlSwitch {
     }
 }
 
+impl HbrCommand {
+    /// Says which field its command has no use for.
+    fn unused(&self) -> Option<String> {
+        match (self.command.as_str(), self.ld) {
+            ("bind", _) if self.option != "managed" => {
+                Some(format!("found option = \"{}\" of a command that binds, expected one that unbinds", self.option))
+            }
+            ("unbind", Some(ld)) => Some(format!(
+                "found ld = {ld} of a command that unbinds, expected vcs and vppb alone, which say what is unbound"
+            )),
+            ("unbind", None) if self.port != 0 => Some(format!(
+                "found port = {} of a command that unbinds, expected vcs and vppb alone, which say what is unbound",
+                self.port
+            )),
+            _ => None,
+        }
+    }
+}
+
 impl Component for HbrCxlSwitch {
     fn ports(&self) -> Vec<PortDecl> {
         let port = |name, len, role| PortDecl { name, len: Some(len), links: hbr_links(), role };
@@ -175,10 +194,13 @@ impl Component for HbrCxlSwitch {
         let ever = self.bound_ever();
         let has = |vcs: usize| ever.iter().any(|binding| binding.vcs == vcs);
         if let Some(vcs) = (0..self.hosts).find(|vcs| wrong.is_empty() && !has(*vcs)) {
-            wrong
-                .push(format!("found none of VCS {vcs}, expected one at least for every upstream port (fabric VCS-1)"));
+            wrong.push(format!(
+                "found no binding of VCS {vcs}, expected at least one for every upstream port (fabric VCS-1)"
+            ));
         }
         let wrong = wrong.into_iter().map(|text| ("bindings", text));
+        let wrong =
+            wrong.chain(self.commands.iter().filter_map(|(one, _)| one.unused()).map(|text| ("commands", text)));
         let expected = "CACHEID:DEVICE or CACHEID:none, both 0 to 15";
         let entries = self.table.iter().filter(|(text, _)| entry(text).is_none());
         wrong.chain(entries.map(|(text, _)| ("table", format!("found `{text}`, expected {expected}")))).collect()
@@ -208,7 +230,7 @@ impl Component for HbrCxlSwitch {
         };
         if let Some((HbrCommand { vcs, vppb, .. }, _)) = self.commands.iter().find(moved) {
             let text = format!(
-                "found vPPB {vppb} of VCS {vcs}, whose host caches lines, expected one of a host that has none to give back"
+                "found vPPB {vppb} of VCS {vcs}, whose host caches lines, expected a vPPB of a host that caches none"
             );
             found.push(("commands", text));
         }

@@ -643,7 +643,9 @@ package scalepool_dpi_pkg;
     //   op, vc, tag, rid, size, ep, atag, address, attr and route, since the link fills in the others. `data` has up to 256 bytes,
     //   `enables` 16. `extra` is 0.
     // * ualink: `layout` is SP_NO_LAYOUT and `bits` has length 0. `data` is a TL flit of 64 bytes, lower half first; bit 0 or 1 of `extra` is
-    //   set if the lower or the upper half is a message.
+    //   set if the lower or the upper half is a message. An end with `layer` = `tl` has requests and responses instead: `layout` is that
+    //   of `ualink.tl_req` or `ualink.tl_rsp` and `bits` its bytes, `data` has 64 bytes for each beat, `enables` 32 bytes for a block of
+    //   256, and bit n of `extra` says that beat n is poisoned.
     import "DPI-C" sp_dpi_link_send_bits = function int sp_link_send_bits(
         input longint unsigned link,
         input int unsigned layout,

@@ -206,7 +206,7 @@ impl PacketProgram {
             let packet = &self.packets[n as usize];
             let own = of_node.packets.len() as u32;
             for &after in &packet.after {
-                of_node.waiting.entry(after).or_insert_with(Vec::new).push(own);
+                of_node.waiting.entry(after).or_default().push(own);
             }
             let earliest_cycle = packet.time_fs.div_ceil(cycle_fs.max(1));
             if packet.after.is_empty() {

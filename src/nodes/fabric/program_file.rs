@@ -98,9 +98,19 @@ impl Line {
 /// # Errors
 /// [`ProgramFileError`].
 pub fn read_program(path: &Path, nodes: u16, flit_bytes: u32) -> Result<PacketProgram, ProgramFileError> {
+    let file = std::fs::File::open(path).map_err(|error| ProgramFileError::Read { path: path.into(), error })?;
+    read_lines(path, BufReader::new(file), nodes, flit_bytes)
+}
+
+/// The program in the lines of a file; `path` is for what is said about them.
+fn read_lines(
+    path: &Path,
+    mut reader: impl BufRead,
+    nodes: u16,
+    flit_bytes: u32,
+) -> Result<PacketProgram, ProgramFileError> {
     let unread = |error| ProgramFileError::Read { path: path.into(), error };
-    let file = std::fs::File::open(path).map_err(unread)?;
-    let (mut reader, mut text, mut packets) = (BufReader::new(file), Vec::new(), Vec::new());
+    let (mut text, mut packets) = (Vec::new(), Vec::new());
     for line in 1.. {
         text.clear();
         let wrong = |text: String| ProgramFileError::Line { path: path.into(), line, text };
@@ -135,13 +145,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<PacketProgram, String> {
-        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("scalepool-program-{}-{number}.jsonl", std::process::id()));
-        std::fs::write(&path, text).expect("it can be written");
-        let program = read_program(&path, 6, 16).map_err(|error| error.to_string());
-        std::fs::remove_file(&path).expect("it was written");
-        program.map_err(|text| text.replace(&path.display().to_string(), "FILE"))
+        read_lines(Path::new("FILE"), text.as_bytes(), 6, 16).map_err(|error| error.to_string())
     }
 
     #[test]

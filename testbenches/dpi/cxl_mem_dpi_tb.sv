@@ -10,19 +10,25 @@ module cxl_mem_dpi_tb;
     localparam int LINES = 16;
     localparam bit [51:0] SIZE_BYTES = 52'h1_0000;
 
-    // A memory that gives one answer another tag.
+    // A memory that gives one answer another tag, and metadata of 0 with all data if it is told so.
     class wrong_memory extends sp_cxl_mem_device;
         longint unsigned wrong_one;
+        bit has_metadata;
 
         function new(sp_link_end link, longint unsigned wrong_one);
             super.new(link, 2, SIZE_BYTES);
             this.wrong_one = wrong_one;
+            has_metadata = 0;
         endfunction
 
         virtual function sp_message answer_of(sp_message request);
             sp_message answer;
             answer = super.answer_of(request);
             if (served == wrong_one) answer.set("tag", answer.get("tag") ^ 64'h100);
+            if (has_metadata && answer.has_data) begin
+                answer.extra = 64'(scalepool_dpi_pkg::SP_METADATA);
+                answer.set("trp", 1);
+            end
             return answer;
         endfunction
     endclass
@@ -167,6 +173,44 @@ module cxl_mem_dpi_tb;
             stop();
         endtask
 
+        // Metadata of 0 is no sign of half a line.
+        task metadata;
+            bit [511:0] line;
+            sp_answer_e answer;
+            make(SP_PROTOCOL_CXL_256B, 0);
+            memory.has_metadata = 1;
+            host.write(52'h40, {16{32'h5a17_0042}}, answer);
+            host.read(52'h40, line, answer);
+            if (answer != SP_ANSWER_OK || line != {16{32'h5a17_0042}}) $fatal(1, "a line with metadata: found %s, %h", answer.name(), line);
+            stop();
+        endtask
+
+        // One line, by one of many callers.
+        task one_read(input int number);
+            bit [511:0] line;
+            sp_answer_e answer;
+            host.read(52'(64 * number), line, answer);
+            if (answer != SP_ANSWER_OK) $fatal(1, "caller %0d of nine at four tags: found %s", number, answer.name());
+        endtask
+
+        // Who finds no free tag waits, however many are woken by the same one.
+        task more_callers_than_tags;
+            make(SP_PROTOCOL_CXL_68B, 0);
+            fork
+                one_read(0);
+                one_read(1);
+                one_read(2);
+                one_read(3);
+                one_read(4);
+                one_read(5);
+                one_read(6);
+                one_read(7);
+                one_read(8);
+            join
+            if (memory.served != 9) $fatal(1, "nine callers at four tags: found %0d requests", memory.served);
+            stop();
+        endtask
+
         // A second INIT.Param stops the link: requests end at once, until both ends begin anew.
         task stopped_link;
             sp_answer_e answers[3];
@@ -200,6 +244,8 @@ module cxl_mem_dpi_tb;
         pair.traffic(SP_PROTOCOL_CXL_256B_LOPT);
         pair.traffic(SP_PROTOCOL_CXL_256B_PBR);
         pair.wrong_tag();
+        pair.more_callers_than_tags();
+        pair.metadata();
         pair.stopped_link();
         $display("%0d flit clocks, %0d units hit", pair.flit_clocks, pair.hits);
         if (pair.hits == 0) $fatal(1, "no unit was hit");

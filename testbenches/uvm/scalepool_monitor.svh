@@ -11,6 +11,7 @@ class scalepool_monitor extends uvm_monitor;
   int unsigned waived; // events
   int unsigned errors_of_line; // that the link has repaired
   protected scalepool_request_item open[bit [15:0]];
+  protected bit has_half[bit [15:0]]; // of the line that answers this tag
 
   function new(string name, uvm_component parent);
     super.new(name, parent);
@@ -108,8 +109,11 @@ class scalepool_monitor extends uvm_monitor;
     bit [63:0] opcode;
     request = scalepool_request_item::type_id::create("request");
     opcode = message.get("opcode");
+    // A speculative read has no answer.
+    if (!message.has_data && opcode == 64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_SPEC_RD)) return;
     if (message.has_data) request.op = SCALEPOOL_WRITE;
-    else if (opcode == 64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_RD)) request.op = SCALEPOOL_READ;
+    else if (opcode inside {64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_RD), 64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_RD_DATA)})
+      request.op = SCALEPOOL_READ;
     else request.op = SCALEPOOL_INVALIDATE;
     request.line_number = 46'(message.get("address") >> 6);
     request.tag = 16'(message.get("tag"));
@@ -117,7 +121,9 @@ class scalepool_monitor extends uvm_monitor;
     request.whole = !message.has_enables;
     request.enables = message.has_enables ? message.enables : '1;
     request.request_unit = message.unit;
+    request.answer = SP_ANSWER_OK;
     open[request.tag] = request;
+    has_half[request.tag] = 0;
   endfunction
 
   protected function void close_request(sp_message message);
@@ -128,12 +134,18 @@ class scalepool_monitor extends uvm_monitor;
     request = open[tag];
     // Of an answer in two messages, the data ends the request.
     if (request.op == SCALEPOOL_READ && !message.has_data) return;
-    open.delete(tag);
-    request.answer = SP_ANSWER_OK;
     if (message.has_data) begin
-      request.line = message.data;
       if (message.get("poison") != 0) request.answer = SP_ANSWER_POISON;
+      if (message.get("opcode") == 64'(scalepool_cxl68_pkg::DRS_OPCODE_MEM_DATA_NXM)) request.answer = SP_ANSWER_NO_MEMORY;
+      // A line may come as two halves of 32 bytes.
+      if (message.is_half()) begin
+        if (message.extra == 64'(scalepool_dpi_pkg::SP_LOWER_HALF)) request.line[255:0] = message.data[255:0];
+        else request.line[511:256] = message.data[511:256];
+        has_half[tag] = !has_half[tag];
+        if (has_half[tag]) return;
+      end else request.line = message.data;
     end
+    open.delete(tag);
     request.answer_unit = message.unit;
     request.is_done = 1;
     transactions.write(request);

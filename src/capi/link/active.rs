@@ -23,8 +23,8 @@ pub struct CapiEnd {
     down: bool,
     /// Its link trains: nobody has to say anything.
     trains: bool,
-    /// It was up when it was last asked about losses.
-    was_up: bool,
+    /// Losses that it had when it was last asked about them.
+    losses: u32,
     liveness: Liveness,
 }
 
@@ -33,7 +33,7 @@ impl CapiEnd {
         let mut end = end_of(config)?;
         end.report_repairs();
         let liveness = Liveness::new(LivenessLimits { flits: config.liveness_flits, time_fs: None });
-        Ok(CapiEnd { end, next: None, wants_training: false, down: false, trains: false, was_up: false, liveness })
+        Ok(CapiEnd { end, next: None, wants_training: false, down: false, trains: false, losses: 0, liveness })
     }
 
     pub fn attach_hooks(&mut self, hooks: &Hooks) {
@@ -100,8 +100,13 @@ impl CapiEnd {
 
     /// Whether the link has gone down since the last call, and what was open with it.
     pub fn take_loss(&mut self) -> bool {
-        let was_up = std::mem::replace(&mut self.was_up, self.end.is_up());
-        was_up && !self.was_up && self.end.loses_transactions()
+        let losses = self.end.losses();
+        std::mem::replace(&mut self.losses, losses) != losses
+    }
+
+    /// Whether what is sent now is lost, since the link is down.
+    pub fn loses_what_is_sent(&self) -> bool {
+        self.end.loses_what_is_sent()
     }
 
     /// Training begins or is over.

@@ -35,8 +35,13 @@ pub trait EndMessages {
     /// The oldest message that has come. NVLink: of the lowest channel.
     fn take(&mut self) -> Option<CapiMessage>;
 
-    /// Whether transactions that are open when the link goes down are lost with it.
-    fn loses_transactions(&self) -> bool {
+    /// How often the link has gone down and all that was open or queued was lost with it.
+    fn losses(&self) -> u32 {
+        0
+    }
+
+    /// Whether what is sent now is lost, since the link is down.
+    fn loses_what_is_sent(&self) -> bool {
         false
     }
 
@@ -154,6 +159,11 @@ fn foreign() -> Failure {
     refused("a message of another protocol").into()
 }
 
+/// A message of UALink for an end with the other layer on top.
+fn other_layer(found: &str, expected: &str) -> Failure {
+    FormError::new("message", found, expected).into()
+}
+
 impl EndMessages for cxl68::Cxl68End {
     fn waiting(&self) -> usize {
         Class68::ALL.iter().map(|&class| cxl68::Cxl68End::waiting(self, class)).sum()
@@ -227,7 +237,9 @@ impl EndMessages for UalEnd<Queue> {
     }
 
     fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
-        let CapiMessage::Ualink(flit) = message else { return Err(foreign()) };
+        let CapiMessage::Ualink(flit) = message else {
+            return Err(other_layer("a request or a response", "a TL flit: the end was made without `layer` = `tl`"));
+        };
         self.client.out.push_back(flit);
         Ok(())
     }
@@ -252,7 +264,9 @@ impl EndMessages for UalEnd<Tl> {
     }
 
     fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
-        let CapiMessage::UalinkTransfer(transfer) = message else { return Err(foreign()) };
+        let CapiMessage::UalinkTransfer(transfer) = message else {
+            return Err(other_layer("a TL flit", "a request or a response: the end was made with `layer` = `tl`"));
+        };
         Ok(self.client.send(*transfer).map_err(refused)?)
     }
 
@@ -266,8 +280,12 @@ impl EndMessages for UalEnd<Tl> {
         CapiMessage::of_transfer(transfer)
     }
 
-    fn loses_transactions(&self) -> bool {
-        true
+    fn losses(&self) -> u32 {
+        self.client.losses()
+    }
+
+    fn loses_what_is_sent(&self) -> bool {
+        self.client.is_dropping()
     }
 
     fn is_up(&self) -> bool {

@@ -10,6 +10,7 @@ use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::nvlink::{Op, Vc};
+use scalepool_protocols::ualink::code::FieldType;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::half::{HALF_BYTES, TlFlit};
@@ -107,12 +108,25 @@ pub fn transfer_of(
     let (field, address) = match def.name {
         name if name == TlReq::DEF.name => {
             let request = TlReq::from_bits(bits);
+            right_kind(request.ftype, TlReq::default().ftype)?;
             (ControlField::Request(request), request.address.into())
         }
-        name if name == TlRsp::DEF.name => (ControlField::Response(TlRsp::from_bits(bits)), MaybeAddress::NONE),
+        name if name == TlRsp::DEF.name => {
+            let response = TlRsp::from_bits(bits);
+            right_kind(response.ftype, TlRsp::default().ftype)?;
+            (ControlField::Response(response), MaybeAddress::NONE)
+        }
         name => return Err(unknown(name, "ualink: `ualink.tl_req` or `ualink.tl_rsp`")),
     };
     Ok(Transfer { address, poisoned, ..pack::with_data(field, beats, enables) })
+}
+
+/// The kind of field that a request or response has on the wire: with another one the peer would read another field.
+fn right_kind(found: FieldType, expected: FieldType) -> Result<(), FormError> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(FormError::new("message.fields.ftype", found.0.to_string(), expected.0.to_string()))
 }
 
 /// A layout with its bits, and what else stands in the object.

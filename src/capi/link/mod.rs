@@ -216,7 +216,9 @@ impl Link {
 
     /// Queues a message, and shows it to those who judge it.
     fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
-        let judged = self.judged(&message);
+        // Nobody is owed an answer to what is lost before it is sent.
+        let is_lost = self.end()?.loses_what_is_sent();
+        let judged = if is_lost { None } else { self.judged(&message) };
         self.end()?.send(message)?;
         self.judge(Direction::Tx, judged);
         Ok(())
@@ -461,7 +463,7 @@ pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const
 /// * ualink: a TL flit with `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3: bit 0 or 1 is set if
 ///   the lower or the upper half is a message). With `layer` = `tl` it is a request or a response, `{"layout":..,"fields":{..}}`
 ///   of `ualink.tl_req` or `ualink.tl_rsp`, with `data` (hex of 64 bytes for each beat), `be` (hex of 32 bytes, bit n for byte n of the
-///   256 bytes around) and `poisoned` (a number, bit n for beat n) where it has data. When such a link goes down, all that is open is
+///   256 bytes around) and `poisoned` (a number, bit n for beat n, whose bytes mean nothing) where it has data. When such a link goes down, all that is open is
 ///   lost, and so is what is queued until it is up again
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_send(link: u64, message: *const c_char, message_length: usize) -> i32 {

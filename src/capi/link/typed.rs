@@ -108,7 +108,7 @@ unsafe impl Plain for SpLinkStatus {}
 /// * ualink: `layout` is SP_NO_LAYOUT and `bits` has length 0. `data` is a TL flit of 64 bytes, lower half first; bit 0 or 1 of `extra` is
 ///   set if the lower or the upper half is a message. An end with `layer` = `tl` has requests and responses instead: `layout` is that
 ///   of `ualink.tl_req` or `ualink.tl_rsp` and `bits` its bytes, `data` has 64 bytes for each beat, `enables` 32 bytes for a block of
-///   256, and bit n of `extra` says that beat n is poisoned.
+///   256, and bit n of `extra` says that beat n is poisoned: its bytes mean nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_send_bits(
     link: u64,

@@ -227,6 +227,11 @@
       this.enables = enables;
     endfunction
 
+    // Whether its data is half of a line: 32 bytes, which cxl-68b alone has. The 256B modes have metadata in `extra`.
+    function bit is_half();
+      return has_data && layout.len() > 5 && layout.substr(0, 4) == "cxl68" && extra inside {64'(SP_LOWER_HALF), 64'(SP_UPPER_HALF)};
+    endfunction
+
     // Whether it says the same.
     virtual function bit same(sp_message other);
       pack();

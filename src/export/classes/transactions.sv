@@ -187,7 +187,8 @@
       bit [15:0] tag;
       request = new();
       request.address = {address[51:6], 6'd0};
-      wait (free_tags.size() != 0 || open.num() == 0 || stopped);
+      // One tag that becomes free may wake several who wait for it.
+      do wait (free_tags.size() != 0 || open.num() == 0 || stopped); while (free_tags.size() == 0 && open.num() != 0 && !stopped);
       if (free_tags.size() == 0 || stopped) begin
         request.answer = SP_ANSWER_BROKEN;
         request.is_done = 1;
@@ -239,7 +240,7 @@
       request = open[tag];
       if (message.has_data) begin
         // A line may come as two halves of 32 bytes.
-        if (message.extra inside {64'(SP_LOWER_HALF), 64'(SP_UPPER_HALF)}) begin
+        if (message.is_half()) begin
           if (message.extra == 64'(SP_LOWER_HALF)) request.line[255:0] = message.data[255:0];
           else request.line[511:256] = message.data[511:256];
           request.has_half = !request.has_half;

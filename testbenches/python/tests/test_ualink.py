@@ -2,9 +2,11 @@
 at the flit."""
 
 import asyncio
+import contextlib
 import logging
 import random
 import unittest
+from types import SimpleNamespace
 
 import cocotbext.scalepool as sp
 
@@ -212,6 +214,36 @@ class WrongCompleters(unittest.IsolatedAsyncioTestCase):
             self.assertEqual({error.tag for error in caught}, {tag if tags is None else tags})
             self.assertGreaterEqual(len(caught), 1)
 
+    async def test_a_response_that_nobody_asked_for_is_named_where_only_a_completer_stands(self):
+        with self.assertRaises(sp.TransactionError) as caught:
+            async with sp.LinkPair("ualink", **CONFIG) as pair:
+                sp.UalCompleter(pair.device, accelerator=B)
+                fields = {"rdwr": "Write", "tag": 9, "dst": B, "src": A}
+                pair.host.end.send({"layout": "ualink.tl_rsp", "fields": fields})
+                for _ in range(500):
+                    await asyncio.sleep(0)
+        self.assertEqual(caught.exception.rule, "TXN-TAG-02")
+
+    def test_a_partner_raises_what_no_call_raises(self):
+        violation = SimpleNamespace(rule="TXN-TAG-02")
+        for by, agents, raises in (
+            ("peer", (), True),
+            ("line", (), False),
+            ("peer", (sp.UalRequester,), False),
+            ("peer", (sp.UalCompleter,), True),
+            ("peer", (sp.UalRequester, sp.UalCompleter), False),
+            ("end", (sp.UalCompleter,), False),
+            ("end", (), True),
+        ):
+            partner, end = sp.LinkPartner.__new__(sp.LinkPartner), sp.PairedEnd("ualink", "down", **CONFIG)
+            for agent in agents:
+                agent(end, accelerator=A)
+            # A function of a test is no call that raises.
+            partner.on_step, partner.takers = [*end.on_step, lambda: None], end.takers
+            event = SimpleNamespace(by=by, violation=violation, unit=0, port="rx")
+            with self.assertRaises(sp.RuleError) if raises else contextlib.nullcontext():
+                partner._raise([event])
+
     async def test_a_wrong_requester_is_noticed_by_the_completer(self):
         with self.assertRaises(sp.TransactionError) as caught:
             async with sp.LinkPair("ualink", **CONFIG) as pair:
@@ -254,7 +286,7 @@ class Refusals(unittest.TestCase):
             ({"layout": "ualink.tl_req", "fields": read, "data": "00" * 63}, "found 63 bytes, expected 64 bytes for each beat"),
             ({"layout": "ualink.tl_req", "fields": read, "data": "00" * 64}, "2"),
             ({"layout": "ualink.tl_req", "fields": {"cmd": "Write", "len": 15}, "data": "00" * 64}, "byte enables"),
-            ({"lower": "00" * 32}, "lower"),
+            ({"lower": "00" * 32}, "found a TL flit, expected a request or a response"),
         ):
             with self.assertRaises(sp.InputError) as caught:
                 end.send(form)

@@ -21,3 +21,4 @@ mod steps;
 mod table;
 mod transactions;
 mod typed;
+mod ualink_transfers;

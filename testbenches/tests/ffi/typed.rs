@@ -14,28 +14,28 @@ use std::ptr::null_mut;
 
 /// A message as bits and bytes.
 #[derive(Debug, Default, Clone, PartialEq)]
-struct Bits {
-    layout: u32,
-    bits: Vec<u8>,
-    data: Vec<u8>,
-    enables: Vec<u8>,
-    extra: u64,
+pub struct Bits {
+    pub layout: u32,
+    pub bits: Vec<u8>,
+    pub data: Vec<u8>,
+    pub enables: Vec<u8>,
+    pub extra: u64,
 }
 
-fn layout(name: &str) -> u32 {
+pub fn layout(name: &str) -> u32 {
     let mut layout = u32::MAX;
     assert_eq!(unsafe { sp_layout_find(start(name), name.len(), &mut layout) }, SP_OK, "{}", last_error());
     layout
 }
 
-fn encoded(form: &Value) -> Vec<u8> {
+pub fn encoded(form: &Value) -> Vec<u8> {
     let (text, mut bytes, mut length) = (form.to_string(), [0; 16], 0);
     let status = unsafe { sp_encode_json(start(&text), text.len(), bytes.as_mut_ptr(), bytes.len(), &mut length) };
     assert_eq!(status, SP_OK, "{}", last_error());
     bytes[..length].to_vec()
 }
 
-fn bytes_of(hex: &Value) -> Vec<u8> {
+pub fn bytes_of(hex: &Value) -> Vec<u8> {
     let hex = hex.as_str().unwrap_or_default();
     (0..hex.len()).step_by(2).map(|n| u8::from_str_radix(&hex[n..n + 2], 16).expect("hex")).collect()
 }
@@ -68,19 +68,19 @@ fn bits_of(protocol: &str, form: &Value) -> Bits {
     }
 }
 
-fn send_bits(link: u64, m: &Bits) -> i32 {
+pub fn send_bits(link: u64, m: &Bits) -> i32 {
     let (bits, data, enables) = (m.bits.as_ptr(), m.data.as_ptr(), m.enables.as_ptr());
     let lengths = [m.bits.len(), m.data.len(), m.enables.len()];
     unsafe { sp_link_send_bits(link, m.layout, bits, lengths[0], data, lengths[1], enables, lengths[2], m.extra) }
 }
 
-fn take_bits(link: u64) -> Option<Bits> {
-    let (mut bits, mut data, mut enables) = ([0; 32], [0; 256], [0; 16]);
+pub fn take_bits(link: u64) -> Option<Bits> {
+    let (mut bits, mut data, mut enables) = ([0; 32], [0; 256], [0; 32]);
     let (mut layout, mut extra, mut lengths) = (0, 0, [0; 3]);
     let [b, d, e] = &mut lengths;
     let status = unsafe {
         let (bits, data, enables) = (bits.as_mut_ptr(), data.as_mut_ptr(), enables.as_mut_ptr());
-        sp_link_take_bits(link, &mut layout, bits, 32, b, data, 256, d, enables, 16, e, &mut extra)
+        sp_link_take_bits(link, &mut layout, bits, 32, b, data, 256, d, enables, 32, e, &mut extra)
     };
     if status == SP_EMPTY {
         return None;
@@ -90,7 +90,7 @@ fn take_bits(link: u64) -> Option<Bits> {
     Some(Bits { layout, bits: bits[..b].into(), data: data[..d].into(), enables: enables[..e].into(), extra })
 }
 
-fn send_json(link: u64, form: &Value) -> i32 {
+pub fn send_json(link: u64, form: &Value) -> i32 {
     let text = form.to_string();
     unsafe { sp_link_send(link, start(&text), text.len()) }
 }
@@ -122,7 +122,7 @@ fn messages(protocol: &str) -> Vec<Value> {
 }
 
 /// Two ends that exchange what they send for some flit clocks.
-fn exchange(ends: [u64; 2], clocks: usize) {
+pub fn exchange(ends: [u64; 2], clocks: usize) {
     for _ in 0..clocks {
         let sent = ends.map(|end| {
             assert_eq!(sp_link_step(end, 1), SP_OK, "{}", last_error());

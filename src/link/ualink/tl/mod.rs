@@ -183,6 +183,16 @@ impl Tl {
         self.said_done && self.purse.is_open()
     }
 
+    /// How often the link has gone down, and with it all that was open or queued.
+    pub fn losses(&self) -> u32 {
+        self.epoch
+    }
+
+    /// The link is down: what is sent now is dropped, until the first TL flit is asked for again.
+    pub fn is_dropping(&self) -> bool {
+        self.dropping
+    }
+
     /// Transactions of a class that wait to be sent.
     pub fn waiting(&self, class: TlClass) -> usize {
         let class = class.index();

@@ -141,7 +141,7 @@ class NvlRequester(_Flat, Requester):
     def _own_fields(self) -> Mapping[str, int | str]:
         return {"rid": self.requester}
 
-    def _concerns(self, event: Event) -> bool:
+    def concerns(self, event: Event) -> bool:
         return event.violation.rule not in _OF_REQUESTS
 
     def _answer(self, request: OpenRequest, form: Form) -> None:
@@ -211,5 +211,5 @@ class NvlCompleter(_Flat, Completer):
     def _response(self, request: Form, op: str, **more: int) -> Form:
         return self._form(op, {"tag": request["tag"], "rid": request["rid"], **more})
 
-    def _concerns(self, event: Event) -> bool:
+    def concerns(self, event: Event) -> bool:
         return event.violation.rule in _OF_REQUESTS

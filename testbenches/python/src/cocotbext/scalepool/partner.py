@@ -31,7 +31,7 @@ class LinkPartner:
     injects count for the `line`. An active end pauses while `tx` is not ready.
 
     With `raises=True` the first rule that a design breaks is a `RuleError`, at the flit that shows it: it fails the test. Where calls such
-    as `CxlMemHost` stand on the partner, rules of transactions are the exceptions of those calls instead.
+    as `CxlMemHost` stand on the partner, the rules of transactions that concern them are the exceptions of those calls instead.
 
     A passive partner judges both directions together, in the order in which flits end, so its `rx` and `tx` only pass them on; it
     may be two flits behind the design. `FlitMonitor` watches a single direction. `CxlMemHost` and `CxlMemDevice` stand on an
@@ -141,9 +141,14 @@ class LinkPartner:
     def _raise(self, events: list[Event]) -> None:
         """Raises the first rule that a design has broken, if it is not an exception of a call."""
         for event in events:
-            told = self.on_step and event.violation.rule.startswith("TXN-")
-            if event.by != "line" and not told:
+            if event.by != "line" and not self._is_told(event):
                 raise RuleError(event)
+
+    def _is_told(self, event: Event) -> bool:
+        """Whether calls on this partner raise what breaks a rule of transactions: as what has come to one of them, or as what it sends."""
+        if not self.takers or not event.violation.rule.startswith("TXN-"):
+            return False
+        return event.by == "end" or any(agent.concerns(event) for agent in self.takers.values())
 
     async def _run(self) -> None:
         edge = RisingEdge(self._clock)

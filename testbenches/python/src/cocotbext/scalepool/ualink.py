@@ -140,7 +140,7 @@ class UalRequester(Requester):
     def _own_fields(self) -> Mapping[str, int | str]:
         return {"src": self.accelerator, "vchan": self.vchan}
 
-    def _concerns(self, event: Event) -> bool:
+    def concerns(self, event: Event) -> bool:
         return event.violation.rule not in _OF_REQUESTS
 
     def _is_last(self, form: Form) -> bool:
@@ -248,5 +248,5 @@ class UalCompleter(Completer):
             found.append({**one, "data": data.hex(), "poisoned": int(poison)})
         return found
 
-    def _concerns(self, event: Event) -> bool:
+    def concerns(self, event: Event) -> bool:
         return event.violation.rule in _OF_REQUESTS

@@ -109,9 +109,9 @@ class TransactionAgent:
 
     def _of_transactions(self, events: list[Event], by: str = "peer") -> list[Event]:
         """Returns the rules of transactions that the other end, or this one, has broken."""
-        return [event for event in events if event.by == by and event.violation.rule.startswith("TXN-") and self._concerns(event)]
+        return [event for event in events if event.by == by and event.violation.rule.startswith("TXN-") and self.concerns(event)]
 
-    def _concerns(self, event: Event) -> bool:
+    def concerns(self, event: Event) -> bool:
         """Whether a broken rule is about what this agent takes, and not about what another one on the same end does."""
         return True
 
@@ -130,6 +130,10 @@ class TransactionAgent:
             layout = self._layout_of(form)
             taker = self.link.takers.get(layout)
             if taker is None:
+                # A rule that such a message breaks says more.
+                for event in self.link.collect():
+                    if event.by == "peer" and event.violation.rule.startswith("TXN-"):
+                        raise error_of(event)
                 raise KindError(f"flit {self.link.received - 1}: found {layout}, expected one of {tuple(self.link.takers)}")
             taker._take(form)
 

@@ -552,7 +552,7 @@ package scalepool_dpi_pkg;
     // * ualink: a TL flit with `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3: bit 0 or 1 is set if
     //   the lower or the upper half is a message). With `layer` = `tl` it is a request or a response, `{"layout":..,"fields":{..}}`
     //   of `ualink.tl_req` or `ualink.tl_rsp`, with `data` (hex of 64 bytes for each beat), `be` (hex of 32 bytes, bit n for byte n of the
-    //   256 bytes around) and `poisoned` (a number, bit n for beat n) where it has data. When such a link goes down, all that is open is
+    //   256 bytes around) and `poisoned` (a number, bit n for beat n, whose bytes mean nothing) where it has data. When such a link goes down, all that is open is
     //   lost, and so is what is queued until it is up again
     import "DPI-C" sp_dpi_link_send = function int sp_link_send(
         input longint unsigned link,
@@ -645,7 +645,7 @@ package scalepool_dpi_pkg;
     // * ualink: `layout` is SP_NO_LAYOUT and `bits` has length 0. `data` is a TL flit of 64 bytes, lower half first; bit 0 or 1 of `extra` is
     //   set if the lower or the upper half is a message. An end with `layer` = `tl` has requests and responses instead: `layout` is that
     //   of `ualink.tl_req` or `ualink.tl_rsp` and `bits` its bytes, `data` has 64 bytes for each beat, `enables` 32 bytes for a block of
-    //   256, and bit n of `extra` says that beat n is poisoned.
+    //   256, and bit n of `extra` says that beat n is poisoned: its bytes mean nothing.
     import "DPI-C" sp_dpi_link_send_bits = function int sp_link_send_bits(
         input longint unsigned link,
         input int unsigned layout,

@@ -142,6 +142,7 @@ class NvlRequester(_Flat, Requester):
         return {"rid": self.requester}
 
     def concerns(self, event: Event) -> bool:
+        """Whether a broken rule is about responses, which a requester takes."""
         return event.violation.rule not in _OF_REQUESTS
 
     def _answer(self, request: OpenRequest, form: Form) -> None:
@@ -212,4 +213,5 @@ class NvlCompleter(_Flat, Completer):
         return self._form(op, {"tag": request["tag"], "rid": request["rid"], **more})
 
     def concerns(self, event: Event) -> bool:
+        """Whether a broken rule is about requests, which a completer takes."""
         return event.violation.rule in _OF_REQUESTS

@@ -141,6 +141,7 @@ class UalRequester(Requester):
         return {"src": self.accelerator, "vchan": self.vchan}
 
     def concerns(self, event: Event) -> bool:
+        """Whether a broken rule is about responses, which a requester takes."""
         return event.violation.rule not in _OF_REQUESTS
 
     def _is_last(self, form: Form) -> bool:
@@ -249,4 +250,5 @@ class UalCompleter(Completer):
         return found
 
     def concerns(self, event: Event) -> bool:
+        """Whether a broken rule is about requests, which a completer takes."""
         return event.violation.rule in _OF_REQUESTS

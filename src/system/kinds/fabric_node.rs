@@ -48,10 +48,24 @@ metrics! {
     }
 }
 
+/// The pattern whose packets come from a file.
+const PROGRAM: &str = "program";
+
+/// What a node can send: patterns, collectives, and a program.
+const TRAFFIC_NAMES: &[&str] = &{
+    let mut names = [PROGRAM; PATTERN_NAMES.len() + COLLECTIVE_NAMES.len() + 1];
+    let mut n = 0;
+    while n < PATTERN_NAMES.len() + COLLECTIVE_NAMES.len() {
+        names[n] = if n < PATTERN_NAMES.len() { PATTERN_NAMES[n] } else { COLLECTIVE_NAMES[n - PATTERN_NAMES.len()] };
+        n += 1;
+    }
+    names
+};
+
 config! {
     /// What a node sends. Numbers are of the model (basis: model).
     pub struct FabricTraffic {
-        pattern: String = "uniform" [Unit::Of("-")] in FieldRange::Words(&["uniform", "hot-spot", "permutation", "transpose", "complement", "neighbour", "all-to-all", "ring", "tree", "program"]), "where packets go: any node, the node itself too (uniform); node 0 more often (hot-spot); one node for each, at random (permutation), row and column exchanged (transpose), counted from the other end (complement) or the next one (neighbour); collectives: each to every other one (all-to-all), all-reduce along a ring or a binary tree; or what the file of traffic.program says";
+        pattern: String = "uniform" [Unit::Of("-")] in FieldRange::Words(TRAFFIC_NAMES), "where packets go: any node, the node itself too (uniform); node 0 more often (hot-spot); one node for each, at random (permutation), row and column exchanged (transpose), counted from the other end (complement) or the next one (neighbour); collectives: each to every other one (all-to-all), all-reduce along a ring or a binary tree; or what the file of traffic.program says";
         load: f64 = "0.1" [Unit::Of("flits per cycle")] in FieldRange::Real(0.0, 1.0), "flits that each node makes a cycle, as packets that come at random (Bernoulli); not of collectives and programs";
         packet_flits: u32 = "1" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "flits of each packet; not of programs";
         burst: u32 = "1" [Unit::Of("packets")] in FieldRange::Int(1, 1024), "packets that a node makes at once each time that it makes any; the load stays the same";
@@ -78,7 +92,7 @@ config! {
 
 impl FabricTraffic {
     fn is_file(&self) -> bool {
-        self.pattern == "program"
+        self.pattern == PROGRAM
     }
 
     fn is_random(&self) -> bool {

@@ -26,11 +26,11 @@ print(len(sys.argv) - 1, "files parse")'
         --namespace-packages -p cocotbext.scalepool
 }
 
-# The pages need what clippy has made of each crate. So cargo is told to make it as `cargo clippy` does, with the same lints in
-# CLIPPY_ARGS; else the compiler would go through all crates once more, 39 s of processor time.
-rustdoc() {
-    RUSTC_WORKSPACE_WRAPPER=$(rustc --print sysroot)/bin/clippy-driver \
-        CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
+# What `cargo clippy` does, with a compiler of our own, see there. The pages need what is made of each crate here; so cargo is
+# told the same for them, else the compiler would go through all crates once more, 39 s of processor time.
+linted() {
+    RUSTC_WORKSPACE_WRAPPER=$PWD/testbenches/setup/lint.sh CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ \
+        RUSTDOCFLAGS='-D warnings' cargo "$@" --workspace
 }
 
 tests() {
@@ -86,8 +86,8 @@ mkdir -p "$target"
 step python python_files
 step_beside simulators "$target/simulators.log" bash -c \
     'bash testbenches/setup/simulators.sh && .venv-cosim/bin/python3 testbenches/verilator/run.py --build-only'
-step clippy cargo clippy --workspace --all-targets -- -D warnings
-step rustdoc rustdoc
+step clippy linted check --all-targets
+step rustdoc linted doc --no-deps
 step build build
 join
 step_beside cosim "$target/cosim.log" env PROFILE=dev bash testbenches/setup/cosimulate.sh

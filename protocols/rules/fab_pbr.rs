@@ -76,6 +76,16 @@ pub static RULES: &[Rule] = &[
         "an answer gets the PID of the host as DPID, by port and LD-ID, and LD-ID 0 at the edge of the host",
     ),
     rule(
+        "FAB-EDG-19",
+        "fabric §3.4",
+        "a back-invalidate snoop gets the PID of the host as DPID and that of its device as SPID, which is the BI-ID at the host",
+    ),
+    rule(
+        "FAB-EDG-20",
+        "fabric §3.4",
+        "the answer to a snoop goes by its BI-ID as DPID, and behind the far edge has the LD-ID of its SPID, or its PIDs",
+    ),
+    rule(
         "FAB-ISL-01",
         "fabric §3.5",
         "all classes of CXL.mem travel both ways on an inter-switch link, with credits each way",

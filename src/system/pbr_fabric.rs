@@ -5,14 +5,16 @@
 //! ([`scalepool_fabric::cxl_switch::pbr::paths`]). Left out: changes while the system runs; routes that depend on load.
 //!
 //! A walk through one fabric: its switches are collected and their fabric ports joined. Bindings that the description gives
-//! are looked up; without any, devices and logical devices go to the hosts in turn. Every switch gets a routing table, which
+//! are looked up; without any, devices and logical devices go to the hosts in turn, and a device with port based routing to all
+//! hosts of its protocol. Every switch gets a routing table, which
 //! leads to each host and each binding, and its edge ports get what they translate by. The ways on which messages pass each
 //! switch follow from the routes of the bindings; the graph of channels is made of them.
 
 use super::channels::RoutedWays;
+use super::coherence::HolderWay;
 use super::design::System;
 use super::field::{FieldRange, config};
-use super::kind::PortRole;
+use super::kind::{CoherenceProtocol, PortRole};
 use super::kinds::cxl_switch::misfit;
 use super::memory_map::{self, MapView, MemoryTarget};
 use super::problem::{Problems, TextPlace};
@@ -22,10 +24,11 @@ use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_fabric::cxl_switch::pbr::drt::Drts;
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_fabric::cxl_switch::pbr::{
-    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrPid, PbrPort, PbrRoutes, PbrRouting,
-    PidCounts, PidPlan, SegmentTable,
+    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes,
+    PbrRouting, PbrSharedPort, PidCounts, PidPlan, SegmentTable,
 };
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
+use scalepool_protocols::cxl::message::MessageForm;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 config! {
@@ -70,7 +73,12 @@ struct Binding {
     device: FabricPort,
     ld: Option<u8>,
     target: MemoryTarget,
+    /// Its number among those that have a PID of their own: a segment table names the device port instead.
+    own_pid: Option<usize>,
 }
+
+/// A holder of the lines of a device: component and port of the host, and how it and the device find each other.
+pub(super) type BoundHolder = ((usize, usize), HolderWay);
 
 /// Ways through a switch: from one of its ports to another.
 type Ways = BTreeSet<(usize, usize)>;
@@ -133,6 +141,24 @@ impl PbrFabrics {
         Some(own.map(|binding| Bound { vppb: binding.vppb, target: binding.target }).collect())
     }
 
+    /// The hosts that hold lines of the device at a port of a switch, in the order of their bindings; `None`: the port leads to
+    /// no device.
+    pub(super) fn holders(&self, system: &System, component: usize, port: usize) -> Option<Vec<BoundHolder>> {
+        let (fabric, switch) = self.find(component)?;
+        let device = fabric.devices.iter().position(|device| *device == (switch, port))?;
+        let is_shared = fabric.is_shared(system, (switch, port));
+        let own = fabric.bindings.iter().enumerate().filter(|(_, one)| one.device == (switch, port));
+        let way = |(n, binding): (usize, &Binding)| {
+            let (switch, port) = fabric.hosts[binding.host];
+            let (host, pid) = (fabric.pids.of_host(binding.host)?, fabric.request_pid(n)?);
+            let pids = [fabric.pids.of_device(device)?.number(), host.number()];
+            let way =
+                HolderWay { ld_id: binding.ld.unwrap_or(0), bi_id: pid.number(), pids: is_shared.then_some(pids) };
+            Some((system.far(fabric.switches[switch], port), way))
+        };
+        Some(own.filter_map(way).collect())
+    }
+
     /// Ways on which messages pass a switch, from port to port.
     pub fn ways(&self, component: usize, of: RoutedWays) -> BTreeSet<(usize, usize)> {
         self.find(component).map_or_else(BTreeSet::new, |(fabric, switch)| fabric.ways[switch][of as usize].clone())
@@ -147,7 +173,7 @@ impl PbrFabrics {
         }
         let views = memory_map::views(system);
         for (fabric, host) in hosts {
-            if let Err(text) = fabric.segments(&fabric.decoders(&views, host), host) {
+            if let Err(text) = fabric.segments(system, &fabric.decoders(&views, host), host) {
                 tables[fabric.switches[fabric.hosts[host].0]].judge(vec![("decode", text)], problems);
             }
         }
@@ -241,7 +267,7 @@ impl PbrFabric {
         let counts = PidCounts {
             switches: fabric.switches.len(),
             hosts: fabric.hosts.len(),
-            bindings: fabric.bindings.len(),
+            bindings: fabric.bindings.iter().filter(|binding| binding.own_pid.is_some()).count(),
             devices: fabric.devices.len(),
         };
         match PidPlan::new(counts) {
@@ -259,19 +285,45 @@ impl PbrFabric {
         let vppb = self.bindings.iter().filter(|binding| binding.host == host).count();
         let (component, _) = system.far(self.switches[device.0], device.1);
         let target = MemoryTarget { component, logical: ld };
-        self.bindings.push(Binding { host, vppb, device, ld, target });
+        let has_own = !self.has_segments(system, host) && !self.is_shared(system, device);
+        let own_pid = has_own.then(|| self.bindings.iter().filter(|binding| binding.own_pid.is_some()).count());
+        self.bindings.push(Binding { host, vppb, device, ld, target, own_pid });
     }
 
-    /// Binds what is behind an edge port to the next hosts.
+    /// The role of what is at an edge port.
+    fn role(&self, system: &System, (switch, port): FabricPort) -> PortRole {
+        let (component, port) = system.far(self.switches[switch], port);
+        system.components[component].ports[port].decl.role
+    }
+
+    /// What keeps lines coherent at an edge port.
+    fn coherence(&self, system: &System, port: FabricPort) -> Option<CoherenceProtocol> {
+        self.role(system, port).coherence()
+    }
+
+    /// Whether the device at an edge port has port based routing, and so tells its hosts apart by their PIDs.
+    fn is_shared(&self, system: &System, (switch, port): FabricPort) -> bool {
+        let link = system.components[self.switches[switch]].ports[port].link;
+        system.links[link].config.facts().cxl().0 == MessageForm::Pbr
+    }
+
+    /// Binds what is behind an edge port to the next hosts of its protocol, or to all of them if it tells them apart by PIDs.
     fn bind_in_turn(&mut self, system: &System, device: FabricPort) {
+        let protocol = self.coherence(system, device);
+        let is_fit = |host: &usize| self.coherence(system, self.hosts[*host]) == protocol;
+        let hosts: Vec<usize> = (0..self.hosts.len()).filter(is_fit).collect();
+        if self.is_shared(system, device) {
+            return hosts.into_iter().for_each(|host| self.bind(system, device, None, host));
+        }
         let (component, _) = system.far(self.switches[device.0], device.1);
         let lds: Vec<Option<u8>> = match system.components[component].config.offer().logical_devices {
             None => vec![None],
             Some(count) => (0..count).map(Some).collect(),
         };
         for ld in lds {
-            if !self.hosts.is_empty() {
-                self.bind(system, device, ld, self.bindings.len() % self.hosts.len());
+            let bound = self.bindings.iter().filter(|binding| hosts.contains(&binding.host)).count();
+            if !hosts.is_empty() {
+                self.bind(system, device, ld, hosts[bound % hosts.len()]);
             }
         }
     }
@@ -298,12 +350,23 @@ impl PbrFabric {
             return Err(format!("found `{usp}`, which is no edge port of a host of this fabric, expected {known}"));
         };
         let device = (switch, ports.start + port);
+        if self.coherence(system, self.hosts[host]) != self.coherence(system, device) {
+            let [one, other] = [self.hosts[host], device].map(|port| self.role(system, port).name());
+            return Err(format!(
+                "found a {other} at `{}` for a {one} at `{usp}`, expected two of one protocol (fabric ERR-4)",
+                path(&device)
+            ));
+        }
         let (component, _) = system.far(self.switches[switch], device.1);
         let count = system.components[component].config.offer().logical_devices;
         if let Some(text) = misfit(path(&device), *ld, count) {
             return Err(text);
         }
-        if let Some(other) = self.bindings.iter().find(|binding| binding.device == device && binding.ld == *ld) {
+        let is_shared = self.is_shared(system, device);
+        let is_taken = |binding: &&Binding| {
+            binding.device == device && binding.ld == *ld && (!is_shared || binding.host == host)
+        };
+        if let Some(other) = self.bindings.iter().find(is_taken) {
             let of = ld.map_or(String::new(), |ld| format!(", LD {ld}"));
             return Err(format!(
                 "found `{}`{of} for `{usp}`, which `{}` has, expected a free one (fabric VCS-2, BND-7)",
@@ -318,8 +381,9 @@ impl PbrFabric {
     /// PIDs of hosts, bindings and device ports, each with the port where its messages end.
     fn ends(&self) -> impl Iterator<Item = (PbrPid, FabricPort)> + '_ {
         let hosts = self.hosts.iter().enumerate().filter_map(|(n, port)| Some((self.pids.of_host(n)?, *port)));
-        let bindings = self.bindings.iter().enumerate();
-        let bindings = bindings.filter_map(|(n, binding)| Some((self.pids.of_binding(n)?, binding.device)));
+        let bindings = self.bindings.iter();
+        let bindings =
+            bindings.filter_map(|binding| Some((self.pids.of_binding(binding.own_pid?)?, binding.device)));
         let devices = self.devices.iter().enumerate();
         hosts.chain(bindings).chain(devices.filter_map(|(n, port)| Some((self.pids.of_device(n)?, *port))))
     }
@@ -344,7 +408,7 @@ impl PbrFabric {
         }
     }
 
-    /// Whether a host decodes by a segment table.
+    /// Whether a host decodes by a segment table because its switch says so.
     fn has_segments(&self, system: &System, host: usize) -> bool {
         let (switch, _) = self.hosts[host];
         system.components[self.switches[switch]].config.pbr().is_some_and(|decl| decl.has_segments)
@@ -357,17 +421,21 @@ impl PbrFabric {
     }
 
     /// The PID to which a host sends requests for what a binding gives it.
-    fn request_pid(&self, system: &System, n: usize) -> Option<PbrPid> {
+    fn request_pid(&self, n: usize) -> Option<PbrPid> {
         let binding = &self.bindings[n];
-        if self.has_segments(system, binding.host) { self.device_pid(binding) } else { self.pids.of_binding(n) }
+        binding.own_pid.map_or_else(|| self.device_pid(binding), |own| self.pids.of_binding(own))
     }
 
-    /// The segment table of a host, from its decoders.
+    /// The segment table of a host, from its decoders; one that keeps lines coherent numbers those of its device from 0.
     ///
     /// # Errors
     /// What a segment table cannot say.
-    fn segments(&self, decoders: &BridgeDecoders, host: usize) -> Result<SegmentTable, String> {
+    fn segments(&self, system: &System, decoders: &BridgeDecoders, host: usize) -> Result<SegmentTable, String> {
+        let is_coherent = self.coherence(system, self.hosts[host]).is_some();
         let own: Vec<&Binding> = self.bindings.iter().filter(|binding| binding.host == host).collect();
+        if let (true, Some(pid)) = (is_coherent, own.first().and_then(|binding| self.device_pid(binding))) {
+            return Ok(SegmentTable::of_all(pid));
+        }
         for (n, binding) in own.iter().enumerate() {
             if own[..n].iter().any(|other| other.device == binding.device) {
                 return Err(
@@ -424,7 +492,7 @@ impl PbrFabric {
     fn find_ways(&mut self, system: &System) {
         for (n, binding) in self.bindings.clone().into_iter().enumerate() {
             let host = self.hosts[binding.host];
-            let (Some(host_pid), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(system, n)) else {
+            let (Some(host_pid), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(n)) else {
                 continue;
             };
             let down = self.way(system, host, pid);
@@ -455,42 +523,54 @@ impl PbrFabric {
             }
         }
         let mut ports: Vec<PbrPort> = vec![PbrPort::Fabric; count];
+        let has_snoops = |port: FabricPort| self.coherence(system, port) == Some(CoherenceProtocol::HdmDb);
         for (n, (_, port)) in self.hosts.iter().enumerate().filter(|(_, host)| host.0 == switch) {
             let Some(pid) = self.pids.of_host(n) else { continue };
-            let own = self.bindings.iter().enumerate().filter(|(_, binding)| binding.host == n);
+            let own: Vec<&Binding> = self.bindings.iter().filter(|binding| binding.host == n).collect();
             let link = &system.links[component.ports[*port].link];
             let mut decoders = self.decoders(views, n);
-            let segments = self.has_segments(system, n).then(|| {
+            let is_by_segments = own.iter().any(|binding| binding.own_pid.is_none());
+            let segments = is_by_segments.then(|| {
                 // What a table refuses was found when the system was judged.
-                self.segments(&std::mem::take(&mut decoders), n).unwrap_or_else(|error| unreachable!("{error}"))
+                let table = self.segments(system, &std::mem::take(&mut decoders), n);
+                table.unwrap_or_else(|error| unreachable!("{error}"))
             });
             ports[*port] = PbrPort::Host(PbrHostPort {
                 pid,
                 segments: segments.into_iter().collect(),
                 decoders,
                 form: link.config.facts().cxl().0,
-                bindings: own.filter_map(|(n, _)| self.pids.of_binding(n)).collect(),
+                bindings: own.iter().filter_map(|binding| self.pids.of_binding(binding.own_pid?)).collect(),
+                has_snoops: has_snoops((switch, *port)),
             });
         }
         for (n, (_, port)) in self.devices.iter().enumerate().filter(|(_, device)| device.0 == switch) {
             let Some(pid) = self.pids.of_device(n) else { continue };
-            ports[*port] = PbrPort::Device(PbrDevicePort { pid, hosts: BTreeMap::new() });
+            ports[*port] = if self.is_shared(system, (switch, *port)) {
+                PbrPort::Shared(PbrSharedPort { pid, hosts: BTreeSet::new() })
+            } else {
+                let has_snoops = has_snoops((switch, *port));
+                PbrPort::Device(PbrDevicePort { pid, owners: BTreeMap::new(), has_snoops })
+            };
         }
         let mut claims = BTreeMap::new();
         let own = self.bindings.iter().enumerate().filter(|(_, binding)| binding.device.0 == switch);
         for (n, binding) in own {
-            let (Some(host), Some(pid)) = (self.pids.of_host(binding.host), self.pids.of_binding(n)) else { continue };
+            let (Some(host), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(n)) else { continue };
             let (port, ld_id) = (binding.device.1, binding.ld.unwrap_or(0));
-            if let PbrPort::Device(device) = &mut ports[port] {
-                device.hosts.insert(ld_id, host);
+            match &mut ports[port] {
+                PbrPort::Device(device) => drop(device.owners.insert(ld_id, PbrOwner { host, own: pid })),
+                PbrPort::Shared(device) => drop(device.hosts.insert(host)),
+                PbrPort::Host(_) | PbrPort::Fabric => (),
             }
-            if self.has_segments(system, binding.host) {
+            if binding.own_pid.is_none() {
                 continue;
             }
             let decoders = claimed(&self.decoders(views, binding.host), binding.vppb);
             claims.insert((host.number(), pid.number()), PbrClaim { port, ld_id, decoders });
         }
-        PbrRoutes { ports, tables, claims, poison_on_decode_error: false }
+        let has_snoops = self.devices.iter().any(|device| has_snoops(*device));
+        PbrRoutes { ports, tables, claims, poison_on_decode_error: false, has_snoops }
     }
 
     /// Decoders of a host; their targets are vPPBs.

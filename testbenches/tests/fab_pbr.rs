@@ -3,5 +3,6 @@
 mod edges;
 mod racks;
 mod segments;
+mod sharing;
 mod systems;
 mod tables;

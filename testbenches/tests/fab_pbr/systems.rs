@@ -177,7 +177,7 @@ fn an_inter_switch_link_carries_requests_both_ways() {
     let json = system.channels.json(&system);
     let channels = json["channels"].as_array().expect("channels");
     let of_link = channels.iter().filter(|channel| channel["link"] == "isl[0]").count();
-    assert_eq!(of_link, 8, "four classes each way");
+    assert_eq!(of_link, 12, "six classes each way");
 }
 
 /// Fully connected groups, trees, lines and rings without circles are built; so is a ring whose routes do not close it.

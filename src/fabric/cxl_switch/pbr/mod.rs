@@ -4,8 +4,9 @@
 //! SPID and DPID and back; inter-switch links (ISL), which carry these; a destination routing table (DRT); bindings of a
 //! host's vPPB to a device or logical device behind any switch of the fabric; port identifiers (PID) and routes, minimal or up and then down,
 //! computed from the switches and their links. Hosts decode by HDM decoders, or by a segment table for devices of a fabric
-//! (LDST). Detail: as for hierarchy based routing. Left out: routing groups and the policies over them, G-FAM devices,
-//! CXL.cache, back-invalidates, CXL.io, management messages, links that are lost.
+//! (LDST). Hosts share lines of a device by back-invalidates, by its logical devices or, where the device has port based routing
+//! itself, by their PIDs. Detail: as for hierarchy based routing. Left out: routing groups and the policies over them, tables of
+//! G-FAM devices, CXL.cache, CXL.io, management messages, links that are lost.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -31,5 +32,5 @@ pub mod segments;
 pub use drt::{Drt, DrtEntry, DrtError};
 pub use paths::{PbrGraph, PbrRouting};
 pub use pid::{PbrPid, PidCounts, PidError, PidPlan};
-pub use route::{PbrClaim, PbrDevicePort, PbrHostPort, PbrPort, PbrRoutes, PbrSwitch};
+pub use route::{PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPort, PbrRoutes, PbrSharedPort, PbrSwitch};
 pub use segments::{AccessVector, SegmentError, SegmentTable};

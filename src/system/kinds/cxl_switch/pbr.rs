@@ -4,12 +4,12 @@
 //! the bindings of devices that a fabric manager has made before the hosts start. A walk: the switches of a fabric and what is
 //! bound are looked at together ([`crate::pbr_fabric`]), which gives each switch its PIDs, its routing table and its claims.
 
-use super::{Hardware, SWITCHED, answered, hbr_links, node, switched};
+use super::{Hardware, SWITCHED, answered, cxl_links, form, hbr_links, node, switched};
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site,
-    SitePort, component,
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl,
+    PortRole, Site, SitePort, component,
 };
 use crate::metric::{MetricValue, metrics};
 use crate::pbr_fabric::{PbrBindingConfig, PbrDecl};
@@ -36,6 +36,8 @@ pub const KIND: ComponentKind = ComponentKind {
 metrics! {
     /// What port based routing counts.
     static METRICS {
+        BISNPS = "switched S2M BISnp" ["messages"] Sum, "back-invalidate snoops that were passed on";
+        BIRSPS = "switched M2S BIRsp" ["messages"] Sum, "answers to back-invalidate snoops that were passed on";
         NOT_CLAIMED = "not claimed" ["messages"] Sum, "messages whose SPID and DPID no binding of the edge port has, which are dropped (fabric PID-5)";
         NO_ROUTE = "no route" ["messages"] Sum, "messages whose DPID has no valid entry in the routing table, which are dropped (fabric DRT-2)";
     }
@@ -56,7 +58,7 @@ config! {
         fabric: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "fabric ports, each for an inter-switch link";
         routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it, which no graph can make wait in a circle (fabric RGT-7, ISL-9)";
         decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table (LDST), whose windows begin at multiples of 64 GiB (fabric §3.3)";
-        bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices and logical devices go to its hosts in turn, in the order of the description";
+        bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices and logical devices go to its hosts in turn, in the order of the description, and a device with port based routing to all hosts of its protocol";
     }
 }
 
@@ -65,7 +67,7 @@ impl Component for PbrCxlSwitch {
         let port = |name, len, links, role| PortDecl { name, len: Some(len), links, role };
         vec![
             port("usp", self.hosts, hbr_links(), PortRole::SwitchUpstream),
-            port("dsp", self.ports, hbr_links(), PortRole::SwitchDownstream),
+            port("dsp", self.ports, cxl_links::NAMES, PortRole::SwitchDownstream),
             port("isl", self.fabric, &["cxl-256b-pbr"], PortRole::SwitchFabric),
         ]
     }
@@ -85,13 +87,30 @@ impl Component for PbrCxlSwitch {
         range.into_iter().collect()
     }
 
-    /// Identifiers of coherent agents are not translated at its edges.
+    /// Of what keeps lines coherent only back-invalidates are translated at its edges, and only hosts of these share a device with
+    /// port based routing.
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let is_coherent = |port: &&SitePort| port.peer_role.coherence().is_some();
-        let text = |port: &SitePort| {
-            format!("found a {} at {}, expected a host or a device without coherence", port.peer_role.name(), port.path)
+        let protocol = |port: &SitePort| port.peer_role.coherence();
+        let found = |port: &SitePort, expected: &str| {
+            ("kind", format!("found a {} at {}, expected {expected}", port.peer_role.name(), port.path))
         };
-        ports.iter().find(is_coherent).map(|port| ("kind", text(port))).into_iter().collect()
+        let other = ports.iter().find(|port| protocol(port).is_some_and(|one| one != CoherenceProtocol::HdmDb));
+        let of_devices = &ports[self.hosts..self.hosts + self.ports];
+        let is_by_ports = |port: &&SitePort| form(port) == MessageForm::Pbr;
+        let alone = of_devices.iter().filter(is_by_ports).find(|port| protocol(port).is_none());
+        let logical = of_devices.iter().filter(is_by_ports).find(|port| port.peer.logical_devices.is_some());
+        let other = other.map(|port| found(port, "a host or a device without coherence, or one of HDM-DB"));
+        let alone = alone.map(|port| {
+            found(port, "a device of HDM-DB behind a link with port based routing, or a link without (fabric GFD-1)")
+        });
+        let logical = logical.map(|port| {
+            let text = format!(
+                "found logical devices at {}, whose link has port based routing, expected none: PIDs tell the hosts apart (fabric §3.4)",
+                port.path
+            );
+            ("kind", text)
+        });
+        other.into_iter().chain(alone).chain(logical).collect()
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -105,7 +124,7 @@ impl Component for PbrCxlSwitch {
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
-        let routed = SWITCH_CLASSES[..SwitchTraffic::Mem.count()].iter().map(|class| {
+        let routed = SWITCH_CLASSES[..SwitchTraffic::BackInvalidate.count()].iter().map(|class| {
             let ways = if class.dir() == Dir::Down { RoutedWays::Requests } else { RoutedWays::Answers };
             ChannelWait::routed(class.name(), Reach::Routes(ways))
         });
@@ -120,14 +139,20 @@ impl Component for PbrCxlSwitch {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let Some(mut routes) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
         routes.poison_on_decode_error = self.hardware.poison_on_decode_error;
-        let config = self.hardware.config(&self.preset, site.clock, SwitchTraffic::Mem);
+        let traffic = if routes.has_snoops { SwitchTraffic::BackInvalidate } else { SwitchTraffic::Mem };
+        let config = self.hardware.config(&self.preset, site.clock, traffic);
         Ok(node(routes, config, (MessageForm::Pbr, counts, Box::new(|_| Vec::new())), site, hub))
     }
 }
 
 fn counts(result: &SwitchResult) -> Vec<MetricValue> {
     let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
-    let own: [MetricValue; 2] =
-        [(&NOT_CLAIMED, undelivered(Undelivered::NotClaimed)), (&NO_ROUTE, undelivered(Undelivered::NoRoute))];
+    let passed = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
+    let own: [MetricValue; 4] = [
+        (&BISNPS, passed(4)),
+        (&BIRSPS, passed(5)),
+        (&NOT_CLAIMED, undelivered(Undelivered::NotClaimed)),
+        (&NO_ROUTE, undelivered(Undelivered::NoRoute)),
+    ];
     switched(result).into_iter().chain(own).collect()
 }

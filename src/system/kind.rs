@@ -303,6 +303,8 @@ pub struct DomainMember {
     pub asked: u16,
     /// Whether a bridge among them refuses atomics, since a window of it leads to memory that nobody keeps coherent (`bridge` §4.1).
     pub refuses_atomics: bool,
+    /// The first node of its fabric does something else together with the others, or nothing.
+    pub is_apart: bool,
     /// Number of the fabric that they are, by which traces tell identifiers of different fabrics apart.
     pub fabric: u32,
 }
@@ -666,6 +668,11 @@ pub trait Component: Send + Any {
     /// Of a node: what it is to the others of its fabric.
     fn node_part(&self) -> NodePart {
         NodePart::Peer
+    }
+
+    /// What it does together with the other nodes of its fabric, in words; `None`: nothing that others have to do too.
+    fn joint_traffic(&self) -> Option<String> {
+        None
     }
 
     /// Of a node: whether it refuses atomics of others by what it is, for some of its memory or for all.

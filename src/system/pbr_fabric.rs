@@ -2,7 +2,8 @@
 //!
 //! Modelled: switches that inter-switch links join are one fabric. Its host ports, devices and bindings are numbered in the
 //! order of the description, PIDs are allocated in that order, and routes are minimal or go up and then down
-//! ([`scalepool_fabric::cxl_switch::pbr::paths`]). Left out: changes while the system runs; routes that depend on load.
+//! ([`scalepool_fabric::cxl_switch::pbr::paths`]), one for each PID, or several where segment tables name it and the switch deals
+//! messages over them. Left out: changes while the system runs.
 //!
 //! A walk through one fabric: its switches are collected and their fabric ports joined. Bindings that the description gives
 //! are looked up; without any, devices and logical devices go to the hosts in turn, and a device with port based routing to all
@@ -22,11 +23,13 @@ use super::quantity::Unit;
 use super::resolve::OwnTable;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_fabric::cxl_switch::pbr::drt::Drts;
+use scalepool_fabric::cxl_switch::pbr::rgt::{MOST_GROUP_PORTS, Rgt};
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_fabric::cxl_switch::pbr::{
-    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes,
+    AccessVector, DrtEntry, PbrCandidates, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes,
     PbrRouting, PbrSharedPort, PidCounts, PidPlan, SegmentTable,
 };
+use scalepool_fabric::spread::{OVERFLOW_MIX, SpreadGroup, SpreadPolicy, SpreadPort};
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool_protocols::cxl::message::MessageForm;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -48,6 +51,8 @@ pub struct PbrDecl<'a> {
     pub devices: usize,
     /// How routes of its fabric are found.
     pub routing: PbrRouting,
+    /// Which of several ways a message takes that need not stay behind others, and the mix of its routing groups.
+    pub spread: (SpreadPolicy, u8),
     /// Whether its hosts decode by a segment table, and not by HDM decoders.
     pub has_segments: bool,
     /// Bindings of its devices, each with its place.
@@ -80,6 +85,15 @@ struct Binding {
 /// A holder of the lines of a device: component and port of the host, and how it and the device find each other.
 pub(super) type BoundHolder = ((usize, usize), HolderWay);
 
+/// Where messages to a PID leave a switch.
+#[derive(Debug, Clone)]
+struct NextHop {
+    /// The ports, that of static routing first.
+    ports: Vec<usize>,
+    /// The routing group, if there are several.
+    group: Option<usize>,
+}
+
 /// Ways through a switch: from one of its ports to another.
 type Ways = BTreeSet<(usize, usize)>;
 
@@ -94,8 +108,10 @@ struct PbrFabric {
     bindings: Vec<Binding>,
     routing: PbrRouting,
     pids: PidPlan,
-    /// By switch and number of the PID: the port at which messages to it leave.
-    next: Vec<BTreeMap<u16, usize>>,
+    /// By switch and number of the PID: where messages to it leave.
+    next: Vec<BTreeMap<u16, NextHop>>,
+    /// By switch: routing groups.
+    groups: Vec<Vec<SpreadGroup>>,
     /// By switch: ways of requests, of answers, and of answers of the switch itself.
     ways: Vec<[Ways; 3]>,
 }
@@ -200,6 +216,11 @@ fn joined(system: &System, first: usize) -> Vec<usize> {
     known.into_iter().collect()
 }
 
+/// What a switch with port based routing declares; `None`: it is none.
+fn decl_of(system: &System, switch: usize) -> Option<PbrDecl<'_>> {
+    system.components[switch].config.pbr()
+}
+
 /// Fabric ports of a switch.
 fn fabric_ports(system: &System, switch: usize) -> impl Iterator<Item = (usize, &str)> {
     let ports = system.components[switch].ports.iter().enumerate();
@@ -230,6 +251,7 @@ impl PbrFabric {
             routing,
             pids: PidPlan::new(PidCounts::default()).ok()?,
             next: vec![BTreeMap::new(); switches.len()],
+            groups: vec![Vec::new(); switches.len()],
             ways: vec![Default::default(); switches.len()],
             switches,
         };
@@ -274,11 +296,24 @@ impl PbrFabric {
             Ok(pids) => fabric.pids = pids,
             Err(error) => tables[first].judge(vec![("bindings", error.to_string())], problems),
         }
-        (problems.list.len() == before).then(|| {
-            fabric.find_routes(system);
-            fabric.find_ways(system);
-            fabric
-        })
+        for n in 0..fabric.switches.len() {
+            let policy = decl_of(system, fabric.switches[n])?.spread.0;
+            if policy.needs_longer_ways() && routing == PbrRouting::Minimal {
+                let text = "found a policy for longer ways with routes of minimal, which has none, expected routing = \"up-down\" (fabric RGT-7)";
+                tables[fabric.switches[n]].judge(vec![("spread", text.to_owned())], problems);
+            }
+        }
+        if problems.list.len() > before {
+            return None;
+        }
+        fabric.find_routes(system);
+        for (switch, groups) in fabric.switches.iter().zip(&fabric.groups) {
+            if let Err(error) = Rgt::new(groups.clone()) {
+                tables[*switch].judge(vec![("spread", error.to_string())], problems);
+            }
+        }
+        fabric.find_ways(system);
+        (problems.list.len() == before).then_some(fabric)
     }
 
     fn bind(&mut self, system: &System, device: FabricPort, ld: Option<u8>, host: usize) {
@@ -396,16 +431,50 @@ impl PbrFabric {
                 graph.join(n, port, number[&system.far(*switch, port).0]);
             }
         }
-        let next: Vec<Vec<Vec<usize>>> = (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect();
+        let next: Vec<Vec<PbrCandidates>> =
+            (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect();
         let ends: Vec<(PbrPid, FabricPort)> = self.ends().collect();
+        let spread: BTreeSet<u16> = self.spread_pids().map(PbrPid::number).collect();
+        let decls: Vec<(SpreadPolicy, u8)> = self
+            .switches
+            .iter()
+            .map(|switch| decl_of(system, *switch).map_or((SpreadPolicy::Static, OVERFLOW_MIX), |decl| decl.spread))
+            .collect();
         for (pid, (to, last)) in ends {
             for (from, candidates) in next[to].iter().enumerate() {
-                let chosen = candidates.get(usize::from(pid.number()) % candidates.len().max(1)).copied();
-                if let Some(port) = if from == to { Some(last) } else { chosen } {
-                    self.next[from].insert(pid.number(), port);
+                let pid = pid.number();
+                let hop = if from == to {
+                    Some(NextHop { ports: vec![last], group: None })
+                } else {
+                    let (policy, mix) = decls[from];
+                    let policy = if spread.contains(&pid) { policy } else { SpreadPolicy::Static };
+                    dealt(candidates, pid.into(), (policy, mix)).map(|group| self.hop(from, group))
+                };
+                if let Some(hop) = hop {
+                    self.next[from].insert(pid, hop);
                 }
             }
         }
+    }
+
+    /// PIDs to which messages may take several ways: those that segment tables name, and those of hosts that have such a table.
+    /// Traffic of virtual links is always routed statically (`fabric` PID-5).
+    fn spread_pids(&self) -> impl Iterator<Item = PbrPid> + '_ {
+        let by_table = self.bindings.iter().filter(|binding| binding.own_pid.is_none());
+        by_table.flat_map(|binding| self.pids.of_host(binding.host).into_iter().chain(self.device_pid(binding)))
+    }
+
+    /// Where a group of ports of a switch leads messages; one with several ports is an entry of its routing group table.
+    fn hop(&mut self, switch: usize, group: SpreadGroup) -> NextHop {
+        let ports: Vec<usize> = group.ports().collect();
+        let groups = &mut self.groups[switch];
+        let index = (ports.len() > 1).then(|| {
+            groups.iter().position(|known| *known == group).unwrap_or_else(|| {
+                groups.push(group);
+                groups.len() - 1
+            })
+        });
+        NextHop { ports, group: index }
     }
 
     /// Whether a host decodes by a segment table because its switch says so.
@@ -477,16 +546,26 @@ impl PbrFabric {
         Ok(table)
     }
 
-    /// The ways of messages to a PID through the switches, from a port of a fabric on: switch, port in, port out.
+    /// The ways of messages to a PID through the switches, from a port of a fabric on: switch, port in, port out. The first one is
+    /// at that port; the last one leaves the fabric.
     fn way(&self, system: &System, from: FabricPort, pid: PbrPid) -> Vec<(usize, usize, usize)> {
-        let (mut at, mut steps) = (from, Vec::new());
-        while let Some(&out) = self.next[at.0].get(&pid.number()) {
-            steps.push((at.0, at.1, out));
-            let (component, port) = system.far(self.switches[at.0], out);
-            let Some(next) = self.switches.iter().position(|switch| *switch == component) else { break };
-            at = (next, port);
+        let (mut known, mut queue) = (BTreeSet::from([from]), VecDeque::from([from]));
+        let (mut steps, mut last) = (Vec::new(), Vec::new());
+        while let Some(at) = queue.pop_front() {
+            let Some(hop) = self.next[at.0].get(&pid.number()) else { continue };
+            for &out in &hop.ports {
+                let (component, port) = system.far(self.switches[at.0], out);
+                let Ok(next) = self.switches.binary_search(&component) else {
+                    last.push((at.0, at.1, out));
+                    continue;
+                };
+                steps.push((at.0, at.1, out));
+                if known.insert((next, port)) {
+                    queue.push_back((next, port));
+                }
+            }
         }
-        steps
+        steps.into_iter().chain(last).collect()
     }
 
     fn find_ways(&mut self, system: &System) {
@@ -498,7 +577,7 @@ impl PbrFabric {
             let down = self.way(system, host, pid);
             let up = self.way(system, binding.device, host_pid);
             // What the decoder at the device refuses is answered from there; what that at the host refuses, at its port.
-            if let (Some(last), Some(first)) = (down.last(), up.first()) {
+            if let (Some(last), Some(first), Some(_)) = (down.last(), up.first(), binding.own_pid) {
                 self.ways[last.0][RoutedWays::OwnAnswers as usize].insert((last.1, first.2));
             }
             self.ways[host.0][RoutedWays::OwnAnswers as usize].insert((host.1, host.1));
@@ -514,10 +593,12 @@ impl PbrFabric {
     fn routes(&self, system: &System, views: &[MapView], switch: usize) -> PbrRoutes {
         let component = &system.components[self.switches[switch]];
         let count = component.ports.len();
-        let mut tables = Drts::new(1, count);
-        for (pid, port) in &self.next[switch] {
-            // A switch has no more ports than an entry can name.
-            let entry = [DrtEntry::Port(*port as u8)];
+        // What a table cannot hold was found when the system was judged.
+        let groups = Rgt::new(self.groups[switch].clone()).unwrap_or_else(|error| unreachable!("{error}"));
+        let mut tables = Drts::new(1, count, groups);
+        for (pid, NextHop { ports, group }) in &self.next[switch] {
+            // A switch has no more ports, and no more groups, than an entry can name.
+            let entry = [group.map_or(DrtEntry::Port(ports[0] as u8), |group| DrtEntry::Group(group as u8))];
             if let Ok(table) = tables.table(0) {
                 table.set(usize::from(*pid), &entry).unwrap_or_else(|error| unreachable!("a PID and a port: {error}"));
             }
@@ -570,7 +651,7 @@ impl PbrFabric {
             claims.insert((host.number(), pid.number()), PbrClaim { port, ld_id, decoders });
         }
         let has_snoops = self.devices.iter().any(|device| has_snoops(*device));
-        PbrRoutes { ports, tables, claims, poison_on_decode_error: false, has_snoops }
+        PbrRoutes { ports, tables, claims, poison_on_decode_error: false, has_snoops, seed: 0 }
     }
 
     /// Decoders of a host; their targets are vPPBs.
@@ -578,6 +659,20 @@ impl PbrFabric {
         let (switch, port) = self.hosts[host];
         views[self.switches[switch]].bridges.get(port).cloned().unwrap_or_default()
     }
+}
+
+/// The ports of a switch towards a PID as its routing group, so that the PID says which one is the first; `None`: there is no way.
+fn dealt(candidates: &PbrCandidates, pid: usize, (policy, mix): (SpreadPolicy, u8)) -> Option<SpreadGroup> {
+    let turned = |ports: &[SpreadPort], most: usize| {
+        let mut ports = ports.to_vec();
+        let first = pid.checked_rem(ports.len()).unwrap_or(0);
+        ports.rotate_left(first);
+        ports.truncate(most);
+        ports
+    };
+    let primary = turned(&candidates.primary, MOST_GROUP_PORTS);
+    let secondary = turned(&candidates.secondary, MOST_GROUP_PORTS - primary.len());
+    (!primary.is_empty()).then_some(SpreadGroup { primary, secondary, policy, mix })
 }
 
 /// The decoders at the far end of the virtual link of a vPPB: those that lead to it, whose only target is what is there.

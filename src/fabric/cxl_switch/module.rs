@@ -320,7 +320,8 @@ impl<S: Switching> CxlSwitch<S> {
                     is_slow = true;
                     break;
                 }
-                let routed = self.switching.route(port, &message);
+                let mut routed = self.switching.route(port, &message);
+                let is_placed = self.spread(port, &mut routed);
                 let leaving = match routed {
                     Routed::Port { to, message, flow } => Some(Leaving { input: port, to, message, of: Some(flow) }),
                     Routed::Answered { answer: Some((to, message)), .. } => {
@@ -331,7 +332,7 @@ impl<S: Switching> CxlSwitch<S> {
                 let handle = self.handle(port, &message);
                 if let Some(Leaving { input, to, message: sent, .. }) = &leaving
                     && let Some(queue) = self.config.traffic.place(sent.class())
-                    && !self.crossbar.has_room(*input, *to, queue)
+                    && (!is_placed || !self.crossbar.has_room(*input, *to, queue))
                 {
                     if let Some(held) = self.config.traffic.place(class) {
                         self.hold((port, 0, held), Some(Wait::Room), handle, at);
@@ -352,6 +353,18 @@ impl<S: Switching> CxlSwitch<S> {
             }
         }
         is_slow
+    }
+
+    /// Gives a message that may leave at several ports one of them; returns whether one of them has room, if it needs any.
+    fn spread(&self, from: usize, routed: &mut Routed<S::Flow>) -> bool {
+        let Routed::Port { to, message, .. } = routed else { return true };
+        let Some(class) = self.config.traffic.place(message.class()) else { return true };
+        let number = self.mine.ports[from].received[class];
+        let backlog =
+            |to: usize| self.crossbar.has_room(from, to, class).then(|| self.crossbar.backlog(to));
+        let chosen = self.switching.spread(from, number, (*to, message), &backlog);
+        *to = chosen.unwrap_or(*to);
+        chosen.is_some()
     }
 
     /// Records a received message and queues the message that leaves in its place.

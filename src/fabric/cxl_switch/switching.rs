@@ -6,6 +6,7 @@
 //! time brings, is told too.
 
 use super::manager::ManagerEvent;
+use crate::spread::Backlog;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 
@@ -69,6 +70,14 @@ pub trait Switching: Send + 'static {
 
     /// What becomes of a message that was received at a port.
     fn route(&self, from: usize, message: &Message) -> Routed<Self::Flow>;
+
+    /// The port at which a message leaves that may leave at several ones, of which [`Switching::route`] gave the first; `None`: it
+    /// waits, as no port that it may take has room. `number` counts the messages of its class that the input took before; the
+    /// answer depends on it and on the backlog alone.
+    fn spread(&self, from: usize, number: u64, (to, message): (usize, &Message), backlog: Backlog<'_>) -> Option<usize> {
+        let _ = (from, number, message, backlog);
+        Some(to)
+    }
 
     /// The rule that a message breaks that has been taken.
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<Self::Flow>) -> Option<Violation>;

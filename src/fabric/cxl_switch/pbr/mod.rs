@@ -5,13 +5,14 @@
 //! host's vPPB to a device or logical device behind any switch of the fabric; port identifiers (PID) and routes, minimal or up and then down,
 //! computed from the switches and their links. Hosts decode by HDM decoders, or by a segment table for devices of a fabric
 //! (LDST). Hosts share lines of a device by back-invalidates, by its logical devices or, where the device has port based routing
-//! itself, by their PIDs. Detail: as for hierarchy based routing. Left out: routing groups and the policies over them, tables of
-//! G-FAM devices, CXL.cache, CXL.io, management messages, links that are lost.
+//! itself, by their PIDs. What segment tables name may take any of several ways (RGT). Detail: as for hierarchy based routing.
+//! Left out: tables of G-FAM devices, CXL.cache, CXL.io, management messages, links that are lost.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | [`pid`] | port identifiers and their allocation |
 //! | [`drt`] | the destination routing table |
+//! | [`rgt`] | the routing group table |
 //! | [`segments`] | segment tables of hosts |
 //! | [`paths`] | routes between switches |
 //! | [`route`] | the output of a message and its translation, without time |
@@ -26,11 +27,13 @@
 pub mod drt;
 pub mod paths;
 pub mod pid;
+pub mod rgt;
 pub mod route;
 pub mod segments;
 
 pub use drt::{Drt, DrtEntry, DrtError};
-pub use paths::{PbrGraph, PbrRouting};
+pub use paths::{PbrCandidates, PbrGraph, PbrRouting};
 pub use pid::{PbrPid, PidCounts, PidError, PidPlan};
+pub use rgt::{Rgt, RgtError};
 pub use route::{PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPort, PbrRoutes, PbrSharedPort, PbrSwitch};
 pub use segments::{AccessVector, SegmentError, SegmentTable};

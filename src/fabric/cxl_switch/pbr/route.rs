@@ -13,7 +13,10 @@ use super::super::switching::{Routed, Switching, Undelivered};
 use super::super::violation;
 use super::drt::Drts;
 use super::pid::PbrPid;
+use super::rgt::is_spread;
 use super::segments::SegmentTable;
+use crate::spread::Backlog;
+use scalepool_kernel::Rng;
 use scalepool_memory::bridge::BridgeDecoders;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
@@ -106,6 +109,8 @@ pub struct PbrRoutes {
     pub poison_on_decode_error: bool,
     /// Whether back-invalidates travel in its fabric.
     pub has_snoops: bool,
+    /// Seed of what is drawn where a message may take several ways.
+    pub seed: u64,
 }
 
 /// A switch with port based routing.
@@ -262,6 +267,15 @@ impl Switching for PbrRoutes {
             }
             _ => Routed::Dropped(Undelivered::Class),
         }
+    }
+
+    fn spread(&self, from: usize, number: u64, (to, message): (usize, &Message), backlog: Backlog<'_>) -> Option<usize> {
+        let group = self.tables.group(from, message.route().dpid).filter(|_| is_spread(message.class()));
+        let Some(group) = group else { return Some(to) };
+        // Every message of an input and class has a draw of its own, however often it is looked at.
+        let stream = (from as u64) << 8 | message.class() as u64;
+        let seed = self.seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number.wrapping_mul(0xd134_2543_de82_ef95);
+        group.choose(Rng::from_seed(seed).next_u64(), backlog)
     }
 
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<PeerRoute>) -> Option<Violation> {

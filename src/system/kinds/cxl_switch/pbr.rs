@@ -18,7 +18,8 @@ use crate::quantity::Unit;
 use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
 use scalepool_fabric::cxl_switch::pbr::PbrRouting;
 use scalepool_fabric::cxl_switch::{PBR_PRESETS, SwitchResult, SwitchTraffic, Undelivered};
-use scalepool_kernel::Clock;
+use scalepool_fabric::spread::{SPREAD_NAMES, SpreadPolicy};
+use scalepool_kernel::{Clock, Rng};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::MessageForm;
 use scalepool_trace::Hub;
@@ -57,6 +58,8 @@ config! {
         ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "edge ports towards devices";
         fabric: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "fabric ports, each for an inter-switch link";
         routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it, which no graph can make wait in a circle (fabric RGT-7, ISL-9)";
+        spread: String = "static" [Unit::Of("-")] in FieldRange::Words(SPREAD_NAMES), "which of several next hops a message takes whose device a segment table names, or that goes to a host with one; static = one for each destination; the others for what need not stay behind others, all but S2M NDR: any (random) or the least loaded (congestion) of those that the mix picks, the cheapest of all (advanced), any of all (valiant), a shortest one unless its backlog times its links is more (ugal) (fabric RGT-3, RGT-7)";
+        mix: u8 = "7" [Unit::Of("-")] in FieldRange::Int(0, 7), "share of messages for shortest next hops with random and congestion, 0 to 6 = 7/8 to 1/8; 7 = all for which there is room (fabric RGT-4)";
         decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table (LDST), whose windows begin at multiples of 64 GiB (fabric §3.3)";
         bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices and logical devices go to its hosts in turn, in the order of the description, and a device with port based routing to all hosts of its protocol";
     }
@@ -120,7 +123,15 @@ impl Component for PbrCxlSwitch {
     fn pbr(&self) -> Option<PbrDecl<'_>> {
         let has_segments = self.decode == "ldst";
         let routing = if self.routing == "minimal" { PbrRouting::Minimal } else { PbrRouting::UpDown };
-        Some(PbrDecl { hosts: self.hosts, devices: self.ports, routing, has_segments, bindings: &self.bindings })
+        let spread = SpreadPolicy::by_name(&self.spread).unwrap_or_else(|| unreachable!("a word of the range"));
+        Some(PbrDecl {
+            hosts: self.hosts,
+            devices: self.ports,
+            routing,
+            spread: (spread, self.mix),
+            has_segments,
+            bindings: &self.bindings,
+        })
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
@@ -139,6 +150,7 @@ impl Component for PbrCxlSwitch {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let Some(mut routes) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
         routes.poison_on_decode_error = self.hardware.poison_on_decode_error;
+        routes.seed = Rng::for_name(site.seed, site.path).next_u64();
         let traffic = if routes.has_snoops { SwitchTraffic::BackInvalidate } else { SwitchTraffic::Mem };
         let config = self.hardware.config(&self.preset, site.clock, traffic);
         Ok(node(routes, config, (MessageForm::Pbr, counts, Box::new(|_| Vec::new())), site, hub))

@@ -95,5 +95,42 @@ pub static RULES: &[Rule] = &[
         "fabric §3.5",
         "a fabric in whose graph of waits there is a cycle is not built; minimal routes in a fully connected group have none",
     ),
+    rule(
+        "FAB-RGT-01",
+        "fabric §3.2",
+        "a routing group table has at most 256 entries, each of 1 to 8 ports, one of them primary",
+    ),
+    rule(
+        "FAB-RGT-02",
+        "fabric §3.2",
+        "static traffic takes the first port of its group, and waits if that has no room",
+    ),
+    choice(
+        "FAB-RGT-03",
+        "fabric §3.2",
+        "a group takes any port, the least loaded one, or the cheapest one, where a secondary port costs twice its backlog and one more",
+    ),
+    rule(
+        "FAB-RGT-04",
+        "fabric §3.2",
+        "mix codes 0 to 6 give 7/8 to 1/8 of messages to primary ports, 7 all that have room there",
+    ),
+    rule(
+        "FAB-RGT-05",
+        "fabric §3.2",
+        "a port is taken if its queue can take the message, and otherwise the message waits for its group",
+    ),
+    choice("FAB-RGT-07", "fabric §3.2", "policies have names, and those of longer ways need routes that have some"),
+    rule("FAB-RGT-08", "fabric §3.2", "classes that keep an order, and all traffic of virtual links, keep one path"),
+    rule(
+        "FAB-TOP-04",
+        "fabric §6.5",
+        "UGAL takes a shortest way unless its backlog times its links is more than that of a longer one",
+    ),
+    rule(
+        "FAB-DLK-01",
+        "fabric §6.4",
+        "a fabric is built if no channel waits for itself over all ways that messages may take, and a circle is named",
+    ),
     rule("FAB-LAT-03", "fabric §5", "the latency of an idle path is the sum of its parts"),
 ];

@@ -26,8 +26,8 @@ use scalepool_fabric::cxl_switch::pbr::drt::Drts;
 use scalepool_fabric::cxl_switch::pbr::rgt::{MOST_GROUP_PORTS, Rgt};
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_fabric::cxl_switch::pbr::{
-    AccessVector, DrtEntry, PbrCandidates, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes,
-    PbrRouting, PbrSharedPort, PidCounts, PidPlan, SegmentTable,
+    AccessVector, DrtEntry, PbrCandidates, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrOwner, PbrPid, PbrPort,
+    PbrRoutes, PbrRouting, PbrSharedPort, PidCounts, PidPlan, SegmentTable,
 };
 use scalepool_fabric::spread::{OVERFLOW_MIX, SpreadGroup, SpreadPolicy, SpreadPort};
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -398,9 +398,8 @@ impl PbrFabric {
             return Err(text);
         }
         let is_shared = self.is_shared(system, device);
-        let is_taken = |binding: &&Binding| {
-            binding.device == device && binding.ld == *ld && (!is_shared || binding.host == host)
-        };
+        let is_taken =
+            |binding: &&Binding| binding.device == device && binding.ld == *ld && (!is_shared || binding.host == host);
         if let Some(other) = self.bindings.iter().find(is_taken) {
             let of = ld.map_or(String::new(), |ld| format!(", LD {ld}"));
             return Err(format!(
@@ -417,8 +416,7 @@ impl PbrFabric {
     fn ends(&self) -> impl Iterator<Item = (PbrPid, FabricPort)> + '_ {
         let hosts = self.hosts.iter().enumerate().filter_map(|(n, port)| Some((self.pids.of_host(n)?, *port)));
         let bindings = self.bindings.iter();
-        let bindings =
-            bindings.filter_map(|binding| Some((self.pids.of_binding(binding.own_pid?)?, binding.device)));
+        let bindings = bindings.filter_map(|binding| Some((self.pids.of_binding(binding.own_pid?)?, binding.device)));
         let devices = self.devices.iter().enumerate();
         hosts.chain(bindings).chain(devices.filter_map(|(n, port)| Some((self.pids.of_device(n)?, *port))))
     }
@@ -431,8 +429,7 @@ impl PbrFabric {
                 graph.join(n, port, number[&system.far(*switch, port).0]);
             }
         }
-        let next: Vec<Vec<PbrCandidates>> =
-            (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect();
+        let next: Vec<Vec<PbrCandidates>> = (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect();
         let ends: Vec<(PbrPid, FabricPort)> = self.ends().collect();
         let spread: BTreeSet<u16> = self.spread_pids().map(PbrPid::number).collect();
         let decls: Vec<(SpreadPolicy, u8)> = self

@@ -501,7 +501,8 @@ impl<'a> Resolver<'a> {
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
                 let own = OwnTable { table: own, place, path: place_path };
                 // What a table that could not be read has in its place is not judged.
-                let is_read = |name: &str| !self.problems.list[sound..].iter().any(|problem| own.is_within(name, &problem.key));
+                let is_read =
+                    |name: &str| !self.problems.list[sound..].iter().any(|problem| own.is_within(name, &problem.key));
                 let found = config.check().into_iter().filter(|(name, _)| is_read(name)).collect();
                 own.judge(found, &mut self.problems);
                 let ports = config.ports().into_iter().flat_map(|decl| {

@@ -4,5 +4,6 @@ mod edges;
 mod racks;
 mod segments;
 mod sharing;
+mod spread;
 mod systems;
 mod tables;

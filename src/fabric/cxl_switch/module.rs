@@ -360,8 +360,7 @@ impl<S: Switching> CxlSwitch<S> {
         let Routed::Port { to, message, .. } = routed else { return true };
         let Some(class) = self.config.traffic.place(message.class()) else { return true };
         let number = self.mine.ports[from].received[class];
-        let backlog =
-            |to: usize| self.crossbar.has_room(from, to, class).then(|| self.crossbar.backlog(to));
+        let backlog = |to: usize| self.crossbar.has_room(from, to, class).then(|| self.crossbar.backlog(to));
         let chosen = self.switching.spread(from, number, (*to, message), &backlog);
         *to = chosen.unwrap_or(*to);
         chosen.is_some()

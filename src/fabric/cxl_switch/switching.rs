@@ -74,7 +74,13 @@ pub trait Switching: Send + 'static {
     /// The port at which a message leaves that may leave at several ones, of which [`Switching::route`] gave the first; `None`: it
     /// waits, as no port that it may take has room. `number` counts the messages of its class that the input took before; the
     /// answer depends on it and on the backlog alone.
-    fn spread(&self, from: usize, number: u64, (to, message): (usize, &Message), backlog: Backlog<'_>) -> Option<usize> {
+    fn spread(
+        &self,
+        from: usize,
+        number: u64,
+        (to, message): (usize, &Message),
+        backlog: Backlog<'_>,
+    ) -> Option<usize> {
         let _ = (from, number, message, backlog);
         Some(to)
     }

@@ -221,7 +221,8 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
             }
             open.switch = Some(far);
             for (end, way) in holders {
-                open.holders.push(held(parts, end).ok_or_else(|| refused(behind(system, component, port)))?.behind(port));
+                open.holders
+                    .push(held(parts, end).ok_or_else(|| refused(behind(system, component, port)))?.behind(port));
                 open.ways.push(way);
             }
         } else if let Some(Coherent::Switch) = parts[far] {

@@ -137,7 +137,8 @@ fn windows(own: &mut Generating<'_>, targets: Vec<String>, bytes: u64) {
     };
     let entries = targets.into_iter().enumerate().map(window).collect();
     if own.root.get("memory_map").is_some() {
-        return own.refuse("window", "found a [memory_map] beside it, expected none: the windows are all of it".to_owned());
+        return own
+            .refuse("window", "found a [memory_map] beside it, expected none: the windows are all of it".to_owned());
     }
     own.root.set("memory_map", place, DocumentItem { place, value: Value::Table(Table { entries }) });
 }

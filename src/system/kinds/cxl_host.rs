@@ -102,9 +102,10 @@ impl Component for CxlHost {
             let text = "found a file without kind = \"trace\", or that kind without a file, expected both or none";
             found.push(("stimulus.file", text.to_owned()));
         }
-        for (name, is_given) in
-            [("stimulus.order", self.stimulus.order != "in-turn"), ("stimulus.interval", self.stimulus.interval.is_some())]
-        {
+        for (name, is_given) in [
+            ("stimulus.order", self.stimulus.order != "in-turn"),
+            ("stimulus.interval", self.stimulus.interval.is_some()),
+        ] {
             if is_given && self.stimulus.kind == "trace" {
                 found.push((name, "found it with kind = \"trace\", expected generated accesses".to_owned()));
             }
@@ -339,8 +340,7 @@ fn generated(
     let lines: u64 = spans.iter().map(|(from, until)| (until - from) / LINE_BYTES).sum();
     let lines = stimulus.region_lines.min(lines);
     let region = LineRegion::new(0, lines)?;
-    let mut draws =
-        (stimulus.order == "random").then(|| Rng::for_name(site.seed, &format!("{}.stimulus", site.path)));
+    let mut draws = (stimulus.order == "random").then(|| Rng::for_name(site.seed, &format!("{}.stimulus", site.path)));
     let (num, den) = site.clock.period();
     let interval_fs = u128::from(stimulus.interval.unwrap_or(0));
     let raw = stimulus::saturated(mix, region, stimulus.accesses);

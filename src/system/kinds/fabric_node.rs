@@ -128,15 +128,17 @@ impl FabricTraffic {
                 ),
             )),
             _ if self.burst > 1 && !self.is_random() => only("traffic.burst", "packets that come at random"),
-            _ if self.load != DEFAULT_LOAD && !self.is_random() => {
-                only("traffic.load", "packets that come at random: those of a program or a collective come when they can")
-            }
+            _ if self.load != DEFAULT_LOAD && !self.is_random() => only(
+                "traffic.load",
+                "packets that come at random: those of a program or a collective come when they can",
+            ),
             _ if self.packets != DEFAULT_PACKETS && !self.is_random() => {
                 only("traffic.packets", "packets that come at random: of a program or a collective all are measured")
             }
-            _ if self.warm_up != DEFAULT_WARM_UP && !self.is_random() => {
-                only("traffic.warm_up", "packets that come at random: a program or a collective is measured from its start")
-            }
+            _ if self.warm_up != DEFAULT_WARM_UP && !self.is_random() => only(
+                "traffic.warm_up",
+                "packets that come at random: a program or a collective is measured from its start",
+            ),
             _ if self.rounds > 1 && (self.is_random() || self.is_file()) => only("traffic.rounds", "a collective"),
             _ => None,
         }
@@ -197,7 +199,9 @@ impl Component for FabricNode {
         let pattern = self.pattern(member, Arc::default).err().map(|text| ("traffic.pattern", text));
         let apart = member.is_apart.then(|| {
             let found = self.joint_traffic().unwrap_or_else(|| format!("packets at random ({})", self.traffic.pattern));
-            let text = format!("found {found}, expected what the first node of the fabric does: each waits for the packets of others");
+            let text = format!(
+                "found {found}, expected what the first node of the fabric does: each waits for the packets of others"
+            );
             ("traffic.pattern", text)
         });
         of_channel.into_iter().chain(pattern).chain(apart).collect()

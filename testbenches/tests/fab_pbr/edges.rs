@@ -3,14 +3,16 @@
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::{
     AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes, PbrSharedPort,
-    SegmentTable,
+    Rgt, SegmentTable,
 };
 use scalepool::fabric::cxl_switch::{Routed, Switching, Undelivered};
 use scalepool::link::cxl256::cachemem::Cachemem;
 use scalepool::link::cxl256::config::CachememConfig;
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode};
+use scalepool_protocols::cxl::cxl256::code::{
+    BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode,
+};
 use scalepool_protocols::cxl::cxl256::packer::Cxl256Refused;
 use scalepool_protocols::cxl::cxl256::{Class, Mode, Routing};
 use scalepool_protocols::cxl::message::{
@@ -20,10 +22,10 @@ use std::collections::BTreeMap;
 
 const GIB: u64 = 1 << 30;
 /// PIDs of the hosts at `usp[0]` and `usp[1]`, and of the bindings of the device at `dsp[0]` and of LD 5 at `dsp[1]`.
-const HOSTS: [u16; 2] = [0x101, 0x202];
-const BOUND: [u16; 2] = [0x303, 0x404];
+pub(super) const HOSTS: [u16; 2] = [0x101, 0x202];
+pub(super) const BOUND: [u16; 2] = [0x303, 0x404];
 /// PIDs of `dsp[0]` and `dsp[1]`.
-const DEVICES: [u16; 2] = [0x505, 0x606];
+pub(super) const DEVICES: [u16; 2] = [0x505, 0x606];
 /// The fabric port of both switches.
 const ISL: usize = 2;
 const LD: u8 = 5;
@@ -42,7 +44,7 @@ fn decoders(list: &[(u64, usize)]) -> BridgeDecoders {
 }
 
 fn tables(ports: [usize; 6]) -> Drts {
-    let mut tables = Drts::new(1, 3);
+    let mut tables = Drts::new(1, 3, Rgt::default());
     for (dpid, port) in HOSTS.into_iter().chain(BOUND).chain(DEVICES).zip(ports) {
         let table = tables.table(0).expect("there is one");
         table.set(dpid.into(), &[DrtEntry::Port(port as u8)]).expect("it is legal");
@@ -77,6 +79,7 @@ fn switches() -> [PbrRoutes; 2] {
         claims: BTreeMap::new(),
         poison_on_decode_error: false,
         has_snoops: false,
+        seed: 1,
     };
     let back = PbrRoutes {
         ports: vec![device(0, HOSTS[0]), device(LD, HOSTS[1]), PbrPort::Fabric],
@@ -84,6 +87,7 @@ fn switches() -> [PbrRoutes; 2] {
         claims: BTreeMap::from([((HOSTS[0], BOUND[0]), claim(0, 0)), ((HOSTS[1], BOUND[1]), claim(1, LD))]),
         poison_on_decode_error: false,
         has_snoops: false,
+        seed: 1,
     };
     [front, back]
 }
@@ -313,7 +317,7 @@ fn fab_drt_02_p() {
 fn fab_drt_02_n() {
     for (from, message) in legal() {
         let mut cut = switches();
-        cut[from.0].tables = Drts::new(1, 3);
+        cut[from.0].tables = Drts::new(1, 3, Rgt::default());
         let routed = cut[from.0].route(from.1, &message);
         assert_eq!(routed, Routed::Dropped(Undelivered::NoRoute), "{message:?}");
         let violation = cut[from.0].judge(from.1, &message, &routed).expect("it is reported");

@@ -3,7 +3,7 @@
 use crate::fab_hbr::systems::{count, on_threads, refused, run};
 use scalepool::scenario::report::ScenarioReport;
 
-const SHARE: &str = include_str!("../../systems/pbr_share.toml");
+pub(super) const SHARE: &str = include_str!("../../systems/pbr_share.toml");
 const SWITCHES: [&str; 6] = ["leaf[0]", "leaf[1]", "leaf[2]", "leaf[3]", "spine[0]", "spine[1]"];
 
 fn sent(report: &ScenarioReport, class: &str) -> u64 {
@@ -11,12 +11,11 @@ fn sent(report: &ScenarioReport, class: &str) -> u64 {
 }
 
 /// A run of 24 hosts without findings: each snoop and each answer passes a leaf, a spine and a leaf.
-fn shared(set: &[&str]) -> ScenarioReport {
+pub(super) fn shared(set: &[&str]) -> ScenarioReport {
     let report = run(SHARE, set).unwrap_or_else(|error| panic!("{set:?}: {error}"));
     assert_eq!(report.violations, [], "{set:?}");
     for (class, name) in [("S2M BISnp", "s2m_bisnp"), ("M2S BIRsp", "m2s_birsp"), ("M2S Req", "m2s_req")] {
-        let passed: u64 =
-            SWITCHES.iter().map(|switch| count(&report, switch, &format!("switched {class}"))).sum();
+        let passed: u64 = SWITCHES.iter().map(|switch| count(&report, switch, &format!("switched {class}"))).sum();
         assert_eq!(passed, 3 * sent(&report, name), "{set:?}: {class}");
     }
     for name in ["not decoded", "unknown LD-ID", "other classes", "not claimed", "no route", "switch answers"] {
@@ -124,7 +123,8 @@ fn what_cannot_be_shared_is_refused() {
         "at = { 3 = { hosts = 0, ports = 1 } }",
         "at = { 3 = { hosts = 0, ports = 1, bindings = [{ usp = \"leaf[0].usp[0]\" }, { usp = \"leaf[0].usp[0]\" }] } }",
     );
-    let logical = SHARE.replace("kind = \"cxl.hdm-db-device\"\n", "kind = \"cxl.hdm-db-device\"\nlogical_devices = 16\n");
+    let logical =
+        SHARE.replace("kind = \"cxl.hdm-db-device\"\n", "kind = \"cxl.hdm-db-device\"\nlogical_devices = 16\n");
     let cases = [
         (
             bound(&given.replace("front.usp[3]", "front.usp[9]").replace("front.usp[4]", "front.usp[3]")),
@@ -137,14 +137,14 @@ fn what_cannot_be_shared_is_refused() {
             "found a device at back.dsp[2], expected a device of HDM-DB behind a link with port based routing",
         ),
         (
-            mixed().replace("count = 4", "ports = 4").replace("host[0].port[0]", "host.port[0]").replace(
-                "[\"host[1].port[0]\"",
-                "[\"host.port[1]\"",
-            )
-            .replace("host[2].port[0]", "host.port[2]")
-            .replace("host[3].port[0]", "host.port[3]")
-            .replace("kind = \"cxl.hdm-db-host\"", "kind = \"cxl.home\"")
-            .replace(", core = { accesses = 60, cache_lines = 3, lines = 4 }", ""),
+            mixed()
+                .replace("count = 4", "ports = 4")
+                .replace("host[0].port[0]", "host.port[0]")
+                .replace("[\"host[1].port[0]\"", "[\"host.port[1]\"")
+                .replace("host[2].port[0]", "host.port[2]")
+                .replace("host[3].port[0]", "host.port[3]")
+                .replace("kind = \"cxl.hdm-db-host\"", "kind = \"cxl.home\"")
+                .replace(", core = { accesses = 60, cache_lines = 3, lines = 4 }", ""),
             "found a host of CXL.cache at front.usp[0], expected a host or a device without coherence, or one of HDM-DB",
         ),
     ];

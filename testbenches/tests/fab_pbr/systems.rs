@@ -12,7 +12,7 @@ use std::path::PathBuf;
 const TWO: &str = include_str!("../../systems/pbr_two_switches.toml");
 
 /// A run without findings in which all accesses are done, and each switch has passed on what came.
-fn sound(text: &str, set: &[&str], hosts: &[&str], switches: &[&str], accesses: u64) -> ScenarioReport {
+pub(super) fn sound(text: &str, set: &[&str], hosts: &[&str], switches: &[&str], accesses: u64) -> ScenarioReport {
     let report = run(text, set).unwrap_or_else(|error| panic!("{set:?}: {error}"));
     assert_eq!(report.violations, [], "{set:?}");
     let host = |name: &str| hosts.iter().map(|path| count(&report, path, name)).sum::<u64>();
@@ -123,7 +123,7 @@ fn transactions_go_through_both_switches() {
 }
 
 /// Switches in a graph: each has a host and a memory; `bound[n]` is the switch with the memory of host n.
-fn graph(edges: &[(usize, usize)], bound: &[usize], more: &str) -> String {
+pub(super) fn graph(edges: &[(usize, usize)], bound: &[usize], more: &str) -> String {
     let count = bound.len();
     let mut ports = vec![0; count];
     let mut next = |switch: usize| {
@@ -154,12 +154,12 @@ fn graph(edges: &[(usize, usize)], bound: &[usize], more: &str) -> String {
     text + more
 }
 
-fn resolved(text: &str) -> Result<System, String> {
+pub(super) fn resolved(text: &str) -> Result<System, String> {
     let description = Description::parse("f.toml", PathBuf::new(), text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     description.resolve().map_err(|problems| problems.to_string())
 }
 
-fn ring(count: usize) -> Vec<(usize, usize)> {
+pub(super) fn ring(count: usize) -> Vec<(usize, usize)> {
     (0..count).map(|n| (n, (n + 1) % count)).collect()
 }
 

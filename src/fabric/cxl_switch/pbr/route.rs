@@ -269,7 +269,13 @@ impl Switching for PbrRoutes {
         }
     }
 
-    fn spread(&self, from: usize, number: u64, (to, message): (usize, &Message), backlog: Backlog<'_>) -> Option<usize> {
+    fn spread(
+        &self,
+        from: usize,
+        number: u64,
+        (to, message): (usize, &Message),
+        backlog: Backlog<'_>,
+    ) -> Option<usize> {
         let group = self.tables.group(from, message.route().dpid).filter(|_| is_spread(message.class()));
         let Some(group) = group else { return Some(to) };
         // Every message of an input and class has a draw of its own, however often it is looked at.

@@ -237,9 +237,8 @@ impl<F: Flit256> Reported for Cxl256End<Cachemem<F>> {
         };
         const MEM: &[Class] = &[Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
         // Back-invalidates pass between switches only where devices share lines.
-        let is_shown = |class: &Class| {
-            is_coherent || MEM.contains(class) || clients.iter().any(|c| c.messages[class.index()] > 0)
-        };
+        let is_shown =
+            |class: &Class| is_coherent || MEM.contains(class) || clients.iter().any(|c| c.messages[class.index()] > 0);
         let units = ends.map(|e| e.stats.modelled);
         let (payload, replayed) = (sum(|s| s.sent_payload), sum(|s| s.replayed));
         Figures {

@@ -236,7 +236,10 @@ impl Component for HbrCxlSwitch {
         });
         if let Some((text, _)) = unknown {
             let last = devices - 1;
-            found.push(("table", format!("found `{text}`, expected none or a caching device of 0 to {last} (fabric CID-3)")));
+            found.push((
+                "table",
+                format!("found `{text}`, expected none or a caching device of 0 to {last} (fabric CID-3)"),
+            ));
         }
         let moved = |(command, _): &&(HbrCommand, TextPlace)| {
             ports[command.vcs.min(self.hosts - 1)].peer_role.coherence().is_some()

@@ -8,8 +8,8 @@ use super::{Hardware, SWITCHED, answered, cxl_links, form, hbr_links, node, swit
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    CoherenceProtocol, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl,
-    PortRole, Site, SitePort, component,
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer,
+    PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::metric::{MetricValue, metrics};
 use crate::pbr_fabric::{PbrBindingConfig, PbrDecl};

@@ -91,6 +91,11 @@ pub static RULES: &[Rule] = &[
         "all classes of CXL.mem travel both ways on an inter-switch link, with credits each way",
     ),
     rule(
+        "FAB-ISL-07",
+        "fabric §3.5",
+        "what is for a lost link is dropped until the port is out of all tables, and then takes another way",
+    ),
+    rule(
         "FAB-ISL-09",
         "fabric §3.5",
         "a fabric in whose graph of waits there is a cycle is not built; minimal routes in a fully connected group have none",
@@ -131,6 +136,19 @@ pub static RULES: &[Rule] = &[
         "FAB-DLK-01",
         "fabric §6.4",
         "a fabric is built if no channel waits for itself over all ways that messages may take, and a circle is named",
+    ),
+    rule("FAB-DLK-02", "fabric §6.4", "a ring needs two virtual channels and a dateline"),
+    rule(
+        "FAB-DLK-03",
+        "fabric §6.4",
+        "dimension order in a mesh and up-down in a tree need one virtual channel, free turns are refused",
+    ),
+    rule("FAB-XBR-01", "fabric §6.1", "saturated inputs with one queue each pass what the number of ports allows"),
+    rule("FAB-XBR-02", "fabric §6.1", "queues at outputs wait (N-1)/N p / (2 (1 - p)) slots"),
+    choice(
+        "FAB-LAT-02",
+        "fabric §6.5",
+        "latency without load by routers passed: 5h + 2 in a mesh, 6h + 1 in a torus, 4h + 2 in a fat tree, and a cycle for each further flit",
     ),
     rule("FAB-LAT-03", "fabric §5", "the latency of an idle path is the sum of its parts"),
 ];

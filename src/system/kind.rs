@@ -16,12 +16,11 @@ use super::measured::{Measure, MeasureLink};
 use super::memory_map::{MapView, Span};
 use super::metric::{self, Metric, Metrics};
 use super::outside;
-use super::pbr_fabric::PbrDecl;
+use super::pbr_fabric::{PbrDecl, PbrSite};
 use super::problem::{Problems, TextPlace};
 use scalepool_coherence::cache::route::CacheRoutes;
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_fabric::cxl_switch::VppbBinding;
-use scalepool_fabric::cxl_switch::pbr::PbrRoutes;
 use scalepool_fabric::nvlink_switch::NvlSwitchResult;
 use scalepool_fabric::vc_router::VcPortEnds;
 use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
@@ -362,7 +361,7 @@ pub struct Site<'a> {
     /// What it has to know of the memory map.
     pub map: MapView,
     /// How it routes, if it is a switch with port based routing.
-    pub pbr: Option<PbrRoutes>,
+    pub pbr: Option<PbrSite>,
     /// Seed of the run.
     pub seed: u64,
     /// Its ports, in the order of their declarations.

@@ -3,7 +3,8 @@
 //! Modelled: switches that inter-switch links join are one fabric. Its host ports, devices and bindings are numbered in the
 //! order of the description, PIDs are allocated in that order, and routes are minimal or go up and then down
 //! ([`scalepool_fabric::cxl_switch::pbr::paths`]), one for each PID, or several where segment tables name it and the switch deals
-//! messages over them. Left out: changes while the system runs.
+//! messages over them; and again without links that are lost, from when the fabric manager leads messages around them. Left out:
+//! hot-add, and bindings that change while the system runs.
 //!
 //! A walk through one fabric: its switches are collected and their fabric ports joined. Bindings that the description gives
 //! are looked up; without any, devices and logical devices go to the hosts in turn, and a device with port based routing to all
@@ -11,27 +12,28 @@
 //! leads to each host and each binding, and its edge ports get what they translate by. The ways on which messages pass each
 //! switch follow from the routes of the bindings; the graph of channels is made of them.
 
+mod bindings;
+mod plans;
+
 use super::channels::RoutedWays;
 use super::coherence::HolderWay;
 use super::design::System;
 use super::field::{FieldRange, config};
 use super::kind::{CoherenceProtocol, PortRole};
-use super::kinds::cxl_switch::misfit;
 use super::memory_map::{self, MapView, MemoryTarget};
 use super::problem::{Problems, TextPlace};
 use super::quantity::Unit;
 use super::resolve::OwnTable;
+use plans::RoutePlan;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
-use scalepool_fabric::cxl_switch::pbr::drt::Drts;
-use scalepool_fabric::cxl_switch::pbr::rgt::{MOST_GROUP_PORTS, Rgt};
+use scalepool_fabric::cxl_switch::pbr::rgt::Rgt;
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_fabric::cxl_switch::pbr::{
-    AccessVector, DrtEntry, PbrCandidates, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrOwner, PbrPid, PbrPort,
-    PbrRoutes, PbrRouting, PbrSharedPort, PidCounts, PidPlan, SegmentTable,
+    AccessVector, PbrChange, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes, PbrRouting,
+    PbrSharedPort, PidCounts, PidPlan, SegmentTable,
 };
-use scalepool_fabric::spread::{OVERFLOW_MIX, SpreadGroup, SpreadPolicy, SpreadPort};
+use scalepool_fabric::spread::SpreadPolicy;
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
-use scalepool_protocols::cxl::message::MessageForm;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 config! {
@@ -42,6 +44,18 @@ config! {
         usp: String = "" [Unit::Of("-")] in FieldRange::Text("the edge port of a host, such as `front.usp[0]`"), "edge port of the host that has it, at any switch of the fabric";
     }
 }
+
+config! {
+    /// An inter-switch link that goes down for good.
+    pub struct PbrLostLink {
+        isl: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 254), "fabric port of the link";
+        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it goes down; what is queued for it or on the wire is lost";
+        rerouted_after: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time from then on after which the fabric manager has written tables that lead around it; not given = never: what the tables send there is dropped (fabric DRT-2)";
+    }
+}
+
+/// Routing state of a switch when it starts, and its changes by time \[fs\].
+pub type PbrSite = (PbrRoutes, Vec<(u64, PbrChange)>);
 
 /// What a switch with port based routing declares.
 pub struct PbrDecl<'a> {
@@ -57,6 +71,8 @@ pub struct PbrDecl<'a> {
     pub has_segments: bool,
     /// Bindings of its devices, each with its place.
     pub bindings: &'a [(PbrBindingConfig, TextPlace)],
+    /// Inter-switch links that are lost while the system runs.
+    pub lost: &'a [(PbrLostLink, TextPlace)],
 }
 
 /// A device or logical device that a host has.
@@ -85,15 +101,6 @@ struct Binding {
 /// A holder of the lines of a device: component and port of the host, and how it and the device find each other.
 pub(super) type BoundHolder = ((usize, usize), HolderWay);
 
-/// Where messages to a PID leave a switch.
-#[derive(Debug, Clone)]
-struct NextHop {
-    /// The ports, that of static routing first.
-    ports: Vec<usize>,
-    /// The routing group, if there are several.
-    group: Option<usize>,
-}
-
 /// Ways through a switch: from one of its ports to another.
 type Ways = BTreeSet<(usize, usize)>;
 
@@ -108,10 +115,10 @@ struct PbrFabric {
     bindings: Vec<Binding>,
     routing: PbrRouting,
     pids: PidPlan,
-    /// By switch and number of the PID: where messages to it leave.
-    next: Vec<BTreeMap<u16, NextHop>>,
-    /// By switch: routing groups.
-    groups: Vec<Vec<SpreadGroup>>,
+    /// Links that are lost: both ends, and when.
+    lost: Vec<([FabricPort; 2], u64)>,
+    /// Routes from the start on, and each time when the fabric manager leads them around lost links.
+    plans: Vec<RoutePlan>,
     /// By switch: ways of requests, of answers, and of answers of the switch itself.
     ways: Vec<[Ways; 3]>,
 }
@@ -196,7 +203,7 @@ impl PbrFabrics {
     }
 
     /// Routing state of all switches, by component; `views` are what components know of the memory map.
-    pub fn routes(&self, system: &System, views: &[MapView]) -> Vec<Option<PbrRoutes>> {
+    pub fn routes(&self, system: &System, views: &[MapView]) -> Vec<Option<PbrSite>> {
         let of = |component| self.find(component).map(|(fabric, switch)| fabric.routes(system, views, switch));
         (0..system.components.len()).map(of).collect()
     }
@@ -250,13 +257,17 @@ impl PbrFabric {
             bindings: Vec::new(),
             routing,
             pids: PidPlan::new(PidCounts::default()).ok()?,
-            next: vec![BTreeMap::new(); switches.len()],
-            groups: vec![Vec::new(); switches.len()],
+            lost: Vec::new(),
+            plans: Vec::new(),
             ways: vec![Default::default(); switches.len()],
             switches,
         };
         let before = problems.list.len();
         let first = fabric.switches[0];
+        fabric.judge_protocols(system, tables, problems);
+        if problems.list.len() > before {
+            return None;
+        }
         if let Some(other) = other {
             let path = &system.components[first].path;
             let text = format!("found another policy than that of `{path}`, expected one for all switches of a fabric");
@@ -296,6 +307,7 @@ impl PbrFabric {
             Ok(pids) => fabric.pids = pids,
             Err(error) => tables[first].judge(vec![("bindings", error.to_string())], problems),
         }
+        fabric.plan(system, tables, problems);
         for n in 0..fabric.switches.len() {
             let policy = decl_of(system, fabric.switches[n])?.spread.0;
             if policy.needs_longer_ways() && routing == PbrRouting::Minimal {
@@ -307,109 +319,15 @@ impl PbrFabric {
             return None;
         }
         fabric.find_routes(system);
-        for (switch, groups) in fabric.switches.iter().zip(&fabric.groups) {
-            if let Err(error) = Rgt::new(groups.clone()) {
-                tables[*switch].judge(vec![("spread", error.to_string())], problems);
+        for plan in &fabric.plans {
+            for (switch, groups) in fabric.switches.iter().zip(&plan.groups) {
+                if let Err(error) = Rgt::new(groups.clone()) {
+                    tables[*switch].judge(vec![("spread", error.to_string())], problems);
+                }
             }
         }
         fabric.find_ways(system);
         (problems.list.len() == before).then_some(fabric)
-    }
-
-    fn bind(&mut self, system: &System, device: FabricPort, ld: Option<u8>, host: usize) {
-        let vppb = self.bindings.iter().filter(|binding| binding.host == host).count();
-        let (component, _) = system.far(self.switches[device.0], device.1);
-        let target = MemoryTarget { component, logical: ld };
-        let has_own = !self.has_segments(system, host) && !self.is_shared(system, device);
-        let own_pid = has_own.then(|| self.bindings.iter().filter(|binding| binding.own_pid.is_some()).count());
-        self.bindings.push(Binding { host, vppb, device, ld, target, own_pid });
-    }
-
-    /// The role of what is at an edge port.
-    fn role(&self, system: &System, (switch, port): FabricPort) -> PortRole {
-        let (component, port) = system.far(self.switches[switch], port);
-        system.components[component].ports[port].decl.role
-    }
-
-    /// What keeps lines coherent at an edge port.
-    fn coherence(&self, system: &System, port: FabricPort) -> Option<CoherenceProtocol> {
-        self.role(system, port).coherence()
-    }
-
-    /// Whether the device at an edge port has port based routing, and so tells its hosts apart by their PIDs.
-    fn is_shared(&self, system: &System, (switch, port): FabricPort) -> bool {
-        let link = system.components[self.switches[switch]].ports[port].link;
-        system.links[link].config.facts().cxl().0 == MessageForm::Pbr
-    }
-
-    /// Binds what is behind an edge port to the next hosts of its protocol, or to all of them if it tells them apart by PIDs.
-    fn bind_in_turn(&mut self, system: &System, device: FabricPort) {
-        let protocol = self.coherence(system, device);
-        let is_fit = |host: &usize| self.coherence(system, self.hosts[*host]) == protocol;
-        let hosts: Vec<usize> = (0..self.hosts.len()).filter(is_fit).collect();
-        if self.is_shared(system, device) {
-            return hosts.into_iter().for_each(|host| self.bind(system, device, None, host));
-        }
-        let (component, _) = system.far(self.switches[device.0], device.1);
-        let lds: Vec<Option<u8>> = match system.components[component].config.offer().logical_devices {
-            None => vec![None],
-            Some(count) => (0..count).map(Some).collect(),
-        };
-        for ld in lds {
-            let bound = self.bindings.iter().filter(|binding| hosts.contains(&binding.host)).count();
-            if !hosts.is_empty() {
-                self.bind(system, device, ld, hosts[bound % hosts.len()]);
-            }
-        }
-    }
-
-    /// Binds what the description says; why it cannot be done.
-    fn bind_given(
-        &mut self,
-        system: &System,
-        switch: usize,
-        ports: &std::ops::Range<usize>,
-        given: &PbrBindingConfig,
-    ) -> Result<(), String> {
-        let PbrBindingConfig { port, ld, usp } = given;
-        if *port >= ports.len() {
-            let expected = if ports.is_empty() { "none".to_owned() } else { format!("0 to {}", ports.len() - 1) };
-            return Err(format!("found port {port}, expected {expected}"));
-        }
-        let path = |(switch, port): &FabricPort| system.components[self.switches[*switch]].ports[*port].path.as_str();
-        let Some(host) = self.hosts.iter().position(|host| path(host) == usp) else {
-            let known = match self.hosts.first() {
-                None => "none: it has no host".to_owned(),
-                Some(first) => format!("one such as `{}`", path(first)),
-            };
-            return Err(format!("found `{usp}`, which is no edge port of a host of this fabric, expected {known}"));
-        };
-        let device = (switch, ports.start + port);
-        if self.coherence(system, self.hosts[host]) != self.coherence(system, device) {
-            let [one, other] = [self.hosts[host], device].map(|port| self.role(system, port).name());
-            return Err(format!(
-                "found a {other} at `{}` for a {one} at `{usp}`, expected two of one protocol (fabric ERR-4)",
-                path(&device)
-            ));
-        }
-        let (component, _) = system.far(self.switches[switch], device.1);
-        let count = system.components[component].config.offer().logical_devices;
-        if let Some(text) = misfit(path(&device), *ld, count) {
-            return Err(text);
-        }
-        let is_shared = self.is_shared(system, device);
-        let is_taken =
-            |binding: &&Binding| binding.device == device && binding.ld == *ld && (!is_shared || binding.host == host);
-        if let Some(other) = self.bindings.iter().find(is_taken) {
-            let of = ld.map_or(String::new(), |ld| format!(", LD {ld}"));
-            return Err(format!(
-                "found `{}`{of} for `{usp}`, which `{}` has, expected a free one (fabric VCS-2, BND-7)",
-                path(&device),
-                path(&self.hosts[other.host])
-            ));
-        }
-        self.bind(system, device, *ld, host);
-        Ok(())
     }
 
     /// PIDs of hosts, bindings and device ports, each with the port where its messages end.
@@ -419,59 +337,6 @@ impl PbrFabric {
         let bindings = bindings.filter_map(|binding| Some((self.pids.of_binding(binding.own_pid?)?, binding.device)));
         let devices = self.devices.iter().enumerate();
         hosts.chain(bindings).chain(devices.filter_map(|(n, port)| Some((self.pids.of_device(n)?, *port))))
-    }
-
-    fn find_routes(&mut self, system: &System) {
-        let mut graph = PbrGraph::new(self.switches.len());
-        let number: BTreeMap<usize, usize> = self.switches.iter().enumerate().map(|(n, one)| (*one, n)).collect();
-        for (n, switch) in self.switches.iter().enumerate() {
-            for (port, _) in fabric_ports(system, *switch) {
-                graph.join(n, port, number[&system.far(*switch, port).0]);
-            }
-        }
-        let next: Vec<Vec<PbrCandidates>> = (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect();
-        let ends: Vec<(PbrPid, FabricPort)> = self.ends().collect();
-        let spread: BTreeSet<u16> = self.spread_pids().map(PbrPid::number).collect();
-        let decls: Vec<(SpreadPolicy, u8)> = self
-            .switches
-            .iter()
-            .map(|switch| decl_of(system, *switch).map_or((SpreadPolicy::Static, OVERFLOW_MIX), |decl| decl.spread))
-            .collect();
-        for (pid, (to, last)) in ends {
-            for (from, candidates) in next[to].iter().enumerate() {
-                let pid = pid.number();
-                let hop = if from == to {
-                    Some(NextHop { ports: vec![last], group: None })
-                } else {
-                    let (policy, mix) = decls[from];
-                    let policy = if spread.contains(&pid) { policy } else { SpreadPolicy::Static };
-                    dealt(candidates, pid.into(), (policy, mix)).map(|group| self.hop(from, group))
-                };
-                if let Some(hop) = hop {
-                    self.next[from].insert(pid, hop);
-                }
-            }
-        }
-    }
-
-    /// PIDs to which messages may take several ways: those that segment tables name, and those of hosts that have such a table.
-    /// Traffic of virtual links is always routed statically (`fabric` PID-5).
-    fn spread_pids(&self) -> impl Iterator<Item = PbrPid> + '_ {
-        let by_table = self.bindings.iter().filter(|binding| binding.own_pid.is_none());
-        by_table.flat_map(|binding| self.pids.of_host(binding.host).into_iter().chain(self.device_pid(binding)))
-    }
-
-    /// Where a group of ports of a switch leads messages; one with several ports is an entry of its routing group table.
-    fn hop(&mut self, switch: usize, group: SpreadGroup) -> NextHop {
-        let ports: Vec<usize> = group.ports().collect();
-        let groups = &mut self.groups[switch];
-        let index = (ports.len() > 1).then(|| {
-            groups.iter().position(|known| *known == group).unwrap_or_else(|| {
-                groups.push(group);
-                groups.len() - 1
-            })
-        });
-        NextHop { ports, group: index }
     }
 
     /// Whether a host decodes by a segment table because its switch says so.
@@ -543,63 +408,11 @@ impl PbrFabric {
         Ok(table)
     }
 
-    /// The ways of messages to a PID through the switches, from a port of a fabric on: switch, port in, port out. The first one is
-    /// at that port; the last one leaves the fabric.
-    fn way(&self, system: &System, from: FabricPort, pid: PbrPid) -> Vec<(usize, usize, usize)> {
-        let (mut known, mut queue) = (BTreeSet::from([from]), VecDeque::from([from]));
-        let (mut steps, mut last) = (Vec::new(), Vec::new());
-        while let Some(at) = queue.pop_front() {
-            let Some(hop) = self.next[at.0].get(&pid.number()) else { continue };
-            for &out in &hop.ports {
-                let (component, port) = system.far(self.switches[at.0], out);
-                let Ok(next) = self.switches.binary_search(&component) else {
-                    last.push((at.0, at.1, out));
-                    continue;
-                };
-                steps.push((at.0, at.1, out));
-                if known.insert((next, port)) {
-                    queue.push_back((next, port));
-                }
-            }
-        }
-        steps.into_iter().chain(last).collect()
-    }
-
-    fn find_ways(&mut self, system: &System) {
-        for (n, binding) in self.bindings.clone().into_iter().enumerate() {
-            let host = self.hosts[binding.host];
-            let (Some(host_pid), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(n)) else {
-                continue;
-            };
-            let down = self.way(system, host, pid);
-            let up = self.way(system, binding.device, host_pid);
-            // What the decoder at the device refuses is answered from there; what that at the host refuses, at its port.
-            if let (Some(last), Some(first), Some(_)) = (down.last(), up.first(), binding.own_pid) {
-                self.ways[last.0][RoutedWays::OwnAnswers as usize].insert((last.1, first.2));
-            }
-            self.ways[host.0][RoutedWays::OwnAnswers as usize].insert((host.1, host.1));
-            for (steps, of) in [(down, RoutedWays::Requests), (up, RoutedWays::Answers)] {
-                for (switch, from, to) in steps {
-                    self.ways[switch][of as usize].insert((from, to));
-                }
-            }
-        }
-    }
-
     /// Routing state of a switch.
-    fn routes(&self, system: &System, views: &[MapView], switch: usize) -> PbrRoutes {
+    fn routes(&self, system: &System, views: &[MapView], switch: usize) -> PbrSite {
         let component = &system.components[self.switches[switch]];
         let count = component.ports.len();
-        // What a table cannot hold was found when the system was judged.
-        let groups = Rgt::new(self.groups[switch].clone()).unwrap_or_else(|error| unreachable!("{error}"));
-        let mut tables = Drts::new(1, count, groups);
-        for (pid, NextHop { ports, group }) in &self.next[switch] {
-            // A switch has no more ports, and no more groups, than an entry can name.
-            let entry = [group.map_or(DrtEntry::Port(ports[0] as u8), |group| DrtEntry::Group(group as u8))];
-            if let Ok(table) = tables.table(0) {
-                table.set(usize::from(*pid), &entry).unwrap_or_else(|error| unreachable!("a PID and a port: {error}"));
-            }
-        }
+        let tables = self.tables(&self.plans[0], switch, count);
         let mut ports: Vec<PbrPort> = vec![PbrPort::Fabric; count];
         let has_snoops = |port: FabricPort| self.coherence(system, port) == Some(CoherenceProtocol::HdmDb);
         for (n, (_, port)) in self.hosts.iter().enumerate().filter(|(_, host)| host.0 == switch) {
@@ -648,7 +461,18 @@ impl PbrFabric {
             claims.insert((host.number(), pid.number()), PbrClaim { port, ld_id, decoders });
         }
         let has_snoops = self.devices.iter().any(|device| has_snoops(*device));
-        PbrRoutes { ports, tables, claims, poison_on_decode_error: false, has_snoops, seed: 0 }
+        let routes = PbrRoutes {
+            ports,
+            tables,
+            claims,
+            poison_on_decode_error: false,
+            has_snoops,
+            seed: 0,
+            lost: BTreeSet::new(),
+            is_cut: false,
+            changes: Vec::new(),
+        };
+        (routes, self.changes(switch, count))
     }
 
     /// Decoders of a host; their targets are vPPBs.
@@ -656,20 +480,6 @@ impl PbrFabric {
         let (switch, port) = self.hosts[host];
         views[self.switches[switch]].bridges.get(port).cloned().unwrap_or_default()
     }
-}
-
-/// The ports of a switch towards a PID as its routing group, so that the PID says which one is the first; `None`: there is no way.
-fn dealt(candidates: &PbrCandidates, pid: usize, (policy, mix): (SpreadPolicy, u8)) -> Option<SpreadGroup> {
-    let turned = |ports: &[SpreadPort], most: usize| {
-        let mut ports = ports.to_vec();
-        let first = pid.checked_rem(ports.len()).unwrap_or(0);
-        ports.rotate_left(first);
-        ports.truncate(most);
-        ports
-    };
-    let primary = turned(&candidates.primary, MOST_GROUP_PORTS);
-    let secondary = turned(&candidates.secondary, MOST_GROUP_PORTS - primary.len());
-    (!primary.is_empty()).then_some(SpreadGroup { primary, secondary, policy, mix })
 }
 
 /// The decoders at the far end of the virtual link of a vPPB: those that lead to it, whose only target is what is there.

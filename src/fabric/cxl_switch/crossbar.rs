@@ -247,12 +247,12 @@ impl<T> VoqCrossbar<T> {
         true
     }
 
-    /// Removes matching items from all queues.
-    pub fn remove(&mut self, is_removed: impl Fn(&T) -> bool) -> Vec<T> {
+    /// Removes items from all queues, which are asked for by output and item.
+    pub fn remove(&mut self, is_removed: impl Fn(usize, &T) -> bool) -> Vec<T> {
         let mut removed = Vec::new();
         for (n, queue) in self.queues.iter_mut().enumerate() {
-            let before = removed.len();
-            let (gone, kept) = std::mem::take(queue).into_iter().partition(|waiting| is_removed(&waiting.item));
+            let (before, output) = (removed.len(), n / self.config.classes % self.config.outputs);
+            let (gone, kept) = std::mem::take(queue).into_iter().partition(|waiting| is_removed(output, &waiting.item));
             *queue = kept;
             removed.extend(VecDeque::into_iter(gone).map(|waiting| waiting.item));
             let pair = n / self.config.classes;
@@ -263,11 +263,11 @@ impl<T> VoqCrossbar<T> {
             }
         }
         for (n, queue) in self.behind.iter_mut().enumerate() {
-            let before = removed.len();
-            let (gone, kept) = std::mem::take(queue).into_iter().partition(|granted| is_removed(&granted.item));
+            let (before, output) = (removed.len(), n / self.config.classes);
+            let (gone, kept) = std::mem::take(queue).into_iter().partition(|granted| is_removed(output, &granted.item));
             *queue = kept;
             removed.extend(VecDeque::into_iter(gone).map(|granted| granted.item));
-            self.toward[n / self.config.classes] -= removed.len() - before;
+            self.toward[output] -= removed.len() - before;
         }
         self.queued -= removed.len();
         removed

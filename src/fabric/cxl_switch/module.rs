@@ -409,29 +409,42 @@ impl<S: Switching> CxlSwitch<S> {
         self.mine.broken.push(violation);
     }
 
+    /// Removes messages from the queues, which end in the switch; returns how many.
+    fn remove(&mut self, why: &'static str, at: Stamp, which: impl Fn(usize, &Passing<S::Flow>) -> bool) -> u64 {
+        let gone = self.crossbar.remove(which);
+        for Passing { message, handle, from, .. } in &gone {
+            if let Some(class) = self.config.traffic.place(message.class()) {
+                self.mine.ports[*from].ended[class] += 1;
+            }
+            self.tap.named(TransactionNaming::By(*handle), at, RecordKind::Mark, 0, 0, || Body::Mark(why));
+        }
+        gone.len() as u64
+    }
+
     /// Executes the due actions of the fabric manager.
     fn manage(&mut self, at: Stamp) {
         while let Some(managed) = self.switching.manage(at.cycle) {
             let event = match managed {
                 Managed::Event(event) => event,
                 Managed::Flush(flow) => {
-                    let gone = self.crossbar.remove(|passing| passing.of == Some(flow));
-                    for Passing { message, handle, from, .. } in &gone {
-                        // A flushed message was received at a port and ends in the switch.
-                        if let Some(class) = self.config.traffic.place(message.class()) {
-                            self.mine.ports[*from].ended[class] += 1;
-                        }
-                        let named = TransactionNaming::By(*handle);
-                        self.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("port_gone"));
-                    }
-                    let Some(event) = self.switching.flushed(gone.len() as u64) else { continue };
+                    let gone = self.remove("port_gone", at, |_, passing| passing.of == Some(flow));
+                    let Some(event) = self.switching.flushed(gone) else { continue };
                     event
+                }
+                Managed::LostLink(port) => {
+                    self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark("link_lost"));
+                    let gone = self.remove("lost_with_link", at, |output, _| output == port);
+                    if gone > 0 {
+                        *self.mine.undelivered.entry(Undelivered::LostLink).or_default() += gone;
+                    }
+                    continue;
                 }
             };
             let name = match event {
                 ManagerEvent::Bound(_) => "bound",
                 ManagerEvent::Unbound(..) => "unbound",
                 ManagerEvent::Refused(..) => "command_refused",
+                ManagerEvent::Rerouted => "rerouted",
             };
             self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(name));
             self.mine.events.push((at.t_fs, event));

@@ -29,6 +29,8 @@ pub enum Undelivered {
     NoRoute,
     /// No binding has both the SPID and the DPID (`fabric` PID-5).
     NotClaimed,
+    /// The link at the port of its way, or at the port where it came, is lost (`fabric` DRT-2, ISL-7).
+    LostLink,
 }
 
 /// What becomes of a message that was received at a port. `F` names what it belongs to.
@@ -61,6 +63,8 @@ pub enum Managed<F> {
     Event(ManagerEvent),
     /// What belongs to this is removed from the queues; [`Switching::flushed`] is told how much that was.
     Flush(F),
+    /// The link at a port is lost: what is queued for it is dropped.
+    LostLink(usize),
 }
 
 /// What a kind of switch decides.

@@ -18,7 +18,7 @@ use scalepool_protocols::cxl::cxl256::{Class, Mode, Routing};
 use scalepool_protocols::cxl::message::{
     D2hReq, Data, H2dReq, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, S2mBisnp, S2mDrs, S2mNdr,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const GIB: u64 = 1 << 30;
 /// PIDs of the hosts at `usp[0]` and `usp[1]`, and of the bindings of the device at `dsp[0]` and of LD 5 at `dsp[1]`.
@@ -80,6 +80,9 @@ fn switches() -> [PbrRoutes; 2] {
         poison_on_decode_error: false,
         has_snoops: false,
         seed: 1,
+        lost: BTreeSet::new(),
+        is_cut: false,
+        changes: Vec::new(),
     };
     let back = PbrRoutes {
         ports: vec![device(0, HOSTS[0]), device(LD, HOSTS[1]), PbrPort::Fabric],
@@ -88,6 +91,9 @@ fn switches() -> [PbrRoutes; 2] {
         poison_on_decode_error: false,
         has_snoops: false,
         seed: 1,
+        lost: BTreeSet::new(),
+        is_cut: false,
+        changes: Vec::new(),
     };
     [front, back]
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 const TWO: &str = include_str!("../../systems/pbr_two_switches.toml");
 
 /// A run without findings in which all accesses are done, and each switch has passed on what came.
-pub(super) fn sound(text: &str, set: &[&str], hosts: &[&str], switches: &[&str], accesses: u64) -> ScenarioReport {
+fn sound(text: &str, set: &[&str], hosts: &[&str], switches: &[&str], accesses: u64) -> ScenarioReport {
     let report = run(text, set).unwrap_or_else(|error| panic!("{set:?}: {error}"));
     assert_eq!(report.violations, [], "{set:?}");
     let host = |name: &str| hosts.iter().map(|path| count(&report, path, name)).sum::<u64>();

@@ -5,8 +5,9 @@
 //! host's vPPB to a device or logical device behind any switch of the fabric; port identifiers (PID) and routes, minimal or up and then down,
 //! computed from the switches and their links. Hosts decode by HDM decoders, or by a segment table for devices of a fabric
 //! (LDST). Hosts share lines of a device by back-invalidates, by its logical devices or, where the device has port based routing
-//! itself, by their PIDs. What segment tables name may take any of several ways (RGT). Detail: as for hierarchy based routing.
-//! Left out: tables of G-FAM devices, CXL.cache, CXL.io, management messages, links that are lost.
+//! itself, by their PIDs. What segment tables name may take any of several ways (RGT). An
+//! inter-switch link that is lost loses what was for it, until the fabric manager writes tables that lead around it. Detail: as for hierarchy based routing.
+//! Left out: tables of G-FAM devices, CXL.cache, CXL.io, management messages.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -35,5 +36,7 @@ pub use drt::{Drt, DrtEntry, DrtError};
 pub use paths::{PbrCandidates, PbrGraph, PbrRouting};
 pub use pid::{PbrPid, PidCounts, PidError, PidPlan};
 pub use rgt::{Rgt, RgtError};
-pub use route::{PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPort, PbrRoutes, PbrSharedPort, PbrSwitch};
+pub use route::{
+    PbrChange, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPort, PbrRoutes, PbrSharedPort, PbrSwitch,
+};
 pub use segments::{AccessVector, SegmentError, SegmentTable};

@@ -7,9 +7,10 @@
 //! whose answer goes back by its DPID. A failed look-up drops the message (`fabric` EDG-8), and so does an invalid entry of
 //! the table (`fabric` DRT-2).
 
+use super::super::manager::ManagerEvent;
 use super::super::module::CxlSwitch;
 use super::super::route::own_answer;
-use super::super::switching::{Routed, Switching, Undelivered};
+use super::super::switching::{Managed, Routed, Switching, Undelivered};
 use super::super::violation;
 use super::drt::Drts;
 use super::pid::PbrPid;
@@ -111,6 +112,21 @@ pub struct PbrRoutes {
     pub has_snoops: bool,
     /// Seed of what is drawn where a message may take several ways.
     pub seed: u64,
+    /// Fabric ports whose links are lost.
+    pub lost: BTreeSet<usize>,
+    /// Whether links of the fabric were lost before the tables were written, so that some destinations may have no way.
+    pub is_cut: bool,
+    /// What changes while the switch runs, by cycle, the last one first.
+    pub changes: Vec<(u64, PbrChange)>,
+}
+
+/// A change of a switch while it runs (`fabric` ISL-7).
+#[derive(Debug, Clone)]
+pub enum PbrChange {
+    /// The link at a fabric port is lost: until the tables lead around it, what they send there is dropped.
+    Lost(usize),
+    /// The fabric manager writes tables that lead around lost links.
+    Rerouted(Box<Drts>),
 }
 
 /// A switch with port based routing.
@@ -219,16 +235,25 @@ impl PbrRoutes {
         }
     }
 
+    /// Whether all ports are lost at which a message may leave.
+    fn is_lost(&self, from: usize, to: usize, message: &Message) -> bool {
+        let group = self.tables.group(from, message.route().dpid).filter(|_| is_spread(message.class()));
+        !self.lost.is_empty()
+            && group
+                .map_or_else(|| self.lost.contains(&to), |group| group.ports().all(|port| self.lost.contains(&port)))
+    }
+
     /// The answer of this edge to a request with PIDs that reaches nothing behind it, if there is a way for it.
     fn answer(&self, from: usize, request: &Message) -> Option<(usize, Message)> {
         let answer = own_answer(MessageForm::Pbr, self.poison_on_decode_error, request)?;
         let answer = answer.on_route(PeerRoute { dpid: request.route().spid, ..PeerRoute::default() });
-        self.output(from, &answer).ok()
+        self.output(from, &answer).ok().filter(|(to, answer)| !self.is_lost(from, *to, answer))
     }
 
     /// What becomes of a message with PIDs.
     fn forward(&self, from: usize, message: &Message) -> Routed<PeerRoute> {
         match self.output(from, message) {
+            Ok((to, sent)) if self.is_lost(from, to, &sent) => Routed::Dropped(Undelivered::LostLink),
             Ok((to, sent)) => Routed::Port { to, message: sent, flow: message.route() },
             Err(why @ Undelivered::NotDecoded) => Routed::Answered { why, answer: self.answer(from, message) },
             Err(why) => Routed::Dropped(why),
@@ -244,6 +269,8 @@ impl Switching for PbrRoutes {
         let is_down = message.class().dir() == Dir::Down;
         match &self.ports[from] {
             _ if !self.has(from, message.class()) => Routed::Dropped(Undelivered::Class),
+            // It was still on the wire.
+            PbrPort::Fabric if self.lost.contains(&from) => Routed::Dropped(Undelivered::LostLink),
             PbrPort::Fabric => self.forward(from, message),
             PbrPort::Host(host) if is_down => match PbrRoutes::entered(host, message) {
                 Some(entered) => self.forward(from, &entered),
@@ -281,7 +308,28 @@ impl Switching for PbrRoutes {
         // Every message of an input and class has a draw of its own, however often it is looked at.
         let stream = (from as u64) << 8 | message.class() as u64;
         let seed = self.seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number.wrapping_mul(0xd134_2543_de82_ef95);
-        group.choose(Rng::from_seed(seed).next_u64(), backlog)
+        // A port without its link takes nothing; that another one is left was found with the route.
+        let open = |port: usize| if self.lost.contains(&port) { None } else { backlog(port) };
+        group.choose(Rng::from_seed(seed).next_u64(), &open)
+    }
+
+    fn manage(&mut self, cycle: u64) -> Option<Managed<PeerRoute>> {
+        let (_, change) = self.changes.pop_if(|(due, _)| *due <= cycle)?;
+        Some(match change {
+            PbrChange::Lost(port) => {
+                self.lost.insert(port);
+                Managed::LostLink(port)
+            }
+            PbrChange::Rerouted(tables) => {
+                self.tables = *tables;
+                self.is_cut = true;
+                Managed::Event(ManagerEvent::Rerouted)
+            }
+        })
+    }
+
+    fn next_cycle(&self) -> Option<u64> {
+        self.changes.last().map(|(due, _)| *due)
     }
 
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<PeerRoute>) -> Option<Violation> {
@@ -313,6 +361,8 @@ impl Switching for PbrRoutes {
                 let text = "a message that no binding of the edge port claims is dropped";
                 violation("FAB-PID-05", found, "both PIDs of a binding", text)
             }
+            // What led there was lost.
+            (Routed::Dropped(Undelivered::NoRoute), _) if self.is_cut => return None,
             (Routed::Dropped(Undelivered::NoRoute), _) => {
                 let text = "a message to a DPID without a valid entry of the routing table is dropped";
                 violation("FAB-DRT-02", format!("{class} with DPID {dpid:#05x}"), "a DPID with an entry", text)

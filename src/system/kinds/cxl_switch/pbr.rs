@@ -8,18 +8,18 @@ use super::{Hardware, SWITCHED, answered, cxl_links, form, hbr_links, node, swit
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    CoherenceProtocol, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer,
-    PortDecl, PortRole, Site, SitePort, component,
+    Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site,
+    SitePort, component,
 };
 use crate::metric::{MetricValue, metrics};
-use crate::pbr_fabric::{PbrBindingConfig, PbrDecl};
+use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
 use scalepool_fabric::cxl_switch::pbr::PbrRouting;
 use scalepool_fabric::cxl_switch::{PBR_PRESETS, SwitchResult, SwitchTraffic, Undelivered};
 use scalepool_fabric::spread::{SPREAD_NAMES, SpreadPolicy};
-use scalepool_kernel::{Clock, Rng};
+use scalepool_kernel::{Clock, Rng, Time};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::MessageForm;
 use scalepool_trace::Hub;
@@ -40,6 +40,7 @@ metrics! {
         BISNPS = "switched S2M BISnp" ["messages"] Sum, "back-invalidate snoops that were passed on";
         BIRSPS = "switched M2S BIRsp" ["messages"] Sum, "answers to back-invalidate snoops that were passed on";
         NOT_CLAIMED = "not claimed" ["messages"] Sum, "messages whose SPID and DPID no binding of the edge port has, which are dropped (fabric PID-5)";
+        LOST = "lost with links" ["messages"] Sum, "messages that were queued for a link or came over one after it was lost, or whose ways all are (fabric DRT-2, ISL-7)";
         NO_ROUTE = "no route" ["messages"] Sum, "messages whose DPID has no valid entry in the routing table, which are dropped (fabric DRT-2)";
     }
 }
@@ -61,6 +62,7 @@ config! {
         spread: String = "static" [Unit::Of("-")] in FieldRange::Words(SPREAD_NAMES), "which of several next hops a message takes whose device a segment table names, or that goes to a host with one; static = one for each destination; the others for what need not stay behind others, all but S2M NDR: any (random) or the least loaded (congestion) of those that the mix picks, the cheapest of all (advanced), any of all (valiant), a shortest one unless its backlog times its links is more (ugal) (fabric RGT-3, RGT-7)";
         mix: u8 = "7" [Unit::Of("-")] in FieldRange::Int(0, 7), "share of messages for shortest next hops with random and congestion, 0 to 6 = 7/8 to 1/8; 7 = all for which there is room (fabric RGT-4)";
         decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table (LDST), whose windows begin at multiples of 64 GiB (fabric §3.3)";
+        lost: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "inter-switch links at this switch that go down for good while the system runs; a link stands at one of its two switches alone (fabric ISL-7)";
         bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices and logical devices go to its hosts in turn, in the order of the description, and a device with port based routing to all hosts of its protocol";
     }
 }
@@ -90,19 +92,16 @@ impl Component for PbrCxlSwitch {
         range.into_iter().collect()
     }
 
-    /// Of what keeps lines coherent only back-invalidates are translated at its edges, and only hosts of these share a device with
-    /// port based routing.
+    /// Only hosts that keep lines coherent share a device with port based routing.
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let protocol = |port: &SitePort| port.peer_role.coherence();
         let found = |port: &SitePort, expected: &str| {
             ("kind", format!("found a {} at {}, expected {expected}", port.peer_role.name(), port.path))
         };
-        let other = ports.iter().find(|port| protocol(port).is_some_and(|one| one != CoherenceProtocol::HdmDb));
         let of_devices = &ports[self.hosts..self.hosts + self.ports];
         let is_by_ports = |port: &&SitePort| form(port) == MessageForm::Pbr;
         let alone = of_devices.iter().filter(is_by_ports).find(|port| protocol(port).is_none());
         let logical = of_devices.iter().filter(is_by_ports).find(|port| port.peer.logical_devices.is_some());
-        let other = other.map(|port| found(port, "a host or a device without coherence, or one of HDM-DB"));
         let alone = alone.map(|port| {
             found(port, "a device of HDM-DB behind a link with port based routing, or a link without (fabric GFD-1)")
         });
@@ -113,7 +112,7 @@ impl Component for PbrCxlSwitch {
             );
             ("kind", text)
         });
-        other.into_iter().chain(alone).chain(logical).collect()
+        alone.into_iter().chain(logical).collect()
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -131,6 +130,7 @@ impl Component for PbrCxlSwitch {
             spread: (spread, self.mix),
             has_segments,
             bindings: &self.bindings,
+            lost: &self.lost,
         })
     }
 
@@ -148,7 +148,9 @@ impl Component for PbrCxlSwitch {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
-        let Some(mut routes) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
+        let Some((mut routes, changes)) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
+        let at_cycle = |(at_fs, change)| (site.clock.first_at_or_after(Time::from_fs(at_fs)), change);
+        routes.changes = changes.into_iter().map(at_cycle).rev().collect();
         routes.poison_on_decode_error = self.hardware.poison_on_decode_error;
         routes.seed = Rng::for_name(site.seed, site.path).next_u64();
         let traffic = if routes.has_snoops { SwitchTraffic::BackInvalidate } else { SwitchTraffic::Mem };
@@ -160,10 +162,11 @@ impl Component for PbrCxlSwitch {
 fn counts(result: &SwitchResult) -> Vec<MetricValue> {
     let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
     let passed = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
-    let own: [MetricValue; 4] = [
+    let own: [MetricValue; 5] = [
         (&BISNPS, passed(4)),
         (&BIRSPS, passed(5)),
         (&NOT_CLAIMED, undelivered(Undelivered::NotClaimed)),
+        (&LOST, undelivered(Undelivered::LostLink)),
         (&NO_ROUTE, undelivered(Undelivered::NoRoute)),
     ];
     switched(result).into_iter().chain(own).collect()

@@ -128,6 +128,17 @@ pub static RULES: &[Rule] = &[
     choice("FAB-RGT-07", "fabric §3.2", "policies have names, and those of longer ways need routes that have some"),
     rule("FAB-RGT-08", "fabric §3.2", "classes that keep an order, and all traffic of virtual links, keep one path"),
     rule(
+        "FAB-TOP-01",
+        "fabric §6.5",
+        "mean routers passed in tori, meshes and dragonflies are those of the sheet with both ends and the node itself counted",
+    ),
+    choice("FAB-TOP-02", "fabric §6.3", "fat-tree:KxN is the K-ary N-tree with K^N nodes and N K^(N-1) switches"),
+    rule(
+        "FAB-TOP-05",
+        "fabric §6.5",
+        "every node of a topology is reached on a shortest way; numbers of which none can be built are refused",
+    ),
+    rule(
         "FAB-TOP-04",
         "fabric §6.5",
         "UGAL takes a shortest way unless its backlog times its links is more than that of a longer one",

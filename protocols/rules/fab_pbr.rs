@@ -76,14 +76,90 @@ pub static RULES: &[Rule] = &[
         "an answer gets the PID of the host as DPID, by port and LD-ID, and LD-ID 0 at the edge of the host",
     ),
     rule(
+        "FAB-EDG-19",
+        "fabric §3.4",
+        "a back-invalidate snoop gets the PID of the host as DPID and that of its device as SPID, which is the BI-ID at the host",
+    ),
+    rule(
+        "FAB-EDG-20",
+        "fabric §3.4",
+        "the answer to a snoop goes by its BI-ID as DPID, and behind the far edge has the LD-ID of its SPID, or its PIDs",
+    ),
+    rule(
         "FAB-ISL-01",
         "fabric §3.5",
         "all classes of CXL.mem travel both ways on an inter-switch link, with credits each way",
     ),
     rule(
+        "FAB-ISL-07",
+        "fabric §3.5",
+        "what is for a lost link is dropped until the port is out of all tables, and then takes another way",
+    ),
+    rule(
         "FAB-ISL-09",
         "fabric §3.5",
         "a fabric in whose graph of waits there is a cycle is not built; minimal routes in a fully connected group have none",
+    ),
+    rule(
+        "FAB-RGT-01",
+        "fabric §3.2",
+        "a routing group table has at most 256 entries, each of 1 to 8 ports, one of them primary",
+    ),
+    rule(
+        "FAB-RGT-02",
+        "fabric §3.2",
+        "static traffic takes the first port of its group, and waits if that has no room",
+    ),
+    choice(
+        "FAB-RGT-03",
+        "fabric §3.2",
+        "a group takes any port, the least loaded one, or the cheapest one, where a secondary port costs twice its backlog and one more",
+    ),
+    rule(
+        "FAB-RGT-04",
+        "fabric §3.2",
+        "mix codes 0 to 6 give 7/8 to 1/8 of messages to primary ports, 7 all that have room there",
+    ),
+    rule(
+        "FAB-RGT-05",
+        "fabric §3.2",
+        "a port is taken if its queue can take the message, and otherwise the message waits for its group",
+    ),
+    choice("FAB-RGT-07", "fabric §3.2", "policies have names, and those of longer ways need routes that have some"),
+    rule("FAB-RGT-08", "fabric §3.2", "classes that keep an order, and all traffic of virtual links, keep one path"),
+    rule(
+        "FAB-TOP-01",
+        "fabric §6.5",
+        "mean routers passed in tori, meshes and dragonflies are those of the sheet with both ends and the node itself counted",
+    ),
+    choice("FAB-TOP-02", "fabric §6.3", "fat-tree:KxN is the K-ary N-tree with K^N nodes and N K^(N-1) switches"),
+    rule(
+        "FAB-TOP-05",
+        "fabric §6.5",
+        "every node of a topology is reached on a shortest way; numbers of which none can be built are refused",
+    ),
+    rule(
+        "FAB-TOP-04",
+        "fabric §6.5",
+        "UGAL takes a shortest way unless its backlog times its links is more than that of a longer one",
+    ),
+    rule(
+        "FAB-DLK-01",
+        "fabric §6.4",
+        "a fabric is built if no channel waits for itself over all ways that messages may take, and a circle is named",
+    ),
+    rule("FAB-DLK-02", "fabric §6.4", "a ring needs two virtual channels and a dateline"),
+    rule(
+        "FAB-DLK-03",
+        "fabric §6.4",
+        "dimension order in a mesh and up-down in a tree need one virtual channel, free turns are refused",
+    ),
+    rule("FAB-XBR-01", "fabric §6.1", "saturated inputs with one queue each pass what the number of ports allows"),
+    rule("FAB-XBR-02", "fabric §6.1", "queues at outputs wait (N-1)/N p / (2 (1 - p)) slots"),
+    choice(
+        "FAB-LAT-02",
+        "fabric §6.5",
+        "latency without load by routers passed: 5h + 2 in a mesh, 6h + 1 in a torus, 4h + 2 in a fat tree, and a cycle for each further flit",
     ),
     rule("FAB-LAT-03", "fabric §5", "the latency of an idle path is the sum of its parts"),
 ];

@@ -16,12 +16,11 @@ use super::measured::{Measure, MeasureLink};
 use super::memory_map::{MapView, Span};
 use super::metric::{self, Metric, Metrics};
 use super::outside;
-use super::pbr_fabric::PbrDecl;
+use super::pbr_fabric::{PbrDecl, PbrSite};
 use super::problem::{Problems, TextPlace};
 use scalepool_coherence::cache::route::CacheRoutes;
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_fabric::cxl_switch::VppbBinding;
-use scalepool_fabric::cxl_switch::pbr::PbrRoutes;
 use scalepool_fabric::nvlink_switch::NvlSwitchResult;
 use scalepool_fabric::vc_router::VcPortEnds;
 use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
@@ -303,6 +302,8 @@ pub struct DomainMember {
     pub asked: u16,
     /// Whether a bridge among them refuses atomics, since a window of it leads to memory that nobody keeps coherent (`bridge` §4.1).
     pub refuses_atomics: bool,
+    /// The first node of its fabric does something else together with the others, or nothing.
+    pub is_apart: bool,
     /// Number of the fabric that they are, by which traces tell identifiers of different fabrics apart.
     pub fabric: u32,
 }
@@ -360,7 +361,7 @@ pub struct Site<'a> {
     /// What it has to know of the memory map.
     pub map: MapView,
     /// How it routes, if it is a switch with port based routing.
-    pub pbr: Option<PbrRoutes>,
+    pub pbr: Option<PbrSite>,
     /// Seed of the run.
     pub seed: u64,
     /// Its ports, in the order of their declarations.
@@ -666,6 +667,11 @@ pub trait Component: Send + Any {
     /// Of a node: what it is to the others of its fabric.
     fn node_part(&self) -> NodePart {
         NodePart::Peer
+    }
+
+    /// What it does together with the other nodes of its fabric, in words; `None`: nothing that others have to do too.
+    fn joint_traffic(&self) -> Option<String> {
+        None
     }
 
     /// Of a node: whether it refuses atomics of others by what it is, for some of its memory or for all.

@@ -6,6 +6,7 @@
 use super::design::System;
 use super::kind::{DomainMember, NodePart, Offer, PortRole, SitePort};
 use super::memory_map::only_target;
+use std::collections::BTreeMap;
 
 /// A component among its neighbours.
 #[derive(Debug)]
@@ -92,6 +93,12 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
     let mut refuses_atomics = vec![false; root.len()];
     for n in (0..root.len()).filter(|&n| is_node(n) && system.components[n].config.refuses_atomics()) {
         refuses_atomics[tops[n]] = true;
+    }
+    let joint = |n: usize| system.components[n].config.joint_traffic();
+    let mut first: BTreeMap<usize, Option<String>> = BTreeMap::new();
+    for n in (0..root.len()).filter(|&n| role(n) == Some(PortRole::Terminal)) {
+        let own = joint(n);
+        all[n].is_apart = *first.entry(tops[n]).or_insert_with(|| own.clone()) != own;
     }
     for n in 0..root.len() {
         all[n].refuses_atomics = refuses_atomics[tops[n]];

@@ -2,29 +2,37 @@
 //!
 //! Modelled: switches that inter-switch links join are one fabric. Its host ports, devices and bindings are numbered in the
 //! order of the description, PIDs are allocated in that order, and routes are minimal or go up and then down
-//! ([`scalepool_fabric::cxl_switch::pbr::paths`]). Left out: changes while the system runs; routes that depend on load.
+//! ([`scalepool_fabric::cxl_switch::pbr::paths`]), one for each PID, or several where segment tables name it and the switch deals
+//! messages over them; and again without links that are lost, from when the fabric manager leads messages around them. Left out:
+//! hot-add, and bindings that change while the system runs.
 //!
 //! A walk through one fabric: its switches are collected and their fabric ports joined. Bindings that the description gives
-//! are looked up; without any, devices and logical devices go to the hosts in turn. Every switch gets a routing table, which
+//! are looked up; without any, devices and logical devices go to the hosts in turn, and a device with port based routing to all
+//! hosts of its protocol. Every switch gets a routing table, which
 //! leads to each host and each binding, and its edge ports get what they translate by. The ways on which messages pass each
 //! switch follow from the routes of the bindings; the graph of channels is made of them.
 
+mod bindings;
+mod plans;
+
 use super::channels::RoutedWays;
+use super::coherence::HolderWay;
 use super::design::System;
 use super::field::{FieldRange, config};
-use super::kind::PortRole;
-use super::kinds::cxl_switch::misfit;
+use super::kind::{CoherenceProtocol, PortRole};
 use super::memory_map::{self, MapView, MemoryTarget};
 use super::problem::{Problems, TextPlace};
 use super::quantity::Unit;
 use super::resolve::OwnTable;
+use plans::RoutePlan;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
-use scalepool_fabric::cxl_switch::pbr::drt::Drts;
+use scalepool_fabric::cxl_switch::pbr::rgt::Rgt;
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_fabric::cxl_switch::pbr::{
-    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrPid, PbrPort, PbrRoutes, PbrRouting,
-    PidCounts, PidPlan, SegmentTable,
+    AccessVector, PbrChange, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes, PbrRouting,
+    PbrSharedPort, PidCounts, PidPlan, SegmentTable,
 };
+use scalepool_fabric::spread::SpreadPolicy;
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -37,6 +45,18 @@ config! {
     }
 }
 
+config! {
+    /// An inter-switch link that goes down for good.
+    pub struct PbrLostLink {
+        isl: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 254), "fabric port of the link";
+        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it goes down; what is queued for it or on the wire is lost";
+        rerouted_after: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time from then on after which the fabric manager has written tables that lead around it; not given = never: what the tables send there is dropped (fabric DRT-2)";
+    }
+}
+
+/// Routing state of a switch when it starts, and its changes by time \[fs\].
+pub type PbrSite = (PbrRoutes, Vec<(u64, PbrChange)>);
+
 /// What a switch with port based routing declares.
 pub struct PbrDecl<'a> {
     /// Edge ports towards hosts, which are its first ports.
@@ -45,10 +65,14 @@ pub struct PbrDecl<'a> {
     pub devices: usize,
     /// How routes of its fabric are found.
     pub routing: PbrRouting,
+    /// Which of several ways a message takes that need not stay behind others, and the mix of its routing groups.
+    pub spread: (SpreadPolicy, u8),
     /// Whether its hosts decode by a segment table, and not by HDM decoders.
     pub has_segments: bool,
     /// Bindings of its devices, each with its place.
     pub bindings: &'a [(PbrBindingConfig, TextPlace)],
+    /// Inter-switch links that are lost while the system runs.
+    pub lost: &'a [(PbrLostLink, TextPlace)],
 }
 
 /// A device or logical device that a host has.
@@ -70,7 +94,12 @@ struct Binding {
     device: FabricPort,
     ld: Option<u8>,
     target: MemoryTarget,
+    /// Its number among those that have a PID of their own: a segment table names the device port instead.
+    own_pid: Option<usize>,
 }
+
+/// A holder of the lines of a device: component and port of the host, and how it and the device find each other.
+pub(super) type BoundHolder = ((usize, usize), HolderWay);
 
 /// Ways through a switch: from one of its ports to another.
 type Ways = BTreeSet<(usize, usize)>;
@@ -86,8 +115,10 @@ struct PbrFabric {
     bindings: Vec<Binding>,
     routing: PbrRouting,
     pids: PidPlan,
-    /// By switch and number of the PID: the port at which messages to it leave.
-    next: Vec<BTreeMap<u16, usize>>,
+    /// Links that are lost: both ends, and when.
+    lost: Vec<([FabricPort; 2], u64)>,
+    /// Routes from the start on, and each time when the fabric manager leads them around lost links.
+    plans: Vec<RoutePlan>,
     /// By switch: ways of requests, of answers, and of answers of the switch itself.
     ways: Vec<[Ways; 3]>,
 }
@@ -133,6 +164,24 @@ impl PbrFabrics {
         Some(own.map(|binding| Bound { vppb: binding.vppb, target: binding.target }).collect())
     }
 
+    /// The hosts that hold lines of the device at a port of a switch, in the order of their bindings; `None`: the port leads to
+    /// no device.
+    pub(super) fn holders(&self, system: &System, component: usize, port: usize) -> Option<Vec<BoundHolder>> {
+        let (fabric, switch) = self.find(component)?;
+        let device = fabric.devices.iter().position(|device| *device == (switch, port))?;
+        let is_shared = fabric.is_shared(system, (switch, port));
+        let own = fabric.bindings.iter().enumerate().filter(|(_, one)| one.device == (switch, port));
+        let way = |(n, binding): (usize, &Binding)| {
+            let (switch, port) = fabric.hosts[binding.host];
+            let (host, pid) = (fabric.pids.of_host(binding.host)?, fabric.request_pid(n)?);
+            let pids = [fabric.pids.of_device(device)?.number(), host.number()];
+            let way =
+                HolderWay { ld_id: binding.ld.unwrap_or(0), bi_id: pid.number(), pids: is_shared.then_some(pids) };
+            Some((system.far(fabric.switches[switch], port), way))
+        };
+        Some(own.filter_map(way).collect())
+    }
+
     /// Ways on which messages pass a switch, from port to port.
     pub fn ways(&self, component: usize, of: RoutedWays) -> BTreeSet<(usize, usize)> {
         self.find(component).map_or_else(BTreeSet::new, |(fabric, switch)| fabric.ways[switch][of as usize].clone())
@@ -147,14 +196,14 @@ impl PbrFabrics {
         }
         let views = memory_map::views(system);
         for (fabric, host) in hosts {
-            if let Err(text) = fabric.segments(&fabric.decoders(&views, host), host) {
+            if let Err(text) = fabric.segments(system, &fabric.decoders(&views, host), host) {
                 tables[fabric.switches[fabric.hosts[host].0]].judge(vec![("decode", text)], problems);
             }
         }
     }
 
     /// Routing state of all switches, by component; `views` are what components know of the memory map.
-    pub fn routes(&self, system: &System, views: &[MapView]) -> Vec<Option<PbrRoutes>> {
+    pub fn routes(&self, system: &System, views: &[MapView]) -> Vec<Option<PbrSite>> {
         let of = |component| self.find(component).map(|(fabric, switch)| fabric.routes(system, views, switch));
         (0..system.components.len()).map(of).collect()
     }
@@ -172,6 +221,11 @@ fn joined(system: &System, first: usize) -> Vec<usize> {
         }
     }
     known.into_iter().collect()
+}
+
+/// What a switch with port based routing declares; `None`: it is none.
+fn decl_of(system: &System, switch: usize) -> Option<PbrDecl<'_>> {
+    system.components[switch].config.pbr()
 }
 
 /// Fabric ports of a switch.
@@ -203,12 +257,17 @@ impl PbrFabric {
             bindings: Vec::new(),
             routing,
             pids: PidPlan::new(PidCounts::default()).ok()?,
-            next: vec![BTreeMap::new(); switches.len()],
+            lost: Vec::new(),
+            plans: Vec::new(),
             ways: vec![Default::default(); switches.len()],
             switches,
         };
         let before = problems.list.len();
         let first = fabric.switches[0];
+        fabric.judge_protocols(system, tables, problems);
+        if problems.list.len() > before {
+            return None;
+        }
         if let Some(other) = other {
             let path = &system.components[first].path;
             let text = format!("found another policy than that of `{path}`, expected one for all switches of a fabric");
@@ -241,110 +300,46 @@ impl PbrFabric {
         let counts = PidCounts {
             switches: fabric.switches.len(),
             hosts: fabric.hosts.len(),
-            bindings: fabric.bindings.len(),
+            bindings: fabric.bindings.iter().filter(|binding| binding.own_pid.is_some()).count(),
             devices: fabric.devices.len(),
         };
         match PidPlan::new(counts) {
             Ok(pids) => fabric.pids = pids,
             Err(error) => tables[first].judge(vec![("bindings", error.to_string())], problems),
         }
-        (problems.list.len() == before).then(|| {
-            fabric.find_routes(system);
-            fabric.find_ways(system);
-            fabric
-        })
-    }
-
-    fn bind(&mut self, system: &System, device: FabricPort, ld: Option<u8>, host: usize) {
-        let vppb = self.bindings.iter().filter(|binding| binding.host == host).count();
-        let (component, _) = system.far(self.switches[device.0], device.1);
-        let target = MemoryTarget { component, logical: ld };
-        self.bindings.push(Binding { host, vppb, device, ld, target });
-    }
-
-    /// Binds what is behind an edge port to the next hosts.
-    fn bind_in_turn(&mut self, system: &System, device: FabricPort) {
-        let (component, _) = system.far(self.switches[device.0], device.1);
-        let lds: Vec<Option<u8>> = match system.components[component].config.offer().logical_devices {
-            None => vec![None],
-            Some(count) => (0..count).map(Some).collect(),
-        };
-        for ld in lds {
-            if !self.hosts.is_empty() {
-                self.bind(system, device, ld, self.bindings.len() % self.hosts.len());
+        fabric.plan(system, tables, problems);
+        for n in 0..fabric.switches.len() {
+            let policy = decl_of(system, fabric.switches[n])?.spread.0;
+            if policy.needs_longer_ways() && routing == PbrRouting::Minimal {
+                let text = "found a policy for longer ways with routes of minimal, which has none, expected routing = \"up-down\" (fabric RGT-7)";
+                tables[fabric.switches[n]].judge(vec![("spread", text.to_owned())], problems);
             }
         }
-    }
-
-    /// Binds what the description says; why it cannot be done.
-    fn bind_given(
-        &mut self,
-        system: &System,
-        switch: usize,
-        ports: &std::ops::Range<usize>,
-        given: &PbrBindingConfig,
-    ) -> Result<(), String> {
-        let PbrBindingConfig { port, ld, usp } = given;
-        if *port >= ports.len() {
-            let expected = if ports.is_empty() { "none".to_owned() } else { format!("0 to {}", ports.len() - 1) };
-            return Err(format!("found port {port}, expected {expected}"));
+        if problems.list.len() > before {
+            return None;
         }
-        let path = |(switch, port): &FabricPort| system.components[self.switches[*switch]].ports[*port].path.as_str();
-        let Some(host) = self.hosts.iter().position(|host| path(host) == usp) else {
-            let known = match self.hosts.first() {
-                None => "none: it has no host".to_owned(),
-                Some(first) => format!("one such as `{}`", path(first)),
-            };
-            return Err(format!("found `{usp}`, which is no edge port of a host of this fabric, expected {known}"));
-        };
-        let device = (switch, ports.start + port);
-        let (component, _) = system.far(self.switches[switch], device.1);
-        let count = system.components[component].config.offer().logical_devices;
-        if let Some(text) = misfit(path(&device), *ld, count) {
-            return Err(text);
+        fabric.find_routes(system);
+        for plan in &fabric.plans {
+            for (switch, groups) in fabric.switches.iter().zip(&plan.groups) {
+                if let Err(error) = Rgt::new(groups.clone()) {
+                    tables[*switch].judge(vec![("spread", error.to_string())], problems);
+                }
+            }
         }
-        if let Some(other) = self.bindings.iter().find(|binding| binding.device == device && binding.ld == *ld) {
-            let of = ld.map_or(String::new(), |ld| format!(", LD {ld}"));
-            return Err(format!(
-                "found `{}`{of} for `{usp}`, which `{}` has, expected a free one (fabric VCS-2, BND-7)",
-                path(&device),
-                path(&self.hosts[other.host])
-            ));
-        }
-        self.bind(system, device, *ld, host);
-        Ok(())
+        fabric.find_ways(system);
+        (problems.list.len() == before).then_some(fabric)
     }
 
     /// PIDs of hosts, bindings and device ports, each with the port where its messages end.
     fn ends(&self) -> impl Iterator<Item = (PbrPid, FabricPort)> + '_ {
         let hosts = self.hosts.iter().enumerate().filter_map(|(n, port)| Some((self.pids.of_host(n)?, *port)));
-        let bindings = self.bindings.iter().enumerate();
-        let bindings = bindings.filter_map(|(n, binding)| Some((self.pids.of_binding(n)?, binding.device)));
+        let bindings = self.bindings.iter();
+        let bindings = bindings.filter_map(|binding| Some((self.pids.of_binding(binding.own_pid?)?, binding.device)));
         let devices = self.devices.iter().enumerate();
         hosts.chain(bindings).chain(devices.filter_map(|(n, port)| Some((self.pids.of_device(n)?, *port))))
     }
 
-    fn find_routes(&mut self, system: &System) {
-        let mut graph = PbrGraph::new(self.switches.len());
-        let number: BTreeMap<usize, usize> = self.switches.iter().enumerate().map(|(n, one)| (*one, n)).collect();
-        for (n, switch) in self.switches.iter().enumerate() {
-            for (port, _) in fabric_ports(system, *switch) {
-                graph.join(n, port, number[&system.far(*switch, port).0]);
-            }
-        }
-        let next: Vec<Vec<Vec<usize>>> = (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect();
-        let ends: Vec<(PbrPid, FabricPort)> = self.ends().collect();
-        for (pid, (to, last)) in ends {
-            for (from, candidates) in next[to].iter().enumerate() {
-                let chosen = candidates.get(usize::from(pid.number()) % candidates.len().max(1)).copied();
-                if let Some(port) = if from == to { Some(last) } else { chosen } {
-                    self.next[from].insert(pid.number(), port);
-                }
-            }
-        }
-    }
-
-    /// Whether a host decodes by a segment table.
+    /// Whether a host decodes by a segment table because its switch says so.
     fn has_segments(&self, system: &System, host: usize) -> bool {
         let (switch, _) = self.hosts[host];
         system.components[self.switches[switch]].config.pbr().is_some_and(|decl| decl.has_segments)
@@ -357,17 +352,21 @@ impl PbrFabric {
     }
 
     /// The PID to which a host sends requests for what a binding gives it.
-    fn request_pid(&self, system: &System, n: usize) -> Option<PbrPid> {
+    fn request_pid(&self, n: usize) -> Option<PbrPid> {
         let binding = &self.bindings[n];
-        if self.has_segments(system, binding.host) { self.device_pid(binding) } else { self.pids.of_binding(n) }
+        binding.own_pid.map_or_else(|| self.device_pid(binding), |own| self.pids.of_binding(own))
     }
 
-    /// The segment table of a host, from its decoders.
+    /// The segment table of a host, from its decoders; one that keeps lines coherent numbers those of its device from 0.
     ///
     /// # Errors
     /// What a segment table cannot say.
-    fn segments(&self, decoders: &BridgeDecoders, host: usize) -> Result<SegmentTable, String> {
+    fn segments(&self, system: &System, decoders: &BridgeDecoders, host: usize) -> Result<SegmentTable, String> {
+        let is_coherent = self.coherence(system, self.hosts[host]).is_some();
         let own: Vec<&Binding> = self.bindings.iter().filter(|binding| binding.host == host).collect();
+        if let (true, Some(pid)) = (is_coherent, own.first().and_then(|binding| self.device_pid(binding))) {
+            return Ok(SegmentTable::of_all(pid));
+        }
         for (n, binding) in own.iter().enumerate() {
             if own[..n].iter().any(|other| other.device == binding.device) {
                 return Err(
@@ -409,88 +408,71 @@ impl PbrFabric {
         Ok(table)
     }
 
-    /// The ways of messages to a PID through the switches, from a port of a fabric on: switch, port in, port out.
-    fn way(&self, system: &System, from: FabricPort, pid: PbrPid) -> Vec<(usize, usize, usize)> {
-        let (mut at, mut steps) = (from, Vec::new());
-        while let Some(&out) = self.next[at.0].get(&pid.number()) {
-            steps.push((at.0, at.1, out));
-            let (component, port) = system.far(self.switches[at.0], out);
-            let Some(next) = self.switches.iter().position(|switch| *switch == component) else { break };
-            at = (next, port);
-        }
-        steps
-    }
-
-    fn find_ways(&mut self, system: &System) {
-        for (n, binding) in self.bindings.clone().into_iter().enumerate() {
-            let host = self.hosts[binding.host];
-            let (Some(host_pid), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(system, n)) else {
-                continue;
-            };
-            let down = self.way(system, host, pid);
-            let up = self.way(system, binding.device, host_pid);
-            // What the decoder at the device refuses is answered from there; what that at the host refuses, at its port.
-            if let (Some(last), Some(first)) = (down.last(), up.first()) {
-                self.ways[last.0][RoutedWays::OwnAnswers as usize].insert((last.1, first.2));
-            }
-            self.ways[host.0][RoutedWays::OwnAnswers as usize].insert((host.1, host.1));
-            for (steps, of) in [(down, RoutedWays::Requests), (up, RoutedWays::Answers)] {
-                for (switch, from, to) in steps {
-                    self.ways[switch][of as usize].insert((from, to));
-                }
-            }
-        }
-    }
-
     /// Routing state of a switch.
-    fn routes(&self, system: &System, views: &[MapView], switch: usize) -> PbrRoutes {
+    fn routes(&self, system: &System, views: &[MapView], switch: usize) -> PbrSite {
         let component = &system.components[self.switches[switch]];
         let count = component.ports.len();
-        let mut tables = Drts::new(1, count);
-        for (pid, port) in &self.next[switch] {
-            // A switch has no more ports than an entry can name.
-            let entry = [DrtEntry::Port(*port as u8)];
-            if let Ok(table) = tables.table(0) {
-                table.set(usize::from(*pid), &entry).unwrap_or_else(|error| unreachable!("a PID and a port: {error}"));
-            }
-        }
+        let tables = self.tables(&self.plans[0], switch, count);
         let mut ports: Vec<PbrPort> = vec![PbrPort::Fabric; count];
+        let has_snoops = |port: FabricPort| self.coherence(system, port) == Some(CoherenceProtocol::HdmDb);
         for (n, (_, port)) in self.hosts.iter().enumerate().filter(|(_, host)| host.0 == switch) {
             let Some(pid) = self.pids.of_host(n) else { continue };
-            let own = self.bindings.iter().enumerate().filter(|(_, binding)| binding.host == n);
+            let own: Vec<&Binding> = self.bindings.iter().filter(|binding| binding.host == n).collect();
             let link = &system.links[component.ports[*port].link];
             let mut decoders = self.decoders(views, n);
-            let segments = self.has_segments(system, n).then(|| {
+            let is_by_segments = own.iter().any(|binding| binding.own_pid.is_none());
+            let segments = is_by_segments.then(|| {
                 // What a table refuses was found when the system was judged.
-                self.segments(&std::mem::take(&mut decoders), n).unwrap_or_else(|error| unreachable!("{error}"))
+                let table = self.segments(system, &std::mem::take(&mut decoders), n);
+                table.unwrap_or_else(|error| unreachable!("{error}"))
             });
             ports[*port] = PbrPort::Host(PbrHostPort {
                 pid,
                 segments: segments.into_iter().collect(),
                 decoders,
                 form: link.config.facts().cxl().0,
-                bindings: own.filter_map(|(n, _)| self.pids.of_binding(n)).collect(),
+                bindings: own.iter().filter_map(|binding| self.pids.of_binding(binding.own_pid?)).collect(),
+                has_snoops: has_snoops((switch, *port)),
             });
         }
         for (n, (_, port)) in self.devices.iter().enumerate().filter(|(_, device)| device.0 == switch) {
             let Some(pid) = self.pids.of_device(n) else { continue };
-            ports[*port] = PbrPort::Device(PbrDevicePort { pid, hosts: BTreeMap::new() });
+            ports[*port] = if self.is_shared(system, (switch, *port)) {
+                PbrPort::Shared(PbrSharedPort { pid, hosts: BTreeSet::new() })
+            } else {
+                let has_snoops = has_snoops((switch, *port));
+                PbrPort::Device(PbrDevicePort { pid, owners: BTreeMap::new(), has_snoops })
+            };
         }
         let mut claims = BTreeMap::new();
         let own = self.bindings.iter().enumerate().filter(|(_, binding)| binding.device.0 == switch);
         for (n, binding) in own {
-            let (Some(host), Some(pid)) = (self.pids.of_host(binding.host), self.pids.of_binding(n)) else { continue };
+            let (Some(host), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(n)) else { continue };
             let (port, ld_id) = (binding.device.1, binding.ld.unwrap_or(0));
-            if let PbrPort::Device(device) = &mut ports[port] {
-                device.hosts.insert(ld_id, host);
+            match &mut ports[port] {
+                PbrPort::Device(device) => drop(device.owners.insert(ld_id, PbrOwner { host, own: pid })),
+                PbrPort::Shared(device) => drop(device.hosts.insert(host)),
+                PbrPort::Host(_) | PbrPort::Fabric => (),
             }
-            if self.has_segments(system, binding.host) {
+            if binding.own_pid.is_none() {
                 continue;
             }
             let decoders = claimed(&self.decoders(views, binding.host), binding.vppb);
             claims.insert((host.number(), pid.number()), PbrClaim { port, ld_id, decoders });
         }
-        PbrRoutes { ports, tables, claims, poison_on_decode_error: false }
+        let has_snoops = self.devices.iter().any(|device| has_snoops(*device));
+        let routes = PbrRoutes {
+            ports,
+            tables,
+            claims,
+            poison_on_decode_error: false,
+            has_snoops,
+            seed: 0,
+            lost: BTreeSet::new(),
+            is_cut: false,
+            changes: Vec::new(),
+        };
+        (routes, self.changes(switch, count))
     }
 
     /// Decoders of a host; their targets are vPPBs.

@@ -180,6 +180,11 @@ impl OwnTable {
         format!("{}.{key}", self.path)
     }
 
+    /// Whether the key of a problem is that of a field, or within its table or list.
+    fn is_within(&self, field: &str, key: &str) -> bool {
+        key.strip_prefix(&self.key(field)).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    }
+
     /// Findings of the configuration, at the values that they are about.
     pub fn judge(&self, found: Vec<ConfigFinding>, problems: &mut Problems) {
         for (key, text) in found {
@@ -492,9 +497,14 @@ impl<'a> Resolver<'a> {
                 let place_path = if exception.is_some() { format!("{path}[{n}]") } else { path.clone() };
                 let clock = self.clock(&own, place, &place_path, name);
                 let external = self.external(&own, kind, &place_path);
+                let sound = self.problems.list.len();
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
                 let own = OwnTable { table: own, place, path: place_path };
-                own.judge(config.check(), &mut self.problems);
+                // What a table that could not be read has in its place is not judged.
+                let is_read =
+                    |name: &str| !self.problems.list[sound..].iter().any(|problem| own.is_within(name, &problem.key));
+                let found = config.check().into_iter().filter(|(name, _)| is_read(name)).collect();
+                own.judge(found, &mut self.problems);
                 let ports = config.ports().into_iter().flat_map(|decl| {
                     let indices: Vec<Option<usize>> = decl.len.map_or(vec![None], |len| (0..len).map(Some).collect());
                     indices.into_iter().map(move |index| OpenPort { decl, index, link: None })

@@ -1,7 +1,10 @@
 //! CXL switches with port based routing: tables, translation at edges, routes, and systems of several switches.
 
 mod edges;
+mod lost;
 mod racks;
 mod segments;
+mod sharing;
+mod spread;
 mod systems;
 mod tables;

@@ -94,6 +94,8 @@ pub struct VoqCrossbar<T> {
     waiting: Vec<Requests>,
     /// Items in the queues of an input and an output.
     held: Vec<u32>,
+    /// Items in the queues of an output and behind its grants.
+    toward: Vec<usize>,
     /// By output, class.
     behind: Vec<VecDeque<Granted<T>>>,
     inputs: Vec<Pace>,
@@ -120,6 +122,7 @@ impl<T> VoqCrossbar<T> {
             queues: (0..inputs * outputs * classes).map(|_| VecDeque::new()).collect(),
             waiting: vec![Requests::NONE; inputs],
             held: vec![0; inputs * outputs],
+            toward: vec![0; outputs],
             behind: (0..outputs * classes).map(|_| VecDeque::new()).collect(),
             inputs: vec![Pace::default(); inputs],
             outputs: vec![Pace::default(); outputs],
@@ -150,7 +153,13 @@ impl<T> VoqCrossbar<T> {
         self.numbers[0] += 1;
         self.waiting[input].insert(output);
         self.held[input * self.config.outputs + output] += 1;
+        self.toward[output] += 1;
         self.queued += 1;
+    }
+
+    /// Number of items that wait for an output or are on their way to it.
+    pub fn backlog(&self, output: usize) -> usize {
+        self.toward[output]
     }
 
     /// Number of items in the crossbar and its queues.
@@ -238,24 +247,27 @@ impl<T> VoqCrossbar<T> {
         true
     }
 
-    /// Removes matching items from all queues.
-    pub fn remove(&mut self, is_removed: impl Fn(&T) -> bool) -> Vec<T> {
+    /// Removes items from all queues, which are asked for by output and item.
+    pub fn remove(&mut self, is_removed: impl Fn(usize, &T) -> bool) -> Vec<T> {
         let mut removed = Vec::new();
         for (n, queue) in self.queues.iter_mut().enumerate() {
-            let before = removed.len();
-            let (gone, kept) = std::mem::take(queue).into_iter().partition(|waiting| is_removed(&waiting.item));
+            let (before, output) = (removed.len(), n / self.config.classes % self.config.outputs);
+            let (gone, kept) = std::mem::take(queue).into_iter().partition(|waiting| is_removed(output, &waiting.item));
             *queue = kept;
             removed.extend(VecDeque::into_iter(gone).map(|waiting| waiting.item));
             let pair = n / self.config.classes;
             self.held[pair] -= (removed.len() - before) as u32;
+            self.toward[pair % self.config.outputs] -= removed.len() - before;
             if self.held[pair] == 0 {
                 self.waiting[pair / self.config.outputs].remove(pair % self.config.outputs);
             }
         }
-        for queue in &mut self.behind {
-            let (gone, kept) = std::mem::take(queue).into_iter().partition(|granted| is_removed(&granted.item));
+        for (n, queue) in self.behind.iter_mut().enumerate() {
+            let (before, output) = (removed.len(), n / self.config.classes);
+            let (gone, kept) = std::mem::take(queue).into_iter().partition(|granted| is_removed(output, &granted.item));
             *queue = kept;
             removed.extend(VecDeque::into_iter(gone).map(|granted| granted.item));
+            self.toward[output] -= removed.len() - before;
         }
         self.queued -= removed.len();
         removed
@@ -274,6 +286,7 @@ impl<T> VoqCrossbar<T> {
     pub fn leave(&mut self, output: usize, class: usize) -> Option<T> {
         let granted = self.behind[output * self.config.classes + class].pop_front()?;
         self.queued -= 1;
+        self.toward[output] -= 1;
         Some(granted.item)
     }
 

@@ -104,6 +104,8 @@ pub enum ManagerEvent {
     Unbound(VppbBinding, u64),
     /// The command was refused and changed nothing.
     Refused(ManagerCommand, CommandError),
+    /// The routing tables lead around links that were lost (`fabric` ISL-7).
+    Rerouted,
 }
 
 /// The next action of the manager.

@@ -320,7 +320,8 @@ impl<S: Switching> CxlSwitch<S> {
                     is_slow = true;
                     break;
                 }
-                let routed = self.switching.route(port, &message);
+                let mut routed = self.switching.route(port, &message);
+                let is_placed = self.spread(port, &mut routed);
                 let leaving = match routed {
                     Routed::Port { to, message, flow } => Some(Leaving { input: port, to, message, of: Some(flow) }),
                     Routed::Answered { answer: Some((to, message)), .. } => {
@@ -331,7 +332,7 @@ impl<S: Switching> CxlSwitch<S> {
                 let handle = self.handle(port, &message);
                 if let Some(Leaving { input, to, message: sent, .. }) = &leaving
                     && let Some(queue) = self.config.traffic.place(sent.class())
-                    && !self.crossbar.has_room(*input, *to, queue)
+                    && (!is_placed || !self.crossbar.has_room(*input, *to, queue))
                 {
                     if let Some(held) = self.config.traffic.place(class) {
                         self.hold((port, 0, held), Some(Wait::Room), handle, at);
@@ -352,6 +353,17 @@ impl<S: Switching> CxlSwitch<S> {
             }
         }
         is_slow
+    }
+
+    /// Gives a message that may leave at several ports one of them; returns whether one of them has room, if it needs any.
+    fn spread(&self, from: usize, routed: &mut Routed<S::Flow>) -> bool {
+        let Routed::Port { to, message, .. } = routed else { return true };
+        let Some(class) = self.config.traffic.place(message.class()) else { return true };
+        let number = self.mine.ports[from].received[class];
+        let backlog = |to: usize| self.crossbar.has_room(from, to, class).then(|| self.crossbar.backlog(to));
+        let chosen = self.switching.spread(from, number, (*to, message), &backlog);
+        *to = chosen.unwrap_or(*to);
+        chosen.is_some()
     }
 
     /// Records a received message and queues the message that leaves in its place.
@@ -397,29 +409,42 @@ impl<S: Switching> CxlSwitch<S> {
         self.mine.broken.push(violation);
     }
 
+    /// Removes messages from the queues, which end in the switch; returns how many.
+    fn remove(&mut self, why: &'static str, at: Stamp, which: impl Fn(usize, &Passing<S::Flow>) -> bool) -> u64 {
+        let gone = self.crossbar.remove(which);
+        for Passing { message, handle, from, .. } in &gone {
+            if let Some(class) = self.config.traffic.place(message.class()) {
+                self.mine.ports[*from].ended[class] += 1;
+            }
+            self.tap.named(TransactionNaming::By(*handle), at, RecordKind::Mark, 0, 0, || Body::Mark(why));
+        }
+        gone.len() as u64
+    }
+
     /// Executes the due actions of the fabric manager.
     fn manage(&mut self, at: Stamp) {
         while let Some(managed) = self.switching.manage(at.cycle) {
             let event = match managed {
                 Managed::Event(event) => event,
                 Managed::Flush(flow) => {
-                    let gone = self.crossbar.remove(|passing| passing.of == Some(flow));
-                    for Passing { message, handle, from, .. } in &gone {
-                        // A flushed message was received at a port and ends in the switch.
-                        if let Some(class) = self.config.traffic.place(message.class()) {
-                            self.mine.ports[*from].ended[class] += 1;
-                        }
-                        let named = TransactionNaming::By(*handle);
-                        self.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("port_gone"));
-                    }
-                    let Some(event) = self.switching.flushed(gone.len() as u64) else { continue };
+                    let gone = self.remove("port_gone", at, |_, passing| passing.of == Some(flow));
+                    let Some(event) = self.switching.flushed(gone) else { continue };
                     event
+                }
+                Managed::LostLink(port) => {
+                    self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark("link_lost"));
+                    let gone = self.remove("lost_with_link", at, |output, _| output == port);
+                    if gone > 0 {
+                        *self.mine.undelivered.entry(Undelivered::LostLink).or_default() += gone;
+                    }
+                    continue;
                 }
             };
             let name = match event {
                 ManagerEvent::Bound(_) => "bound",
                 ManagerEvent::Unbound(..) => "unbound",
                 ManagerEvent::Refused(..) => "command_refused",
+                ManagerEvent::Rerouted => "rerouted",
             };
             self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(name));
             self.mine.events.push((at.t_fs, event));

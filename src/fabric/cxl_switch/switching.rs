@@ -6,6 +6,7 @@
 //! time brings, is told too.
 
 use super::manager::ManagerEvent;
+use crate::spread::Backlog;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 
@@ -28,6 +29,8 @@ pub enum Undelivered {
     NoRoute,
     /// No binding has both the SPID and the DPID (`fabric` PID-5).
     NotClaimed,
+    /// The link at the port of its way, or at the port where it came, is lost (`fabric` DRT-2, ISL-7).
+    LostLink,
 }
 
 /// What becomes of a message that was received at a port. `F` names what it belongs to.
@@ -60,6 +63,8 @@ pub enum Managed<F> {
     Event(ManagerEvent),
     /// What belongs to this is removed from the queues; [`Switching::flushed`] is told how much that was.
     Flush(F),
+    /// The link at a port is lost: what is queued for it is dropped.
+    LostLink(usize),
 }
 
 /// What a kind of switch decides.
@@ -69,6 +74,20 @@ pub trait Switching: Send + 'static {
 
     /// What becomes of a message that was received at a port.
     fn route(&self, from: usize, message: &Message) -> Routed<Self::Flow>;
+
+    /// The port at which a message leaves that may leave at several ones, of which [`Switching::route`] gave the first; `None`: it
+    /// waits, as no port that it may take has room. `number` counts the messages of its class that the input took before; the
+    /// answer depends on it and on the backlog alone.
+    fn spread(
+        &self,
+        from: usize,
+        number: u64,
+        (to, message): (usize, &Message),
+        backlog: Backlog<'_>,
+    ) -> Option<usize> {
+        let _ = (from, number, message, backlog);
+        Some(to)
+    }
 
     /// The rule that a message breaks that has been taken.
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<Self::Flow>) -> Option<Violation>;

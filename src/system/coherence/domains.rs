@@ -1,7 +1,7 @@
 //! Finds the domains of a system: follows the ports of every home to the holders of its lines.
 //!
 //! A walk through one domain: at the other end of each port of the home stands a holder, or, at its only one, a switch whose other
-//! ports lead to holders, or to which holders are bound; they are numbered in this order. What is joined in another way is
+//! ports lead to holders, or to which holders are bound, also over more switches of its fabric; they are numbered in this order. What is joined in another way is
 //! refused.
 
 use super::{Between, Coherent, Domain, Holder, HolderWay, LineOwner, Seat};
@@ -210,7 +210,20 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
                         "found vPPB {vppb} of VCS {vcs} without a bus, expected one of the first 253 (fabric BIR-1)"
                     ))
                 })?;
-                open.ways.push(HolderWay { ld_id: binding.ld.unwrap_or(0), bus });
+                open.ways.push(HolderWay { ld_id: binding.ld.unwrap_or(0), bi_id: bus.into(), pids: None });
+            }
+        } else if let Some(holders) = system.pbr.holders(system, far, far_port) {
+            if ports.len() > 1 {
+                let found = &system.components[far].path;
+                return Err(refused(format!(
+                    "found the switch {found} beside other ports, expected it at the only one"
+                )));
+            }
+            open.switch = Some(far);
+            for (end, way) in holders {
+                open.holders
+                    .push(held(parts, end).ok_or_else(|| refused(behind(system, component, port)))?.behind(port));
+                open.ways.push(way);
             }
         } else if let Some(Coherent::Switch) = parts[far] {
             if ports.len() > 1 || far_port != 0 {

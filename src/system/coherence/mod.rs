@@ -95,17 +95,19 @@ pub(crate) enum Between {
     Links,
     /// A switch that passes ports of a fabric on as they are.
     Fabric,
-    /// A switch with virtual hierarchies: how it reaches each holder.
+    /// A switch with virtual hierarchies, or a fabric of switches with port based routing: how each holder is reached.
     Hierarchies(Vec<HolderWay>),
 }
 
-/// How a switch with virtual hierarchies joins a home and a holder.
+/// How a switch with virtual hierarchies, or a fabric, joins a home and a holder.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HolderWay {
     /// Logical device of the home to which the holder is bound; 0 without any.
     pub ld_id: u8,
-    /// Bus of the device behind the vPPB.
-    pub bus: u8,
+    /// BI-ID of the device at the holder: the bus behind the vPPB, or with port based routing its PID.
+    pub bi_id: u16,
+    /// PIDs of the device and of the holder, where the device itself has port based routing.
+    pub pids: Option<[u16; 2]>,
 }
 
 /// A holder in its domain.
@@ -208,13 +210,16 @@ pub struct AgentEnd {
 }
 
 impl HolderWay {
-    /// How the agent at one end finds the one at the other. Above the switch the BI-ID is the bus of the device, on the link of
-    /// a device with logical devices the LD-ID (`fabric` BIR-1); a device does not know its CacheID.
+    /// How the agent at one end finds the one at the other. Above the switch the BI-ID is the bus of the device or its PID, on the
+    /// link of a device with logical devices the LD-ID (`fabric` BIR-1, §3.4); a device does not know its CacheID.
     fn route(self, holder: usize, end: AgentEnd) -> PeerRoute {
         match (end.is_home, end.is_host) {
             (true, true) => PeerRoute { cache_id: holder as u8, ..PeerRoute::default() },
-            (true, false) => PeerRoute { ld_id: self.ld_id, bi_id: self.ld_id.into(), ..PeerRoute::default() },
-            (false, true) => PeerRoute { bi_id: self.bus.into(), ..PeerRoute::default() },
+            (true, false) => match self.pids {
+                Some([spid, dpid]) => PeerRoute { spid, dpid, ..PeerRoute::default() },
+                None => PeerRoute { ld_id: self.ld_id, bi_id: self.ld_id.into(), ..PeerRoute::default() },
+            },
+            (false, true) => PeerRoute { bi_id: self.bi_id, ..PeerRoute::default() },
             (false, false) => PeerRoute::default(),
         }
     }

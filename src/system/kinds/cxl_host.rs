@@ -10,7 +10,7 @@ use crate::measured::ComponentMeasured;
 use crate::memory_map::{Span, shown};
 use crate::metric::{MetricValue, metrics};
 use crate::quantity::Unit;
-use scalepool_kernel::{Clock, Time};
+use scalepool_kernel::{Clock, Rng, Time};
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::cache::{Cache, CacheConfig};
 use scalepool_memory::decoder::ADDRESS_END;
@@ -66,6 +66,8 @@ config! {
         pattern: String = "reads" [Unit::Of("-")] in FieldRange::Words(&["reads", "writes", "mix"]), "generated accesses if there is no --stimulus; mix = two reads per write";
         accesses: u64 = "10000" [Unit::Of("line accesses")] in FieldRange::Int(1, 1 << 24), "number of generated accesses";
         region_lines: u64 = "65536" [Unit::Of("lines")] in FieldRange::Int(1, 1 << 40), "size of the region that generated accesses use";
+        order: String = "in-turn" [Unit::Of("-")] in FieldRange::Words(&["in-turn", "random"]), "lines of the region one after the other and round again, or each any of them";
+        interval: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time from when a generated access is due to when the next one is, on average, rounded down to cycles; not given = all are due at once";
         base: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, ADDRESS_END - 1), "first system address of the region of generated accesses; not given = the lowest one that leads to memory, and holes are left out";
     }
 }
@@ -99,6 +101,14 @@ impl Component for CxlHost {
         if given != (self.stimulus.kind == "trace") {
             let text = "found a file without kind = \"trace\", or that kind without a file, expected both or none";
             found.push(("stimulus.file", text.to_owned()));
+        }
+        for (name, is_given) in [
+            ("stimulus.order", self.stimulus.order != "in-turn"),
+            ("stimulus.interval", self.stimulus.interval.is_some()),
+        ] {
+            if is_given && self.stimulus.kind == "trace" {
+                found.push((name, "found it with kind = \"trace\", expected generated accesses".to_owned()));
+            }
         }
         if self.isolate_on.is_some() && self.timeout.is_none() {
             found.push(("isolate_on", "found `timeout` without a timeout, expected one (fabric ISO-2)".to_owned()));
@@ -295,7 +305,7 @@ fn accesses(
             judged(stimulus::in_memory(raw), absolute, true, stimulus.ifetch, modulo, site)
         }
         None => {
-            let raw = generated(stimulus, reach)?;
+            let raw = generated(stimulus, reach, site)?;
             judged(raw, true, false, stimulus.ifetch, modulo, site)
         }
     }
@@ -311,10 +321,11 @@ fn in_windows(access: &StimulusAccess, spans: &[Span], host: &str) -> Result<(),
     Err(format!("which lies in no window that `{host}` reaches, expected addresses in {}", shown(spans)))
 }
 
-/// Accesses to the lines of a region, one after the other and round again.
+/// Accesses to the lines of a region, one after the other and round again, or at random.
 fn generated(
     stimulus: &HostStimulus,
     reach: &Reach,
+    site: &Site<'_>,
 ) -> Result<impl Iterator<Item = StimulusAccess> + Clone + Send + 'static, NodeError> {
     let mix = match stimulus.pattern.as_str() {
         "reads" => Mix::Reads,
@@ -327,9 +338,18 @@ fn generated(
         (None, Reach::Windows(spans)) => spans.clone(),
     };
     let lines: u64 = spans.iter().map(|(from, until)| (until - from) / LINE_BYTES).sum();
-    let region = LineRegion::new(0, stimulus.region_lines.min(lines))?;
+    let lines = stimulus.region_lines.min(lines);
+    let region = LineRegion::new(0, lines)?;
+    let mut draws = (stimulus.order == "random").then(|| Rng::for_name(site.seed, &format!("{}.stimulus", site.path)));
+    let (num, den) = site.clock.period();
+    let interval_fs = u128::from(stimulus.interval.unwrap_or(0));
     let raw = stimulus::saturated(mix, region, stimulus.accesses);
-    Ok(raw.map(move |access| StimulusAccess { address: nth_byte(&spans, access.address), ..access }))
+    Ok((0..).zip(raw).map(move |(n, access): (u128, StimulusAccess)| {
+        let byte = draws.as_mut().map_or(access.address, |draws| draws.below(lines) * LINE_BYTES);
+        // A count of at most 2^24 and times below 2^50 fs; what comes too late is refused where all accesses are judged.
+        let cycle = (n * interval_fs * u128::from(den) / u128::from(num)).min(u128::from(u64::MAX)) as u64;
+        StimulusAccess { at_cycles: Some(cycle), address: nth_byte(&spans, byte), ..access }
+    }))
 }
 
 /// The address of the n-th byte of spans.

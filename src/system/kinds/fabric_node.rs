@@ -51,6 +51,11 @@ metrics! {
 /// The pattern whose packets come from a file.
 const PROGRAM: &str = "program";
 
+/// What packets that come at random have where nothing is given; other traffic has no use for anything else.
+const DEFAULT_LOAD: f64 = 0.1;
+const DEFAULT_PACKETS: u64 = 1000;
+const DEFAULT_WARM_UP: u64 = 3000;
+
 /// What a node can send: patterns, collectives, and a program.
 const TRAFFIC_NAMES: &[&str] = &{
     let mut names = [PROGRAM; PATTERN_NAMES.len() + COLLECTIVE_NAMES.len() + 1];
@@ -123,6 +128,17 @@ impl FabricTraffic {
                 ),
             )),
             _ if self.burst > 1 && !self.is_random() => only("traffic.burst", "packets that come at random"),
+            _ if self.load != DEFAULT_LOAD && !self.is_random() => only(
+                "traffic.load",
+                "packets that come at random: those of a program or a collective come when they can",
+            ),
+            _ if self.packets != DEFAULT_PACKETS && !self.is_random() => {
+                only("traffic.packets", "packets that come at random: of a program or a collective all are measured")
+            }
+            _ if self.warm_up != DEFAULT_WARM_UP && !self.is_random() => only(
+                "traffic.warm_up",
+                "packets that come at random: a program or a collective is measured from its start",
+            ),
             _ if self.rounds > 1 && (self.is_random() || self.is_file()) => only("traffic.rounds", "a collective"),
             _ => None,
         }
@@ -181,7 +197,24 @@ impl Component for FabricNode {
     fn check_joined(&self, clock: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let of_channel = self.vcs().and_then(|(vcs, _)| super::fabric_router::mismatch(ports, vcs, clock));
         let pattern = self.pattern(member, Arc::default).err().map(|text| ("traffic.pattern", text));
-        of_channel.into_iter().chain(pattern).collect()
+        let apart = member.is_apart.then(|| {
+            let found = self.joint_traffic().unwrap_or_else(|| format!("packets at random ({})", self.traffic.pattern));
+            let text = format!(
+                "found {found}, expected what the first node of the fabric does: each waits for the packets of others"
+            );
+            ("traffic.pattern", text)
+        });
+        of_channel.into_iter().chain(pattern).chain(apart).collect()
+    }
+
+    /// Packets of a collective or a program wait for those of other nodes.
+    fn joint_traffic(&self) -> Option<String> {
+        let FabricTraffic { pattern, packet_flits, rounds, program, flit_bytes, .. } = &self.traffic;
+        match self.traffic.is_file() {
+            _ if self.traffic.is_random() => None,
+            true => Some(format!("the program {program} with {flit_bytes} bytes a flit")),
+            false => Some(format!("{rounds} times {pattern} with {packet_flits} flits a packet")),
+        }
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {

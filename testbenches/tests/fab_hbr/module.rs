@@ -463,6 +463,7 @@ fn a_port_is_bound_again_when_no_answer_is_due() {
             ManagerEvent::Bound(_) => "bound",
             ManagerEvent::Unbound(..) => "unbound",
             ManagerEvent::Refused(..) => "refused",
+            ManagerEvent::Rerouted => "rerouted",
         })
         .collect();
     assert_eq!(names, ["unbound", "refused", "bound"]);

@@ -131,7 +131,7 @@ fn every_protocol_passes_one_switch_at_once() {
     assert_eq!(count(&report, "user", "line accesses"), 200);
 }
 
-/// A switch with port based routing does not translate identifiers of coherent agents.
+/// A host and a device at one switch with port based routing.
 const BY_PORTS: &str = r#"format = 1
 [clock]
 agents = { period = "500 ps" }
@@ -167,10 +167,13 @@ fn what_cannot_be_shared_is_refused() {
             "found `1:none`, expected none: nothing caches the lines of a host here",
         ),
         (
+            MIXED.replace("hosts = 4\n", "hosts = 4\ntable = [\"0:1\", \"1:2\"]\n"),
+            "found `1:2`, expected none or a caching device of 0 to 1 (fabric CID-3)",
+        ),
+        (
             MIXED.replace("{ vcs = 3, vppb = 4, port = 4 },", ""),
             "found none of switch.dsp[4], where a device of CXL.cache is, expected one",
         ),
-        (BY_PORTS.to_owned(), "found a host of HDM-DB at switch.usp[0], expected a host or a device without coherence"),
     ] {
         let found = refused(&text);
         assert!(found.contains(expected), "{expected}\n{found}");
@@ -191,6 +194,14 @@ fn one_host_has_two_logical_devices() {
     let report = run(&two, &[]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.violations, []);
     assert!(sent(&report, "s2m_bisnp") > 0);
+}
+
+/// An LD-ID that is none is said once, and not what stands in its place.
+#[test]
+fn a_wrong_binding_is_one_finding() {
+    let found = refused(&SHARE.replace("{ vcs = 15, ld = 15 }", "{ vcs = 15, ld = 16 }"));
+    assert!(found.contains("bindings[15].ld: found 16, expected 0 to 15"), "{found}");
+    assert!(!found.contains("which is bound to"), "{found}");
 }
 
 /// Two devices of one host would have the same lines.

@@ -2,27 +2,30 @@
 
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::{
-    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrHostPort, PbrPid, PbrPort, PbrRoutes, SegmentTable,
+    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes, PbrSharedPort,
+    Rgt, SegmentTable,
 };
 use scalepool::fabric::cxl_switch::{Routed, Switching, Undelivered};
 use scalepool::link::cxl256::cachemem::Cachemem;
 use scalepool::link::cxl256::config::CachememConfig;
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode};
+use scalepool_protocols::cxl::cxl256::code::{
+    BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode,
+};
 use scalepool_protocols::cxl::cxl256::packer::Cxl256Refused;
 use scalepool_protocols::cxl::cxl256::{Class, Mode, Routing};
 use scalepool_protocols::cxl::message::{
     D2hReq, Data, H2dReq, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, S2mBisnp, S2mDrs, S2mNdr,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const GIB: u64 = 1 << 30;
 /// PIDs of the hosts at `usp[0]` and `usp[1]`, and of the bindings of the device at `dsp[0]` and of LD 5 at `dsp[1]`.
-const HOSTS: [u16; 2] = [0x101, 0x202];
-const BOUND: [u16; 2] = [0x303, 0x404];
+pub(super) const HOSTS: [u16; 2] = [0x101, 0x202];
+pub(super) const BOUND: [u16; 2] = [0x303, 0x404];
 /// PIDs of `dsp[0]` and `dsp[1]`.
-const DEVICES: [u16; 2] = [0x505, 0x606];
+pub(super) const DEVICES: [u16; 2] = [0x505, 0x606];
 /// The fabric port of both switches.
 const ISL: usize = 2;
 const LD: u8 = 5;
@@ -41,7 +44,7 @@ fn decoders(list: &[(u64, usize)]) -> BridgeDecoders {
 }
 
 fn tables(ports: [usize; 6]) -> Drts {
-    let mut tables = Drts::new(1, 3);
+    let mut tables = Drts::new(1, 3, Rgt::default());
     for (dpid, port) in HOSTS.into_iter().chain(BOUND).chain(DEVICES).zip(ports) {
         let table = tables.table(0).expect("there is one");
         table.set(dpid.into(), &[DrtEntry::Port(port as u8)]).expect("it is legal");
@@ -61,11 +64,13 @@ fn switches() -> [PbrRoutes; 2] {
             segments: Vec::new(),
             decoders,
             bindings: bindings.into_iter().map(pid).collect(),
+            has_snoops: false,
         })
     };
     let device = |ld_id: u8, host: u16| {
         let pid_of = pid(DEVICES[usize::from(ld_id == LD)]);
-        PbrPort::Device(PbrDevicePort { pid: pid_of, hosts: BTreeMap::from([(ld_id, pid(host))]) })
+        let owner = PbrOwner { host: pid(host), own: pid(BOUND[usize::from(ld_id == LD)]) };
+        PbrPort::Device(PbrDevicePort { pid: pid_of, owners: BTreeMap::from([(ld_id, owner)]), has_snoops: false })
     };
     let claim = |port, ld_id| PbrClaim { port, ld_id, decoders: decoders(&[(4 * GIB, 0)]) };
     let front = PbrRoutes {
@@ -73,12 +78,22 @@ fn switches() -> [PbrRoutes; 2] {
         tables: tables([0, 1, ISL, ISL, ISL, ISL]),
         claims: BTreeMap::new(),
         poison_on_decode_error: false,
+        has_snoops: false,
+        seed: 1,
+        lost: BTreeSet::new(),
+        is_cut: false,
+        changes: Vec::new(),
     };
     let back = PbrRoutes {
         ports: vec![device(0, HOSTS[0]), device(LD, HOSTS[1]), PbrPort::Fabric],
         tables: tables([ISL, ISL, 0, 1, 0, 1]),
         claims: BTreeMap::from([((HOSTS[0], BOUND[0]), claim(0, 0)), ((HOSTS[1], BOUND[1]), claim(1, LD))]),
         poison_on_decode_error: false,
+        has_snoops: false,
+        seed: 1,
+        lost: BTreeSet::new(),
+        is_cut: false,
+        changes: Vec::new(),
     };
     [front, back]
 }
@@ -217,7 +232,7 @@ fn fab_edg_18_p() {
 fn fab_edg_18_n() {
     let mut shared = switches();
     let PbrPort::Device(device) = &mut shared[1].ports[1] else { panic!("a device") };
-    device.hosts.insert(LD + 1, pid(HOSTS[0]));
+    device.owners.insert(LD + 1, PbrOwner { host: pid(HOSTS[0]), own: pid(BOUND[0]) });
     let ends: Vec<_> = [LD, LD + 1]
         .map(|ld_id| way(&shared, (1, 1), Message::S2mNdr(S2mNdr { ld_id, tag: 4, ..S2mNdr::default() })).1)
         .map(|end| end.map(|(_, port, _)| port))
@@ -308,7 +323,7 @@ fn fab_drt_02_p() {
 fn fab_drt_02_n() {
     for (from, message) in legal() {
         let mut cut = switches();
-        cut[from.0].tables = Drts::new(1, 3);
+        cut[from.0].tables = Drts::new(1, 3, Rgt::default());
         let routed = cut[from.0].route(from.1, &message);
         assert_eq!(routed, Routed::Dropped(Undelivered::NoRoute), "{message:?}");
         let violation = cut[from.0].judge(from.1, &message, &routed).expect("it is reported");
@@ -379,6 +394,112 @@ fn fab_edg_09_n() {
     assert_ne!(left.map(|(_, _, message)| message.identifier().1), Ok(8));
 }
 
+/// The switches with back-invalidates everywhere; `is_shared`: the device at `dsp[0]` has port based routing and both hosts.
+fn with_snoops(is_shared: bool) -> [PbrRoutes; 2] {
+    let mut all = with_segments();
+    for switch in &mut all {
+        switch.has_snoops = true;
+        for port in &mut switch.ports {
+            match port {
+                PbrPort::Host(host) => host.has_snoops = true,
+                PbrPort::Device(device) => device.has_snoops = true,
+                PbrPort::Shared(_) | PbrPort::Fabric => (),
+            }
+        }
+    }
+    if is_shared {
+        let hosts = HOSTS.into_iter().map(pid).collect();
+        all[1].ports[0] = PbrPort::Shared(PbrSharedPort { pid: pid(DEVICES[0]), hosts });
+    }
+    all
+}
+
+fn snoop(bi_tag: u16) -> S2mBisnp {
+    S2mBisnp { opcode: BisnpOpcode::BISnpInv, bi_tag, address: 4 * GIB + 0x80, ..S2mBisnp::default() }
+}
+
+fn snoop_answer(bi_tag: u16) -> M2sBirsp {
+    M2sBirsp { opcode: BirspOpcode::BIRspI, bi_tag, low_addr: 2, ..M2sBirsp::default() }
+}
+
+/// A snoop of a device without logical devices, and of one with them, whose BI-ID is the LD-ID there: at the host the BI-ID is
+/// the SPID of the snoop, which is the PID by which the host reaches the device.
+#[test]
+fn fab_edg_19_p() {
+    for (host, ld_id) in [(0, 0), (1, LD)] {
+        for bi_tag in [0, 1, 0xfff] {
+            let given = Message::S2mBisnp(S2mBisnp { bi_id: ld_id.into(), ..snoop(bi_tag) });
+            let (between, left) = way(&with_snoops(false), (1, host), given);
+            let (spid, dpid) = (BOUND[host], HOSTS[host]);
+            assert_eq!(between, Some(Message::S2mBisnp(S2mBisnp { spid, dpid, ..snoop(bi_tag) })));
+            let expected = Message::S2mBisnp(S2mBisnp { bi_id: spid, ..snoop(bi_tag) });
+            assert_eq!(left, Ok((0, host, expected)));
+        }
+    }
+    // A device with port based routing says itself whom it snoops.
+    for (host, dpid) in HOSTS.into_iter().enumerate() {
+        let given = Message::S2mBisnp(S2mBisnp { spid: DEVICES[0], dpid, ..snoop(7) });
+        let (between, left) = way(&with_snoops(true), (1, 0), given);
+        assert_eq!(between, Some(given));
+        assert_eq!(left, Ok((0, host, Message::S2mBisnp(S2mBisnp { bi_id: DEVICES[0], ..snoop(7) }))));
+    }
+}
+
+/// The snoop of a logical device without a host, of another device's PID, and to a host that does not share it.
+#[test]
+fn fab_edg_19_n() {
+    for (is_shared, port, given, why, rule) in [
+        (false, 1, S2mBisnp { bi_id: 1, ..snoop(3) }, Undelivered::UnknownLd, "FAB-EDG-08"),
+        (false, 1, S2mBisnp { bi_id: 0x105, ..snoop(3) }, Undelivered::UnknownLd, "FAB-EDG-08"),
+        (true, 0, S2mBisnp { spid: DEVICES[1], dpid: HOSTS[0], ..snoop(3) }, Undelivered::NotClaimed, "FAB-PID-05"),
+        (true, 0, S2mBisnp { spid: DEVICES[0], dpid: BOUND[1], ..snoop(3) }, Undelivered::NotClaimed, "FAB-PID-05"),
+    ] {
+        let [_, mut back] = with_snoops(is_shared);
+        let given = Message::S2mBisnp(given);
+        let routed = back.route(port, &given);
+        assert_eq!(routed, Routed::Dropped(why), "{given:?}");
+        assert_eq!(back.judge(port, &given, &routed).map(|one| one.rule), Some(rule), "{given:?}");
+    }
+}
+
+/// The answer goes back by its BI-ID: DPID at the host, and at the device the LD-ID of the SPID or the claim of both.
+#[test]
+fn fab_edg_20_p() {
+    for (host, ld_id) in [(0, 0), (1, LD)] {
+        // The PID of a binding, and that of the edge port, which a segment table names.
+        for dpid in [BOUND[host], DEVICES[host]] {
+            let given = Message::M2sBirsp(M2sBirsp { bi_id: dpid, ..snoop_answer(0xabc) });
+            let (between, left) = way(&with_snoops(false), (0, host), given);
+            let spid = HOSTS[host];
+            assert_eq!(between, Some(Message::M2sBirsp(M2sBirsp { spid, dpid, ..snoop_answer(0xabc) })));
+            let expected = Message::M2sBirsp(M2sBirsp { bi_id: ld_id.into(), ..snoop_answer(0xabc) });
+            assert_eq!(left, Ok((1, host, expected)));
+        }
+    }
+    for (host, spid) in HOSTS.into_iter().enumerate() {
+        let given = Message::M2sBirsp(M2sBirsp { bi_id: DEVICES[0], ..snoop_answer(5) });
+        let (_, left) = way(&with_snoops(true), (0, host), given);
+        let expected = Message::M2sBirsp(M2sBirsp { spid, dpid: DEVICES[0], ..snoop_answer(5) });
+        assert_eq!(left, Ok((1, 0, expected)));
+    }
+}
+
+/// A BI-ID that is no PID of the fabric, FFFh, and the device of another host.
+#[test]
+fn fab_edg_20_n() {
+    for (is_shared, bi_id, expected) in [
+        (false, 3, (0, Undelivered::NoRoute)),
+        (false, 0xfff, (0, Undelivered::NoRoute)),
+        (false, BOUND[1], (1, Undelivered::NotClaimed)),
+        (false, DEVICES[1], (1, Undelivered::UnknownLd)),
+        (true, BOUND[0], (1, Undelivered::NotClaimed)),
+    ] {
+        let given = Message::M2sBirsp(M2sBirsp { bi_id, ..snoop_answer(9) });
+        let (_, left) = way(&with_snoops(is_shared), (0, 0), given);
+        assert_eq!(left, Err(expected), "BI-ID {bi_id:#x}");
+    }
+}
+
 /// Classes that CXL.mem without back-invalidates does not have, and those that go the wrong way.
 #[test]
 fn other_classes_are_dropped_and_reported() {
@@ -402,6 +523,12 @@ fn other_classes_are_dropped_and_reported() {
         assert_eq!(routed, Routed::Dropped(Undelivered::Class), "{message:?} at {switch}.{port}");
         assert_eq!(all[switch].judge(port, &message, &routed).map(|one| one.rule), Some("FAB-ERR-04"));
     }
+    // Back-invalidates travel between the switches, and the link of one host has none.
+    let [mut front, _] = with_snoops(false);
+    let PbrPort::Host(host) = &mut front.ports[0] else { panic!("a host") };
+    host.has_snoops = false;
+    let given = Message::S2mBisnp(S2mBisnp { spid: BOUND[0], dpid: HOSTS[0], ..snoop(1) });
+    assert_eq!(front.route(ISL, &given), Routed::Dropped(Undelivered::Class));
     let above = Message::M2sReq(M2sReq { address: 4 * GIB, ld_id: 1, ..M2sReq::default() });
     let [mut front, _] = switches();
     let routed = front.route(0, &above);

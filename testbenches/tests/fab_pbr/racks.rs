@@ -51,3 +51,37 @@ fn racks_that_are_too_large_are_refused() {
     assert!(found.contains("found 17, expected 1 to 16"), "{found}");
     assert_eq!(refused(&[]), None);
 }
+
+const ENDPOINTS_4096: &str = include_str!("../../systems/pbr_4096.toml");
+
+/// 512 hosts and 3,584 logical devices are a fabric, and none of what they need is too much for the 12 bits of a PID.
+#[test]
+fn four_thousand_endpoints_are_a_fabric() {
+    let description = Description::parse("f.toml", PathBuf::new(), ENDPOINTS_4096).expect("it is TOML");
+    let system = description.resolve().unwrap_or_else(|problems| panic!("{problems}"));
+    let count = |kind: &str| system.components.iter().filter(|one| one.kind.name == kind).count();
+    assert_eq!((count("cxl.host"), count("cxl.memory"), count("cxl.switch.pbr")), (512, 224, 48));
+    assert_eq!(system.memory_map.len(), 3584);
+}
+
+/// The same with 16 hosts and 4 devices: every host asks a logical device of each, at random and in time.
+#[test]
+fn hosts_of_a_rack_ask_logical_devices_at_random() {
+    let small =
+        ["rack.leaves=2", "rack.per_leaf=8", "rack.memory_leaves=2", "rack.memories_per_leaf=2", "rack.spines=2"];
+    let set = [&small[..], &["host.accesses=40", "component.front.spread=congestion"]].concat();
+    let [one, two] = [1, 2].map(|threads| on_threads(ENDPOINTS_4096, &set, threads));
+    assert_eq!(one.violations, []);
+    assert_eq!(one.json(), two.json());
+    let json = one.json();
+    for n in 0..4 {
+        let asked = json["links"][format!("memory[{n}]")]["cxl256.m2s_req"].as_u64().expect("a count");
+        assert!((100..220).contains(&asked), "memory[{n}]: {asked} of 640 requests");
+    }
+    // 40 accesses of 2.222 ns each; the last one is due at 86.6 ns.
+    assert!(one.time_fs > 86_000_000, "{}", one.time_fs);
+    let given = ENDPOINTS_4096.replace("[settings]", "[memory_map]\n[settings]");
+    let description = Description::parse("f.toml", PathBuf::new(), &given).expect("it is TOML");
+    let found = description.resolve().err().expect("it is refused").to_string();
+    assert!(found.contains("found a [memory_map] beside it, expected none"), "{found}");
+}

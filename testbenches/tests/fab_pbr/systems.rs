@@ -123,7 +123,7 @@ fn transactions_go_through_both_switches() {
 }
 
 /// Switches in a graph: each has a host and a memory; `bound[n]` is the switch with the memory of host n.
-fn graph(edges: &[(usize, usize)], bound: &[usize], more: &str) -> String {
+pub(super) fn graph(edges: &[(usize, usize)], bound: &[usize], more: &str) -> String {
     let count = bound.len();
     let mut ports = vec![0; count];
     let mut next = |switch: usize| {
@@ -154,12 +154,12 @@ fn graph(edges: &[(usize, usize)], bound: &[usize], more: &str) -> String {
     text + more
 }
 
-fn resolved(text: &str) -> Result<System, String> {
+pub(super) fn resolved(text: &str) -> Result<System, String> {
     let description = Description::parse("f.toml", PathBuf::new(), text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     description.resolve().map_err(|problems| problems.to_string())
 }
 
-fn ring(count: usize) -> Vec<(usize, usize)> {
+pub(super) fn ring(count: usize) -> Vec<(usize, usize)> {
     (0..count).map(|n| (n, (n + 1) % count)).collect()
 }
 
@@ -177,7 +177,7 @@ fn an_inter_switch_link_carries_requests_both_ways() {
     let json = system.channels.json(&system);
     let channels = json["channels"].as_array().expect("channels");
     let of_link = channels.iter().filter(|channel| channel["link"] == "isl[0]").count();
-    assert_eq!(of_link, 8, "four classes each way");
+    assert_eq!(of_link, 12, "six classes each way");
 }
 
 /// Fully connected groups, trees, lines and rings without circles are built; so is a ring whose routes do not close it.

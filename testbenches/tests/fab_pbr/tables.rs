@@ -2,7 +2,7 @@
 
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::{
-    Drt, DrtEntry, DrtError, PbrGraph, PbrPid, PbrRouting, PidCounts, PidError, PidPlan,
+    Drt, DrtEntry, DrtError, PbrGraph, PbrPid, PbrRouting, PidCounts, PidError, PidPlan, Rgt,
 };
 use std::collections::BTreeSet;
 
@@ -51,14 +51,14 @@ fn fab_drt_01_p() {
             assert_eq!(entry.to_bytes(), if kind == 0 { [0, 0] } else { [kind, value] });
         }
     }
-    let mut table = Drt::new(256);
+    let mut table = Drt::new(256, &Rgt::default());
     let entries: Vec<DrtEntry> = (0..4096).map(|n| DrtEntry::Port((n * 7 % 256) as u8)).collect();
     table.set(0, &entries).expect("all of them");
     for dpid in 0..0xfff {
         assert_eq!(table.port(dpid), Some(usize::from(dpid) * 7 % 256));
         assert_eq!(table.entry(pid(dpid)), entries[usize::from(dpid)]);
     }
-    let mut tables = Drts::new(2, 3);
+    let mut tables = Drts::new(2, 3, Rgt::default());
     for (number, port) in [(0, 1), (1, 2)] {
         tables.table(number).and_then(|table| table.set(5, &[DrtEntry::Port(port)])).expect("it is legal");
     }
@@ -73,7 +73,7 @@ fn fab_drt_01_n() {
     for reserved in [0u8, 0xf8] {
         assert_eq!(DrtEntry::from_bytes([reserved | 3, 9]), Err(DrtError::Reserved));
     }
-    let mut tables = Drts::new(2, 2);
+    let mut tables = Drts::new(2, 2, Rgt::default());
     tables.table(1).and_then(|table| table.set(5, &[DrtEntry::Port(1)])).expect("it is legal");
     tables.select(1, 1).expect("it exists");
     assert_ne!(tables.port(1, 5), tables.port(0, 5));
@@ -81,7 +81,7 @@ fn fab_drt_01_n() {
 
 #[test]
 fn fab_drt_04_p() {
-    let mut table = Drt::new(4);
+    let mut table = Drt::new(4, &Rgt::default());
     table.set(4094, &[DrtEntry::Port(3), DrtEntry::Port(0)]).expect("the last two");
     table.set(4096, &[]).expect("nothing");
     assert_eq!((table.port(4094), table.port(4095), table.port(4096)), (Some(3), Some(0), None));
@@ -91,7 +91,7 @@ fn fab_drt_04_p() {
 
 #[test]
 fn fab_drt_04_n() {
-    let mut table = Drt::new(4);
+    let mut table = Drt::new(4, &Rgt::default());
     table.set(7, &[DrtEntry::Port(2)]).expect("it is legal");
     let before = table.clone();
     let (good, bad) = (DrtEntry::Port(0), DrtEntry::Port(4));
@@ -99,15 +99,15 @@ fn fab_drt_04_n() {
         (4095, vec![good, good], DrtError::Range { first: 4095, count: 2 }),
         (usize::MAX, vec![good], DrtError::Range { first: usize::MAX, count: 1 }),
         (7, vec![good, bad], DrtError::Port { found: 4, last: 3 }),
-        (7, vec![good, DrtEntry::Group(1)], DrtError::Group { found: 1 }),
+        (7, vec![good, DrtEntry::Group(1)], DrtError::Group { found: 1, groups: 0 }),
     ] {
         assert_eq!(table.set(first, &entries), Err(error));
         assert_eq!(table, before);
     }
-    let mut tables = Drts::new(1, 4);
+    let mut tables = Drts::new(1, 4, Rgt::default());
     assert_eq!(tables.table(1).err(), Some(DrtError::Table { found: 1, last: 0 }));
     assert_eq!(tables.select(0, 1), Err(DrtError::Table { found: 1, last: 0 }));
-    assert_eq!(tables, Drts::new(1, 4));
+    assert_eq!(tables, Drts::new(1, 4, Rgt::default()));
 }
 
 /// Distances by relaxing all links again and again, which knows no queue.
@@ -171,8 +171,12 @@ fn minimal_routes_are_the_shortest_in_any_graph() {
                     .filter(|port| expected[far[from][*port]].map(|there| there + 1) == expected[from])
                     .filter(|_| expected[from].is_some())
                     .collect();
-                assert_eq!(*next, closer, "{from} to {to} over {links:?}");
-                assert_eq!(next.is_empty(), from == to || expected[from].is_none());
+                let found: Vec<usize> = next.primary.iter().map(|port| port.port).collect();
+                assert_eq!(found, closer, "{from} to {to} over {links:?}");
+                assert!(
+                    next.primary.iter().all(|port| Some(port.links) == expected[from]) && next.secondary.is_empty()
+                );
+                assert_eq!(found.is_empty(), from == to || expected[from].is_none());
                 apart += usize::from(expected[from].is_none());
             }
         }
@@ -180,25 +184,30 @@ fn minimal_routes_are_the_shortest_in_any_graph() {
     assert!(apart > 0);
 }
 
-/// Whatever candidate is taken, the way ends at its destination, and links that wait for the next one of a way are in no
+/// Whatever candidate is taken, one of a longer way too, the way ends at its destination, and links that wait for the next one of a way are in no
 /// circle: taken away one by one, as long as one is behind no other, none is left.
 #[test]
 fn routes_up_and_down_arrive_and_are_free_of_circles_in_any_graph() {
-    let mut longer = 0;
+    let (mut longer, mut secondary) = (0, 0);
     for (switches, links, graph, far) in graphs() {
         let distances = relaxed(switches, &links);
         let mut waits = BTreeSet::new();
         for (to, distances) in distances.iter().enumerate() {
             let next = graph.next(PbrRouting::UpDown, to);
             for from in (0..switches).filter(|from| *from != to) {
-                assert_eq!(next[from].is_empty(), distances[from].is_none(), "{from} to {to} over {links:?}");
+                let is_cut = distances[from].is_none();
+                assert_eq!(next[from].primary.is_empty(), is_cut, "{from} to {to} over {links:?}");
+                let shortest = next[from].primary.iter().map(|port| port.links).max();
+                assert!(next[from].secondary.iter().all(|port| Some(port.links) > shortest), "{from} to {to}");
+                secondary += next[from].secondary.len();
                 let mut open = vec![(from, None, 0)];
                 while let Some((at, before, hops)) = open.pop() {
                     assert!(hops <= 2 * switches, "{from} to {to} over {links:?}");
                     longer += usize::from(at == to && Some(hops) > distances[from]);
-                    for port in next[at].iter().filter(|_| at != to) {
-                        waits.extend(before.map(|before| (before, (at, *port))));
-                        open.push((far[at][*port], Some((at, *port)), hops + 1));
+                    let all = next[at].primary.iter().chain(&next[at].secondary).map(|port| port.port);
+                    for port in all.filter(|_| at != to) {
+                        waits.extend(before.map(|before| (before, (at, port))));
+                        open.push((far[at][port], Some((at, port)), hops + 1));
                     }
                 }
             }
@@ -208,5 +217,5 @@ fn routes_up_and_down_arrive_and_are_free_of_circles_in_any_graph() {
         }
         assert!(waits.is_empty(), "{links:?}: {waits:?}");
     }
-    assert!(longer > 0, "some ways are not minimal");
+    assert!(longer > 0 && secondary > 0, "some ways are not minimal");
 }

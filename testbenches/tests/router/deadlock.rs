@@ -17,15 +17,28 @@ fn every_topology_is_free_of_circles() {
     {
         assert_eq!(refusal(&[&format!("topology={topology}")]), None, "{topology}");
     }
-    // Dimension order, and up and down, need one virtual channel.
+}
+
+/// Dimension order, and up and down, need one virtual channel.
+#[test]
+fn fab_dlk_03_p() {
     for topology in ["mesh:4x4", "fat-tree:2x3"] {
         assert_eq!(refusal(&[&format!("topology={topology}"), "router.vcs=1"]), None, "{topology}");
         good("fabric-vc-router", &[&format!("topology={topology}"), "router.vcs=1", "traffic.packets=20"]);
     }
 }
 
+/// Two virtual channels and a dateline open rings of any size.
 #[test]
-fn a_ring_with_one_virtual_channel_is_refused_and_its_circle_named() {
+fn fab_dlk_02_p() {
+    for k in 3..=8 {
+        assert_eq!(refusal(&[&format!("topology=torus:{k}"), "router.vcs=2"]), None, "{k}");
+    }
+}
+
+/// With one virtual channel a ring is refused, and its circle named.
+#[test]
+fn fab_dlk_02_n() {
     let text = refusal(&["topology=torus:4", "router.vcs=1"]).expect("no dateline");
     assert!(text.contains("found channels that wait for each other in a circle"), "{text}");
     assert_eq!(text.lines().count(), 2, "one for each way round: {text}");

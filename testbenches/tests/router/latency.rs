@@ -15,8 +15,9 @@ const FORMULAS: [Formula; 4] = [
     ("fat-tree:4x3", |h| 4.0 * h + 2.0),
 ];
 
+/// The latency without load is that of the formula of each topology.
 #[test]
-fn latency_without_load_is_that_of_the_formula() {
+fn fab_lat_02_p() {
     for (topology, formula) in FORMULAS {
         for flits in if is_soak() { 1..=8 } else { 1..=2 } {
             let packets = if is_soak() { 1000 } else { 30 };
@@ -36,6 +37,15 @@ fn latency_without_load_is_that_of_the_formula() {
             );
         }
     }
+}
+
+/// Counted without the router of the destination, the routers passed give another latency.
+#[test]
+fn fab_lat_02_n() {
+    let report = good("fabric-vc-router", &["topology=mesh:4x4", "traffic.load=0.005", "traffic.packets=20"]);
+    let (h, formula) = (report.fabric.expect("a fabric").hops_mean, FORMULAS[0].1);
+    let found = report.latency_cycles.mean;
+    assert!((found - formula(h)).abs() < 0.1 && (found - formula(h - 1.0)).abs() > 4.0, "{found} with h = {h}");
 }
 
 #[test]

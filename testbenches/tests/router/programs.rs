@@ -65,10 +65,26 @@ fn what_is_no_program_is_refused_with_its_line() {
         ["traffic.pattern=ring", "traffic.outstanding=1"],
         ["traffic.pattern=tree", "traffic.burst=2"],
         ["traffic.pattern=uniform", "traffic.rounds=2"],
+        ["traffic.pattern=ring", "traffic.load=0.3"],
+        ["traffic.pattern=all-to-all", "traffic.packets=7"],
+        ["traffic.pattern=tree", "traffic.warm_up_cycles=0"],
     ] {
         let text = refused(&set);
         assert!(text.contains("found it with pattern = "), "{text}");
     }
+}
+
+/// A node whose packets others wait for has to do what they do.
+#[test]
+fn nodes_with_another_collective_are_refused() {
+    for other in ["pattern=tree", "rounds=2", "packet_flits=3", "pattern=uniform"] {
+        let other = format!("component.node[2].traffic.{other}");
+        let error = run("fabric-vc-router", &["topology=mesh:2x2", "traffic.pattern=ring", &other]);
+        let text = error.expect_err("refused").to_string();
+        assert!(text.contains("expected what the first node of the fabric does"), "{other}: {text}");
+        assert!(text.contains("component.node[2].traffic"), "{text}");
+    }
+    good("fabric-vc-router", &["topology=mesh:2x2", "component.node[1].traffic.load=0.2", "traffic.packets=20"]);
 }
 
 #[test]

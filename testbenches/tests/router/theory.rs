@@ -10,14 +10,23 @@ fn throughput(set: &[&str]) -> f64 {
     crossbar(set).fabric.expect("a fabric").accepted_flits_per_node_cycle
 }
 
+/// Saturated inputs with one queue each pass what theory says of their number.
 #[test]
-fn saturated_inputs_with_one_queue_pass_what_theory_says() {
+fn fab_xbr_01_p() {
     for (ports, expected) in [("2", 0.750), ("4", 0.655), ("16", 0.601), ("64", 0.590)] {
         let slots = if is_soak() || ports != "64" { "traffic.slots=40000" } else { "traffic.slots=8000" };
         let found =
             throughput(&[&format!("switch.ports={ports}"), "switch.queueing=fifo", "traffic.arrivals=full", slots]);
         assert!((found - expected).abs() < 0.005, "{ports} ports: {found}");
     }
+}
+
+/// The limit of many ports is not the value of sixteen.
+#[test]
+fn fab_xbr_01_n() {
+    let set = ["switch.ports=16", "switch.queueing=fifo", "traffic.arrivals=full", "traffic.slots=8000"];
+    let limit = 2.0 - 2f64.sqrt();
+    assert!(throughput(&set) - limit > 0.008, "{}", throughput(&set));
 }
 
 #[test]
@@ -32,8 +41,9 @@ fn full_queues_for_each_output_fill_every_slot() {
     assert!((found - 0.632).abs() < 0.01, "random matching: {found}");
 }
 
+/// Queues at outputs wait as long as theory says.
 #[test]
-fn queues_at_outputs_wait_as_long_as_theory_says() {
+fn fab_xbr_02_p() {
     for p in [0.1, 0.5, 0.8] {
         let expected = 15.0 / 16.0 * p / (2.0 * (1.0 - p));
         let slots = if is_soak() { 400_000 } else { 60_000 };
@@ -41,6 +51,15 @@ fn queues_at_outputs_wait_as_long_as_theory_says() {
         let found = crossbar(&["switch.queueing=output", &load, &slots]).latency_cycles.mean - 1.0;
         assert!((found / expected - 1.0).abs() < 0.03, "{p}: {found}, expected {expected}");
     }
+}
+
+/// One queue at each input waits much longer at the same load.
+#[test]
+fn fab_xbr_02_n() {
+    let expected = 15.0 / 16.0 * 0.5 / (2.0 * 0.5);
+    let set = ["switch.queueing=fifo", "traffic.load=0.5", "traffic.slots=8000"];
+    let found = crossbar(&set).latency_cycles.mean - 1.0;
+    assert!(found > 1.2 * expected, "{found}, where output queues wait {expected}");
 }
 
 #[test]

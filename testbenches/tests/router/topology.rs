@@ -82,8 +82,9 @@ fn every_port_leads_to_one_that_leads_back() {
     }
 }
 
+/// Every node is reached, and on a shortest way.
 #[test]
-fn every_node_is_reached_on_a_shortest_way() {
+fn fab_top_05_p() {
     for net in ALL.map(topology) {
         let of = routers_of_nodes(&net);
         let is_dragonfly = net.to_string().starts_with("dragonfly");
@@ -101,34 +102,66 @@ fn every_node_is_reached_on_a_shortest_way() {
     }
 }
 
+/// Mean number of routers passed, with the node itself as a destination or without.
+fn mean_passed(text: &str, with_self: bool) -> f64 {
+    let net = topology(text);
+    let of = routers_of_nodes(&net);
+    let ends = of.iter().enumerate();
+    let pairs = ends.flat_map(|(source, &from)| (0..net.nodes()).map(move |node| (source, from, node)));
+    let pairs = pairs.filter(|(source, _, node)| with_self || source != node);
+    let lengths: Vec<usize> = pairs.map(|(_, from, node)| passed(&net, from, node, false)).collect();
+    lengths.iter().sum::<usize>() as f64 / lengths.len() as f64
+}
+
+fn judge_means(means: &[(&str, f64)]) {
+    for (text, mean) in means {
+        let found = mean_passed(text, true);
+        assert!((found - mean).abs() < 5e-5, "{text}: {found}");
+    }
+}
+
+/// Means of `fabric` §6.5, routers at both ends counted, the node itself a destination.
 #[test]
-fn mean_hops_are_those_of_the_sheet() {
-    // fabric 6.3 and 6.5, routers passed with the node itself as a destination.
-    let means = [
+fn fab_top_01_p() {
+    judge_means(&[
         ("mesh:8x8", 6.25),
         ("mesh:4x4", 3.5),
         ("torus:8x8", 5.0),
         ("torus:4x4x4", 4.0),
         ("torus:5x5", 3.4),
-        ("fat-tree:4x3", 4.375),
-        ("fat-tree:8x2", 2.75),
-        ("fat-tree:2x6", 9.0625),
         ("dragonfly:2,4,2", 3.3056),
-    ];
-    for (text, mean) in means {
-        let net = topology(text);
-        let of = routers_of_nodes(&net);
-        let pairs = of.iter().flat_map(|&from| (0..net.nodes()).map(move |node| (from, node)));
-        let sum: usize = pairs.map(|(from, node)| passed(&net, from, node, false)).sum();
-        let found = sum as f64 / (net.nodes() * net.nodes()) as f64;
-        assert!((found - mean).abs() < 5e-5, "{text}: {found}");
+    ]);
+}
+
+/// Without the node itself the mean is another one, that of §6.5 beside it.
+#[test]
+fn fab_top_01_n() {
+    for (text, mean) in [("mesh:8x8", 6.3333), ("mesh:4x4", 3.6667), ("torus:4x4x4", 4.0476)] {
+        let found = mean_passed(text, false);
+        assert!((found - mean).abs() < 5e-5 && found - mean_passed(text, true) > 0.04, "{text}: {found}");
     }
+}
+
+/// Nodes, switches and means of K-ary N-trees (`fabric` §6.3).
+#[test]
+fn fab_top_02_p() {
+    judge_means(&[("fat-tree:4x3", 4.375), ("fat-tree:8x2", 2.75), ("fat-tree:2x6", 9.0625)]);
     let counts = |text| (topology(text).nodes(), topology(text).routers());
     assert_eq!((counts("fat-tree:4x3"), counts("dragonfly:2,4,2")), ((64, 48), (72, 36)));
 }
 
+/// A tree of three levels of switches with four ports each would be another one, with 16 nodes.
 #[test]
-fn what_is_no_topology_is_refused() {
+fn fab_top_02_n() {
+    let k_port = |k: usize| (k * k * k / 4, 5 * k * k / 4);
+    let net = topology("fat-tree:4x3");
+    assert_eq!(k_port(4), (16, 20));
+    assert_ne!((net.nodes(), net.routers()), k_port(4));
+}
+
+/// Numbers of which no topology can be built: too many ports of a router, too few or too many routers, another form.
+#[test]
+fn fab_top_05_n() {
     for (text, expected) in [
         ("mesh", "found `mesh`, expected mesh:8x8"),
         ("mesh:8,8", "expected mesh:8x8"),

@@ -1,11 +1,13 @@
 //! The destination routing table (DRT) of a switch (`fabric` §3.2).
 //!
-//! Modelled: 4096 entries of two bytes by DPID, their codes, and what a Set command refuses; the switch has no routing
-//! groups, so that an entry of type 2 refers to a table that does not exist. Left out: the mailbox of the command.
+//! Modelled: 4096 entries of two bytes by DPID, their codes, and what a Set command refuses; an entry of type 2 names a group of
+//! the routing group table ([`super::rgt`]). Left out: the mailbox of the command.
 //!
 //! A walk through one Set: all entries are judged first. One that is refused leaves the whole table as it was.
 
 use super::pid::{PIDS, PbrPid};
+use super::rgt::Rgt;
+use crate::spread::SpreadGroup;
 
 /// An entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,10 +44,12 @@ pub enum DrtError {
         last: usize,
     },
     /// A routing group.
-    #[error("found the routing group {found}, expected none: the switch has no routing group table (fabric DRT-4)")]
+    #[error("found the routing group {found}, expected one of the {groups} that the switch has (fabric DRT-4)")]
     Group {
         /// Its index.
         found: u8,
+        /// How many there are.
+        groups: usize,
     },
     /// A table that the switch does not have.
     #[error("found table {found}, expected 0 to {last} (fabric DRT-4)")]
@@ -85,13 +89,17 @@ impl DrtEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drt {
     ports: usize,
+    /// The port of each routing group that is routed statically.
+    groups: Vec<usize>,
     entries: Vec<DrtEntry>,
 }
 
 impl Drt {
-    /// Makes a table of a switch with so many ports. All entries are invalid.
-    pub fn new(ports: usize) -> Drt {
-        Drt { ports, entries: vec![DrtEntry::Invalid; PIDS] }
+    /// Makes a table of a switch with so many ports and these routing groups. All entries are invalid.
+    pub fn new(ports: usize, groups: &Rgt) -> Drt {
+        let first = |index: u8| groups.group(index)?.primary.first().map(|port| port.port);
+        let groups = (0..=u8::MAX).map_while(first).collect();
+        Drt { ports, groups, entries: vec![DrtEntry::Invalid; PIDS] }
     }
 
     /// Writes entries from a DPID on.
@@ -108,7 +116,9 @@ impl Drt {
                 DrtEntry::Port(found) if usize::from(found) >= self.ports => {
                     return Err(DrtError::Port { found, last: self.ports.saturating_sub(1) });
                 }
-                DrtEntry::Group(found) => return Err(DrtError::Group { found }),
+                DrtEntry::Group(found) if usize::from(found) >= self.groups.len() => {
+                    return Err(DrtError::Group { found, groups: self.groups.len() });
+                }
                 _ => (),
             }
         }
@@ -121,11 +131,12 @@ impl Drt {
         self.entries[usize::from(pid.number())]
     }
 
-    /// The port at which messages to a DPID leave; `None`: they are dropped.
+    /// The port at which messages to a DPID leave that are routed statically; `None`: they are dropped.
     pub fn port(&self, dpid: u16) -> Option<usize> {
         match self.entries.get(usize::from(dpid))? {
             DrtEntry::Port(port) => Some(usize::from(*port)),
-            _ => None,
+            DrtEntry::Group(index) => self.groups.get(usize::from(*index)).copied(),
+            DrtEntry::Invalid => None,
         }
     }
 }
@@ -136,12 +147,13 @@ pub struct Drts {
     tables: Vec<Drt>,
     /// By port.
     used: Vec<usize>,
+    groups: Rgt,
 }
 
 impl Drts {
-    /// Makes `tables` tables for a switch with so many ports, all of which use the first table.
-    pub fn new(tables: usize, ports: usize) -> Drts {
-        Drts { tables: vec![Drt::new(ports); tables.max(1)], used: vec![0; ports] }
+    /// Makes `tables` tables for a switch with so many ports, all of which use the first table, and with these routing groups.
+    pub fn new(tables: usize, ports: usize, groups: Rgt) -> Drts {
+        Drts { tables: vec![Drt::new(ports, &groups); tables.max(1)], used: vec![0; ports], groups }
     }
 
     /// Number of tables, at least 1.
@@ -170,7 +182,15 @@ impl Drts {
         Ok(())
     }
 
-    /// The port at which messages to a DPID leave that were received at a port.
+    /// The routing group of a DPID for what was received at a port; `None`: it has one port, or none.
+    pub fn group(&self, from: usize, dpid: u16) -> Option<&SpreadGroup> {
+        match self.tables[*self.used.get(from)?].entries.get(usize::from(dpid))? {
+            DrtEntry::Group(index) => self.groups.group(*index),
+            DrtEntry::Port(_) | DrtEntry::Invalid => None,
+        }
+    }
+
+    /// The port at which messages to a DPID leave that were received at a port and are routed statically.
     pub fn port(&self, from: usize, dpid: u16) -> Option<usize> {
         self.tables[*self.used.get(from)?].port(dpid)
     }

@@ -4,13 +4,16 @@
 //! SPID and DPID and back; inter-switch links (ISL), which carry these; a destination routing table (DRT); bindings of a
 //! host's vPPB to a device or logical device behind any switch of the fabric; port identifiers (PID) and routes, minimal or up and then down,
 //! computed from the switches and their links. Hosts decode by HDM decoders, or by a segment table for devices of a fabric
-//! (LDST). Detail: as for hierarchy based routing. Left out: routing groups and the policies over them, G-FAM devices,
-//! CXL.cache, back-invalidates, CXL.io, management messages, links that are lost.
+//! (LDST). Hosts share lines of a device by back-invalidates, by its logical devices or, where the device has port based routing
+//! itself, by their PIDs. What segment tables name may take any of several ways (RGT). An
+//! inter-switch link that is lost loses what was for it, until the fabric manager writes tables that lead around it. Detail: as for hierarchy based routing.
+//! Left out: tables of G-FAM devices, CXL.cache, CXL.io, management messages.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | [`pid`] | port identifiers and their allocation |
 //! | [`drt`] | the destination routing table |
+//! | [`rgt`] | the routing group table |
 //! | [`segments`] | segment tables of hosts |
 //! | [`paths`] | routes between switches |
 //! | [`route`] | the output of a message and its translation, without time |
@@ -25,11 +28,15 @@
 pub mod drt;
 pub mod paths;
 pub mod pid;
+pub mod rgt;
 pub mod route;
 pub mod segments;
 
 pub use drt::{Drt, DrtEntry, DrtError};
-pub use paths::{PbrGraph, PbrRouting};
+pub use paths::{PbrCandidates, PbrGraph, PbrRouting};
 pub use pid::{PbrPid, PidCounts, PidError, PidPlan};
-pub use route::{PbrClaim, PbrDevicePort, PbrHostPort, PbrPort, PbrRoutes, PbrSwitch};
+pub use rgt::{Rgt, RgtError};
+pub use route::{
+    PbrChange, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPort, PbrRoutes, PbrSharedPort, PbrSwitch,
+};
 pub use segments::{AccessVector, SegmentError, SegmentTable};

@@ -3,13 +3,15 @@
 //! Modelled: switches and the inter-switch links between them, any connected graph; for each switch and DPID one next hop. Two
 //! policies: `minimal` takes a shortest way; `up-down` takes links towards the first switch before links away from it and
 //! never one of the former behind one of the latter, so that links cannot wait for each other in a circle, in any graph. Of
-//! several next hops the DPID selects one, so that destinations are dealt over them: our choice, which the sheet leaves free
-//! (`fabric` RGT-7). Left out: routes that depend on load.
+//! several next hops the DPID selects one, so that destinations are dealt over them, or a policy does message by message
+//! ([`crate::spread`]): our choice, which the sheet leaves free (`fabric` RGT-7). Longer ways are those of `up-down` over other
+//! links up, which close no circle either. Left out: what is known of load further away.
 //!
 //! A walk through one route: distances to the switch of the destination are counted in breadth from there; for `up-down` over
 //! links that lead away from the first switch alone, and a switch without such a way goes up. The candidates of a switch are
 //! its links to switches that are one closer, in the order of its ports.
 
+use crate::spread::SpreadPort;
 use std::collections::VecDeque;
 
 /// How the next hop is found.
@@ -19,6 +21,15 @@ pub enum PbrRouting {
     Minimal,
     /// Up, and then down.
     UpDown,
+}
+
+/// Ports of a switch that lead to another one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PbrCandidates {
+    /// Those of the shortest ways that the routing has.
+    pub primary: Vec<SpreadPort>,
+    /// Those of longer ways.
+    pub secondary: Vec<SpreadPort>,
 }
 
 /// Switches and their links.
@@ -42,11 +53,13 @@ impl PbrGraph {
 
     /// For each switch, the ports at which a message to a switch may leave it; none at that switch itself, and none where
     /// there is no way.
-    pub fn next(&self, routing: PbrRouting, to: usize) -> Vec<Vec<usize>> {
+    pub fn next(&self, routing: PbrRouting, to: usize) -> Vec<PbrCandidates> {
         match routing {
             PbrRouting::Minimal => {
                 let distances = self.distances(to, &|_, _| true);
-                (0..self.links.len()).map(|from| self.closer(from, &distances, &|_| true)).collect()
+                let primary = |from| self.closer(from, &distances, &|_| true);
+                let all = (0..self.links.len()).map(primary);
+                all.map(|primary| PbrCandidates { primary, secondary: Vec::new() }).collect()
             }
             PbrRouting::UpDown => self.up_down(to),
         }
@@ -71,11 +84,11 @@ impl PbrGraph {
     }
 
     /// Ports of a switch to those `among` its neighbours that are one link closer.
-    fn closer(&self, from: usize, distances: &[Option<usize>], among: &dyn Fn(usize) -> bool) -> Vec<usize> {
-        let is_closer =
-            |other: usize| distances[from].is_some_and(|here| distances[other].is_some_and(|there| there + 1 == here));
+    fn closer(&self, from: usize, distances: &[Option<usize>], among: &dyn Fn(usize) -> bool) -> Vec<SpreadPort> {
+        let Some(links) = distances[from] else { return Vec::new() };
+        let is_closer = |other: usize| distances[other].is_some_and(|there| there + 1 == links);
         let chosen = self.links[from].iter().filter(|(_, other)| among(*other) && is_closer(*other));
-        chosen.map(|(port, _)| *port).collect()
+        chosen.map(|(port, _)| SpreadPort { port: *port, links }).collect()
     }
 
     /// Place of each switch in breadth from the first one; a link leads up if it leads to an earlier place.
@@ -95,22 +108,27 @@ impl PbrGraph {
         places
     }
 
-    fn up_down(&self, to: usize) -> Vec<Vec<usize>> {
+    fn up_down(&self, to: usize) -> Vec<PbrCandidates> {
         let places = self.places();
         let down = self.distances(to, &|from, to| places[from] < places[to]);
         let mut order: Vec<usize> = (0..self.links.len()).collect();
         order.sort_unstable_by_key(|switch| places[*switch]);
         let mut cost = down.clone();
-        let mut candidates = vec![Vec::new(); self.links.len()];
+        let mut candidates = vec![PbrCandidates::default(); self.links.len()];
         for from in order {
             let is_up = |other: usize| places[other] < places[from];
-            candidates[from] = if down[from].is_some() {
-                self.closer(from, &down, &|other| !is_up(other))
-            } else {
-                let above = self.links[from].iter().filter(|(_, other)| is_up(*other));
-                cost[from] = above.filter_map(|(_, other)| cost[*other]).min().map(|cost| cost + 1);
-                self.closer(from, &cost, &is_up)
-            };
+            if down[from].is_some() {
+                candidates[from].primary = self.closer(from, &down, &|other| !is_up(other));
+                continue;
+            }
+            let above: Vec<SpreadPort> = self.links[from]
+                .iter()
+                .filter(|(_, other)| is_up(*other))
+                .filter_map(|(port, other)| Some(SpreadPort { port: *port, links: cost[*other]? + 1 }))
+                .collect();
+            cost[from] = above.iter().map(|port| port.links).min();
+            let (primary, secondary) = above.into_iter().partition(|port| Some(port.links) == cost[from]);
+            candidates[from] = PbrCandidates { primary, secondary };
         }
         candidates
     }

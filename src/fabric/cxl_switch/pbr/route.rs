@@ -2,23 +2,28 @@
 //!
 //! A walk through one request of a host: a segment table, or else decoder, vPPB and binding give the DPID; the routing table gives the port. An edge
 //! port towards a device claims the request by SPID and DPID, asks the decoder of the claim, and replaces both PIDs by the
-//! LD-ID. A request that no decoder claims is answered where that is found: at the edge of the host, or at that of the device,
+//! LD-ID; one towards a device with port based routing leaves them as they are. A back-invalidate snoop gets the PID of the edge
+//! port as SPID, which is its BI-ID at the host, and the DPID of its answer. A request that no decoder claims is answered where that is found: at the edge of the host, or at that of the device,
 //! whose answer goes back by its DPID. A failed look-up drops the message (`fabric` EDG-8), and so does an invalid entry of
 //! the table (`fabric` DRT-2).
 
+use super::super::manager::ManagerEvent;
 use super::super::module::CxlSwitch;
 use super::super::route::own_answer;
-use super::super::switching::{Routed, Switching, Undelivered};
+use super::super::switching::{Managed, Routed, Switching, Undelivered};
 use super::super::violation;
 use super::drt::Drts;
 use super::pid::PbrPid;
+use super::rgt::is_spread;
 use super::segments::SegmentTable;
+use crate::spread::Backlog;
+use scalepool_kernel::Rng;
 use scalepool_memory::bridge::BridgeDecoders;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::message::{Class, Message, MessageForm, PeerRoute};
 use scalepool_protocols::wire::Violation;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An edge port towards a host.
 #[derive(Debug, Clone)]
@@ -33,6 +38,18 @@ pub struct PbrHostPort {
     pub decoders: BridgeDecoders,
     /// PID of the binding of each vPPB.
     pub bindings: Vec<PbrPid>,
+    /// Whether its link has back-invalidates.
+    pub has_snoops: bool,
+}
+
+/// The host that a device or logical device belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PbrOwner {
+    /// PID of the host.
+    pub host: PbrPid,
+    /// PID by which the host reaches the device, the SPID of its back-invalidate snoops: that of the binding, or of the edge port
+    /// where a segment table names it.
+    pub own: PbrPid,
 }
 
 /// An edge port towards a device: the host that each logical device belongs to. A device without logical devices has only
@@ -41,8 +58,19 @@ pub struct PbrHostPort {
 pub struct PbrDevicePort {
     /// Its PID, which segment tables name.
     pub pid: PbrPid,
-    /// PID of the host, by LD-ID.
-    pub hosts: BTreeMap<u8, PbrPid>,
+    /// Who has what is behind it, by LD-ID.
+    pub owners: BTreeMap<u8, PbrOwner>,
+    /// Whether its link has back-invalidates.
+    pub has_snoops: bool,
+}
+
+/// An edge port towards a device with port based routing, which tells its hosts apart by their PIDs (`fabric` §3.4, §3.6).
+#[derive(Debug, Clone)]
+pub struct PbrSharedPort {
+    /// Its PID, which segment tables name.
+    pub pid: PbrPid,
+    /// PIDs of the hosts that share the device.
+    pub hosts: BTreeSet<PbrPid>,
 }
 
 /// A port of a switch.
@@ -52,6 +80,8 @@ pub enum PbrPort {
     Host(PbrHostPort),
     /// Edge port towards a device.
     Device(PbrDevicePort),
+    /// Edge port towards a device with port based routing.
+    Shared(PbrSharedPort),
     /// End of an inter-switch link.
     Fabric,
 }
@@ -78,14 +108,33 @@ pub struct PbrRoutes {
     pub claims: BTreeMap<(u16, u16), PbrClaim>,
     /// Whether the data of a read that no decoder claims are poisoned (`fabric` §2.1, 4h).
     pub poison_on_decode_error: bool,
+    /// Whether back-invalidates travel in its fabric.
+    pub has_snoops: bool,
+    /// Seed of what is drawn where a message may take several ways.
+    pub seed: u64,
+    /// Fabric ports whose links are lost.
+    pub lost: BTreeSet<usize>,
+    /// Whether links of the fabric were lost before the tables were written, so that some destinations may have no way.
+    pub is_cut: bool,
+    /// What changes while the switch runs, by cycle, the last one first.
+    pub changes: Vec<(u64, PbrChange)>,
+}
+
+/// A change of a switch while it runs (`fabric` ISL-7).
+#[derive(Debug, Clone)]
+pub enum PbrChange {
+    /// The link at a fabric port is lost: until the tables lead around it, what they send there is dropped.
+    Lost(usize),
+    /// The fabric manager writes tables that lead around lost links.
+    Rerouted(Box<Drts>),
 }
 
 /// A switch with port based routing.
 pub type PbrSwitch = CxlSwitch<PbrRoutes>;
 
-/// Classes that pass a switch.
-const fn is_passed(class: Class) -> bool {
-    matches!(class, Class::M2sReq | Class::M2sRwd | Class::S2mNdr | Class::S2mDrs)
+/// Whether a message is a back-invalidate snoop, or the answer to one.
+const fn is_snoop(class: Class) -> bool {
+    matches!(class, Class::S2mBisnp | Class::M2sBirsp)
 }
 
 /// Byte address of a request.
@@ -101,12 +150,39 @@ fn address(message: &Message) -> u64 {
 type Output = Result<(usize, Message), Undelivered>;
 
 impl PbrRoutes {
-    /// A request of a host as it travels in the fabric; `None`: no decoder claims it.
+    /// A message of a host as it travels in the fabric; `None`: no decoder claims it.
     fn entered(host: &PbrHostPort, message: &Message) -> Option<Message> {
         let by_segment = || host.segments.iter().find_map(|table| table.dpid(address(message)));
         let by_decoder = || host.bindings.get(host.decoders.target(address(message))?).copied();
-        let dpid = by_segment().or_else(by_decoder)?.number();
+        let dpid = match message {
+            // A BI-ID at a host is the SPID of the snoop.
+            Message::M2sBirsp(answer) => answer.bi_id,
+            _ => by_segment().or_else(by_decoder)?.number(),
+        };
         Some(message.on_route(PeerRoute { spid: host.pid.number(), dpid, ..PeerRoute::default() }))
+    }
+
+    /// A message of a device as it travels in the fabric.
+    fn sent(device: &PbrDevicePort, message: &Message) -> Option<Message> {
+        let PeerRoute { ld_id, bi_id, .. } = message.route();
+        // The BI-ID on the link of a device with logical devices is an LD-ID (`fabric` BIR-1).
+        let ld_id = if is_snoop(message.class()) { u8::try_from(bi_id).ok()? } else { ld_id };
+        let PbrOwner { host, own } = device.owners.get(&ld_id)?;
+        Some(message.on_route(PeerRoute { spid: own.number(), dpid: host.number(), ..PeerRoute::default() }))
+    }
+
+    /// Whether back-invalidates are negotiated at a port.
+    fn has_snoops_at(&self, port: usize) -> bool {
+        match &self.ports[port] {
+            PbrPort::Host(host) => host.has_snoops,
+            PbrPort::Device(device) => device.has_snoops,
+            PbrPort::Shared(_) | PbrPort::Fabric => self.has_snoops,
+        }
+    }
+
+    /// Whether a class is negotiated at a port.
+    fn has(&self, port: usize, class: Class) -> bool {
+        class.is_mem() && (!is_snoop(class) || self.has_snoops_at(port))
     }
 
     /// The output of a message with PIDs.
@@ -114,13 +190,24 @@ impl PbrRoutes {
         let PeerRoute { spid, dpid, .. } = message.route();
         let to = self.tables.port(from, dpid).ok_or(Undelivered::NoRoute)?;
         let is_down = message.class().dir() == Dir::Down;
-        match self.ports.get(to) {
-            None => Err(Undelivered::NoRoute),
-            Some(PbrPort::Fabric) => Ok((to, *message)),
-            Some(PbrPort::Host(_)) if is_down => Err(Undelivered::Class),
-            Some(PbrPort::Host(host)) if host.pid.number() != dpid => Err(Undelivered::NotClaimed),
-            Some(PbrPort::Host(host)) => {
-                let mut message = message.on_route(PeerRoute::default());
+        let port = self.ports.get(to).ok_or(Undelivered::NoRoute)?;
+        let is_taken = match port {
+            PbrPort::Fabric => true,
+            PbrPort::Host(_) => !is_down,
+            PbrPort::Device(_) | PbrPort::Shared(_) => is_down,
+        };
+        if !is_taken || !self.has(to, message.class()) {
+            return Err(Undelivered::Class);
+        }
+        let logical = |ld_id: u8| {
+            let route = PeerRoute { ld_id, bi_id: ld_id.into(), ..PeerRoute::default() };
+            (to, message.on_route(route))
+        };
+        match port {
+            PbrPort::Fabric => Ok((to, *message)),
+            PbrPort::Host(host) if host.pid.number() != dpid => Err(Undelivered::NotClaimed),
+            PbrPort::Host(host) => {
+                let mut message = message.on_route(PeerRoute { bi_id: spid, ..PeerRoute::default() });
                 // On a 68B link the all-ones data are the only indication (`fabric` CMR-4).
                 if let (Message::S2mDrs(header, _), MessageForm::Cxl68) = (&mut message, host.form)
                     && header.opcode == DrsOpcode::MemDataNXM
@@ -129,31 +216,44 @@ impl PbrRoutes {
                 }
                 Ok((to, message))
             }
-            Some(PbrPort::Device(_)) if !is_down => Err(Undelivered::Class),
-            Some(PbrPort::Device(device)) if device.pid.number() == dpid => {
-                let ld_id = device.hosts.iter().find(|(_, host)| host.number() == spid).map(|(ld_id, _)| *ld_id);
-                let ld_id = ld_id.ok_or(Undelivered::UnknownLd)?;
-                Ok((to, message.on_route(PeerRoute { ld_id, ..PeerRoute::default() })))
+            PbrPort::Shared(device) => {
+                let is_known = device.pid.number() == dpid && device.hosts.iter().any(|host| host.number() == spid);
+                is_known.then_some((to, *message)).ok_or(Undelivered::NotClaimed)
             }
-            Some(PbrPort::Device(_)) => {
+            PbrPort::Device(device) if device.pid.number() == dpid => {
+                let owner = device.owners.iter().find(|(_, owner)| owner.host.number() == spid);
+                owner.map(|(ld_id, _)| logical(*ld_id)).ok_or(Undelivered::UnknownLd)
+            }
+            PbrPort::Device(_) => {
                 let claim = self.claims.get(&(spid, dpid)).filter(|claim| claim.port == to);
                 let claim = claim.ok_or(Undelivered::NotClaimed)?;
-                claim.decoders.target(address(message)).ok_or(Undelivered::NotDecoded)?;
-                Ok((to, message.on_route(PeerRoute { ld_id: claim.ld_id, ..PeerRoute::default() })))
+                if !is_snoop(message.class()) {
+                    claim.decoders.target(address(message)).ok_or(Undelivered::NotDecoded)?;
+                }
+                Ok(logical(claim.ld_id))
             }
         }
+    }
+
+    /// Whether all ports are lost at which a message may leave.
+    fn is_lost(&self, from: usize, to: usize, message: &Message) -> bool {
+        let group = self.tables.group(from, message.route().dpid).filter(|_| is_spread(message.class()));
+        !self.lost.is_empty()
+            && group
+                .map_or_else(|| self.lost.contains(&to), |group| group.ports().all(|port| self.lost.contains(&port)))
     }
 
     /// The answer of this edge to a request with PIDs that reaches nothing behind it, if there is a way for it.
     fn answer(&self, from: usize, request: &Message) -> Option<(usize, Message)> {
         let answer = own_answer(MessageForm::Pbr, self.poison_on_decode_error, request)?;
         let answer = answer.on_route(PeerRoute { dpid: request.route().spid, ..PeerRoute::default() });
-        self.output(from, &answer).ok()
+        self.output(from, &answer).ok().filter(|(to, answer)| !self.is_lost(from, *to, answer))
     }
 
     /// What becomes of a message with PIDs.
     fn forward(&self, from: usize, message: &Message) -> Routed<PeerRoute> {
         match self.output(from, message) {
+            Ok((to, sent)) if self.is_lost(from, to, &sent) => Routed::Dropped(Undelivered::LostLink),
             Ok((to, sent)) => Routed::Port { to, message: sent, flow: message.route() },
             Err(why @ Undelivered::NotDecoded) => Routed::Answered { why, answer: self.answer(from, message) },
             Err(why) => Routed::Dropped(why),
@@ -168,7 +268,9 @@ impl Switching for PbrRoutes {
     fn route(&self, from: usize, message: &Message) -> Routed<PeerRoute> {
         let is_down = message.class().dir() == Dir::Down;
         match &self.ports[from] {
-            _ if !is_passed(message.class()) => Routed::Dropped(Undelivered::Class),
+            _ if !self.has(from, message.class()) => Routed::Dropped(Undelivered::Class),
+            // It was still on the wire.
+            PbrPort::Fabric if self.lost.contains(&from) => Routed::Dropped(Undelivered::LostLink),
             PbrPort::Fabric => self.forward(from, message),
             PbrPort::Host(host) if is_down => match PbrRoutes::entered(host, message) {
                 Some(entered) => self.forward(from, &entered),
@@ -177,26 +279,70 @@ impl Switching for PbrRoutes {
                     Routed::Answered { why: Undelivered::NotDecoded, answer: answer.map(|answer| (from, answer)) }
                 }
             },
-            PbrPort::Device(device) if !is_down => match device.hosts.get(&message.route().ld_id) {
-                Some(host) => {
-                    let route = PeerRoute { dpid: host.number(), ..PeerRoute::default() };
-                    self.forward(from, &message.on_route(route))
-                }
+            PbrPort::Device(device) if !is_down => match PbrRoutes::sent(device, message) {
+                Some(sent) => self.forward(from, &sent),
                 None => Routed::Dropped(Undelivered::UnknownLd),
             },
+            PbrPort::Shared(device) if !is_down => {
+                let PeerRoute { spid, dpid, .. } = message.route();
+                // Answers have no SPID.
+                let is_own = !is_snoop(message.class()) || device.pid.number() == spid;
+                match is_own && device.hosts.iter().any(|host| host.number() == dpid) {
+                    true => self.forward(from, message),
+                    false => Routed::Dropped(Undelivered::NotClaimed),
+                }
+            }
             _ => Routed::Dropped(Undelivered::Class),
         }
     }
 
+    fn spread(
+        &self,
+        from: usize,
+        number: u64,
+        (to, message): (usize, &Message),
+        backlog: Backlog<'_>,
+    ) -> Option<usize> {
+        let group = self.tables.group(from, message.route().dpid).filter(|_| is_spread(message.class()));
+        let Some(group) = group else { return Some(to) };
+        // Every message of an input and class has a draw of its own, however often it is looked at.
+        let stream = (from as u64) << 8 | message.class() as u64;
+        let seed = self.seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number.wrapping_mul(0xd134_2543_de82_ef95);
+        // A port without its link takes nothing; that another one is left was found with the route.
+        let open = |port: usize| if self.lost.contains(&port) { None } else { backlog(port) };
+        group.choose(Rng::from_seed(seed).next_u64(), &open)
+    }
+
+    fn manage(&mut self, cycle: u64) -> Option<Managed<PeerRoute>> {
+        let (_, change) = self.changes.pop_if(|(due, _)| *due <= cycle)?;
+        Some(match change {
+            PbrChange::Lost(port) => {
+                self.lost.insert(port);
+                Managed::LostLink(port)
+            }
+            PbrChange::Rerouted(tables) => {
+                self.tables = *tables;
+                self.is_cut = true;
+                Managed::Event(ManagerEvent::Rerouted)
+            }
+        })
+    }
+
+    fn next_cycle(&self) -> Option<u64> {
+        self.changes.last().map(|(due, _)| *due)
+    }
+
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<PeerRoute>) -> Option<Violation> {
-        let PeerRoute { ld_id, spid, dpid, .. } = message.route();
+        let PeerRoute { ld_id, spid, dpid, bi_id, .. } = message.route();
         let class = message.class().name();
         Some(match (routed, &self.ports[from]) {
             (Routed::Dropped(Undelivered::Class), port) => {
-                let expected = match port {
-                    PbrPort::Host(_) => "M2S Req or RwD",
-                    PbrPort::Device(_) => "S2M NDR or DRS",
-                    PbrPort::Fabric => "a class of CXL.mem that the port of its DPID takes",
+                let expected = match (port, self.has_snoops_at(from)) {
+                    (PbrPort::Host(_), false) => "M2S Req or RwD",
+                    (PbrPort::Host(_), true) => "M2S Req, RwD or BIRsp",
+                    (PbrPort::Device(_), false) => "S2M NDR or DRS",
+                    (PbrPort::Device(_) | PbrPort::Shared(_), _) => "S2M NDR, DRS or BISnp",
+                    (PbrPort::Fabric, _) => "a class of CXL.mem that the port of its DPID takes",
                 };
                 violation("FAB-ERR-04", class, expected, "a class that the port has not negotiated is dropped")
             }
@@ -206,14 +352,17 @@ impl Switching for PbrRoutes {
                 violation("FAB-EDG-08", found, "the SPID of a host that has one", text)
             }
             (Routed::Dropped(Undelivered::UnknownLd), _) => {
-                let text = "an answer of a logical device that is not bound is dropped";
-                violation("FAB-EDG-08", format!("LD-ID {ld_id}"), "an LD-ID of a binding", text)
+                let text = "a message of a logical device that is not bound is dropped";
+                let found = if is_snoop(message.class()) { format!("BI-ID {bi_id}") } else { format!("LD-ID {ld_id}") };
+                violation("FAB-EDG-08", found, "an LD-ID of a binding", text)
             }
             (Routed::Dropped(Undelivered::NotClaimed), _) => {
                 let found = format!("{class} with SPID {spid:#05x} and DPID {dpid:#05x}");
                 let text = "a message that no binding of the edge port claims is dropped";
                 violation("FAB-PID-05", found, "both PIDs of a binding", text)
             }
+            // What led there was lost.
+            (Routed::Dropped(Undelivered::NoRoute), _) if self.is_cut => return None,
             (Routed::Dropped(Undelivered::NoRoute), _) => {
                 let text = "a message to a DPID without a valid entry of the routing table is dropped";
                 violation("FAB-DRT-02", format!("{class} with DPID {dpid:#05x}"), "a DPID with an entry", text)

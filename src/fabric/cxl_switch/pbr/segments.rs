@@ -9,6 +9,7 @@
 //! the DPID, or the address bits above the granularity select it behind the entry's index. The address is not changed.
 
 use super::pid::{PIDS, PbrPid};
+use scalepool_memory::decoder::ADDRESS_END;
 use std::collections::BTreeMap;
 
 /// The smallest segment \[bytes\] (`fabric` EDG-1).
@@ -134,6 +135,13 @@ impl SegmentTable {
             return Err(SegmentError::Range { base, limit, segment });
         }
         Ok(SegmentTable { base, limit, segment, depth, entries: BTreeMap::new(), idt: Vec::new() })
+    }
+
+    /// A table whose one entry is that of all addresses: whoever numbers the lines of a device from 0 has no other.
+    pub fn of_all(dpid: PbrPid) -> SegmentTable {
+        let segment = SEGMENT_BYTES << MOST_SEGMENT_CODE;
+        let entries = BTreeMap::from([(0, Segment { granularity: GRANULARITIES[0], first: 0, ways: 1 })]);
+        SegmentTable { base: 0, limit: ADDRESS_END, segment, depth: 1, entries, idt: vec![dpid] }
     }
 
     /// Makes an entry valid: its DPID, or the DPIDs in the order of the ways, `granularity` bytes each in turn.

@@ -236,12 +236,14 @@ impl<F: Flit256> Reported for Cxl256End<Cachemem<F>> {
             (class.def(routing).name.to_owned(), count)
         };
         const MEM: &[Class] = &[Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
-        let classes = if is_coherent { &Class::ALL[..] } else { MEM };
+        // Back-invalidates pass between switches only where devices share lines.
+        let is_shown =
+            |class: &Class| is_coherent || MEM.contains(class) || clients.iter().any(|c| c.messages[class.index()] > 0);
         let units = ends.map(|e| e.stats.modelled);
         let (payload, replayed) = (sum(|s| s.sent_payload), sum(|s| s.replayed));
         Figures {
             units,
-            messages: classes.iter().copied().map(sent).collect(),
+            messages: Class::ALL.into_iter().filter(is_shown).map(sent).collect(),
             retries: sum(|s| s.replays),
             credit_stalls: ends.iter().map(|e| e.stats.credit_stalls).sum(),
             counts: vec![

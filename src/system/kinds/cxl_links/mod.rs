@@ -189,15 +189,16 @@ fn coherence(roles: [PortRole; 2]) -> Option<CoherenceProtocol> {
 /// Classes of messages between ports: of what the host sends and of what the device sends.
 fn classes(roles: [PortRole; 2]) -> [Vec<&'static str>; 2] {
     let is_snoop = |class: &Class| matches!(class.role(), TransactionRole::Snoop | TransactionRole::SnoopAnswer);
+    let both = is_between_switches(roles);
     let carries = |class: &Class| match coherence(roles) {
         Some(CoherenceProtocol::Cache) => !class.is_mem(),
         Some(CoherenceProtocol::HdmDb) => class.is_mem(),
         // CXL.mem without back-invalidation.
         Some(CoherenceProtocol::HdmD) => !(class.is_mem() && is_snoop(class)),
-        None => class.is_mem() && !is_snoop(class),
+        // Lines that devices keep coherent may be those of any device of the fabric.
+        None => class.is_mem() && (both || !is_snoop(class)),
     };
     let sent = |dir| {
-        let both = is_between_switches(roles);
         let of_way = Class::ALL.into_iter().filter(|class| (both || class.dir() == dir) && carries(class));
         of_way.map(Class::name).collect()
     };

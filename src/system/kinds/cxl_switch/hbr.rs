@@ -225,6 +225,22 @@ impl Component for HbrCxlSwitch {
         if let (Some((text, _)), false) = (self.table.first(), caches) {
             found.push(("table", format!("found `{text}`, expected none: nothing caches the lines of a host here")));
         }
+        let is_cache = |port: &SitePort| port.peer_role.coherence() == Some(CoherenceProtocol::Cache);
+        let devices_of = |vcs: usize| {
+            let own = ever.iter().filter(|one| one.vcs == vcs && is_cache(&ports[vcs]));
+            own.filter(|one| is_cache(&ports[self.hosts + one.port])).count()
+        };
+        let devices = (0..self.hosts).map(devices_of).max().unwrap_or(0);
+        let unknown = self.table.iter().find(|(text, _)| {
+            devices > 0 && entry(text).is_some_and(|(_, device)| device.is_some_and(|device| device >= devices))
+        });
+        if let Some((text, _)) = unknown {
+            let last = devices - 1;
+            found.push((
+                "table",
+                format!("found `{text}`, expected none or a caching device of 0 to {last} (fabric CID-3)"),
+            ));
+        }
         let moved = |(command, _): &&(HbrCommand, TextPlace)| {
             ports[command.vcs.min(self.hosts - 1)].peer_role.coherence().is_some()
         };

@@ -4,7 +4,7 @@
 //! the bindings of devices that a fabric manager has made before the hosts start. A walk: the switches of a fabric and what is
 //! bound are looked at together ([`crate::pbr_fabric`]), which gives each switch its PIDs, its routing table and its claims.
 
-use super::{Hardware, SWITCHED, answered, hbr_links, node, switched};
+use super::{Hardware, SWITCHED, answered, cxl_links, form, hbr_links, node, switched};
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -12,13 +12,14 @@ use crate::kind::{
     SitePort, component,
 };
 use crate::metric::{MetricValue, metrics};
-use crate::pbr_fabric::{PbrBindingConfig, PbrDecl};
+use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
 use scalepool_fabric::cxl_switch::pbr::PbrRouting;
 use scalepool_fabric::cxl_switch::{PBR_PRESETS, SwitchResult, SwitchTraffic, Undelivered};
-use scalepool_kernel::Clock;
+use scalepool_fabric::spread::{SPREAD_NAMES, SpreadPolicy};
+use scalepool_kernel::{Clock, Rng, Time};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::MessageForm;
 use scalepool_trace::Hub;
@@ -36,7 +37,10 @@ pub const KIND: ComponentKind = ComponentKind {
 metrics! {
     /// What port based routing counts.
     static METRICS {
+        BISNPS = "switched S2M BISnp" ["messages"] Sum, "back-invalidate snoops that were passed on";
+        BIRSPS = "switched M2S BIRsp" ["messages"] Sum, "answers to back-invalidate snoops that were passed on";
         NOT_CLAIMED = "not claimed" ["messages"] Sum, "messages whose SPID and DPID no binding of the edge port has, which are dropped (fabric PID-5)";
+        LOST = "lost with links" ["messages"] Sum, "messages that were queued for a link or came over one after it was lost, or whose ways all are (fabric DRT-2, ISL-7)";
         NO_ROUTE = "no route" ["messages"] Sum, "messages whose DPID has no valid entry in the routing table, which are dropped (fabric DRT-2)";
     }
 }
@@ -55,8 +59,11 @@ config! {
         ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "edge ports towards devices";
         fabric: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "fabric ports, each for an inter-switch link";
         routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it, which no graph can make wait in a circle (fabric RGT-7, ISL-9)";
+        spread: String = "static" [Unit::Of("-")] in FieldRange::Words(SPREAD_NAMES), "which of several next hops a message takes whose device a segment table names, or that goes to a host with one; static = one for each destination; the others for what need not stay behind others, all but S2M NDR: any (random) or the least loaded (congestion) of those that the mix picks, the cheapest of all (advanced), any of all (valiant), a shortest one unless its backlog times its links is more (ugal) (fabric RGT-3, RGT-7)";
+        mix: u8 = "7" [Unit::Of("-")] in FieldRange::Int(0, 7), "share of messages for shortest next hops with random and congestion, 0 to 6 = 7/8 to 1/8; 7 = all for which there is room (fabric RGT-4)";
         decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table (LDST), whose windows begin at multiples of 64 GiB (fabric §3.3)";
-        bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices and logical devices go to its hosts in turn, in the order of the description";
+        lost: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "inter-switch links at this switch that go down for good while the system runs; a link stands at one of its two switches alone (fabric ISL-7)";
+        bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices and logical devices go to its hosts in turn, in the order of the description, and a device with port based routing to all hosts of its protocol";
     }
 }
 
@@ -65,7 +72,7 @@ impl Component for PbrCxlSwitch {
         let port = |name, len, links, role| PortDecl { name, len: Some(len), links, role };
         vec![
             port("usp", self.hosts, hbr_links(), PortRole::SwitchUpstream),
-            port("dsp", self.ports, hbr_links(), PortRole::SwitchDownstream),
+            port("dsp", self.ports, cxl_links::NAMES, PortRole::SwitchDownstream),
             port("isl", self.fabric, &["cxl-256b-pbr"], PortRole::SwitchFabric),
         ]
     }
@@ -85,13 +92,27 @@ impl Component for PbrCxlSwitch {
         range.into_iter().collect()
     }
 
-    /// Identifiers of coherent agents are not translated at its edges.
+    /// Only hosts that keep lines coherent share a device with port based routing.
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let is_coherent = |port: &&SitePort| port.peer_role.coherence().is_some();
-        let text = |port: &SitePort| {
-            format!("found a {} at {}, expected a host or a device without coherence", port.peer_role.name(), port.path)
+        let protocol = |port: &SitePort| port.peer_role.coherence();
+        let found = |port: &SitePort, expected: &str| {
+            ("kind", format!("found a {} at {}, expected {expected}", port.peer_role.name(), port.path))
         };
-        ports.iter().find(is_coherent).map(|port| ("kind", text(port))).into_iter().collect()
+        let of_devices = &ports[self.hosts..self.hosts + self.ports];
+        let is_by_ports = |port: &&SitePort| form(port) == MessageForm::Pbr;
+        let alone = of_devices.iter().filter(is_by_ports).find(|port| protocol(port).is_none());
+        let logical = of_devices.iter().filter(is_by_ports).find(|port| port.peer.logical_devices.is_some());
+        let alone = alone.map(|port| {
+            found(port, "a device of HDM-DB behind a link with port based routing, or a link without (fabric GFD-1)")
+        });
+        let logical = logical.map(|port| {
+            let text = format!(
+                "found logical devices at {}, whose link has port based routing, expected none: PIDs tell the hosts apart (fabric §3.4)",
+                port.path
+            );
+            ("kind", text)
+        });
+        alone.into_iter().chain(logical).collect()
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -101,11 +122,20 @@ impl Component for PbrCxlSwitch {
     fn pbr(&self) -> Option<PbrDecl<'_>> {
         let has_segments = self.decode == "ldst";
         let routing = if self.routing == "minimal" { PbrRouting::Minimal } else { PbrRouting::UpDown };
-        Some(PbrDecl { hosts: self.hosts, devices: self.ports, routing, has_segments, bindings: &self.bindings })
+        let spread = SpreadPolicy::by_name(&self.spread).unwrap_or_else(|| unreachable!("a word of the range"));
+        Some(PbrDecl {
+            hosts: self.hosts,
+            devices: self.ports,
+            routing,
+            spread: (spread, self.mix),
+            has_segments,
+            bindings: &self.bindings,
+            lost: &self.lost,
+        })
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
-        let routed = SWITCH_CLASSES[..SwitchTraffic::Mem.count()].iter().map(|class| {
+        let routed = SWITCH_CLASSES[..SwitchTraffic::BackInvalidate.count()].iter().map(|class| {
             let ways = if class.dir() == Dir::Down { RoutedWays::Requests } else { RoutedWays::Answers };
             ChannelWait::routed(class.name(), Reach::Routes(ways))
         });
@@ -118,16 +148,26 @@ impl Component for PbrCxlSwitch {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
-        let Some(mut routes) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
+        let Some((mut routes, changes)) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
+        let at_cycle = |(at_fs, change)| (site.clock.first_at_or_after(Time::from_fs(at_fs)), change);
+        routes.changes = changes.into_iter().map(at_cycle).rev().collect();
         routes.poison_on_decode_error = self.hardware.poison_on_decode_error;
-        let config = self.hardware.config(&self.preset, site.clock, SwitchTraffic::Mem);
+        routes.seed = Rng::for_name(site.seed, site.path).next_u64();
+        let traffic = if routes.has_snoops { SwitchTraffic::BackInvalidate } else { SwitchTraffic::Mem };
+        let config = self.hardware.config(&self.preset, site.clock, traffic);
         Ok(node(routes, config, (MessageForm::Pbr, counts, Box::new(|_| Vec::new())), site, hub))
     }
 }
 
 fn counts(result: &SwitchResult) -> Vec<MetricValue> {
     let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
-    let own: [MetricValue; 2] =
-        [(&NOT_CLAIMED, undelivered(Undelivered::NotClaimed)), (&NO_ROUTE, undelivered(Undelivered::NoRoute))];
+    let passed = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
+    let own: [MetricValue; 5] = [
+        (&BISNPS, passed(4)),
+        (&BIRSPS, passed(5)),
+        (&NOT_CLAIMED, undelivered(Undelivered::NotClaimed)),
+        (&LOST, undelivered(Undelivered::LostLink)),
+        (&NO_ROUTE, undelivered(Undelivered::NoRoute)),
+    ];
     switched(result).into_iter().chain(own).collect()
 }

@@ -1,0 +1,129 @@
+//! Who has what in a fabric: bindings that a description gives, and those in turn.
+//!
+//! Modelled: a device or logical device belongs to one host, a device with port based routing to any number of them. Left out:
+//! bindings that change while the system runs.
+//!
+//! A walk through one binding: the edge port of the device and that of the host are looked up, both have to be of one protocol,
+//! and nobody else may have the device. The host counts its vPPBs in the order of its bindings; a binding has a PID of its own
+//! unless a segment table names the port of the device.
+
+use super::{Binding, FabricPort, OwnTable, PbrBindingConfig, PbrFabric};
+use crate::design::System;
+use crate::kind::{CoherenceProtocol, PortRole};
+use crate::kinds::cxl_switch::misfit;
+use crate::memory_map::MemoryTarget;
+use crate::problem::Problems;
+use scalepool_protocols::cxl::message::MessageForm;
+
+impl PbrFabric {
+    pub(super) fn bind(&mut self, system: &System, device: FabricPort, ld: Option<u8>, host: usize) {
+        let vppb = self.bindings.iter().filter(|binding| binding.host == host).count();
+        let (component, _) = system.far(self.switches[device.0], device.1);
+        let target = MemoryTarget { component, logical: ld };
+        let has_own = !self.has_segments(system, host) && !self.is_shared(system, device);
+        let own_pid = has_own.then(|| self.bindings.iter().filter(|binding| binding.own_pid.is_some()).count());
+        self.bindings.push(Binding { host, vppb, device, ld, target, own_pid });
+    }
+
+    /// The role of what is at an edge port.
+    pub(super) fn role(&self, system: &System, (switch, port): FabricPort) -> PortRole {
+        let (component, port) = system.far(self.switches[switch], port);
+        system.components[component].ports[port].decl.role
+    }
+
+    /// What keeps lines coherent at an edge port.
+    pub(super) fn coherence(&self, system: &System, port: FabricPort) -> Option<CoherenceProtocol> {
+        self.role(system, port).coherence()
+    }
+
+    /// Says which hosts and devices keep lines coherent in another way than by back-invalidates: nothing else is translated at edges.
+    pub(super) fn judge_protocols(&self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
+        for &(switch, port) in self.hosts.iter().chain(&self.devices) {
+            if self.coherence(system, (switch, port)).is_some_and(|one| one != CoherenceProtocol::HdmDb) {
+                let component = self.switches[switch];
+                let (role, path) =
+                    (self.role(system, (switch, port)).name(), &system.components[component].ports[port].path);
+                let text = format!(
+                    "found a {role} at {path}, expected a host or a device without coherence, or one of HDM-DB"
+                );
+                tables[component].judge(vec![("kind", text)], problems);
+            }
+        }
+    }
+
+    /// Whether the device at an edge port has port based routing, and so tells its hosts apart by their PIDs.
+    pub(super) fn is_shared(&self, system: &System, (switch, port): FabricPort) -> bool {
+        let link = system.components[self.switches[switch]].ports[port].link;
+        system.links[link].config.facts().cxl().0 == MessageForm::Pbr
+    }
+
+    /// Binds what is behind an edge port to the next hosts of its protocol, or to all of them if it tells them apart by PIDs.
+    pub(super) fn bind_in_turn(&mut self, system: &System, device: FabricPort) {
+        let protocol = self.coherence(system, device);
+        let is_fit = |host: &usize| self.coherence(system, self.hosts[*host]) == protocol;
+        let hosts: Vec<usize> = (0..self.hosts.len()).filter(is_fit).collect();
+        if self.is_shared(system, device) {
+            return hosts.into_iter().for_each(|host| self.bind(system, device, None, host));
+        }
+        let (component, _) = system.far(self.switches[device.0], device.1);
+        let lds: Vec<Option<u8>> = match system.components[component].config.offer().logical_devices {
+            None => vec![None],
+            Some(count) => (0..count).map(Some).collect(),
+        };
+        for ld in lds {
+            let bound = self.bindings.iter().filter(|binding| hosts.contains(&binding.host)).count();
+            if !hosts.is_empty() {
+                self.bind(system, device, ld, hosts[bound % hosts.len()]);
+            }
+        }
+    }
+
+    /// Binds what the description says; why it cannot be done.
+    pub(super) fn bind_given(
+        &mut self,
+        system: &System,
+        switch: usize,
+        ports: &std::ops::Range<usize>,
+        given: &PbrBindingConfig,
+    ) -> Result<(), String> {
+        let PbrBindingConfig { port, ld, usp } = given;
+        if *port >= ports.len() {
+            let expected = if ports.is_empty() { "none".to_owned() } else { format!("0 to {}", ports.len() - 1) };
+            return Err(format!("found port {port}, expected {expected}"));
+        }
+        let path = |(switch, port): &FabricPort| system.components[self.switches[*switch]].ports[*port].path.as_str();
+        let Some(host) = self.hosts.iter().position(|host| path(host) == usp) else {
+            let known = match self.hosts.first() {
+                None => "none: it has no host".to_owned(),
+                Some(first) => format!("one such as `{}`", path(first)),
+            };
+            return Err(format!("found `{usp}`, which is no edge port of a host of this fabric, expected {known}"));
+        };
+        let device = (switch, ports.start + port);
+        if self.coherence(system, self.hosts[host]) != self.coherence(system, device) {
+            let [one, other] = [self.hosts[host], device].map(|port| self.role(system, port).name());
+            return Err(format!(
+                "found a {other} at `{}` for a {one} at `{usp}`, expected two of one protocol (fabric ERR-4)",
+                path(&device)
+            ));
+        }
+        let (component, _) = system.far(self.switches[switch], device.1);
+        let count = system.components[component].config.offer().logical_devices;
+        if let Some(text) = misfit(path(&device), *ld, count) {
+            return Err(text);
+        }
+        let is_shared = self.is_shared(system, device);
+        let is_taken =
+            |binding: &&Binding| binding.device == device && binding.ld == *ld && (!is_shared || binding.host == host);
+        if let Some(other) = self.bindings.iter().find(is_taken) {
+            let of = ld.map_or(String::new(), |ld| format!(", LD {ld}"));
+            return Err(format!(
+                "found `{}`{of} for `{usp}`, which `{}` has, expected a free one (fabric VCS-2, BND-7)",
+                path(&device),
+                path(&self.hosts[other.host])
+            ));
+        }
+        self.bind(system, device, *ld, host);
+        Ok(())
+    }
+}

@@ -1,0 +1,247 @@
+//! Where messages leave each switch of a fabric: next hops, routing groups, the ways that follow, and all of it again when links
+//! are lost.
+//!
+//! Modelled: a plan holds from a time on, the first from the start; each later one avoids the links that were lost and that the
+//! fabric manager leads around by then. Detail: tables are written at one time in all switches. Left out: the commands that write
+//! them.
+//!
+//! A walk through one plan: candidates are found for each destination over the links that are left; the PID turns them, so that
+//! its first one is that of static routing; where a policy deals messages, all of them become a routing group. The ways of the
+//! bindings are followed over every port of each hop.
+
+use super::{FabricPort, OwnTable, PbrDecl, PbrFabric, PbrLostLink, Ways, decl_of, fabric_ports};
+use crate::channels::RoutedWays;
+use crate::design::System;
+use crate::problem::Problems;
+use scalepool_fabric::cxl_switch::pbr::drt::Drts;
+use scalepool_fabric::cxl_switch::pbr::rgt::{MOST_GROUP_PORTS, Rgt};
+use scalepool_fabric::cxl_switch::pbr::{DrtEntry, PbrCandidates, PbrChange, PbrGraph, PbrPid};
+use scalepool_fabric::spread::{OVERFLOW_MIX, SpreadGroup, SpreadPolicy, SpreadPort};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Where messages to a PID leave a switch.
+#[derive(Debug, Clone)]
+pub(super) struct NextHop {
+    /// The ports, that of static routing first.
+    ports: Vec<usize>,
+    /// The routing group, if there are several.
+    group: Option<usize>,
+}
+
+/// Routes of a fabric from a time on.
+#[derive(Debug, Clone)]
+pub(super) struct RoutePlan {
+    /// When they hold \[fs\].
+    pub(super) from_fs: u64,
+    /// Ends of links that they do not use.
+    pub(super) avoids: BTreeSet<FabricPort>,
+    /// By switch and number of the PID: where messages to it leave.
+    pub(super) next: Vec<BTreeMap<u16, NextHop>>,
+    /// By switch: routing groups.
+    pub(super) groups: Vec<Vec<SpreadGroup>>,
+}
+
+impl RoutePlan {
+    /// Where a group of ports of a switch leads messages; one with several ports is an entry of its routing group table.
+    fn hop(&mut self, switch: usize, group: SpreadGroup) -> NextHop {
+        let ports: Vec<usize> = group.ports().collect();
+        let groups = &mut self.groups[switch];
+        let index = (ports.len() > 1).then(|| {
+            groups.iter().position(|known| *known == group).unwrap_or_else(|| {
+                groups.push(group);
+                groups.len() - 1
+            })
+        });
+        NextHop { ports, group: index }
+    }
+}
+
+impl PbrFabric {
+    /// Collects links that are lost, and the times from which routes lead around them.
+    pub(super) fn plan(&mut self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
+        let mut times: BTreeMap<u64, BTreeSet<FabricPort>> = BTreeMap::from([(0, BTreeSet::new())]);
+        for (n, switch) in self.switches.iter().enumerate() {
+            let Some(PbrDecl { hosts, devices, lost, .. }) = decl_of(system, *switch) else { continue };
+            let first = hosts + devices;
+            for (PbrLostLink { isl, at, rerouted_after }, place) in lost {
+                let own = (n, first + isl);
+                let count = system.components[*switch].ports.len() - first;
+                if *isl >= count {
+                    let text = format!("found isl = {isl}, expected one of the {count} fabric ports");
+                    problems.add(*place, tables[*switch].key("lost"), text);
+                    continue;
+                }
+                let (far, far_port) = system.far(*switch, own.1);
+                let Ok(far) = self.switches.binary_search(&far) else { continue };
+                let ends = [own, (far, far_port)];
+                if self.lost.iter().any(|(known, _)| known.contains(&own)) {
+                    let path = &system.components[*switch].ports[own.1].path;
+                    let text = format!("found the link at `{path}` twice, expected it once, at one of its ends");
+                    problems.add(*place, tables[*switch].key("lost"), text);
+                    continue;
+                }
+                self.lost.push((ends, *at));
+                if let Some(after) = rerouted_after {
+                    times.entry(at + after).or_default().extend(ends);
+                }
+            }
+        }
+        let mut avoids = BTreeSet::new();
+        for (from_fs, ends) in times {
+            avoids.extend(ends);
+            let count = self.switches.len();
+            self.plans.push(RoutePlan {
+                from_fs,
+                avoids: avoids.clone(),
+                next: vec![BTreeMap::new(); count],
+                groups: vec![Vec::new(); count],
+            });
+        }
+    }
+
+    pub(super) fn find_routes(&mut self, system: &System) {
+        let ends: Vec<(PbrPid, FabricPort)> = self.ends().collect();
+        let spread: BTreeSet<u16> = self.spread_pids().map(PbrPid::number).collect();
+        let decls: Vec<(SpreadPolicy, u8)> = self
+            .switches
+            .iter()
+            .map(|switch| decl_of(system, *switch).map_or((SpreadPolicy::Static, OVERFLOW_MIX), |decl| decl.spread))
+            .collect();
+        let mut plans = std::mem::take(&mut self.plans);
+        for plan in &mut plans {
+            let next = self.candidates(system, &plan.avoids);
+            for &(pid, (to, last)) in &ends {
+                for (from, candidates) in next[to].iter().enumerate() {
+                    let pid = pid.number();
+                    let hop = if from == to {
+                        Some(NextHop { ports: vec![last], group: None })
+                    } else {
+                        let (policy, mix) = decls[from];
+                        let policy = if spread.contains(&pid) { policy } else { SpreadPolicy::Static };
+                        dealt(candidates, pid.into(), (policy, mix)).map(|group| plan.hop(from, group))
+                    };
+                    if let Some(hop) = hop {
+                        plan.next[from].insert(pid, hop);
+                    }
+                }
+            }
+        }
+        self.plans = plans;
+    }
+
+    /// By destination and switch, the fabric ports that lead there over links that are left.
+    pub(super) fn candidates(&self, system: &System, avoids: &BTreeSet<FabricPort>) -> Vec<Vec<PbrCandidates>> {
+        let mut graph = PbrGraph::new(self.switches.len());
+        for (n, switch) in self.switches.iter().enumerate() {
+            for (port, _) in fabric_ports(system, *switch).filter(|(port, _)| !avoids.contains(&(n, *port))) {
+                if let Ok(far) = self.switches.binary_search(&system.far(*switch, port).0) {
+                    graph.join(n, port, far);
+                }
+            }
+        }
+        (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect()
+    }
+
+    /// PIDs to which messages may take several ways: those that segment tables name, and those of hosts that have such a table.
+    /// Traffic of virtual links is always routed statically (`fabric` PID-5).
+    pub(super) fn spread_pids(&self) -> impl Iterator<Item = PbrPid> + '_ {
+        let by_table = self.bindings.iter().filter(|binding| binding.own_pid.is_none());
+        by_table.flat_map(|binding| self.pids.of_host(binding.host).into_iter().chain(self.device_pid(binding)))
+    }
+
+    /// The ways of messages to a PID through the switches, from a port of a fabric on: switch, port in, port out. The first one is
+    /// at that port; the last one leaves the fabric.
+    pub(super) fn way(
+        &self,
+        system: &System,
+        plan: &RoutePlan,
+        from: FabricPort,
+        pid: PbrPid,
+    ) -> Vec<(usize, usize, usize)> {
+        let (mut known, mut queue) = (BTreeSet::from([from]), VecDeque::from([from]));
+        let (mut steps, mut last) = (Vec::new(), Vec::new());
+        while let Some(at) = queue.pop_front() {
+            let Some(hop) = plan.next[at.0].get(&pid.number()) else { continue };
+            for &out in &hop.ports {
+                let (component, port) = system.far(self.switches[at.0], out);
+                let Ok(next) = self.switches.binary_search(&component) else {
+                    last.push((at.0, at.1, out));
+                    continue;
+                };
+                steps.push((at.0, at.1, out));
+                if known.insert((next, port)) {
+                    queue.push_back((next, port));
+                }
+            }
+        }
+        steps.into_iter().chain(last).collect()
+    }
+
+    /// Ways of all plans together: messages of one may be under way when the next one holds.
+    pub(super) fn find_ways(&mut self, system: &System) {
+        let mut ways: Vec<[Ways; 3]> = vec![Default::default(); self.switches.len()];
+        for plan in &self.plans {
+            for (n, binding) in self.bindings.iter().enumerate() {
+                let host = self.hosts[binding.host];
+                let (Some(host_pid), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(n)) else {
+                    continue;
+                };
+                let down = self.way(system, plan, host, pid);
+                let up = self.way(system, plan, binding.device, host_pid);
+                // What the decoder at the device refuses is answered from there; what that at the host refuses, at its port.
+                if let (Some(last), Some(first), Some(_)) = (down.last(), up.first(), binding.own_pid) {
+                    ways[last.0][RoutedWays::OwnAnswers as usize].insert((last.1, first.2));
+                }
+                ways[host.0][RoutedWays::OwnAnswers as usize].insert((host.1, host.1));
+                for (steps, of) in [(down, RoutedWays::Requests), (up, RoutedWays::Answers)] {
+                    for (switch, from, to) in steps {
+                        ways[switch][of as usize].insert((from, to));
+                    }
+                }
+            }
+        }
+        self.ways = ways;
+    }
+
+    /// The routing tables of a switch in a plan.
+    pub(super) fn tables(&self, plan: &RoutePlan, switch: usize, ports: usize) -> Drts {
+        // What a table cannot hold was found when the system was judged.
+        let groups = Rgt::new(plan.groups[switch].clone()).unwrap_or_else(|error| unreachable!("{error}"));
+        let mut tables = Drts::new(1, ports, groups);
+        for (pid, NextHop { ports, group }) in &plan.next[switch] {
+            // A switch has no more ports, and no more groups, than an entry can name.
+            let entry = [group.map_or(DrtEntry::Port(ports[0] as u8), |group| DrtEntry::Group(group as u8))];
+            if let Ok(table) = tables.table(0) {
+                table.set(usize::from(*pid), &entry).unwrap_or_else(|error| unreachable!("a PID and a port: {error}"));
+            }
+        }
+        tables
+    }
+
+    /// What becomes of a switch while it runs, by time.
+    pub(super) fn changes(&self, switch: usize, ports: usize) -> Vec<(u64, PbrChange)> {
+        let own = |(ends, at_fs): &([FabricPort; 2], u64)| {
+            ends.iter().filter(|end| end.0 == switch).map(|end| (*at_fs, PbrChange::Lost(end.1))).collect::<Vec<_>>()
+        };
+        let rerouted = self.plans[1..]
+            .iter()
+            .map(|plan| (plan.from_fs, PbrChange::Rerouted(Box::new(self.tables(plan, switch, ports)))));
+        let mut all: Vec<(u64, PbrChange)> = self.lost.iter().flat_map(own).chain(rerouted).collect();
+        all.sort_by_key(|(at_fs, _)| *at_fs);
+        all
+    }
+}
+
+/// The ports of a switch towards a PID as its routing group, so that the PID says which one is the first; `None`: there is no way.
+fn dealt(candidates: &PbrCandidates, pid: usize, (policy, mix): (SpreadPolicy, u8)) -> Option<SpreadGroup> {
+    let turned = |ports: &[SpreadPort], most: usize| {
+        let mut ports = ports.to_vec();
+        let first = pid.checked_rem(ports.len()).unwrap_or(0);
+        ports.rotate_left(first);
+        ports.truncate(most);
+        ports
+    };
+    let primary = turned(&candidates.primary, MOST_GROUP_PORTS);
+    let secondary = turned(&candidates.secondary, MOST_GROUP_PORTS - primary.len());
+    (!primary.is_empty()).then_some(SpreadGroup { primary, secondary, policy, mix })
+}

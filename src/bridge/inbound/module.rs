@@ -106,7 +106,8 @@ pub struct InboundResult {
 struct TracedInbound {
     id: u64,
     since_cycle: u64,
-    is_waiting: bool,
+    /// What it waits for, as the trace says.
+    wait: Option<Wait>,
 }
 
 /// The inbound half.
@@ -275,7 +276,8 @@ impl InboundModule {
         let named = handle_of(link, message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         let form = self.config.shown;
         self.tap.named(named, at, RecordKind::Begin, id, 0, || shown(message, form));
-        self.traced[usize::from(entry)] = TracedInbound { id, since_cycle: at.cycle, is_waiting: false };
+        self.traced[usize::from(entry)] = TracedInbound { id, since_cycle: at.cycle, wait: None };
+        self.show_wait(entry, Some((Wait::Stage, 0)), at);
         self.requests.push_back((at.cycle + self.config.timing.request_cycles(), entry));
     }
 
@@ -297,7 +299,7 @@ impl InboundModule {
             match step {
                 InboundStep::Send(entry) => self.accesses.push_back((at.cycle + timing.frame_cycles, entry)),
                 InboundStep::Respond(entry) => {
-                    self.show_wait(entry, None, at);
+                    self.show_wait(entry, Some((Wait::Stage, 0)), at);
                     let port = self.bridge.transaction(entry).map_or(0, |transaction| transaction.source.port);
                     self.responses[port].push_back((at.cycle + timing.frame_cycles, entry));
                 }
@@ -310,7 +312,7 @@ impl InboundModule {
                     let holder = self.traced[usize::from(holder)].id;
                     self.show_wait(entry, Some((Wait::Line, holder)), at);
                 }
-                InboundStep::GoesOn(entry) => self.show_wait(entry, None, at),
+                InboundStep::GoesOn(entry) => self.show_wait(entry, Some((Wait::Stage, 0)), at),
             }
         }
         let findings = std::mem::take(&mut out.findings);
@@ -322,11 +324,11 @@ impl InboundModule {
     fn show_wait(&mut self, entry: u16, wait: Option<(Wait, u64)>, at: Stamp) {
         let traced = &mut self.traced[usize::from(entry)];
         match wait {
-            Some((wait, holder)) if !traced.is_waiting => self.tap.wait(at, traced.id, wait, holder),
-            None if traced.is_waiting => self.tap.wait_over(at, traced.id),
+            Some((wait, holder)) if traced.wait != Some(wait) => self.tap.wait(at, traced.id, wait, holder),
+            None if traced.wait.is_some() => self.tap.wait_over(at, traced.id),
             _ => (),
         }
-        traced.is_waiting = wait.is_some();
+        traced.wait = wait.map(|(wait, _)| wait);
     }
 
     /// A transaction has ended: its entry is free unless its accelerator has still to answer.

@@ -12,7 +12,7 @@ use scalepool_memory::backend::DramView;
 use scalepool_nodes::cxl::{memory, shown};
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::ualink::code::Status;
-use scalepool_trace::{Body, RecordKind, Stamp};
+use scalepool_trace::{Body, RecordKind, Stamp, Wait};
 
 impl Bridge {
     pub(super) fn start_cycles(&self) -> u64 {
@@ -36,7 +36,7 @@ impl Bridge {
         while self.accessed.front().is_some_and(|(due, _)| *due <= at.cycle) {
             let Some((_, by)) = self.accessed.pop_front() else { return };
             if let BridgeActor::Child(id) = by {
-                self.show_wait(id.entry, None, at);
+                self.show_wait(id.entry, Some((Wait::Stage, 0)), at);
             }
             self.bridge.accessed(by, &mut self.out);
             self.follow(at);

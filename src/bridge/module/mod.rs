@@ -11,7 +11,8 @@
 //! leave as far as there is room.
 //!
 //! In traces a request is a transaction that its accelerator has caused, from the port in to the port out; each message to CXL
-//! for a line belongs to a child of it, from the link out to its last answer.
+//! for a line belongs to a child of it, from the link out to its last answer. Before its first child, and behind its last one, it passes
+//! stages, which is a wait with a reason of its own.
 
 mod cached;
 pub mod nvlink;
@@ -128,7 +129,8 @@ struct Traced {
     converted_cycle: u64,
     /// Its children, 0 where there is none under way.
     children: [u64; 4],
-    is_waiting: bool,
+    /// What it waits for, as the trace says.
+    wait: Option<Wait>,
 }
 
 /// A bridge.
@@ -376,6 +378,7 @@ impl Bridge {
         let named = front.handle.map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "convert", address });
         self.traced[usize::from(entry)] = Traced { id, since_cycle: at.cycle, ..Traced::default() };
+        self.show_wait(entry, Some((Wait::Stage, 0)), at);
         self.requests.push_back((at.cycle + self.start_cycles(), entry));
     }
 
@@ -415,7 +418,7 @@ impl Bridge {
                     queue.insert(queue.len() - behind, leaving);
                 }
                 BridgeStep::Respond { entry } => {
-                    self.show_wait(entry, None, at);
+                    self.show_wait(entry, Some((Wait::Stage, 0)), at);
                     self.ready(entry, at);
                 }
                 BridgeStep::Access { by, address, is_write } => {
@@ -443,7 +446,7 @@ impl Bridge {
                     let holder = holder.map_or(0, |holder| self.traced[usize::from(holder)].id);
                     self.show_wait(entry, Some((wait, holder)), at);
                 }
-                BridgeStep::GoesOn { entry } => self.show_wait(entry, None, at),
+                BridgeStep::GoesOn { entry } => self.show_wait(entry, Some((Wait::Stage, 0)), at),
             }
         }
         for finding in out.findings.drain(..) {
@@ -457,10 +460,10 @@ impl Bridge {
         let traced = &mut self.traced[usize::from(entry)];
         match wait {
             Some((wait, holder)) => self.tap.wait(at, traced.id, wait, holder),
-            None if traced.is_waiting => self.tap.wait_over(at, traced.id),
+            None if traced.wait.is_some() => self.tap.wait_over(at, traced.id),
             None => (),
         }
-        traced.is_waiting = wait.is_some();
+        traced.wait = wait.map(|(wait, _)| wait);
     }
 
     /// Gives up what has not got on for too long.
@@ -544,7 +547,7 @@ impl Bridge {
         if leaving.is_first {
             self.loads[port].issued();
         }
-        if leaving.is_held {
+        if leaving.is_held || self.traced[usize::from(child.entry)].wait == Some(Wait::Stage) {
             self.show_wait(child.entry, None, at);
         }
         self.bridge.sent(child, &leaving.msg);

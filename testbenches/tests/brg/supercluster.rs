@@ -61,6 +61,13 @@ fn brg_int_01_p() {
     assert!(count(&sound(TEXT, &with(&["traffic.bytes=64"])), "nbridge", "inbound writes") > 5);
 }
 
+/// All three ports of the node of tier 2 are used, by each bridge and the host.
+#[test]
+fn tier_2_is_shared() {
+    let report = sound(TEXT, &SHORT);
+    assert!(count(&report, "tier2", "least port requests") > 10, "{:?}", report.json()["components"]["tier2"]);
+}
+
 /// A bit that flips in what an accelerator has received is seen.
 #[test]
 fn brg_int_01_n() {
@@ -173,8 +180,10 @@ fn what_memory_holds_at_first_is_known_behind_two_windows() {
     // A host at the same bridge would judge bytes by its own addresses, so it is refused.
     let error = resolves(&moved).err().expect("it is refused");
     assert!(error.contains("a host judges bytes by its addresses"), "{error}");
-    let text: String = moved.lines().filter(|line| !line.contains("host")).map(|line| format!("{line}\n")).collect();
-    let text = text.replace("target_ports = 2", "target_ports = 1");
+    let of_host =
+        |line: &&str| ["host", "[memory_map]", "hbm = {", "tier2 = { base"].iter().any(|word| line.contains(word));
+    let text: String = moved.lines().filter(|line| !of_host(line)).map(|line| format!("{line}\n")).collect();
+    let text = text.replace("target_ports = 2", "target_ports = 1").replace("ports = 3", "ports = 2");
     let report = sound(&text, &["traffic.operations=40", "gpu.requests=10"]);
     assert!(count(&report, "nbridge", "inbound reads") > 10);
 }
@@ -277,6 +286,14 @@ fn descriptions_that_ask_for_more_are_refused() {
         (window("{ accelerators = [\"0\", \"1\", \"2\"] }"), "1, 2, 4, 8 or 16"),
         (window("{ accelerators = [\"one\"] }"), "found accelerator `one`"),
         (window("{ rights = [\"0:rx\"] }"), "found rights `0:rx`"),
+        (
+            TEXT.replace("to = \"512 MiB\"", "to = \"1000 MiB\""),
+            "expected addresses of the memory there, 0x0 to 0x40000000",
+        ),
+        (
+            TEXT.replace("size = \"5 MiB\", to = \"16 GiB\"", "size = \"5 MiB\", to = \"15 GiB\""),
+            "expected addresses of the memory there, 0x400000000 to",
+        ),
         (window("{ rights = [\"0:rwa\"] }"), "found rights `0:rwa`"),
         (window("{ base = 0 }, { base = \"1 MiB\" }"), "do not overlap"),
         (TEXT.replace("target_ports = 2", "target_ports = 2\ninbound_groups = [\"4096:0\"]"), "4096"),

@@ -63,7 +63,7 @@ impl Component for BridgeNvlink {
     }
 
     fn offer(&self) -> Offer {
-        Offer { memory_bytes: self.inbound.memory_bytes(), ..Offer::default() }
+        self.inbound.offer()
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -72,13 +72,13 @@ impl Component for BridgeNvlink {
     }
 
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let [x, _, targets] = self.split(ports);
+        let [x, cxl, targets] = self.split(ports);
         let other = x.iter().find(|port| port.link.carried != x[0].link.carried).map(|port| {
             let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
             ("x_ports", text)
         });
         let inbound = self.inbound.check_joined(WindowLimits::INBOUND_NVLINK, member, targets);
-        other.into_iter().chain(inbound).collect()
+        other.into_iter().chain(self.outbound.check_joined(WindowLimits::OUTBOUND_NVLINK, cxl)).chain(inbound).collect()
     }
 
     fn coherent(&self, path: &str) -> Option<Coherent> {

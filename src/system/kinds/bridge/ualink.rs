@@ -70,7 +70,7 @@ impl Component for BridgeUalink {
     }
 
     fn offer(&self) -> Offer {
-        Offer { memory_bytes: self.inbound.memory_bytes(), ..Offer::default() }
+        self.inbound.offer()
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -79,7 +79,7 @@ impl Component for BridgeUalink {
     }
 
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let [x, _, targets] = self.split(ports);
+        let [x, cxl, targets] = self.split(ports);
         let guarded = x.iter().find(|port| protection(port) != Protection::Off).map(|port| {
             let text = format!("found authentication at {}, expected none: the bridge does not check tags", port.path);
             ("x_ports", text)
@@ -89,7 +89,12 @@ impl Component for BridgeUalink {
             ("x_ports", text)
         });
         let inbound = self.inbound.check_joined(WindowLimits::INBOUND_UALINK, member, targets);
-        guarded.into_iter().chain(other).chain(inbound).collect()
+        guarded
+            .into_iter()
+            .chain(other)
+            .chain(self.outbound.check_joined(WindowLimits::OUTBOUND, cxl))
+            .chain(inbound)
+            .collect()
     }
 
     fn coherent(&self, path: &str) -> Option<Coherent> {

@@ -197,4 +197,14 @@ pub static RULES: &[Rule] = &[
         "memory §9",
         "a buffer has 16 ways of whole pages and is written back; fixed is a latency in front of a server",
     ),
+    choice(
+        "MEM-TRY-01",
+        "memory trays",
+        "a JBOM or a memory box, with a switch inside or without, the box with a buffer or without; a JBOM has no controller for a buffer",
+    ),
+    choice("MEM-TRY-02", "memory trays", "a switch inside adds its time to a request and to its answer, once each"),
+    choice("MEM-TRY-03", "memory §9", "a hit of the buffer takes lookup and HBM, a miss lookup, media, fill and HBM"),
+    choice("MEM-TRY-04", "memory trays", "the latency of a tray is that of ports, switch, controller and media"),
+    choice("MEM-TRY-05", "memory §6.3", "poison and addresses without memory pass buffer and switch unchanged"),
+    choice("MEM-TRY-06", "memory trays", "media have each byte once, and a dead one ends its own lines alone"),
 ];

@@ -48,6 +48,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
     kinds::memory_node::KIND,
+    kinds::memory_tray::KIND,
     kinds::cxl_switch::hbr::KIND,
     kinds::cxl_switch::pbr::KIND,
     kinds::cxl_root::KIND,

@@ -17,3 +17,4 @@ mod scheduling;
 mod spacing;
 mod state;
 mod systems;
+mod trays;

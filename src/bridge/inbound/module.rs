@@ -14,11 +14,12 @@
 
 use super::table::InboundSource;
 use super::{AcceleratorAccess, InboundBridge, InboundConfig, InboundCounts, InboundOutput, InboundStep};
+use crate::entries::none_open;
 use crate::outbound::BridgeFinding;
 use crate::timing::BridgeTiming;
 use scalepool_coherence::content::CacheLine;
 use scalepool_coherence::message::from_link;
-use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending};
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::{cxl_tag, shown};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
@@ -457,14 +458,8 @@ impl Module for InboundModule {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        match self.bridge.open() {
-            0 => Ok(()),
-            open => {
-                let oldest = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle).min().unwrap_or(0);
-                let since = if oldest == 0 { Time::ZERO } else { self.config.clock.edge(oldest) };
-                Err(Pending::new(format!("{open} transactions from CXL have an entry"), since))
-            }
-        }
+        let since = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle);
+        none_open(self.bridge.open(), "transactions from CXL", since, self.config.clock)
     }
 
     fn publish(&self) {

@@ -25,6 +25,9 @@ impl Bridge {
         let ended = self.memory.as_mut().map(|memory| memory.ended(at.cycle)).unwrap_or_default();
         self.judge_memory(at);
         for by in ended {
+            if let BridgeActor::Child(id) = by {
+                self.show_wait(id.entry, Some((Wait::Stage, 0)), at);
+            }
             let stage = match by {
                 BridgeActor::Child(id) => self.bridge.child_of(id).and_then(|child| child.cached),
                 BridgeActor::WriteBack(_) => None,
@@ -35,9 +38,6 @@ impl Bridge {
         }
         while self.accessed.front().is_some_and(|(due, _)| *due <= at.cycle) {
             let Some((_, by)) = self.accessed.pop_front() else { return };
-            if let BridgeActor::Child(id) = by {
-                self.show_wait(id.entry, Some((Wait::Stage, 0)), at);
-            }
             self.bridge.accessed(by, &mut self.out);
             self.follow(at);
             cx.progress();

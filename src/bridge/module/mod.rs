@@ -21,6 +21,7 @@ pub mod ualink;
 
 use crate::cache::ConversionCacheCounts;
 use crate::cache_memory::CacheMemory;
+use crate::entries::none_open;
 use crate::load::IssueWindow;
 use crate::outbound::request::BridgeRequest;
 use crate::outbound::table::ChildId;
@@ -35,7 +36,7 @@ use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::{Class, Msg, from_link};
-use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
+use scalepool_kernel::{Clock, Cx, Module, Next, Pending};
 use scalepool_memory::backend::{DramView, MemoryTiming};
 use scalepool_memory::dram::DramCommand;
 use scalepool_nodes::PlacedViolation;
@@ -641,14 +642,8 @@ impl Module for Bridge {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        match self.bridge.open() {
-            0 => Ok(()),
-            open => {
-                let oldest = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle).min().unwrap_or(0);
-                let since = if oldest == 0 { Time::ZERO } else { self.config.clock.edge(oldest) };
-                Err(Pending::new(format!("{open} transactions have an entry"), since))
-            }
-        }
+        let since = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle);
+        none_open(self.bridge.open(), "transactions", since, self.config.clock)
     }
 
     fn publish(&self) {

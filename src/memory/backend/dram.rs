@@ -176,7 +176,10 @@ impl<H> MemoryBackend<H> for Dram<H> {
         self.in_flight() == 0 && self.memory.next_event_fs().is_none()
     }
 
-    fn dram(&self) -> Option<DramView<'_>> {
+    fn dram(&self, n: usize) -> Option<DramView<'_>> {
+        if n > 0 {
+            return None;
+        }
         let DramConfig { preset, .. } = self.media.config;
         let DramCounts { read_bursts, write_bursts, last_data, .. } = self.memory.counts();
         let bytes = (read_bursts + write_bursts) * u64::from(preset.organisation.burst_bytes);

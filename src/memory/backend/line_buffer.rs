@@ -293,8 +293,13 @@ impl<H> MemoryBackend<H> for LineBuffer<H> {
         self.in_flight() == 0 && self.media.is_idle()
     }
 
-    fn dram(&self) -> Option<DramView<'_>> {
-        self.memory.dram()
+    fn dram(&self, n: usize) -> Option<DramView<'_>> {
+        let own = self.memory.drams();
+        match &self.media {
+            _ if n < own => self.memory.dram(n),
+            PageMedia::Memory { backend, .. } => backend.dram(n - own),
+            PageMedia::Flash(_) => None,
+        }
     }
 
     fn buffer(&self) -> Option<(LineBufferCounts, FlashCounts)> {

@@ -174,6 +174,7 @@ impl Component for IoDevice {
                     arbiter,
                     patrol: None,
                     upsets: UpsetConfig::default(),
+                    is_apart: false,
                     place,
                 };
                 p.module(&mem_name, clock, |bind| {

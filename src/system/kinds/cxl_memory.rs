@@ -7,7 +7,7 @@ use crate::kind::{
     SitePort, component,
 };
 use crate::kinds::cxl_links;
-use crate::kinds::media::{CxlMedia, DRAM_METRICS, MEDIA_METRICS};
+use crate::kinds::media::{CxlMedia, DRAM_METRICS, MEDIA_METRICS, SharedMedia};
 use crate::kinds::memory_device::MemoryParts;
 use crate::kinds::memory_ecc::MemoryEcc;
 use crate::quantity::Unit;
@@ -88,6 +88,9 @@ impl Component for CxlMemory {
             latency_cycles: self.latency_cycles,
             queue: self.queue,
             media: self.media.as_ref(),
+            shared: SharedMedia::ONE,
+            dead_medium: None,
+            is_apart: false,
             ecc: self.ecc.as_ref(),
             arbiter: None,
         };

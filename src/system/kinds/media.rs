@@ -11,8 +11,9 @@ use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
 use crate::quantity::Unit;
 use scalepool_kernel::Clock;
+use scalepool_memory::LINE_BYTES;
 use scalepool_memory::backend::{
-    self, BanksConfig, BufferedMedia, DramMedia, LineBufferConfig, MemoryTiming, ServerConfig,
+    self, BanksConfig, BufferedMedia, DramMedia, InterleavedConfig, LineBufferConfig, MemoryTiming, ServerConfig,
 };
 use scalepool_memory::dram::channel::DramScheduling;
 use scalepool_memory::dram::controller::{DramPagePolicy, DramRefresh};
@@ -220,8 +221,13 @@ impl CxlMedia {
         found
     }
 
+    /// Whether pages are kept in front of DRAM, by a controller in front of all media.
+    pub fn is_buffered_dram(&self) -> bool {
+        self.flash().is_none() && self.buffer.is_some()
+    }
+
     /// Bytes of a page of the buffer.
-    fn page_bytes(&self) -> u64 {
+    pub fn page_bytes(&self) -> u64 {
         self.page.unwrap_or_else(|| self.flash().map_or(BOX_PAGE, |flash| flash.page_bytes))
     }
 
@@ -253,6 +259,20 @@ impl CxlMedia {
     }
 }
 
+/// Media of one kind that share the addresses of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedMedia {
+    /// How many.
+    pub count: usize,
+    /// Bytes in a row at one of them.
+    pub granule: u64,
+}
+
+impl SharedMedia {
+    /// One alone.
+    pub const ONE: SharedMedia = SharedMedia { count: 1, granule: LINE_BYTES };
+}
+
 /// When a memory with these settings answers, on the clock of the site. `has_code`: a write of a part of a line reads it first.
 ///
 /// # Errors
@@ -260,7 +280,7 @@ impl CxlMedia {
 pub fn timing(
     latency_cycles: u64,
     in_flight: usize,
-    media: Option<&CxlMedia>,
+    (media, shared): (Option<&CxlMedia>, SharedMedia),
     has_code: bool,
     site: &Site<'_>,
 ) -> Result<MemoryTiming, String> {
@@ -272,14 +292,14 @@ pub fn timing(
     Ok(MemoryTiming {
         latency_cycles: latency_cycles + cycles(own_fs, site.clock),
         interval_cycles: cycles(interval_fs, site.clock),
-        media: media.behind(has_code, site)?,
+        media: media.behind(shared, has_code, site)?,
         ..fixed
     })
 }
 
 impl CxlMedia {
     /// What stands behind the latency.
-    fn behind(&self, has_code: bool, site: &Site<'_>) -> Result<backend::Media, String> {
+    fn behind(&self, shared: SharedMedia, has_code: bool, site: &Site<'_>) -> Result<backend::Media, String> {
         let clock = OwnerClock::new(site.clock.period());
         let dram = |dram: DramConfig, keeps: bool| {
             let dram = DramConfig { reads_before_partial_writes: has_code, ..dram };
@@ -287,7 +307,9 @@ impl CxlMedia {
             checked.map(Box::new).map_err(|(field, text)| format!("media.{field}: {text}"))
         };
         let memory = match (self.dram(), self.preset.as_deref()) {
-            (Some(of_preset), _) => backend::Media::Dram(dram(of_preset, site.keeps_dram_commands)?),
+            (Some(of_preset), _) => {
+                backend::Media::Dram(dram(of_preset, site.keeps_dram_commands && shared.count == 1)?)
+            }
             (None, Some("fixed")) => {
                 // A GB/s is a byte in a nanosecond.
                 let byte_time = (1_000_000, self.bandwidth);
@@ -309,16 +331,29 @@ impl CxlMedia {
             }),
             _ => backend::Media::Fixed,
         };
-        let Some(buffer) = self.buffer_dram() else { return Ok(memory) };
-        Ok(backend::Media::Buffered(Box::new(LineBufferConfig {
-            bytes: self.buffer_size,
-            page_bytes: self.page_bytes(),
-            ways: self.buffer_ways,
-            lookup_fs: self.lookup,
-            memory: backend::Media::Dram(dram(buffer, false)?),
-            behind: self.flash().map_or(BufferedMedia::Memory(memory), |flash| BufferedMedia::Flash(*flash)),
-            clock,
-        })))
+        // Media of flash have a controller with a buffer each; DRAM has one in front of all.
+        let several = |each: backend::Media| match shared {
+            SharedMedia { count: 1, .. } => each,
+            SharedMedia { count: media, granule } => {
+                backend::Media::Interleaved(Box::new(InterleavedConfig { media, granule, each }))
+            }
+        };
+        let Some(buffer) = self.buffer_dram() else { return Ok(several(memory)) };
+        let buffered = |behind| -> Result<backend::Media, String> {
+            Ok(backend::Media::Buffered(Box::new(LineBufferConfig {
+                bytes: self.buffer_size,
+                page_bytes: self.page_bytes(),
+                ways: self.buffer_ways,
+                lookup_fs: self.lookup,
+                memory: backend::Media::Dram(dram(buffer, false)?),
+                behind,
+                clock,
+            })))
+        };
+        match self.flash() {
+            Some(flash) => Ok(several(buffered(BufferedMedia::Flash(*flash))?)),
+            None => buffered(BufferedMedia::Memory(several(memory))),
+        }
     }
 }
 

@@ -4,13 +4,13 @@
 //! site give routes and decoders, by who stands at their other ends; the device becomes one module.
 
 use crate::kind::{ComponentNode, ComponentPlug, NodeError, PortRole, Site, SitePort};
-use crate::kinds::media::{self, CxlMedia, timing};
+use crate::kinds::media::{self, CxlMedia, SharedMedia, timing};
 use crate::kinds::memory_ecc::MemoryEcc;
 use crate::metric::metrics;
 use scalepool_arbiter::{Arbiter, RoundRobin};
 use scalepool_memory::decoder::{Arithmetic, Decoders, GRANULARITIES, Interleave, Window};
 use scalepool_memory::ecc::{EccConfig, EccStore};
-use scalepool_nodes::cxl::memory::{DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult, MemoryRoute};
+use scalepool_nodes::cxl::memory::{DeadMedium, DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult, MemoryRoute};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_trace::{Hub, PlaceKind};
 use std::sync::{Arc, Mutex};
@@ -27,6 +27,12 @@ pub struct MemoryParts<'a> {
     pub queue: usize,
     /// Its media.
     pub media: Option<&'a CxlMedia>,
+    /// How many of these share its addresses.
+    pub shared: SharedMedia,
+    /// Of several, the one whose lines are lost.
+    pub dead_medium: Option<usize>,
+    /// Each port reaches the logical device of its number alone.
+    pub is_apart: bool,
     /// Its codes.
     pub ecc: Option<&'a MemoryEcc>,
     /// Arbiter of its ports, by name.
@@ -64,7 +70,8 @@ impl MemoryParts<'_> {
         }
         let interleave = Interleave::new(1, GRANULARITIES[0], Arithmetic::Modulo)?;
         let mut decoders = Decoders::default();
-        decoders.push(Window { base: 0, size: self.size, interleave });
+        let size = if self.is_apart { self.logical_bytes() } else { self.size };
+        decoders.push(Window { base: 0, size, interleave });
         Some(decoders)
     }
 
@@ -76,7 +83,7 @@ impl MemoryParts<'_> {
         let name = format!("{}.mem", site.path);
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(site.ports[0].link.cxl().0)));
         let has_code = self.ecc.is_some_and(MemoryEcc::has_code);
-        let timing = timing(self.latency_cycles, self.queue, self.media, has_code, site)
+        let timing = timing(self.latency_cycles, self.queue, (self.media, self.shared), has_code, site)
             .map_err(|text| NodeError::Joined { path: site.path.to_owned(), text })?;
         let ecc = self.ecc.map_or(EccConfig::NONE, |ecc| ecc.config(self.media));
         let logical = |n: usize| {
@@ -86,7 +93,18 @@ impl MemoryParts<'_> {
             flips.iter().filter(|(address, _)| own(address)).for_each(|(address, bit)| {
                 store.flip(address % self.logical_bytes(), *bit);
             });
-            LogicalDevice::new(store, site.ports.iter().map(|port| self.decoders(n, port, site)).collect())
+            let decoders = site.ports.iter().map(|port| self.decoders(n, port, site)).collect();
+            // A medium of its own is a logical device, all of whose lines are its.
+            let all = DeadMedium { medium: 0, media: 1, granule: GRANULARITIES[0] };
+            let dead = self.dead_medium.and_then(|medium| match self.is_apart {
+                true => (medium == n).then_some(all),
+                false => Some(DeadMedium {
+                    medium: medium as u64,
+                    media: self.shared.count as u64,
+                    granule: self.shared.granule,
+                }),
+            });
+            LogicalDevice { dead, ..LogicalDevice::new(store, decoders) }
         };
         let route = |port: &SitePort| {
             let (form, ids) = port.link.cxl();
@@ -100,6 +118,7 @@ impl MemoryParts<'_> {
             arbiter: arbiter(self.arbiter, site.ports.len(), site)?,
             patrol: self.ecc.and_then(|ecc| ecc.patrol(self.size, site.clock)),
             upsets: self.ecc.map(MemoryEcc::upsets).unwrap_or_default(),
+            is_apart: self.is_apart,
             place: name.clone(),
         };
         let result = Arc::<Mutex<MemoryResult>>::default();

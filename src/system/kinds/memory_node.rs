@@ -9,7 +9,7 @@ use crate::kind::{
     Component, ComponentKind, ComponentNode, ConfigFinding, NodeError, Offer, PortDecl, PortRole, Site, component,
 };
 use crate::kinds::cxl_links;
-use crate::kinds::media::{CxlMedia, DRAM_METRICS, MEDIA_METRICS};
+use crate::kinds::media::{CxlMedia, DRAM_METRICS, MEDIA_METRICS, SharedMedia};
 use crate::kinds::memory_device::{MemoryParts, PORT_METRICS};
 use crate::kinds::memory_ecc::MemoryEcc;
 use crate::quantity::Unit;
@@ -74,6 +74,9 @@ impl Component for MemoryNode {
             latency_cycles: self.latency_cycles,
             queue: self.queue,
             media: self.media.as_ref(),
+            shared: SharedMedia::ONE,
+            dead_medium: None,
+            is_apart: false,
             ecc: self.ecc.as_ref(),
             arbiter: self.arbiter.as_deref(),
         };

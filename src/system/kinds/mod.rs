@@ -20,6 +20,7 @@ pub mod media;
 pub mod memory_device;
 pub mod memory_ecc;
 pub mod memory_node;
+pub mod memory_tray;
 pub mod nvlink_gpu;
 pub mod nvlink_link;
 pub mod nvlink_switch;

@@ -36,21 +36,25 @@ node = { kind = "memory.node", clock = "core", size = "64 MiB", ports = 3, arbit
 cxl = { kind = "cxl-256b", between = ["host[i].cxl", "node.cxl[i]"] }
 "#;
 
-fn try_run(text: &str) -> Result<ScenarioReport, RunError> {
+pub fn try_text(text: &str) -> Result<ScenarioReport, RunError> {
     let request =
         ScenarioRequest { description: Some(text.to_owned()), seed: 1, threads: 1, ..ScenarioRequest::default() };
     scenario::run(&request, &mut |_| ())
 }
 
+pub fn run_text(text: &str) -> ScenarioReport {
+    try_text(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
 fn pair(memory: &str) -> ScenarioReport {
-    try_run(&PAIR.replace("MEMORY", memory)).unwrap_or_else(|error| panic!("{memory}: {error}"))
+    try_text(&PAIR.replace("MEMORY", memory)).unwrap_or_else(|error| panic!("{memory}: {error}"))
 }
 
 fn refused(memory: &str) -> String {
-    try_run(&PAIR.replace("MEMORY", memory)).expect_err(memory).to_string()
+    try_text(&PAIR.replace("MEMORY", memory)).expect_err(memory).to_string()
 }
 
-fn count(report: &ScenarioReport, name: &str) -> u64 {
+pub fn count(report: &ScenarioReport, name: &str) -> u64 {
     let json = report.json();
     json["counts"][name].as_u64().unwrap_or_else(|| panic!("no `{name}`: {json:?}"))
 }
@@ -127,7 +131,7 @@ fn the_patrol_goes_on_beside_requests_and_ends_with_them() {
 #[test]
 fn several_hosts_share_a_node() {
     for arbiter in ["round-robin", "matrix", "weighted-round-robin", "strict-priority"] {
-        let report = try_run(&NODE.replace("ARBITER", arbiter)).unwrap_or_else(|error| panic!("{arbiter}: {error}"));
+        let report = try_text(&NODE.replace("ARBITER", arbiter)).unwrap_or_else(|error| panic!("{arbiter}: {error}"));
         assert_eq!(report.violations, [], "{arbiter}");
         assert_eq!((count(&report, "port requests"), count(&report, "least port requests")), (900, 300), "{arbiter}");
     }

@@ -15,7 +15,7 @@
 mod server;
 mod upsets;
 
-pub use server::{LogicalDevice, MemoryRoute};
+pub use server::{DeadMedium, LogicalDevice, MemoryRoute};
 pub use upsets::UpsetConfig;
 
 use super::{cxl_tag, shown};
@@ -53,6 +53,8 @@ pub struct DeviceConfig {
     pub patrol: Option<Patrol>,
     /// Bits that flip in the run.
     pub upsets: UpsetConfig,
+    /// Each port reaches the logical device of its number alone, as the media of a JBOM.
+    pub is_apart: bool,
     /// Its name, for what breaks a rule.
     pub place: String,
 }
@@ -89,8 +91,8 @@ pub struct MemoryResult {
     pub requests: Vec<u64>,
 }
 
-/// Figures of the DRAM of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Figures of the DRAM of a device, of all of it together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DramFigures {
     /// What its channels have done.
     pub counts: DramCounts,
@@ -146,8 +148,8 @@ pub struct MemoryDevice {
     place: String,
     tap: Tap,
     broken: Vec<PlacedViolation>,
-    /// Rules broken by commands that stand in `broken`.
-    findings: usize,
+    /// By DRAM: rules broken by its commands that stand in `broken`.
+    findings: Vec<usize>,
     result: Arc<Mutex<MemoryResult>>,
 }
 
@@ -160,7 +162,7 @@ impl MemoryDevice {
         tap: Tap,
         result: Arc<Mutex<MemoryResult>>,
     ) -> MemoryDevice {
-        let DeviceConfig { logical, logical_bytes, timing, ports, arbiter, patrol, upsets, place } = config;
+        let DeviceConfig { logical, logical_bytes, timing, ports, arbiter, patrol, upsets, is_apart, place } = config;
         let routes = ports.iter().map(|(route, _)| *route).collect();
         let port = |((_, link), (rx, tx))| MemoryPort {
             link,
@@ -172,7 +174,7 @@ impl MemoryDevice {
             requests: 0,
         };
         MemoryDevice {
-            server: Server::new(logical, logical_bytes, routes),
+            server: Server::new(logical, (logical_bytes, is_apart), routes),
             most: timing.in_flight,
             memory: timing.build(),
             ports: ports.into_iter().zip(channels).map(port).collect(),
@@ -185,7 +187,7 @@ impl MemoryDevice {
             place,
             tap,
             broken: Vec::new(),
-            findings: 0,
+            findings: Vec::new(),
             result,
         }
     }
@@ -239,12 +241,16 @@ impl MemoryDevice {
     /// Lets the memory do what is due; the rules that its commands break are kept.
     fn advance(&mut self, at: Stamp) {
         self.memory.advance(at.cycle);
-        let Some(DramView { findings, .. }) = self.memory.dram() else { return };
-        let new = &findings[self.findings..];
-        self.findings = findings.len();
-        for placed in new.iter().map(|finding| violation(finding, &self.place)) {
-            self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(placed.violation.clone()));
-            self.broken.push(placed);
+        let mut n = 0;
+        while let Some(DramView { findings, .. }) = self.memory.dram(n) {
+            self.findings.resize(self.findings.len().max(n + 1), 0);
+            let new = &findings[self.findings[n]..];
+            self.findings[n] = findings.len();
+            for placed in new.iter().map(|finding| violation(finding, &self.place)) {
+                self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(placed.violation.clone()));
+                self.broken.push(placed);
+            }
+            n += 1;
         }
     }
 
@@ -416,11 +422,17 @@ impl Module for MemoryDevice {
         result.ecc = self.server.ecc();
         result.buffer = self.memory.buffer();
         result.requests = self.ports.iter().map(|port| port.requests).collect();
-        if let Some(DramView { counts, bytes, last_data_fs, trace, .. }) = self.memory.dram() {
-            result.dram = Some(DramFigures { counts, bytes, last_data_fs });
+        let mut sum: Option<DramFigures> = None;
+        for DramView { counts, bytes, last_data_fs, trace, .. } in (0..).map_while(|n| self.memory.dram(n)) {
+            let figures = sum.get_or_insert_default();
+            figures.counts.add(&counts);
+            figures.bytes += bytes;
+            figures.last_data_fs = figures.last_data_fs.max(last_data_fs);
+            // One of them keeps its commands at most.
             let known = result.commands.len();
-            result.commands.extend_from_slice(&trace[known..]);
+            result.commands.extend_from_slice(trace.get(known..).unwrap_or_default());
         }
+        result.dram = sum;
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

@@ -28,12 +28,31 @@ pub struct LogicalDevice {
     pub decoders: Vec<Option<Decoders>>,
     /// Port of the request that is served.
     pub port: usize,
+    /// Medium whose lines are lost.
+    pub dead: Option<DeadMedium>,
+}
+
+/// A medium of several in turn that has died: its lines read as poison, and those of the others as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeadMedium {
+    /// Its number.
+    pub medium: u64,
+    /// Of so many.
+    pub media: u64,
+    /// Bytes in a row at one of them.
+    pub granule: u64,
+}
+
+impl DeadMedium {
+    fn has(&self, address: u64) -> bool {
+        address / self.granule % self.media == self.medium
+    }
 }
 
 impl LogicalDevice {
     /// A device with these windows, by port.
     pub fn new(store: EccStore, decoders: Vec<Option<Decoders>>) -> LogicalDevice {
-        LogicalDevice { store, decoders, port: 0 }
+        LogicalDevice { store, decoders, port: 0, dead: None }
     }
 }
 
@@ -58,7 +77,8 @@ impl Backing<CacheLine> for LogicalDevice {
     fn value(&self, line: LineAddr) -> CacheLine {
         self.device_address(line).map_or_else(CacheLine::ones, |address| {
             let stored = self.store.read_line(address);
-            CacheLine { bytes: stored.data, poison: stored.poison }
+            let is_dead = self.dead.is_some_and(|dead| dead.has(address));
+            CacheLine { bytes: stored.data, poison: stored.poison || is_dead }
         })
     }
 
@@ -83,6 +103,8 @@ pub(super) struct Server {
     /// By LD-ID, and behind them one without memory: what has another LD-ID reaches nothing.
     agents: Vec<HdmH<CacheLine, LogicalDevice>>,
     logical_bytes: u64,
+    /// The port chooses the logical device, and not the LD-ID.
+    is_apart: bool,
     /// Choices of the agent.
     choices: CoherenceConfig,
     /// What the last request did.
@@ -91,12 +113,16 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(logical: Vec<LogicalDevice>, logical_bytes: u64, routes: Vec<MemoryRoute>) -> Server {
+    pub(super) fn new(
+        logical: Vec<LogicalDevice>,
+        (logical_bytes, is_apart): (u64, bool),
+        routes: Vec<MemoryRoute>,
+    ) -> Server {
         let store = EccStore::new(Background::Zero, EccConfig::NONE);
         let nothing = LogicalDevice::new(store, vec![Some(Decoders::default()); routes.len()]);
         let agents = logical.into_iter().chain([nothing]).map(HdmH::over).collect();
         let (choices, step) = (CoherenceConfig::default(), AgentOutput::default());
-        Server { agents, logical_bytes, choices, step, routes }
+        Server { agents, logical_bytes, is_apart, choices, step, routes }
     }
 
     /// How the link of a port spells messages.
@@ -119,9 +145,13 @@ impl Server {
     }
 
     /// The place of a logical device. A device with one does not look at the LD-ID.
-    fn place(&self, ld_id: u8) -> usize {
+    fn place(&self, port: usize, ld_id: u8) -> usize {
         let nothing = self.agents.len() - 1;
-        if nothing == 1 { 0 } else { usize::from(ld_id).min(nothing) }
+        match nothing {
+            1 => 0,
+            _ if self.is_apart => port.min(nothing),
+            _ => usize::from(ld_id).min(nothing),
+        }
     }
 
     /// The logical device of a request, its address there, and what is done to it; `None` where there is no memory.
@@ -134,7 +164,7 @@ impl Server {
             }
             _ => return None,
         };
-        let place = self.place(ld_id);
+        let place = self.place(port, ld_id);
         let device = self.agents[place].backing();
         let address = device.address_at(port, LineAddr::of_address(address))?;
         Some((place, address, access))
@@ -164,7 +194,7 @@ impl Server {
         if let Some((place, address, MemoryAccess::Read)) = self.target(port, message) {
             self.agents[place].backing_mut().store.account_read(address);
         }
-        let place = self.place(ld_id);
+        let place = self.place(port, ld_id);
         self.agents[place].backing_mut().port = port;
         self.agents[place].serve(&self.choices, from_link(message), &mut self.step);
         let route = PeerRoute { ld_id, dpid: spid, ..PeerRoute::default() };
@@ -193,7 +223,11 @@ mod tests {
         let mut decoders = Decoders::default();
         decoders.push(Window { base: BASE, size: 512 << 20, interleave });
         let store = EccStore::new(Background::Zero, EccConfig::NONE);
-        Server::new(vec![LogicalDevice::new(store, vec![Some(decoders)])], 512 << 20, vec![MemoryRoute { id: 0, form }])
+        Server::new(
+            vec![LogicalDevice::new(store, vec![Some(decoders)])],
+            (512 << 20, false),
+            vec![MemoryRoute { id: 0, form }],
+        )
     }
 
     fn write(address: u64) -> Message {
@@ -234,8 +268,11 @@ mod tests {
     #[test]
     fn logical_devices_have_bytes_and_addresses_of_their_own() {
         let logical = || LogicalDevice::new(EccStore::new(Background::Zero, EccConfig::NONE), vec![None]);
-        let mut device =
-            Server::new(vec![logical(), logical()], 1 << 30, vec![MemoryRoute { id: 0, form: MessageForm::Hbr }]);
+        let mut device = Server::new(
+            vec![logical(), logical()],
+            (1 << 30, false),
+            vec![MemoryRoute { id: 0, form: MessageForm::Hbr }],
+        );
         let on = |ld_id: u8, message: Message| message.on_route(PeerRoute { ld_id, ..PeerRoute::default() });
         let line =
             |ld_id: u8| M2sReq { opcode: M2sReqOpcode::MemRd, address: 0x40, tag: 5, ld_id, ..M2sReq::default() };
@@ -281,7 +318,7 @@ mod tests {
         let store = EccStore::new(Background::Zero, EccConfig::NONE);
         let memory = LogicalDevice::new(store, vec![Some(mapped), None, Some(Decoders::default())]);
         let routes = [0, 7, 0].map(|id| MemoryRoute { id, form: MessageForm::Pbr });
-        let mut device = Server::new(vec![memory], 512 << 20, routes.into());
+        let mut device = Server::new(vec![memory], (512 << 20, false), routes.into());
         assert!(matches!(device.serve(0, &write(BASE + 0x40)), Some(Message::S2mNdr(_))));
         let read =
             |address, dpid| Message::M2sReq(M2sReq { opcode: M2sReqOpcode::MemRd, address, dpid, ..M2sReq::default() });

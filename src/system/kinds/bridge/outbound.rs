@@ -85,6 +85,11 @@ impl OutboundFields {
         self.cxl_ports + self.coherent_ports
     }
 
+    /// Whether any window leads to CXL.
+    pub fn has_windows(&self) -> bool {
+        !self.windows.is_empty()
+    }
+
     /// Whether a window leads to memory that nobody keeps coherent, where no atomic can be done (`bridge` §4.1, BRG-MAP-14).
     pub fn refuses_atomics(&self) -> bool {
         self.windows.iter().any(|(window, _)| window.class == "MN")

@@ -7,6 +7,7 @@
 //! is ready at several media in one cycle comes out in the order in which it was taken.
 
 use super::{DramView, Media, MemoryBackend, MemoryRequest, MemoryTiming, Pace};
+use std::collections::BTreeMap;
 
 /// How they are built.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,11 +33,13 @@ pub struct Interleaved<H> {
     config: InterleavedConfig,
     most: usize,
     pace: Pace,
-    media: Vec<Box<dyn MemoryBackend<(u64, H)>>>,
+    /// Each with numbers of requests, since a memory in a memory has to know its own handles.
+    media: Vec<Box<dyn MemoryBackend<u64>>>,
+    open: BTreeMap<u64, H>,
     taken: u64,
 }
 
-impl<H: 'static> Interleaved<H> {
+impl<H> Interleaved<H> {
     /// Media at rest.
     pub fn new(timing: &MemoryTiming, config: InterleavedConfig) -> Interleaved<H> {
         let MemoryTiming { latency_cycles, interval_cycles, in_flight, .. } = *timing;
@@ -45,6 +48,7 @@ impl<H: 'static> Interleaved<H> {
             media: (0..config.media).map(|_| each()).collect(),
             most: in_flight,
             pace: Pace::new(interval_cycles),
+            open: BTreeMap::new(),
             taken: 0,
             config,
         }
@@ -62,12 +66,12 @@ impl<H: 'static> Interleaved<H> {
     /// The medium whose handle comes out next.
     fn next(&self) -> Option<usize> {
         let ready =
-            |(n, medium): (usize, &Box<dyn MemoryBackend<(u64, H)>>)| Some((medium.ready_at()?, medium.first()?.0, n));
+            |(n, medium): (usize, &Box<dyn MemoryBackend<u64>>)| Some((medium.ready_at()?, *medium.first()?, n));
         self.media.iter().enumerate().filter_map(ready).min().map(|(.., n)| n)
     }
 }
 
-impl<H: 'static> MemoryBackend<H> for Interleaved<H> {
+impl<H> MemoryBackend<H> for Interleaved<H> {
     fn advance(&mut self, cycle: u64) {
         self.media.iter_mut().for_each(|medium| medium.advance(cycle));
     }
@@ -85,19 +89,21 @@ impl<H: 'static> MemoryBackend<H> for Interleaved<H> {
             return Err(handle);
         }
         let (medium, request) = self.at(request);
-        self.media[medium].push(cycle, &request, (self.taken, handle)).map_err(|(_, handle)| handle)?;
+        if self.media[medium].push(cycle, &request, self.taken).is_err() {
+            return Err(handle);
+        }
+        self.open.insert(self.taken, handle);
         self.pace.taken(cycle);
         self.taken += 1;
         Ok(())
     }
 
     fn first(&self) -> Option<&H> {
-        self.next().and_then(|n| self.media[n].first()).map(|(_, handle)| handle)
+        self.next().and_then(|n| self.media[n].first()).and_then(|token| self.open.get(token))
     }
 
     fn oldest(&self) -> Option<&H> {
-        let oldest = self.media.iter().filter_map(|medium| medium.oldest());
-        oldest.min_by_key(|(token, _)| *token).map(|(_, handle)| handle)
+        self.open.first_key_value().map(|(_, handle)| handle)
     }
 
     fn ready_at(&self) -> Option<u64> {
@@ -110,11 +116,11 @@ impl<H: 'static> MemoryBackend<H> for Interleaved<H> {
 
     fn pop(&mut self, cycle: u64) -> Option<H> {
         let n = self.next()?;
-        self.media[n].pop(cycle).map(|(_, handle)| handle)
+        self.media[n].pop(cycle).and_then(|token| self.open.remove(&token))
     }
 
     fn in_flight(&self) -> usize {
-        self.media.iter().map(|medium| medium.in_flight()).sum()
+        self.open.len()
     }
 
     fn dram(&self, n: usize) -> Option<DramView<'_>> {

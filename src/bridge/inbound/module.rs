@@ -210,7 +210,12 @@ impl InboundModule {
         self.side.receive(cx, &mut arrived);
         for answer in arrived.drain(..) {
             match answer {
-                Ok(answer) => self.answers.push_back((due, answer)),
+                Ok(answer) => {
+                    if self.traced.get(usize::from(answer.tag)).is_some_and(|traced| traced.id != 0) {
+                        self.show_wait(answer.tag, Some((Wait::Stage, 0)), at);
+                    }
+                    self.answers.push_back((due, answer));
+                }
                 Err(finding) => self.broken(finding, at),
             }
         }

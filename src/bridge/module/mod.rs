@@ -241,11 +241,18 @@ impl Bridge {
     // ---- from CXL ------------------------------------------------------------------------------------------------
 
     /// Takes a message of each class at each CXL port: there is always room, it was set aside with the entry.
-    fn enter_answers(&mut self, cx: &mut Cx) {
-        let due = cx.cycle() + self.config.timing.answer_cycles();
+    fn enter_answers(&mut self, cx: &mut Cx, at: Stamp) {
+        let due = at.cycle + self.config.timing.answer_cycles();
         for (port, link) in self.cxl.iter_mut().enumerate() {
             for (_, channel) in &mut link.rx {
-                self.answers.extend(channel.pop(cx).map(|message| (due, port, message)));
+                let Some(message) = channel.pop(cx) else { continue };
+                let child = answered_child(&message).and_then(|id| {
+                    self.traced.get(usize::from(id.entry)).map(|traced| traced.children[usize::from(id.child)])
+                });
+                if let Some(child) = child.filter(|child| *child != 0) {
+                    self.tap.wait(at, child, Wait::Stage, 0);
+                }
+                self.answers.push_back((due, port, message));
             }
         }
     }
@@ -628,7 +635,7 @@ impl Bridge {
 impl Module for Bridge {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        self.enter_answers(cx);
+        self.enter_answers(cx, at);
         self.take_answers(cx, at);
         self.enter_request(cx, at);
         self.start_requests(cx, at);

@@ -64,7 +64,7 @@ fn brg_int_01_p() {
 /// The supercluster under pressure: accelerators have a third region in memory that a device with a tiny snoop filter keeps coherent, behind
 /// tiny conversion caches, so lines are recalled, written back and evicted all the time.
 fn pressed() -> String {
-    let cache = "cache = { mode = \"both\", capacity = \"8 KiB\", ways = 2, templates = 64 }";
+    let cache = "cache = { mode = \"both\", capacity = \"1 KiB\", ways = 2, templates = 64 }";
     let shared =
         "shared = { kind = \"cxl.hdm-db-device\", clock = \"memory\", filter_sets = 2, filter_ways = 2 }\ntier2 = {";
     TEXT.replacen("tier2 = {", shared, 1)
@@ -84,7 +84,7 @@ fn pressed() -> String {
 fn integrity_under_pressure() {
     let text = pressed();
     let errors = ["link.ualink_ber=1e-6", "link.cxl_ber=1e-6", "link.host_ber=1e-6", "link.nvlink_ber=1e-6"];
-    let mut sizes = SHORT.map(str::to_owned);
+    let mut sizes = ["traffic.operations=100", "gpu.requests=50", "host.accesses=40"].map(str::to_owned);
     if std::env::var_os("SCALEPOOL_SOAK").is_some() {
         let all = std::env::var("SCALEPOOL_ACCESSES").ok().and_then(|all| all.parse().ok()).unwrap_or(10_000_000_u64);
         // Four accelerators, four GPUs and a host.
@@ -147,7 +147,7 @@ fn tier_2_is_shared() {
 /// A bit that flips in what an accelerator has received is seen.
 #[test]
 fn brg_int_01_n() {
-    let tamper = "tamper = [\"0:700\", \"1:700\", \"2:700\", \"30:700\", \"31:700\"], traffic = { operations = 200";
+    let tamper = "tamper = [\"0:700\", \"1:700\", \"2:700\", \"3:700\", \"5:700\", \"8:700\", \"13:700\", \"21:700\", \"30:700\", \"31:700\"], traffic = { operations = 200";
     let report = run(&TEXT.replace("traffic = { operations = 200", tamper), &SHORT);
     assert!(report.violations.iter().any(|found| found.violation.rule == "SIM-E2E-01"));
 }

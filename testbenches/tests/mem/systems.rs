@@ -116,7 +116,7 @@ fn codes_correct_and_the_shadow_sees_what_they_do_not() {
 #[test]
 fn the_patrol_goes_on_beside_requests_and_ends_with_them() {
     let ecc =
-        |scrub| format!("ecc = {{ scheme = \"secded\", scrub = \"{scrub}\", flips = [\"0x40:5\", \"0x80:600\"] }}");
+        |scrub| format!("ecc = {{ scheme = \"secded\", scrub = \"{scrub}\", flips = [\"0x40:5\", \"0x80:570\"] }}");
     for media in ["", "media = { preset = \"ddr5_4800b\" }\n"] {
         let slow = pair(&format!("{media}{}", ecc("1 us")));
         let still = pair(&format!("{media}{}", ecc("0")));

@@ -10,7 +10,9 @@ use crate::metric::metrics;
 use scalepool_arbiter::{Arbiter, RoundRobin};
 use scalepool_memory::decoder::{Arithmetic, Decoders, GRANULARITIES, Interleave, Window};
 use scalepool_memory::ecc::{EccConfig, EccStore};
-use scalepool_nodes::cxl::memory::{DeadMedium, DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult, MemoryRoute};
+use scalepool_nodes::cxl::memory::{
+    DeadMedium, DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult, MemoryRoute, shown_form,
+};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_trace::{Hub, PlaceKind};
 use std::sync::{Arc, Mutex};
@@ -81,7 +83,10 @@ impl MemoryParts<'_> {
     /// What is wrong with its media or its arbiter.
     pub fn elaborate(self, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let name = format!("{}.mem", site.path);
-        let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(site.ports[0].link.cxl().0)));
+        let tap = hub.tap(
+            &name,
+            PlaceKind::Messages(transaction_layouts(shown_form(site.ports.iter().map(|port| port.link.cxl().0)))),
+        );
         let has_code = self.ecc.is_some_and(MemoryEcc::has_code);
         let timing = timing(self.latency_cycles, self.queue, (self.media, self.shared), has_code, site)
             .map_err(|text| NodeError::Joined { path: site.path.to_owned(), text })?;

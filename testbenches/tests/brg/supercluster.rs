@@ -147,9 +147,11 @@ fn tier_2_is_shared() {
 /// A bit that flips in what an accelerator has received is seen.
 #[test]
 fn brg_int_01_n() {
-    let tamper = "tamper = [\"0:700\", \"1:700\", \"2:700\", \"3:700\", \"5:700\", \"8:700\", \"13:700\", \"21:700\", \"30:700\", \"31:700\"], traffic = { operations = 200";
-    let report = run(&TEXT.replace("traffic = { operations = 200", tamper), &SHORT);
-    assert!(report.violations.iter().any(|found| found.violation.rule == "SIM-E2E-01"));
+    let flips: Vec<String> = (0..60).map(|transaction| format!("\"{transaction}:300\"")).collect();
+    let tamper = format!("tamper = [{}], traffic = {{ operations = 200", flips.join(", "));
+    let report = run(&TEXT.replace("traffic = { operations = 200", &tamper), &SHORT);
+    let rules: Vec<_> = report.violations.iter().map(|found| (&found.place, found.violation.rule)).collect();
+    assert!(rules.iter().any(|(_, rule)| *rule == "SIM-E2E-01"), "{rules:?}");
 }
 
 /// Transactions of a run: what has begun by its id, and how often each id has ended.

@@ -15,7 +15,7 @@
 mod server;
 mod upsets;
 
-pub use server::{DeadMedium, LogicalDevice, MemoryRoute};
+pub use server::{DeadMedium, LogicalDevice, MemoryRoute, shown_form};
 pub use upsets::UpsetConfig;
 
 use super::{cxl_tag, shown};
@@ -28,7 +28,7 @@ use scalepool_memory::dram::channel::DramCounts;
 use scalepool_memory::dram::{DramCommand, DramFinding};
 use scalepool_memory::ecc::{EccCounts, Patrol};
 use scalepool_memory::flash::FlashCounts;
-use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
@@ -132,6 +132,8 @@ impl MemoryPort {
 /// The device.
 pub struct MemoryDevice {
     server: Server,
+    /// How traces spell messages.
+    form: MessageForm,
     memory: Box<dyn MemoryBackend<UnderWay>>,
     ports: Vec<MemoryPort>,
     arbiter: Box<dyn Arbiter>,
@@ -173,8 +175,10 @@ impl MemoryDevice {
             is_waiting: false,
             requests: 0,
         };
+        let server = Server::new(logical, (logical_bytes, is_apart), routes);
         MemoryDevice {
-            server: Server::new(logical, (logical_bytes, is_apart), routes),
+            form: server.shown(),
+            server,
             most: timing.in_flight,
             memory: timing.build(),
             ports: ports.into_iter().zip(channels).map(port).collect(),
@@ -262,11 +266,12 @@ impl MemoryDevice {
                 None => self.patrolling -= 1,
             }
         }
-        for (n, port) in self.ports.iter_mut().enumerate() {
+        let form = self.form;
+        for port in &mut self.ports {
             while port.tx.has_room(cx, 1)
                 && let Some((_, Answer { transaction, message, .. })) = port.ready.pop_front()
             {
-                self.tap.record(at, RecordKind::End, transaction, 0, || shown(&message, self.server.form(n)));
+                self.tap.record(at, RecordKind::End, transaction, 0, || shown(&message, form));
                 // Room was asked for before.
                 let _ = port.tx.push(cx, message);
                 port.is_held = false;
@@ -286,7 +291,7 @@ impl MemoryDevice {
         self.ports[port].requests += 1;
         let transaction = self.tap.new_id();
         let named = self.ports[port].handle(&message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
-        let form = self.server.form(port);
+        let form = self.form;
         self.tap.named(named, at, RecordKind::Begin, transaction, 0, || shown(&message, form));
         self.upset(request);
         match self.serve(port, &message, at) {

@@ -98,6 +98,15 @@ pub struct MemoryRoute {
     pub form: MessageForm,
 }
 
+/// How traces spell what passes at any of these ports: by the form with the most fields.
+pub fn shown_form(routes: impl IntoIterator<Item = MessageForm>) -> MessageForm {
+    routes.into_iter().fold(MessageForm::Cxl68, |richest, form| match (richest, form) {
+        (MessageForm::Pbr, _) | (_, MessageForm::Pbr) => MessageForm::Pbr,
+        (MessageForm::Hbr, _) | (_, MessageForm::Hbr) => MessageForm::Hbr,
+        _ => MessageForm::Cxl68,
+    })
+}
+
 /// What the device answers, without time.
 pub(super) struct Server {
     /// By LD-ID, and behind them one without memory: what has another LD-ID reaches nothing.
@@ -125,9 +134,9 @@ impl Server {
         Server { agents, logical_bytes, is_apart, choices, step, routes }
     }
 
-    /// How the link of a port spells messages.
-    pub(super) fn form(&self, port: usize) -> MessageForm {
-        self.routes[port].form
+    /// How traces spell messages of all ports.
+    pub(super) fn shown(&self) -> MessageForm {
+        shown_form(self.routes.iter().map(|route| route.form))
     }
 
     /// What the codes of all logical devices have counted.

@@ -65,9 +65,11 @@ impl<H> Interleaved<H> {
 
     /// The medium whose handle comes out next.
     fn next(&self) -> Option<usize> {
-        let ready =
-            |(n, medium): (usize, &Box<dyn MemoryBackend<u64>>)| Some((medium.ready_at()?, *medium.first()?, n));
-        self.media.iter().enumerate().filter_map(ready).min().map(|(.., n)| n)
+        let ready = self.media.iter().enumerate().filter_map(|(n, medium)| {
+            let (at, token) = (medium.ready_at()?, *medium.first()?);
+            Some((at, token, n))
+        });
+        ready.min().map(|(.., n)| n)
     }
 }
 

@@ -208,7 +208,10 @@ impl<H> LineBuffer<H> {
 
 impl<H> MemoryBackend<H> for LineBuffer<H> {
     fn advance(&mut self, cycle: u64) {
-        while let Some((_, page)) = self.asking.pop_front_if(|(from, _)| *from <= cycle) {
+        while let Some(&(from, page)) = self.asking.front()
+            && from <= cycle
+        {
+            self.asking.pop_front();
             self.media.read(self.config.clock.fs(cycle), page, self.config.page_bytes, page);
         }
         for (page, at_fs) in self.media.advance(cycle, self.config.clock) {

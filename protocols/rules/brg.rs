@@ -319,10 +319,25 @@ pub static RULES: &[Rule] = &[
         "an access to the cache is two bursts of one row, 36.25 ns with its controller if the row of HBM3-6400 is open",
     ),
     rule(
+        "BRG-LAT-05",
+        "bridge §11",
+        "an access alone takes the sum of its named parts, on every path: local HBM, XLink peer, CXL peer, tier 2, hit and miss of the bridge",
+    ),
+    rule(
+        "BRG-SUP-05",
+        "bridge §1",
+        "the small supercluster has four accelerators on each side, a bridge each, a node of tier 2 and a host",
+    ),
+    rule(
         "BRG-SUP-06",
         "bridge §1",
         "an access over two bridges is one tree of transactions, from who asks to the memory that serves it",
     ),
     rule("BRG-INT-01", "bridge §1", "every byte that is read is the one that was written last, over both bridges"),
     rule("BRG-INT-02", "bridge §4", "what is sent equals the tables of the sheet, for every request"),
+    rule(
+        "BRG-INT-03",
+        "bridge §1",
+        "what begins ends once on both sides, and nothing is left when all have been answered",
+    ),
 ];

@@ -55,6 +55,6 @@ impl CacheMemory {
 
     /// What it shows of its DRAM, if that is what it is.
     pub fn dram(&self) -> Option<DramView<'_>> {
-        self.backend.dram()
+        self.backend.dram(0)
     }
 }

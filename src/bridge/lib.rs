@@ -24,6 +24,7 @@ pub mod atomics;
 pub mod cache;
 pub mod cache_memory;
 pub mod commands;
+mod entries;
 pub mod flows;
 pub mod inbound;
 pub mod lines;

@@ -6,6 +6,7 @@
 
 use crate::cache::sector::SectorState;
 use crate::outbound::OutboundBridge;
+use crate::outbound::write_backs::{WriteBack, WriteBackEnd};
 use scalepool_coherence::clocked::node::AgentWatch;
 use scalepool_coherence::clocked::watcher::{HomeView, Watched};
 use scalepool_coherence::config::CoherenceConfig;
@@ -27,8 +28,15 @@ impl BridgeLines {
 
 fn copy(bridge: &OutboundBridge, place: (usize, LineAddr)) -> Option<CopyView<CacheLine>> {
     let sector = bridge.cache()?.sector(place);
+    let leaving = bridge.write_backs().of_line(place);
+    // A snoop that takes the line away has it with the MemWr; the sector stands until the Cmp alone.
+    let is_taken =
+        |leaving: &WriteBack| leaving.is_sent && matches!(leaving.end, WriteBackEnd::Snooped(SectorState::Invalid, ..));
+    if leaving.is_some_and(is_taken) {
+        return None;
+    }
     if !sector.state.is_valid() {
-        let leaving = bridge.write_backs().of_line(place).filter(|leaving| !leaving.is_sent && leaving.has_data())?;
+        let leaving = leaving.filter(|leaving| !leaving.is_sent && leaving.has_data())?;
         return Some(CopyView { agent: 0, usable: false, writable: false, dirty: true, value: leaving.line });
     }
     Some(CopyView {

@@ -207,6 +207,11 @@ impl BridgeWindows {
 }
 
 impl<C: Copy> BridgeWindows<C> {
+    /// The windows, in the order in which they were given.
+    pub fn list(&self) -> &[BridgeWindow<C>] {
+        &self.windows
+    }
+
     /// These windows of a direction, dealt among so many ports or accelerators; `groups` has the group of a source, 0 where nothing is
     /// said.
     ///

@@ -1,9 +1,8 @@
 //! Memory: a sparse backing store with real bytes, a cache array with real bytes, the decoders of address windows, backends
-//! that say when an access is done, and DRAM and HBM behind them.
+//! that say when an access is done, DRAM, HBM and flash behind them, and codes that correct errors.
 //!
 //! All are data structures, not modules: they hold no clock and know no protocol. Whoever owns one (a host, a device)
-//! decides when an access happens; a backend says when it is done. Left out here: error correction, coherence
-//! states.
+//! decides when an access happens; a backend says when it is done. Left out here: coherence states.
 //!
 //! Invariants: everything moves in lines of [`LINE_BYTES`]; bit n of a byte-enable mask stands for byte n of the line,
 //! as in the BE field of CXL (`cxl-68b`, slot formats with byte enables); iteration is in address order.
@@ -15,7 +14,10 @@ pub mod bridge;
 pub mod cache;
 pub mod decoder;
 pub mod dram;
+pub mod ecc;
+pub mod flash;
 pub mod limit;
+pub mod owner_clock;
 pub mod spread;
 pub mod store;
 

@@ -46,6 +46,8 @@ use std::sync::{Arc, Mutex};
 pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
+    kinds::memory_node::KIND,
+    kinds::memory_tray::KIND,
     kinds::cxl_switch::hbr::KIND,
     kinds::cxl_switch::pbr::KIND,
     kinds::cxl_root::KIND,
@@ -200,6 +202,8 @@ pub struct PortDecl {
 pub struct Offer {
     /// Bytes of memory behind the port that have system addresses; of a multi-logical device those of one logical device.
     pub memory_bytes: Option<u64>,
+    /// First address at which there is any of it, for who asks directly.
+    pub memory_from: u64,
     /// Logical devices, of a multi-logical device.
     pub logical_devices: Option<u8>,
     /// It copies writes to groups and reduces reads of them.

@@ -46,6 +46,7 @@ waits! {
     Throttle "wait_throttle" "The requester leaves idle cycles because of the load that the device reports (DevLoad).";
     Snoop "wait_snoop" "Snoops or back-invalidates that the transaction needs are not answered.";
     Media "wait_media" "The memory or the registers of the device have a latency.";
+    Stage "wait_stage" "The request, or its response, passes the stages of a bridge, each of which has a latency.";
     Order "wait_order" "Earlier requests have to take effect first.";
     Retry "wait_retry" "The device was not ready; the requester tries again later.";
 }

@@ -15,6 +15,7 @@ mod latency;
 mod lines;
 mod nvlink;
 mod order;
+mod path_latency;
 mod snoops;
 mod supercluster;
 mod systems;

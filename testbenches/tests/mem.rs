@@ -5,11 +5,16 @@
 mod rows;
 
 mod bandwidth;
+mod ecc;
+mod flash;
 mod latency;
 mod mapping;
+mod poison;
 mod presets;
 mod refresh;
 mod rig;
 mod scheduling;
 mod spacing;
 mod state;
+mod systems;
+mod trays;

@@ -14,11 +14,12 @@
 
 use super::table::InboundSource;
 use super::{AcceleratorAccess, InboundBridge, InboundConfig, InboundCounts, InboundOutput, InboundStep};
+use crate::entries::none_open;
 use crate::outbound::BridgeFinding;
 use crate::timing::BridgeTiming;
 use scalepool_coherence::content::CacheLine;
 use scalepool_coherence::message::from_link;
-use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending};
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::{cxl_tag, shown};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
@@ -106,7 +107,8 @@ pub struct InboundResult {
 struct TracedInbound {
     id: u64,
     since_cycle: u64,
-    is_waiting: bool,
+    /// What it waits for, as the trace says.
+    wait: Option<Wait>,
 }
 
 /// The inbound half.
@@ -208,7 +210,12 @@ impl InboundModule {
         self.side.receive(cx, &mut arrived);
         for answer in arrived.drain(..) {
             match answer {
-                Ok(answer) => self.answers.push_back((due, answer)),
+                Ok(answer) => {
+                    if self.traced.get(usize::from(answer.tag)).is_some_and(|traced| traced.id != 0) {
+                        self.show_wait(answer.tag, Some((Wait::Stage, 0)), at);
+                    }
+                    self.answers.push_back((due, answer));
+                }
                 Err(finding) => self.broken(finding, at),
             }
         }
@@ -275,7 +282,8 @@ impl InboundModule {
         let named = handle_of(link, message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         let form = self.config.shown;
         self.tap.named(named, at, RecordKind::Begin, id, 0, || shown(message, form));
-        self.traced[usize::from(entry)] = TracedInbound { id, since_cycle: at.cycle, is_waiting: false };
+        self.traced[usize::from(entry)] = TracedInbound { id, since_cycle: at.cycle, wait: None };
+        self.show_wait(entry, Some((Wait::Stage, 0)), at);
         self.requests.push_back((at.cycle + self.config.timing.request_cycles(), entry));
     }
 
@@ -297,7 +305,7 @@ impl InboundModule {
             match step {
                 InboundStep::Send(entry) => self.accesses.push_back((at.cycle + timing.frame_cycles, entry)),
                 InboundStep::Respond(entry) => {
-                    self.show_wait(entry, None, at);
+                    self.show_wait(entry, Some((Wait::Stage, 0)), at);
                     let port = self.bridge.transaction(entry).map_or(0, |transaction| transaction.source.port);
                     self.responses[port].push_back((at.cycle + timing.frame_cycles, entry));
                 }
@@ -310,7 +318,7 @@ impl InboundModule {
                     let holder = self.traced[usize::from(holder)].id;
                     self.show_wait(entry, Some((Wait::Line, holder)), at);
                 }
-                InboundStep::GoesOn(entry) => self.show_wait(entry, None, at),
+                InboundStep::GoesOn(entry) => self.show_wait(entry, Some((Wait::Stage, 0)), at),
             }
         }
         let findings = std::mem::take(&mut out.findings);
@@ -322,11 +330,11 @@ impl InboundModule {
     fn show_wait(&mut self, entry: u16, wait: Option<(Wait, u64)>, at: Stamp) {
         let traced = &mut self.traced[usize::from(entry)];
         match wait {
-            Some((wait, holder)) if !traced.is_waiting => self.tap.wait(at, traced.id, wait, holder),
-            None if traced.is_waiting => self.tap.wait_over(at, traced.id),
+            Some((wait, holder)) if traced.wait != Some(wait) => self.tap.wait(at, traced.id, wait, holder),
+            None if traced.wait.is_some() => self.tap.wait_over(at, traced.id),
             _ => (),
         }
-        traced.is_waiting = wait.is_some();
+        traced.wait = wait.map(|(wait, _)| wait);
     }
 
     /// A transaction has ended: its entry is free unless its accelerator has still to answer.
@@ -455,14 +463,8 @@ impl Module for InboundModule {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        match self.bridge.open() {
-            0 => Ok(()),
-            open => {
-                let oldest = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle).min().unwrap_or(0);
-                let since = if oldest == 0 { Time::ZERO } else { self.config.clock.edge(oldest) };
-                Err(Pending::new(format!("{open} transactions from CXL have an entry"), since))
-            }
-        }
+        let since = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle);
+        none_open(self.bridge.open(), "transactions from CXL", since, self.config.clock)
     }
 
     fn publish(&self) {

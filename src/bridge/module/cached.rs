@@ -12,7 +12,7 @@ use scalepool_memory::backend::DramView;
 use scalepool_nodes::cxl::{memory, shown};
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::ualink::code::Status;
-use scalepool_trace::{Body, RecordKind, Stamp};
+use scalepool_trace::{Body, RecordKind, Stamp, Wait};
 
 impl Bridge {
     pub(super) fn start_cycles(&self) -> u64 {
@@ -25,6 +25,9 @@ impl Bridge {
         let ended = self.memory.as_mut().map(|memory| memory.ended(at.cycle)).unwrap_or_default();
         self.judge_memory(at);
         for by in ended {
+            if let BridgeActor::Child(id) = by {
+                self.show_wait(id.entry, Some((Wait::Stage, 0)), at);
+            }
             let stage = match by {
                 BridgeActor::Child(id) => self.bridge.child_of(id).and_then(|child| child.cached),
                 BridgeActor::WriteBack(_) => None,
@@ -35,9 +38,6 @@ impl Bridge {
         }
         while self.accessed.front().is_some_and(|(due, _)| *due <= at.cycle) {
             let Some((_, by)) = self.accessed.pop_front() else { return };
-            if let BridgeActor::Child(id) = by {
-                self.show_wait(id.entry, None, at);
-            }
             self.bridge.accessed(by, &mut self.out);
             self.follow(at);
             cx.progress();

@@ -11,7 +11,8 @@
 //! leave as far as there is room.
 //!
 //! In traces a request is a transaction that its accelerator has caused, from the port in to the port out; each message to CXL
-//! for a line belongs to a child of it, from the link out to its last answer.
+//! for a line belongs to a child of it, from the link out to its last answer. Before its first child, and behind its last one, it passes
+//! stages, which is a wait with a reason of its own.
 
 mod cached;
 pub mod nvlink;
@@ -20,6 +21,7 @@ pub mod ualink;
 
 use crate::cache::ConversionCacheCounts;
 use crate::cache_memory::CacheMemory;
+use crate::entries::none_open;
 use crate::load::IssueWindow;
 use crate::outbound::request::BridgeRequest;
 use crate::outbound::table::ChildId;
@@ -34,7 +36,7 @@ use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::{Class, Msg, from_link};
-use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
+use scalepool_kernel::{Clock, Cx, Module, Next, Pending};
 use scalepool_memory::backend::{DramView, MemoryTiming};
 use scalepool_memory::dram::DramCommand;
 use scalepool_nodes::PlacedViolation;
@@ -128,7 +130,8 @@ struct Traced {
     converted_cycle: u64,
     /// Its children, 0 where there is none under way.
     children: [u64; 4],
-    is_waiting: bool,
+    /// What it waits for, as the trace says.
+    wait: Option<Wait>,
 }
 
 /// A bridge.
@@ -238,11 +241,18 @@ impl Bridge {
     // ---- from CXL ------------------------------------------------------------------------------------------------
 
     /// Takes a message of each class at each CXL port: there is always room, it was set aside with the entry.
-    fn enter_answers(&mut self, cx: &mut Cx) {
-        let due = cx.cycle() + self.config.timing.answer_cycles();
+    fn enter_answers(&mut self, cx: &mut Cx, at: Stamp) {
+        let due = at.cycle + self.config.timing.answer_cycles();
         for (port, link) in self.cxl.iter_mut().enumerate() {
             for (_, channel) in &mut link.rx {
-                self.answers.extend(channel.pop(cx).map(|message| (due, port, message)));
+                let Some(message) = channel.pop(cx) else { continue };
+                let child = answered_child(&message).and_then(|id| {
+                    self.traced.get(usize::from(id.entry)).map(|traced| traced.children[usize::from(id.child)])
+                });
+                if let Some(child) = child.filter(|child| *child != 0) {
+                    self.tap.wait(at, child, Wait::Stage, 0);
+                }
+                self.answers.push_back((due, port, message));
             }
         }
     }
@@ -376,6 +386,7 @@ impl Bridge {
         let named = front.handle.map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "convert", address });
         self.traced[usize::from(entry)] = Traced { id, since_cycle: at.cycle, ..Traced::default() };
+        self.show_wait(entry, Some((Wait::Stage, 0)), at);
         self.requests.push_back((at.cycle + self.start_cycles(), entry));
     }
 
@@ -415,7 +426,7 @@ impl Bridge {
                     queue.insert(queue.len() - behind, leaving);
                 }
                 BridgeStep::Respond { entry } => {
-                    self.show_wait(entry, None, at);
+                    self.show_wait(entry, Some((Wait::Stage, 0)), at);
                     self.ready(entry, at);
                 }
                 BridgeStep::Access { by, address, is_write } => {
@@ -443,7 +454,7 @@ impl Bridge {
                     let holder = holder.map_or(0, |holder| self.traced[usize::from(holder)].id);
                     self.show_wait(entry, Some((wait, holder)), at);
                 }
-                BridgeStep::GoesOn { entry } => self.show_wait(entry, None, at),
+                BridgeStep::GoesOn { entry } => self.show_wait(entry, Some((Wait::Stage, 0)), at),
             }
         }
         for finding in out.findings.drain(..) {
@@ -457,10 +468,10 @@ impl Bridge {
         let traced = &mut self.traced[usize::from(entry)];
         match wait {
             Some((wait, holder)) => self.tap.wait(at, traced.id, wait, holder),
-            None if traced.is_waiting => self.tap.wait_over(at, traced.id),
+            None if traced.wait.is_some() => self.tap.wait_over(at, traced.id),
             None => (),
         }
-        traced.is_waiting = wait.is_some();
+        traced.wait = wait.map(|(wait, _)| wait);
     }
 
     /// Gives up what has not got on for too long.
@@ -544,7 +555,7 @@ impl Bridge {
         if leaving.is_first {
             self.loads[port].issued();
         }
-        if leaving.is_held {
+        if leaving.is_held || self.traced[usize::from(child.entry)].wait == Some(Wait::Stage) {
             self.show_wait(child.entry, None, at);
         }
         self.bridge.sent(child, &leaving.msg);
@@ -624,7 +635,7 @@ impl Bridge {
 impl Module for Bridge {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        self.enter_answers(cx);
+        self.enter_answers(cx, at);
         self.take_answers(cx, at);
         self.enter_request(cx, at);
         self.start_requests(cx, at);
@@ -638,14 +649,8 @@ impl Module for Bridge {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        match self.bridge.open() {
-            0 => Ok(()),
-            open => {
-                let oldest = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle).min().unwrap_or(0);
-                let since = if oldest == 0 { Time::ZERO } else { self.config.clock.edge(oldest) };
-                Err(Pending::new(format!("{open} transactions have an entry"), since))
-            }
-        }
+        let since = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle);
+        none_open(self.bridge.open(), "transactions", since, self.config.clock)
     }
 
     fn publish(&self) {

@@ -47,6 +47,11 @@ impl<D: LineContent, M: Backing<D>> HdmH<D, M> {
         &self.memory
     }
 
+    /// Where it keeps the values, to be changed beside its messages: faults of cells, ports.
+    pub fn backing_mut(&mut self) -> &mut M {
+        &mut self.memory
+    }
+
     /// Value of a line.
     pub fn memory(&self, line: LineAddr) -> D {
         self.memory.value(line)

@@ -20,8 +20,10 @@ pub struct BanksConfig {
     pub banks: u64,
     /// Bytes in a row in one bank before the next one follows, at least 1.
     pub interleave_bytes: u64,
-    /// Time that a bank is busy with the bytes in a row, at least 1 \[cycles\].
+    /// Time that a bank is busy to read the bytes in a row, at least 1 \[cycles\].
     pub busy_cycles: u64,
+    /// Time that it is busy to write them, at least 1 \[cycles\].
+    pub write_busy_cycles: u64,
     /// Requests that a bank holds, with the one that it does, at least 1.
     pub queue: usize,
 }
@@ -102,11 +104,16 @@ impl<H> MemoryBackend<H> for Banks<H> {
             return Err(handle);
         }
         self.pace.taken(cycle);
-        let times = if request.access == MemoryAccess::Modify { 2 } else { 1 };
+        let BanksConfig { busy_cycles, write_busy_cycles, .. } = self.config;
+        let row_cycles = match request.access {
+            MemoryAccess::Read => busy_cycles,
+            MemoryAccess::Write => write_busy_cycles,
+            MemoryAccess::Modify => busy_cycles + write_busy_cycles,
+        };
         let (mut done, mut ready) = (cycle, 0);
         for (bank, rows) in self.touched(request) {
             let bank = &mut self.banks[bank];
-            done = done.max(bank.take(cycle, self.config.busy_cycles * rows * times));
+            done = done.max(bank.take(cycle, row_cycles * rows));
             ready = ready.max(bank.ready);
         }
         let ready = ready.max(done + self.latency_cycles);
@@ -142,8 +149,12 @@ mod tests {
 
     const LINE: u64 = 64;
 
+    fn config(banks: u64, busy_cycles: u64, queue: usize) -> BanksConfig {
+        BanksConfig { banks, interleave_bytes: LINE, busy_cycles, write_busy_cycles: busy_cycles, queue }
+    }
+
     fn timing(banks: u64, busy_cycles: u64, queue: usize) -> MemoryTiming {
-        let media = Media::Banks(BanksConfig { banks, interleave_bytes: LINE, busy_cycles, queue });
+        let media = Media::Banks(config(banks, busy_cycles, queue));
         MemoryTiming { media, ..MemoryTiming::fixed(20) }
     }
 
@@ -196,8 +207,7 @@ mod tests {
 
     #[test]
     fn a_full_bank_refuses_its_requests_alone_and_says_when_it_takes_them() {
-        let mut memory =
-            Banks::new(&timing(2, 10, 2), BanksConfig { banks: 2, interleave_bytes: LINE, busy_cycles: 10, queue: 2 });
+        let mut memory = Banks::new(&timing(2, 10, 2), config(2, 10, 2));
         assert_eq!([0, 2, 4].map(|line| memory.push(0, &read(line), line)), [Ok(()), Ok(()), Err(4)]);
         assert_eq!((memory.room_at(3, &read(4)), memory.room_at(3, &read(1))), (Some(10), Some(3)));
         assert_eq!((memory.push(10, &read(4), 4), memory.in_flight()), (Ok(()), 3));

@@ -13,6 +13,7 @@ use super::{MemoryBackend, MemoryRequest, MemoryTiming, Pace};
 use crate::dram::channel::DramCounts;
 use crate::dram::controller::DramRefresh;
 use crate::dram::{DramCommand, DramConfig, DramController, DramFinding, DramMapping, DramMonitor};
+use crate::owner_clock::OwnerClock;
 use std::collections::BTreeMap;
 
 /// A memory that was checked, with the clock of its owner.
@@ -20,8 +21,7 @@ use std::collections::BTreeMap;
 pub struct DramMedia {
     config: DramConfig,
     mapping: DramMapping,
-    /// Period of the owner's clock: numerator and denominator \[fs\].
-    period: (u64, u64),
+    clock: OwnerClock,
     keeps_trace: bool,
 }
 
@@ -36,22 +36,12 @@ impl DramMedia {
             return Err(first);
         }
         let mapping = config.mapping().map_err(|text| ("interleave", text))?;
-        Ok(DramMedia { config, mapping, period, keeps_trace })
+        Ok(DramMedia { config, mapping, clock: OwnerClock::new(period), keeps_trace })
     }
 
     /// How it is built.
     pub fn config(&self) -> &DramConfig {
         &self.config
-    }
-
-    fn fs(&self, cycle: u64) -> u64 {
-        let (num, den) = self.period;
-        u64::try_from(u128::from(cycle) * u128::from(num) / u128::from(den)).unwrap_or(u64::MAX)
-    }
-
-    fn cycle(&self, fs: u64) -> u64 {
-        let (num, den) = self.period;
-        u64::try_from((u128::from(fs) * u128::from(den)).div_ceil(u128::from(num))).unwrap_or(u64::MAX)
     }
 }
 
@@ -101,20 +91,20 @@ impl<H> Dram<H> {
     fn take_finished(&mut self) {
         for (token, done_fs) in self.memory.take_finished() {
             if let Some(handle) = self.open.remove(&token) {
-                self.ended.insert((self.media.cycle(done_fs) + self.latency_cycles, token), handle);
+                self.ended.insert((self.media.clock.cycle(done_fs) + self.latency_cycles, token), handle);
             }
         }
     }
 
     /// The cycle of the next event for a request, which may be past.
     fn next_event(&self, later_fs: u64) -> Option<u64> {
-        self.memory.next_event_fs().map(|fs| self.media.cycle(fs.saturating_add(later_fs)))
+        self.memory.next_event_fs().map(|fs| self.media.clock.cycle(fs.saturating_add(later_fs)))
     }
 }
 
 impl<H> MemoryBackend<H> for Dram<H> {
     fn advance(&mut self, cycle: u64) {
-        self.memory.advance(self.media.fs(cycle));
+        self.memory.advance(self.media.clock.fs(cycle));
         self.take_finished();
         for command in self.memory.take_commands() {
             self.monitor.judge(&command);
@@ -149,7 +139,7 @@ impl<H> MemoryBackend<H> for Dram<H> {
             self.untouched += 1;
             return Ok(());
         }
-        let token = self.memory.push(self.media.fs(cycle), request);
+        let token = self.memory.push(self.media.clock.fs(cycle), request);
         self.open.insert(token, handle);
         self.take_finished();
         Ok(())
@@ -186,7 +176,10 @@ impl<H> MemoryBackend<H> for Dram<H> {
         self.in_flight() == 0 && self.memory.next_event_fs().is_none()
     }
 
-    fn dram(&self) -> Option<DramView<'_>> {
+    fn dram(&self, n: usize) -> Option<DramView<'_>> {
+        if n > 0 {
+            return None;
+        }
         let DramConfig { preset, .. } = self.media.config;
         let DramCounts { read_bursts, write_bursts, last_data, .. } = self.memory.counts();
         let bytes = (read_bursts + write_bursts) * u64::from(preset.organisation.burst_bytes);

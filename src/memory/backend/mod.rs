@@ -2,8 +2,9 @@
 //!
 //! Modelled: the time and the room of an access, behind one trait. Left out: bytes. They stand in a [`Store`](crate::store::Store),
 //! with their byte enables and poison, and an owner applies a request to it when the backend takes the request: so accesses
-//! take effect in order of arrival, whatever the order in which they end. Three backends are here: a [fixed latency](fixed),
-//! [`banks`] that are busy for a time, and [`dram`] with its commands. What a request has to say for that (address, bytes,
+//! take effect in order of arrival, whatever the order in which they end. Six backends are here: a [fixed latency](fixed), a
+//! [`server`] with a bandwidth, [`banks`] that are busy for a time, [`dram`] with its commands, and a [buffer of pages](line_buffer) in front of
+//! flash or of another memory, and [several](interleaved) in turn. What a request has to say for that (address, bytes,
 //! read, write or a write that has to read first) is a [`MemoryRequest`].
 //!
 //! Time is counted in cycles of the owner's clock; a backend with a clock of its own rounds up to them.
@@ -16,10 +17,19 @@
 pub mod banks;
 pub mod dram;
 pub mod fixed;
+pub mod interleaved;
+pub mod line_buffer;
+pub mod page_media;
+pub mod server;
 
 pub use banks::{Banks, BanksConfig};
 pub use dram::{Dram, DramMedia, DramView};
 pub use fixed::Fixed;
+pub use interleaved::{Interleaved, InterleavedConfig};
+pub use line_buffer::{BufferedMedia, LineBuffer, LineBufferConfig, LineBufferCounts};
+pub use server::{Server, ServerConfig};
+
+use crate::flash::FlashCounts;
 
 /// What a request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,8 +102,19 @@ pub trait MemoryBackend<H> {
     /// Requests that were taken and not popped.
     fn in_flight(&self) -> usize;
 
-    /// What it shows of its DRAM, if that is what it is.
-    fn dram(&self) -> Option<DramView<'_>> {
+    /// What it shows of its DRAM by number, counted from 0 without a gap, where it is that or has some.
+    fn dram(&self, n: usize) -> Option<DramView<'_>> {
+        let _ = n;
+        None
+    }
+
+    /// How many it has.
+    fn drams(&self) -> usize {
+        (0..).take_while(|n| self.dram(*n).is_some()).count()
+    }
+
+    /// What its buffer of pages and the flash behind it have counted, if it has that.
+    fn buffer(&self) -> Option<(LineBufferCounts, FlashCounts)> {
         None
     }
 
@@ -119,10 +140,16 @@ pub enum Media {
     /// Nothing: any number of requests goes on at once.
     #[default]
     Fixed,
+    /// A latency and a bandwidth.
+    Server(ServerConfig),
     /// Banks.
     Banks(BanksConfig),
     /// DRAM or HBM with its commands.
     Dram(Box<DramMedia>),
+    /// A buffer of pages in front of flash or another memory.
+    Buffered(Box<LineBufferConfig>),
+    /// Several media in turn.
+    Interleaved(Box<InterleavedConfig>),
 }
 
 /// How a memory keeps time.
@@ -150,6 +177,9 @@ impl MemoryTiming {
             Media::Fixed => Box::new(Fixed::new(&self)),
             Media::Banks(banks) => Box::new(Banks::new(&self, banks)),
             Media::Dram(ref dram) => Box::new(Dram::new(&self, **dram)),
+            Media::Server(server) => Box::new(Server::new(&self, server)),
+            Media::Interleaved(ref media) => Box::new(Interleaved::new(&self, InterleavedConfig::clone(media))),
+            Media::Buffered(ref buffer) => Box::new(LineBuffer::new(&self, LineBufferConfig::clone(buffer))),
         }
     }
 }

@@ -334,7 +334,7 @@ pub static PRESETS: &[DramPreset] = &[
 ];
 
 /// Names of all presets, in the order of the sheet.
-pub static KEYS: &[&str] = &[
+pub const KEYS: &[&str] = &[
     "ddr4_3200aa",
     "ddr5_4800b",
     "ddr5_5600b",

@@ -7,7 +7,7 @@ use crate::kind::{
     Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, NodeError, Offer, PortDecl,
     PortRole, Site, component,
 };
-use crate::kinds::cxl_links;
+use crate::kinds::{cxl_links, memory_device};
 use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
 use crate::quantity::Unit;
@@ -17,9 +17,10 @@ use scalepool_endpoint::config_space::type3::{Type3Config, Type3ConfigError, typ
 use scalepool_endpoint::pm::{PmAgent, PmConfig, PmSide};
 use scalepool_kernel::Clock;
 use scalepool_memory::backend::MemoryTiming;
+use scalepool_memory::ecc::{EccConfig, EccStore};
 use scalepool_memory::store::{Background, Store};
 use scalepool_nodes::PlacedViolation;
-use scalepool_nodes::cxl::memory::{DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult};
+use scalepool_nodes::cxl::memory::{DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult, MemoryRoute, UpsetConfig};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::function::{Function, FunctionResult};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
@@ -138,6 +139,7 @@ impl Component for IoDevice {
         let result: Arc<Mutex<FunctionResult>> = Arc::default();
         let (shared, place) = (result.clone(), name.clone());
         let (latency_cycles, link) = (self.latency_cycles, port.number);
+        let arbiter = memory_device::arbiter(None, 1, site)?;
         let of_memory: Arc<Mutex<MemoryResult>> = Arc::default();
         let broken = of_memory.clone();
         Ok(ComponentNode {
@@ -162,19 +164,22 @@ impl Component for IoDevice {
                 })?;
                 let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
                 let port = mode::routed_id(agreed, own);
-                let store = Store::new(BACKGROUND);
+                let store = EccStore::new(BACKGROUND, EccConfig::NONE);
                 let place = mem_name.clone();
                 let config = DeviceConfig {
-                    logical: vec![LogicalDevice { store, decoders: None }],
+                    logical: vec![LogicalDevice::new(store, vec![None])],
                     logical_bytes: 0,
                     timing: MemoryTiming { in_flight: MEM_QUEUE, ..MemoryTiming::fixed(latency_cycles) },
-                    port,
-                    form: mem_form,
-                    link,
+                    ports: vec![(MemoryRoute { id: port, form: mem_form }, link)],
+                    arbiter,
+                    patrol: None,
+                    upsets: UpsetConfig::default(),
+                    is_apart: false,
                     place,
                 };
                 p.module(&mem_name, clock, |bind| {
-                    MemoryDevice::new(config, bind.attach(rx), bind.attach(tx), tap, of_memory)
+                    let channels = vec![(bind.attach(rx), bind.attach(tx))];
+                    MemoryDevice::new(config, channels, bind.rng(), tap, of_memory)
                 })
             }),
             measure: Box::new(move || measured(&place, &super::published(&result), super::published(&broken).broken)),

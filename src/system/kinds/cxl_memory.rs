@@ -3,21 +3,18 @@
 use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, Offer, PortDecl,
-    PortRole, Site, SitePort, component,
+    Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site,
+    SitePort, component,
 };
 use crate::kinds::cxl_links;
-use crate::kinds::media::{self, CxlMedia, DRAM_METRICS, timing};
+use crate::kinds::media::{CxlMedia, DRAM_METRICS, MEDIA_METRICS, SharedMedia};
+use crate::kinds::memory_device::MemoryParts;
+use crate::kinds::memory_ecc::MemoryEcc;
 use crate::quantity::Unit;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_kernel::Clock;
 use scalepool_memory::LINE_BYTES;
-use scalepool_memory::decoder::{Arithmetic, Decoders, GRANULARITIES, Interleave, Window};
-use scalepool_memory::store::Store;
-use scalepool_nodes::cxl::memory::{DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult};
-use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
-use scalepool_trace::{Hub, PlaceKind};
-use std::sync::{Arc, Mutex};
+use scalepool_trace::Hub;
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -26,7 +23,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: CxlMemory::fields,
     read: component::<CxlMemory>,
     external: &["flits", "messages"],
-    metrics: &[DRAM_METRICS],
+    metrics: &[DRAM_METRICS, MEDIA_METRICS],
 };
 
 config! {
@@ -37,6 +34,7 @@ config! {
         latency_cycles: u64 = "160" [Unit::Of("device cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in the device; with banks or a preset in `media`, the time there is not included";
         queue: usize = "512" [Unit::Of("requests")] in FieldRange::Int(1, 1 << 20), "requests that the device can queue";
         media: Option<CxlMedia> = "" [Unit::Of("-")] in FieldRange::Table(CxlMedia::fields), "what stands behind the latency; left out, the latency is all";
+        ecc: Option<MemoryEcc> = "" [Unit::Of("-")] in FieldRange::Table(MemoryEcc::fields), "codes that correct errors, faults of cells, and the patrol that looks for them; left out, there are none (memory §6)";
     }
 }
 
@@ -44,15 +42,6 @@ impl CxlMemory {
     /// Bytes of a logical device.
     fn logical_bytes(&self) -> u64 {
         self.size / self.logical_devices.unwrap_or(1) as u64
-    }
-
-    /// The memory of a home, or of a device that asks for it directly, has its lines from 0 on, and no others. A host knows how
-    /// large its memory is; those do not.
-    fn of_home(&self, port: &SitePort) -> Option<Decoders> {
-        let interleave = Interleave::new(1, GRANULARITIES[0], Arithmetic::Modulo)?;
-        let mut decoders = Decoders::default();
-        decoders.push(Window { base: 0, size: self.size, interleave });
-        matches!(port.peer_role, PortRole::HomeMemory | PortRole::Requester).then_some(decoders)
     }
 }
 
@@ -72,7 +61,8 @@ impl Component for CxlMemory {
         let each = if step > LINE_BYTES { " for each logical device" } else { "" };
         let text = || ("size", format!("found {} bytes, expected a multiple of {LINE_BYTES} bytes{each}", self.size));
         let of_media = self.media.iter().flat_map(|media| media.check(self.size));
-        (!is_whole).then(text).into_iter().chain(of_media).collect()
+        let of_ecc = self.ecc.iter().flat_map(|ecc| ecc.check(self.size));
+        (!is_whole).then(text).into_iter().chain(of_media).chain(of_ecc).collect()
     }
 
     /// Logical devices are told apart by LD-IDs, which a switch gives.
@@ -92,35 +82,18 @@ impl Component for CxlMemory {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
-        let name = format!("{}.mem", site.path);
-        let (form, port_ids) = site.ports[0].link.cxl();
-        let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
-        let timing = timing(self.latency_cycles, self.queue, self.media.as_ref(), site)
-            .map_err(|text| NodeError::Joined { path: site.path.to_owned(), text })?;
-        let logical = |n: usize| LogicalDevice {
-            store: Store::new(BACKGROUND),
-            decoders: site.map.decoders(n).or_else(|| self.of_home(&site.ports[0])),
+        let parts = MemoryParts {
+            size: self.size,
+            logical_devices: self.logical_devices.unwrap_or(1),
+            latency_cycles: self.latency_cycles,
+            queue: self.queue,
+            media: self.media.as_ref(),
+            shared: SharedMedia::ONE,
+            dead_medium: None,
+            is_apart: false,
+            ecc: self.ecc.as_ref(),
+            arbiter: None,
         };
-        let config = DeviceConfig {
-            logical: (0..self.logical_devices.unwrap_or(1)).map(logical).collect(),
-            logical_bytes: self.logical_bytes(),
-            timing,
-            port: port_ids[1],
-            form,
-            link: site.ports[0].number,
-            place: name.clone(),
-        };
-        let result = Arc::<Mutex<MemoryResult>>::default();
-        let left = result.clone();
-        let kept = self.media.as_ref().filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset);
-        Ok(ComponentNode {
-            place: Box::new(move |p, clock, plugs| {
-                let Some((tx, rx)) = plugs.into_iter().map(ComponentPlug::cxl).next() else { return Ok(()) };
-                p.module(&name, clock, |bind| MemoryDevice::new(config, bind.attach(rx), bind.attach(tx), tap, result))
-            }),
-            measure: Box::new(move || media::measured(super::published(&left), kept)),
-            digest: Vec::new(),
-            ledger: None,
-        })
+        parts.elaborate(site, hub)
     }
 }

@@ -1,7 +1,9 @@
 //! The table `media` of a component with memory: what stands behind its latency, see [`scalepool_memory::backend`].
 //!
 //! A table with a `preset` is DRAM or HBM, of which the preset gives organisation and timing (`memory §2`); its other fields
-//! choose mapping, scheduler, refresh and queues (`memory §4`, `§5`).
+//! choose mapping, scheduler, refresh and queues (`memory §4`, `§5`). Or the preset is flash behind a buffer, memory with a latency and a
+//! bandwidth, or non-volatile memory in banks (`memory §9`). DRAM with `buffer` is a memory box: its pages are kept in HBM, as
+//! those of flash are in DRAM.
 
 use crate::field::{FieldRange, config};
 use crate::kind::{ConfigFinding, Site};
@@ -9,11 +11,18 @@ use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
 use crate::quantity::Unit;
 use scalepool_kernel::Clock;
-use scalepool_memory::backend::{self, BanksConfig, DramMedia, MemoryTiming};
+use scalepool_memory::LINE_BYTES;
+use scalepool_memory::backend::{
+    self, BanksConfig, BufferedMedia, DramMedia, InterleavedConfig, LineBufferConfig, MemoryTiming, ServerConfig,
+};
 use scalepool_memory::dram::channel::DramScheduling;
 use scalepool_memory::dram::controller::{DramPagePolicy, DramRefresh};
 use scalepool_memory::dram::preset::{self, DramOrganisation, DramPreset};
 use scalepool_memory::dram::{DramConfig, DramMap};
+use scalepool_memory::ecc::EccCounts;
+use scalepool_memory::flash::FlashPreset;
+use scalepool_memory::flash::preset as flash;
+use scalepool_memory::owner_clock::OwnerClock;
 use scalepool_nodes::cxl::memory::{DramFigures, MemoryResult};
 
 config! {
@@ -25,7 +34,14 @@ config! {
         interleave: u64 = "64" [Unit::Bytes] in FieldRange::OneOf(&[64, 128, 256, 512, 1024, 2048, 4096]), "bytes in a row in one bank before the next one follows, with kind = \"banks\" (a choice)";
         busy: u64 = "48 ns" [Unit::Time] in FieldRange::Int(1, 1 << 40), "time that a bank is busy with a request, rounded up to clock cycles; a write of a part of a line takes it twice; with kind = \"banks\" (a choice: about tRC of memory §2.2)";
         queue: usize = "8" [Unit::Of("requests")] in FieldRange::Int(1, 1 << 16), "requests that a bank holds, with the one that it does, before its next one holds up all that come; with kind = \"banks\" (a choice)";
-        preset: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(preset::KEYS), "DRAM or HBM of this kind: a device with all its commands (memory §2); the fields below belong to it";
+        preset: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&PRESETS), "DRAM or HBM of this kind: a device with all its commands (memory §2); flash_*: flash behind a buffer; nvm_2400: non-volatile memory in banks; fixed: a latency and a bandwidth (memory §9); the fields below belong to it";
+        latency: u64 = "60 ns" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time until a request reaches the server, with preset = \"fixed\" (memory §9)";
+        bandwidth: u64 = "64" [Unit::Of("GB/s")] in FieldRange::Int(1, 1 << 20), "bytes that the server passes on, with preset = \"fixed\" (memory §9)";
+        buffer: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(preset::KEYS), "DRAM or HBM in which pages are kept in front of the preset: with flash, left out, ddr4_3200aa (a choice); with DRAM, left out, none (memory §9)";
+        buffer_size: u64 = "64 MiB" [Unit::Bytes] in FieldRange::Int(4096, 1 << 40), "bytes of the buffer, a multiple of its ways times the page (memory §9)";
+        buffer_ways: u64 = "16" [Unit::Of("pages")] in FieldRange::Int(1, 64), "pages of a set of the buffer (memory §9)";
+        page: Option<u64> = "" [Unit::Bytes] in FieldRange::OneOf(&[256, 512, 1024, 2048, 4096, 8192, 16384]), "bytes of a page of the buffer; left out, the page of the flash, in front of DRAM 4 KiB (memory §9)";
+        lookup: u64 = "50 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "time of a lookup in the buffer (memory §9)";
         channels: Option<u32> = "" [Unit::Of("channels")] in FieldRange::Int(1, 1024), "channels; left out, those of one module, package or stack (memory §2.1)";
         ranks: u32 = "1" [Unit::Of("ranks")] in FieldRange::Int(1, 8), "ranks of a channel; 1 for HBM (memory §2.1)";
         map: String = "sp1" [Unit::Of("-")] in FieldRange::Words(DramMap::NAMES), "order of the fields of an address, most significant first (memory §5)";
@@ -38,6 +54,60 @@ config! {
         writes: usize = "64" [Unit::Of("requests")] in FieldRange::Int(1, 4096), "writes that a channel queues; they drain from three quarters down to one (memory §4)";
         front: u64 = "10 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "latency of the memory controller before a request is scheduled (memory §4)";
         back: u64 = "10 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "latency of the memory controller after the last data (memory §4)";
+    }
+}
+
+/// Presets that are no DRAM and no flash.
+const OTHERS: [&str; 2] = ["nvm_2400", "fixed"];
+const PRESETS: [&str; preset::KEYS.len() + flash::KEYS.len() + OTHERS.len()] = {
+    let (mut all, mut n) = ([""; preset::KEYS.len() + flash::KEYS.len() + OTHERS.len()], 0);
+    while n < all.len() {
+        let (of_flash, of_others) =
+            (n.wrapping_sub(preset::KEYS.len()), n.wrapping_sub(preset::KEYS.len() + flash::KEYS.len()));
+        all[n] = if n < preset::KEYS.len() {
+            preset::KEYS[n]
+        } else if of_flash < flash::KEYS.len() {
+            flash::KEYS[of_flash]
+        } else {
+            OTHERS[of_others]
+        };
+        n += 1;
+    }
+    all
+};
+/// DRAM in which pages of flash are kept, where the description names none (a choice).
+const FLASH_BUFFER: &str = "ddr4_3200aa";
+/// Page of a buffer in front of DRAM (a choice, that of flash).
+const BOX_PAGE: u64 = 4096;
+/// Pages that a request may wait for, one after the other, before a stall is suspected (a choice).
+const FLASH_WAITING: u64 = 512;
+/// nvm-2400: 16 banks with rows of 256 bytes, 150 ns for the array and 14.16 ns for an access, 500 ns for a write, 64 bits at
+/// 2400 MT/s, so 64 bytes in 3.34 ns (memory §9).
+const NVM_BANKS: u64 = 16;
+const NVM_ROW_BYTES: u64 = 256;
+const NVM_READ_FS: u64 = 150_000_000;
+const NVM_ACCESS_FS: u64 = 14_160_000;
+const NVM_WRITE_FS: u64 = 500_000_000;
+const NVM_LINE_FS: u64 = 3_333_334;
+/// Requests that a bank of it holds (a choice).
+const NVM_QUEUE: usize = 8;
+
+metrics! {
+    /// What a memory with a buffer, flash or codes counts.
+    pub static MEDIA_METRICS {
+        BUFFER_HITS = "buffer hits" ["lines"] Sum, "requests whose page was in the buffer";
+        BUFFER_MISSES = "buffer misses" ["pages"] Sum, "requests that asked the media for their page";
+        BUFFER_JOINED = "buffer joined" ["lines"] Sum, "requests that waited for a page on its way";
+        BUFFER_WRITTEN = "pages written behind" ["pages"] Sum, "dirty pages that left the buffer";
+        PAGE_READS = "flash reads" ["pages"] Sum, "pages that dies have read";
+        PROGRAMS = "flash programs" ["pages"] Sum, "pages that dies have programmed";
+        ERASES = "flash erases" ["blocks"] Sum, "blocks that dies have erased";
+        FLIPS = "bits flipped" ["bits"] Sum, "bits of cells that were flipped from outside";
+        CORRECTED = "reads corrected" ["lines"] Sum, "lines that requests read and the code corrected";
+        LOST = "lines lost" ["lines"] Sum, "lines that requests read and the code could not correct; they are poisoned";
+        SCRUBBED = "lines scrubbed" ["lines"] Sum, "lines that the patrol has read";
+        SCRUB_CORRECTED = "lines corrected by scrub" ["lines"] Sum, "lines that the patrol has corrected and written back";
+        SCRUB_LOST = "lines lost to scrub" ["lines"] Sum, "lines that the patrol could not correct; they are poisoned";
     }
 }
 
@@ -62,12 +132,27 @@ fn cycles(fs: u64, clock: Clock) -> u64 {
 }
 
 impl CxlMedia {
-    /// The DRAM that a preset and the fields say.
+    /// The DRAM that the preset and the fields say; that of the buffer has its own channels.
     fn dram(&self) -> Option<DramConfig> {
-        let preset = preset::find(self.preset.as_deref()?)?;
+        self.dram_of(self.preset.as_deref()?, self.channels)
+    }
+
+    /// The DRAM of the buffer, if there is one.
+    fn buffer_dram(&self) -> Option<DramConfig> {
+        let named = self.buffer.as_deref().or_else(|| self.flash().map(|_| FLASH_BUFFER));
+        self.dram_of(named?, None)
+    }
+
+    /// The flash that the preset says.
+    fn flash(&self) -> Option<&'static FlashPreset> {
+        flash::find(self.preset.as_deref()?)
+    }
+
+    fn dram_of(&self, key: &str, channels: Option<u32>) -> Option<DramConfig> {
+        let preset = preset::find(key)?;
         let preset = if self.hot { preset.hot() } else { *preset };
         let organisation = DramOrganisation {
-            channels: self.channels.unwrap_or(preset.organisation.channels),
+            channels: channels.unwrap_or(preset.organisation.channels),
             ranks: self.ranks,
             ..preset.organisation
         };
@@ -97,25 +182,73 @@ impl CxlMedia {
 
     /// What is wrong with it in front of a memory of so many bytes.
     pub fn check(&self, size: u64) -> Vec<ConfigFinding> {
-        let Some(dram) = self.dram() else { return Vec::new() };
-        let mut found: Vec<ConfigFinding> =
-            dram.check().into_iter().map(|(field, text)| ("media", format!("{field}: {text}"))).collect();
-        if self.kind != "fixed" {
+        let of_dram = |dram: &DramConfig, name: &str| -> Vec<ConfigFinding> {
+            dram.check().into_iter().map(|(field, text)| ("media", format!("{name}{field}: {text}"))).collect()
+        };
+        let mut found = self.dram().map(|dram| of_dram(&dram, "")).unwrap_or_default();
+        if self.preset.is_some() && self.kind != "fixed" {
             found.push(("media", format!("found kind = \"{}\" with a preset, expected one of them", self.kind)));
         }
-        let capacity = dram.preset.organisation.capacity_bytes();
-        if size > capacity {
-            let DramOrganisation { channels, ranks, .. } = dram.preset.organisation;
-            let of = format!("{channels} channels of {ranks} ranks of {}", dram.preset.key);
-            found.push(("size", format!("found {size} bytes, expected at most {capacity}, which {of} hold")));
+        if let Some(dram) = self.dram() {
+            let capacity = dram.preset.organisation.capacity_bytes();
+            if size > capacity {
+                let DramOrganisation { channels, ranks, .. } = dram.preset.organisation;
+                let of = format!("{channels} channels of {ranks} ranks of {}", dram.preset.key);
+                found.push(("size", format!("found {size} bytes, expected at most {capacity}, which {of} hold")));
+            }
+        } else if self.buffer.is_some() && self.flash().is_none() {
+            let text = "found a buffer without DRAM or flash behind it, expected a preset of one of these";
+            found.push(("media", text.to_owned()));
+        }
+        let Some(buffer) = self.buffer_dram() else { return found };
+        found.extend(of_dram(&buffer, "buffer: "));
+        let capacity = buffer.preset.organisation.capacity_bytes();
+        if self.buffer_size > capacity {
+            let text = format!(
+                "found buffer_size = {}, expected at most {capacity}, which {} holds",
+                self.buffer_size, buffer.preset.key
+            );
+            found.push(("media", text));
+        }
+        let set = self.page_bytes() * self.buffer_ways;
+        if !self.buffer_size.is_multiple_of(set) {
+            let text = format!(
+                "found buffer_size = {}, expected a multiple of {set}, a set of {} pages",
+                self.buffer_size, self.buffer_ways
+            );
+            found.push(("media", text));
         }
         found
     }
 
+    /// Whether pages are kept in front of DRAM, by a controller in front of all media.
+    pub fn is_buffered_dram(&self) -> bool {
+        self.flash().is_none() && self.buffer.is_some()
+    }
+
+    /// Bytes of a page of the buffer.
+    pub fn page_bytes(&self) -> u64 {
+        self.page.unwrap_or_else(|| self.flash().map_or(BOX_PAGE, |flash| flash.page_bytes))
+    }
+
+    /// Bits of a word that a die corrects by itself: 256 in HBM, else 128 (memory §6).
+    pub fn die_word_bits(&self) -> usize {
+        if self.preset.as_deref().is_some_and(|preset| preset.starts_with("hbm")) { 256 } else { 128 }
+    }
+
     /// Longest time that it makes a request wait by itself \[fs\].
     pub fn own_wait_fs(&self) -> u64 {
+        if let Some(flash) = self.flash() {
+            // Each of the requests that a component queues at most may wait for a page and push another one out.
+            return (flash.read_fs + flash.program_fs).saturating_mul(FLASH_WAITING).saturating_add(flash.erase_fs);
+        }
         let Some(DramConfig { preset, scheduling, front_fs, back_fs, .. }) = self.dram() else {
-            return self.busy.max(self.interval);
+            let named = match self.preset.as_deref() {
+                Some("fixed") => self.latency,
+                Some(_) => NVM_WRITE_FS * NVM_QUEUE as u64,
+                None => self.busy,
+            };
+            return named.max(self.interval);
         };
         // Bound of memory §10, M6, with the size of the queues.
         let t = &preset.timing;
@@ -126,39 +259,129 @@ impl CxlMedia {
     }
 }
 
-/// When a memory with these settings answers, on the clock of the site.
+/// Media of one kind that share the addresses of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedMedia {
+    /// How many.
+    pub count: usize,
+    /// Bytes in a row at one of them.
+    pub granule: u64,
+}
+
+impl SharedMedia {
+    /// One alone.
+    pub const ONE: SharedMedia = SharedMedia { count: 1, granule: LINE_BYTES };
+}
+
+/// When a memory with these settings answers, on the clock of the site. `has_code`: a write of a part of a line reads it first.
 ///
 /// # Errors
 /// What is wrong with the settings, see [`CxlMedia::check`].
 pub fn timing(
     latency_cycles: u64,
     in_flight: usize,
-    media: Option<&CxlMedia>,
+    (media, shared): (Option<&CxlMedia>, SharedMedia),
+    has_code: bool,
     site: &Site<'_>,
 ) -> Result<MemoryTiming, String> {
-    let clock = site.clock;
     let fixed = MemoryTiming { in_flight, ..MemoryTiming::fixed(latency_cycles) };
     let Some(media) = media else { return Ok(fixed) };
-    let banks = || BanksConfig {
-        banks: media.banks,
-        interleave_bytes: media.interleave,
-        busy_cycles: cycles(media.busy, clock),
-        queue: media.queue,
-    };
-    let behind = match media.dram() {
-        Some(dram) => {
-            let checked = DramMedia::new(dram, clock.period(), site.keeps_dram_commands);
-            backend::Media::Dram(Box::new(checked.map_err(|(field, text)| format!("media.{field}: {text}"))?))
+    let is_nvm = media.preset.as_deref() == Some(OTHERS[0]);
+    let own_fs = if is_nvm { NVM_ACCESS_FS } else { 0 };
+    let interval_fs = if is_nvm { media.interval.max(NVM_LINE_FS) } else { media.interval };
+    Ok(MemoryTiming {
+        latency_cycles: latency_cycles + cycles(own_fs, site.clock),
+        interval_cycles: cycles(interval_fs, site.clock),
+        media: media.behind(shared, has_code, site)?,
+        ..fixed
+    })
+}
+
+impl CxlMedia {
+    /// What stands behind the latency.
+    fn behind(&self, shared: SharedMedia, has_code: bool, site: &Site<'_>) -> Result<backend::Media, String> {
+        let clock = OwnerClock::new(site.clock.period());
+        let dram = |dram: DramConfig, keeps: bool| {
+            let dram = DramConfig { reads_before_partial_writes: has_code, ..dram };
+            let checked = DramMedia::new(dram, site.clock.period(), keeps);
+            checked.map(Box::new).map_err(|(field, text)| format!("media.{field}: {text}"))
+        };
+        let memory = match (self.dram(), self.preset.as_deref()) {
+            (Some(of_preset), _) => {
+                backend::Media::Dram(dram(of_preset, site.keeps_dram_commands && shared.count == 1)?)
+            }
+            (None, Some("fixed")) => {
+                // A GB/s is a byte in a nanosecond.
+                let byte_time = (1_000_000, self.bandwidth);
+                backend::Media::Server(ServerConfig { latency_fs: self.latency, byte_time, clock })
+            }
+            (None, Some("nvm_2400")) => backend::Media::Banks(BanksConfig {
+                banks: NVM_BANKS,
+                interleave_bytes: NVM_ROW_BYTES,
+                busy_cycles: cycles(NVM_READ_FS, site.clock),
+                write_busy_cycles: cycles(NVM_WRITE_FS, site.clock),
+                queue: NVM_QUEUE,
+            }),
+            _ if self.kind == "banks" => backend::Media::Banks(BanksConfig {
+                banks: self.banks,
+                interleave_bytes: self.interleave,
+                busy_cycles: cycles(self.busy, site.clock),
+                write_busy_cycles: cycles(self.busy, site.clock),
+                queue: self.queue,
+            }),
+            _ => backend::Media::Fixed,
+        };
+        // Media of flash have a controller with a buffer each; DRAM has one in front of all.
+        let several = |each: backend::Media| match shared {
+            SharedMedia { count: 1, .. } => each,
+            SharedMedia { count: media, granule } => {
+                backend::Media::Interleaved(Box::new(InterleavedConfig { media, granule, each }))
+            }
+        };
+        let Some(buffer) = self.buffer_dram() else { return Ok(several(memory)) };
+        let buffered = |behind| -> Result<backend::Media, String> {
+            Ok(backend::Media::Buffered(Box::new(LineBufferConfig {
+                bytes: self.buffer_size,
+                page_bytes: self.page_bytes(),
+                ways: self.buffer_ways,
+                lookup_fs: self.lookup,
+                memory: backend::Media::Dram(dram(buffer, false)?),
+                behind,
+                clock,
+            })))
+        };
+        match self.flash() {
+            Some(flash) => Ok(several(buffered(BufferedMedia::Flash(*flash))?)),
+            None => buffered(BufferedMedia::Memory(several(memory))),
         }
-        None if media.kind == "banks" => backend::Media::Banks(banks()),
-        None => backend::Media::Fixed,
-    };
-    Ok(MemoryTiming { interval_cycles: cycles(media.interval, clock), media: behind, ..fixed })
+    }
 }
 
 /// Figures of a memory; of one with this preset all commands.
 pub fn measured(result: MemoryResult, kept: Option<DramPreset>) -> ComponentMeasured {
-    let counts = result.dram.as_ref().map(dram_counts).unwrap_or_default();
+    let mut counts = result.dram.as_ref().map(dram_counts).unwrap_or_default();
+    if let Some((buffer, flash)) = result.buffer {
+        counts.extend([
+            (&BUFFER_HITS, buffer.hits),
+            (&BUFFER_MISSES, buffer.misses),
+            (&BUFFER_JOINED, buffer.joined),
+            (&BUFFER_WRITTEN, buffer.written),
+            (&PAGE_READS, flash.reads),
+            (&PROGRAMS, flash.programs),
+            (&ERASES, flash.erases),
+        ]);
+    }
+    let EccCounts { flips, corrected, lost, scrubbed, scrub_corrected, scrub_lost } = result.ecc;
+    if flips + scrubbed + corrected + lost > 0 {
+        counts.extend([
+            (&FLIPS, flips),
+            (&CORRECTED, corrected),
+            (&LOST, lost),
+            (&SCRUBBED, scrubbed),
+            (&SCRUB_CORRECTED, scrub_corrected),
+            (&SCRUB_LOST, scrub_lost),
+        ]);
+    }
     let dram_commands = kept.map(|preset| (preset, result.commands));
     ComponentMeasured { counts, broken: result.broken, dram_commands, ..ComponentMeasured::default() }
 }

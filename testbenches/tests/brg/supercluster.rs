@@ -61,12 +61,97 @@ fn brg_int_01_p() {
     assert!(count(&sound(TEXT, &with(&["traffic.bytes=64"])), "nbridge", "inbound writes") > 5);
 }
 
+/// The supercluster under pressure: accelerators have a third region in memory that a device with a tiny snoop filter keeps coherent, behind
+/// tiny conversion caches, so lines are recalled, written back and evicted all the time.
+fn pressed() -> String {
+    let cache = "cache = { mode = \"both\", capacity = \"1 KiB\", ways = 2, templates = 64 }";
+    let shared =
+        "shared = { kind = \"cxl.hdm-db-device\", clock = \"memory\", filter_sets = 2, filter_ways = 2 }\ntier2 = {";
+    TEXT.replacen("tier2 = {", shared, 1)
+        .replace("regions = 2", "regions = 3")
+        .replace("kind = \"bridge.ualink\"", &format!("kind = \"bridge.ualink\"\ncoherent_ports = 1\n{cache}"))
+        .replace("kind = \"bridge.nvlink\"", &format!("kind = \"bridge.nvlink\"\n{cache}"))
+        .replace(
+            "ports = [\"1\"] },\n]\ninbound = [{ base = \"32 GiB\"",
+            "ports = [\"1\"] },\n  { base = \"10 MiB\", size = \"5 MiB\", to = \"0\", class = \"MC\" },\n]\ninbound = [{ base = \"32 GiB\"",
+        )
+        .replace("[\"ubridge.cxl[0]\", \"tier2.cxl[0]\"],", "[\"ubridge.cxl[0]\", \"tier2.cxl[0]\"], [\"ubridge.coherent[0]\", \"shared.link[0]\"],")
+}
+
+/// Link errors, recalls of a snoop filter and evictions at once, with every monitor on: nobody finds a wrong byte.
+/// With SCALEPOOL_SOAK, 10^7 accesses or as many as `SCALEPOOL_ACCESSES` says.
+#[test]
+fn integrity_under_pressure() {
+    let text = pressed();
+    let errors = ["link.ualink_ber=1e-6", "link.cxl_ber=1e-6", "link.host_ber=1e-6", "link.nvlink_ber=1e-6"];
+    let mut sizes = ["traffic.operations=100", "gpu.requests=50", "host.accesses=40"].map(str::to_owned);
+    if std::env::var_os("SCALEPOOL_SOAK").is_some() {
+        let all = std::env::var("SCALEPOOL_ACCESSES").ok().and_then(|all| all.parse().ok()).unwrap_or(10_000_000_u64);
+        // Four accelerators, four GPUs and a host.
+        sizes = ["traffic.operations", "gpu.requests", "host.accesses"].map(|key| format!("{key}={}", all / 9));
+    }
+    let set: Vec<&str> = sizes.iter().map(String::as_str).chain(errors).collect();
+    let report = sound(&text, &set);
+    for (component, name) in [
+        ("ubridge", "snoops"),
+        ("ubridge", "dirty evictions"),
+        ("ubridge", "clean evictions"),
+        ("nbridge", "dirty evictions"),
+        ("tier2", "least port requests"),
+    ] {
+        assert!(count(&report, component, name) > 0, "{component}: {name}");
+    }
+}
+
+/// The counts of the description.
+#[test]
+fn brg_sup_05_p() {
+    assert_eq!(counts_of(TEXT), [4, 4, 1, 1, 1, 1]);
+}
+
+/// Components by kind: accelerators, GPUs, both kinds of bridges, nodes of tier 2, hosts.
+fn counts_of(text: &str) -> [u64; 6] {
+    let json = run(text, &SHORT).json();
+    let names: Vec<&String> = json["components"].as_object().expect("components").keys().collect();
+    ["accel[", "gpu[", "ubridge", "nbridge", "tier2", "host"]
+        .map(|prefix| names.iter().filter(|name| name.starts_with(prefix)).count() as u64)
+}
+
+/// With a GPU less the counts are others.
+#[test]
+fn brg_sup_05_n() {
+    let three = TEXT
+        .replace("kind = \"nvlink.gpu\", count = 4", "kind = \"nvlink.gpu\", count = 3")
+        .replace(
+            "[\"gpu[3].link[0]\", \"nswitch.port[3]\"], [\"nbridge.x[0]\", \"nswitch.port[4]\"]",
+            "[\"nbridge.x[0]\", \"nswitch.port[3]\"]",
+        )
+        .replace(
+            "kind = \"nvlink.switch\", clock = \"bridge\", ports = 5",
+            "kind = \"nvlink.switch\", clock = \"bridge\", ports = 4",
+        )
+        .replace(
+            "size = \"2 GiB\", to = \"16 GiB\", accelerators = [\"0\", \"1\", \"2\", \"3\"]",
+            "size = \"2 GiB\", to = \"16 GiB\", accelerators = [\"0\", \"1\"]",
+        );
+    assert_ne!(counts_of(&three)[1], 4);
+}
+
+/// All three ports of the node of tier 2 are used, by each bridge and the host.
+#[test]
+fn tier_2_is_shared() {
+    let report = sound(TEXT, &SHORT);
+    assert!(count(&report, "tier2", "least port requests") > 10, "{:?}", report.json()["components"]["tier2"]);
+}
+
 /// A bit that flips in what an accelerator has received is seen.
 #[test]
 fn brg_int_01_n() {
-    let tamper = "tamper = [\"0:700\", \"1:700\", \"2:700\", \"30:700\", \"31:700\"], traffic = { operations = 200";
-    let report = run(&TEXT.replace("traffic = { operations = 200", tamper), &SHORT);
-    assert!(report.violations.iter().any(|found| found.violation.rule == "SIM-E2E-01"));
+    let flips: Vec<String> = (0..60).map(|transaction| format!("\"{transaction}:300\"")).collect();
+    let tamper = format!("tamper = [{}], traffic = {{ operations = 200", flips.join(", "));
+    let report = run(&TEXT.replace("traffic = { operations = 200", &tamper), &SHORT);
+    let rules: Vec<_> = report.violations.iter().map(|found| (&found.place, found.violation.rule)).collect();
+    assert!(rules.iter().any(|(_, rule)| *rule == "SIM-E2E-01"), "{rules:?}");
 }
 
 /// Transactions of a run: what has begun by its id, and how often each id has ended.
@@ -140,9 +225,36 @@ fn brg_sup_06_p() {
         assert_eq!(path[1..3], ["nbridge", "nbridge"]);
         assert!(path.len() == 4 && path[3].starts_with("gpu["), "{path:?}");
     }
-    for (id, Begun { place, .. }) in &told.begun {
-        assert_eq!(told.ends.get(id), Some(&1), "{id} at {place}");
+}
+
+impl Told {
+    /// The first transaction that has not ended once, and the first end of none.
+    fn first_unbalanced(&self) -> Option<u64> {
+        let open = self.begun.keys().find(|id| self.ends.get(id) != Some(&1));
+        open.or_else(|| self.ends.keys().find(|id| !self.begun.contains_key(id))).copied()
     }
+}
+
+/// Everything that begins ends once: requests of both sides, posted ones, messages on CXL, answers.
+#[test]
+fn brg_int_03_p() {
+    let told = Told::of(&["traffic.operations=24", "gpu.requests=12", "host.accesses=2"]);
+    assert!(told.begun.len() > 500);
+    assert_eq!(told.first_unbalanced(), None);
+}
+
+/// An answer that is lost, one that comes twice, and one of nothing are found.
+#[test]
+fn brg_int_03_n() {
+    let mut told = Told::of(&["traffic.operations=4", "gpu.requests=2", "host.accesses=1"]);
+    let id = *told.begun.keys().nth(7).expect("more than that");
+    for ends in [0, 2] {
+        told.ends.insert(id, ends);
+        assert_eq!(told.first_unbalanced(), Some(id));
+    }
+    told.ends.insert(id, 1);
+    told.ends.insert(u64::MAX, 1);
+    assert_eq!(told.first_unbalanced(), Some(u64::MAX));
 }
 
 /// Without what joins a request to its cause the path would end at the second bridge.
@@ -173,8 +285,10 @@ fn what_memory_holds_at_first_is_known_behind_two_windows() {
     // A host at the same bridge would judge bytes by its own addresses, so it is refused.
     let error = resolves(&moved).err().expect("it is refused");
     assert!(error.contains("a host judges bytes by its addresses"), "{error}");
-    let text: String = moved.lines().filter(|line| !line.contains("host")).map(|line| format!("{line}\n")).collect();
-    let text = text.replace("target_ports = 2", "target_ports = 1");
+    let of_host =
+        |line: &&str| ["host", "[memory_map]", "hbm = {", "tier2 = { base"].iter().any(|word| line.contains(word));
+    let text: String = moved.lines().filter(|line| !of_host(line)).map(|line| format!("{line}\n")).collect();
+    let text = text.replace("target_ports = 2", "target_ports = 1").replace("ports = 3", "ports = 2");
     let report = sound(&text, &["traffic.operations=40", "gpu.requests=10"]);
     assert!(count(&report, "nbridge", "inbound reads") > 10);
 }
@@ -277,6 +391,14 @@ fn descriptions_that_ask_for_more_are_refused() {
         (window("{ accelerators = [\"0\", \"1\", \"2\"] }"), "1, 2, 4, 8 or 16"),
         (window("{ accelerators = [\"one\"] }"), "found accelerator `one`"),
         (window("{ rights = [\"0:rx\"] }"), "found rights `0:rx`"),
+        (
+            TEXT.replace("to = \"512 MiB\"", "to = \"1000 MiB\""),
+            "expected addresses of the memory there, 0x0 to 0x40000000",
+        ),
+        (
+            TEXT.replace("size = \"5 MiB\", to = \"16 GiB\"", "size = \"5 MiB\", to = \"15 GiB\""),
+            "expected addresses of the memory there, 0x400000000 to",
+        ),
         (window("{ rights = [\"0:rwa\"] }"), "found rights `0:rwa`"),
         (window("{ base = 0 }, { base = \"1 MiB\" }"), "do not overlap"),
         (TEXT.replace("target_ports = 2", "target_ports = 2\ninbound_groups = [\"4096:0\"]"), "4096"),

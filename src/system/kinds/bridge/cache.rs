@@ -5,7 +5,7 @@
 
 use crate::field::{FieldRange, config};
 use crate::kind::{ConfigFinding, Site};
-use crate::kinds::media::{CxlMedia, timing};
+use crate::kinds::media::{CxlMedia, SharedMedia, timing};
 use crate::metric::{MetricValue, metrics};
 use crate::quantity::Unit;
 use scalepool_bridge::cache::control::CONTROL_BYTES;
@@ -127,7 +127,9 @@ impl BridgeCacheFields {
     /// What is wrong with its settings.
     pub fn memory(&self, site: &Site<'_>) -> Result<Option<MemoryTiming>, String> {
         let latency = self.latency_cycles.unwrap_or(if self.media.is_some() { 0 } else { ACCESS_CYCLES });
-        self.keeps_lines().then(|| timing(latency, MOST_ACCESSES, self.media.as_ref(), site)).transpose()
+        self.keeps_lines()
+            .then(|| timing(latency, MOST_ACCESSES, (self.media.as_ref(), SharedMedia::ONE), false, site))
+            .transpose()
     }
 
     /// What is wrong with its registers beside these windows.

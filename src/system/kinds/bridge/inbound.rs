@@ -9,7 +9,7 @@ use super::first_lines;
 use super::windows::{InboundWindowFields, groups_of_sources};
 use crate::channels::{ChannelWait, Reach};
 use crate::field::{FieldRange, config};
-use crate::kind::{ConfigFinding, DomainMember, NodeError, PortDecl, PortRole, Site, SitePort};
+use crate::kind::{ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site, SitePort};
 use crate::kinds::cxl_links;
 use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
@@ -78,10 +78,14 @@ impl InboundFields {
         PortDecl { name: "target", len, links, role: PortRole::Device }
     }
 
-    /// First address behind all windows; `None`: there is none.
-    pub fn memory_bytes(&self) -> Option<u64> {
-        let end = |(fields, _): &(InboundWindowFields, TextPlace)| fields.base.saturating_add(fields.size);
-        self.inbound.iter().map(end).max()
+    /// The memory at its target ports: from the first window to the end of the last one.
+    pub fn offer(&self) -> Offer {
+        let windows = || self.inbound.iter().map(|(fields, _)| fields);
+        Offer {
+            memory_bytes: windows().map(|window| window.base.saturating_add(window.size)).max(),
+            memory_from: windows().map(|window| window.base).min().unwrap_or(0),
+            ..Offer::default()
+        }
     }
 
     /// The windows of a bridge among so many accelerators.

@@ -5,6 +5,7 @@
 //! says what that holds at first.
 
 pub mod cache;
+pub mod halves;
 pub mod inbound;
 pub mod nvlink;
 pub mod outbound;
@@ -12,10 +13,10 @@ pub mod stages;
 pub mod ualink;
 pub mod windows;
 
-use crate::kind::{ComponentPlug, NodePart, Site};
+use crate::kind::{ComponentPlug, Site};
 use crate::measured::ComponentMeasured;
 use inbound::InboundPart;
-use outbound::{OutboundFields, OutboundPart};
+use outbound::OutboundPart;
 use scalepool_kernel::{InEnd, OutEnd};
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::first_lines::FirstLines;
@@ -25,11 +26,6 @@ use std::sync::Arc;
 /// What the memory at the device's end of a CXL link holds at first, said by the device if its addresses do not say it.
 fn first_lines(site: &Site<'_>, link: u32) -> Arc<FirstLines> {
     site.shared.get(&format!("first lines of memory at CXL link {link}"), FirstLines::default)
-}
-
-/// What a bridge with these windows is to the accelerators: without any it asks alone.
-fn node_part(outbound: &OutboundFields) -> NodePart {
-    if outbound.windows.is_empty() { NodePart::Requester } else { NodePart::Memory }
 }
 
 /// Why traffic with atomics cannot be judged beside a bridge that refuses them; `others` are the choices without.

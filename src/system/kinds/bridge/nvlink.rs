@@ -5,16 +5,17 @@
 //! description: both directions are read and judged; each link of NVLink is dealt to both halves, requests of GPUs and their answers to
 //! one, requests of the bridge and their answers to the other.
 
+use super::halves::{AcceleratorLink, BridgeHalves};
 use super::inbound::{INBOUND_METRICS, InboundFields};
 use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
-use super::{cache::CACHE_METRICS, dealt, measure, node_part};
+use super::{cache::CACHE_METRICS, dealt, measure};
 use crate::channels::ChannelWait;
 use crate::coherence::Coherent;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
     Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, NodeLedger,
-    NodePart, Offer, PortDecl, PortRole, Site, SitePort, component,
+    NodePart, Offer, PortDecl, Site, SitePort, component,
 };
 use crate::kinds::media::DRAM_METRICS;
 use crate::kinds::nvlink_link::{POSTED, REQUEST, RESPONSE};
@@ -39,6 +40,16 @@ pub const KIND: ComponentKind = ComponentKind {
     metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS],
 };
 
+/// Its links to GPUs.
+const LINK: AcceleratorLink = AcceleratorLink {
+    links: &["nvlink"],
+    outbound: WindowLimits::OUTBOUND_NVLINK,
+    inbound: WindowLimits::INBOUND_NVLINK,
+    request: REQUEST,
+    posted: Some(POSTED),
+    response: RESPONSE,
+};
+
 config! {
     /// A bridge.
     pub struct BridgeNvlink with { outbound: OutboundFields, inbound: InboundFields } {
@@ -48,45 +59,35 @@ config! {
 }
 
 impl BridgeNvlink {
-    /// Its ports: those of NVLink, of CXL, and targets.
-    fn split<'a>(&self, ports: &'a [SitePort]) -> [&'a [SitePort]; 3] {
-        let (x, rest) = ports.split_at(self.x_ports);
-        let (cxl, targets) = rest.split_at(self.outbound.count());
-        [x, cxl, targets]
+    fn halves(&self) -> BridgeHalves<'_> {
+        let BridgeNvlink { x_ports, outbound, inbound, .. } = self;
+        BridgeHalves { link: &LINK, x_ports: *x_ports, outbound, inbound }
     }
 }
 
 impl Component for BridgeNvlink {
     fn ports(&self) -> Vec<PortDecl> {
-        let x = PortDecl { name: "x", len: Some(self.x_ports), links: &["nvlink"], role: PortRole::Node };
-        [x].into_iter().chain(self.outbound.ports()).chain([self.inbound.ports()]).collect()
+        self.halves().ports()
     }
 
     fn offer(&self) -> Offer {
-        Offer { memory_bytes: self.inbound.memory_bytes(), ..Offer::default() }
+        self.inbound.offer()
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
-        let outbound = self.outbound.check(WindowLimits::OUTBOUND_NVLINK);
-        outbound.into_iter().chain(self.inbound.check(WindowLimits::INBOUND_NVLINK)).collect()
+        self.halves().check()
     }
 
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let [x, _, targets] = self.split(ports);
-        let other = x.iter().find(|port| port.link.carried != x[0].link.carried).map(|port| {
-            let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
-            ("x_ports", text)
-        });
-        let inbound = self.inbound.check_joined(WindowLimits::INBOUND_NVLINK, member, targets);
-        other.into_iter().chain(inbound).collect()
+        self.halves().check_joined(member, ports)
     }
 
     fn coherent(&self, path: &str) -> Option<Coherent> {
-        self.outbound.coherent(path, &self.ports())
+        self.halves().coherent(path)
     }
 
     fn node_part(&self) -> NodePart {
-        node_part(&self.outbound)
+        self.halves().node_part()
     }
 
     fn refuses_atomics(&self) -> bool {
@@ -98,16 +99,15 @@ impl Component for BridgeNvlink {
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
-        let outbound = self.outbound.waits(REQUEST, Some(POSTED), RESPONSE);
-        Some(outbound.into_iter().chain(self.inbound.waits(REQUEST)).collect())
+        Some(self.halves().waits())
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let DomainMember { own, fabric, .. } = site.member;
-        let ([_, cxl, targets], timing) = (self.split(site.ports), self.stages.timing());
-        let setup = (WindowLimits::OUTBOUND_NVLINK, BridgeOrder::Blocks, timing);
+        let ([_, cxl, targets], timing) = (self.halves().split(site.ports), self.stages.timing());
+        let setup = (LINK.outbound, BridgeOrder::Blocks, timing);
         let outbound = self.outbound.elaborate(setup, cxl, site, hub)?;
-        let setup = (WindowLimits::INBOUND_NVLINK, timing, (|_, address| BACKGROUND.line(address)) as _);
+        let setup = (LINK.inbound, timing, (|_, address| BACKGROUND.line(address)) as _);
         let inbound = self.inbound.elaborate(setup, targets, site, hub)?;
         let ledger: Arc<Mutex<NvlLedger>> = Arc::default();
         let entered = ledger.clone();

@@ -10,7 +10,7 @@ use super::windows::{BridgeWindowFields, groups_of_sources};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{AgentEnd, Coherent, Seat, recorded};
 use crate::field::{FieldRange, config};
-use crate::kind::{CoherenceProtocol, ConfigFinding, CxlSide, NodeError, PortDecl, PortRole, Site, SitePort};
+use crate::kind::{CoherenceProtocol, ConfigFinding, CxlSide, NodeError, Offer, PortDecl, PortRole, Site, SitePort};
 use crate::kinds::media::{self, CxlMedia};
 use crate::kinds::memory_behind;
 use crate::measured::ComponentMeasured;
@@ -24,7 +24,7 @@ use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::watched::{BridgeLines, PortWatch};
-use scalepool_bridge::window::{BridgeRoute, BridgeWindows, WindowClass, WindowLimits};
+use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, WindowClass, WindowLimits};
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder};
 use scalepool_memory::dram::preset::DramPreset;
@@ -85,6 +85,11 @@ impl OutboundFields {
         self.cxl_ports + self.coherent_ports
     }
 
+    /// Whether any window leads to CXL.
+    pub fn has_windows(&self) -> bool {
+        !self.windows.is_empty()
+    }
+
     /// Whether a window leads to memory that nobody keeps coherent, where no atomic can be done (`bridge` §4.1, BRG-MAP-14).
     pub fn refuses_atomics(&self) -> bool {
         self.windows.iter().any(|(window, _)| window.class == "MN")
@@ -111,6 +116,26 @@ impl OutboundFields {
         };
         let unused = (!is_whole).then(text);
         windows.err().into_iter().chain(unused).chain(of_cache).chain(of_control).collect()
+    }
+
+    /// Windows that lead beyond the memory at one of their CXL ports; `ports` are all of these.
+    pub fn check_joined(&self, limits: WindowLimits, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let Ok(windows) = self.windows(limits) else { return Vec::new() };
+        let beyond = |(n, window): (usize, &BridgeWindow)| {
+            let (first, end) = (window.out_base, window.out_base.saturating_add(window.size));
+            let port = window.ports.iter().map(|port| &ports[*port]).find(|port| {
+                let Offer { memory_from, memory_bytes, .. } = port.peer;
+                first < memory_from || memory_bytes.is_some_and(|bytes| end > bytes)
+            })?;
+            let Offer { memory_from, memory_bytes, .. } = port.peer;
+            let memory = memory_bytes.unwrap_or(0);
+            let text = format!(
+                "found window {n} from {first:#x} to {end:#x} at {}, expected addresses of the memory there, {memory_from:#x} to {memory:#x}",
+                port.path
+            );
+            Some(("windows", text))
+        };
+        windows.list().iter().enumerate().filter_map(beyond).collect()
     }
 
     /// Without a cache it holds a line of a device from the grant to the write back, and no other; with one, as long as it keeps it.

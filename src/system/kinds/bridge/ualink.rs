@@ -6,16 +6,17 @@
 //! and judged, the class of order follows from the links; each UALink is dealt to both halves, requests of accelerators and their
 //! responses to one, requests of the bridge and their responses to the other.
 
+use super::halves::{AcceleratorLink, BridgeHalves};
 use super::inbound::{INBOUND_METRICS, InboundFields};
 use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
-use super::{cache::CACHE_METRICS, dealt, measure, node_part};
+use super::{cache::CACHE_METRICS, dealt, measure};
 use crate::channels::ChannelWait;
 use crate::coherence::Coherent;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
     Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
-    NodeLedger, NodePart, Offer, PortDecl, PortRole, Site, SitePort, component,
+    NodeLedger, NodePart, Offer, PortDecl, Site, SitePort, component,
 };
 use crate::kinds::media::DRAM_METRICS;
 use crate::kinds::ualink_accelerator::protection;
@@ -46,6 +47,16 @@ pub const KIND: ComponentKind = ComponentKind {
     metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS],
 };
 
+/// Its links to accelerators.
+const LINK: AcceleratorLink = AcceleratorLink {
+    links: &["ualink"],
+    outbound: WindowLimits::OUTBOUND,
+    inbound: WindowLimits::INBOUND_UALINK,
+    request: REQUEST,
+    posted: None,
+    response: RESPONSE,
+};
+
 config! {
     /// A bridge.
     pub struct BridgeUalink with { outbound: OutboundFields, inbound: InboundFields } {
@@ -55,45 +66,37 @@ config! {
 }
 
 impl BridgeUalink {
-    /// Its ports: those of UALink, of CXL, and targets.
-    fn split<'a>(&self, ports: &'a [SitePort]) -> [&'a [SitePort]; 3] {
-        let (x, rest) = ports.split_at(self.x_ports);
-        let (cxl, targets) = rest.split_at(self.outbound.count());
-        [x, cxl, targets]
+    fn halves(&self) -> BridgeHalves<'_> {
+        let BridgeUalink { x_ports, outbound, inbound, .. } = self;
+        BridgeHalves { link: &LINK, x_ports: *x_ports, outbound, inbound }
     }
 }
 
 impl Component for BridgeUalink {
     fn ports(&self) -> Vec<PortDecl> {
-        let x = PortDecl { name: "x", len: Some(self.x_ports), links: &["ualink"], role: PortRole::Node };
-        [x].into_iter().chain(self.outbound.ports()).chain([self.inbound.ports()]).collect()
+        self.halves().ports()
     }
 
     fn offer(&self) -> Offer {
-        Offer { memory_bytes: self.inbound.memory_bytes(), ..Offer::default() }
+        self.inbound.offer()
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
-        let outbound = self.outbound.check(WindowLimits::OUTBOUND);
-        outbound.into_iter().chain(self.inbound.check(WindowLimits::INBOUND_UALINK)).collect()
+        self.halves().check()
     }
 
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let [x, _, targets] = self.split(ports);
+        let halves = self.halves();
+        let [x, ..] = halves.split(ports);
         let guarded = x.iter().find(|port| protection(port) != Protection::Off).map(|port| {
             let text = format!("found authentication at {}, expected none: the bridge does not check tags", port.path);
             ("x_ports", text)
         });
-        let other = x.iter().find(|port| port.link.carried != x[0].link.carried).map(|port| {
-            let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
-            ("x_ports", text)
-        });
-        let inbound = self.inbound.check_joined(WindowLimits::INBOUND_UALINK, member, targets);
-        guarded.into_iter().chain(other).chain(inbound).collect()
+        guarded.into_iter().chain(halves.check_joined(member, ports)).collect()
     }
 
     fn coherent(&self, path: &str) -> Option<Coherent> {
-        self.outbound.coherent(path, &self.ports())
+        self.halves().coherent(path)
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -101,7 +104,7 @@ impl Component for BridgeUalink {
     }
 
     fn node_part(&self) -> NodePart {
-        node_part(&self.outbound)
+        self.halves().node_part()
     }
 
     fn refuses_atomics(&self) -> bool {
@@ -113,18 +116,17 @@ impl Component for BridgeUalink {
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
-        let outbound = self.outbound.waits(REQUEST, None, RESPONSE);
-        Some(outbound.into_iter().chain(self.inbound.waits(REQUEST)).collect())
+        Some(self.halves().waits())
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (name, DomainMember { own, fabric, .. }) = (site.path.to_owned(), site.member);
-        let ([x, cxl, targets], timing) = (self.split(site.ports), self.stages.timing());
+        let ([x, cxl, targets], timing) = (self.halves().split(site.ports), self.stages.timing());
         let is_strict = matches!(x[0].link.carried, Carried::Ualink { strict: true, .. });
         let order = if is_strict { BridgeOrder::Sources } else { BridgeOrder::Blocks };
-        let outbound = self.outbound.elaborate((WindowLimits::OUTBOUND, order, timing), cxl, site, hub)?;
+        let outbound = self.outbound.elaborate((LINK.outbound, order, timing), cxl, site, hub)?;
         let memory = |accelerator, address| BACKGROUND.line(global(accelerator, address));
-        let setup = (WindowLimits::INBOUND_UALINK, timing, memory as _);
+        let setup = (LINK.inbound, timing, memory as _);
         let inbound = self.inbound.elaborate(setup, targets, site, hub)?;
         let ledger: Arc<Mutex<UalLedger>> = Arc::default();
         let entered = ledger.clone();

@@ -1,0 +1,44 @@
+//! The patrol scrub: every line is read once in a while, before a second error joins the first (`memory §6.4`, \[D\]).
+//!
+//! Modelled: one line for each interval, in address order, around and around. Demands go first: the owner lets the patrol go when no
+//! request waits, and with one anyhow once a whole interval has passed, so it delays a request by one access at most.
+//! Left out: the error check and scrub that DDR5 does by itself.
+//!
+//! A walk: the interval has passed and line n is due. The owner reads it ([`Patrol::due`], [`Patrol::taken`]) and writes it back if it was
+//! corrected. Line n + 1 is due one interval after line n was due, however late that went.
+
+use crate::LINE_BYTES;
+
+/// Where a patrol stands.
+#[derive(Debug, Clone)]
+pub struct Patrol {
+    interval_cycles: u64,
+    lines: u64,
+    next_line: u64,
+    due: u64,
+}
+
+impl Patrol {
+    /// A patrol of so many lines with an interval of at least one cycle. The first line is due after one interval.
+    pub fn new(interval_cycles: u64, lines: u64) -> Patrol {
+        let interval_cycles = interval_cycles.max(1);
+        Patrol { interval_cycles, lines: lines.max(1), next_line: 0, due: interval_cycles }
+    }
+
+    /// The cycle at which the next line is due, which may be past.
+    pub fn due_at(&self) -> u64 {
+        self.due
+    }
+
+    /// The address of the line that may be read at a cycle: one that is due, beside requests that wait one that is due for an interval.
+    pub fn due(&self, cycle: u64, has_waiting: bool) -> Option<u64> {
+        let from = if has_waiting { self.due + self.interval_cycles } else { self.due };
+        (cycle >= from).then_some(self.next_line * LINE_BYTES)
+    }
+
+    /// The line that was due is read.
+    pub fn taken(&mut self) {
+        self.next_line = (self.next_line + 1) % self.lines;
+        self.due += self.interval_cycles;
+    }
+}

@@ -1,0 +1,446 @@
+//! A memory on CXL with host-managed memory (HDM-H): the expander of a host, and the memory node that several share.
+//!
+//! Modelled: ports, each the end of a link, in front of one memory. Requests of a port are served in order of arrival, at most one a
+//! cycle of all ports, chosen by an arbiter, and answered when the memory behind them is done, which may be out of order where lines
+//! differ: a fixed latency, banks, DRAM or flash (see [`backend`](scalepool_memory::backend)). What is answered is the business of the
+//! device of the coherence engine ([`HdmH`](scalepool_coherence::mem::HdmH)), the one that the chapter 14 tests judge, over a store with
+//! real bytes, byte enables, codes and poison ([`server`]); a message that is in no row of its table breaks that row's rule and gets no
+//! answer. HDM decoders make device addresses of system addresses. A patrol reads line after line where nobody asks. Left out: stored meta
+//! values, DevLoad other than light load.
+//!
+//! A walk through one cycle: answers whose time has come leave as far as the channel of their port has room; one request is taken if
+//! the memory has room for it, and applied to the store at once, so requests to one line take effect in order of arrival, whatever
+//! their ports; with no request at any port the patrol may read its line.
+
+mod server;
+mod upsets;
+
+pub use server::{DeadMedium, LogicalDevice, MemoryRoute, shown_form};
+pub use upsets::UpsetConfig;
+
+use super::{cxl_tag, shown};
+use crate::PlacedViolation;
+use scalepool_arbiter::{Arbiter, Requests};
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
+use scalepool_memory::LINE_BYTES;
+use scalepool_memory::backend::{DramView, LineBufferCounts, MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
+use scalepool_memory::dram::channel::DramCounts;
+use scalepool_memory::dram::{DramCommand, DramFinding};
+use scalepool_memory::ecc::{EccCounts, Patrol};
+use scalepool_memory::flash::FlashCounts;
+use scalepool_protocols::cxl::message::{Message, MessageForm};
+use scalepool_protocols::wire::{At, Violation};
+use scalepool_trace::wait::WAIT_OVER;
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
+use server::Server;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use upsets::Upsets;
+
+/// How the device is built.
+pub struct DeviceConfig {
+    /// Logical devices, by LD-ID; a device without any has one.
+    pub logical: Vec<LogicalDevice>,
+    /// Bytes of each; they follow one another in the memory behind.
+    pub logical_bytes: u64,
+    /// When requests are answered, in cycles of its clock.
+    pub timing: MemoryTiming,
+    /// Ports, each with the number of its link, for traces.
+    pub ports: Vec<(MemoryRoute, u32)>,
+    /// Which port's request is taken.
+    pub arbiter: Box<dyn Arbiter>,
+    /// The patrol; `None`: none.
+    pub patrol: Option<Patrol>,
+    /// Bits that flip in the run.
+    pub upsets: UpsetConfig,
+    /// Each port reaches the logical device of its number alone, as the media of a JBOM.
+    pub is_apart: bool,
+    /// Its name, for what breaks a rule.
+    pub place: String,
+}
+
+/// An answer that waits for the memory or for its port.
+struct Answer {
+    port: usize,
+    transaction: u64,
+    message: Message,
+}
+
+/// What is under way in the memory.
+struct UnderWay {
+    /// When it came.
+    since: Time,
+    /// The answer; a read or a write of the patrol has none.
+    answer: Option<Answer>,
+}
+
+/// What a device leaves behind.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryResult {
+    /// Rules that requests broke, or commands of its DRAM.
+    pub broken: Vec<PlacedViolation>,
+    /// Figures of its DRAM, if it has that.
+    pub dram: Option<DramFigures>,
+    /// Commands of its DRAM, if they are kept; those of one channel in order.
+    pub commands: Vec<DramCommand>,
+    /// What its buffer and the flash behind it have counted, if it has that.
+    pub buffer: Option<(LineBufferCounts, FlashCounts)>,
+    /// What its codes have counted.
+    pub ecc: EccCounts,
+    /// By port: requests that were taken.
+    pub requests: Vec<u64>,
+}
+
+/// Figures of the DRAM of a device, of all of it together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DramFigures {
+    /// What its channels have done.
+    pub counts: DramCounts,
+    /// Bytes that went over its data buses.
+    pub bytes: u64,
+    /// Time at which the last data ended \[fs\].
+    pub last_data_fs: u64,
+}
+
+/// A port of the device.
+struct MemoryPort {
+    link: u32,
+    rx: In<Message>,
+    tx: Out<Message>,
+    /// Answers whose time has come.
+    ready: VecDeque<(Time, Answer)>,
+    /// The first answer is ready and has no room, as the trace says.
+    is_held: bool,
+    /// Its next request waits for the memory or for the arbiter, as the trace says.
+    is_waiting: bool,
+    requests: u64,
+}
+
+impl MemoryPort {
+    /// A request as its host knows it.
+    fn handle(&self, request: &Message) -> Option<TransactionHandle> {
+        let (host, device, tag) = match request {
+            // A link has port identifiers or LD-IDs.
+            Message::M2sReq(header) => (header.spid, header.dpid | u16::from(header.ld_id), header.tag),
+            Message::M2sRwd(header, _) => (header.spid, header.dpid | u16::from(header.ld_id), header.tag),
+            _ => return None,
+        };
+        Some(cxl_tag(self.link, host, device, tag))
+    }
+}
+
+/// The device.
+pub struct MemoryDevice {
+    server: Server,
+    /// How traces spell messages.
+    form: MessageForm,
+    memory: Box<dyn MemoryBackend<UnderWay>>,
+    ports: Vec<MemoryPort>,
+    arbiter: Box<dyn Arbiter>,
+    /// Scratch: by port, when the memory takes its first request.
+    takes: Vec<Option<(u64, MemoryRequest)>>,
+    /// Requests that are in flight at most, those included that wait at their ports.
+    most: usize,
+    /// Reads and writes of the patrol that are in flight.
+    patrolling: usize,
+    patrol: Option<Patrol>,
+    /// The line that the patrol writes back.
+    write_back: Option<u64>,
+    upsets: Upsets,
+    place: String,
+    tap: Tap,
+    broken: Vec<PlacedViolation>,
+    /// By DRAM: rules broken by its commands that stand in `broken`.
+    findings: Vec<usize>,
+    result: Arc<Mutex<MemoryResult>>,
+}
+
+impl MemoryDevice {
+    /// A device with the channel ends of its ports; `result` is filled when the run is looked at.
+    pub fn new(
+        config: DeviceConfig,
+        channels: Vec<(In<Message>, Out<Message>)>,
+        rng: Rng,
+        tap: Tap,
+        result: Arc<Mutex<MemoryResult>>,
+    ) -> MemoryDevice {
+        let DeviceConfig { logical, logical_bytes, timing, ports, arbiter, patrol, upsets, is_apart, place } = config;
+        let routes = ports.iter().map(|(route, _)| *route).collect();
+        let port = |((_, link), (rx, tx))| MemoryPort {
+            link,
+            rx,
+            tx,
+            ready: VecDeque::new(),
+            is_held: false,
+            is_waiting: false,
+            requests: 0,
+        };
+        let server = Server::new(logical, (logical_bytes, is_apart), routes);
+        MemoryDevice {
+            form: server.shown(),
+            server,
+            most: timing.in_flight,
+            memory: timing.build(),
+            ports: ports.into_iter().zip(channels).map(port).collect(),
+            arbiter,
+            takes: Vec::new(),
+            patrolling: 0,
+            patrol,
+            write_back: None,
+            upsets: Upsets::new(upsets, rng),
+            place,
+            tap,
+            broken: Vec::new(),
+            findings: Vec::new(),
+            result,
+        }
+    }
+
+    /// Answers that are ready and have not left.
+    fn ready(&self) -> usize {
+        self.ports.iter().map(|port| port.ready.len()).sum()
+    }
+
+    /// The cycle from which the memory takes the first request at a port, with that request.
+    fn takes_at(&mut self, port: usize, cx: &Cx, cycle: u64) -> Option<(u64, MemoryRequest)> {
+        let request = self.server.request(port, self.ports[port].rx.peek(cx)?);
+        let is_full = self.memory.in_flight() - self.patrolling + self.ready() >= self.most;
+        if is_full {
+            return None;
+        }
+        self.memory.room_at(cycle, &request).map(|at| (at, request))
+    }
+
+    /// Says of the next request of a port that it waits, and when it does no more.
+    fn show_waiting(&mut self, port: usize, is_waiting: bool, cx: &Cx, at: Stamp) {
+        if is_waiting == self.ports[port].is_waiting {
+            return;
+        }
+        self.ports[port].is_waiting = is_waiting;
+        let front = self.ports[port].rx.peek(cx).copied();
+        if let Some(handle) = front.and_then(|request| self.ports[port].handle(&request)) {
+            let body = || if is_waiting { Body::Wait { wait: Wait::Room, holder: 0 } } else { Body::Mark(WAIT_OVER) };
+            self.tap.named(TransactionNaming::By(handle), at, RecordKind::Mark, 0, 0, body);
+        }
+    }
+
+    /// The answer to a request; the rules that it breaks are kept.
+    fn serve(&mut self, port: usize, request: &Message, at: Stamp) -> Option<Message> {
+        let answer = self.server.serve(port, request);
+        for event in &self.server.step.events {
+            let address = event.line.map_or_else(String::new, |line| format!(" at {:#x}", line.address()));
+            let violation = Violation {
+                rule: event.rule,
+                at: At::Byte(0),
+                found: format!("{}{address}", event.found),
+                expected: event.expected.clone(),
+                text: event.text(),
+            };
+            self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
+            self.broken.push(PlacedViolation { place: self.place.clone(), violation });
+        }
+        answer
+    }
+
+    /// Lets the memory do what is due; the rules that its commands break are kept.
+    fn advance(&mut self, at: Stamp) {
+        self.memory.advance(at.cycle);
+        let mut n = 0;
+        while let Some(DramView { findings, .. }) = self.memory.dram(n) {
+            self.findings.resize(self.findings.len().max(n + 1), 0);
+            let new = &findings[self.findings[n]..];
+            self.findings[n] = findings.len();
+            for placed in new.iter().map(|finding| violation(finding, &self.place)) {
+                self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(placed.violation.clone()));
+                self.broken.push(placed);
+            }
+            n += 1;
+        }
+    }
+
+    /// Sends what has ended, as far as the ports have room.
+    fn send(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(UnderWay { since, answer }) = self.memory.pop(at.cycle) {
+            match answer {
+                Some(answer) => self.ports[answer.port].ready.push_back((since, answer)),
+                None => self.patrolling -= 1,
+            }
+        }
+        let form = self.form;
+        for port in &mut self.ports {
+            while port.tx.has_room(cx, 1)
+                && let Some((_, Answer { transaction, message, .. })) = port.ready.pop_front()
+            {
+                self.tap.record(at, RecordKind::End, transaction, 0, || shown(&message, form));
+                // Room was asked for before.
+                let _ = port.tx.push(cx, message);
+                port.is_held = false;
+            }
+            if let Some((_, first)) = port.ready.front()
+                && !port.is_held
+            {
+                self.tap.wait(at, first.transaction, Wait::Link, 0);
+                port.is_held = true;
+            }
+        }
+    }
+
+    /// Takes a request of a port for which the memory has room.
+    fn take(&mut self, port: usize, request: &MemoryRequest, cx: &mut Cx, at: Stamp) {
+        let Some(message) = self.ports[port].rx.pop(cx) else { return };
+        self.ports[port].requests += 1;
+        let transaction = self.tap.new_id();
+        let named = self.ports[port].handle(&message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
+        let form = self.form;
+        self.tap.named(named, at, RecordKind::Begin, transaction, 0, || shown(&message, form));
+        self.upset(request);
+        match self.serve(port, &message, at) {
+            Some(message) => {
+                self.tap.wait(at, transaction, Wait::Media, 0);
+                let answer = Some(Answer { port, transaction, message });
+                // Room was asked for before.
+                let _ = self.memory.push(at.cycle, request, UnderWay { since: cx.now(), answer });
+            }
+            None => self.tap.record(at, RecordKind::End, transaction, 0, || Body::None),
+        }
+    }
+
+    /// Lets bits of the line of a request flip, if it is time for that.
+    fn upset(&mut self, request: &MemoryRequest) {
+        if request.bytes > 0 {
+            let (store, address) = self.server.store_mut(request.address);
+            self.upsets.before(address, store);
+        }
+    }
+
+    /// Lets the patrol go on, if it may.
+    fn patrol(&mut self, has_waiting: bool, cx: &Cx, cycle: u64) {
+        let Some(patrol) = &mut self.patrol else { return };
+        let (address, access) = match (self.write_back, self.patrolling) {
+            (Some(address), 0) => (address, MemoryAccess::Write),
+            (None, 0) => match patrol.due(cycle, has_waiting) {
+                Some(address) => (address, MemoryAccess::Read),
+                None => return,
+            },
+            _ => return,
+        };
+        let request = MemoryRequest { address, bytes: LINE_BYTES, access };
+        if self.memory.push(cycle, &request, UnderWay { since: cx.now(), answer: None }).is_err() {
+            return;
+        }
+        self.patrolling += 1;
+        if self.write_back.take().is_none() {
+            patrol.taken();
+            let (store, at) = self.server.store_mut(address);
+            self.write_back = store.scrub(at).then_some(address);
+        }
+    }
+
+    /// The next cycle at which the patrol has something to do.
+    fn patrol_at(&self, cycle: u64) -> Option<u64> {
+        let patrol = self.patrol.as_ref().filter(|_| self.patrolling == 0)?;
+        Some(if self.write_back.is_some() { cycle + 1 } else { patrol.due_at().max(cycle + 1) })
+    }
+
+    /// The oldest answer that has not left.
+    fn oldest(&self) -> Option<Time> {
+        let ready = self.ports.iter().filter_map(|port| port.ready.front()).map(|(since, _)| *since);
+        let under_way = (self.memory.in_flight() > self.patrolling).then(|| self.memory.oldest()).flatten();
+        ready.chain(under_way.map(|under_way| under_way.since)).min()
+    }
+}
+
+/// A rule that a command of the memory at a place broke.
+pub fn violation(finding: &DramFinding, place: &str) -> PlacedViolation {
+    let DramFinding { rule, command, found, expected } = finding;
+    let violation = Violation {
+        rule,
+        at: At::Byte(0),
+        found: format!("{found}, channel {}", command.place.channel),
+        expected: expected.clone(),
+        text: scalepool_protocols::rules::find(rule).map_or_else(String::new, |rule| rule.text.to_owned()),
+    };
+    PlacedViolation { place: place.to_owned(), violation }
+}
+
+/// Whether the memory takes a request in this cycle.
+fn is_now(takes: &Option<(u64, MemoryRequest)>, cycle: u64) -> bool {
+    takes.is_some_and(|(from, _)| from == cycle)
+}
+
+impl Module for MemoryDevice {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.advance(at);
+        self.send(cx, at);
+        // Looked up once for each message that stands in front: 130 instructions a flit of `cxl68-expander` less than each
+        // time it is asked for.
+        let ports = 0..self.ports.len();
+        let mut takes = std::mem::take(&mut self.takes);
+        takes.clear();
+        takes.extend(ports.clone().map(|port| self.takes_at(port, cx, at.cycle)));
+        let mut asking = Requests::NONE;
+        ports.clone().filter(|port| is_now(&takes[*port], at.cycle)).for_each(|port| asking.insert(port));
+        let granted = self.arbiter.arbitrate(&asking);
+        for port in ports.clone() {
+            let is_waiting = self.ports[port].rx.peek(cx).is_some() && granted != Some(port);
+            self.show_waiting(port, is_waiting, cx, at);
+        }
+        if let Some(port) = granted
+            && let Some((_, request)) = takes[port]
+        {
+            self.arbiter.update(&asking, port);
+            self.take(port, &request, cx, at);
+            ports.clone().for_each(|port| takes[port] = self.takes_at(port, cx, at.cycle));
+            let is_waiting = self.ports[port].rx.peek(cx).is_some() && !is_now(&takes[port], at.cycle);
+            self.show_waiting(port, is_waiting, cx, at);
+        }
+        let has_waiting = ports.clone().any(|port| self.ports[port].rx.peek(cx).is_some());
+        self.patrol(has_waiting || granted.is_some(), cx, at.cycle);
+        // One that is ready and has no room is woken for by the consumer's pop.
+        let wake = self.memory.wake_at(at.cycle).into_iter().chain(self.patrol_at(at.cycle));
+        let next = wake.chain(takes.iter().flatten().map(|(from, _)| *from)).min();
+        self.takes = takes;
+        match next {
+            Some(next) if next <= at.cycle => Next::Busy,
+            Some(next) => Next::At(cx.in_cycles(next - at.cycle)),
+            None => Next::Idle,
+        }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        let answers = self.memory.in_flight() - self.patrolling + self.ready();
+        match self.oldest() {
+            Some(oldest) => Err(Pending::new(format!("{answers} answers to send"), oldest)),
+            None => Ok(()),
+        }
+    }
+
+    /// A patrol never ends.
+    fn is_done(&self) -> bool {
+        self.patrol.is_some() && self.oldest().is_none()
+    }
+
+    fn publish(&self) {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.broken.clone_from(&self.broken);
+        result.ecc = self.server.ecc();
+        result.buffer = self.memory.buffer();
+        result.requests = self.ports.iter().map(|port| port.requests).collect();
+        let mut sum: Option<DramFigures> = None;
+        for DramView { counts, bytes, last_data_fs, trace, .. } in (0..).map_while(|n| self.memory.dram(n)) {
+            let figures = sum.get_or_insert_default();
+            figures.counts.add(&counts);
+            figures.bytes += bytes;
+            figures.last_data_fs = figures.last_data_fs.max(last_data_fs);
+            // One of them keeps its commands at most.
+            let known = result.commands.len();
+            result.commands.extend_from_slice(trace.get(known..).unwrap_or_default());
+        }
+        result.dram = sum;
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("answers", (self.memory.in_flight() - self.patrolling + self.ready()) as u64);
+    }
+}

@@ -1,0 +1,90 @@
+//! Both halves of a bridge beside each other, the same for every protocol of accelerators.
+//!
+//! Modelled: ports, checks and waits of a bridge of which the protocol says only its limits and its classes ([`AcceleratorLink`]). Left out:
+//! what a protocol has alone, which stands in its kind. A walk through one check: each half judges its own windows; with the ports known,
+//! links to accelerators have to be of one kind, and each half judges its windows with the partners.
+
+use super::inbound::InboundFields;
+use super::outbound::OutboundFields;
+use crate::channels::ChannelWait;
+use crate::coherence::Coherent;
+use crate::kind::{ConfigFinding, DomainMember, NodePart, PortDecl, PortRole, SitePort};
+use scalepool_bridge::window::WindowLimits;
+
+/// What a bridge has to know of the links to its accelerators.
+pub struct AcceleratorLink {
+    /// Kind of link.
+    pub links: &'static [&'static str],
+    /// Limits of windows to CXL.
+    pub outbound: WindowLimits,
+    /// Limits of windows from CXL.
+    pub inbound: WindowLimits,
+    /// Class of requests with an answer.
+    pub request: &'static str,
+    /// Class of posted requests, if there is one.
+    pub posted: Option<&'static str>,
+    /// Class of answers.
+    pub response: &'static str,
+}
+
+/// The halves of one bridge.
+pub struct BridgeHalves<'a> {
+    /// Its links.
+    pub link: &'static AcceleratorLink,
+    /// How many there are.
+    pub x_ports: usize,
+    /// From accelerators to CXL.
+    pub outbound: &'a OutboundFields,
+    /// From CXL to accelerators.
+    pub inbound: &'a InboundFields,
+}
+
+impl BridgeHalves<'_> {
+    /// All ports: those to accelerators, those of CXL, and targets.
+    pub fn ports(&self) -> Vec<PortDecl> {
+        let x = PortDecl { name: "x", len: Some(self.x_ports), links: self.link.links, role: PortRole::Node };
+        [x].into_iter().chain(self.outbound.ports()).chain([self.inbound.ports()]).collect()
+    }
+
+    /// Joined ports in these three parts.
+    pub fn split<'p>(&self, ports: &'p [SitePort]) -> [&'p [SitePort]; 3] {
+        let (x, rest) = ports.split_at(self.x_ports);
+        let (cxl, targets) = rest.split_at(self.outbound.count());
+        [x, cxl, targets]
+    }
+
+    /// Fields that do not go together.
+    pub fn check(&self) -> Vec<ConfigFinding> {
+        let outbound = self.outbound.check(self.link.outbound);
+        outbound.into_iter().chain(self.inbound.check(self.link.inbound)).collect()
+    }
+
+    /// Fields that do not go with who is at the ports.
+    pub fn check_joined(&self, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let [x, cxl, targets] = self.split(ports);
+        let other = x.iter().find(|port| port.link.carried != x[0].link.carried).map(|port| {
+            let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
+            ("x_ports", text)
+        });
+        let outbound = self.outbound.check_joined(self.link.outbound, cxl);
+        let inbound = self.inbound.check_joined(self.link.inbound, member, targets);
+        other.into_iter().chain(outbound).chain(inbound).collect()
+    }
+
+    /// What it is to devices that keep their memory coherent.
+    pub fn coherent(&self, path: &str) -> Option<Coherent> {
+        self.outbound.coherent(path, &self.ports())
+    }
+
+    /// What it is to accelerators: without a window to CXL it asks alone.
+    pub fn node_part(&self) -> NodePart {
+        if self.outbound.has_windows() { NodePart::Memory } else { NodePart::Requester }
+    }
+
+    /// What messages of both sides wait for.
+    pub fn waits(&self) -> Vec<ChannelWait> {
+        let AcceleratorLink { request, posted, response, .. } = *self.link;
+        let outbound = self.outbound.waits(request, posted, response);
+        outbound.into_iter().chain(self.inbound.waits(request)).collect()
+    }
+}

@@ -120,7 +120,7 @@ fn what_an_exploration_does_not_have_is_refused() {
         (
             "hdm-d",
             menu("Core"),
-            "found --ops with Core, expected requests of CXL.cache, operations of hosts of CXL.mem",
+            "found --ops with Core, expected requests of CXL.cache, operations of hosts of CXL.mem, atomics",
         ),
     ] {
         let error = begun(name, &scope).err().unwrap_or_else(|| panic!("{name}: {scope:?} is taken"));

@@ -61,7 +61,7 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 	python3 -B testbenches/models/compare.py --program $(SCALEPOOL) --full
 	python3 -B testbenches/litmus/compare.py --program $(SCALEPOOL) --cases 5000
 	python3 -B testbenches/litmus/herd.py --program $(SCALEPOOL) --full --random 200
-	python3 -B testbenches/litmus/runs.py --program $(SCALEPOOL) --runs 100000 --protocol cxl-cache
+	python3 -B testbenches/litmus/runs.py --program $(SCALEPOOL) --runs 100000
 	python3 -B testbenches/litmus/runs.py --program $(SCALEPOOL) --runs 10000 --noise 1e-6
 	$(SCALEPOOL) explore cxl-cache-2-core --agents 4 --no-liveness --reduce --threads 2 --memory 8192
 	bash testbenches/setup/wheel.sh

@@ -214,6 +214,8 @@ def random_file(numbers, dialect, name):
     lines = [f"{arch} {name}"]
     # A device and its host are two threads.
     protocol = numbers.choice(("cxl-cache", "hdm-db", "hdm-d") if threads == 2 else ("cxl-cache", "hdm-db"))
+    if any(column.statuses for column in columns):
+        protocol = "cxl-cache"
     lines.append(f"Protocol={protocol}")
     if dialect == "mixed":
         lines.append("Orders=" + ",".join(numbers.choice(ORDERS) for _ in columns))

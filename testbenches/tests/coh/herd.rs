@@ -158,22 +158,27 @@ fn read_modify_writes_by_hand() {
 fn exclusive_accesses_by_hand() {
     let increments =
         " LDXR W0,[X5] | LDXR W0,[X5] ;\n ADD W1,W0,#1 | ADD W1,W0,#1 ;\n STXR W2,W1,[X5] | STXR W2,W1,[X5] ;\n";
-    for protocol in ["cxl-cache", "hdm-db", "hdm-d"] {
-        let found = outcomes(&format!(
+    let text = |protocol| {
+        format!(
             "AArch64 t\nProtocol={protocol}\n{{ x=0; 0:X5=x; 1:X5=x; }}\n P0 | P1 ;\n{increments}\
              locations [0:X0; 0:X2; 1:X0; 1:X2; x;]\nexists (true)\n"
-        ));
-        // Loaded and failed by each thread, and the last value.
-        let expected = [
-            [0, 0, 0, 1, 1],
-            [0, 0, 1, 0, 2],
-            [0, 0, 1, 1, 1],
-            [0, 1, 0, 0, 1],
-            [0, 1, 0, 1, 0],
-            [1, 0, 0, 0, 2],
-            [1, 1, 0, 0, 1],
-        ];
-        assert_eq!(found, expected.map(Vec::from).into(), "{protocol}");
+        )
+    };
+    // Loaded and failed by each thread, and the last value.
+    let expected = [
+        [0, 0, 0, 1, 1],
+        [0, 0, 1, 0, 2],
+        [0, 0, 1, 1, 1],
+        [0, 1, 0, 0, 1],
+        [0, 1, 0, 1, 0],
+        [1, 0, 0, 0, 2],
+        [1, 1, 0, 0, 1],
+    ];
+    assert_eq!(outcomes(&text("cxl-cache")), expected.map(Vec::from).into());
+    for protocol in ["hdm-db", "hdm-d"] {
+        let expected =
+            format!("line 2, column 10: found `{protocol}`, expected cxl-cache, since a thread has exclusive accesses");
+        assert_eq!(parse(&text(protocol)).expect_err("refused").to_string(), expected);
     }
     let head = "AArch64 t\n{ x; y; 0:X5=x; 0:X6=y; }\n P0 | P1 ;\n";
     for (rows, found) in [

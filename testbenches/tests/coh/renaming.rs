@@ -6,7 +6,7 @@
 
 use scalepool::coherence::cache::state::CacheLineState;
 use scalepool::coherence::config::{CoherenceConfig, ErrorAnswer, ErrorRange, OwnMemory};
-use scalepool::coherence::mem::tables::HostReq;
+use scalepool::coherence::mem::HostReq;
 use scalepool::proof::explore::ExploredSystem;
 use scalepool::proof::systems::cache::{ALL_REQUESTS, Setup as CacheSetup, system as cache};
 use scalepool::proof::systems::composite::{Composite, CompositeMove};
@@ -107,7 +107,8 @@ fn every_renaming_of_caching_devices_has_one_form() {
 fn every_renaming_of_devices_that_are_refused_has_one_form() {
     let range = ErrorRange { first: 0, last: 63, answer: ErrorAnswer::GoError };
     let refusing = CoherenceConfig { error_ranges: vec![range], ..CoherenceConfig::default() };
-    let held = |states| cache(CacheSetup::free(refusing.clone(), 2, ALL_REQUESTS)).start_at::<CacheLineState>(&states);
+    let held =
+        |states: [CacheLineState; 2]| cache(CacheSetup::free(refusing.clone(), 2, ALL_REQUESTS)).start_at(&states);
     let (first, second) = ([CacheLineState::E, CacheLineState::I], [CacheLineState::I, CacheLineState::E]);
     let (states, forms) = visited(held(first), vec![held(second)], &Alike::of(2, 1, 0));
     assert!(forms > 1 && forms <= states, "{forms} of {states}");

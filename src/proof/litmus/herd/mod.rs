@@ -5,7 +5,8 @@
 //! control dependencies; 2 to 4 threads, 1 to 4 lines. Detail: a thread is a list of accesses, each behind some earlier ones
 //! (`thread`); the agents and their messages are those of the other explorations, in every order, from no copies at all,
 //! from copies of one line at every core, and from copies of all lines. A store exclusive may fail at any time, and does where its
-//! line was stored to since its load exclusive. Left out: branches that are taken or not, what depends on the status of a store
+//! line was stored to since its load exclusive. Left out: exclusive accesses over HDM-DB and HDM-D, whose hosts own a line for a
+//! store that they then make; branches that are taken or not, what depends on the status of a store
 //! exclusive, evicts while the programs run. Own choice where architectures differ \[D\]: two loads of a line keep their order, an
 //! acquire load does not take the value of an own store early, and a read-modify-write takes effect at one point, in a line that its
 //! core owns (`bridge` §3.2, atomic), so that nothing of its thread comes between its load and its store; no load takes the value of

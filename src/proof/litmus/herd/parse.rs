@@ -252,6 +252,11 @@ pub fn parse(text: &str) -> Read<HerdTest> {
         return body.trimmed().wrong(format!("1 to {MOST} locations, not {}", places.names.len()));
     }
     let (named, quantifier, condition, text) = claim(dialect, tail, &threads, &places)?;
+    // Who owns a line of HDM for a store gives it up only behind that store, so a store exclusive could not fail there.
+    let is_exclusive = threads.iter().flat_map(|thread| &thread.accesses).any(|access| access.exclusive.is_some());
+    if let Some((piece, "hdm-d" | "hdm-db")) = head.protocol.filter(|_| is_exclusive) {
+        return piece.wrong("cxl-cache, since a thread has exclusive accesses");
+    }
     let protocol = match (head.protocol.map_or("cxl-cache", |(_, name)| name), head.protocol) {
         ("hdm-d", Some((piece, _))) if count != 2 => return piece.wrong("2 threads over hdm-d: a host and a device"),
         ("hdm-d", _) => StressProtocol::HdmD,

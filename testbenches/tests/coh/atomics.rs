@@ -23,11 +23,9 @@ const OVER_BOTH: &str = "RdShared,RdOwn,RdOwnNoData,MemRdA,MemInv,MemWr";
 #[test]
 fn coh_inv_15_p() {
     assert_eq!(lost_atomic(LineAddr(0), "host", &LineToken::of(LineAddr(0), Age::Based)), None);
-    for (atomics, without) in [
-        ("cxl-cache-2-atomics", "cxl-cache-2"),
-        ("hdm-db-2-atomics", "hdm-db-device"),
-        ("hdm-d-atomics", "hdm-d"),
-    ] {
+    for (atomics, without) in
+        [("cxl-cache-2-atomics", "cxl-cache-2"), ("hdm-db-2-atomics", "hdm-db-device"), ("hdm-d-atomics", "hdm-d")]
+    {
         let (report, plain) = (explored(atomics, None), explored(without, None));
         println!("{atomics}: {} states, {} without atomics", report.states, plain.states);
         assert!(report.complete && report.violation.is_none(), "{:?}", report.violation.map(|v| v.chart().text()));

@@ -1,7 +1,7 @@
 //! A core that runs threads of a litmus program, one in each run of a batch.
 //!
 //! A walk through one cycle: if a phase has begun since the last one, the core takes its part of it. It works on each run of
-//! the batch ([`super::run`]). When it has ended the phase in all of them it polls until all other cores have, too.
+//! the batch (`run`). When it has ended the phase in all of them it polls until all other cores have, too.
 
 use super::run::CoreRun;
 use super::runs::{LitmusRuns, RunPart, next_look};

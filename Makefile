@@ -53,7 +53,7 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 		in_all_states large_pods mutated_files nothing_wrong_is_delivered router:: sim_lnk_01 ends_of_its_range \
 		counters_equal_the_faults
 	SCALEPOOL_SOAK=20 cargo test --profile $(PROFILE) -p scalepool-testbenches --test coherence -- --nocapture stress drops \
-		named_explorations
+		named_explorations renaming a_visited_state
 	bash testbenches/setup/build.sh dist
 	bash testbenches/setup/profiles.sh $(SCALEPOOL) "$(TARGET)/dist/scalepool"
 	FULL=1 bash testbenches/setup/cosimulate.sh
@@ -61,7 +61,7 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 	python3 -B testbenches/models/compare.py --program $(SCALEPOOL) --full
 	python3 -B testbenches/litmus/compare.py --program $(SCALEPOOL) --cases 5000
 	python3 -B testbenches/litmus/herd.py --program $(SCALEPOOL) --full --random 200
-	python3 -B testbenches/litmus/runs.py --program $(SCALEPOOL) --runs 100000 --protocol cxl-cache
+	python3 -B testbenches/litmus/runs.py --program $(SCALEPOOL) --runs 100000
 	python3 -B testbenches/litmus/runs.py --program $(SCALEPOOL) --runs 10000 --noise 1e-6
 	$(SCALEPOOL) explore cxl-cache-2-core --agents 4 --no-liveness --reduce --threads 2 --memory 8192
 	bash testbenches/setup/wheel.sh

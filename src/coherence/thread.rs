@@ -5,7 +5,8 @@
 //! say what is ordered behind what.
 //!
 //! A walk through one access: when all accesses that it is behind are done it may go; a load whose own earlier store is not
-//! done takes the value of that; any other access takes effect at one point, in the cache of its core.
+//! done takes the value of that; any other access takes effect at one point, in the cache of its core. A store exclusive has no
+//! effect where its line has been stored to since its load exclusive, and may have none at any time.
 
 /// A value that is computed from loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,11 @@ impl Term {
 /// A set of accesses of a thread, a bit each.
 pub type AccessSet = u16;
 
+/// What a store exclusive gives when it has stored, and when it has not.
+pub const EXCLUSIVE_STORED: u8 = 0;
+/// See [`EXCLUSIVE_STORED`].
+pub const EXCLUSIVE_FAILED: u8 = 1;
+
 /// Most accesses of a thread.
 pub const MOST_ACCESSES: usize = 8;
 
@@ -55,18 +61,20 @@ pub struct ThreadAccess {
     pub store: Option<Term>,
     /// It stores and loads at one point, a read-modify-write; the term may use its own load.
     pub is_rmw: bool,
+    /// Of a store exclusive: its load exclusive.
+    pub exclusive: Option<usize>,
     /// Earlier accesses that have to be done before it.
     pub behind: AccessSet,
-    /// The last earlier store to its line, whose value a load takes while that is not done.
+    /// The last earlier store to its line that is no store exclusive, whose value a load takes while that is not done.
     pub forwards: Option<usize>,
     /// Loads that have to be done before a load takes the value of this store from it.
     pub known: AccessSet,
 }
 
 impl ThreadAccess {
-    /// Whether it loads, alone or with its store.
-    pub fn loads(&self) -> bool {
-        self.store.is_none() || self.is_rmw
+    /// Whether it gives a value: what it loads, alone or with its store, or whether a store exclusive has stored.
+    pub fn gives_value(&self) -> bool {
+        self.store.is_none() || self.is_rmw || self.exclusive.is_some()
     }
 }
 

@@ -16,6 +16,7 @@ use scalepool_protocols::wire::Violation;
 use scalepool_system::build::{Run, amended};
 use scalepool_system::description::Description;
 use scalepool_system::measured::Ending;
+use scalepool_trace::filter::WatchedPlaces;
 
 /// Runs of a simulation.
 pub const RUNS_OF_A_SIMULATION: u64 = 1000;
@@ -79,7 +80,10 @@ fn simulate(
 ) -> Result<LitmusSimulation, RunError> {
     let system = description.resolve()?;
     let shared = LitmusRuns::new(program.clone(), runs, seed);
-    let assembly = amended(system, Run { seed, litmus: Some(shared.clone()), ..Run::default() }, amend)?;
+    // Nobody looks at its flits.
+    let watched = WatchedPlaces::Matching(Vec::new());
+    let run = Run { seed, litmus: Some(shared.clone()), watched, ..Run::default() };
+    let assembly = amended(system, run, amend)?;
     let figures = assembly.figures;
     let options = RunOptions {
         stall_limit_fs: Some(figures.settle_fs),

@@ -44,6 +44,9 @@ each at the point where it takes effect. The contract's sentences become these e
   own choice, where Armv8 is weaker: what is ordered behind its load is ordered behind its store too, so that nothing of its
   thread comes between, and a later load does not take its value early. An order in which its load stands right before its
   store then always exists, since nothing else holds the load back.
+* "A store exclusive": each may have failed, so every choice is a test of its own, in which a failed one is no access. One that
+  has stored is joined to its load exclusive by atomicity alone: accesses of its thread and loads of others may stand between
+  the two. The contract's own choice: a later load of its thread does not take its value early.
 * "No out-of-thin-air": each data dependency is an edge, and rfe and `forwarded` carry it on, so a value that would need
   itself closes a cycle. An accepted candidate can always be computed.
 
@@ -56,7 +59,7 @@ end of what is quick.
 import re
 import sys
 from collections import namedtuple
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -69,9 +72,11 @@ class Refused(ValueError):
 
 
 # An access. `at`: its place among its thread's accesses; `address`, `data`, `control`: numbers of the loads it depends on;
-# `value`: of a store, a term: a number, ("load", event), ("eor", term, term) or ("add", term, term); `index`: the term of
-# the index register, which has to be 0. `rmw`: of the two events of a read-modify-write, the number of the other one.
-Event = namedtuple("Event", "number thread at kind location acquire release address data control value index rmw", defaults=[None])
+# `value`: of a store, a term: a number, ("load", event), ("eor", term, term), ("add", term, term), or ("failed", event): whether
+# a store exclusive is no access; `index`: the term of the index register, which has to be 0. `kind`: R, W, or N of a store
+# exclusive that has failed. `rmw`: of the two events of a read-modify-write, the number of the other one; `exclusive`: of a
+# load exclusive and its store the same.
+Event = namedtuple("Event", "number thread at kind location acquire release address data control value index rmw exclusive", defaults=[None, None])
 # `fences`: of each thread, (kind, accesses before it). `registers`: of each thread, the terms at its end.
 Test = namedtuple("Test", "name arch doc protocol orders locations events fences registers named quantifier condition text")
 
@@ -85,7 +90,7 @@ def between(test, a, b, kind):
 
 def feeds_address_between(test, a, b):
     """A load feeds the address of an access that stands before a later one."""
-    return any(a.number in c.address and c.thread == a.thread and a.at < c.at < b.at for c in test.events)
+    return any(a.number in c.address and c.thread == a.thread and a.at < c.at < b.at and c.kind != "N" for c in test.events)
 
 
 def full(test, a, b):
@@ -113,6 +118,7 @@ ARM = {
     "data": lambda t, a, b: a.number in b.data,
     "control": lambda t, a, b: a.number in b.control and b.kind == "W",
     "address, then a store": lambda t, a, b: b.kind == "W" and feeds_address_between(t, a, b),
+    "own store exclusive": lambda t, a, b: a.kind == "W" and a.exclusive is not None and a.location == b.location,
     "update in one": lambda t, a, b: a.kind == "W" and a.rmw is not None and any(
         rule(t, t.events[a.rmw], b) for name, rule in ARM.items() if name != "update in one"),
 }
@@ -136,6 +142,7 @@ OWN = {
     "acquire of an own store": "lisa/SB+arm-rfi-acquire+arm-full.litmus",
     "two loads of a location": "lisa/LB+arm-full+arm-fri-rfi-data.litmus",
     "update in one": "lisa/SB+arm-rmw-acquires.litmus",
+    "own store exclusive": "exclusive/SB+ex-rfi-addr+dmb.sy.litmus",
 }
 # A sentence of the contract that the communication edges repeat: co holds two stores of a thread, and fr a load and a store.
 REPEATED = ("same location, then a store",)
@@ -152,7 +159,7 @@ def preserved(test, mistake):
         if mistake.startswith("with ") and WRONG[mistake[5:]] and WRONG[mistake[5:]][0] == order:
             rules.append(WRONG[mistake[5:]][1])
         for b in test.events:
-            if a.thread == b.thread and a.at < b.at and any(rule(test, a, b) for rule in rules):
+            if a.thread == b.thread and a.at < b.at and "N" not in (a.kind, b.kind) and any(rule(test, a, b) for rule in rules):
                 edges.append((a.number, b.number))
     # The store of a read-modify-write is computed from its load, or comes behind it all the same.
     return edges + [(e.number, e.rmw) for e in test.events if e.kind == "R" and e.rmw is not None]
@@ -181,10 +188,11 @@ def from_read(co, source, load):
 
 
 def is_atomic(test, rf, co):
-    """No store comes between the source of a read-modify-write and its own store."""
+    """No store comes between the source of a read-modify-write, or of a load exclusive, and the store that belongs to it."""
     place = {store: i for i, store in enumerate(co)}
-    return all(place[test.events[load].rmw] == (0 if source is None else place[source] + 1)
-               for load, source in rf.items() if test.events[load].rmw is not None)
+    belongs = ((test.events[load], source) for load, source in rf.items())
+    belongs = ((load.exclusive if load.rmw is None else load.rmw, source) for load, source in belongs)
+    return all(place[store] == (0 if source is None else place[source] + 1) for store, source in belongs if store is not None)
 
 
 def of_location(test, location, internal):
@@ -260,13 +268,36 @@ def computed(test, rf, term):
         source = rf[first]
         place = test.events[first].location
         return test.locations[place] if source is None else computed(test, rf, test.events[source].value)
+    if word == "failed":
+        return int(test.events[first].kind == "N")
     if word == "eor":
         return computed(test, rf, first) ^ computed(test, rf, term[2])
     return computed(test, rf, first) + computed(test, rf, term[2])
 
 
+def chosen(test):
+    """The test with every choice of store exclusives that have failed."""
+    stores = [e.number for e in test.events if e.kind == "W" and e.exclusive is not None]
+    for choice in product((False, True), repeat=len(stores)):
+        events = list(test.events)
+        for store in (store for store, has_failed in zip(stores, choice) if has_failed):
+            load = events[store].exclusive
+            events[store] = events[store]._replace(kind="N", exclusive=None)
+            events[load] = events[load]._replace(exclusive=None)
+        yield test._replace(events=events)
+
+
 def outcomes(test, mistake=""):
     """The outcomes, each a sorted tuple of (name, value), and how many executions were accepted."""
+    found, count = set(), 0
+    for choice in chosen(test):
+        more, accepted = outcomes_of(choice, mistake)
+        found, count = found | more, count + accepted
+    return found, count
+
+
+def outcomes_of(test, mistake):
+    """The same of one choice of failures."""
     found, count = set(), 0
     for rf, co in executions(test, mistake):
         count += 1
@@ -314,6 +345,8 @@ class Thread:
     def __init__(self, arch, number, initial):
         self.arch, self.number = arch, number
         self.terms, self.loads, self.pointers, self.spelled = {}, {}, {}, {}
+        # The load exclusive that a store exclusive may follow.
+        self.reserves = None
         for name, value in initial.items():
             (self.terms if isinstance(value, int) else self.pointers)[name] = value
         self.control, self.events, self.fences = frozenset(), [], []
@@ -330,6 +363,8 @@ class Thread:
         """The term of a register and the loads it depends on."""
         if name in self.pointers:
             raise Refused(f"{where}: {name} holds an address, expected a number")
+        if isinstance(self.terms.get(name), tuple) and self.terms[name][0] == "failed" and where != "outcome":
+            raise Refused(f"{where}: {name} holds the status of a store exclusive, expected a number")
         return self.terms.get(name, 0), self.loads.get(name, frozenset())
 
     def set(self, name, term, loads):
@@ -367,6 +402,8 @@ FORMS = {
         ("add", rf"ADD\s+(?P<to>\w+)\s*,\s*(?P<from>\w+)\s*,\s*#(?P<number>{NUMBER})"),
         ("swap", r"SWP(?P<how>A|L|AL|)\s+(?P<from>\w+)\s*,\s*(?P<to>\w+)\s*,\s*\[\s*(?P<pointer>X\d+)\s*\]"),
         ("fetch", r"LDADD(?P<how>A|L|AL|)\s+(?P<from>\w+)\s*,\s*(?P<to>\w+)\s*,\s*\[\s*(?P<pointer>X\d+)\s*\]"),
+        ("load exclusive", r"(?P<how>LDXR|LDAXR)\s+(?P<to>\w+)\s*,\s*\[\s*(?P<pointer>X\d+)\s*\]"),
+        ("store exclusive", r"(?P<how>STXR|STLXR)\s+(?P<to>\w+)\s*,\s*(?P<from>\w+)\s*,\s*\[\s*(?P<pointer>X\d+)\s*\]"),
         ("full", r"DMB\s+SY"),
         ("ld", r"DMB\s+LD"),
         ("st", r"DMB\s+ST"),
@@ -409,7 +446,7 @@ def instruction(thread, cell, where, first):
         other, more = thread.used(thread.name(part("other"), where), where)
         # The same term twice is 0 whatever it is; the dependency stays.
         term, loads = 0 if term == other else ("eor", term, other), loads | more
-    if kind in ("load", "store", "swap", "fetch"):
+    if kind in ("load", "store", "swap", "fetch", "load exclusive", "store exclusive"):
         place = part("at")
         if place is None:
             place = thread.pointers.get(thread.name(part("pointer"), where))
@@ -432,16 +469,28 @@ def instruction(thread, cell, where, first):
             thread.events.append(Event(number + 1, thread.number, at + 1, "W", place, False, release, frozenset(), loads,
                                        thread.control, term, 0, number))
         else:
+            stores = kind.startswith("store")
+            load = None
+            if kind == "store exclusive":
+                load = thread.reserves
+                if load is None or thread.events[load].location != place:
+                    raise Refused(f"{where}: expected a load exclusive of {place} before it, and no other store to it between")
+                thread.events[load] = thread.events[load]._replace(exclusive=number)
+                load += first
             thread.events.append(Event(
-                number, thread.number, len(thread.events), "R" if kind == "load" else "W", place,
-                part("how") in ("LDAR", "acquire"), part("how") in ("STLR", "release"), address,
-                loads if kind == "store" else frozenset(), thread.control, term if kind == "store" else None, index))
+                number, thread.number, len(thread.events), "W" if stores else "R", place,
+                part("how") in ("LDAR", "LDAXR", "acquire"), part("how") in ("STLR", "STLXR", "release"), address,
+                loads if stores else frozenset(), thread.control, term if stores else None, index, None, load))
+        if kind == "load exclusive":
+            thread.reserves = number - first
+        elif kind != "load" and thread.reserves is not None and thread.events[thread.reserves].location == place:
+            thread.reserves = None
         if sum(e.kind == "R" or e.rmw is None for e in thread.events) > 8:
             raise Refused(f"{where}: more than 8 accesses in a thread")
-        term, loads = ("load", number), frozenset((number,))
+        term, loads = ("failed" if kind == "store exclusive" else "load", number), frozenset((number,))
     # XCHG and XADD give the old value to the register that they store from; LOCK INC to none.
     to = part("to") or (part("from") if kind in ("swap", "fetch") else None)
-    if kind != "store" and to:
+    if kind != "store" and to:  # that of a store exclusive is its status
         thread.set(thread.name(to, where), term, loads)
     return None
 
@@ -605,7 +654,7 @@ def read(text):
             name = register(arch, spelled)
             if name is None or int(thread) >= count:
                 raise Refused(f"found {word}, expected a register of a thread")
-            threads[int(thread)].used(name, word)
+            threads[int(thread)].used(name, "outcome")
             threads[int(thread)].spelled.setdefault(name, spelled)
             found = int(thread), name
         else:
@@ -687,7 +736,8 @@ def disagreements(mistake="", first=False):
 
 def check_published(report=print):
     """Holds the axioms against published.txt, and shows that the file notices each mistake of MISTAKES; True when all is well."""
-    shapes = {str(p.relative_to(HERE / "shapes")) for p in (HERE / "shapes").rglob("*.litmus") if p.parts[-2] != "lisa"}
+    own = ("lisa", "exclusive")
+    shapes = {str(p.relative_to(HERE / "shapes")) for p in (HERE / "shapes").rglob("*.litmus") if p.parts[-2] not in own}
     lines = published()
     well = True
     for name in sorted(shapes ^ set(lines)):

@@ -46,6 +46,8 @@ class Column:
     def __init__(self, numbers, dialect, places):
         self.numbers, self.dialect, self.places = numbers, dialect, places
         self.rows, self.loaded, self.count, self.labels = [], [], 0, 0
+        # Registers with the status of a store exclusive, which nothing may depend on.
+        self.statuses = []
 
     def fresh(self):
         if self.dialect == "X86":
@@ -87,6 +89,9 @@ class Column:
     def update(self, place, value, adds):
         """An exchange or an addition at one point."""
         numbers, register = self.numbers, self.fresh()
+        if self.dialect == "AArch64" and numbers.random() < 0.4:
+            self.exclusive(place, value, adds, register)
+            return
         if self.dialect == "X86":
             if adds and numbers.random() < 0.3:
                 self.rows.append(f"LOCK INC [{place}]")
@@ -107,6 +112,17 @@ class Column:
             how = numbers.choice(("", "acquire", "release", "acquire,release"))
             self.rows.append(f"rmw[{how}] {register} {what} {place}")
         self.loaded.append(register)
+
+    def exclusive(self, place, value, adds, register):
+        """A load exclusive and its store, which writes a number or one more than was loaded."""
+        numbers, status = self.numbers, self.fresh()
+        pointer = f"X{20 + self.places.index(place)}"
+        self.rows.append(f"{numbers.choice(('LDXR', 'LDAXR'))} {register},[{pointer}]")
+        source = self.fresh()
+        self.rows.append(f"ADD {source},{register},#1" if adds else f"MOV {source},#{value}")
+        self.rows.append(f"{numbers.choice(('STXR', 'STLXR'))} {status},{source},[{pointer}]")
+        self.loaded.append(register)
+        self.statuses.append(status)
 
     def x86(self, place, load, value, chance):
         if load:
@@ -198,6 +214,8 @@ def random_file(numbers, dialect, name):
     lines = [f"{arch} {name}"]
     # A device and its host are two threads.
     protocol = numbers.choice(("cxl-cache", "hdm-db", "hdm-d") if threads == 2 else ("cxl-cache", "hdm-db"))
+    if any(column.statuses for column in columns):
+        protocol = "cxl-cache"
     lines.append(f"Protocol={protocol}")
     if dialect == "mixed":
         lines.append("Orders=" + ",".join(numbers.choice(ORDERS) for _ in columns))
@@ -212,7 +230,7 @@ def random_file(numbers, dialect, name):
     for i in range(max(map(len, table))):
         cells = [(rows[i] if i < len(rows) else "").ljust(width) for rows, width in zip(table, widths)]
         lines.append(f" {' | '.join(cells)} ;")
-    registers = [f"{i}:{r.replace('W', 'X')}" for i, column in enumerate(columns) for r in column.loaded]
+    registers = [f"{i}:{r.replace('W', 'X')}" for i, column in enumerate(columns) for r in column.loaded + column.statuses]
     lines.append("locations [" + " ".join(f"{n};" for n in registers + places) + "]")
     atoms = [f"{n}={numbers.randint(0, value)}" for n in numbers.sample(registers + places, min(2, len(registers + places)))]
     word = numbers.choice(("exists", "exists", "exists", "~exists", "forall"))
@@ -273,7 +291,7 @@ def shown(outcome):
 
 
 def dialect_of(path):
-    return {"x86": "X86", "aarch64": "AArch64", "lisa": "mixed"}[path.parent.name]
+    return {"x86": "X86", "aarch64": "AArch64", "exclusive": "AArch64", "lisa": "mixed"}[path.parent.name]
 
 
 def main():

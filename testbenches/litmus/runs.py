@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the classic shapes on clocked cores over links and holds every outcome against axioms.py.
 
-    python3 testbenches/litmus/runs.py --program target/debug/scalepool [--runs N] [--protocol NAME] [--noise RATE] [--seed S]
+    python3 testbenches/litmus/runs.py --program target/debug/scalepool [--runs N] [--protocol NAME] [--order NAME] [--noise RATE] [--seed S]
 
 Ten shapes in four orders (sequential, TSO, weak, and a TSO host with weak devices) over each protocol: `scalepool litmus
 --runs N` with the set of axioms.py as `--allowed`. Then the other way round: outcomes of weak cores, held against the set of
@@ -126,6 +126,7 @@ def main():
     arguments.add_argument("--runs", type=int, default=200)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--protocol", choices=PROTOCOLS)
+    arguments.add_argument("--order", choices=ORDERS, help="one order of the cores instead of all")
     arguments.add_argument("--noise", help="bit error rate of all links")
     given = arguments.parse_args()
     jobs = []
@@ -133,7 +134,8 @@ def main():
         for protocol in (given.protocol,) if given.protocol else PROTOCOLS:
             # A device and its host are two cores.
             if protocol != "hdm-d" or len(threads) == 2:
-                jobs += [(name, threads, protocol, order) for order in ORDERS]
+                orders = (given.order,) if given.order else ORDERS
+                jobs += [(name, threads, protocol, order) for order in orders]
     well, reached, allowed = True, 0, 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         for label, counts, wrong in pool.map(lambda job: judged(given, Path(folder), job), jobs):
@@ -143,7 +145,7 @@ def main():
             if counts:
                 reached, allowed = reached + counts[0], allowed + counts[1]
                 if given.runs >= 10_000:
-                    print(f"{label}: {counts[0]} of {counts[1]} allowed outcomes in {given.runs} runs")
+                    print(f"{label}: {counts[0]} of {counts[1]} allowed outcomes in {given.runs} runs", flush=True)
         for name in ("MP", "SB"):
             for line in is_found(given, Path(folder), name):
                 well = False

@@ -39,6 +39,7 @@ mod passive;
 mod peers;
 mod poison;
 mod reach;
+mod renaming;
 mod reviewed;
 mod routes;
 mod scenarios;

@@ -5,7 +5,6 @@
 //! travels on the same wire.
 
 use anyhow::{anyhow, bail};
-use scalepool_coherence::bias::host::BiasHost;
 use scalepool_coherence::clocked::switch::SwitchTable;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::AgentPort;
@@ -205,7 +204,7 @@ impl Found {
                 return (peer, port as AgentPort);
             }
             Some(CoherenceProtocol::Cache) => CacheDevicePart::default().into(),
-            Some(CoherenceProtocol::HdmD) => HdmDHostPart(BiasHost::new(0)).into(),
+            Some(CoherenceProtocol::HdmD) => HdmDHostPart::default().into(),
             _ => MemHostPart::new(number).into(),
         };
         (self.push(agent(name.to_owned(), member, config)), 0)

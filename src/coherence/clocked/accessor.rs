@@ -446,6 +446,10 @@ impl<A: Caching> Core<A> for Accessor {
             }
         }
     }
+
+    fn is_open(&self) -> bool {
+        !self.open.is_empty() || self.todo.len() > 0
+    }
 }
 
 /// The bytes of a store that marks who wrote and when: 8 bytes of writer and count, at the place of the writer. The upper byte

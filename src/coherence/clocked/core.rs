@@ -83,6 +83,11 @@ pub trait Core<A> {
     /// What it still waits for, for a person to read; `None`: its program is over.
     fn open_work(&self) -> Option<String>;
 
+    /// Whether it still waits for anything; asked in every cycle.
+    fn is_open(&self) -> bool {
+        self.open_work().is_some()
+    }
+
     /// What it has measured so far; `None`: it measures nothing.
     fn report(&self) -> Option<CoreReport> {
         None
@@ -111,6 +116,10 @@ impl<A> Core<A> for Box<dyn Core<A> + Send> {
 
     fn open_work(&self) -> Option<String> {
         (**self).open_work()
+    }
+
+    fn is_open(&self) -> bool {
+        (**self).is_open()
     }
 
     fn report(&self) -> Option<CoreReport> {

@@ -287,6 +287,10 @@ impl<A: Agent<CacheLine>, C: Core<A>> AgentNode<A, C> {
         self.tree.tell_ends(at, &mut self.tap, &told);
     }
 
+    fn is_open(&self) -> bool {
+        self.links.iter().any(|link| link.queued() > 0) || self.core.is_open() || !self.agent.is_idle()
+    }
+
     fn open_work(&self) -> Option<String> {
         let queued: usize = self.links.iter().map(Linked::queued).sum();
         let agent_idle = self.agent.is_idle();
@@ -328,10 +332,7 @@ impl<A: Agent<CacheLine>, C: Core<A>> Module for AgentNode<A, C> {
         for link in &mut self.links {
             moved |= link.flush(cx);
         }
-        self.busy_since = match self.open_work() {
-            None => None,
-            Some(_) => self.busy_since.or(Some(cx.now())),
-        };
+        self.busy_since = self.is_open().then(|| self.busy_since.unwrap_or(cx.now()));
         // After a step anything may be acceptable that was not before, effects may be new; what was refused for want of room in
         // a queue may find some.
         let refused = std::mem::take(&mut self.refused);
@@ -354,7 +355,7 @@ impl<A: Agent<CacheLine>, C: Core<A>> Module for AgentNode<A, C> {
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.core = self.core.report();
-        result.is_open = !self.agent.is_idle() || self.core.open_work().is_some();
+        result.is_open = !self.agent.is_idle() || self.core.is_open();
         result.met = self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met());
     }
 

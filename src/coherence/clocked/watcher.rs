@@ -99,7 +99,7 @@ pub struct Watcher {
     suspects: BTreeSet<LineAddr>,
     /// Lines to be checked.
     touched: BTreeSet<LineAddr>,
-    last: VecDeque<(Option<LineAddr>, String)>,
+    last: VecDeque<SeenMessage>,
     stopped: bool,
     met: BTreeSet<Point>,
     /// Steps checked.
@@ -208,14 +208,33 @@ impl Watcher {
                 })
                 .collect();
             // Answers carry no address, so those of all lines are shown.
-            let of_line = self.last.iter().filter(|(line, _)| line.is_none() || *line == event.line);
-            let mut last: Vec<_> = of_line.rev().take(SHOWN).map(|(_, text)| text.as_str()).collect();
+            let of_line = self.last.iter().filter(|m| m.msg.line().is_none_or(|line| Some(line) == event.line));
+            let mut last: Vec<_> = of_line.rev().take(SHOWN).map(|m| m.text(&self.names)).collect();
             last.reverse();
             event.found =
                 format!("{}; holders [{}]; last messages: {}", event.found, states.join(", "), last.join("; "));
         }
         self.stopped |= !events.is_empty();
         events
+    }
+}
+
+/// A message that a node has sent or taken.
+#[derive(Debug)]
+struct SeenMessage {
+    t_fs: u64,
+    node: usize,
+    port: AgentPort,
+    taken: bool,
+    msg: Msg<CacheLine>,
+}
+
+impl SeenMessage {
+    fn text(&self, names: &[String]) -> String {
+        let name = names.get(self.node).map_or("", String::as_str);
+        let way = if self.taken { "took" } else { "sent" };
+        let line = self.msg.line().map_or_else(String::new, |l| format!(" {:#x}", l.address()));
+        format!("{} fs: {name} {way} {}{line} at link {}", self.t_fs, self.msg.label(), self.port)
     }
 }
 
@@ -358,11 +377,7 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
         }
         watcher.suspects.extend(msg.line());
         watcher.touched.extend(msg.line());
-        let name = watcher.names.get(node).cloned().unwrap_or_default();
-        let way = if taken { "took" } else { "sent" };
-        let line = msg.line().map_or_else(String::new, |l| format!(" {:#x}", l.address()));
-        let text = format!("{} fs: {name} {way} {}{line} at link {port}", at.t_fs, msg.label());
-        watcher.last.push_back((msg.line(), text));
+        watcher.last.push_back(SeenMessage { t_fs: at.t_fs, node, port, taken, msg: *msg });
         if watcher.last.len() > REMEMBERED {
             watcher.last.pop_front();
         }

@@ -135,9 +135,9 @@ impl NamedSystem {
                 (setup.drops, setup.device, setup.atomics) = (menu.drops, menu.device, menu.atomics);
             }
             (Some(menu), Self::HdmD(setup)) => {
-                check_menu(&menu, [true, true, false, false, false])?;
+                check_menu(&menu, [true, true, false, false, true])?;
                 (setup.device, setup.host) = (menu.cache, menu.requests);
-                (setup.write_backs, setup.drops) = (menu.write_backs, menu.drops);
+                (setup.write_backs, setup.drops, setup.atomics) = (menu.write_backs, menu.drops, menu.atomics);
             }
             (Some(_), Self::TwoLevels(..) | Self::Shape(..)) => {
                 return Err(found("--ops", "here", "an exploration of CXL.cache, HDM-DB or HDM-D with one level"));
@@ -372,6 +372,14 @@ pub static NAMED: &[NamedExploration] = &[
         doc: "a host and a device with bias flips both ways",
         options: HDM_D,
         system: |config| NamedSystem::HdmD(BiasSetup::everything(config)),
+    },
+    NamedExploration {
+        name: "hdm-d-atomics",
+        doc: "as hdm-d, with atomics of host and device, which load and store with time between",
+        options: HDM_D,
+        system: |config| {
+            NamedSystem::HdmD(BiasSetup { atomics: Some(AtomicHold::Held), ..BiasSetup::everything(config) })
+        },
     },
     NamedExploration {
         name: "hdm-d-poison",

@@ -2,7 +2,8 @@
 //!
 //! Modelled: a core on each agent with a thread of a [`LitmusProgram`]: any access whose predecessors are done may go, so that
 //! sequential cores, cores with a store buffer and weakly ordered ones differ in nothing but the program's orders. A load
-//! takes the value of an earlier store of its own core that is not done. A core asks for what an access needs, and where the
+//! takes the value of an earlier store of its own core that is not done. Where a program has exclusive accesses, each store leaves its
+//! name in a byte beside its value, and a store exclusive stores if it finds the name that its load found. A core asks for what an access needs, and where the
 //! program leaves it free, for the value alone, and evicts any line at any time. Detail: the agents of the random tester, a
 //! line each of real bytes, of which the first one counts; memory is 0 at the start, and values are kept as their difference
 //! from those of the program's start. Left out: silent drops of clean copies, the other legal answers.
@@ -34,7 +35,7 @@ use scalepool_coherence::mem::host::HostAccess;
 use scalepool_coherence::message::shown;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::View;
-use scalepool_coherence::thread::{AccessSet, ThreadAccess};
+use scalepool_coherence::thread::{AccessSet, EXCLUSIVE_FAILED, EXCLUSIVE_STORED, MOST_ACCESSES, ThreadAccess};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -48,6 +49,8 @@ struct Core {
     given: AccessSet,
     /// What each access has loaded; 0 of the others.
     loaded: Vec<u8>,
+    /// Name of the store that each load has taken its value from, 0: none; empty where the program has no exclusive accesses.
+    sources: Vec<u8>,
 }
 
 impl Core {
@@ -106,6 +109,8 @@ pub enum LitmusMove {
     Deliver { link: u8, dir: Dir, index: u8 },
     /// A core does an access, or asks for what that needs: the value alone, or a copy.
     Act { core: u8, access: u8, value: bool },
+    /// A store exclusive of a core does not store.
+    Fail { core: u8, access: u8 },
     /// A core gives a copy up.
     Evict { core: u8, line: u8 },
     /// A core drops a dirty copy, where the rule against it is off.
@@ -135,7 +140,9 @@ impl<R: Rig + Clone> Cores<R> {
         let net = Net::new(rig.leaves());
         // Any thread may be on any core.
         let longest = program.threads.iter().map(Vec::len).max().unwrap_or(0);
-        let core = Core { done: 0, given: 0, loaded: vec![0; longest] };
+        let has_exclusive = program.threads.iter().flatten().any(|access| access.exclusive.is_some());
+        let sources = vec![0; if has_exclusive { longest } else { 0 }];
+        let core = Core { done: 0, given: 0, loaded: vec![0; longest], sources };
         let cores = vec![core; program.threads.len().min(rig.actors())];
         let lines = program.initial.len() as u64;
         Self { setup: Arc::new(Setup { config, program, lines }), rig, net, cores, begun: false, mirrored: false }
@@ -183,7 +190,7 @@ impl<R: Rig + Clone> Cores<R> {
     /// The store that the core waits to make, with its bytes.
     fn wanted(&self, core: usize, line: LineAddr) -> Option<(usize, WriteBytes<CacheLine>)> {
         let (n, _) = self.ready(core).find(|(_, access)| access.store.is_some() && access.line == line.0)?;
-        Some((n, bytes_of(self.raw(line.0, self.stored(core, n)?))))
+        Some((n, self.bytes_of(core, n, self.stored(core, n)?)))
     }
 
     /// What a store writes; `None`: it is no store, or the value is no byte.
@@ -202,14 +209,40 @@ impl<R: Rig + Clone> Cores<R> {
         value ^ self.setup.program.initial[line as usize]
     }
 
+    /// What a store writes to its line: its value, and its name where the program has exclusive accesses.
+    fn bytes_of(&self, core: usize, access: usize, stored: u8) -> WriteBytes<CacheLine> {
+        let mut data = CacheLine::of([self.raw(self.thread(core)[access].line, stored); 64]);
+        if self.cores[core].sources.is_empty() {
+            return WriteBytes { data, enables: 1 };
+        }
+        data.bytes[1] = self.name_of_store(core, access);
+        WriteBytes { data, enables: 0b11 }
+    }
+
+    fn name_of_store(&self, core: usize, access: usize) -> u8 {
+        (self.program(core) * MOST_ACCESSES + access) as u8 + 1
+    }
+
+    /// Whether a store exclusive finds its line stored to since its load.
+    fn has_lost(&self, core: usize, access: usize, found: &CacheLine) -> bool {
+        let load = self.thread(core)[access].exclusive;
+        load.is_some_and(|load| self.cores[core].sources[load] != found.bytes[1])
+    }
+
     /// A load of the core has got a value, if the core waits for this line.
     fn loaded(&mut self, core: usize, line: LineAddr, value: CacheLine) {
         if self.begun
             && let Some(access) = self.load_of(core, line)
         {
+            self.sees(core, access, value.bytes[1]);
             let value = self.raw(line.0, value.bytes[0]);
             self.does(core, access, value);
         }
+    }
+
+    /// A load takes its value from a store of this name.
+    fn sees(&mut self, core: usize, access: usize, store: u8) {
+        self.cores[core].sources.get_mut(access).into_iter().for_each(|source| *source = store);
     }
 
     /// An access has taken effect.
@@ -229,6 +262,7 @@ impl<R: Rig + Clone> Cores<R> {
         if own.store.is_none() {
             if let Some(store) = self.forwards(core, own) {
                 let loaded = self.stored(core, store).unwrap_or_default();
+                self.sees(core, access, self.name_of_store(core, store));
                 self.does(core, access, loaded);
                 return text_of(told, format_args!("loads {loaded} of {name} from its own store"));
             }
@@ -240,15 +274,15 @@ impl<R: Rig + Clone> Cores<R> {
             self.rig.ask(config, core, at, need, out);
             return text_of(told, format_args!("asks for {name}"));
         }
-        if own.is_rmw {
+        if own.is_rmw || own.exclusive.is_some() {
             if self.update(core, access, out) {
-                return text_of(told, format_args!("loads and stores {name}"));
+                return text_of(told, format_args!("does its update of {name}"));
             }
             self.rig.ask(config, core, at, Need::Update, out);
-            return text_of(told, format_args!("asks for {name} to load and store"));
+            return text_of(told, format_args!("asks for {name} to update it"));
         }
         let Some(stored) = self.stored(core, access) else { return String::new() };
-        let bytes = bytes_of(self.raw(own.line, stored));
+        let bytes = self.bytes_of(core, access, stored);
         if self.rig.store(config, core, at, &bytes, out) {
             return text_of(told, format_args!("stores {stored} to {name}"));
         }
@@ -258,13 +292,19 @@ impl<R: Rig + Clone> Cores<R> {
         text_of(told, format_args!("asks for {name} to store {stored}"))
     }
 
-    /// A read-modify-write at one point, if its line is owned. It is done when the agent says that it has stored.
+    /// A read-modify-write at one point, or a store exclusive, if its line is owned. It is done when the agent says that it has
+    /// stored; a store exclusive that has lost its line is done without.
     fn update(&mut self, core: usize, access: usize, out: &mut AgentOutput<CacheLine>) -> bool {
         let setup = Arc::clone(&self.setup);
         let line = setup.program.threads[self.program(core)][access].line;
         let Some(old) = self.rig.load(&setup.config, core, LineAddr(line), out) else { return false };
-        self.cores[core].loaded[access] = self.raw(line, old.bytes[0]);
-        let bytes = self.stored(core, access).map(|stored| bytes_of(self.raw(line, stored)));
+        if self.has_lost(core, access, &old) {
+            self.does(core, access, EXCLUSIVE_FAILED);
+            return true;
+        }
+        let is_rmw = self.thread(core)[access].is_rmw;
+        self.cores[core].loaded[access] = if is_rmw { self.raw(line, old.bytes[0]) } else { EXCLUSIVE_STORED };
+        let bytes = self.stored(core, access).map(|stored| self.bytes_of(core, access, stored));
         let is_made = bytes.is_some_and(|bytes| self.rig.store(&setup.config, core, LineAddr(line), &bytes, out));
         if !is_made {
             self.cores[core].loaded[access] = 0;
@@ -286,15 +326,18 @@ impl<R: Rig + Clone> Cores<R> {
             return !value && rig.load(config, core, at, out).is_some()
                 || rig.ask(config, core, at, need, out) != StressRequestOutcome::No;
         }
-        if own.is_rmw {
+        if own.is_rmw || own.exclusive.is_some() {
             if value {
                 return false;
             }
             if let Some(old) = rig.load(config, core, at, out) {
+                if self.has_lost(core, access, &old) {
+                    return true;
+                }
                 // What is no byte is not stored: the program does not end.
                 let old = self.raw(own.line, old.bytes[0]);
                 let Some(stored) = self.stored_from(core, access, Some(old)) else { return false };
-                if rig.store(config, core, at, &bytes_of(self.raw(own.line, stored)), out) {
+                if rig.store(config, core, at, &self.bytes_of(core, access, stored), out) {
                     return true;
                 }
             }
@@ -303,7 +346,7 @@ impl<R: Rig + Clone> Cores<R> {
         let Some(stored) = self.stored(core, access).filter(|_| !value && !self.cores[core].is_given(access)) else {
             return false;
         };
-        let bytes = bytes_of(self.raw(own.line, stored));
+        let bytes = self.bytes_of(core, access, stored);
         rig.store(config, core, at, &bytes, out)
             || rig.ask(config, core, at, Need::Ownership(&bytes), out) != StressRequestOutcome::No
     }
@@ -363,7 +406,9 @@ impl<R: Rig + Clone> Cores<R> {
                         }
                     }
                     HostAccess::Store | HostAccess::StorePart => match self.wanted(core, line) {
-                        Some((access, _)) if self.thread(core)[access].is_rmw => {
+                        Some((access, _))
+                            if self.thread(core)[access].is_rmw || self.thread(core)[access].exclusive.is_some() =>
+                        {
                             self.update(core, access, out);
                         }
                         Some((_, bytes)) => {
@@ -427,9 +472,10 @@ impl<R: Rig + Clone> Cores<R> {
         match mv {
             LitmusMove::Begin { .. } => None,
             LitmusMove::Deliver { link, dir, .. } => Some(self.column(self.receiver(link.into(), dir))),
-            LitmusMove::Act { core, .. } | LitmusMove::Evict { core, .. } | LitmusMove::Drop { core, .. } => {
-                Some(core.into())
-            }
+            LitmusMove::Act { core, .. }
+            | LitmusMove::Fail { core, .. }
+            | LitmusMove::Evict { core, .. }
+            | LitmusMove::Drop { core, .. } => Some(core.into()),
         }
     }
 
@@ -455,6 +501,11 @@ impl<R: Rig + Clone> Cores<R> {
                 let text = self.act(core.into(), access.into(), value, sent.is_some(), &mut out);
                 (self.who(core.into()), text)
             }
+            LitmusMove::Fail { core, access } => {
+                self.does(core.into(), access.into(), EXCLUSIVE_FAILED);
+                let name = name_of(self.thread(core.into())[usize::from(access)].line);
+                (self.who(core.into()), text_of(sent.is_some(), format_args!("gives up its store exclusive of {name}")))
+            }
             LitmusMove::Evict { core, line } => {
                 self.rig.evict(&setup.config, core.into(), LineAddr(line.into()), &mut out);
                 (self.who(core.into()), text_of(sent.is_some(), format_args!("evicts {}", name_of(line.into()))))
@@ -473,7 +524,7 @@ impl<R: Rig + Clone> Cores<R> {
         let config = &self.setup.config;
         let (mut rig, out) = (self.rig.clone(), &mut AgentOutput::default());
         match mv {
-            LitmusMove::Begin { .. } | LitmusMove::Deliver { .. } => true,
+            LitmusMove::Begin { .. } | LitmusMove::Deliver { .. } | LitmusMove::Fail { .. } => true,
             LitmusMove::Act { core, access, value } => self.can_act(core.into(), access.into(), value),
             LitmusMove::Evict { core, line } => rig.evict(config, core.into(), LineAddr(line.into()), out),
             LitmusMove::Drop { core, line } => rig.drop_dirty(config, core.into(), LineAddr(line.into())),
@@ -483,7 +534,9 @@ impl<R: Rig + Clone> Cores<R> {
     /// What a core has done on its way to a later state, in words.
     fn did(&self, core: usize, after: &Core) -> Vec<String> {
         let new = (0..self.thread(core).len()).filter(|n| after.is_done(*n) && !self.cores[core].is_done(*n));
+        let has_failed = |n: usize| self.thread(core)[n].exclusive.is_some() && after.loaded[n] == EXCLUSIVE_FAILED;
         let text = |n: usize| match self.stored_from(core, n, Some(after.loaded[n])) {
+            Some(_) if has_failed(n) => "does not store: its line was stored to".to_owned(),
             Some(value) if self.thread(core)[n].is_rmw => format!("loads {} and stores {value}", after.loaded[n]),
             Some(value) => format!("stores {value}"),
             None => format!("loads {}", after.loaded[n]),
@@ -508,7 +561,7 @@ impl<R: Rig + Clone> Cores<R> {
         });
         let loads = |program: usize| {
             let core = self.program(program);
-            let of_loads = self.thread(core).iter().zip(&self.cores[core].loaded).filter(|(a, _)| a.loads());
+            let of_loads = self.thread(core).iter().zip(&self.cores[core].loaded).filter(|(a, _)| a.gives_value());
             of_loads.map(|(_, value)| *value)
         };
         let mut last: Vec<u8> = last.collect();
@@ -520,11 +573,6 @@ impl<R: Rig + Clone> Cores<R> {
 /// A text that somebody asks for; nothing else.
 fn text_of(told: bool, text: fmt::Arguments<'_>) -> String {
     if told { text.to_string() } else { String::new() }
-}
-
-/// The first byte of a line.
-fn bytes_of(value: u8) -> WriteBytes<CacheLine> {
-    WriteBytes { data: CacheLine::of([value; 64]), enables: 1 }
 }
 
 fn name_of(line: u64) -> &'static str {
@@ -569,6 +617,12 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
             let accesses = self.ready(core.into()).flat_map(|(access, _)| [act(access, false), act(access, true)]);
             let is_offered = |mv: &LitmusMove| is_free || !matches!(mv, LitmusMove::Act { value: true, .. });
             out.extend(accesses.filter(is_offered).filter(|mv| self.can(*mv)));
+            // Whatever else its thread has to do before.
+            let fails = |(n, access): &(usize, &ThreadAccess)| {
+                access.exclusive.is_some() && !self.cores[usize::from(core)].is_done(*n)
+            };
+            let open = self.thread(core.into()).iter().enumerate().filter(fails);
+            out.extend(open.map(|(access, _)| LitmusMove::Fail { core, access: access as u8 }));
             if !is_free {
                 continue;
             }
@@ -659,9 +713,10 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
                 let held = if mirrored { format!("{held}; programs in reverse") } else { held };
                 return ChartStep::Act { agent: self.column(Who::Hub), text: held, sent };
             }
-            LitmusMove::Act { core, .. } | LitmusMove::Evict { core, .. } | LitmusMove::Drop { core, .. } => {
-                core.into()
-            }
+            LitmusMove::Act { core, .. }
+            | LitmusMove::Fail { core, .. }
+            | LitmusMove::Evict { core, .. }
+            | LitmusMove::Drop { core, .. } => core.into(),
         };
         ChartStep::Act { agent, text, sent }
     }

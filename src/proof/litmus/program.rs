@@ -46,6 +46,7 @@ impl LitmusProgram {
                     LitmusAccess::Store(_, value) => Some(Term::Number(value.into())),
                 },
                 is_rmw: false,
+                exclusive: None,
                 behind: (1 << n) - 1,
                 forwards: None,
                 known: 0,

@@ -1,10 +1,9 @@
 //! A device of HDM-D and its host.
 
 use super::composite::Composite;
-use super::menu::{Menu, ProgramOperation};
+use super::menu::{AtomicHold, Menu, ProgramOperation};
 use super::part::{HdmDDevicePart, HdmDHostPart};
 use super::setup::{AgentDescription, SystemDescription};
-use scalepool_coherence::bias::host::BiasHost;
 use scalepool_coherence::bias::tables;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::IdSet;
@@ -25,6 +24,8 @@ pub struct Setup {
     pub write_backs: Vec<Copy4>,
     /// Whether the host drops clean copies.
     pub drops: bool,
+    /// Atomics of both.
+    pub atomics: Option<AtomicHold>,
     /// Programs of device and host; empty when they are free.
     pub device_program: Vec<ProgramOperation>,
     /// Program of the host.
@@ -52,6 +53,7 @@ impl Setup {
             host,
             write_backs: vec![Copy4::I, Copy4::S, Copy4::E],
             drops: true,
+            atomics: None,
             device_program,
             host_program,
             programs: false,
@@ -63,7 +65,7 @@ impl Setup {
 
 /// The device, agent 0, and the host, agent 1.
 pub fn system(setup: Setup) -> Composite {
-    let Setup { config, device, host, write_backs, drops, .. } = setup;
+    let Setup { config, device, host, write_backs, drops, atomics, .. } = setup;
     let (programs, orders) = (setup.programs, setup.orders);
     let agent = |n, name: &str, member, program| AgentDescription {
         name: name.to_owned(),
@@ -74,7 +76,7 @@ pub fn system(setup: Setup) -> Composite {
     };
     let agents = vec![
         agent(0, "device", HdmDDevicePart::default().into(), setup.device_program),
-        agent(1, "host", HdmDHostPart(BiasHost::new(0)).into(), setup.host_program),
+        agent(1, "host", HdmDHostPart::default().into(), setup.host_program),
     ];
     let menu = Menu {
         cache: device,
@@ -83,6 +85,7 @@ pub fn system(setup: Setup) -> Composite {
         stores: true,
         wants: vec![HostAccess::Nothing, HostAccess::Store],
         drops,
+        atomics,
         ..Menu::default()
     };
     Composite::of(SystemDescription { agents, links: vec![[(1, 0), (0, 0)]], lines: vec![0], menu, programs, orders })

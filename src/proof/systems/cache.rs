@@ -120,38 +120,3 @@ pub fn system(setup: Setup) -> Composite {
         orders,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::explore::system::{ExploredSystem, orbits, reachable};
-    use crate::systems::symmetry::renamed;
-    use scalepool_coherence::cache::state::CacheLineState;
-    use scalepool_coherence::config::{ErrorAnswer, ErrorRange, OwnMemory};
-
-    fn drops() -> CoherenceConfig {
-        CoherenceConfig { silent_drop_e: true, ..CoherenceConfig::default() }
-    }
-
-    /// The form does not depend on which port an open snoop or pull was sent to, nor on early data at the home, nor on
-    /// RspData that names nobody.
-    #[test]
-    fn every_renaming_of_a_state_has_one_form() {
-        let two = reachable(&system(Setup::free(CoherenceConfig::default(), 2, ALL_REQUESTS)));
-        let left = orbits(&two, 2, |s, order| renamed(s, 0, order, &mut []));
-        println!("two devices: {} states, {left} without names", two.len());
-        // Every answer is an error, and the copy is there from the start: its CleanEvict is answered too.
-        let range = ErrorRange { first: 0, last: 63, answer: ErrorAnswer::GoError };
-        let refusing = CoherenceConfig { error_ranges: vec![range], ..CoherenceConfig::default() };
-        let start = system(Setup::free(refusing, 2, ALL_REQUESTS)).start_at(&[CacheLineState::I, CacheLineState::E]);
-        let own_memory = vec![OwnMemory { device: 0, first: 0, last: 63 }];
-        let differing = CoherenceConfig { own_memory, ..CoherenceConfig::default() };
-        assert!(!system(Setup::free(differing, 2, ALL_REQUESTS)).has_symmetry(), "the line is memory of one device");
-        assert!(start.has_symmetry());
-        orbits(&reachable(&start), 2, |s, order| renamed(s, 0, order, &mut []));
-        let menu = [Op::RdShared, Op::RdOwn, Op::DirtyEvict];
-        let three = reachable(&system(Setup { waiting_stores: false, ..Setup::free(drops(), 3, &menu) }));
-        let left = orbits(&three, 3, |s, order| renamed(s, 0, order, &mut []));
-        println!("three devices: {} states, {left} without names", three.len());
-    }
-}

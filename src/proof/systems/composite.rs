@@ -106,6 +106,11 @@ impl Composite {
         Self::new(description).unwrap_or_else(|e| unreachable!("{e}"))
     }
 
+    /// The number by which a search knows the state.
+    pub fn print(&self) -> u128 {
+        fingerprint(self)
+    }
+
     fn content(&self) -> impl PartialEq + Hash + '_ {
         (&self.agents, &self.net, &self.places, self.poisoned, &self.loads)
     }

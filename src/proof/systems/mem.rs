@@ -207,29 +207,3 @@ pub fn two_levels(config: CoherenceConfig, devices: AgentPort) -> Composite {
     };
     Composite::of(SystemDescription { agents, links, lines: vec![0], menu, programs: false, orders: true })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::explore::system::{orbits, reachable};
-    use crate::systems::symmetry::renamed;
-
-    #[test]
-    fn every_renaming_of_a_state_has_one_form() {
-        let config = CoherenceConfig::default;
-        for setup in [
-            Setup::core(config(), 2),
-            Setup::waiting_accesses(config(), 2),
-            Setup::one_entry(config()),
-            Setup::uio(config()),
-        ] {
-            orbits(&reachable(&system(setup)), 2, |s, order| renamed(s, 2, order, &mut []));
-        }
-        let setup = Setup { requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED], ..Setup::core(config(), 3) };
-        // Those below a host in the middle.
-        orbits(&reachable(&two_levels(config(), 2)), 2, |s, order| renamed(s, 1, order, &mut []));
-        let three = reachable(&system(setup));
-        let left = orbits(&three, 3, |s, order| renamed(s, 3, order, &mut []));
-        println!("three hosts: {} states, {left} without names", three.len());
-    }
-}

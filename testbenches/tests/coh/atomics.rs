@@ -18,10 +18,14 @@ fn explored(name: &str, ops: Option<&str>) -> ExplorationReport {
 const OVER_CACHE: &str = "RdShared,RdOwn,RdOwnNoData,CleanEvict,DirtyEvict";
 const OVER_MEM: &str = "MemRdA,MemRdS,MemInv,MemWr,MemClnEvct,ReadOwn,ReadShared,Evict";
 
+const OVER_BOTH: &str = "RdShared,RdOwn,RdOwnNoData,MemRdA,MemInv,MemWr";
+
 #[test]
 fn coh_inv_15_p() {
     assert_eq!(lost_atomic(LineAddr(0), "host", &LineToken::of(LineAddr(0), Age::Based)), None);
-    for (atomics, without) in [("cxl-cache-2-atomics", "cxl-cache-2"), ("hdm-db-2-atomics", "hdm-db-device")] {
+    for (atomics, without) in
+        [("cxl-cache-2-atomics", "cxl-cache-2"), ("hdm-db-2-atomics", "hdm-db-device"), ("hdm-d-atomics", "hdm-d")]
+    {
         let (report, plain) = (explored(atomics, None), explored(without, None));
         println!("{atomics}: {} states, {} without atomics", report.states, plain.states);
         assert!(report.complete && report.violation.is_none(), "{:?}", report.violation.map(|v| v.chart().text()));
@@ -35,7 +39,8 @@ fn coh_inv_15_p() {
 fn coh_inv_15_n() {
     let outdated = LineToken::of(LineAddr(0), Age::Outdated);
     assert_eq!(lost_atomic(LineAddr(0), "host", &outdated).map(|event| event.rule), Some("COH-INV-15"));
-    for (name, ops) in [("cxl-cache-2", OVER_CACHE), ("hdm-db-2", OVER_MEM), ("hdm-db-device", OVER_MEM)] {
+    let over_mem = [("hdm-db-2", OVER_MEM), ("hdm-db-device", OVER_MEM)];
+    for (name, ops) in [("cxl-cache-2", OVER_CACHE), ("hdm-d", OVER_BOTH)].into_iter().chain(over_mem) {
         let held = explored(name, Some(&format!("{ops},Atomic")));
         assert!(held.complete && held.violation.is_none(), "{:?}", held.violation.map(|v| v.chart().text()));
         let lost = explored(name, Some(&format!("{ops},UnheldAtomic"))).violation.expect("a store is lost");

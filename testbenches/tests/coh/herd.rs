@@ -153,6 +153,55 @@ fn read_modify_writes_by_hand() {
     }
 }
 
+/// Increments by exclusive accesses: none is lost, and a store exclusive may fail whatever else happens.
+#[test]
+fn exclusive_accesses_by_hand() {
+    let increments =
+        " LDXR W0,[X5] | LDXR W0,[X5] ;\n ADD W1,W0,#1 | ADD W1,W0,#1 ;\n STXR W2,W1,[X5] | STXR W2,W1,[X5] ;\n";
+    let text = |protocol| {
+        format!(
+            "AArch64 t\nProtocol={protocol}\n{{ x=0; 0:X5=x; 1:X5=x; }}\n P0 | P1 ;\n{increments}\
+             locations [0:X0; 0:X2; 1:X0; 1:X2; x;]\nexists (true)\n"
+        )
+    };
+    // Loaded and failed by each thread, and the last value.
+    let expected = [
+        [0, 0, 0, 1, 1],
+        [0, 0, 1, 0, 2],
+        [0, 0, 1, 1, 1],
+        [0, 1, 0, 0, 1],
+        [0, 1, 0, 1, 0],
+        [1, 0, 0, 0, 2],
+        [1, 1, 0, 0, 1],
+    ];
+    assert_eq!(outcomes(&text("cxl-cache")), expected.map(Vec::from).into());
+    for protocol in ["hdm-db", "hdm-d"] {
+        let expected =
+            format!("line 2, column 10: found `{protocol}`, expected cxl-cache, since a thread has exclusive accesses");
+        assert_eq!(parse(&text(protocol)).expect_err("refused").to_string(), expected);
+    }
+    let head = "AArch64 t\n{ x; y; 0:X5=x; 0:X6=y; }\n P0 | P1 ;\n";
+    for (rows, found) in [
+        (
+            " STXR W2,W1,[X5] | ;\n",
+            "line 4, column 2: found `STXR W2,W1,[X5]`, expected a load exclusive of the location",
+        ),
+        (" LDXR W0,[X6] | ;\n STXR W2,W1,[X5] | ;\n", "line 5, column 2: found `STXR W2,W1,[X5]`"),
+        (" LDXR W0,[X5] | ;\n STR W1,[X5] | ;\n STXR W2,W1,[X5] | ;\n", "line 6, column 2: found `STXR W2,W1,[X5]`"),
+        (
+            " LDXR W0,[X5] | ;\n STXR W2,W1,[X5] | ;\n STXR W3,W1,[X5] | ;\n",
+            "line 6, column 2: found `STXR W3,W1,[X5]`",
+        ),
+        (
+            " LDXR W0,[X5] | ;\n STXR W2,W1,[X5] | ;\n STR W2,[X6] | ;\n",
+            "line 6, column 6: found `W2`, expected a register that holds no status",
+        ),
+    ] {
+        let error = parse(&format!("{head}{rows}exists (x=1)\n")).expect_err("refused").to_string();
+        assert!(error.starts_with(found), "{error}");
+    }
+}
+
 /// A rule of the agents that is off shows in what a program sees.
 #[test]
 fn a_rule_that_is_off_shows_an_outcome_that_is_not_allowed() {
@@ -271,7 +320,7 @@ fn a_file_is_told_from_a_case_by_its_first_word() {
 fn every_shape_is_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("litmus/shapes");
     let mut count = 0;
-    for dialect in ["x86", "aarch64", "lisa"] {
+    for dialect in ["x86", "aarch64", "exclusive", "lisa"] {
         for file in std::fs::read_dir(folder.join(dialect)).expect("a folder") {
             let path = file.expect("a file").path();
             let text = std::fs::read_to_string(&path).expect("text");
@@ -280,7 +329,7 @@ fn every_shape_is_read() {
             count += 1;
         }
     }
-    assert_eq!(count, 168);
+    assert_eq!(count, 173);
 }
 
 proptest! {

@@ -120,11 +120,25 @@ fn what_an_exploration_does_not_have_is_refused() {
         (
             "hdm-d",
             menu("Core"),
-            "found --ops with Core, expected requests of CXL.cache, operations of hosts of CXL.mem",
+            "found --ops with Core, expected requests of CXL.cache, operations of hosts of CXL.mem, atomics",
         ),
     ] {
         let error = begun(name, &scope).err().unwrap_or_else(|| panic!("{name}: {scope:?} is taken"));
         assert_eq!(error, expected);
+    }
+}
+
+/// What is kept of a visited state where liveness is not looked for: its fingerprint, the way to it, and the place by which it is
+/// found again.
+#[test]
+fn a_visited_state_takes_at_most_32_bytes() {
+    let is_long = std::env::var_os("SCALEPOOL_SOAK").is_some();
+    let pinned = ["cxl-cache-2", "hdm-db-2", "hdm-db-3", "cxl-cache-3"];
+    for name in pinned.into_iter().take(if is_long { 4 } else { 2 }) {
+        let limits = Limits { symmetry: false, states: 1_000_000, ..QUICK };
+        let report = explored(name, &ExplorationScope::default(), limits);
+        let (kept, states) = (report.kept_bytes, report.states);
+        assert!(report.complete && kept <= 32 * states, "{name}: {kept} bytes of {states} states");
     }
 }
 

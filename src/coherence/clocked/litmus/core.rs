@@ -1,243 +1,44 @@
-//! A core that runs one thread of a litmus program.
+//! A core that runs threads of a litmus program, one in each run of a batch.
 //!
-//! A walk through one cycle: stores that the agent has performed are marked as done. Each access whose predecessors are
-//! done and whose delay is over is tried; if the agent cannot perform it now, the core requests the line. When all
-//! accesses are done, the core has finished this phase of the run and polls until all other cores have finished it too.
+//! A walk through one cycle: if a phase has begun since the last one, the core takes its part of it. It works on each run of
+//! the batch (`run`). When it has ended the phase in all of them it polls until all other cores have, too.
 
-use super::runs::{Begun, CorePlan, LitmusRuns, Preparation, RunPart, next_look};
+use super::run::CoreRun;
+use super::runs::{LitmusRuns, RunPart, next_look};
 use crate::agent::{AgentOutput, Effect};
-use crate::clocked::accessor::{Caching, CoreOperation, LineRequestOutcome};
+use crate::clocked::accessor::Caching;
 use crate::clocked::core::{Core, Wants};
 use crate::config::CoherenceConfig;
-use crate::content::{CacheLine, LineAddr};
-use crate::thread::{AccessSet, ThreadAccess};
+use crate::content::CacheLine;
+use crate::message::Msg;
 
 /// The litmus core.
 #[derive(Debug)]
 pub struct LitmusCore {
     runs: LitmusRuns,
     core: usize,
-    now: Begun,
-    /// Whether the work of this core in the current phase is done.
+    /// Number of the phase that it has seen begin, and what the phase is.
+    parts: u64,
+    part: RunPart,
+    /// First cycle of the phase.
+    starts_at: u64,
+    /// Whether the work of this core in the phase is done.
     has_ended: bool,
-    /// Number of preparations or final loads done.
-    steps: usize,
-    /// Accesses that are done.
-    done: AccessSet,
-    /// Stores that have been handed to the agent.
-    given: AccessSet,
-    /// Value that each access has loaded.
-    loaded: Vec<u8>,
-    /// Cycle in which each access issues; set when its predecessors are done.
-    goes_at: Vec<Option<u64>>,
-    /// Bytes read in the last phase.
-    read: Vec<u8>,
+    batch: Vec<CoreRun>,
 }
 
 impl LitmusCore {
     /// Makes one more core of these runs.
     pub fn new(runs: &LitmusRuns) -> Self {
-        let plan = CorePlan::default();
-        let (places, held) = (Vec::new(), Vec::new());
-        let now = Begun { parts: 0, part: RunPart::Over, starts_at: 0, reads: false, plan, places, held };
         Self {
             core: runs.join(),
             runs: runs.clone(),
-            now,
+            parts: 0,
+            part: RunPart::Over,
+            starts_at: 0,
             has_ended: true,
-            steps: 0,
-            done: 0,
-            given: 0,
-            loaded: Vec::new(),
-            goes_at: Vec::new(),
-            read: Vec::new(),
+            batch: Vec::new(),
         }
-    }
-
-    /// Starts a phase.
-    fn begin(&mut self, begun: Begun) {
-        (self.has_ended, self.steps) = (false, 0);
-        if begun.part == RunPart::Run {
-            let accesses = begun.plan.delays_cycles.len();
-            (self.done, self.given) = (0, 0);
-            (self.loaded, self.goes_at) = (vec![0; accesses], vec![None; accesses]);
-        }
-        self.read.clear();
-        self.now = begun;
-    }
-
-    fn line(&self, access: &ThreadAccess) -> LineAddr {
-        self.now.places[access.line as usize].line
-    }
-
-    fn is_done(&self, access: usize) -> bool {
-        self.done >> access & 1 == 1
-    }
-
-    /// Converts the byte of a location in a line to its value in the program, and back: values are relative to the byte
-    /// that the location held at the start of the run.
-    fn shifted(&self, location: u64, byte: u8) -> u8 {
-        byte ^ self.now.held[location as usize] ^ self.runs.program().initial[location as usize]
-    }
-
-    fn value_in(&self, access: &ThreadAccess, line: &CacheLine) -> u8 {
-        self.shifted(access.line, line.bytes[self.now.places[access.line as usize].byte])
-    }
-
-    /// The value that an access stores. `own` is the value that the access itself has loaded, if it is a
-    /// read-modify-write. The exploration of the program has refused values that do not fit a byte.
-    fn stored(&self, n: usize, access: &ThreadAccess, own: u8) -> u8 {
-        let loaded = |other| if other == n { own } else { self.loaded[other] };
-        access.store.as_ref().map_or(0, |term| term.value(&loaded) as u8)
-    }
-
-    /// The bytes and enables of a store.
-    fn bytes(&self, access: &ThreadAccess, value: u8) -> (CacheLine, u64) {
-        let byte = self.now.places[access.line as usize].byte;
-        (CacheLine::of([self.shifted(access.line, value); 64]), 1 << byte)
-    }
-
-    /// Takes in the stores and requests that have ended since the last cycle.
-    fn hear(&mut self, thread: &[ThreadAccess], effects: &[Effect<CacheLine>]) {
-        let given = |core: &Self, line: LineAddr| {
-            (0..thread.len()).find(|n| core.given >> n & 1 == 1 && core.line(&thread[*n]) == line)
-        };
-        for effect in effects {
-            if let Effect::Stored(line) = effect
-                && let Some(n) = given(self, *line)
-            {
-                (self.done, self.given) = (self.done | 1 << n, self.given & !(1 << n));
-            }
-        }
-        // A request has ended without the store, so the core requests the line again.
-        for effect in effects {
-            if let Effect::Done(line) = effect
-                && let Some(n) = given(self, *line)
-            {
-                self.given &= !(1 << n);
-            }
-        }
-    }
-
-    /// Tries an access; returns whether it is done.
-    fn try_access<A: Caching>(
-        &mut self,
-        (n, access): (usize, &ThreadAccess),
-        thread: &[ThreadAccess],
-        (agent, config): (&mut A, &CoherenceConfig),
-        out: &mut AgentOutput<CacheLine>,
-    ) -> bool {
-        let line = self.line(access);
-        if access.store.is_none() {
-            if let Some(store) = access.forwards.filter(|store| !self.is_done(*store)) {
-                if thread[store].known & !self.done != 0 {
-                    return false;
-                }
-                self.loaded[n] = self.stored(store, &thread[store], 0);
-                return true;
-            }
-            out.worked.push(line);
-            if let Some(value) = agent.value(config, line, out) {
-                self.loaded[n] = self.value_in(access, &value);
-                return true;
-            }
-            agent.ask(config, line, &CoreOperation::Load, out);
-            return false;
-        }
-        out.worked.push(line);
-        if access.is_rmw {
-            if let Some(value) = agent.value(config, line, out) {
-                let own = self.value_in(access, &value);
-                let (bytes, enables) = self.bytes(access, self.stored(n, access, own));
-                if agent.store(config, line, &bytes, enables, out) {
-                    self.loaded[n] = own;
-                    return true;
-                }
-            }
-            agent.ask_to_own(config, line, out);
-            return false;
-        }
-        let (bytes, enables) = self.bytes(access, self.stored(n, access, 0));
-        if agent.store(config, line, &bytes, enables, out) {
-            return true;
-        }
-        if agent.ask(config, line, &CoreOperation::Store { bytes, enables }, out) == LineRequestOutcome::Store {
-            self.given |= 1 << n;
-        }
-        false
-    }
-
-    /// Runs a cycle of the thread. Returns the next cycle in which there is work; `None` if the thread has ended.
-    fn run_thread<A: Caching>(
-        &mut self,
-        thread: &[ThreadAccess],
-        cycle: u64,
-        (agent, config): (&mut A, &CoherenceConfig),
-        out: &mut AgentOutput<CacheLine>,
-    ) -> Option<u64> {
-        let begins_at = self.now.starts_at + self.now.plan.skew_cycles;
-        let mut next = u64::MAX;
-        if let Some((after_cycles, line)) = self.now.plan.evicts {
-            let evicts_at = begins_at + after_cycles;
-            if cycle >= evicts_at {
-                out.worked.push(line);
-                agent.evict(config, line, out);
-                self.now.plan.evicts = None;
-            } else {
-                next = evicts_at;
-            }
-        }
-        if cycle < begins_at {
-            return Some(next.min(begins_at));
-        }
-        let mut has_done = false;
-        for at in 0..self.now.plan.order.len() {
-            let n = self.now.plan.order[at];
-            let access = &thread[n];
-            if self.is_done(n) || access.behind & !self.done != 0 || self.given >> n & 1 == 1 {
-                continue;
-            }
-            let delay_cycles = self.now.plan.delays_cycles[n];
-            let goes_at = *self.goes_at[n].get_or_insert(cycle + delay_cycles);
-            if cycle < goes_at {
-                next = next.min(goes_at);
-            } else if self.try_access((n, access), thread, (&mut *agent, config), out) {
-                self.done |= 1 << n;
-                has_done = true;
-            }
-        }
-        let is_over = self.done.count_ones() as usize == thread.len() && self.now.plan.evicts.is_none();
-        match (is_over, has_done) {
-            (true, _) => None,
-            // An access that was done may allow another access to issue.
-            (false, true) => Some(cycle + 1),
-            (false, false) => Some(next.min(next_look(cycle))),
-        }
-    }
-
-    /// Loads or evicts the lines of a phase in sequence; returns `false` if some are not yet done.
-    fn walk<A: Caching>(
-        &mut self,
-        todo: &[(LineAddr, Preparation)],
-        (agent, config): (&mut A, &CoherenceConfig),
-        out: &mut AgentOutput<CacheLine>,
-        mut read: impl FnMut(usize, CacheLine),
-    ) -> bool {
-        while let Some(&(line, what)) = todo.get(self.steps) {
-            out.worked.push(line);
-            match what {
-                Preparation::Evict => drop(agent.evict(config, line, out)),
-                Preparation::Load => match agent.value(config, line, out) {
-                    Some(value) => read(self.steps, value),
-                    None => {
-                        agent.ask(config, line, &CoreOperation::Load, out);
-                        return false;
-                    }
-                },
-            }
-            self.steps += 1;
-        }
-        true
     }
 }
 
@@ -250,57 +51,36 @@ impl<A: Caching> Core<A> for LitmusCore {
         effects: &[Effect<CacheLine>],
         out: &mut AgentOutput<CacheLine>,
     ) -> Wants {
-        if let Some(begun) = self.runs.begun(self.core, self.now.parts) {
-            self.begin(begun);
+        if let Some(begun) = self.runs.begun(self.core, self.parts) {
+            (self.parts, self.part, self.starts_at, self.has_ended) = (begun.parts, begun.part, begun.starts_at, false);
+            let runs = begun.batch.into_iter().enumerate();
+            let runs = runs.map(|(n, run)| CoreRun::new(&self.runs, n, run, begun.part, begun.starts_at));
+            self.batch = runs.collect();
         }
-        if self.now.part == RunPart::Over {
+        if self.part == RunPart::Over {
             return Wants::Message;
         }
-        let runs = self.runs.clone();
-        let thread = self.now.plan.thread.filter(|_| self.now.part == RunPart::Run);
-        let accesses = thread.map_or(&[][..], |thread| &runs.program().threads[thread]);
-        self.hear(accesses, effects);
         if self.has_ended {
             return Wants::Cycle(next_look(cycle));
         }
-        if cycle < self.now.starts_at {
-            return Wants::Cycle(self.now.starts_at);
-        }
-        let to = (&mut *agent, config);
-        let next = match self.now.part {
-            RunPart::Prepare => {
-                let todo = std::mem::take(&mut self.now.plan.preparations);
-                let is_over = self.walk(&todo, to, out, |_, _| ());
-                self.now.plan.preparations = todo;
-                (!is_over).then(|| next_look(cycle))
-            }
-            RunPart::Read if self.now.reads => {
-                let todo: Vec<_> = self.now.places.iter().map(|place| (place.line, Preparation::Load)).collect();
-                let (places, mut bytes) = (self.now.places.clone(), std::mem::take(&mut self.read));
-                let is_over = self.walk(&todo, to, out, |n, value| bytes.push(value.bytes[places[n].byte]));
-                self.read = bytes;
-                if is_over {
-                    runs.read(&self.read);
-                }
-                (!is_over).then(|| next_look(cycle))
-            }
-            RunPart::Run => self.run_thread(accesses, cycle, to, out),
-            RunPart::Read | RunPart::Over => None,
-        };
-        if let Some(next) = next {
+        let works = self.batch.iter_mut().filter_map(|run| run.cycle(cycle, (&mut *agent, config), effects, out));
+        if let Some(next) = works.min() {
             return Wants::Cycle(next);
         }
-        if let Some(thread) = thread {
-            let loads = accesses.iter().zip(&self.loaded).filter(|(access, _)| access.loads());
-            runs.loaded(thread, loads.map(|(_, value)| *value).collect());
-        }
         self.has_ended = true;
-        runs.ends(cycle);
+        self.runs.ends(cycle);
         Wants::Cycle(next_look(cycle))
     }
 
+    fn heard(&mut self, _cycle: u64, msg: &Msg<CacheLine>) {
+        self.batch.iter_mut().for_each(|run| run.heard(msg));
+    }
+
     fn open_work(&self) -> Option<String> {
-        let is_open = self.now.part != RunPart::Over || !self.runs.are_over();
-        is_open.then(|| format!("run {} of the litmus program", self.runs.run() + 1))
+        Core::<A>::is_open(self).then(|| format!("run {} of the litmus program", self.runs.ended() + 1))
+    }
+
+    fn is_open(&self) -> bool {
+        self.part != RunPart::Over || !self.runs.are_over()
     }
 }

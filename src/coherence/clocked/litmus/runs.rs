@@ -1,5 +1,5 @@
-//! The state that the cores of a litmus program share: the current phase, the random choices of the current run, the
-//! outcomes so far.
+//! The state that the cores of a litmus program share: the current phase, the random choices of the current batch of runs,
+//! the outcomes so far.
 //!
 //! All cores of a program are in one partition of the kernel and on one clock. The order in which they are evaluated in
 //! one cycle changes no result: cores check for the end of a phase only at every 16th cycle, and the next phase starts
@@ -14,13 +14,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Cycles between two checks for the end of a phase.
 const RASTER_CYCLES: u64 = 16;
 
-/// Number of lines from which each run draws its locations.
-const POOL_LINES: u64 = 16;
+/// Runs of a batch, which are under way together on lines of their own. A batch takes little longer than one run, since a run
+/// mostly waits for its links.
+pub const RUNS_OF_A_BATCH: u64 = 20;
+
+/// Number of lines from which each run of a batch draws its locations.
+const POOL_LINES: u64 = 8;
 
 /// Bytes of a line.
 const LINE_BYTES: u64 = 64;
 
-/// Upper bounds of start delays and access delays \[cycles\]; each run draws one bound for either. They range from all
+/// Upper bounds of start delays and access delays \[cycles\]; each batch draws one bound for either. They range from all
 /// at once to longer than a round trip over links.
 const SPREADS_CYCLES: [u64; 6] = [1, 4, 16, 64, 256, 1024];
 
@@ -84,13 +88,25 @@ pub struct SeenRuns {
 /// Values loaded, thread by thread, and the last value of each location.
 pub type LoadedAndLast = (Vec<u8>, Vec<u8>);
 
+/// A run of the current batch.
+#[derive(Debug, Default)]
+struct BatchRun {
+    places: Vec<BytePlace>,
+    /// Of each core.
+    plans: Vec<CorePlan>,
+    /// The core that loads the final values.
+    reader: usize,
+    /// Values loaded, by thread.
+    loaded: Vec<Vec<u8>>,
+}
+
 #[derive(Debug)]
 struct State {
     rng: Rng,
     runs: u64,
     cores: usize,
-    /// Number of the current run.
-    run: u64,
+    /// Runs that ended with the batches before.
+    ended: u64,
     part: RunPart,
     /// Number of phases started so far.
     parts: u64,
@@ -98,13 +114,9 @@ struct State {
     starts_at: u64,
     /// Number of cores that have not finished the current phase.
     running: usize,
-    places: Vec<BytePlace>,
-    plans: Vec<CorePlan>,
-    reader: usize,
+    batch: Vec<BatchRun>,
     /// Value of each byte when it was last read.
     held: BTreeMap<BytePlace, u8>,
-    /// Values loaded, by thread.
-    loaded: Vec<Vec<u8>>,
     outcomes: BTreeMap<LoadedAndLast, SeenRuns>,
 }
 
@@ -115,18 +127,25 @@ pub struct LitmusRuns {
     state: Arc<Mutex<State>>,
 }
 
-/// The data of the current phase for one core.
+/// What a core does in the current phase of one run.
 #[derive(Debug)]
-pub(super) struct Begun {
-    pub parts: u64,
-    pub part: RunPart,
-    pub starts_at: u64,
+pub(super) struct BegunRun {
     /// Whether this core loads the final values.
     pub reads: bool,
     pub plan: CorePlan,
     pub places: Vec<BytePlace>,
     /// Byte that each location held at the start of the run.
     pub held: Vec<u8>,
+}
+
+/// The data of the current phase for one core.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub parts: u64,
+    pub part: RunPart,
+    pub starts_at: u64,
+    /// The runs of the batch.
+    pub batch: Vec<BegunRun>,
 }
 
 impl LitmusRuns {
@@ -136,16 +155,13 @@ impl LitmusRuns {
             rng: Rng::for_name(seed, "litmus"),
             runs,
             cores: 0,
-            run: 0,
+            ended: 0,
             part: RunPart::Over,
             parts: 0,
             starts_at: 0,
             running: 0,
-            places: Vec::new(),
-            plans: Vec::new(),
-            reader: 0,
+            batch: Vec::new(),
             held: BTreeMap::new(),
-            loaded: vec![Vec::new(); program.threads.len()],
             outcomes: BTreeMap::new(),
         };
         Self { program: Arc::new(program), state: Arc::new(Mutex::new(state)) }
@@ -175,47 +191,55 @@ impl LitmusRuns {
         self.state().outcomes.clone()
     }
 
-    /// Number of the current run, from 0; equal to the number of runs when all have ended.
-    pub fn run(&self) -> u64 {
-        self.state().run
+    /// Runs that ended with the batches before; at least the number of runs when all have ended.
+    pub fn ended(&self) -> u64 {
+        self.state().ended
     }
 
     /// Whether all runs have ended.
     pub fn are_over(&self) -> bool {
         let state = self.state();
-        state.run >= state.runs
+        state.ended >= state.runs
     }
 
     /// The current phase, if it has started since the core saw phase number `parts`.
     pub(super) fn begun(&self, core: usize, parts: u64) -> Option<Begun> {
         let state = self.state();
-        (state.parts != parts).then(|| Begun {
-            parts: state.parts,
-            part: state.part,
-            starts_at: state.starts_at,
-            reads: core == state.reader,
-            plan: state.plans.get(core).cloned().unwrap_or_default(),
-            places: state.places.clone(),
-            held: state.places.iter().map(|place| state.held.get(place).copied().unwrap_or(0)).collect(),
-        })
+        if state.parts == parts {
+            return None;
+        }
+        let held = |place| state.held.get(place).copied().unwrap_or(0);
+        let batch = state.batch.iter().map(|run| BegunRun {
+            reads: core == run.reader,
+            plan: run.plans.get(core).cloned().unwrap_or_default(),
+            places: run.places.clone(),
+            held: run.places.iter().map(held).collect(),
+        });
+        let batch = batch.collect();
+        Some(Begun { parts: state.parts, part: state.part, starts_at: state.starts_at, batch })
     }
 
-    /// Notes that a thread has ended with these loaded values.
-    pub(super) fn loaded(&self, thread: usize, values: Vec<u8>) {
-        self.state().loaded[thread] = values;
+    /// Notes that a thread of a run of the batch has ended with these loaded values.
+    pub(super) fn loaded(&self, run: usize, thread: usize, values: Vec<u8>) {
+        self.state().batch[run].loaded[thread] = values;
     }
 
-    /// Takes the final bytes of all locations, which completes the outcome of the run.
-    pub(super) fn read(&self, bytes: &[u8]) {
+    /// Takes the final bytes of all locations of a run of the batch, which completes its outcome. The last batch may have runs
+    /// that nobody asked for.
+    pub(super) fn read(&self, run: usize, bytes: &[u8]) {
         let mut state = self.state();
-        let State { places, held, .. } = &mut *state;
+        let State { batch, held, .. } = &mut *state;
         let before = |place| held.get(place).copied().unwrap_or(0);
+        let BatchRun { places, loaded, .. } = &batch[run];
         let values = places.iter().zip(bytes).zip(&self.program.initial);
         let last = values.map(|((place, byte), initial)| byte ^ before(place) ^ initial).collect();
         held.extend(places.iter().copied().zip(bytes.iter().copied()));
-        let loaded = state.loaded.concat();
-        let first = state.run;
-        state.outcomes.entry((loaded, last)).or_insert(SeenRuns { runs: 0, first }).runs += 1;
+        let loaded = loaded.concat();
+        let first = state.ended + run as u64;
+        if first < state.runs {
+            let seen = state.outcomes.entry((loaded, last)).or_insert(SeenRuns { runs: 0, first });
+            (seen.runs, seen.first) = (seen.runs + 1, seen.first.min(first));
+        }
     }
 
     /// Notes that a core has finished the current phase in this cycle.
@@ -240,12 +264,12 @@ impl State {
             RunPart::Prepare => RunPart::Run,
             RunPart::Run => RunPart::Read,
             RunPart::Read | RunPart::Over => {
-                self.run += 1;
+                self.ended += self.batch.len() as u64;
                 RunPart::Prepare
             }
         };
         if self.part == RunPart::Prepare {
-            if self.run >= self.runs {
+            if self.ended >= self.runs {
                 self.part = RunPart::Over;
             } else {
                 self.draw(program);
@@ -254,28 +278,36 @@ impl State {
         (self.parts, self.starts_at, self.running) = (self.parts + 1, next_look(cycle), self.cores);
     }
 
-    /// Draws all random choices of a run.
+    /// Draws all random choices of a batch. They are the same whether all of its runs count or not.
     fn draw(&mut self, program: &ThreadProgram) {
         (self.part, self.parts, self.running) = (RunPart::Prepare, self.parts.max(1), self.cores);
-        let rng = &mut self.rng;
-        self.places.clear();
+        let (rng, cores) = (&mut self.rng, self.cores);
+        let spreads = [0, 1].map(|_| SPREADS_CYCLES[rng.below(SPREADS_CYCLES.len() as u64) as usize]);
+        let pools = (0..RUNS_OF_A_BATCH).map(|n| n * POOL_LINES);
+        self.batch = pools.map(|first_line| BatchRun::drawn(program, cores, first_line, spreads, rng)).collect();
+    }
+}
+
+impl BatchRun {
+    /// Draws the random choices of a run. `spreads`: bounds of the start delays and of the access delays \[cycles\].
+    fn drawn(program: &ThreadProgram, cores: usize, first_line: u64, spreads: [u64; 2], rng: &mut Rng) -> Self {
+        let mut places: Vec<BytePlace> = Vec::new();
         let shares = rng.ratio(1, 8);
-        while self.places.len() < program.initial.len() {
-            let line = match self.places.first() {
+        while places.len() < program.initial.len() {
+            let line = match places.first() {
                 Some(first) if shares && rng.ratio(1, 2) => first.line,
-                _ => LineAddr(rng.below(POOL_LINES)),
+                _ => LineAddr(first_line + rng.below(POOL_LINES)),
             };
             let place = BytePlace { line, byte: rng.below(LINE_BYTES) as usize };
             let is_taken = |other: &BytePlace| if shares { *other == place } else { other.line == line };
-            if !self.places.iter().any(is_taken) {
-                self.places.push(place);
+            if !places.iter().any(is_taken) {
+                places.push(place);
             }
         }
         let mut threads: Vec<Option<usize>> = (0..program.threads.len()).map(Some).collect();
-        threads.resize(threads.len().max(self.cores), None);
+        threads.resize(threads.len().max(cores), None);
         rng.shuffle(&mut threads);
-        let [skews, delays] = [0, 1].map(|_| SPREADS_CYCLES[rng.below(SPREADS_CYCLES.len() as u64) as usize]);
-        let places = &self.places;
+        let [skews, delays] = spreads;
         let mut plan = |thread: Option<usize>| {
             let mut lines: Vec<LineAddr> = places.iter().map(|place| place.line).collect();
             rng.shuffle(&mut lines);
@@ -298,7 +330,8 @@ impl State {
                 evicts: evicted.map(|line| (rng.below(skews + delays), line)),
             }
         };
-        self.plans = threads.into_iter().map(&mut plan).collect();
-        self.reader = rng.below(self.cores as u64) as usize;
+        let plans = threads.into_iter().map(&mut plan).collect();
+        let reader = rng.below(cores as u64) as usize;
+        Self { places, plans, reader, loaded: vec![Vec::new(); program.threads.len()] }
     }
 }

@@ -4,10 +4,13 @@
 //! line `Orders=`, so that a TSO host and weak devices stand in one program); fences, acquire and release, address, data and
 //! control dependencies; 2 to 4 threads, 1 to 4 lines. Detail: a thread is a list of accesses, each behind some earlier ones
 //! (`thread`); the agents and their messages are those of the other explorations, in every order, from no copies at all,
-//! from copies of one line at every core, and from copies of all lines. Left out: pairs of exclusive accesses (LDXR, STXR), branches that are
-//! taken or not, evicts while the programs run. Own choice where architectures differ \[D\]: two loads of a line keep their order, an
+//! from copies of one line at every core, and from copies of all lines. A store exclusive may fail at any time, and does where its
+//! line was stored to since its load exclusive. Left out: exclusive accesses over HDM-DB and HDM-D, whose hosts own a line for a
+//! store that they then make; branches that are taken or not, what depends on the status of a store
+//! exclusive, evicts while the programs run. Own choice where architectures differ \[D\]: two loads of a line keep their order, an
 //! acquire load does not take the value of an own store early, and a read-modify-write takes effect at one point, in a line that its
-//! core owns (`bridge` §3.2, atomic), so that nothing of its thread comes between its load and its store.
+//! core owns (`bridge` §3.2, atomic), so that nothing of its thread comes between its load and its store; no load takes the value of
+//! an own store exclusive early.
 //!
 //! A file: [`parse`] makes a [`HerdTest`] of it, [`HerdTest::explore`] runs its program ([`super::cores`]) and gives the outcomes,
 //! [`HerdResult`] prints them in herd's form. Clocked cores run its [`HerdTest::threads`]; [`HerdHistogram`] counts what they saw.

@@ -162,7 +162,7 @@ fn register(dialect: Dialect, word: &str) -> Option<String> {
 /// The instructions of a dialect, as an error names them.
 const FORMS: [&str; 3] = [
     "MOV [x],$n, MOV [x],REG, MOV REG,[x], MOV REG,$n, XCHG [x],REG, LOCK XADD [x],REG, LOCK INC [x] or MFENCE",
-    "MOV, LDR, STR, LDAR, STLR, SWP, LDADD (both also with A, L or AL), EOR, ADD, DMB SY, DMB LD, DMB ST, CBZ or CBNZ with registers Wn and Xn",
+    "MOV, LDR, STR, LDAR, STLR, SWP, LDADD (both also with A, L or AL), LDXR, LDAXR, STXR, STLXR, EOR, ADD, DMB SY, DMB LD, DMB ST, CBZ or CBNZ with registers Wn and Xn",
     "r[] rN x, r[acquire] rN x, w[] x N, w[release] x N, rmw[] rN (mov N) x, rmw[] rN (add rN N) x, f[full], f[ld] or f[st]",
 ];
 
@@ -252,6 +252,11 @@ pub fn parse(text: &str) -> Read<HerdTest> {
         return body.trimmed().wrong(format!("1 to {MOST} locations, not {}", places.names.len()));
     }
     let (named, quantifier, condition, text) = claim(dialect, tail, &threads, &places)?;
+    // Who owns a line of HDM for a store gives it up only behind that store, so a store exclusive could not fail there.
+    let is_exclusive = threads.iter().flat_map(|thread| &thread.accesses).any(|access| access.exclusive.is_some());
+    if let Some((piece, "hdm-d" | "hdm-db")) = head.protocol.filter(|_| is_exclusive) {
+        return piece.wrong("cxl-cache, since a thread has exclusive accesses");
+    }
     let protocol = match (head.protocol.map_or("cxl-cache", |(_, name)| name), head.protocol) {
         ("hdm-d", Some((piece, _))) if count != 2 => return piece.wrong("2 threads over hdm-d: a host and a device"),
         ("hdm-d", _) => StressProtocol::HdmD,
@@ -456,6 +461,14 @@ impl<'a> Instruction<'a, '_> {
                 let (term, data) = self.number_in(from)?;
                 self.push(Access { release: mnemonic == "STLR", address, data, store: Some(term), ..plain(line) })?;
             }
+            (Dialect::AArch64, "LDXR" | "LDAXR", &[to, at]) => {
+                let (line, _) = self.address(at, false)?;
+                self.load(to, Access { acquire: mnemonic == "LDAXR", ..plain(line) })?;
+                self.thread.reserves = Some(self.thread.accesses.len() - 1);
+            }
+            (Dialect::AArch64, "STXR" | "STLXR", &[status, from, at]) => {
+                self.store_exclusive(status, from, at, mnemonic == "STLXR")?;
+            }
             (Dialect::AArch64, _, &[from, to, at]) if update_of(mnemonic).is_some() => {
                 let Some((update, ordered)) = update_of(mnemonic) else { return self.unknown() };
                 let (line, _) = self.address(at, false)?;
@@ -521,6 +534,20 @@ impl<'a> Instruction<'a, '_> {
             _ => return self.unknown(),
         }
         Ok(None)
+    }
+
+    /// A store exclusive, behind the load exclusive of its location; `status` gets whether it has stored.
+    fn store_exclusive(&mut self, status: Piece<'a>, from: Piece<'a>, at: Piece<'a>, release: bool) -> Read<()> {
+        let (line, _) = self.address(at, false)?;
+        let (term, data) = self.number_in(from)?;
+        let load = self.thread.reserves.take().filter(|load| self.thread.accesses[*load].line == line);
+        if load.is_none() {
+            return self.cell.wrong("a load exclusive of the location before it, and no other store to it between");
+        }
+        let number = self.push(Access { release, data, store: Some(term), exclusive: load, ..plain(line) })?;
+        let name = self.name(status)?;
+        self.thread.registers.insert(name, Register::Status(number));
+        Ok(())
     }
 
     /// What stands behind LOCK.
@@ -628,6 +655,8 @@ impl<'a> Instruction<'a, '_> {
         match self.thread.registers.get(&name) {
             None => Ok((Term::Number(0), 0)),
             Some(Register::Number(term, loads)) => Ok((term.clone(), *loads)),
+            // What depends on a status is a question on which architectures differ.
+            Some(Register::Status(_)) => piece.wrong("a register that holds no status of a store exclusive"),
             Some(Register::Address(_)) => piece.wrong("a register that holds a number, not an address"),
         }
     }
@@ -652,6 +681,8 @@ impl<'a> Instruction<'a, '_> {
         if number == MOST_ACCESSES {
             return self.cell.wrong(format!("at most {MOST_ACCESSES} accesses in a thread"));
         }
+        let is_store_between = |load: &usize| access.store.is_some() && self.thread.accesses[*load].line == access.line;
+        self.thread.reserves = self.thread.reserves.filter(|load| !is_store_between(load));
         self.thread.accesses.push(Access { control: self.thread.control, ..access });
         Ok(number)
     }
@@ -681,7 +712,17 @@ fn memory(piece: Piece<'_>) -> Option<Piece<'_>> {
 
 /// A load of a line without anything else.
 fn plain(line: usize) -> Access {
-    Access { line, store: None, is_rmw: false, acquire: false, release: false, address: 0, data: 0, control: 0 }
+    Access {
+        line,
+        store: None,
+        is_rmw: false,
+        exclusive: None,
+        acquire: false,
+        release: false,
+        address: 0,
+        data: 0,
+        control: 0,
+    }
 }
 
 /// Operands between commas that are in no brackets.
@@ -847,6 +888,7 @@ impl<'a> ConditionReader<'a, '_> {
                 let term = match own.registers.get(&name) {
                     None => Term::Number(0),
                     Some(Register::Number(term, _)) => term.clone(),
+                    Some(Register::Status(access)) => Term::Load(*access),
                     Some(Register::Address(_)) => return word.wrong("a register that holds a number, not an address"),
                 };
                 let spelled = match self.dialect {

@@ -138,7 +138,7 @@ impl HerdTest {
             .threads
             .iter()
             .map(|thread| {
-                thread.iter().map(|access| if access.loads() { rest.next().unwrap_or(0) } else { 0 }).collect()
+                thread.iter().map(|access| if access.gives_value() { rest.next().unwrap_or(0) } else { 0 }).collect()
             })
             .collect();
         let value = |named: &Named| match named {

@@ -41,6 +41,8 @@ pub(super) struct Access {
     pub store: Option<Term>,
     /// It stores and loads at one point.
     pub is_rmw: bool,
+    /// Of a store exclusive: its load exclusive.
+    pub exclusive: Option<usize>,
     pub acquire: bool,
     pub release: bool,
     /// Loads of its address, of its value, and of branches before it.
@@ -56,6 +58,8 @@ pub(super) enum Register {
     Address(usize),
     /// A number, and the loads it depends on.
     Number(Term, AccessSet),
+    /// Whether this store exclusive has stored.
+    Status(usize),
 }
 
 /// A column of a program while it is read.
@@ -68,6 +72,8 @@ pub(super) struct Thread {
     /// Loads on which branches so far depend.
     pub control: AccessSet,
     pub accesses: Vec<Access>,
+    /// The load exclusive that a store exclusive may follow.
+    pub reserves: Option<usize>,
     /// Fences, each with the number of accesses before it.
     pub fences: Vec<(Fence, usize)>,
 }
@@ -75,7 +81,7 @@ pub(super) struct Thread {
 impl Thread {
     pub fn new(order: Order) -> Self {
         let (registers, spelled) = (BTreeMap::new(), BTreeMap::new());
-        Self { order, registers, spelled, control: 0, accesses: Vec::new(), fences: Vec::new() }
+        Self { order, registers, spelled, control: 0, accesses: Vec::new(), reserves: None, fences: Vec::new() }
     }
 
     fn is_between(&self, fence: Fence, a: usize, b: usize) -> bool {
@@ -95,8 +101,10 @@ impl Thread {
             Order::Tso => a_loads || b_stores || full,
             Order::Arm => {
                 full
-                    // Of one line; a load may take the value of a store early, but for an acquire load.
-                    || first.line == second.line && (b_stores || a_loads || second.acquire)
+                    // Of one line; a load may take the value of a store early, but for an acquire load; that of a store exclusive
+                    // is known when it has stored.
+                    || first.line == second.line
+                        && (b_stores || a_loads || second.acquire || first.exclusive.is_some())
                     || a_loads && self.is_between(Fence::Load, a, b)
                     || a_stores && b_stores && self.is_between(Fence::Store, a, b)
                     || first.acquire
@@ -116,11 +124,13 @@ impl Thread {
         let of = |b: usize| {
             let access = &self.accesses[b];
             let behind = (0..b).filter(|a| self.is_behind(*a, b)).fold(0, |set: AccessSet, a| set | 1 << a);
-            let own = (0..b).rev().find(|a| self.accesses[*a].line == access.line && self.accesses[*a].store.is_some());
+            let is_own = |a: &Access| a.line == access.line && a.store.is_some() && a.exclusive.is_none();
+            let own = (0..b).rev().find(|a| is_own(&self.accesses[*a]));
             ThreadAccess {
                 line: access.line as u64,
                 store: access.store.clone(),
                 is_rmw: access.is_rmw,
+                exclusive: access.exclusive,
                 behind,
                 forwards: own.filter(|_| access.store.is_none()),
                 known: access.data | access.address,

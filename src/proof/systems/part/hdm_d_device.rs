@@ -1,5 +1,6 @@
 //! A device with HDM-D: its memory, its bias table, its own cache.
 
+use super::alu::Alu;
 use super::{Deed, Did, Operation, Owner, Part, Place, Signature};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
@@ -18,9 +19,9 @@ use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
 use super::hdm_db_device::check_at_rest;
 
-/// The agent.
+/// The agent, and its atomics.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct HdmDDevicePart(BiasDevice<LineToken>);
+pub struct HdmDDevicePart(BiasDevice<LineToken>, Alu);
 
 impl HdmDDevicePart {
     fn issue(&mut self, site: Site<'_>, line: LineAddr, opcode: D2hReqOpcode, out: &mut AgentOutput<LineToken>) {
@@ -59,6 +60,12 @@ impl Part for HdmDDevicePart {
             Deed::Began(Operation::Store { line }) => {
                 self.0.store(line, &site.new_value(line), WHOLE_LINE, out);
             }
+            Deed::Began(Operation::Compute { line }) => self.1.begin(site, line, self.0.own(line).1),
+            Deed::Began(Operation::StoreResult { line }) => {
+                if let Some(value) = self.1.end(line) {
+                    self.0.store(line, &value, 1, out);
+                }
+            }
             Deed::Began(_) => {}
         }
     }
@@ -70,7 +77,9 @@ impl Part for HdmDDevicePart {
         for &line in site.lines() {
             let free = site.menu().cache.iter().filter(|op| self.0.can_issue(line, **op));
             out.extend(free.map(|&opcode| Operation::Request { line, opcode, store: false }));
-            if self.0.can_store(line) {
+            let (loads, stores) = (self.0.can_load(line), self.0.can_store(line));
+            out.extend(self.1.operation(site, line, loads, stores));
+            if stores && !self.1.is_at(line) {
                 out.push(Operation::Store { line });
             }
         }
@@ -131,6 +140,10 @@ impl Part for HdmDDevicePart {
         }
     }
 
+    fn gives_up(&mut self, site: Site<'_>) {
+        self.1.keep(site, |line| self.0.can_store(line));
+    }
+
     /// Of the operation that begins, of the data that comes, or of the open request that Mem*Fwd ends.
     fn write_of(&self, site: Site<'_>, deed: &Deed) -> (bool, u64) {
         let of = |opcode| enables_of(opcode).unwrap_or(WHOLE_LINE);
@@ -153,8 +166,11 @@ impl Part for HdmDDevicePart {
         }
     }
 
-    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
+    fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(settle);
+        if let Effect::Stored(line) = effect {
+            self.1.stored(*line);
+        }
     }
 
     fn used(
@@ -173,6 +189,7 @@ impl Part for HdmDDevicePart {
 
     fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(f);
+        self.1.visit(f);
     }
 
     fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {

@@ -1,5 +1,6 @@
 //! A host of HDM-D.
 
+use super::alu::Alu;
 use super::mem_host::{advance, copy, kept, program_wait};
 use super::{Deed, Did, Operation, Part, Place};
 use crate::explore::Awaited;
@@ -14,9 +15,15 @@ use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::{CopyView, check_bias_host};
 
-/// The agent.
+/// The agent, and its atomics.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct HdmDHostPart(pub BiasHost<LineToken>);
+pub struct HdmDHostPart(pub BiasHost<LineToken>, Alu);
+
+impl Default for HdmDHostPart {
+    fn default() -> Self {
+        Self(BiasHost::new(0), Alu::default())
+    }
+}
 
 impl HdmDHostPart {
     fn store(&mut self, site: Site<'_>, line: LineAddr, out: &mut AgentOutput<LineToken>) {
@@ -44,6 +51,14 @@ impl Part for HdmDHostPart {
             Deed::Began(Operation::WriteBack { line, kept }) => self.0.mem.write_back(line, kept, out),
             Deed::Began(Operation::Store { line }) => self.store(site, line, out),
             Deed::Began(Operation::Drop { line }) => self.0.mem.drop_clean(line),
+            Deed::Began(Operation::Compute { line }) => {
+                self.1.begin(site, line, self.0.mem.load(site.config(), line, out));
+            }
+            Deed::Began(Operation::StoreResult { line }) => {
+                if let Some(data) = self.1.end(line) {
+                    self.0.mem.store(site.config(), line, data, 1, out);
+                }
+            }
             Deed::Began(_) => {}
         }
     }
@@ -56,12 +71,15 @@ impl Part for HdmDHostPart {
         for &line in site.lines().iter().filter(|line| self.0.is_free(**line)) {
             for &request in menu.requests.iter().filter(|req| mem.can_issue(line, **req)) {
                 let wants = if request.asks_ownership() { menu.wants.as_slice() } else { &[HostAccess::Nothing] };
-                out.extend(wants.iter().map(|&want| Operation::Read { line, request, want }));
+                // A core makes one access to a line at a time.
+                let open = wants.iter().filter(|want| **want == HostAccess::Nothing || !self.1.is_at(line));
+                out.extend(open.map(|&want| Operation::Read { line, request, want }));
             }
             if mem.can_write_back(line) {
                 out.extend(menu.write_backs.iter().map(|&kept| Operation::WriteBack { line, kept }));
             }
-            if menu.stores && mem.can_store(line, true) {
+            out.extend(self.1.operation(site, line, mem.can_load(line), mem.can_store(line, false)));
+            if menu.stores && mem.can_store(line, true) && !self.1.is_at(line) {
                 out.push(Operation::Store { line });
             }
             if menu.drops && matches!(mem.copy(line).state, Copy4::S | Copy4::E) {
@@ -91,16 +109,24 @@ impl Part for HdmDHostPart {
         check_bias_host(out, &self.0, events);
     }
 
+    fn gives_up(&mut self, site: Site<'_>) {
+        self.1.keep(site, |line| self.0.mem.can_store(line, false));
+    }
+
     fn placed(&self, effect: &Effect<LineToken>) -> Option<LineToken> {
         self.0.mem.copy(effect.line()).data
     }
 
-    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
+    fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(settle);
+        if let Effect::Stored(line) = effect {
+            self.1.stored(*line);
+        }
     }
 
     fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(f);
+        self.1.visit(f);
     }
 
     fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {

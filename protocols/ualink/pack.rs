@@ -14,6 +14,7 @@ use super::content::{TlContent, TlControl, TlHalves, TlUpper};
 use super::control::{ControlField, Writer};
 use super::field::TlFc;
 use super::half::{HALF_BYTES, HALF_SECTORS, Half, MessageHalf, TAGS, TlFlit};
+use super::spare::SpareBoxes;
 use super::unpack::Transfer;
 use crate::wire::FieldError;
 use std::collections::VecDeque;
@@ -106,6 +107,7 @@ pub struct TlPacker {
     credits: Option<TlFc>,
     messages: VecDeque<MessageHalf>,
     filled: Filled,
+    spare: SpareBoxes<TlHalves>,
 }
 
 impl TlPacker {
@@ -119,6 +121,7 @@ impl TlPacker {
             credits: None,
             messages: VecDeque::new(),
             filled: Filled { fields: 0, data: 0, control: 0 },
+            spare: SpareBoxes::NONE,
         }
     }
 
@@ -248,8 +251,13 @@ impl TlPacker {
         };
         Some(match (control, upper) {
             (None, TlUpper::Owed) => TlContent::Data(1),
-            (control, upper) => TlContent::Other(Box::new(TlHalves { control, upper })),
+            (control, upper) => TlContent::Other(self.spare.boxed(TlHalves { control, upper })),
         })
+    }
+
+    /// Takes the box of a TL flit without bytes that has been taken apart.
+    pub fn reuse(&mut self, halves: Box<TlHalves>) {
+        self.spare.keep(halves);
     }
 
     /// Counts two halves that are owed.

@@ -12,6 +12,7 @@ use super::content::{DlContent, TlContent};
 use super::flit::{Payload, SECTOR_BYTES, SECTORS, SEGMENTS, sector_byte, segment_header_byte};
 use super::half::{TL_SECTORS, TlFlit};
 use super::header::SegmentHeader;
+use super::spare::SpareBoxes;
 use crate::wire::{Violation, Wire};
 
 /// First sector, first sector of the second half, and end of each segment.
@@ -165,16 +166,24 @@ impl Packer {
 }
 
 /// What is packed without bytes, and whether any header of a segment is not 0.
-#[derive(Debug, Default)]
-struct ContentSink {
+#[derive(Debug)]
+struct ContentSink<'a> {
     /// `None`: nothing yet, so an empty flit takes no memory.
     content: Option<Box<DlContent>>,
     begins: bool,
+    spare: &'a mut SpareBoxes<DlContent>,
 }
 
-impl PayloadSink<TlContent> for ContentSink {
+impl ContentSink<'_> {
+    fn content(&mut self) -> &mut DlContent {
+        // Spare ones are empty.
+        self.content.get_or_insert_with(|| self.spare.take().unwrap_or_default())
+    }
+}
+
+impl PayloadSink<TlContent> for ContentSink<'_> {
     fn word(&mut self, _: usize, word: u32) {
-        self.content.get_or_insert_default().words.push(word);
+        self.content().words.push(word);
     }
 
     fn indicators(_: &TlContent) -> u8 {
@@ -184,7 +193,7 @@ impl PayloadSink<TlContent> for ContentSink {
     fn sectors(&mut self, _: usize, _: &TlContent, _: usize, _: usize) {}
 
     fn whole(&mut self, flit: TlContent) {
-        self.content.get_or_insert_default().add(flit);
+        self.content().add(flit);
     }
 
     fn header(&mut self, _: usize, _: &SegmentHeader) {
@@ -196,6 +205,7 @@ impl PayloadSink<TlContent> for ContentSink {
 #[derive(Debug, Clone, Default)]
 pub struct ContentPacker {
     sending: Sending<TlContent>,
+    spare: SpareBoxes<DlContent>,
 }
 
 impl ContentPacker {
@@ -206,9 +216,14 @@ impl ContentPacker {
 
     /// What the next payload flit carries, and whether anything begins in it: a message or a TL flit.
     pub fn pack(&mut self, source: &mut dyn SegmentSource<TlContent>) -> (Option<Box<DlContent>>, bool) {
-        let mut sink = ContentSink::default();
+        let mut sink = ContentSink { content: None, begins: false, spare: &mut self.spare };
         pack(&mut self.sending, source, &mut sink);
         (sink.content, sink.begins)
+    }
+
+    /// Takes the box of a payload whose TL flits [`DlContent::drain`] has handed on.
+    pub fn reuse(&mut self, drained: Box<DlContent>) {
+        self.spare.keep(drained);
     }
 }
 

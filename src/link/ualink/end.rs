@@ -591,11 +591,11 @@ impl<C: Client> UalEnd<C> {
         if self.follow_head(Some(head), now_flits) != UalFlitOutcome::Payload {
             return;
         }
-        let content = content.unwrap_or_default();
+        let Some(mut content) = content else { return };
         for word in &content.words {
             self.messages.receive(*word, now_flits);
         }
-        for flit in content.tl_flits() {
+        content.drain(|flit| {
             let count = flit.count();
             if self.messages.channels().is_online(TL_CHANNEL) {
                 self.stats.tl_received += count;
@@ -603,7 +603,8 @@ impl<C: Client> UalEnd<C> {
             } else {
                 self.stats.tl_discarded += count;
             }
-        }
+        });
+        self.packer.reuse(content);
     }
 
     /// The peer may be up before this end is. Its payload is not acknowledged, so it comes again.

@@ -10,8 +10,8 @@
 //! their form on the wire, and so many of each go in that the fewest places stay empty, in the Control half and in the half
 //! behind it, which is empty where nothing brings data. What is equally full keeps the two classes together, so that neither
 //! waits for the other. A flow-control field fills what is left, or has its place kept when the peer runs dry. On the other side
-//! the unpacker gives transactions back; they are charged to the stock, uncompressed, and wait in [`Tl::take`]; what takes
-//! them returns their [`TlHeldBuffers`] when it needs the buffers no more.
+//! the unpacker gives transactions back; they are charged to the receive buffers, uncompressed, and wait in [`Tl::take`]; what
+//! takes them returns their [`TlHeldBuffers`] when it needs the buffers no more.
 //!
 //! The catch buffer (`ualink` §11) drains one request and one response a TL flit. Both ends count TL flits alone, so
 //! replay, which changes when they come, changes no count; a sender with nothing else to send sends an empty TL flit \[D\].
@@ -98,8 +98,8 @@ pub struct Tl {
     packer: TlPacker,
     unpacker: TlUnpacker,
     compressor: Compressor,
-    purse: UalCreditPool,
-    stock: UalReceiveBuffers,
+    credits: UalCreditPool,
+    buffers: UalReceiveBuffers,
     /// What waits, by class and virtual channel. A transaction is one piece of memory from where it is made or unpacked to
     /// where it is used or packed.
     queues: [[VecDeque<Box<Transfer>>; VCS]; 2],
@@ -136,8 +136,8 @@ impl Tl {
             packer: TlPacker::new(config.codec),
             unpacker: TlUnpacker::new(config.codec, config.peer_role()),
             compressor: Compressor::new(config.role),
-            purse: UalCreditPool::default(),
-            stock: UalReceiveBuffers::new(config.buffers, config.shared_data_buffer),
+            credits: UalCreditPool::default(),
+            buffers: UalReceiveBuffers::new(config.buffers, config.shared_data_buffer),
             queues: Default::default(),
             next_vc: [0; 2],
             ready: Default::default(),
@@ -169,18 +169,18 @@ impl Tl {
     }
 
     /// Credits to spend.
-    pub fn purse(&self) -> &UalCreditPool {
-        &self.purse
+    pub fn credits(&self) -> &UalCreditPool {
+        &self.credits
     }
 
     /// Receive buffers.
-    pub fn stock(&self) -> &UalReceiveBuffers {
-        &self.stock
+    pub fn buffers(&self) -> &UalReceiveBuffers {
+        &self.buffers
     }
 
     /// Credits have been exchanged: transactions may go.
     pub fn is_open(&self) -> bool {
-        self.said_done && self.purse.is_open()
+        self.said_done && self.credits.is_open()
     }
 
     /// How often the link has gone down, and with it all that was open or queued.
@@ -214,7 +214,7 @@ impl Tl {
     pub fn release(&mut self, held: &TlHeldBuffers) {
         self.rests_at = None;
         if held.epoch == self.epoch {
-            self.stock.release(held);
+            self.buffers.release(held);
         }
     }
 
@@ -237,7 +237,7 @@ impl Tl {
         }
         let flit = self.next_flit(now_flits, pack, empty);
         // A hook is asked for each place whether it holds credits back.
-        self.rests_at = (flit.is_none() && self.stock.due().is_zero()).then_some(now_flits);
+        self.rests_at = (flit.is_none() && self.buffers.due().is_zero()).then_some(now_flits);
         flit
     }
 }
@@ -266,7 +266,10 @@ impl Client for Tl {
         self.units += flits.count();
         match flits {
             TlContent::Data(flits) => self.take_owed(flits),
-            TlContent::Other(halves) => self.take_halves(*halves),
+            TlContent::Other(mut halves) => {
+                self.take_halves(&mut halves);
+                self.packer.reuse(halves);
+            }
         }
     }
 
@@ -291,7 +294,7 @@ impl Client for Tl {
     fn is_quiet(&self) -> bool {
         self.is_open()
             && self.packer.is_idle()
-            && self.stock.due().is_zero()
+            && self.buffers.due().is_zero()
             && TlClass::ALL.into_iter().all(|class| self.waiting(class) == 0 && self.received(class) == 0)
     }
 
@@ -307,16 +310,16 @@ impl Client for Tl {
         Levels {
             waiting: TlClass::ALL.map(|class| self.waiting(class)),
             received: TlClass::ALL.map(|class| self.received(class)),
-            credits: self.purse.has().total(),
-            credits_due: self.stock.due().total(),
+            credits: self.credits.has().total(),
+            credits_due: self.buffers.due().total(),
         }
     }
 
     fn fill_health(&self, health: &mut LinkHealth) {
         let waiting = TlClass::ALL.map(|class| (class.name().to_lowercase(), self.waiting(class) as u64));
         health.each(&figures::MESSAGES_WAITING, waiting);
-        health.each(&figures::CREDITS, self.purse.has().by_kind());
-        health.each(&figures::CREDITS_GIVEN, self.stock.granted().by_kind());
+        health.each(&figures::CREDITS, self.credits.has().by_kind());
+        health.each(&figures::CREDITS_GIVEN, self.buffers.granted().by_kind());
     }
 
     fn credit_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
@@ -324,7 +327,7 @@ impl Client for Tl {
             let waiting = self.unpaid(class);
             if waiting > 0 {
                 let (kind, by, channel) = (WaitKind::Credit, Direction::Rx, class.name());
-                let progress = self.purse.received(class);
+                let progress = self.credits.received(class);
                 each(LinkWait { kind, by, channel, waiting, is_passed: false, progress });
             }
         }

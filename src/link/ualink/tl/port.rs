@@ -240,14 +240,14 @@ impl LinkPort {
             tl: *tl.stats(),
             flits: self.flits,
             replays: self.frame.end.replay().stats().replays,
-            astray: tl.purse().total().total() - tl.purse().has().total(),
+            astray: tl.credits().total().total() - tl.credits().has().total(),
             kept: self.frame.end.replay().unacknowledged(),
         });
     }
 
     /// Named state for reports.
     pub fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("credits", self.frame.end.client.purse().has().total());
-        visit("credits_due", self.frame.end.client.stock().due().total());
+        visit("credits", self.frame.end.client.credits().has().total());
+        visit("credits_due", self.frame.end.client.buffers().due().total());
     }
 }

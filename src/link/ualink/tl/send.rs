@@ -154,7 +154,7 @@ impl Tl {
         if self.packer.owed_halves() <= 1 {
             if !self.said_done {
                 self.initial_credits();
-            } else if self.purse.is_open() {
+            } else if self.credits.is_open() {
                 (fields, blocked) = self.control(now_flits);
             } else if let Some(credits) = self.credits_due() {
                 self.set_credits(credits);
@@ -208,7 +208,7 @@ impl Tl {
         if let Some(credits) = self.credits_due() {
             self.set_credits(credits);
         }
-        if self.stock.due().is_zero() {
+        if self.buffers.due().is_zero() {
             self.packer.push_message(MessageHalf::initial_credits_done(self.config.shared_data_buffer));
             self.said_done = true;
         }
@@ -216,8 +216,8 @@ impl Tl {
 
     /// Credits to return, unless a hook holds them back.
     fn credits_due(&mut self) -> Option<scalepool_protocols::ualink::field::TlFc> {
-        let due = self.stock.due();
-        if due.is_zero() || self.hooks.holds_credits(due.total()) { None } else { self.stock.next_field() }
+        let due = self.buffers.due();
+        if due.is_zero() || self.hooks.holds_credits(due.total()) { None } else { self.buffers.next_field() }
     }
 
     fn set_credits(&mut self, credits: scalepool_protocols::ualink::field::TlFc) {
@@ -238,7 +238,7 @@ impl Tl {
         }
         let swap = self.packer.owed_halves() == 1;
         let tags = self.config.codec.authentication.then_some(if swap { 0 } else { TAGS });
-        let space = Space { sectors: HALF_SECTORS - usize::from(self.stock.is_urgent()), tags, swap };
+        let space = Space { sectors: HALF_SECTORS - usize::from(self.buffers.is_urgent()), tags, swap };
         TlClass::ALL.into_iter().for_each(|class| self.prepare(class, now_flits));
         let shapes = self.shapes();
         let (counts, fill) = self.choose(&space, &shapes);
@@ -349,8 +349,8 @@ impl Tl {
         for vc in (start..start + VCS).map(|vc| vc % VCS) {
             let Some(first) = self.queues[index][vc].front() else { continue };
             let beats = first.field.owed(&self.config.codec).beats as u16;
-            let Some(target) = self.purse.payer(class, vchan(&first.field), beats) else { continue };
-            self.purse.spend(class, target, beats);
+            let Some(target) = self.credits.payer(class, vchan(&first.field), beats) else { continue };
+            self.credits.spend(class, target, beats);
             self.next_vc[index] = (vc + 1) % VCS;
             let first = self.queues[index][vc].pop_front();
             return first.map(|transfer| self.on_wire(transfer, target == super::TlCreditTarget::Pool));
@@ -363,7 +363,7 @@ impl Tl {
         let index = class.index();
         let can_go = self.queues[index].iter().filter_map(VecDeque::front).any(|first| {
             let beats = first.field.owed(&self.config.codec).beats as u16;
-            self.purse.payer(class, vchan(&first.field), beats).is_some()
+            self.credits.payer(class, vchan(&first.field), beats).is_some()
         });
         if can_go || !self.ready[index].is_empty() { 0 } else { self.waiting(class) as u64 }
     }

@@ -227,9 +227,8 @@ impl TlPacker {
         if self.is_idle() {
             return None;
         }
-        if self.owed >= 2 && self.messages.is_empty() {
-            // Most TL flits. Half by half this takes 60 instructions more.
-            return Some(self.data_content());
+        if let Some(data) = self.pack_data_content() {
+            return Some(data);
         }
         let control = if self.owed <= 1 {
             Some(self.control_content(self.owed == 1))
@@ -255,25 +254,22 @@ impl TlPacker {
         })
     }
 
+    /// The same TL flit if both its halves are data of one transfer; `None`: [`TlPacker::pack_content`] makes it.
+    #[inline]
+    pub fn pack_data_content(&mut self) -> Option<TlContent> {
+        let sending = self.sending.front_mut().filter(|sending| sending.gone + 2 <= sending.data)?;
+        if !self.messages.is_empty() {
+            return None;
+        }
+        sending.gone += 2;
+        self.owed -= 2;
+        self.filled = Filled { fields: 0, data: 2 * HALF_SECTORS, control: 0 };
+        Some(TlContent::Data(1))
+    }
+
     /// Takes the box of a TL flit without bytes that has been taken apart.
     pub fn reuse(&mut self, halves: Box<TlHalves>) {
         self.spare.keep(halves);
-    }
-
-    /// Counts two halves that are owed.
-    fn data_content(&mut self) -> TlContent {
-        match self.sending.front_mut() {
-            Some(sending) if sending.gone + 2 <= sending.data => {
-                sending.gone += 2;
-                self.owed -= 2;
-                self.filled.data += 2 * HALF_SECTORS;
-            }
-            _ => {
-                self.next_due();
-                self.next_due();
-            }
-        }
-        TlContent::Data(1)
     }
 
     /// Counts the next half that is owed; where it stands, if there is one.

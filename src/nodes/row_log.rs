@@ -119,6 +119,13 @@ fn put(row: &mut [u8; ROW_BYTES], mut at: usize, difference: i64) -> usize {
     at + 1
 }
 
+/// The lower seven bits of each of 8 bytes, side by side.
+const fn gathered(bytes: u64) -> u64 {
+    let halves = bytes & 0x007f_007f_007f_007f | (bytes & 0x7f00_7f00_7f00_7f00) >> 1;
+    let halves = halves & 0x0000_3fff_0000_3fff | (halves & 0x3fff_0000_3fff_0000) >> 2;
+    halves & 0x0fff_ffff | (halves & 0x0fff_ffff_0000_0000) >> 4
+}
+
 /// Reads the rows of a [`RowLog`].
 #[derive(Debug, Clone)]
 pub struct RowReader<'a, const N: usize> {
@@ -140,6 +147,17 @@ impl<const N: usize> RowReader<'_, N> {
 
     /// Reads what [`put`] has written.
     fn difference(&mut self) -> Option<i64> {
+        let rest = self.bytes.as_slice();
+        if let Some(&bytes) = rest.first_chunk() {
+            let bytes = u64::from_le_bytes(bytes);
+            // The last byte is the first one whose highest bit is 0; with 9 and more there is none.
+            let last = (!bytes & 0x8080_8080_8080_8080).trailing_zeros();
+            if last < u64::BITS {
+                self.bytes = rest[last as usize / 8 + 1..].iter();
+                let value = gathered(bytes & (u64::MAX >> (63 - last)));
+                return Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed());
+            }
+        }
         let (mut value, mut at) = (0u64, 0);
         loop {
             let byte = self.byte()?;

@@ -323,6 +323,11 @@ impl<C: Client> UalEnd<C> {
         std::mem::take(&mut self.events)
     }
 
+    /// Whether there may be events.
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty() || self.messages.has_findings() || self.client.has_events()
+    }
+
     /// Up, and nothing is to be sent, waited for or taken.
     pub fn is_quiet(&self) -> bool {
         self.state() == State::Up

@@ -103,6 +103,8 @@ pub struct Tl {
     /// What waits, by class and virtual channel. A transaction is one piece of memory from where it is made or unpacked to
     /// where it is used or packed.
     queues: [[VecDeque<Box<Transfer>>; VCS]; 2],
+    /// How many there are in the queues of each class.
+    queued: [usize; 2],
     next_vc: [usize; 2],
     /// The next of each class: paid and in their form on the wire.
     ready: [VecDeque<Box<Transfer>>; 2],
@@ -139,6 +141,7 @@ impl Tl {
             credits: UalCreditPool::default(),
             buffers: UalReceiveBuffers::new(config.buffers, config.shared_data_buffer),
             queues: Default::default(),
+            queued: [0; 2],
             next_vc: [0; 2],
             ready: Default::default(),
             lead: 0,
@@ -196,7 +199,7 @@ impl Tl {
     /// Transactions of a class that wait to be sent.
     pub fn waiting(&self, class: TlClass) -> usize {
         let class = class.index();
-        self.queues[class].iter().map(VecDeque::len).sum::<usize>() + self.ready[class].len()
+        self.queued[class] + self.ready[class].len()
     }
 
     /// Transactions of a class that have been received and not taken.
@@ -248,6 +251,9 @@ impl Client for Tl {
     }
 
     fn transmit_content(&mut self, now_flits: u64) -> Option<TlContent> {
+        if let Some(flit) = self.data_flit() {
+            return Some(flit);
+        }
         self.next(now_flits, TlPacker::pack_content, TlContent::empty)
     }
 
@@ -304,6 +310,10 @@ impl Client for Tl {
 
     fn take_events(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.events)
+    }
+
+    fn has_events(&self) -> bool {
+        !self.events.is_empty()
     }
 
     fn levels(&self) -> Levels {

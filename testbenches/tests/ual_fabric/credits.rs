@@ -73,7 +73,11 @@ fn ual_crd_02_p() {
     let mut both = Both::opened(with_buffers(only(TlCreditTarget::Pool, 2, 8)));
     both.ends[0].send(write(ReqCmd::Write, 0, 4, 1)).expect("legal");
     (1000..1010).for_each(|now| both.step(now));
-    assert_eq!(both.ends[0].credits().has().of(TlCreditKind::ReqData, TlCreditTarget::Pool), 4, "8 less a credit a beat");
+    assert_eq!(
+        both.ends[0].credits().has().of(TlCreditKind::ReqData, TlCreditTarget::Pool),
+        4,
+        "8 less a credit a beat"
+    );
     assert_eq!(both.ends[0].credits().has().of(TlCreditKind::ReqCmd, TlCreditTarget::Pool), 1);
     assert_eq!(both.take(1, TlClass::Request).len(), 1);
     (1010..1020).for_each(|now| both.step(now));

@@ -405,7 +405,9 @@ impl UalReceiveBuffers {
     }
 
     fn has_urgent(&self) -> bool {
-        TlCreditKind::ALL.into_iter().any(|kind| {
+        // Of most kinds nothing is owed.
+        let mut owed = TlCreditKind::ALL.into_iter().filter(|&kind| self.due.0[kind as usize] != [0; TARGETS]);
+        owed.any(|kind| {
             let is_due = |target: TlCreditTarget| self.due.of(kind, target) > 0;
             let is_low = |target: TlCreditTarget| self.granted.of(kind, target) < self.low_water(kind, target);
             let dry = |payers: [TlCreditTarget; 2]| payers.into_iter().all(is_low) && payers.into_iter().any(is_due);
@@ -432,11 +434,10 @@ impl UalReceiveBuffers {
         }
         let mut fc = TlFc::default();
         for kind in TlCreditKind::ALL {
-            let start = self.next[kind as usize];
-            let Some(at) = (start..start + TARGETS).find(|n| self.due.0[kind as usize][n % TARGETS] > 0) else {
-                continue;
-            };
-            let target = TlCreditTarget::ALL[at % TARGETS];
+            let (start, due) = (self.next[kind as usize], &self.due.0[kind as usize]);
+            let behind = (start..TARGETS).find(|&n| due[n] > 0);
+            let Some(at) = behind.or_else(|| (0..start).find(|&n| due[n] > 0)) else { continue };
+            let target = TlCreditTarget::ALL[at];
             self.next[kind as usize] = (at + 1) % TARGETS;
             let n = self.due.of(kind, target).min(kind.most());
             *self.due.at(kind, target) -= n;

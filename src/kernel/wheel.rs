@@ -162,7 +162,8 @@ impl Wheel {
     }
 
     /// The first timer that is still wanted, with everything outdated before it thrown out of the heap.
-    // Apart: in line its heap takes the registers of the loop over edges.
+    // Apart: in line its heap takes the registers of the loop over edges. With it, an edge of the ring in `make bench` takes 244
+    // instructions instead of 236 (1 item, callgrind).
     #[cold]
     #[inline(never)]
     fn first_timer(&self) -> u64 {

@@ -164,7 +164,7 @@ fn flows(ledgers: &[&UalLedger], sources: &RangeInclusive<u16>) -> Vec<(u16, Flo
             let of_source = src.checked_sub(first).and_then(|at| flows.get_mut(usize::from(at)));
             if let Some((_, flows)) = of_source {
                 let flow = flow_of(dst, port);
-                // A search by halves takes 50 instructions where a tree takes 180.
+                // A message takes 90 instructions here; where the flows are a tree, 260.
                 let at = flows.partition_point(|(other, _)| *other < flow);
                 if flows.get(at).is_none_or(|(other, _)| *other != flow) {
                     flows.insert(at, (flow, Flow::default()));

@@ -1,9 +1,11 @@
 //! Boxes that are used again.
 //!
 //! Modelled: nothing of the hardware. A transaction moves through a model in one piece of memory, and wherever one ends
-//! another one soon begins, so the few boxes that are kept save most calls of the allocator: with the list, a flit of a
-//! pod of 16 accelerators takes a twentieth of its instructions less. Left out: a list for all threads, which would need a
-//! lock; every module has its own.
+//! another one soon begins, so the few boxes that are kept save calls of the allocator: a flit of a pod of 16 accelerators
+//! has 3.7 of them instead of 5.9. Left out: a list for all threads, which would need a lock; every module has its own.
+//!
+//! A walk: [`SpareBoxes::keep`] takes the box of a transaction that has ended; [`SpareBoxes::boxed`] puts the next one into
+//! it, and asks for memory only if no box is there.
 
 /// Boxes that nobody uses, at most [`MOST`](SpareBoxes::MOST) of them. What they hold means nothing any more.
 #[derive(Debug)]

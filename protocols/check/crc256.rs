@@ -4,7 +4,7 @@
 //! message is the highest coefficient; the register starts at 0, nothing is reflected or complemented. A CRC is returned
 //! as a number whose low byte is the constant term r0: `to_le_bytes` is the order on the wire.
 
-use super::gf256::{self, PowerSums, Sums};
+use super::gf256::{self, FoldedSums, PowerSums, Sums, block_at};
 use super::simd;
 
 /// x^8 + x^5 + x^3 + x + 1, the field of the CRC (`cxl-256b` §7.1; the FEC has another one).
@@ -222,12 +222,38 @@ pub fn crc6_odd_gfni(half: &[u8; ODD_BYTES]) -> Option<u64> {
     simd::sums(half, &SUMS_ODD)
 }
 
-static POWER_SUMS_8: PowerSums<8, 8> = PowerSums::new::<STANDARD_BYTES>(FIELD, 8);
-static POWER_SUMS_EVEN: PowerSums<6, 4> = PowerSums::new::<EVEN_BYTES>(FIELD, 6 + HALF_BYTES - EVEN_BYTES);
-static POWER_SUMS_ODD: PowerSums<6, 4> = PowerSums::new::<ODD_BYTES>(FIELD, 6 + HALF_BYTES - ODD_BYTES);
+/// Sums over a half, without those bytes of its last block that the block before has, too.
+pub(super) struct HalfSums {
+    /// Ones for the bytes of the last block that count.
+    pub last: [u8; 32],
+    /// The sums.
+    pub sums: PowerSums<6, 4>,
+}
+
+impl HalfSums {
+    /// A half of so many bytes, with zeros behind it up to [`HALF_BYTES`] and the CRC.
+    const fn new(bytes: usize) -> HalfSums {
+        let (mut powers, mut block) = ([[0; 2]; 4], 0);
+        while block < 4 {
+            let first = (HALF_BYTES + 5 - block_at(block, bytes)) as i32;
+            powers[block] = [first, first - 16];
+            block += 1;
+        }
+        let (mut last, mut n) = ([0; 32], 128 - bytes);
+        while n < 32 {
+            last[n] = 0xff;
+            n += 1;
+        }
+        HalfSums { last, sums: PowerSums::new(FIELD, powers) }
+    }
+}
+
+static FOLDED_SUMS_8: FoldedSums<STANDARD_BYTES> = FoldedSums::new(FIELD, 8);
+static HALF_SUMS_EVEN: HalfSums = HalfSums::new(EVEN_BYTES);
+static HALF_SUMS_ODD: HalfSums = HalfSums::new(ODD_BYTES);
 
 /// `[n][b]` is the polynomial of degree below N that is b at the root alpha^(n + 1) of the generator and 0 at its other roots.
-const fn interpolation<const N: usize>(generator: u64) -> [[u64; 256]; N] {
+pub(super) const fn interpolation<const N: usize>(generator: u64) -> [[u64; 256]; N] {
     let mut table = [[0; 256]; N];
     let mut n = 0;
     while n < N {
@@ -265,22 +291,28 @@ fn interpolate(values: u64, table: &[[u64; 256]]) -> u64 {
     table.iter().zip(values.to_le_bytes()).fold(0, |crc, (table, value)| crc ^ table[usize::from(value)])
 }
 
+/// The values of a message at the roots of the generator, the first one lowest, for CPUs with AVX2.
+#[inline]
+pub(super) fn crc8_values_avx2(message: &[u8; STANDARD_BYTES]) -> Option<u64> {
+    simd::folded_sums(message, &FOLDED_SUMS_8)
+}
+
 /// Path of [`crc8`] for CPUs with AVX2; `None` where the CPU has none or it is switched off.
 #[inline]
 pub fn crc8_avx2(message: &[u8; STANDARD_BYTES]) -> Option<u64> {
-    simd::power_sums(message, &POWER_SUMS_8).map(|values| interpolate(values, &INTERPOLATION_8))
+    crc8_values_avx2(message).map(|values| interpolate(values, &INTERPOLATION_8))
 }
 
 /// Path of [`crc6_even`] for CPUs with AVX2.
 #[inline]
 pub fn crc6_even_avx2(half: &[u8; EVEN_BYTES]) -> Option<u64> {
-    simd::power_sums(half, &POWER_SUMS_EVEN).map(|values| interpolate(values, &INTERPOLATION_6))
+    simd::half_sums(half, &HALF_SUMS_EVEN).map(|values| interpolate(values, &INTERPOLATION_6))
 }
 
 /// Path of [`crc6_odd`] for CPUs with AVX2.
 #[inline]
 pub fn crc6_odd_avx2(half: &[u8; ODD_BYTES]) -> Option<u64> {
-    simd::power_sums(half, &POWER_SUMS_ODD).map(|values| interpolate(values, &INTERPOLATION_6))
+    simd::half_sums(half, &HALF_SUMS_ODD).map(|values| interpolate(values, &INTERPOLATION_6))
 }
 
 /// CRC of a standard 256-byte flit: bytes 0 to 241 in, bytes 242 (low) to 249 (high) out. The fastest path of this machine.

@@ -10,7 +10,8 @@
 //!
 //! A repair is only a guess: two wrong bytes in one group can look like one wrong byte elsewhere. The CRC decides.
 
-use super::gf256::{self, BLOCK_BYTES, Block, Products, Weights};
+use super::crc256::STANDARD_BYTES;
+use super::gf256::{self, BLOCK_BYTES, Block, Products};
 use super::simd;
 use thiserror::Error;
 
@@ -93,6 +94,9 @@ pub fn parity_table(protected: &[u8; PROTECTED_BYTES]) -> [u8; PARITY_BYTES] {
     wire(check, parity)
 }
 
+/// Rows of a step of the path with shuffles.
+const STEP_ROWS_SIMD: i32 = 32;
+
 /// Blocks of the protected bytes that do not overlap, and the bytes behind them.
 const WHOLE_BLOCKS: usize = PROTECTED_BYTES / BLOCK_BYTES;
 const LAST_BYTES: usize = PROTECTED_BYTES % BLOCK_BYTES;
@@ -108,20 +112,24 @@ pub(super) struct Rows {
     pub in_place: Block,
     /// Ones for those that stand two rows behind.
     pub moved: Block,
-    /// What the rows of a step count.
-    pub weights: [Weights; GROUPS],
+    /// 16, 8, 4, 2 and 1 rows, by which the first half of a step counts more than the last one: of checks for the first 16
+    /// bytes, of parities, which all count once, for the last 16.
+    pub halves: [Products; 5],
+    /// What the last row of a step counts.
+    pub last_row: Products,
 }
 
 impl Rows {
     /// `last` tells where in the last block the protected bytes behind the seven blocks stand.
     const fn new(last: [usize; LAST_BYTES]) -> Rows {
-        let (step, two_rows) = (gf256::power(32, FIELD), gf256::power(2, FIELD));
+        let (step, two_rows) = (gf256::power(STEP_ROWS_SIMD, FIELD), gf256::power(2, FIELD));
         let mut rows = Rows {
             step: gf256::products([step; 2], FIELD),
             two_rows: gf256::products([two_rows; 2], FIELD),
             in_place: [0; BLOCK_BYTES],
             moved: [0; BLOCK_BYTES],
-            weights: [[[0; BLOCK_BYTES]; 8]; GROUPS],
+            halves: [[[0; BLOCK_BYTES]; 2]; 5],
+            last_row: gf256::products([gf256::power(ROWS as i32 + 1 - 3 * STEP_ROWS_SIMD, FIELD), 1], FIELD),
         };
         let mut n = 0;
         while n < LAST_BYTES {
@@ -130,23 +138,16 @@ impl Rows {
             mask[last[n]] = 0xff;
             n += 1;
         }
-        let mut block = 0;
-        while block < GROUPS {
-            let (mut powers, mut n) = ([0; BLOCK_BYTES], 0);
-            while n < BLOCK_BYTES {
-                // The third step begins with row 64.
-                let row = 64 + (block * BLOCK_BYTES + n) / GROUPS;
-                powers[n] = gf256::power(ROWS as i32 - row as i32, FIELD);
-                n += 1;
-            }
-            rows.weights[block] = gf256::weights(&powers, FIELD);
-            block += 1;
+        let mut fold = 0;
+        while fold < 5 {
+            rows.halves[fold] = gf256::products([gf256::power(16 >> fold, FIELD), 1], FIELD);
+            fold += 1;
         }
         rows
     }
 }
 
-static ROWS_STANDARD: Rows = Rows::new({
+const ROWS_STANDARD: Rows = Rows::new({
     let (mut last, mut n) = ([0; LAST_BYTES], 0);
     while n < LAST_BYTES {
         last[n] = n + BLOCK_BYTES - LAST_BYTES;
@@ -155,10 +156,45 @@ static ROWS_STANDARD: Rows = Rows::new({
     last
 });
 
+/// Those of a standard flit.
+static STANDARD: Rows = ROWS_STANDARD;
+
+/// Those of a standard flit whose CRC is not there yet: it counts nothing.
+static ROWS_WITHOUT_CRC: Rows = {
+    let (mut rows, mut n) = (ROWS_STANDARD, 0);
+    while n < PROTECTED_BYTES - STANDARD_BYTES {
+        rows.moved[BLOCK_BYTES - 1 - n] = 0;
+        n += 1;
+    }
+    rows
+};
+
+/// The FEC of a standard flit as if its CRC were 0, for CPUs with AVX2.
+#[inline]
+pub(super) fn parity_without_crc_avx2(protected: &[u8; PROTECTED_BYTES]) -> Option<[u8; PARITY_BYTES]> {
+    simd::fec(protected, &ROWS_WITHOUT_CRC).map(|[check, parity]| wire(check, parity))
+}
+
+/// What the CRC of a standard flit counts in the FEC, the first byte of each lowest.
+pub(super) const fn parity_of_crc(crc: u64) -> u64 {
+    let (mut parity, mut at) = (0, 0);
+    while at < PROTECTED_BYTES - STANDARD_BYTES {
+        let (byte, n) = ((crc >> (8 * at)) as u8, STANDARD_BYTES + at);
+        let check = gf256::mul(byte, gf256::power((ROWS - n / GROUPS) as i32, FIELD), FIELD);
+        let mut wire = 0;
+        while WIRE_GROUP[wire] != n % GROUPS {
+            wire += 1;
+        }
+        parity ^= (check as u64) << (8 * wire) ^ (byte as u64) << (8 * (GROUPS + wire));
+        at += 1;
+    }
+    parity
+}
+
 /// Path of [`parity`] for CPUs with AVX2; `None` where the CPU has none or it is switched off.
 #[inline]
 pub fn parity_avx2(protected: &[u8; PROTECTED_BYTES]) -> Option<[u8; PARITY_BYTES]> {
-    simd::fec(protected, &ROWS_STANDARD).map(|[check, parity]| wire(check, parity))
+    simd::fec(protected, &STANDARD).map(|[check, parity]| wire(check, parity))
 }
 
 /// The FEC bytes of 250 protected bytes, as they go on the wire. The fastest path of this machine.

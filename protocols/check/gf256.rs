@@ -6,7 +6,7 @@
 //! images there, and the matrices (8x8 bits) that carry data there and sums back. Everything is computed by the compiler.
 //!
 //! CPUs without that instruction shuffle bytes: the half of a byte chooses one of 16 products with a constant, and the
-//! constant is the same for 16 bytes. That fits sums whose constants are powers, see [`PowerSums`].
+//! constant is the same for 16 bytes. That fits sums whose constants are powers, see [`PowerSums`] and [`FoldedSums`].
 
 /// The field that the CPU multiplies in: x^8 + x^4 + x^3 + x + 1.
 const CPU_FIELD: u16 = 0x11b;
@@ -166,53 +166,114 @@ pub(super) const fn weights(constants: &Block, field: u16) -> Weights {
 /// The constants of `SUMS` sums, at most 8, over a message of `BLOCKS` blocks. Sum i is the message, a polynomial whose
 /// highest coefficient is byte 0, at the place 2^(i + 1).
 ///
-/// So byte c of a half block at byte n counts 2^(i + 1) to the power of what -n gives, times what -c gives: the first factor
-/// is the same for the half block, the second one is the same for all half blocks, which are added up before it.
+/// So byte c of a half block that begins with power e counts 2^(i + 1) to the power of e, times what -c gives: the first
+/// factor is the same for the half block, the second one is the same for all half blocks, which are added up before it. The
+/// second factor is taken in two parts: bytes 8 to 15 count 2^(i + 1) to the power of -8 more than bytes 0 to 7.
 pub(super) struct PowerSums<const SUMS: usize, const BLOCKS: usize> {
     /// The first factor.
     pub products: [[Products; SUMS]; BLOCKS],
-    /// Ones for the bytes of the last block that the block before does not have, too.
-    pub last: Block,
-    /// The second factor: sum n for the first 16 bytes of weights n, sum n + 4 for the last 16.
-    pub weights: [Weights; 4],
+    /// What the last 8 bytes of a half block count more: sum n for the first 16 bytes of products n, sum n + 4 for the last.
+    pub eight: [Products; 4],
+    /// What each of 8 bytes counts: sums 0, 1, 4 and 5, then sums 2, 3, 6 and 7.
+    pub weights: [Weights; 2],
 }
 
 impl<const SUMS: usize, const BLOCKS: usize> PowerSums<SUMS, BLOCKS> {
-    /// `BYTES` bytes with `zeros` zeros behind them.
-    pub const fn new<const BYTES: usize>(field: u16, zeros: usize) -> Self {
-        assert!(BYTES.div_ceil(BLOCK_BYTES) == BLOCKS && SUMS <= 8);
+    /// `powers` are those with which the half blocks begin.
+    pub const fn new(field: u16, powers: [[i32; 2]; BLOCKS]) -> Self {
+        assert!(SUMS <= 8);
         let mut all = PowerSums {
             products: [[[[0; BLOCK_BYTES]; 2]; SUMS]; BLOCKS],
-            last: [0; BLOCK_BYTES],
-            weights: [[[0; BLOCK_BYTES]; 8]; 4],
+            eight: [[[0; BLOCK_BYTES]; 2]; 4],
+            weights: [[[0; BLOCK_BYTES]; 8]; 2],
         };
-        let (mut block, mut n) = (0, BLOCKS * BLOCK_BYTES - BYTES);
+        let mut block = 0;
         while block < BLOCKS {
-            let (exponent, mut sum) = ((BYTES - 1 + zeros - block_at(block, BYTES)) as i32, 0);
+            let [first, last] = powers[block];
+            let mut sum = 0;
             while sum < SUMS {
                 let root = sum as i32 + 1;
-                let constants = [power(root * exponent, field), power(root * (exponent - 16), field)];
-                all.products[block][sum] = products(constants, field);
+                all.products[block][sum] = products([power(root * first, field), power(root * last, field)], field);
                 sum += 1;
             }
             block += 1;
         }
-        while n < BLOCK_BYTES {
-            all.last[n] = 0xff;
+        let mut n = 0;
+        while n < 4 {
+            let root = n as i32 + 1;
+            all.eight[n] = products([power(-8 * root, field), power(-8 * (root + 4), field)], field);
             n += 1;
         }
         let mut pair = 0;
-        while pair < 4 {
+        while pair < 2 {
             let (mut constants, mut n) = ([0; BLOCK_BYTES], 0);
             while n < BLOCK_BYTES {
-                let root = (pair + 1 + 4 * (n / 16)) as i32;
-                constants[n] = power(-root * (n as i32 % 16), field);
+                let root = (1 + 2 * pair + n / 8 % 2 + 4 * (n / 16)) as i32;
+                constants[n] = power(-root * (n as i32 % 8), field);
                 n += 1;
             }
             all.weights[pair] = weights(&constants, field);
             pair += 1;
         }
         all
+    }
+}
+
+/// Bytes in a row of [`FoldedSums`]: a third of the order of the field.
+pub(super) const ROW_BYTES: usize = 85;
+/// Rows of it.
+pub(super) const FOLDED_ROWS: usize = 3;
+
+/// Eight sums of powers over a message of `BYTES` bytes, at most 255, for which a third of the message is looked up.
+///
+/// 2^85 is a cube root of 1, which has two others: 1 and its square. Zeros in front of the message fill three rows of 85
+/// bytes, and sum i adds them up column by column with powers 0, -(i + 1) and -2 (i + 1) of that root, of which there are
+/// three kinds only: by (i + 1) mod 3. So the rows are added up in three ways, with one product a byte, before anything else.
+///
+/// The columns lie in three blocks: the first one has 8 columns of all rows in its first half and those in front of them, where
+/// the first row is empty, in its last half; the others go on behind.
+pub(super) struct FoldedSums<const BYTES: usize> {
+    /// The root.
+    pub root: Products,
+    /// Ones for the columns in the first block.
+    pub first: Block,
+    /// The sums of a row.
+    pub row: PowerSums<8, 3>,
+}
+
+impl<const BYTES: usize> FoldedSums<BYTES> {
+    /// Columns in front of the message.
+    const EMPTY: usize = FOLDED_ROWS * ROW_BYTES - BYTES;
+    /// Columns in the first half of the first block.
+    const SHORT: usize = ROW_BYTES - 2 * BLOCK_BYTES - Self::EMPTY;
+
+    /// Byte of the message at which the part of a row in a half block begins.
+    pub const fn at(row: usize, half_block: usize) -> usize {
+        let column = match half_block {
+            0 => Self::EMPTY,
+            1 => 0,
+            n => ROW_BYTES - 2 * BLOCK_BYTES + 16 * (n - 2),
+        };
+        row * ROW_BYTES + column - Self::EMPTY
+    }
+
+    /// The message with `zeros` zeros behind it.
+    pub const fn new(field: u16, zeros: usize) -> Self {
+        assert!(Self::SHORT == 8 && Self::EMPTY <= 16);
+        let root = power(ROW_BYTES as i32, field);
+        let (mut powers, mut half) = ([[0; 2]; 3], 0);
+        while half < 6 {
+            // That of the byte of the first row, which may be in front of the message.
+            powers[half / 2][half % 2] = (BYTES - 1 + zeros + ROW_BYTES) as i32 - Self::at(1, half) as i32;
+            half += 1;
+        }
+        let (mut first, mut n) = ([0; BLOCK_BYTES], 0);
+        while n < 16 {
+            first[n] = if n < Self::SHORT { 0xff } else { 0 };
+            first[16 + n] = if n < Self::EMPTY { 0xff } else { 0 };
+            n += 1;
+        }
+        FoldedSums { root: products([root; 2], field), first, row: PowerSums::new(field, powers) }
     }
 }
 

@@ -35,6 +35,7 @@ pub mod crc256;
 pub mod fec256;
 mod gf256;
 pub mod pcie;
+pub mod seal256;
 mod simd;
 
 /// Instructions that the checksums may use.

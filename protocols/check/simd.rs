@@ -4,8 +4,9 @@
 
 use super::Simd;
 use super::crc25::FOLDED_FLITS;
+use super::crc256::HalfSums;
 use super::fec256::{GROUPS, Rows};
-use super::gf256::{PowerSums, Sums};
+use super::gf256::{FoldedSums, Sums};
 use super::pcie::FOLDED_BLOCKS;
 use core::sync::atomic::{AtomicU8, Ordering};
 
@@ -78,16 +79,24 @@ pub(super) fn sums<const SUMS: usize, const BLOCKS: usize, const BYTES: usize>(
     None
 }
 
-/// Sums of powers times bytes, sum 0 in the low byte; `None` where the CPU cannot do it.
+/// Sums of powers times the bytes of a standard flit, sum 0 in the low byte; `None` where the CPU cannot do it.
 #[inline]
-pub(super) fn power_sums<const SUMS: usize, const BLOCKS: usize, const BYTES: usize>(
-    message: &[u8; BYTES],
-    sums: &PowerSums<SUMS, BLOCKS>,
-) -> Option<u64> {
+pub(super) fn folded_sums<const BYTES: usize>(message: &[u8; BYTES], sums: &FoldedSums<BYTES>) -> Option<u64> {
     #[cfg(target_arch = "x86_64")]
     if allowed(Simd::Avx2) && is_x86_feature_detected!("avx2") {
         // SAFETY: the CPU has avx2, tested in this expression.
-        return Some(unsafe { x86::power_sums(message, sums) });
+        return Some(unsafe { x86::folded_sums(message, sums) });
+    }
+    None
+}
+
+/// The same of the bytes of a half of a latency-optimised flit.
+#[inline]
+pub(super) fn half_sums<const BYTES: usize>(half: &[u8; BYTES], sums: &HalfSums) -> Option<u64> {
+    #[cfg(target_arch = "x86_64")]
+    if allowed(Simd::Avx2) && is_x86_feature_detected!("avx2") {
+        // SAFETY: the CPU has avx2, tested in this expression.
+        return Some(unsafe { x86::half_sums(half, sums) });
     }
     None
 }
@@ -107,8 +116,9 @@ pub(super) fn fec<const BYTES: usize>(message: &[u8; BYTES], rows: &Rows) -> Opt
 mod x86 {
     use crate::check::crc16::{FOLD, POLY_CXL68, QUOTIENT, X64};
     use crate::check::crc25::{self, FOLDED_FLITS};
+    use crate::check::crc256::HalfSums;
     use crate::check::fec256::{GROUPS, Rows};
-    use crate::check::gf256::{BLOCK_BYTES, Block, PowerSums, Products, Sums, Weights, block_at};
+    use crate::check::gf256::{BLOCK_BYTES, Block, FoldedSums, PowerSums, Products, Sums, Weights, block_at};
     use crate::check::pcie;
     use core::arch::asm;
     use core::arch::x86_64::*;
@@ -141,67 +151,111 @@ mod x86 {
         bytes_of(unsafe { affine(add_lanes(lanes), _mm256_set1_epi64x(sums.back as i64)) })
     }
 
-    /// The sums of [`PowerSums`]: a half block times its first factor is two look-ups, one for each half of a byte, and the
-    /// second factor comes when all blocks are added up.
+    /// The sums of [`FoldedSums`]: three rows become three other ones, of which each sum takes one.
     ///
-    /// AMD EPYC: CRC of 8 bytes 48 ns (table 80, GFNI 21), of 6 bytes 29 ns (59, 9); 618 instructions instead of 1076, and
-    /// 345 instead of 800 (callgrind).
+    /// AMD EPYC: CRC of 8 bytes 37 ns (table 93); 408 instructions instead of 1103 (callgrind). With every row for itself it took
+    /// 640.
     #[target_feature(enable = "avx2")]
-    pub(super) fn power_sums<const SUMS: usize, const BLOCKS: usize, const BYTES: usize>(
-        message: &[u8; BYTES],
-        sums: &PowerSums<SUMS, BLOCKS>,
-    ) -> u64 {
-        let add = |lanes: [__m256i; 8], bytes, products: &[Products; SUMS]| {
-            let halves = halves(bytes);
-            let sum = |n: usize| match products.get(n) {
-                Some(products) => _mm256_xor_si256(lanes[n], look_up(products, halves)),
-                None => lanes[n],
-            };
-            // Numbers that the compiler knows keep the sums in registers.
-            [sum(0), sum(1), sum(2), sum(3), sum(4), sum(5), sum(6), sum(7)]
+    pub(super) fn folded_sums<const BYTES: usize>(message: &[u8; BYTES], sums: &FoldedSums<BYTES>) -> u64 {
+        let half = |row, half_block| {
+            let at = FoldedSums::<BYTES>::at(row, half_block);
+            load_half(message[at..].first_chunk().expect("a half block lies in the message"))
         };
-        let (blocks, end) = (message.as_chunks().0, message.last_chunk().expect("the message is longer than a block"));
-        let mut lanes = [_mm256_setzero_si256(); 8];
-        for (block, products) in blocks.iter().zip(&sums.products) {
-            lanes = add(lanes, load(block), products);
-        }
-        let lanes = add(lanes, _mm256_and_si256(load(end), load(&sums.last)), &sums.products[BLOCKS - 1]);
+        let block = |row, n: usize| {
+            let at = FoldedSums::<BYTES>::at(row, 2 * n);
+            load(message[at..].first_chunk().expect("a block lies in the message"))
+        };
+        let first = |row| _mm256_and_si256(_mm256_set_m128i(half(row, 1), half(row, 0)), load(&sums.first));
+        let word = i64::from_le_bytes(*message.first_chunk().expect("8 bytes"));
+        let rows = [
+            [_mm256_zextsi128_si256(_mm_cvtsi64_si128(word)), first(1), first(2)],
+            [block(0, 1), block(1, 1), block(2, 1)],
+            [block(0, 2), block(1, 2), block(2, 2)],
+        ];
+        // The square of the root is the root and 1, so one product does for both.
+        let folded = rows.map(|[a, b, c]| {
+            let both = _mm256_xor_si256(b, c);
+            let with_root = _mm256_xor_si256(a, look_up(&sums.root, halves(both)));
+            [_mm256_xor_si256(a, both), _mm256_xor_si256(with_root, b), _mm256_xor_si256(with_root, c)]
+        });
+        // Kind by kind and with numbers that the compiler knows: what is looked up stays in registers.
+        let kind = |kind: usize| [halves(folded[0][kind]), halves(folded[1][kind]), halves(folded[2][kind])];
+        let sum = |kind: &[[__m256i; 2]; 3], n: usize| {
+            let [a, b, c] = [0, 1, 2].map(|block| look_up(&sums.row.products[block][n], kind[block]));
+            _mm256_xor_si256(_mm256_xor_si256(a, b), c)
+        };
+        let ones = kind(1);
+        let [sum_0, sum_3, sum_6] = [sum(&ones, 0), sum(&ones, 3), sum(&ones, 6)];
+        let twos = kind(2);
+        let [sum_1, sum_4, sum_7] = [sum(&twos, 1), sum(&twos, 4), sum(&twos, 7)];
+        let zeros = kind(0);
+        let [sum_2, sum_5] = [sum(&zeros, 2), sum(&zeros, 5)];
+        finish([sum_0, sum_1, sum_2, sum_3, sum_4, sum_5, sum_6, sum_7], &sums.row)
+    }
+
+    /// The sums of [`HalfSums`]: a half block times its first factor is two look-ups, one for each half of a byte.
+    ///
+    /// AMD EPYC: CRCs of both halves 60 ns (table 137); 671 instructions instead of 1644 (callgrind).
+    #[target_feature(enable = "avx2")]
+    pub(super) fn half_sums<const BYTES: usize>(half: &[u8; BYTES], sums: &HalfSums) -> u64 {
+        let block = |n: usize| halves(load(half[BLOCK_BYTES * n..].first_chunk().expect("a block lies in the half")));
+        let end = load(half.last_chunk().expect("the half is longer than a block"));
+        let blocks = [block(0), block(1), block(2), halves(_mm256_and_si256(end, load(&sums.last)))];
+        let products = &sums.sums.products;
+        // Numbers that the compiler knows keep the sums in registers.
+        let sum = |n: usize| {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|block| look_up(&products[block][n], blocks[block]));
+            _mm256_xor_si256(_mm256_xor_si256(a, b), _mm256_xor_si256(c, d))
+        };
+        let zero = _mm256_setzero_si256();
+        finish([sum(0), sum(1), sum(2), sum(3), sum(4), sum(5), zero, zero], &sums.sums)
+    }
+
+    /// Takes half blocks that have been added up times the second factor of [`PowerSums`], and adds up their bytes.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn finish<const SUMS: usize, const BLOCKS: usize>(lanes: [__m256i; 8], sums: &PowerSums<SUMS, BLOCKS>) -> u64 {
         let lanes = add_halves(lanes);
-        let weighed = |n: usize| weigh(lanes[n], &sums.weights[n]);
-        bytes_of(add_lanes([weighed(0), weighed(1), weighed(2), weighed(3)]))
+        let by_eight = |n: usize| {
+            let last = look_up(&sums.eight[n], halves(_mm256_bsrli_epi128::<8>(lanes[n])));
+            _mm256_xor_si256(lanes[n], last)
+        };
+        let [a, b, c, d] = [by_eight(0), by_eight(1), by_eight(2), by_eight(3)];
+        let low = weigh(_mm256_unpacklo_epi64(a, b), &sums.weights[0]);
+        let high = weigh(_mm256_unpacklo_epi64(c, d), &sums.weights[1]);
+        bytes_of(add_words(low, high))
     }
 
     /// The FEC with 32 rows of each group a step, which are three blocks: with every step the rows before count alpha^32 times
-    /// as much. What a row counts within its step comes at the end.
+    /// as much. The rows of a step are halved in the same way until one is left.
     ///
-    /// AMD EPYC: 17 ns, and no less with GFNI (table 65); 226 instructions instead of 1043 (callgrind).
+    /// AMD EPYC: 19 ns (table 79); 214 instructions instead of 1069 (callgrind).
     #[target_feature(enable = "avx2")]
     pub(super) fn fec<const BYTES: usize>(message: &[u8; BYTES], rows: &Rows) -> [[u8; GROUPS]; 2] {
         let block = |n: usize| load(message[BLOCK_BYTES * n..].first_chunk().expect("a block lies in the message"));
         let end = load(message.last_chunk().expect("the message is longer than a block"));
         let [in_place, moved] = [&rows.in_place, &rows.moved].map(|mask| _mm256_and_si256(end, load(mask)));
         let two_rows_back = look_up(&rows.two_rows, halves(moved));
-        let zero = _mm256_setzero_si256();
         // Numbers that the compiler knows keep the blocks in registers.
-        let parity = |n, last| _mm256_xor_si256(_mm256_xor_si256(block(n), block(n + 3)), last);
-        let parity = [parity(0, block(6)), parity(1, _mm256_xor_si256(in_place, moved)), parity(2, zero)];
-        let check = |n, last| {
-            let sum = _mm256_xor_si256(look_up(&rows.step, halves(block(n))), block(n + 3));
-            weigh(_mm256_xor_si256(look_up(&rows.step, halves(sum)), last), &rows.weights[n])
-        };
-        let check = [check(0, block(6)), check(1, _mm256_xor_si256(in_place, two_rows_back)), check(2, zero)];
+        let parity = |n| _mm256_xor_si256(block(n), block(n + 3));
+        let last = _mm256_xor_si256(in_place, moved);
+        let parity = [_mm256_xor_si256(parity(0), block(6)), _mm256_xor_si256(parity(1), last), parity(2)];
+        let step = |before, next| _mm256_xor_si256(look_up(&rows.step, halves(before)), next);
+        let check = |n: usize, last| step(step(block(n), block(n + 3)), last);
+        let last = _mm256_xor_si256(in_place, two_rows_back);
+        let check = [check(0, block(6)), check(1, last), check(2, _mm256_setzero_si256())];
         // 96 bytes each are left. From here on the checks are in the lower half of a block, the parities in the upper one; 48
-        // bytes, 24, 12 and 6 are multiples of 3, so bytes of the same group meet.
+        // bytes, 24, 12, 6 and 3 are multiples of 3, so bytes of the same group meet.
         let low = [0, 1, 2].map(|n| _mm256_permute2x128_si256::<0x20>(check[n], parity[n]));
         let high = [0, 1, 2].map(|n| _mm256_permute2x128_si256::<0x31>(check[n], parity[n]));
-        let a = _mm256_xor_si256(low[0], high[1]);
-        let b = _mm256_xor_si256(high[0], low[2]);
-        let c = _mm256_xor_si256(low[1], high[2]);
-        let first = _mm256_xor_si256(a, _mm256_alignr_epi8::<8>(c, b));
-        let second = _mm256_xor_si256(b, _mm256_bsrli_epi128::<8>(c));
-        let sum = _mm256_xor_si256(first, _mm256_alignr_epi8::<12>(second, first));
-        let sum = _mm256_xor_si256(sum, _mm256_bsrli_epi128::<6>(sum));
-        let sum = _mm256_xor_si256(sum, _mm256_bsrli_epi128::<3>(sum));
+        let half = |n: usize, first, last| _mm256_xor_si256(look_up(&rows.halves[n], halves(first)), last);
+        let [a, b, c] = [half(0, low[0], high[1]), half(0, high[0], low[2]), half(0, low[1], high[2])];
+        let first = half(1, a, _mm256_alignr_epi8::<8>(c, b));
+        let second = half(1, b, _mm256_bsrli_epi128::<8>(c));
+        let sum = half(2, first, _mm256_alignr_epi8::<12>(second, first));
+        let sum = half(3, sum, _mm256_bsrli_epi128::<6>(sum));
+        let sum = half(4, sum, _mm256_bsrli_epi128::<3>(sum));
+        let sum = look_up(&rows.last_row, halves(sum));
         [_mm256_extract_epi32::<0>(sum), _mm256_extract_epi32::<4>(sum)].map(|sum| {
             let [a, b, c, _] = sum.to_le_bytes();
             [a, b, c]
@@ -213,6 +267,13 @@ mod x86 {
     fn load(bytes: &Block) -> __m256i {
         // SAFETY: an unaligned load of the 32 bytes that the reference has.
         unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn load_half(bytes: &[u8; 16]) -> __m128i {
+        // SAFETY: an unaligned load of the 16 bytes that the reference has.
+        unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     }
 
     /// The low and the high half of each byte.
@@ -261,7 +322,14 @@ mod x86 {
     fn add_lanes([a, b, c, d]: [__m256i; 4]) -> __m256i {
         // The halves of two fit into one, then those of four.
         let by_two = |low, high| _mm256_xor_si256(_mm256_unpacklo_epi64(low, high), _mm256_unpackhi_epi64(low, high));
-        let (low, high) = (_mm256_castsi256_ps(by_two(a, b)), _mm256_castsi256_ps(by_two(c, d)));
+        add_words(by_two(a, b), by_two(c, d))
+    }
+
+    /// Adds up the 8 bytes of each of eight words; a sum is byte 0 of its word of 32 bits.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn add_words(low: __m256i, high: __m256i) -> __m256i {
+        let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
         let [even, odd] = [_mm256_shuffle_ps::<0x88>(low, high), _mm256_shuffle_ps::<0xdd>(low, high)];
         let sums = _mm256_castps_si256(_mm256_xor_ps(even, odd));
         let sums = _mm256_xor_si256(sums, _mm256_srli_epi32::<16>(sums));

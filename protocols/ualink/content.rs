@@ -106,12 +106,18 @@ impl DlContent {
         }
     }
 
-    /// The TL flits whose last sector this payload carries, in order.
-    pub fn tl_flits(self) -> impl Iterator<Item = TlContent> {
-        let runs = self.data.into_iter().map(|flits| (flits > 0).then_some(TlContent::Data(flits)));
-        let others = self.others.into_iter().map(|halves| halves.map(TlContent::Other));
-        let both = runs.zip(others.chain([None])).take(usize::from(self.taken) + 1);
-        both.flat_map(|(run, other)| [run, other]).flatten()
+    /// Hands on the TL flits whose last sector this payload carries, in order. Nothing is left in it afterwards.
+    pub fn drain(&mut self, mut each: impl FnMut(TlContent)) {
+        self.words.clear();
+        for n in 0..=usize::from(core::mem::take(&mut self.taken)) {
+            let flits = core::mem::take(&mut self.data[n]);
+            if flits > 0 {
+                each(TlContent::Data(flits));
+            }
+            if let Some(halves) = self.others.get_mut(n).and_then(Option::take) {
+                each(TlContent::Other(halves));
+            }
+        }
     }
 }
 

@@ -29,6 +29,7 @@ pub mod pack;
 pub mod phy;
 pub mod segment;
 pub mod sequence;
+pub mod spare;
 pub mod stream;
 pub mod unpack;
 pub mod upli;

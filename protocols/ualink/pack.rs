@@ -14,6 +14,7 @@ use super::content::{TlContent, TlControl, TlHalves, TlUpper};
 use super::control::{ControlField, Writer};
 use super::field::TlFc;
 use super::half::{HALF_BYTES, HALF_SECTORS, Half, MessageHalf, TAGS, TlFlit};
+use super::spare::SpareBoxes;
 use super::unpack::Transfer;
 use crate::wire::FieldError;
 use std::collections::VecDeque;
@@ -106,6 +107,7 @@ pub struct TlPacker {
     credits: Option<TlFc>,
     messages: VecDeque<MessageHalf>,
     filled: Filled,
+    spare: SpareBoxes<TlHalves>,
 }
 
 impl TlPacker {
@@ -119,6 +121,7 @@ impl TlPacker {
             credits: None,
             messages: VecDeque::new(),
             filled: Filled { fields: 0, data: 0, control: 0 },
+            spare: SpareBoxes::NONE,
         }
     }
 
@@ -224,9 +227,8 @@ impl TlPacker {
         if self.is_idle() {
             return None;
         }
-        if self.owed >= 2 && self.messages.is_empty() {
-            // Most TL flits. Half by half this takes 60 instructions more.
-            return Some(self.data_content());
+        if let Some(data) = self.pack_data_content() {
+            return Some(data);
         }
         let control = if self.owed <= 1 {
             Some(self.control_content(self.owed == 1))
@@ -248,24 +250,26 @@ impl TlPacker {
         };
         Some(match (control, upper) {
             (None, TlUpper::Owed) => TlContent::Data(1),
-            (control, upper) => TlContent::Other(Box::new(TlHalves { control, upper })),
+            (control, upper) => TlContent::Other(self.spare.boxed(TlHalves { control, upper })),
         })
     }
 
-    /// Counts two halves that are owed.
-    fn data_content(&mut self) -> TlContent {
-        match self.sending.front_mut() {
-            Some(sending) if sending.gone + 2 <= sending.data => {
-                sending.gone += 2;
-                self.owed -= 2;
-                self.filled.data += 2 * HALF_SECTORS;
-            }
-            _ => {
-                self.next_due();
-                self.next_due();
-            }
+    /// The same TL flit if both its halves are data of one transfer; `None`: [`TlPacker::pack_content`] makes it.
+    #[inline]
+    pub fn pack_data_content(&mut self) -> Option<TlContent> {
+        let sending = self.sending.front_mut().filter(|sending| sending.gone + 2 <= sending.data)?;
+        if !self.messages.is_empty() {
+            return None;
         }
-        TlContent::Data(1)
+        sending.gone += 2;
+        self.owed -= 2;
+        self.filled = Filled { fields: 0, data: 2 * HALF_SECTORS, control: 0 };
+        Some(TlContent::Data(1))
+    }
+
+    /// Takes the box of a TL flit without bytes that has been taken apart.
+    pub fn reuse(&mut self, halves: Box<TlHalves>) {
+        self.spare.keep(halves);
     }
 
     /// Counts the next half that is owed; where it stands, if there is one.

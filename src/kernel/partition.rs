@@ -422,9 +422,10 @@ fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Tim
     let (mut first, mut bits) = (0, taken.first());
     loop {
         while bits != 0 {
-            let module = first + bits.trailing_zeros();
-            bits &= bits - 1;
-            evaluations += 1;
+            // Numbers of modules have 32 bits, and no run evaluates 2^64 of them.
+            let module = u32::wrapping_add(first, bits.trailing_zeros());
+            bits &= u64::wrapping_sub(bits, 1);
+            evaluations = u64::wrapping_add(evaluations, 1);
             cx.place.module = module;
             let next = modules[module as usize].eval(&mut cx);
             sleep(&cx, next);

@@ -155,12 +155,17 @@ impl Wheel {
         let mut next = self.far_next.get();
         if occupied != 0 {
             let ahead = occupied.rotate_right(base as u32 % SLOTS as u32).trailing_zeros();
-            next = next.min(base + u64::from(ahead));
+            // Edges have 64 bits, and one of the next 64 is occupied.
+            next = next.min(base.wrapping_add(u64::from(ahead)));
         }
         if self.timers_next.get() < next { next.min(self.first_timer()) } else { next }
     }
 
     /// The first timer that is still wanted, with everything outdated before it thrown out of the heap.
+    // Apart: in line its heap takes the registers of the loop over edges. With it, an edge of the ring in `make bench` takes 244
+    // instructions instead of 236 (1 item, callgrind).
+    #[cold]
+    #[inline(never)]
     fn first_timer(&self) -> u64 {
         loop {
             let top = self.timers.borrow().peek().map(|entry| entry.0);
@@ -192,6 +197,7 @@ impl Wheel {
         }
     }
 
+    #[inline(never)]
     fn collect(&self, cycle: u64) {
         while self.far_next.get() <= cycle {
             let mut far = self.far.borrow_mut();

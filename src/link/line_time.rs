@@ -85,11 +85,16 @@ pub struct Stream(std::collections::VecDeque<(Use, u32)>);
 
 impl Stream {
     /// Puts a piece of so many bits behind what is there.
+    #[inline]
     pub fn push(&mut self, bits: u32, parts: &LineTimeParts) {
         if bits > 0 && parts.bits[Use::Idle as usize] == 0 && parts.bits[Use::Payload as usize] >= bits {
             // Most pieces of a busy line are data alone.
             return self.put(Use::Payload, bits);
         }
+        self.put_parts(bits, parts);
+    }
+
+    fn put_parts(&mut self, bits: u32, parts: &LineTimeParts) {
         let mut left = bits;
         for of in Use::ALL {
             let named = parts.bits[of as usize].min(left);
@@ -103,6 +108,7 @@ impl Stream {
         }
     }
 
+    #[inline]
     fn put(&mut self, of: Use, bits: u32) {
         match self.0.back_mut() {
             Some(last) if last.0 == of => last.1 += bits,

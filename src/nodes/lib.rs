@@ -17,6 +17,7 @@ pub mod nvlink;
 pub mod row_log;
 pub mod stimulus;
 pub mod ualink;
+pub mod value_counts;
 
 use scalepool_protocols::wire::Violation;
 

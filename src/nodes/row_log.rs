@@ -9,8 +9,11 @@
 /// Bytes of a page, those of dozens of rows. A log of one piece is moved each time that it grows, and leaves a hole that the
 /// next one is too large for: with 256 accelerators of 500 operations each that took 4 kB of memory an accelerator.
 const PAGE_BYTES: usize = 240;
-/// More than the longest row has \[bytes\]: eight numbers of ten bytes each, and a byte that says which of them differ.
+/// More than the longest row has \[bytes\]: eight numbers of ten bytes each, and a byte that says which of them differ. The
+/// last number is written by 8 bytes at once.
 const ROW_BYTES: usize = 96;
+/// Bytes that are moved at once: most rows have no more.
+const SHORT_ROW_BYTES: usize = 32;
 
 /// Rows of `N` numbers, at most eight, in the order in which they were added.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +60,15 @@ impl<const N: usize> RowLog<N> {
             }
         }
         bytes[0] = differs;
-        self.append(&bytes[..end]);
+        let page = self.pages.last_mut().and_then(|page| page[self.filled..].first_chunk_mut::<SHORT_ROW_BYTES>());
+        match (page, bytes.first_chunk::<SHORT_ROW_BYTES>()) {
+            (Some(page), Some(short)) if end <= SHORT_ROW_BYTES => {
+                // What stands behind the row is written over by the next one.
+                *page = *short;
+                self.filled += end;
+            }
+            _ => self.append(&bytes[..end]),
+        }
         self.rows += 1;
         self.last = row;
     }
@@ -83,14 +94,43 @@ impl<const N: usize> RowLog<N> {
 }
 
 /// Writes a difference from a byte of a row on, seven bits a byte, lowest first; the sign is the lowest one. The byte behind it.
+///
+/// Most differences have one byte. Those of addresses have five and more, which are written at once: byte by byte they take
+/// twice the instructions.
+#[inline]
 fn put(row: &mut [u8; ROW_BYTES], mut at: usize, difference: i64) -> usize {
     let mut rest = (difference << 1 ^ difference >> 63).cast_unsigned();
+    if rest < 0x80 {
+        row[at] = rest as u8;
+        return at + 1;
+    }
+    if rest >> 56 == 0
+        && let Some(place) = row[at..].first_chunk_mut()
+    {
+        // 56 bits are spread over 8 bytes: halves of 28 bits into words of 32, those of 14 into words of 16, those of 7.
+        let spread = rest & 0x0fff_ffff | (rest & 0x00ff_ffff_f000_0000) << 4;
+        let spread = spread & 0x0000_3fff_0000_3fff | (spread & 0x0fff_c000_0fff_c000) << 2;
+        let spread = spread & 0x007f_007f_007f_007f | (spread & 0x3f80_3f80_3f80_3f80) << 1;
+        let bytes = (70 - rest.leading_zeros() as usize) / 7;
+        // All bytes but the last one say that another one follows.
+        let more = 0x8080_8080_8080_8080 & !(u64::MAX << (8 * (bytes - 1)));
+        *place = (spread | more).to_le_bytes();
+        return at + bytes;
+    }
     while rest >= 0x80 {
         row[at] = rest as u8 | 0x80;
         (at, rest) = (at + 1, rest >> 7);
     }
     row[at] = rest as u8;
     at + 1
+}
+
+/// The lower seven bits of each of 8 bytes, side by side.
+#[inline]
+const fn gathered(bytes: u64) -> u64 {
+    let halves = bytes & 0x007f_007f_007f_007f | (bytes & 0x7f00_7f00_7f00_7f00) >> 1;
+    let halves = halves & 0x0000_3fff_0000_3fff | (halves & 0x3fff_0000_3fff_0000) >> 2;
+    halves & 0x0fff_ffff | (halves & 0x0fff_ffff_0000_0000) >> 4
 }
 
 /// Reads the rows of a [`RowLog`].
@@ -114,6 +154,23 @@ impl<const N: usize> RowReader<'_, N> {
 
     /// Reads what [`put`] has written.
     fn difference(&mut self) -> Option<i64> {
+        let rest = self.bytes.as_slice();
+        if let Some(&short) = rest.first()
+            && short < 0x80
+        {
+            self.bytes.next();
+            return Some(i64::from(short >> 1) ^ -i64::from(short & 1));
+        }
+        if let Some(&bytes) = rest.first_chunk() {
+            let bytes = u64::from_le_bytes(bytes);
+            // The last byte is the first one whose highest bit is 0; with 9 and more there is none.
+            let last = (!bytes & 0x8080_8080_8080_8080).trailing_zeros();
+            if last < u64::BITS {
+                self.bytes = rest[last as usize / 8 + 1..].iter();
+                let value = gathered(bytes & (u64::MAX >> (63 - last)));
+                return Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed());
+            }
+        }
         let (mut value, mut at) = (0u64, 0);
         loop {
             let byte = self.byte()?;

@@ -3,7 +3,7 @@
 use super::crd::Crd;
 use super::header::FlitHeader;
 use super::mode::Mode;
-use crate::check::{crc256, fec256};
+use crate::check::{crc256, fec256, seal256};
 use crate::frame;
 use crate::wire::{FieldError, FieldFault, Wire};
 use core::ops::Range;
@@ -303,6 +303,9 @@ impl Cxl256Flit {
 
     /// Computes CRC and FEC.
     pub fn seal(&mut self, mode: Mode) {
+        if !mode.is_lopt() {
+            return seal256::seal(&mut self.0);
+        }
         for crc in crc_parts(mode) {
             crc.put(self, crc.expected(self));
         }

@@ -10,6 +10,7 @@
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::halves::{HalfSource, Halves};
+use scalepool_protocols::ualink::spare::SpareBoxes;
 use scalepool_protocols::ualink::unpack::{MaybeAddress, Transfer};
 use scalepool_protocols::wire::Wire;
 use std::sync::Arc;
@@ -33,9 +34,14 @@ pub(super) enum Resting {
     Whole(Box<Transfer>),
 }
 
-/// Who makes the data of transactions at rest, by number.
+/// Who makes the data of transactions at rest.
 #[derive(Debug, Clone, Default)]
-pub(super) struct RestingSources(Vec<Option<Arc<HalfSource>>>);
+pub(super) struct RestingSources {
+    /// By number.
+    sources: Vec<Option<Arc<HalfSource>>>,
+    /// What transactions came in goes with those that leave.
+    spare: SpareBoxes<Transfer>,
+}
 
 fn address_of(field: &ControlField) -> MaybeAddress {
     match field {
@@ -48,16 +54,22 @@ impl RestingSources {
     /// The number under which a source can be found again; `None`: another one has it.
     fn note(&mut self, source: &Arc<HalfSource>) -> Option<u16> {
         let number = source.number();
-        if self.0.len() <= usize::from(number) {
-            self.0.resize(usize::from(number) + 1, None);
+        if self.sources.len() <= usize::from(number) {
+            self.sources.resize(usize::from(number) + 1, None);
         }
-        let known = self.0[usize::from(number)].get_or_insert_with(|| source.clone());
+        let known = self.sources[usize::from(number)].get_or_insert_with(|| source.clone());
         Arc::ptr_eq(known, source).then_some(number)
     }
 
     /// Takes a transaction apart.
     pub fn rest(&mut self, transfer: Box<Transfer>) -> Resting {
-        self.taken_apart(&transfer).unwrap_or(Resting::Whole(transfer))
+        match self.taken_apart(&transfer) {
+            Some(resting) => {
+                self.spare.keep(transfer);
+                resting
+            }
+            None => Resting::Whole(transfer),
+        }
     }
 
     fn taken_apart(&mut self, transfer: &Transfer) -> Option<Resting> {
@@ -87,14 +99,14 @@ impl RestingSources {
     }
 
     fn drawn(&self, source: u16, position: u32, count: u8) -> Halves {
-        match self.0.get(usize::from(source)) {
+        match self.sources.get(usize::from(source)) {
             Some(Some(source)) if count > 0 => Halves::drawn(source.clone(), position, count),
             _ => Halves::NONE,
         }
     }
 
     /// Puts a transaction together.
-    pub fn transfer(&self, resting: Resting) -> Box<Transfer> {
+    pub fn transfer(&mut self, resting: Resting) -> Box<Transfer> {
         let (field, data) = match resting {
             Resting::Request { count, source, position, bits: [low, high] } => {
                 let req = TlReq::from_bits(u128::from(high) << 64 | u128::from(low));
@@ -108,7 +120,7 @@ impl RestingSources {
             }
             Resting::Whole(transfer) => return transfer,
         };
-        Box::new(Transfer { address: address_of(&field), data, ..Transfer::new(field) })
+        self.spare.boxed(Transfer { address: address_of(&field), data, ..Transfer::new(field) })
     }
 }
 

@@ -81,7 +81,7 @@ impl Module for Slice {
                     out.push(ToCore::Arrived { port: number, transfer, held });
                 }
             }
-            port.link.transmit(cx);
+            port.busy = port.link.transmit(cx);
             for class in TlClass::ALL {
                 let (queued, waiting) = (&mut port.queued[class.index()], port.link.tl().waiting(class));
                 while *queued > waiting {
@@ -89,7 +89,6 @@ impl Module for Slice {
                     out.push(ToCore::Room { port: number, class });
                 }
             }
-            port.busy = port.link.is_busy();
             busy |= port.busy;
         }
         self.sent = out.len();

@@ -58,6 +58,11 @@ pub trait Client {
     /// Events since the last call.
     fn take_events(&mut self) -> Vec<LinkEvent>;
 
+    /// Whether there may be some.
+    fn has_events(&self) -> bool {
+        true
+    }
+
     /// How full it is; a client without queues is empty.
     fn levels(&self) -> Levels {
         Levels::default()

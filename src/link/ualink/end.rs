@@ -323,6 +323,11 @@ impl<C: Client> UalEnd<C> {
         std::mem::take(&mut self.events)
     }
 
+    /// Whether there may be events.
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty() || self.messages.has_findings() || self.client.has_events()
+    }
+
     /// Up, and nothing is to be sent, waited for or taken.
     pub fn is_quiet(&self) -> bool {
         self.state() == State::Up
@@ -591,11 +596,11 @@ impl<C: Client> UalEnd<C> {
         if self.follow_head(Some(head), now_flits) != UalFlitOutcome::Payload {
             return;
         }
-        let content = content.unwrap_or_default();
+        let Some(mut content) = content else { return };
         for word in &content.words {
             self.messages.receive(*word, now_flits);
         }
-        for flit in content.tl_flits() {
+        content.drain(|flit| {
             let count = flit.count();
             if self.messages.channels().is_online(TL_CHANNEL) {
                 self.stats.tl_received += count;
@@ -603,7 +608,8 @@ impl<C: Client> UalEnd<C> {
             } else {
                 self.stats.tl_discarded += count;
             }
-        }
+        });
+        self.packer.reuse(content);
     }
 
     /// The peer may be up before this end is. Its payload is not acknowledged, so it comes again.

@@ -58,6 +58,13 @@ impl FlitPacker {
         }
     }
 
+    /// Takes the box of a payload without bytes that has been taken apart.
+    pub fn reuse(&mut self, drained: Box<DlContent>) {
+        if let FlitPacker::Content(packer) = self {
+            packer.reuse(drained);
+        }
+    }
+
     /// What the next payload flit carries, and whether a message or a TL flit begins in it.
     pub fn pack(&mut self, source: &mut (impl SegmentSource + SegmentSource<TlContent>)) -> (PackedPayload, bool) {
         match self {

@@ -139,6 +139,10 @@ impl<C: Client + Send + 'static> LinkEnd for UalEnd<C> {
         UalEnd::take_events(self)
     }
 
+    fn has_events(&self) -> bool {
+        UalEnd::has_events(self)
+    }
+
     /// That the link has left Up is counted with it, whoever made it.
     fn is_repaired(&self, event: &LinkEvent, _: bool) -> bool {
         matches!(event.severity, Severity::Corrected | Severity::Retrain)

@@ -32,6 +32,7 @@ use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
+use scalepool_protocols::ualink::spare::SpareBoxes;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
 use scalepool_trace::{Body, PlaceKind, RecordKind, Stamp, Tap, TransactionNaming, Wait};
@@ -180,6 +181,8 @@ pub struct Accelerator {
     isolated: bool,
     writes: u64,
     draws: Draws,
+    /// Boxes of transactions that have come, for those that go.
+    spare: SpareBoxes<Transfer>,
     tap: Tap,
     mine: AcceleratorResult,
     result: Arc<Mutex<AcceleratorResult>>,
@@ -232,6 +235,7 @@ impl Accelerator {
             isolated: false,
             writes: 0,
             draws: Draws::new(rng, log),
+            spare: SpareBoxes::default(),
             tap,
             mine: AcceleratorResult::default(),
             result,
@@ -451,7 +455,7 @@ impl Accelerator {
             _ => 1,
         }] += 1;
         // Room was asked for before.
-        let _ = self.ports[port].tx[TlClass::Request.index()].push(cx, Box::new(request));
+        let _ = self.ports[port].tx[TlClass::Request.index()].push(cx, self.spare.boxed(request));
         self.next = self.config.operations.next();
         self.next_at_cycle = at.cycle + self.config.interval_cycles;
         None
@@ -487,7 +491,7 @@ impl Accelerator {
                 let answer = answer.transfer(self.config.own);
                 entries(&self.ledger).sends(port, &answer);
                 // Room was asked for before.
-                let _ = self.ports[port].tx[response].push(cx, Box::new(answer));
+                let _ = self.ports[port].tx[response].push(cx, self.spare.boxed(answer));
             }
             let first = self.answers[port].first().filter(|_| !self.held[port]);
             if let Some(first) = first.filter(|_| self.answers[port].is_ready(at.cycle)) {
@@ -510,6 +514,7 @@ impl Accelerator {
                     // A latency without limits always has room.
                     let _ = self.answers[port].push(at.cycle, &MemoryRequest::NONE, Due { answer, id });
                 }
+                self.spare.keep(transfer);
             }
         }
     }
@@ -521,6 +526,7 @@ impl Module for Accelerator {
         for port in 0..self.ports.len() {
             while let Some(transfer) = self.ports[port].rx[TlClass::Response.index()].pop(cx) {
                 self.response(port, &transfer, at, cx);
+                self.spare.keep(transfer);
             }
         }
         if self.is_late(cx.now()) {

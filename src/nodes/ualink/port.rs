@@ -129,9 +129,9 @@ impl Module for AcceleratorPort {
                 }
             }
         }
-        self.link.transmit(cx);
+        let busy = self.link.transmit(cx);
         match self.link.wakes_at(cx.now()) {
-            _ if self.link.is_busy() => Next::Busy,
+            _ if busy => Next::Busy,
             Some(at) => Next::At(at),
             None => Next::Idle,
         }

@@ -73,8 +73,12 @@ fn ual_crd_02_p() {
     let mut both = Both::opened(with_buffers(only(TlCreditTarget::Pool, 2, 8)));
     both.ends[0].send(write(ReqCmd::Write, 0, 4, 1)).expect("legal");
     (1000..1010).for_each(|now| both.step(now));
-    assert_eq!(both.ends[0].purse().has().of(TlCreditKind::ReqData, TlCreditTarget::Pool), 4, "8 less a credit a beat");
-    assert_eq!(both.ends[0].purse().has().of(TlCreditKind::ReqCmd, TlCreditTarget::Pool), 1);
+    assert_eq!(
+        both.ends[0].credits().has().of(TlCreditKind::ReqData, TlCreditTarget::Pool),
+        4,
+        "8 less a credit a beat"
+    );
+    assert_eq!(both.ends[0].credits().has().of(TlCreditKind::ReqCmd, TlCreditTarget::Pool), 1);
     assert_eq!(both.take(1, TlClass::Request).len(), 1);
     (1010..1020).for_each(|now| both.step(now));
     assert!(both.all_home());
@@ -120,7 +124,7 @@ fn ual_crd_04_p() {
     let fields = [fc(CreditTarget::Pool, 0), other, TlFc { rsp_cmd_cnt: 3, ..TlFc::default() }];
     puppet.flit(&control(&fields.map(ControlField::FlowControl)));
     assert_eq!(puppet.broken(), [""; 0], "several fields, each kind and target once");
-    assert_eq!(puppet.tl.purse().has().of(TlCreditKind::ReqCmd, TlCreditTarget::Vc(2)), 1);
+    assert_eq!(puppet.tl.credits().has().of(TlCreditKind::ReqCmd, TlCreditTarget::Vc(2)), 1);
 }
 
 #[test]
@@ -135,7 +139,7 @@ fn ual_crd_04_n() {
 fn ual_crd_05_p() {
     let mut both = Both::new(TlConfig::accelerator());
     both.ends[0].send(read(0, 4, 1)).expect("legal");
-    assert!(both.ends[0].purse().has().is_zero(), "both sides start at 0");
+    assert!(both.ends[0].credits().has().is_zero(), "both sides start at 0");
     (0..400).for_each(|now| both.step(now));
     assert_eq!(both.take(1, TlClass::Request).len(), 1, "it waited for message 0x01");
     assert_eq!(both.events(), []);
@@ -223,9 +227,9 @@ fn ual_crd_07_n() {
 fn ual_crd_08_p() {
     let config = TlConfig { shared_data_buffer: true, ..with_buffers(only(TlCreditTarget::Pool, 4, 4)) };
     let mut both = Both::opened(config);
-    assert!(both.ends.iter().all(|end| end.purse().is_shared()));
-    assert_eq!(both.ends[0].purse().total().of(TlCreditKind::ReqData, TlCreditTarget::Pool), 8, "both together");
-    assert_eq!(both.ends[0].purse().total().of(TlCreditKind::RspData, TlCreditTarget::Pool), 0);
+    assert!(both.ends.iter().all(|end| end.credits().is_shared()));
+    assert_eq!(both.ends[0].credits().total().of(TlCreditKind::ReqData, TlCreditTarget::Pool), 8, "both together");
+    assert_eq!(both.ends[0].credits().total().of(TlCreditKind::RspData, TlCreditTarget::Pool), 0);
     assert_eq!(exchange(&mut both, 300, 8, None), [300; 2]);
     assert_eq!(both.events(), []);
 }

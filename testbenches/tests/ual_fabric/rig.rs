@@ -129,7 +129,7 @@ impl Both {
 
     /// Every credit is where it was at the start.
     pub fn all_home(&self) -> bool {
-        self.ends.iter().all(|end| end.purse().has() == end.purse().total() && end.is_quiet())
+        self.ends.iter().all(|end| end.credits().has() == end.credits().total() && end.is_quiet())
     }
 }
 

@@ -60,7 +60,11 @@ impl<P> Replay<P> {
             }
         };
         let mut received = self.number(&head);
-        received.found = received.found.or(logged).or(self.without_number(&head));
+        let overdue = self.without_number(&head);
+        // All but ever there is nothing, and nothing is moved.
+        if received.found.is_none() && (logged.is_some() || overdue.is_some()) {
+            received.found = logged.or(overdue);
+        }
         match received.taken {
             UalFlitOutcome::Payload => self.stats.taken += 1,
             UalFlitOutcome::Dropped => self.stats.dropped += 1,

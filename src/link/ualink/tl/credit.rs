@@ -1,9 +1,10 @@
 //! Credits of the transaction layer (`ualink` §11).
 //!
-//! Modelled: four kinds of credit, each for the pool and for the four virtual channels; the sender's purse and the
-//! receiver's stock; what makes a flow-control field. A walk: the stock owes its whole buffer at the start and pays it in
-//! fields; the purse fills; a transaction is paid with one command credit and one data credit a beat, all of one target;
-//! whoever takes the transaction out of the buffer hands its [`TlHeldBuffers`] back, and the stock owes the peer again.
+//! Modelled: four kinds of credit, each for the pool and for the four virtual channels; the sender's credit pool and
+//! the receive buffers; what makes a flow-control field. A walk: the receiver owes credits for all its buffers at the start
+//! and returns them in fields; the sender's pool fills; a transaction is paid with one command credit and one data credit a
+//! beat, all of one target; whoever takes the transaction out of its buffers hands its [`TlHeldBuffers`] back, and the
+//! receiver owes these credits again.
 
 use scalepool_protocols::ualink::code::CreditTarget;
 use scalepool_protocols::ualink::field::TlFc;
@@ -404,7 +405,9 @@ impl UalReceiveBuffers {
     }
 
     fn has_urgent(&self) -> bool {
-        TlCreditKind::ALL.into_iter().any(|kind| {
+        // Of most kinds nothing is owed.
+        let mut owed = TlCreditKind::ALL.into_iter().filter(|&kind| self.due.0[kind as usize] != [0; TARGETS]);
+        owed.any(|kind| {
             let is_due = |target: TlCreditTarget| self.due.of(kind, target) > 0;
             let is_low = |target: TlCreditTarget| self.granted.of(kind, target) < self.low_water(kind, target);
             let dry = |payers: [TlCreditTarget; 2]| payers.into_iter().all(is_low) && payers.into_iter().any(is_due);
@@ -431,11 +434,10 @@ impl UalReceiveBuffers {
         }
         let mut fc = TlFc::default();
         for kind in TlCreditKind::ALL {
-            let start = self.next[kind as usize];
-            let Some(at) = (start..start + TARGETS).find(|n| self.due.0[kind as usize][n % TARGETS] > 0) else {
-                continue;
-            };
-            let target = TlCreditTarget::ALL[at % TARGETS];
+            let (start, due) = (self.next[kind as usize], &self.due.0[kind as usize]);
+            let behind = (start..TARGETS).find(|&n| due[n] > 0);
+            let Some(at) = behind.or_else(|| (0..start).find(|&n| due[n] > 0)) else { continue };
+            let target = TlCreditTarget::ALL[at];
             self.next[kind as usize] = (at + 1) % TARGETS;
             let n = self.due.of(kind, target).min(kind.most());
             *self.due.at(kind, target) -= n;
@@ -456,49 +458,49 @@ impl UalReceiveBuffers {
 mod tests {
     use super::*;
 
-    fn paid(stock: &mut UalReceiveBuffers, target: TlCreditTarget, requests: u16) {
+    fn paid(buffers: &mut UalReceiveBuffers, target: TlCreditTarget, requests: u16) {
         for _ in 0..requests {
-            assert_eq!(stock.accept(TlClass::Request, target, 4), []);
-            stock.release(&TlHeldBuffers { class: TlClass::Request, target, beats: 4, epoch: 0 });
+            assert_eq!(buffers.accept(TlClass::Request, target, 4), []);
+            buffers.release(&TlHeldBuffers { class: TlClass::Request, target, beats: 4, epoch: 0 });
         }
     }
 
     /// A place for credits is taken from requests and responses only for what the peer could wait for.
     #[test]
     fn credits_of_a_spent_channel_are_not_urgent_while_the_pool_pays() {
-        let mut stock = UalReceiveBuffers::new(TlCreditCounts::even([64, 256], [4, 16]), false);
-        while stock.next_field().is_some() {}
-        assert!(!stock.is_urgent(), "all are given");
-        paid(&mut stock, TlCreditTarget::Vc(0), 4);
-        assert!(!stock.is_urgent(), "channel 0 has none, the pool has all");
-        paid(&mut stock, TlCreditTarget::Pool, 4);
-        assert!(!stock.is_urgent(), "what is due fits in one field of each");
-        paid(&mut stock, TlCreditTarget::Pool, 4);
-        assert!(stock.is_urgent(), "32 data credits are more than a field returns");
+        let mut buffers = UalReceiveBuffers::new(TlCreditCounts::even([64, 256], [4, 16]), false);
+        while buffers.next_field().is_some() {}
+        assert!(!buffers.is_urgent(), "all are given");
+        paid(&mut buffers, TlCreditTarget::Vc(0), 4);
+        assert!(!buffers.is_urgent(), "channel 0 has none, the pool has all");
+        paid(&mut buffers, TlCreditTarget::Pool, 4);
+        assert!(!buffers.is_urgent(), "what is due fits in one field of each");
+        paid(&mut buffers, TlCreditTarget::Pool, 4);
+        assert!(buffers.is_urgent(), "32 data credits are more than a field returns");
 
-        let mut stock = UalReceiveBuffers::new(TlCreditCounts::even([0, 0], [4, 16]), false);
-        while stock.next_field().is_some() {}
-        paid(&mut stock, TlCreditTarget::Vc(0), 4);
-        assert!(stock.is_urgent(), "nothing else pays");
+        let mut buffers = UalReceiveBuffers::new(TlCreditCounts::even([0, 0], [4, 16]), false);
+        while buffers.next_field().is_some() {}
+        paid(&mut buffers, TlCreditTarget::Vc(0), 4);
+        assert!(buffers.is_urgent(), "nothing else pays");
 
         // What is left is no quarter, but not enough for a transaction of 4 beats either.
-        let mut stock = UalReceiveBuffers::new(TlCreditCounts::even([8, 7], [0, 0]), false);
-        while stock.next_field().is_some() {}
-        paid(&mut stock, TlCreditTarget::Pool, 1);
-        assert!(stock.is_urgent());
+        let mut buffers = UalReceiveBuffers::new(TlCreditCounts::even([8, 7], [0, 0]), false);
+        while buffers.next_field().is_some() {}
+        paid(&mut buffers, TlCreditTarget::Pool, 1);
+        assert!(buffers.is_urgent());
     }
 
     /// Four virtual channels of the most buffers are more than 16 bits count.
     #[test]
     fn credits_of_all_targets_are_counted() {
-        let mut purse = UalCreditPool::default();
+        let mut pool = UalCreditPool::default();
         for target in TlCreditTarget::ALL {
             for _ in 0..1024 {
-                assert_eq!(purse.receive(TlCreditKind::RspData, target, 16), None);
+                assert_eq!(pool.receive(TlCreditKind::RspData, target, 16), None);
             }
         }
-        let event = purse.open(true).expect("a shared buffer has one account");
+        let event = pool.open(true).expect("a shared buffer has one account");
         assert_eq!((event.rule, event.found.as_str()), ("UAL-CRD-08", "81920 response data credits"));
-        assert!(purse.payer(TlClass::Response, 0, 1).is_none(), "no response commands were given");
+        assert!(pool.payer(TlClass::Response, 0, 1).is_none(), "no response commands were given");
     }
 }

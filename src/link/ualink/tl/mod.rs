@@ -10,8 +10,8 @@
 //! their form on the wire, and so many of each go in that the fewest places stay empty, in the Control half and in the half
 //! behind it, which is empty where nothing brings data. What is equally full keeps the two classes together, so that neither
 //! waits for the other. A flow-control field fills what is left, or has its place kept when the peer runs dry. On the other side
-//! the unpacker gives transactions back; they are charged to the stock, uncompressed, and wait in [`Tl::take`]; what takes
-//! them returns their [`TlHeldBuffers`] when it needs the buffers no more.
+//! the unpacker gives transactions back; they are charged to the receive buffers, uncompressed, and wait in [`Tl::take`]; what
+//! takes them returns their [`TlHeldBuffers`] when it needs the buffers no more.
 //!
 //! The catch buffer (`ualink` §11) drains one request and one response a TL flit. Both ends count TL flits alone, so
 //! replay, which changes when they come, changes no count; a sender with nothing else to send sends an empty TL flit \[D\].
@@ -98,11 +98,13 @@ pub struct Tl {
     packer: TlPacker,
     unpacker: TlUnpacker,
     compressor: Compressor,
-    purse: UalCreditPool,
-    stock: UalReceiveBuffers,
+    credits: UalCreditPool,
+    buffers: UalReceiveBuffers,
     /// What waits, by class and virtual channel. A transaction is one piece of memory from where it is made or unpacked to
     /// where it is used or packed.
     queues: [[VecDeque<Box<Transfer>>; VCS]; 2],
+    /// How many there are in the queues of each class.
+    queued: [usize; 2],
     next_vc: [usize; 2],
     /// The next of each class: paid and in their form on the wire.
     ready: [VecDeque<Box<Transfer>>; 2],
@@ -136,9 +138,10 @@ impl Tl {
             packer: TlPacker::new(config.codec),
             unpacker: TlUnpacker::new(config.codec, config.peer_role()),
             compressor: Compressor::new(config.role),
-            purse: UalCreditPool::default(),
-            stock: UalReceiveBuffers::new(config.buffers, config.shared_data_buffer),
+            credits: UalCreditPool::default(),
+            buffers: UalReceiveBuffers::new(config.buffers, config.shared_data_buffer),
             queues: Default::default(),
+            queued: [0; 2],
             next_vc: [0; 2],
             ready: Default::default(),
             lead: 0,
@@ -169,18 +172,18 @@ impl Tl {
     }
 
     /// Credits to spend.
-    pub fn purse(&self) -> &UalCreditPool {
-        &self.purse
+    pub fn credits(&self) -> &UalCreditPool {
+        &self.credits
     }
 
     /// Receive buffers.
-    pub fn stock(&self) -> &UalReceiveBuffers {
-        &self.stock
+    pub fn buffers(&self) -> &UalReceiveBuffers {
+        &self.buffers
     }
 
     /// Credits have been exchanged: transactions may go.
     pub fn is_open(&self) -> bool {
-        self.said_done && self.purse.is_open()
+        self.said_done && self.credits.is_open()
     }
 
     /// How often the link has gone down, and with it all that was open or queued.
@@ -196,7 +199,7 @@ impl Tl {
     /// Transactions of a class that wait to be sent.
     pub fn waiting(&self, class: TlClass) -> usize {
         let class = class.index();
-        self.queues[class].iter().map(VecDeque::len).sum::<usize>() + self.ready[class].len()
+        self.queued[class] + self.ready[class].len()
     }
 
     /// Transactions of a class that have been received and not taken.
@@ -214,7 +217,7 @@ impl Tl {
     pub fn release(&mut self, held: &TlHeldBuffers) {
         self.rests_at = None;
         if held.epoch == self.epoch {
-            self.stock.release(held);
+            self.buffers.release(held);
         }
     }
 
@@ -237,7 +240,7 @@ impl Tl {
         }
         let flit = self.next_flit(now_flits, pack, empty);
         // A hook is asked for each place whether it holds credits back.
-        self.rests_at = (flit.is_none() && self.stock.due().is_zero()).then_some(now_flits);
+        self.rests_at = (flit.is_none() && self.buffers.due().is_zero()).then_some(now_flits);
         flit
     }
 }
@@ -248,6 +251,9 @@ impl Client for Tl {
     }
 
     fn transmit_content(&mut self, now_flits: u64) -> Option<TlContent> {
+        if let Some(flit) = self.data_flit() {
+            return Some(flit);
+        }
         self.next(now_flits, TlPacker::pack_content, TlContent::empty)
     }
 
@@ -266,7 +272,10 @@ impl Client for Tl {
         self.units += flits.count();
         match flits {
             TlContent::Data(flits) => self.take_owed(flits),
-            TlContent::Other(halves) => self.take_halves(*halves),
+            TlContent::Other(mut halves) => {
+                self.take_halves(&mut halves);
+                self.packer.reuse(halves);
+            }
         }
     }
 
@@ -291,7 +300,7 @@ impl Client for Tl {
     fn is_quiet(&self) -> bool {
         self.is_open()
             && self.packer.is_idle()
-            && self.stock.due().is_zero()
+            && self.buffers.due().is_zero()
             && TlClass::ALL.into_iter().all(|class| self.waiting(class) == 0 && self.received(class) == 0)
     }
 
@@ -303,20 +312,24 @@ impl Client for Tl {
         std::mem::take(&mut self.events)
     }
 
+    fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     fn levels(&self) -> Levels {
         Levels {
             waiting: TlClass::ALL.map(|class| self.waiting(class)),
             received: TlClass::ALL.map(|class| self.received(class)),
-            credits: self.purse.has().total(),
-            credits_due: self.stock.due().total(),
+            credits: self.credits.has().total(),
+            credits_due: self.buffers.due().total(),
         }
     }
 
     fn fill_health(&self, health: &mut LinkHealth) {
         let waiting = TlClass::ALL.map(|class| (class.name().to_lowercase(), self.waiting(class) as u64));
         health.each(&figures::MESSAGES_WAITING, waiting);
-        health.each(&figures::CREDITS, self.purse.has().by_kind());
-        health.each(&figures::CREDITS_GIVEN, self.stock.granted().by_kind());
+        health.each(&figures::CREDITS, self.credits.has().by_kind());
+        health.each(&figures::CREDITS_GIVEN, self.buffers.granted().by_kind());
     }
 
     fn credit_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
@@ -324,7 +337,7 @@ impl Client for Tl {
             let waiting = self.unpaid(class);
             if waiting > 0 {
                 let (kind, by, channel) = (WaitKind::Credit, Direction::Rx, class.name());
-                let progress = self.purse.received(class);
+                let progress = self.credits.received(class);
                 each(LinkWait { kind, by, channel, waiting, is_passed: false, progress });
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Modelled: what each side has given to the other one and what that has spent, message 0x01, catch buffers. Left out: when a
 //! buffer is free again. A walk through one flit: [`Books::received`] and [`Books::sent`] take the TL flits that are whole; a
-//! flow-control field fills the purse of the other side, a request or response is paid from the purse of its own side.
+//! flow-control field gives credits to the other side, a request or response is paid with the credits of its own side.
 
 use super::CATCH;
 use super::credit::{TARGETS, TlClass, TlCreditCounts, TlCreditKind, TlCreditTarget, UalCreditPool, returned};
@@ -19,7 +19,7 @@ use scalepool_protocols::wire::{At, Violation};
 #[derive(Debug, Clone, Default)]
 struct Side {
     /// Credits that it may spend.
-    purse: UalCreditPool,
+    credits: UalCreditPool,
     /// It has sent message 0x01.
     done: bool,
     /// Levels of the other side's catch buffers.
@@ -59,7 +59,7 @@ impl Books {
 
     /// Credits that the end may spend, and those that it has given and its peer has not spent.
     pub fn credits(&self) -> [&TlCreditCounts; 2] {
-        [END, PEER].map(|side| self.sides[side].purse.has())
+        [END, PEER].map(|side| self.sides[side].credits.has())
     }
 
     /// Whether none of the targets that have paid for transactions of a class, of the peer (0) or of the end (1), can pay for
@@ -109,7 +109,7 @@ impl Books {
                 let again = std::mem::replace(&mut self.sides[from].done, true);
                 let text = "message 0x01 ends the initial credits a second time";
                 let twice = again.then(|| Violation::at_byte("UAL-CRD-05", 0, "message 0x01 again", "once", text));
-                let opened = (!again).then(|| self.sides[1 - from].purse.open(message.payload[0] & 1 == 1)).flatten();
+                let opened = (!again).then(|| self.sides[1 - from].credits.open(message.payload[0] & 1 == 1)).flatten();
                 found.extend(twice.into_iter().chain(opened).map(|v| (half * HALF_BYTES, v)));
             }
         }
@@ -130,7 +130,7 @@ impl Books {
                         broken.push(Violation::at_byte("UAL-CRD-04", 0, "two fields", "one field", text));
                     }
                     seen.push((kind, target));
-                    broken.extend(self.sides[1 - from].purse.receive(kind, target, n));
+                    broken.extend(self.sides[1 - from].credits.receive(kind, target, n));
                 }
             } else if let Some(held) = held(&placed.field, &self.codec, 0) {
                 transactions[held.class.index()] += 1;
@@ -139,13 +139,13 @@ impl Books {
                 side.transactions[class] += 1;
                 side.payers[class][held.target.index()] = true;
                 side.data_payers[class][held.target.index()] |= held.beats > 0;
-                if !side.purse.is_open() || !side.done {
+                if !side.credits.is_open() || !side.done {
                     let text = "a transaction is sent before message 0x01 has gone both ways";
                     let layout = placed.field.def().name;
                     broken.push(Violation::at_byte("UAL-CRD-05", 0, layout, "credits, then message 0x01", text));
                 }
-                broken.extend(side.purse.lacks(held.class, held.target, held.beats.into()));
-                side.purse.spend(held.class, held.target, held.beats.into());
+                broken.extend(side.credits.lacks(held.class, held.target, held.beats.into()));
+                side.credits.spend(held.class, held.target, held.beats.into());
             }
             found.extend(broken.into_iter().map(|v| (at, v)));
         }

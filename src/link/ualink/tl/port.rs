@@ -9,7 +9,7 @@
 //!
 //! A walk through one flit clock: [`LinkPort::receive`] takes what is due on the wire; the owner moves transactions between
 //! [`LinkPort::tl`] and its channels; [`LinkPort::transmit`] sends one item, if the code word has room for it and there is
-//! anything to say; [`LinkPort::is_busy`] tells whether the next clock has work too.
+//! anything to say, and tells whether the next clock has work too.
 
 use super::{Tl, TlClass, TlStats};
 use crate::event::finding;
@@ -203,16 +203,19 @@ impl LinkPort {
         self.frame.broken(violation, at);
     }
 
-    /// Sends one item, if this code word carries one and there is anything to say.
-    pub fn transmit(&mut self, cx: &mut Cx) {
+    /// Sends one item, if this code word carries one and there is anything to say; tells whether the next clock has work
+    /// too.
+    pub fn transmit(&mut self, cx: &mut Cx) -> bool {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        let busy = self.is_busy();
+        let mut busy = self.is_busy();
         if busy && self.line.code_word(at.cycle) != CodeWord::Flit {
             self.frame.account(1, &LineTimeParts::all(Use::Control));
         } else if busy {
             self.answer = false;
-            if let Some(item) = self.frame.transmit(at.cycle) {
-                let waits = !self.frame.end.is_quiet();
+            let item = self.frame.transmit(at.cycle);
+            let waits = !self.frame.end.is_quiet();
+            busy = waits || !self.started;
+            if let Some(item) = item {
                 self.flits += u64::from(matches!(item, OnLine::Flit(_) | OnLine::Content(..)));
                 let out = &mut self.wire_out;
                 self.frame.leaves(item, |arriving| out.push(cx, UalWireItem { item: arriving.unit, waits }));
@@ -221,7 +224,8 @@ impl LinkPort {
         }
         self.frame.judge(cx, false, at);
         self.frame.show(at);
-        self.frame.is_busy(self.is_busy(), cx.now());
+        self.frame.is_busy(busy, cx.now());
+        busy
     }
 
     /// What is open.
@@ -240,14 +244,14 @@ impl LinkPort {
             tl: *tl.stats(),
             flits: self.flits,
             replays: self.frame.end.replay().stats().replays,
-            astray: tl.purse().total().total() - tl.purse().has().total(),
+            astray: tl.credits().total().total() - tl.credits().has().total(),
             kept: self.frame.end.replay().unacknowledged(),
         });
     }
 
     /// Named state for reports.
     pub fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("credits", self.frame.end.client.purse().has().total());
-        visit("credits_due", self.frame.end.client.stock().due().total());
+        visit("credits", self.frame.end.client.credits().has().total());
+        visit("credits_due", self.frame.end.client.buffers().due().total());
     }
 }

@@ -55,25 +55,27 @@ impl Tl {
         self.whole_arrive();
     }
 
-    /// Any other TL flit without bytes.
-    pub(super) fn take_halves(&mut self, halves: TlHalves) {
+    /// Any other TL flit without bytes; its transactions are taken out of it.
+    pub(super) fn take_halves(&mut self, halves: &mut TlHalves) {
         let TlHalves { control, upper } = halves;
         let mut seen = Charged::default();
         match control {
             Some(TlControl { credits, transfers }) => {
                 // Credits stand in the last sector.
-                let fields = transfers.iter().flatten().map(|transfer| transfer.field);
-                for field in fields.chain(credits.map(ControlField::FlowControl)) {
-                    self.charge(&field, 0, &mut seen);
+                for transfer in transfers.iter_mut().map_while(Option::take) {
+                    self.charge(&transfer.field, 0, &mut seen);
+                    self.unpacker.begin(transfer);
                 }
-                transfers.into_iter().flatten().for_each(|transfer| self.unpacker.begin(transfer));
+                if let Some(credits) = credits {
+                    self.credit(credits, 0, &mut seen);
+                }
             }
             None => self.unpacker.take_owed(1),
         }
         self.catch(seen.transactions);
         match upper {
             TlUpper::Owed => self.unpacker.take_owed(1),
-            TlUpper::Message(message) => self.message(&message, HALF_BYTES),
+            TlUpper::Message(message) => self.message(message, HALF_BYTES),
             TlUpper::Nothing | TlUpper::Tags => (),
         }
         self.whole_arrive();
@@ -110,11 +112,11 @@ impl Tl {
         if message.kind != HalfType::InitialCreditsDone {
             return;
         }
-        if self.purse.is_open() {
+        if self.credits.is_open() {
             let text = "message 0x01 ends the initial credits a second time";
             self.event(Violation::at_byte("UAL-CRD-05", at, "message 0x01 again", "once", text));
         } else {
-            let found = self.purse.open(message.payload[0] & 1 == 1);
+            let found = self.credits.open(message.payload[0] & 1 == 1);
             found.into_iter().for_each(|violation| self.event(violation));
         }
     }
@@ -128,7 +130,7 @@ impl Tl {
                 self.received[held.class.index()].push_back((transfer, Some(held)));
             }
             // Nobody can use it: its buffers are free at once.
-            (None, Some(held)) => self.stock.release(&held),
+            (None, Some(held)) => self.buffers.release(&held),
             (_, None) => (),
         }
     }
@@ -139,12 +141,12 @@ impl Tl {
             self.credit(fc, at, seen);
         } else if let Some(held) = held(field, &self.config.codec, self.epoch) {
             seen.transactions[held.class.index()] += 1;
-            if !self.purse.is_open() {
+            if !self.credits.is_open() {
                 let text = "a transaction is received before all initial credits";
                 let layout = field.def().name;
                 self.event(Violation::at_byte("UAL-CRD-05", at, layout, "credits, then message 0x01", text));
             }
-            let found = self.stock.accept(held.class, held.target, held.beats.into());
+            let found = self.buffers.accept(held.class, held.target, held.beats.into());
             if !found.is_empty() {
                 found.into_iter().for_each(|violation| self.event(violation));
             }
@@ -161,7 +163,7 @@ impl Tl {
                 self.event(Violation::at_byte("UAL-CRD-04", at, "two fields", "one field", text));
             }
             seen.credits |= bit;
-            if let Some(violation) = self.purse.receive(kind, target, n) {
+            if let Some(violation) = self.credits.receive(kind, target, n) {
                 self.event(violation);
             }
         }

@@ -5,6 +5,7 @@ use super::transfer::{class_of, response, vchan};
 use super::{CATCH, Tl, VCS};
 use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::ualink::compress::Compressed;
+use scalepool_protocols::ualink::content::TlContent;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::half::{HALF_SECTORS, MessageHalf, SECTOR_BITS, TAGS, TL_SECTORS};
 use scalepool_protocols::ualink::pack::{PackError, TlPacker};
@@ -105,6 +106,14 @@ impl Space {
     }
 }
 
+/// Bits of so many sectors.
+const fn bits(sectors: usize) -> u32 {
+    SECTOR_BITS * sectors as u32
+}
+
+/// Parts of a TL flit whose halves are both data.
+const DATA_ALONE: LineTimeParts = LineTimeParts::all(Use::Idle).with(Use::Payload, bits(TL_SECTORS));
+
 impl Tl {
     /// Adds a transaction, uncompressed, behind those of its class and channel. While the link is down it is dropped.
     ///
@@ -137,6 +146,7 @@ impl Tl {
         } else {
             let queue = if self.config.strict_order { 0 } else { usize::from(vchan(&transfer.field)) % VCS };
             self.queues[class.index()][queue].push_back(transfer);
+            self.queued[class.index()] += 1;
             self.rests_at = None;
         }
         Ok(())
@@ -154,7 +164,7 @@ impl Tl {
         if self.packer.owed_halves() <= 1 {
             if !self.said_done {
                 self.initial_credits();
-            } else if self.purse.is_open() {
+            } else if self.credits.is_open() {
                 (fields, blocked) = self.control(now_flits);
             } else if let Some(credits) = self.credits_due() {
                 self.set_credits(credits);
@@ -175,13 +185,20 @@ impl Tl {
         flit
     }
 
+    /// The next TL flit without bytes if both its halves are data: most of a busy line are, and take 50 instructions this way
+    /// instead of 220.
+    pub(super) fn data_flit(&mut self) -> Option<TlContent> {
+        let flit = self.packer.pack_data_content()?;
+        // A Control half is not due, so nothing else changes.
+        (self.dropping, self.rests_at, self.uses) = (false, None, DATA_ALONE);
+        self.stats.flits += 1;
+        self.catch[PEER] = self.catch[PEER].map(|level| level.saturating_sub(1));
+        Some(flit)
+    }
+
     /// Parts of the TL flit that was packed last. What is empty waits for a place, for a credit or the peer's catch buffer, or
     /// for nothing.
     fn parts(&self, blocked: bool, now_flits: u64) -> LineTimeParts {
-        const fn bits(sectors: usize) -> u32 {
-            SECTOR_BITS * sectors as u32
-        }
-        const DATA_ALONE: LineTimeParts = LineTimeParts::all(Use::Idle).with(Use::Payload, bits(TL_SECTORS));
         let filled = self.packer.filled();
         if filled.data == TL_SECTORS {
             return DATA_ALONE;
@@ -208,7 +225,7 @@ impl Tl {
         if let Some(credits) = self.credits_due() {
             self.set_credits(credits);
         }
-        if self.stock.due().is_zero() {
+        if self.buffers.due().is_zero() {
             self.packer.push_message(MessageHalf::initial_credits_done(self.config.shared_data_buffer));
             self.said_done = true;
         }
@@ -216,8 +233,8 @@ impl Tl {
 
     /// Credits to return, unless a hook holds them back.
     fn credits_due(&mut self) -> Option<scalepool_protocols::ualink::field::TlFc> {
-        let due = self.stock.due();
-        if due.is_zero() || self.hooks.holds_credits(due.total()) { None } else { self.stock.next_field() }
+        let due = self.buffers.due();
+        if due.is_zero() || self.hooks.holds_credits(due.total()) { None } else { self.buffers.next_field() }
     }
 
     fn set_credits(&mut self, credits: scalepool_protocols::ualink::field::TlFc) {
@@ -238,7 +255,7 @@ impl Tl {
         }
         let swap = self.packer.owed_halves() == 1;
         let tags = self.config.codec.authentication.then_some(if swap { 0 } else { TAGS });
-        let space = Space { sectors: HALF_SECTORS - usize::from(self.stock.is_urgent()), tags, swap };
+        let space = Space { sectors: HALF_SECTORS - usize::from(self.buffers.is_urgent()), tags, swap };
         TlClass::ALL.into_iter().for_each(|class| self.prepare(class, now_flits));
         let shapes = self.shapes();
         let (counts, fill) = self.choose(&space, &shapes);
@@ -345,14 +362,18 @@ impl Tl {
     /// The next transaction of a class that credits pay for, channels in turn.
     fn pay(&mut self, class: TlClass) -> Option<Box<Transfer>> {
         let index = class.index();
+        if self.queued[index] == 0 {
+            return None;
+        }
         let start = self.next_vc[index];
         for vc in (start..start + VCS).map(|vc| vc % VCS) {
             let Some(first) = self.queues[index][vc].front() else { continue };
             let beats = first.field.owed(&self.config.codec).beats as u16;
-            let Some(target) = self.purse.payer(class, vchan(&first.field), beats) else { continue };
-            self.purse.spend(class, target, beats);
+            let Some(target) = self.credits.payer(class, vchan(&first.field), beats) else { continue };
+            self.credits.spend(class, target, beats);
             self.next_vc[index] = (vc + 1) % VCS;
             let first = self.queues[index][vc].pop_front();
+            self.queued[index] -= 1;
             return first.map(|transfer| self.on_wire(transfer, target == super::TlCreditTarget::Pool));
         }
         None
@@ -363,7 +384,7 @@ impl Tl {
         let index = class.index();
         let can_go = self.queues[index].iter().filter_map(VecDeque::front).any(|first| {
             let beats = first.field.owed(&self.config.codec).beats as u16;
-            self.purse.payer(class, vchan(&first.field), beats).is_some()
+            self.credits.payer(class, vchan(&first.field), beats).is_some()
         });
         if can_go || !self.ready[index].is_empty() { 0 } else { self.waiting(class) as u64 }
     }

@@ -41,8 +41,8 @@ pub struct UpliCompleter {
     /// Beats left of a response of all beats that has begun.
     in_burst: [usize; MAX_PORTS],
     writes: [VecDeque<WrWires>; MAX_PORTS],
-    rd_purse: UpliCreditPool,
-    wr_purse: UpliCreditPool,
+    rd_credits: UpliCreditPool,
+    wr_credits: UpliCreditPool,
     req_bank: UpliCreditReturns,
     data_bank: UpliCreditReturns,
     dropping: [bool; MAX_PORTS],
@@ -65,8 +65,8 @@ impl UpliCompleter {
             reads: Default::default(),
             in_burst: [0; MAX_PORTS],
             writes: Default::default(),
-            rd_purse: UpliCreditPool::default(),
-            wr_purse: UpliCreditPool::default(),
+            rd_credits: UpliCreditPool::default(),
+            wr_credits: UpliCreditPool::default(),
             req_bank: bank(UpliChannel::Request),
             data_bank: bank(UpliChannel::OrigData),
             dropping: [false; MAX_PORTS],
@@ -188,7 +188,7 @@ impl UpliCompleter {
         let port = self.config.completer_slot(self.cycle);
         let p = usize::from(port);
         if let Some(wr) = self.writes[p].front().copied()
-            && self.wr_purse.spend(port, wr.word.pool, wr.word.vc, 1)
+            && self.wr_credits.spend(port, wr.word.pool, wr.word.vc, 1)
         {
             self.writes[p].pop_front();
             out.wr = wr;
@@ -197,7 +197,7 @@ impl UpliCompleter {
             // All beats of a response are paid with its first one, so that none waits behind it.
             let beats = u16::from(rd.word.numbeats) + 1;
             let goes_on = self.in_burst[p] > 0;
-            if goes_on || self.rd_purse.spend(port, rd.word.pool, rd.word.vc, beats) {
+            if goes_on || self.rd_credits.spend(port, rd.word.pool, rd.word.vc, beats) {
                 self.in_burst[p] = if goes_on { self.in_burst[p] } else { usize::from(beats) } - 1;
                 self.reads[p].pop_front();
                 out.rd = rd;
@@ -208,8 +208,8 @@ impl UpliCompleter {
 
     /// Hears the signals of this cycle, at its end.
     pub fn sample(&mut self, wires: &FromOriginator) {
-        self.rd_purse.take_returns(&wires.rd_credits);
-        self.wr_purse.take_returns(&wires.wr_credits);
+        self.rd_credits.take_returns(&wires.rd_credits);
+        self.wr_credits.take_returns(&wires.wr_credits);
         if wires.request.word.valid {
             if control_is_even(&wires.request.word) {
                 self.request(wires);

@@ -58,7 +58,7 @@ struct Port {
 pub struct Monitor {
     config: UpliConfig,
     cycle: u64,
-    purses: [UpliCreditPool; 4],
+    credits: [UpliCreditPool; 4],
     ports: [Port; MAX_PORTS],
     /// Port of each destination's regions.
     regions: BTreeMap<(u16, u64), u8>,
@@ -75,7 +75,7 @@ impl Monitor {
         Ok(Monitor {
             config,
             cycle: 0,
-            purses: Default::default(),
+            credits: Default::default(),
             ports: Default::default(),
             regions: BTreeMap::new(),
             found: Vec::new(),
@@ -90,8 +90,8 @@ impl Monitor {
     /// Whether every credit of every channel is with its sender.
     pub fn credits_are_home(&self) -> bool {
         let home = |channel: UpliChannel, port: u8| {
-            let (purse, most) = (&self.purses[channel.index()], self.config.credits[channel.index()].row());
-            (0..TARGETS).all(|t| purse.left(port, t + 1 == TARGETS, t as u8) == most[t])
+            let (credits, most) = (&self.credits[channel.index()], self.config.credits[channel.index()].row());
+            (0..TARGETS).all(|t| credits.left(port, t + 1 == TARGETS, t as u8) == most[t])
         };
         UpliChannel::ALL.into_iter().all(|channel| (0..self.config.ports).all(|port| home(channel, port)))
     }
@@ -157,9 +157,9 @@ impl Monitor {
         if port >= self.config.ports {
             return None;
         }
-        if !self.purses[channel.index()].spend(port, pool, vc, 1) {
+        if !self.credits[channel.index()].spend(port, pool, vc, 1) {
             let target = if pool { "of the pool".to_owned() } else { format!("of channel {vc}") };
-            let found = if self.purses[channel.index()].is_open(port) { "none" } else { "initial ones still to come" };
+            let found = if self.credits[channel.index()].is_open(port) { "none" } else { "initial ones still to come" };
             self.broken(
                 "UAL-UPL-15",
                 found,
@@ -390,7 +390,7 @@ impl Monitor {
             let late = |open: &&Open| self.cycle - open.sent_at >= self.config.watchdog_cycles;
             let Some(open) = self.ports[p].open.values().find(late) else { continue };
             let channel = if open.beats > 0 { UpliChannel::RdRsp } else { UpliChannel::WrRsp };
-            let left = |t: usize| self.purses[channel.index()].left(p as u8, t + 1 == TARGETS, t as u8);
+            let left = |t: usize| self.credits[channel.index()].left(p as u8, t + 1 == TARGETS, t as u8);
             let starved = (0..TARGETS).all(|t| left(t) == 0);
             let expected = format!("an answer in {} cycles", self.config.watchdog_cycles);
             if starved {
@@ -419,7 +419,7 @@ impl Monitor {
         }
         let most = self.config.credits[channel.index()].row();
         for (port, word) in returns.iter().enumerate().take(ports) {
-            let was = self.purses[channel.index()].is_open(port as u8);
+            let was = self.credits[channel.index()].is_open(port as u8);
             if was && !word.init_done {
                 self.broken(
                     "UAL-UPL-15",
@@ -429,10 +429,10 @@ impl Monitor {
                 );
             }
         }
-        self.purses[channel.index()].take_returns(returns);
+        self.credits[channel.index()].take_returns(returns);
         for port in 0..ports {
-            let purse = &self.purses[channel.index()];
-            let over = (0..TARGETS).find(|&t| purse.left(port as u8, t + 1 == TARGETS, t as u8) > most[t]);
+            let credits = &self.credits[channel.index()];
+            let over = (0..TARGETS).find(|&t| credits.left(port as u8, t + 1 == TARGETS, t as u8) > most[t]);
             if let Some(t) = over {
                 let (found, expected) = (format!("more than {}", most[t]), format!("at most {}", most[t]));
                 self.broken(

@@ -44,8 +44,8 @@ pub struct Originator {
     waiting: [VecDeque<UpliRequest>; MAX_PORTS],
     /// Beats behind a request that has gone.
     burst: [VecDeque<DataWires>; MAX_PORTS],
-    req_purse: UpliCreditPool,
-    data_purse: UpliCreditPool,
+    req_credits: UpliCreditPool,
+    data_credits: UpliCreditPool,
     rd_bank: UpliCreditReturns,
     wr_bank: UpliCreditReturns,
     /// By source and tag: behind a link, requests of several accelerators share a port.
@@ -68,8 +68,8 @@ impl Originator {
             cycle: 0,
             waiting: Default::default(),
             burst: Default::default(),
-            req_purse: UpliCreditPool::default(),
-            data_purse: UpliCreditPool::default(),
+            req_credits: UpliCreditPool::default(),
+            data_credits: UpliCreditPool::default(),
             rd_bank: bank(UpliChannel::RdRsp),
             wr_bank: bank(UpliChannel::WrRsp),
             open: Default::default(),
@@ -194,16 +194,16 @@ impl Originator {
             });
             in_order
                 && !self.open[p].contains_key(&(word.src, word.tag))
-                && self.req_purse.has(port, pool, vc, 1)
-                && (beats.is_empty() || !in_burst && self.data_purse.has(port, pool, vc, beats.len() as u16))
+                && self.req_credits.has(port, pool, vc, 1)
+                && (beats.is_empty() || !in_burst && self.data_credits.has(port, pool, vc, beats.len() as u16))
         })
     }
 
     fn send(&mut self, mut out: FromOriginator, p: usize, at: usize) -> FromOriginator {
         let Some(UpliRequest { wires, beats }) = self.waiting[p].remove(at) else { return out };
         let word = wires.word;
-        self.req_purse.spend(word.port, word.pool, word.vc, 1);
-        self.data_purse.spend(word.port, word.pool, word.vc, beats.len() as u16);
+        self.req_credits.spend(word.port, word.pool, word.vc, 1);
+        self.data_credits.spend(word.port, word.pool, word.vc, beats.len() as u16);
         let read = convert::read_beats(&word);
         let open = Open { word, beats: read, seen: 0, sent_at: self.cycle, gathered: Vec::new() };
         self.open[p].insert((word.src, word.tag), open);
@@ -218,8 +218,8 @@ impl Originator {
 
     /// Hears the signals of this cycle, at its end.
     pub fn sample(&mut self, wires: &FromCompleter) {
-        self.req_purse.take_returns(&wires.req_credits);
-        self.data_purse.take_returns(&wires.data_credits);
+        self.req_credits.take_returns(&wires.req_credits);
+        self.data_credits.take_returns(&wires.data_credits);
         if wires.wr.word.valid {
             self.write_response(wires);
         }

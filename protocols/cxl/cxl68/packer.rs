@@ -17,6 +17,7 @@ use super::slot::{self, Cxl68SlotPlace, SlotContent, SlotFormat};
 use super::stream::{Cxl68Message, Data, Size};
 use crate::cxl::fifo::Fifo;
 use crate::cxl::filled::Filled;
+use crate::cxl::message::{Message, MessageFormError};
 use crate::cxl::served_last;
 use crate::wire::Wire;
 use std::collections::VecDeque;
@@ -32,19 +33,154 @@ pub enum Packed<S = [u128; 4]> {
     AllData(S),
 }
 
+/// A message as the packer decides on it: its class, and the data behind it. Flits with bytes are packed of messages that have
+/// their bits ([`Cxl68Message`]), flits without of the agents' own ([`Message`]).
+pub trait Packable: Copy {
+    /// Its class.
+    fn class(&self) -> Class;
+
+    /// What travels behind it, if anything does.
+    fn payload(&self) -> Option<DataShape>;
+
+    /// The same as data, to cut chunks from.
+    fn data(&self) -> Option<Data>;
+
+    /// Judges it before it is queued.
+    ///
+    /// # Errors
+    /// See [`Cxl68Refused`].
+    fn admit(&self, dir: Dir) -> Result<(), Cxl68Refused>;
+
+    /// Whether it is data of an address without memory.
+    fn is_nxm(&self) -> bool;
+
+    /// Takes away what this end does not send.
+    fn keep_sent(&mut self, config: &Cxl68Config);
+}
+
+/// What travels of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataShape {
+    /// How much of it.
+    pub size: Size,
+    /// Whether a chunk of byte enables follows.
+    pub has_byte_enables: bool,
+}
+
+impl DataShape {
+    /// Chunks owed for it.
+    #[inline]
+    pub const fn chunks(self) -> usize {
+        self.size.chunks() + self.has_byte_enables as usize
+    }
+}
+
+impl Packable for Cxl68Message {
+    #[inline]
+    fn class(&self) -> Class {
+        self.class
+    }
+
+    #[inline]
+    fn payload(&self) -> Option<DataShape> {
+        let shape = |data: &Data| DataShape { size: data.size, has_byte_enables: data.byte_enables.is_some() };
+        self.data.as_ref().map(shape)
+    }
+
+    #[inline]
+    fn data(&self) -> Option<Data> {
+        self.data
+    }
+
+    fn admit(&self, dir: Dir) -> Result<(), Cxl68Refused> {
+        admit(dir, self)
+    }
+
+    #[inline]
+    fn is_nxm(&self) -> bool {
+        self.class == Class::S2mDrs && S2mDrs::from_bits(self.bits).opcode == DrsOpcode::MemDataNXM
+    }
+
+    #[inline]
+    fn keep_sent(&mut self, config: &Cxl68Config) {
+        if self.class == Class::M2sReq && !config.send_address_bit_5 {
+            self.bits &= !ADDRESS_BIT_5;
+        }
+        if config.revision == Revision::V1_1 {
+            self.bits &= !self.class.reserved_in_1_1();
+        }
+    }
+}
+
+/// As it comes out of 68B flits ([`Message::behind_cxl68`]): [`carried`] makes it so.
+impl Packable for Message {
+    #[inline]
+    fn class(&self) -> Class {
+        Message::class(self).on_cxl68().unwrap_or_else(|| unreachable!("68B flits carry what `carried` gives"))
+    }
+
+    #[inline]
+    fn payload(&self) -> Option<DataShape> {
+        Message::data(self).map(|data| DataShape { size: Size::Line, has_byte_enables: data.byte_enables.is_some() })
+    }
+
+    fn data(&self) -> Option<Data> {
+        Message::data(self).map(|data| Data { bytes: data.line, size: Size::Line, byte_enables: data.byte_enables })
+    }
+
+    #[inline]
+    fn admit(&self, dir: Dir) -> Result<(), Cxl68Refused> {
+        let class = Packable::class(self);
+        let has_byte_enables = Message::data(self).is_some_and(|data| data.byte_enables.is_some());
+        if class.dir() != dir || has_byte_enables && !class.may_have_byte_enables() {
+            return self
+                .to_cxl68()
+                .map_or(Err(Cxl68Refused::NotValid { layout: class.def().name }), |m| admit(dir, &m));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn is_nxm(&self) -> bool {
+        matches!(self, Message::S2mDrs(header, _) if header.opcode.0 == DrsOpcode::MemDataNXM.0)
+    }
+
+    #[inline]
+    fn keep_sent(&mut self, _: &Cxl68Config) {}
+}
+
+/// A message of an agent as the peer of an end has it from flits without bytes.
+///
+/// # Errors
+/// 68B flits cannot carry it.
+#[inline]
+pub fn carried(message: Message, config: &Cxl68Config) -> Result<Message, MessageFormError> {
+    if config.revision == Revision::V1_1 {
+        let mut spelled = message.to_cxl68()?;
+        spelled.keep_sent(config);
+        return Ok(Message::from_cxl68(&spelled));
+    }
+    message.behind_cxl68()
+}
+
 /// What the packer fills: slots with their bits, or a list of what stands in them (see [`super::content`]).
 pub trait Slots: Default {
+    /// What it is filled with.
+    type Message: Packable;
+
     /// Whether it takes the bytes of data.
     const HAS_BYTES: bool;
 
     /// Puts a message at a place of a slot.
-    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: &Cxl68Message);
+    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: &Self::Message);
 
     /// Puts the n-th chunk of a message's data in a slot, if it takes bytes.
     fn put_chunk(&mut self, slot: usize, data: &Data, n: usize);
 }
 
 impl Slots for [u128; 4] {
+    type Message = Cxl68Message;
+
     const HAS_BYTES: bool = true;
 
     #[inline]
@@ -191,10 +327,10 @@ struct Owed {
 
 /// Packs the messages of one direction.
 #[derive(Debug, Clone)]
-pub struct Packer {
+pub struct Packer<M = Cxl68Message> {
     dir: Dir,
     config: Cxl68Config,
-    queues: [Fifo<Cxl68Message>; 10],
+    queues: [Fifo<M>; 10],
     /// Messages in all of them.
     queued: usize,
     /// Classes of which one waits, bit n for [`Class::index`] n.
@@ -210,11 +346,36 @@ pub struct Packer {
     filled: Filled,
     /// Classes of this direction, the one served longest ago first.
     turn: Vec<Class>,
+    /// Formats of slot 0 and of the others, and where each class stands alone.
+    formats: [&'static [SlotFormat]; 2],
+    alone: [[Option<Alone>; 10]; 2],
+}
+
+/// Where a message stands that is alone in its slot: the first format that has a place for it, and the place.
+type Alone = (&'static SlotFormat, u8);
+
+/// [`Alone`] of each class. An MDH slot has at least two headers.
+fn alone(formats: &'static [SlotFormat]) -> [Option<Alone>; 10] {
+    Class::ALL.map(|class| {
+        let format = formats.iter().find(|f| !f.mdh && f.class_set >> class.index() & 1 == 1)?;
+        let place = format.places().iter().position(|place| place.class == class)?;
+        Some((format, 1 << place))
+    })
 }
 
 impl Packer {
+    /// Packs the next flit and takes its messages off the queues, one credit each off `credits` (by class index).
+    ///
+    /// `max_all_data` bounds the all-data flits that may follow (`cxl-68b` §7.1: a run that cannot finish is not begun).
+    pub fn pack(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed {
+        self.pack_slots(credits, max_all_data, <[u128; 4]>::default)
+    }
+}
+
+impl<M: Packable> Packer<M> {
     /// An empty packer.
-    pub fn new(dir: Dir, config: Cxl68Config) -> Packer {
+    pub fn new(dir: Dir, config: Cxl68Config) -> Packer<M> {
+        let formats = [0, 1].map(|slot| slot::formats(config.revision, dir, slot));
         Packer {
             dir,
             config,
@@ -228,6 +389,8 @@ impl Packer {
             chunks: 0,
             filled: Filled::default(),
             turn: Class::ALL.into_iter().filter(|c| c.dir() == dir).collect(),
+            formats,
+            alone: formats.map(alone),
         }
     }
 
@@ -235,15 +398,16 @@ impl Packer {
     ///
     /// # Errors
     /// It must not be sent, see [`admit`]; or the configuration keeps this end from sending it.
-    pub fn push(&mut self, message: Cxl68Message) -> Result<(), Cxl68Refused> {
-        admit(self.dir, &message)?;
-        let is_nxm = message.class == Class::S2mDrs && S2mDrs::from_bits(message.bits).opcode == DrsOpcode::MemDataNXM;
-        if is_nxm && !self.config.send_nxm {
-            return Err(Cxl68Refused::NotSent { layout: message.class.def().name });
+    #[inline]
+    pub fn push(&mut self, message: M) -> Result<(), Cxl68Refused> {
+        message.admit(self.dir)?;
+        let class = message.class();
+        if message.is_nxm() && !self.config.send_nxm {
+            return Err(Cxl68Refused::NotSent { layout: class.def().name });
         }
-        self.queues[message.class.index()].push(message);
+        self.queues[class.index()].push(message);
         self.queued += 1;
-        self.waiting |= 1 << message.class.index();
+        self.waiting |= 1 << class.index();
         Ok(())
     }
 
@@ -255,7 +419,7 @@ impl Packer {
 
     /// Classes of which a message waits.
     #[inline]
-    pub fn waiting_classes(&self) -> impl Iterator<Item = Class> + use<> {
+    pub fn waiting_classes(&self) -> impl Iterator<Item = Class> + use<M> {
         classes(self.waiting)
     }
 
@@ -295,15 +459,8 @@ impl Packer {
         self.chunks > 3
     }
 
-    /// Packs the next flit and takes its messages off the queues, one credit each off `credits` (by class index).
-    ///
-    /// `max_all_data` bounds the all-data flits that may follow (`cxl-68b` §7.1: a run that cannot finish is not begun).
-    pub fn pack(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed {
-        self.pack_slots(credits, max_all_data, <[u128; 4]>::default)
-    }
-
     /// [`Packer::pack`] to slots of any form, which `empty` gives: what is packed where is the same.
-    pub fn pack_slots<S: Slots>(
+    pub fn pack_slots<S: Slots<Message = M>>(
         &mut self,
         credits: &mut [u16; 10],
         max_all_data: usize,
@@ -316,45 +473,55 @@ impl Packer {
         }
         let mut slots = empty();
         if self.in_data_run() {
-            (0..4).for_each(|n| self.next_chunk(n, &mut slots));
+            self.next_chunks(0, &mut slots);
             return Packed::AllData(slots);
         }
         let mut header = FlitHeader::from_bits(0);
         let mut taken = Taken::default();
-        let mut used = false;
-        for n in 0..4 {
-            if self.is_empty() {
-                break;
-            }
+        let (mut used, mut n) = (false, 0);
+        while n < 4 && !self.is_empty() {
             if n > 0 && self.chunks > 0 {
-                self.next_chunk(n, &mut slots);
+                n += self.next_chunks(n, &mut slots);
                 used = true;
-            } else if let Some((format, plan)) = self.choose(n, &taken, credits, max_all_data) {
+                continue;
+            }
+            if let Some((format, plan)) = self.choose(n, &taken, credits, max_all_data) {
                 self.fill((n, &mut slots), format, plan, &mut taken, credits);
                 header.set_slot(n, format.code);
                 used = true;
             }
+            n += 1;
         }
         self.packed = taken.per_class;
         (header.sz, header.be) = if taken.header { (taken.sz, taken.be) } else { self.config.idle_sz_be };
         if used { Packed::Protocol(header, slots) } else { Packed::Nothing }
     }
 
-    /// Puts the next chunk that is owed in a slot.
-    fn next_chunk<S: Slots>(&mut self, n: usize, slots: &mut S) {
-        let Some(owed) = self.owed.front_mut() else { return };
-        *(if owed.next < owed.of_data { &mut self.filled.data } else { &mut self.filled.trailers }) += u128::BITS;
-        if S::HAS_BYTES
-            && let Some(data) = self.owed_data.front()
+    /// Puts chunks that are owed in the slots from `first` on, as many as there are of either: how many.
+    fn next_chunks<S: Slots<Message = M>>(&mut self, first: usize, slots: &mut S) -> usize {
+        let mut n = first;
+        while n < 4
+            && let Some(owed) = self.owed.front_mut()
         {
-            slots.put_chunk(n, data, owed.next);
+            // Those of one message at once.
+            let chunks = (owed.chunks - owed.next).min(4 - n);
+            let of_data = owed.of_data.saturating_sub(owed.next).min(chunks);
+            self.filled.data += of_data as u32 * u128::BITS;
+            self.filled.trailers += (chunks - of_data) as u32 * u128::BITS;
+            if S::HAS_BYTES
+                && let Some(data) = self.owed_data.front()
+            {
+                (0..chunks).for_each(|chunk| slots.put_chunk(n + chunk, data, owed.next + chunk));
+            }
+            owed.next += chunks;
+            self.chunks -= chunks;
+            n += chunks;
+            if owed.next == owed.chunks {
+                self.owed.pop_front();
+                self.owed_data.pop_front();
+            }
         }
-        owed.next += 1;
-        self.chunks -= 1;
-        if owed.next == owed.chunks {
-            self.owed.pop_front();
-            self.owed_data.pop_front();
-        }
+        n - first
     }
 
     /// The format for a slot and the places it uses, bit n for place n.
@@ -372,8 +539,7 @@ impl Packer {
         }
     }
 
-    /// What [`Packer::choose_among`] chooses where one message waits: the first format that has a place for it, in 83
-    /// instructions instead of 200.
+    /// What [`Packer::choose_among`] chooses where one message waits: where it stands alone.
     fn choose_for_one(
         &self,
         n: usize,
@@ -385,16 +551,12 @@ impl Packer {
         if !self.may_send(class, 0, taken, credits) {
             return None;
         }
-        if let Some(data) = &self.queues[class.index()].first()?.data
+        if let Some(data) = self.queues[class.index()].first()?.payload()
             && (taken.header || self.all_data_behind(n, self.chunks + data.chunks()) > max_all_data)
         {
             return None;
         }
-        // An MDH slot has at least two headers.
-        let has_place = |format: &&SlotFormat| !format.mdh && format.class_set >> class.index() & 1 == 1;
-        let format = slot::formats(self.config.revision, self.dir, n).iter().find(has_place)?;
-        let place = format.places().iter().position(|place| place.class == class)?;
-        Some((format, 1 << place))
+        self.alone[usize::from(n > 0)][class.index()]
     }
 
     /// All-data flits behind this one, if so many chunks are owed from slot `n` on: slots behind it take chunks in this flit,
@@ -410,7 +572,7 @@ impl Packer {
         credits: &[u16; 10],
         max_all_data: usize,
     ) -> Option<(&'static SlotFormat, u8)> {
-        let formats = slot::formats(self.config.revision, self.dir, n);
+        let formats = self.formats[usize::from(n > 0)];
         let waits = |class: &&Class| self.waiting >> class.index() & 1 == 1;
         for class in self.turn.iter().filter(waits).filter(|class| self.may_send(**class, 0, taken, credits)) {
             let mut best: Option<(&'static SlotFormat, u8)> = None;
@@ -460,9 +622,9 @@ impl Packer {
             if !self.may_send(place.class, *more, taken, credits) {
                 continue;
             }
-            if let Some(data) = &self.queues[place.class.index()][*more as usize].data {
+            if let Some(data) = self.queues[place.class.index()][*more as usize].payload() {
                 let fits = if format.mdh {
-                    data.size == Size::Line && data.byte_enables.is_none()
+                    data.size == Size::Line && !data.has_byte_enables
                 } else {
                     !taken.header && headers == 0
                 };
@@ -479,7 +641,7 @@ impl Packer {
     }
 
     /// Moves the planned messages into a slot.
-    fn fill<S: Slots>(
+    fn fill<S: Slots<Message = M>>(
         &mut self,
         (n, slots): (usize, &mut S),
         format: &SlotFormat,
@@ -488,32 +650,26 @@ impl Packer {
         credits: &mut [u16; 10],
     ) {
         let mut served = 0u16;
-        for (k, place) in format.places().iter().enumerate() {
+        let (places, mut left) = (format.places(), plan);
+        while let Some(place) = places.get(left.trailing_zeros() as usize) {
+            left &= left - 1;
             let i = place.class.index();
-            if plan >> k & 1 == 0 {
-                continue;
-            }
             let Some(message) = self.queues[i].first_mut() else { continue };
             self.queued -= 1;
             credits[i] -= 1;
             taken.per_class[i] += 1;
             served |= 1 << i;
             self.filled.messages += place.class.def().bits;
-            if place.class == Class::M2sReq && !self.config.send_address_bit_5 {
-                message.bits &= !ADDRESS_BIT_5;
-            }
-            if self.config.revision == Revision::V1_1 {
-                message.bits &= !place.class.reserved_in_1_1();
-            }
+            message.keep_sent(&self.config);
             slots.put(n, place, message);
-            if let Some(data) = &message.data {
+            if let Some(shape) = message.payload() {
                 taken.header = true;
-                taken.sz = data.size == Size::Line;
-                taken.be = data.byte_enables.is_some();
-                self.chunks += data.chunks();
-                self.owed.push_back(Owed { chunks: data.chunks(), of_data: data.size.chunks(), next: 0 });
+                taken.sz = shape.size == Size::Line;
+                taken.be = shape.has_byte_enables;
+                self.chunks += shape.chunks();
+                self.owed.push_back(Owed { chunks: shape.chunks(), of_data: shape.size.chunks(), next: 0 });
                 if S::HAS_BYTES {
-                    self.owed_data.push_back(*data);
+                    self.owed_data.extend(message.data());
                 }
             }
             self.queues[i].drop_first();
@@ -546,7 +702,7 @@ mod tests {
                 [(Revision::V2_0, true), (Revision::V2_0, false), (Revision::V1_1, true)].into_iter().flat_map(chunks)
             }) {
                 let config = Cxl68Config { revision, mdh, ..Cxl68Config::default() };
-                let mut packer = Packer::new(class.dir(), config);
+                let mut packer: Packer = Packer::new(class.dir(), config);
                 packer.queues[class.index()].push(Cxl68Message { class, bits: 1, data });
                 (packer.queued, packer.waiting, packer.chunks) = (1, 1 << class.index(), chunks);
                 for (n, before, header, credit) in (0..4).flat_map(|n| {

@@ -73,6 +73,11 @@ impl FieldDef {
         if self.width == 128 { u128::MAX } else { (1 << self.width) - 1 }
     }
 
+    /// Bits of a value, a byte address for an address field, that have no place in the field.
+    pub const fn outside(&self) -> u128 {
+        !(self.max_raw() << self.address_lsb)
+    }
+
     /// The number of this field inside a message.
     pub const fn extract(&self, message: u128) -> u128 {
         (message >> self.lsb) & self.max_raw()

@@ -6,6 +6,7 @@
 //! before foretells, which is nothing but rounding, see [`RowLog`].
 
 use crate::row_log::RowLog;
+use scalepool_memory::spread::SpreadMap;
 
 /// Times from request to answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,6 +48,14 @@ impl Latencies {
         self.rows.is_empty()
     }
 
+    /// Counts the cycles and the femtoseconds of all.
+    pub fn count(&self, cycles: &mut ValueCounts, fs: &mut ValueCounts) {
+        for (of_cycles, of_fs) in self.iter() {
+            cycles.add(of_cycles);
+            fs.add(of_fs);
+        }
+    }
+
     /// Cycles and femtoseconds, in the order in which the transactions ended.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let mut last = Foretold::default();
@@ -55,6 +64,25 @@ impl Latencies {
             last = Foretold { cycles, fs };
             (cycles, fs)
         })
+    }
+}
+
+/// How often there is each value. Values that are equal take memory once: a run of millions of transactions has thousands of
+/// different latencies.
+#[derive(Debug, Clone, Default)]
+pub struct ValueCounts(SpreadMap<usize>);
+
+impl ValueCounts {
+    /// Counts a value.
+    pub fn add(&mut self, value: u64) {
+        *self.0.entry(value).or_default() += 1;
+    }
+
+    /// Values, the smallest one first, each with how often there is one.
+    pub fn sorted(self) -> Vec<(u64, usize)> {
+        let mut counts: Vec<(u64, usize)> = self.0.into_iter().collect();
+        counts.sort_unstable();
+        counts
     }
 }
 

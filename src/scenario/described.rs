@@ -4,7 +4,7 @@
 //! report, those of components first, then those of links.
 
 use super::drive::{Built, Ended};
-use super::report::{FabricFigures, PlacedViolation, ReportPart, ScenarioReport, ValueCounts};
+use super::report::{FabricFigures, PlacedViolation, ReportPart, ScenarioReport, Spread};
 use super::settings::{ON_OFF, SettingKey, SettingRange};
 use super::{MODE, RunError, Scenario, ScenarioRequest};
 use scalepool_coherence::chart::Chart;
@@ -13,6 +13,7 @@ use scalepool_coherence::content::LineAddr;
 use scalepool_kernel::SimError;
 use scalepool_link::line_time::LineTime;
 use scalepool_memory::dram::{DramCommand, DramPreset, trace};
+use scalepool_nodes::latencies::ValueCounts;
 use scalepool_protocols::wire::Violation;
 use scalepool_system::build::{Figures, Run, assemble};
 use scalepool_system::builtin::{self, Builtin};
@@ -349,8 +350,8 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
     }
     let rows = of_components().flat_map(|component| &component.rows).chain(of_links().flat_map(|link| &link.rows));
     coverage.extend(shared_rows(rows));
-    let mut latencies = (ValueCounts::default(), ValueCounts::default());
-    latencies.extend(of_components().flat_map(|component| component.latencies.iter()));
+    let (mut latency_cycles, mut latency_fs) = (ValueCounts::default(), ValueCounts::default());
+    of_components().for_each(|component| component.latencies.count(&mut latency_cycles, &mut latency_fs));
     let cycles = (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64;
     let mut buffered = Vec::new();
     of_components().for_each(|component| add(&mut buffered, component.buffered.iter().copied()));
@@ -366,8 +367,8 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
         messages,
         goodput_bytes_per_s: goodput,
         efficiency: if asked > 0.0 { goodput / asked } else { 0.0 },
-        latency_cycles: latencies.0.spread(),
-        latency_fs: latencies.1.spread(),
+        latency_cycles: Spread::counted(latency_cycles),
+        latency_fs: Spread::counted(latency_fs),
         retries: sum(|link| link.retries),
         errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
         credit_stalls: sum(|link| link.credit_stalls),

@@ -4,8 +4,8 @@ use scalepool_forms::violation;
 use scalepool_link::health::LinkHealth;
 use scalepool_link::line_time::{LineTime, Use};
 use scalepool_link::port::GIVE_UP_RULE;
-use scalepool_memory::spread::SpreadMap;
 pub use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::latencies::ValueCounts;
 use scalepool_system::draw::LinkLoad;
 use scalepool_system::metric::{Metric, MetricValue};
 use serde_json::{Map, Value, json};
@@ -25,21 +25,10 @@ pub struct Spread {
     pub max: u64,
 }
 
-/// How often there is each value. Values that are equal take memory once: a run of millions of transactions has thousands of
-/// different latencies.
-#[derive(Debug, Clone, Default)]
-pub struct ValueCounts(SpreadMap<usize>);
-
-impl ValueCounts {
-    /// Counts a value.
-    pub fn add(&mut self, value: u64) {
-        *self.0.entry(value).or_default() += 1;
-    }
-
-    /// The spread of all; all 0 for none.
-    pub fn spread(self) -> Spread {
-        let mut counts: Vec<(u64, usize)> = self.0.into_iter().collect();
-        counts.sort_unstable();
+impl Spread {
+    /// Of values that were counted; all 0 for none.
+    pub fn counted(values: ValueCounts) -> Spread {
+        let counts = values.sorted();
         let (Some(&(min, _)), Some(&(max, _))) = (counts.first(), counts.last()) else { return Spread::default() };
         let count: usize = counts.iter().map(|(_, n)| n).sum();
         let at = |percent: usize| {
@@ -53,20 +42,12 @@ impl ValueCounts {
         let sum: u128 = counts.iter().map(|&(value, n)| u128::from(value) * n as u128).sum();
         Spread { min, mean: sum as f64 / count as f64, p50: at(50), p99: at(99), max }
     }
-}
 
-impl Extend<u64> for ValueCounts {
-    fn extend<I: IntoIterator<Item = u64>>(&mut self, values: I) {
-        values.into_iter().for_each(|value| self.add(value));
-    }
-}
-
-impl Spread {
     /// Of any number of values, in any order; all 0 for none.
     pub fn of(values: impl IntoIterator<Item = u64>) -> Spread {
         let mut counts = ValueCounts::default();
-        counts.extend(values);
-        counts.spread()
+        values.into_iter().for_each(|value| counts.add(value));
+        Spread::counted(counts)
     }
 
     fn json(&self) -> Value {

@@ -13,7 +13,7 @@
 
 use super::control::Control;
 use super::header::FlitHeader;
-use super::packer::Packable;
+use super::packable::Packable;
 use super::packer::Slots;
 use super::slot::Cxl68SlotPlace;
 use super::stream::Data;
@@ -143,7 +143,8 @@ impl ContentReader {
 mod tests {
     use super::super::config::{Cxl68Config, Revision};
     use super::super::message::Class;
-    use super::super::packer::{Packed, Packer, carried};
+    use super::super::packable::pass;
+    use super::super::packer::{Packed, Packer};
     use super::super::pid::{self, Enabled};
     use super::super::stream::{Cxl68Message, Size, Unpacker};
     use super::super::unit::Cxl68Unit;
@@ -199,7 +200,8 @@ mod tests {
                 for _ in 0..numbers.below(4) {
                     let class = classes[numbers.below(classes.len() as u64) as usize];
                     let message = numbers.message(class);
-                    let (spelled, carried) = (message.to_cxl68(), carried(message, &config));
+                    let mut passed = message;
+                    let (spelled, carried) = (message.to_cxl68(), pass(&mut passed, &config).map(|()| passed));
                     assert_eq!(spelled.as_ref().err(), carried.as_ref().err());
                     let (Ok(spelled), Ok(carried)) = (spelled, carried) else {
                         refused[0] += 1;

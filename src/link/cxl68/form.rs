@@ -8,15 +8,16 @@ use crate::fault::WireUnit;
 use crate::hook::{Direction, HookPoint, Hooks, Passed};
 use scalepool_forms::FormError;
 use scalepool_kernel::Rng;
-use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, Cxl68Config};
+use scalepool_protocols::cxl::cxl68::config::CrcSpoil;
 use scalepool_protocols::cxl::cxl68::content::{Content68, ContentReader, ContentSlots};
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
-use scalepool_protocols::cxl::cxl68::packer::{self, Packable, Slots};
+use scalepool_protocols::cxl::cxl68::packable::{self, Packable};
+use scalepool_protocols::cxl::cxl68::packer::Slots;
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
-use scalepool_protocols::cxl::message::{Message, MessageFormError};
+use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::Wire;
 use std::fmt::Debug;
 
@@ -73,11 +74,11 @@ pub trait Flit68: WireUnit + Debug + Send + 'static {
     /// Chunks that a reader still waits for.
     fn rollover(reader: &Self::Reader) -> usize;
 
-    /// What it carries of a message of an agent.
+    /// Queues a message of an agent at an end.
     ///
     /// # Errors
-    /// 68B flits cannot carry it.
-    fn carried(message: Message, config: &Cxl68Config) -> Result<Self::Message, MessageFormError>;
+    /// What is wrong with one that must not travel.
+    fn queue(end: &mut Cxl68End<Self>, message: Message) -> Result<(), String>;
 
     /// The message of an agent that it has carried.
     fn message(carried: &Self::Message) -> Message;
@@ -152,8 +153,9 @@ impl Flit68 for Cxl68Unit {
         reader.rollover()
     }
 
-    fn carried(message: Message, _: &Cxl68Config) -> Result<Cxl68Message, MessageFormError> {
-        message.to_cxl68()
+    fn queue(end: &mut Cxl68End, message: Message) -> Result<(), String> {
+        let spelled = message.to_cxl68().map_err(|error| error.to_string())?;
+        end.send(spelled).map_err(|error| error.to_string())
     }
 
     fn message(carried: &Cxl68Message) -> Message {
@@ -231,8 +233,9 @@ impl Flit68 for Content68 {
     }
 
     #[inline]
-    fn carried(message: Message, config: &Cxl68Config) -> Result<Message, MessageFormError> {
-        packer::carried(message, config)
+    fn queue(end: &mut Cxl68End<Content68>, mut message: Message) -> Result<(), String> {
+        packable::pass(&mut message, &end.config().link).map_err(|error| error.to_string())?;
+        end.send(message).map_err(|error| error.to_string())
     }
 
     #[inline]

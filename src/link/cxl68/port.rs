@@ -292,12 +292,12 @@ impl<U: Flit68> Carries<Message> for Cxl68End<U> {
         self.queued() < PACKER_DEPTH
     }
 
+    #[inline]
     fn send(&mut self, message: Message) -> Result<(), Violation> {
-        let refused = |text: &str| finding("CXL68-MSG-13", "an illegal message", "a legal one", text);
-        let message = U::carried(message, &self.config().link).map_err(|e| refused(&e.to_string()))?;
-        Cxl68End::send(self, message).map_err(|e| refused(&e.to_string()))
+        U::queue(self, message).map_err(|text| finding("CXL68-MSG-13", "an illegal message", "a legal one", &text))
     }
 
+    #[inline]
     fn take(&mut self) -> Option<Message> {
         self.take_as(U::message)
     }

@@ -18,7 +18,8 @@ use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Cxl68ConfigError};
 use scalepool_protocols::cxl::cxl68::content::Content68;
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::packer::{Cxl68Refused, Packable, Packer};
+use scalepool_protocols::cxl::cxl68::packable::{Cxl68Refused, Packable};
+use scalepool_protocols::cxl::cxl68::packer::Packer;
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::fifo::Fifo;
@@ -255,6 +256,7 @@ impl<U: Flit68> Cxl68End<U> {
     ///
     /// # Errors
     /// A message that must not travel in this mode.
+    #[inline]
     pub fn send(&mut self, mut message: U::Message) -> Result<(), Cxl68Refused> {
         if !U::shown_message(&mut message, &self.hooks, (HookPoint::PackerIn, Direction::Tx)) {
             return Ok(());

@@ -167,7 +167,7 @@ mod tests {
             let legal = self.below(10) > 0;
             let bits = loop {
                 let mut bits = (0..4).fold(0, |bits, _| bits << 31 | u128::from(self.below(1 << 31))) | 1;
-                bits &= (1 << class.def().bits) - 1 & !class.def().reserved();
+                bits &= ((1 << class.def().bits) - 1) & !class.def().reserved();
                 if !legal || class.def().codes_are_sound(bits) {
                     break bits;
                 }

@@ -180,7 +180,9 @@ macro_rules! messages {
             #[inline]
             fn header_behind_cxl68(&mut self) -> bool {
                 match self {
-                    $(Message::$name(message, ..) => form::Spelling::behind_cxl68(message).map(|read| *message = read).is_some(),)*
+                    $(Message::$name(message, ..) => {
+                        form::Spelling::behind_cxl68(message).map(|read| *message = read).is_some()
+                    })*
                 }
             }
 

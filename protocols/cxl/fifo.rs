@@ -35,7 +35,7 @@ impl<T: Copy> Fifo<T> {
     /// Whether none waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
+        self.items.len() == self.dropped
     }
 
     /// Puts an item behind the others.
@@ -48,6 +48,15 @@ impl<T: Copy> Fifo<T> {
     #[inline]
     pub fn extend(&mut self, items: &[T]) {
         self.items.extend_from_slice(items);
+    }
+
+    /// Leaves the first `len` items, or all if there are no more.
+    pub fn truncate(&mut self, len: usize) {
+        self.items.truncate(self.dropped + len);
+        if self.is_empty() {
+            self.items.clear();
+            self.dropped = 0;
+        }
     }
 
     /// Takes an item out, wherever it stands.
@@ -116,6 +125,8 @@ mod tests {
                 if queue.len() > 2 {
                     assert_eq!(Some(fifo.remove(1)), queue.remove(1));
                 }
+                fifo.extend(&[0; 3]);
+                fifo.truncate(queue.len());
                 number += 2;
                 fifo.extend(&[number - 1, number]);
                 queue.extend([number - 1, number]);

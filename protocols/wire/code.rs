@@ -32,6 +32,16 @@ impl CodeTable {
         self.codes.iter().find(|c| c.value == value).map(|c| c.name)
     }
 
+    /// Bit n: number n has a name. Of a table with wider numbers than six bits, the first 64.
+    pub const fn named(&self) -> u64 {
+        let (mut named, mut n) = (0, 0);
+        while n < self.codes.len() {
+            named |= if self.codes[n].value < 64 { 1 << self.codes[n].value } else { 0 };
+            n += 1;
+        }
+        named
+    }
+
     /// Number of a name (exact spelling), or `None`.
     pub fn value_of(&self, name: &str) -> Option<u128> {
         self.codes.iter().find(|c| c.name == name).map(|c| c.value)
@@ -46,6 +56,23 @@ pub trait FieldValue: Copy {
     fn to_raw(self) -> u128;
     /// From a number that fits the field; higher bits are lost.
     fn from_raw(raw: u128) -> Self;
+
+    /// Whether a number has a name, where the type has a code table: a shift of the table's [`CodeTable::named`], or a search
+    /// through it.
+    #[inline(always)]
+    fn is_named(raw: u128) -> bool {
+        let named = const {
+            match Self::CODES {
+                Some(table) => table.named(),
+                None => u64::MAX,
+            }
+        };
+        match Self::CODES {
+            None => true,
+            Some(_) if raw < 64 => named >> raw & 1 == 1,
+            Some(table) => table.name_of(raw).is_some(),
+        }
+    }
 }
 
 impl FieldValue for bool {

@@ -73,6 +73,11 @@ impl FieldDef {
         if self.width == 128 { u128::MAX } else { (1 << self.width) - 1 }
     }
 
+    /// Bits of a value, a byte address for an address field, that have no place in the field.
+    pub const fn outside(&self) -> u128 {
+        !(self.max_raw() << self.address_lsb)
+    }
+
     /// The number of this field inside a message.
     pub const fn extract(&self, message: u128) -> u128 {
         (message >> self.lsb) & self.max_raw()
@@ -176,7 +181,7 @@ impl Screen {
             count += (coded[n].max != 0) as usize;
             n += 1;
         }
-        let valid = if is_valid_bit(&fields[0]) { fields[0].max_raw() << fields[0].lsb } else { 0 };
+        let valid = if is_same(fields[0].name, "valid") { fields[0].max_raw() << fields[0].lsb } else { 0 };
         Screen { reserved, valid, coded: coded.split_at(count).0 }
     }
 
@@ -199,13 +204,13 @@ impl Screen {
     }
 }
 
-const fn is_valid_bit(field: &FieldDef) -> bool {
-    let (name, valid) = (field.name.as_bytes(), b"valid");
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut n = 0;
-    while n < valid.len() && n < name.len() && name[n] == valid[n] {
+    while n < a.len() && n < b.len() && a[n] == b[n] {
         n += 1;
     }
-    n == valid.len() && n == name.len()
+    n == a.len() && n == b.len()
 }
 
 /// Named codes of the fields with numbers that have no name, in front; behind them stand sets of `max` 0.
@@ -215,13 +220,8 @@ pub const fn code_sets<const N: usize>(fields: &[FieldDef; N]) -> [CodeSet; N] {
     let (mut n, mut count) = (0, 0);
     while n < N {
         if let Some(table) = fields[n].codes {
-            let mut named = 0;
-            let mut c = 0;
-            while c < table.codes.len() && fields[n].width <= 6 {
-                // A code that does not fit its field is no number of it.
-                named |= if table.codes[c].value < 64 { 1 << table.codes[c].value } else { 0 };
-                c += 1;
-            }
+            // A code that does not fit its field is no number of it.
+            let named = if fields[n].width <= 6 { table.named() } else { 0 };
             // A field whose every number has a name breaks nothing.
             if fields[n].width > 6 || named != u64::MAX >> (64 - (1 << fields[n].width)) {
                 sets[count] = CodeSet { lsb: fields[n].lsb, max: fields[n].max_raw() as u64, named };
@@ -258,6 +258,21 @@ impl LayoutDef {
             let expected = self.fields.iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
             self.error(FieldFault::UnknownField { found: name.to_owned(), expected })
         })
+    }
+
+    /// The field of a name that is known when it is compiled.
+    ///
+    /// # Panics
+    /// There is no such field, which stops the build.
+    pub const fn known_field(&'static self, name: &str) -> &'static FieldDef {
+        let mut n = 0;
+        while n < self.fields.len() {
+            if is_same(self.fields[n].name, name) {
+                return &self.fields[n];
+            }
+            n += 1;
+        }
+        panic!("the layout has no such field")
     }
 
     /// A fault of this layout.

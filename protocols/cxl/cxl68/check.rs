@@ -15,6 +15,7 @@ use super::pid;
 use super::slot::{self, SlotFormat};
 use super::stream::{Cxl68DecodedUnit, Cxl68SlotRole, Cxl68UnitKind};
 use super::unit::{Cxl68Unit, map};
+use crate::cxl::message::Message;
 use crate::wire::{Violation, Wire};
 
 pub use crate::wire::Findings;
@@ -62,7 +63,7 @@ pub fn content(
     let mut slots = [header.to_bits().unwrap_or(0), 0, 0, 0];
     for Placed68 { slot, place, message } in messages.iter() {
         let slot = &mut slots[usize::from(*slot)];
-        *slot = place.insert(*slot, message.bits);
+        *slot = place.insert(*slot, bits_of(message));
     }
     let roles = core::array::from_fn(|n| match slot::format(config.revision, dir, n, header.slot(n)) {
         _ if chunk_slots >> n & 1 == 1 => Cxl68SlotRole::Data,
@@ -81,16 +82,27 @@ pub fn content(
     violations(&decoded, config)
 }
 
+/// Bits of a message that flits without bytes carry, so that they can be spelled.
+fn bits_of(message: &Message) -> u128 {
+    message.to_cxl68().map_or(1, |spelled| spelled.bits)
+}
+
+/// Whether a message without reserved bits breaks no rule by itself.
+#[inline]
+fn message_is_sound(class: Class, message: &Message) -> bool {
+    let def = class.def();
+    message.is_named_in_cxl68() && (def.cross_check.is_none() || def.codes_are_sound(bits_of(message)))
+}
+
 /// [`is_sound`] of a flit whose messages are known.
 fn content_is_sound(dir: Dir, header: &FlitHeader, messages: &ContentSlots, config: &Cxl68Config) -> bool {
     let (mut all, mut here, mut with_data) = (PerClass::default(), PerClass::default(), false);
     let mut messages = messages.iter().peekable();
-    while let Some(Placed68 { slot, message, .. }) = messages.next() {
-        let def = message.class.def();
-        if message.bits & def.reserved() != 0 || !def.codes_are_sound(message.bits) {
+    while let Some(Placed68 { slot, place, message }) = messages.next() {
+        if !message_is_sound(place.class, message) {
             return false;
         }
-        here.0 += PerClass::ONE[message.class.index()];
+        here.0 += PerClass::ONE[place.class.index()];
         if messages.peek().is_some_and(|next| next.slot == *slot) {
             continue;
         }

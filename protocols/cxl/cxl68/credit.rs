@@ -75,11 +75,9 @@ pub const fn decode(dir: Dir, field: CreditField, code: u8) -> Option<(Class, u8
 
 /// The code of the largest power of two that is not above `pending`, and the credits it stands for \[D\].
 pub const fn encode(mem: bool, pending: u16) -> (u8, u8) {
-    let mut count = 0;
-    while count < 7 && COUNTS[count + 1] as u16 <= pending {
-        count += 1;
-    }
-    if count == 0 { (0, 0) } else { ((mem as u8) << 3 | count as u8, COUNTS[count]) }
+    let Some(log) = pending.checked_ilog2() else { return (0, 0) };
+    let count = if log < 6 { log as usize + 1 } else { 7 };
+    ((mem as u8) << 3 | count as u8, COUNTS[count])
 }
 
 #[cfg(test)]

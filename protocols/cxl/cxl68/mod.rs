@@ -18,6 +18,7 @@ pub mod credit;
 pub mod header;
 pub mod lanes;
 pub mod message;
+pub mod packable;
 pub mod packer;
 pub mod pid;
 pub mod slot;

@@ -9,10 +9,10 @@
 //! and, among those, holds the most messages. First place in a slot first, first slot first: tight packing.
 
 use super::Dir;
-use super::code::DrsOpcode;
-use super::config::{Cxl68Config, Revision};
+use super::config::Cxl68Config;
 use super::header::FlitHeader;
-use super::message::{Class, D2hData, H2dData, S2mDrs};
+use super::message::Class;
+use super::packable::{Cxl68Refused, Packable};
 use super::slot::{self, Cxl68SlotPlace, SlotContent, SlotFormat};
 use super::stream::{Cxl68Message, Data, Size};
 use crate::cxl::fifo::Fifo;
@@ -34,17 +34,22 @@ pub enum Packed<S = [u128; 4]> {
 
 /// What the packer fills: slots with their bits, or a list of what stands in them (see [`super::content`]).
 pub trait Slots: Default {
+    /// What it is filled with.
+    type Message: Packable;
+
     /// Whether it takes the bytes of data.
     const HAS_BYTES: bool;
 
     /// Puts a message at a place of a slot.
-    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: &Cxl68Message);
+    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: &Self::Message);
 
     /// Puts the n-th chunk of a message's data in a slot, if it takes bytes.
     fn put_chunk(&mut self, slot: usize, data: &Data, n: usize);
 }
 
 impl Slots for [u128; 4] {
+    type Message = Cxl68Message;
+
     const HAS_BYTES: bool = true;
 
     #[inline]
@@ -57,106 +62,6 @@ impl Slots for [u128; 4] {
         self[slot] = data.chunk(n);
     }
 }
-
-/// A message that must not be sent in 68B mode.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Cxl68Refused {
-    /// Travels the other way.
-    #[error("{layout}: found direction {found}, expected {expected}")]
-    Direction {
-        /// Layout of the message.
-        layout: &'static str,
-        /// Direction of the packer.
-        found: &'static str,
-        /// Direction of the message.
-        expected: &'static str,
-    },
-    /// Data where there must be none, or none where there must be some.
-    #[error("{layout}: found {found}, expected {expected}")]
-    DataPresence {
-        /// Layout of the message.
-        layout: &'static str,
-        /// What it came with.
-        found: &'static str,
-        /// What it must come with.
-        expected: &'static str,
-    },
-    /// 32 B where only 64 B is legal (CXL68-HDR-03).
-    #[error("{layout}: found a 32 B transfer, expected 64 B (CXL68-HDR-03)")]
-    Size {
-        /// Layout of the message.
-        layout: &'static str,
-    },
-    /// Byte enables where there must be none (CXL68-HDR-04).
-    #[error("{layout}: found byte enables, expected none (CXL68-HDR-04)")]
-    ByteEnables {
-        /// Layout of the message.
-        layout: &'static str,
-    },
-    /// ChunkValid of a 32 B transfer does not name the half that travels (CXL68-MSG-12).
-    #[error("{layout}: chunk_valid is {found}, expected {expected} for the half that travels (CXL68-MSG-12)")]
-    ChunkValid {
-        /// Layout of the message.
-        layout: &'static str,
-        /// The bit.
-        found: u8,
-        /// The bit that fits.
-        expected: u8,
-    },
-    /// An opcode of later revisions that this end does not send (CXL68-ENC-06).
-    #[error("{layout}: found opcode MemDataNXM, expected MemData unless `send_nxm` is set (CXL68-ENC-06)")]
-    NotSent {
-        /// Layout of the message.
-        layout: &'static str,
-    },
-    /// The valid bit is 0.
-    #[error("{layout}: valid is 0, expected 1")]
-    NotValid {
-        /// Layout of the message.
-        layout: &'static str,
-    },
-}
-
-/// Judges a message before it is queued.
-///
-/// # Errors
-/// See [`Cxl68Refused`].
-pub fn admit(dir: Dir, message: &Cxl68Message) -> Result<(), Cxl68Refused> {
-    let class = message.class;
-    let layout = class.def().name;
-    if class.dir() != dir {
-        return Err(Cxl68Refused::Direction { layout, found: dir.name(), expected: class.dir().name() });
-    }
-    if message.bits & 1 == 0 {
-        return Err(Cxl68Refused::NotValid { layout });
-    }
-    let data = match (class.has_data(), message.data) {
-        (false, None) => return Ok(()),
-        (true, Some(data)) => data,
-        (false, Some(_)) => {
-            return Err(Cxl68Refused::DataPresence { layout, found: "data", expected: "none" });
-        }
-        (true, None) => return Err(Cxl68Refused::DataPresence { layout, found: "no data", expected: "data" }),
-    };
-    if data.size != Size::Line && !class.may_be_32_bytes() {
-        return Err(Cxl68Refused::Size { layout });
-    }
-    if data.byte_enables.is_some() && !class.may_have_byte_enables() {
-        return Err(Cxl68Refused::ByteEnables { layout });
-    }
-    let chunk_valid = match class {
-        Class::D2hData => D2hData::from_bits(message.bits).chunk_valid,
-        Class::H2dData => H2dData::from_bits(message.bits).chunk_valid,
-        _ => false,
-    };
-    if data.size != Size::Line && chunk_valid != (data.size == Size::UpperHalf) {
-        return Err(Cxl68Refused::ChunkValid { layout, found: chunk_valid.into(), expected: (!chunk_valid).into() });
-    }
-    Ok(())
-}
-
-/// Bit 28 of an M2S Req: Addr\[5\].
-const ADDRESS_BIT_5: u128 = 1 << 28;
 
 /// The classes of a set, bit n for [`Class::index`] n.
 #[inline]
@@ -191,10 +96,10 @@ struct Owed {
 
 /// Packs the messages of one direction.
 #[derive(Debug, Clone)]
-pub struct Packer {
+pub struct Packer<M = Cxl68Message> {
     dir: Dir,
     config: Cxl68Config,
-    queues: [Fifo<Cxl68Message>; 10],
+    queues: [Fifo<M>; 10],
     /// Messages in all of them.
     queued: usize,
     /// Classes of which one waits, bit n for [`Class::index`] n.
@@ -210,11 +115,36 @@ pub struct Packer {
     filled: Filled,
     /// Classes of this direction, the one served longest ago first.
     turn: Vec<Class>,
+    /// Formats of slot 0 and of the others, and where each class stands alone.
+    formats: [&'static [SlotFormat]; 2],
+    alone: [[Option<Alone>; 10]; 2],
+}
+
+/// Where a message stands that is alone in its slot: the first format that has a place for it, and the place.
+type Alone = (&'static SlotFormat, u8);
+
+/// [`Alone`] of each class. An MDH slot has at least two headers.
+fn alone(formats: &'static [SlotFormat]) -> [Option<Alone>; 10] {
+    Class::ALL.map(|class| {
+        let format = formats.iter().find(|f| !f.mdh && f.class_set >> class.index() & 1 == 1)?;
+        let place = format.places().iter().position(|place| place.class == class)?;
+        Some((format, 1 << place))
+    })
 }
 
 impl Packer {
+    /// Packs the next flit and takes its messages off the queues, one credit each off `credits` (by class index).
+    ///
+    /// `max_all_data` bounds the all-data flits that may follow (`cxl-68b` §7.1: a run that cannot finish is not begun).
+    pub fn pack(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed {
+        self.pack_slots(credits, max_all_data, <[u128; 4]>::default)
+    }
+}
+
+impl<M: Packable> Packer<M> {
     /// An empty packer.
-    pub fn new(dir: Dir, config: Cxl68Config) -> Packer {
+    pub fn new(dir: Dir, config: Cxl68Config) -> Packer<M> {
+        let formats = [0, 1].map(|slot| slot::formats(config.revision, dir, slot));
         Packer {
             dir,
             config,
@@ -228,22 +158,25 @@ impl Packer {
             chunks: 0,
             filled: Filled::default(),
             turn: Class::ALL.into_iter().filter(|c| c.dir() == dir).collect(),
+            formats,
+            alone: formats.map(alone),
         }
     }
 
     /// Queues a message.
     ///
     /// # Errors
-    /// It must not be sent, see [`admit`]; or the configuration keeps this end from sending it.
-    pub fn push(&mut self, message: Cxl68Message) -> Result<(), Cxl68Refused> {
-        admit(self.dir, &message)?;
-        let is_nxm = message.class == Class::S2mDrs && S2mDrs::from_bits(message.bits).opcode == DrsOpcode::MemDataNXM;
-        if is_nxm && !self.config.send_nxm {
-            return Err(Cxl68Refused::NotSent { layout: message.class.def().name });
+    /// It must not be sent, see [`Packable::admit`]; or the configuration keeps this end from sending it.
+    #[inline]
+    pub fn push(&mut self, message: M) -> Result<(), Cxl68Refused> {
+        message.admit(self.dir)?;
+        let class = message.class();
+        if message.is_nxm() && !self.config.send_nxm {
+            return Err(Cxl68Refused::NotSent { layout: class.def().name });
         }
-        self.queues[message.class.index()].push(message);
+        self.queues[class.index()].push(message);
         self.queued += 1;
-        self.waiting |= 1 << message.class.index();
+        self.waiting |= 1 << class.index();
         Ok(())
     }
 
@@ -255,7 +188,7 @@ impl Packer {
 
     /// Classes of which a message waits.
     #[inline]
-    pub fn waiting_classes(&self) -> impl Iterator<Item = Class> + use<> {
+    pub fn waiting_classes(&self) -> impl Iterator<Item = Class> + use<M> {
         classes(self.waiting)
     }
 
@@ -295,15 +228,8 @@ impl Packer {
         self.chunks > 3
     }
 
-    /// Packs the next flit and takes its messages off the queues, one credit each off `credits` (by class index).
-    ///
-    /// `max_all_data` bounds the all-data flits that may follow (`cxl-68b` §7.1: a run that cannot finish is not begun).
-    pub fn pack(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed {
-        self.pack_slots(credits, max_all_data, <[u128; 4]>::default)
-    }
-
     /// [`Packer::pack`] to slots of any form, which `empty` gives: what is packed where is the same.
-    pub fn pack_slots<S: Slots>(
+    pub fn pack_slots<S: Slots<Message = M>>(
         &mut self,
         credits: &mut [u16; 10],
         max_all_data: usize,
@@ -316,45 +242,55 @@ impl Packer {
         }
         let mut slots = empty();
         if self.in_data_run() {
-            (0..4).for_each(|n| self.next_chunk(n, &mut slots));
+            self.next_chunks(0, &mut slots);
             return Packed::AllData(slots);
         }
         let mut header = FlitHeader::from_bits(0);
         let mut taken = Taken::default();
-        let mut used = false;
-        for n in 0..4 {
-            if self.is_empty() {
-                break;
-            }
+        let (mut used, mut n) = (false, 0);
+        while n < 4 && !self.is_empty() {
             if n > 0 && self.chunks > 0 {
-                self.next_chunk(n, &mut slots);
+                n += self.next_chunks(n, &mut slots);
                 used = true;
-            } else if let Some((format, plan)) = self.choose(n, &taken, credits, max_all_data) {
+                continue;
+            }
+            if let Some((format, plan)) = self.choose(n, &taken, credits, max_all_data) {
                 self.fill((n, &mut slots), format, plan, &mut taken, credits);
                 header.set_slot(n, format.code);
                 used = true;
             }
+            n += 1;
         }
         self.packed = taken.per_class;
         (header.sz, header.be) = if taken.header { (taken.sz, taken.be) } else { self.config.idle_sz_be };
         if used { Packed::Protocol(header, slots) } else { Packed::Nothing }
     }
 
-    /// Puts the next chunk that is owed in a slot.
-    fn next_chunk<S: Slots>(&mut self, n: usize, slots: &mut S) {
-        let Some(owed) = self.owed.front_mut() else { return };
-        *(if owed.next < owed.of_data { &mut self.filled.data } else { &mut self.filled.trailers }) += u128::BITS;
-        if S::HAS_BYTES
-            && let Some(data) = self.owed_data.front()
+    /// Puts chunks that are owed in the slots from `first` on, as many as there are of either: how many.
+    fn next_chunks<S: Slots<Message = M>>(&mut self, first: usize, slots: &mut S) -> usize {
+        let mut n = first;
+        while n < 4
+            && let Some(owed) = self.owed.front_mut()
         {
-            slots.put_chunk(n, data, owed.next);
+            // Those of one message at once.
+            let chunks = (owed.chunks - owed.next).min(4 - n);
+            let of_data = owed.of_data.saturating_sub(owed.next).min(chunks);
+            self.filled.data += of_data as u32 * u128::BITS;
+            self.filled.trailers += (chunks - of_data) as u32 * u128::BITS;
+            if S::HAS_BYTES
+                && let Some(data) = self.owed_data.front()
+            {
+                (0..chunks).for_each(|chunk| slots.put_chunk(n + chunk, data, owed.next + chunk));
+            }
+            owed.next += chunks;
+            self.chunks -= chunks;
+            n += chunks;
+            if owed.next == owed.chunks {
+                self.owed.pop_front();
+                self.owed_data.pop_front();
+            }
         }
-        owed.next += 1;
-        self.chunks -= 1;
-        if owed.next == owed.chunks {
-            self.owed.pop_front();
-            self.owed_data.pop_front();
-        }
+        n - first
     }
 
     /// The format for a slot and the places it uses, bit n for place n.
@@ -372,8 +308,7 @@ impl Packer {
         }
     }
 
-    /// What [`Packer::choose_among`] chooses where one message waits: the first format that has a place for it, in 83
-    /// instructions instead of 200.
+    /// What [`Packer::choose_among`] chooses where one message waits: where it stands alone.
     fn choose_for_one(
         &self,
         n: usize,
@@ -385,16 +320,12 @@ impl Packer {
         if !self.may_send(class, 0, taken, credits) {
             return None;
         }
-        if let Some(data) = &self.queues[class.index()].first()?.data
+        if let Some(data) = self.queues[class.index()].first()?.payload()
             && (taken.header || self.all_data_behind(n, self.chunks + data.chunks()) > max_all_data)
         {
             return None;
         }
-        // An MDH slot has at least two headers.
-        let has_place = |format: &&SlotFormat| !format.mdh && format.class_set >> class.index() & 1 == 1;
-        let format = slot::formats(self.config.revision, self.dir, n).iter().find(has_place)?;
-        let place = format.places().iter().position(|place| place.class == class)?;
-        Some((format, 1 << place))
+        self.alone[usize::from(n > 0)][class.index()]
     }
 
     /// All-data flits behind this one, if so many chunks are owed from slot `n` on: slots behind it take chunks in this flit,
@@ -410,7 +341,7 @@ impl Packer {
         credits: &[u16; 10],
         max_all_data: usize,
     ) -> Option<(&'static SlotFormat, u8)> {
-        let formats = slot::formats(self.config.revision, self.dir, n);
+        let formats = self.formats[usize::from(n > 0)];
         let waits = |class: &&Class| self.waiting >> class.index() & 1 == 1;
         for class in self.turn.iter().filter(waits).filter(|class| self.may_send(**class, 0, taken, credits)) {
             let mut best: Option<(&'static SlotFormat, u8)> = None;
@@ -460,9 +391,9 @@ impl Packer {
             if !self.may_send(place.class, *more, taken, credits) {
                 continue;
             }
-            if let Some(data) = &self.queues[place.class.index()][*more as usize].data {
+            if let Some(data) = self.queues[place.class.index()][*more as usize].payload() {
                 let fits = if format.mdh {
-                    data.size == Size::Line && data.byte_enables.is_none()
+                    data.size == Size::Line && !data.has_byte_enables
                 } else {
                     !taken.header && headers == 0
                 };
@@ -479,7 +410,7 @@ impl Packer {
     }
 
     /// Moves the planned messages into a slot.
-    fn fill<S: Slots>(
+    fn fill<S: Slots<Message = M>>(
         &mut self,
         (n, slots): (usize, &mut S),
         format: &SlotFormat,
@@ -488,32 +419,26 @@ impl Packer {
         credits: &mut [u16; 10],
     ) {
         let mut served = 0u16;
-        for (k, place) in format.places().iter().enumerate() {
+        let (places, mut left) = (format.places(), plan);
+        while let Some(place) = places.get(left.trailing_zeros() as usize) {
+            left &= left - 1;
             let i = place.class.index();
-            if plan >> k & 1 == 0 {
-                continue;
-            }
             let Some(message) = self.queues[i].first_mut() else { continue };
             self.queued -= 1;
             credits[i] -= 1;
             taken.per_class[i] += 1;
             served |= 1 << i;
             self.filled.messages += place.class.def().bits;
-            if place.class == Class::M2sReq && !self.config.send_address_bit_5 {
-                message.bits &= !ADDRESS_BIT_5;
-            }
-            if self.config.revision == Revision::V1_1 {
-                message.bits &= !place.class.reserved_in_1_1();
-            }
+            message.keep_sent(&self.config);
             slots.put(n, place, message);
-            if let Some(data) = &message.data {
+            if let Some(shape) = message.payload() {
                 taken.header = true;
-                taken.sz = data.size == Size::Line;
-                taken.be = data.byte_enables.is_some();
-                self.chunks += data.chunks();
-                self.owed.push_back(Owed { chunks: data.chunks(), of_data: data.size.chunks(), next: 0 });
+                taken.sz = shape.size == Size::Line;
+                taken.be = shape.has_byte_enables;
+                self.chunks += shape.chunks();
+                self.owed.push_back(Owed { chunks: shape.chunks(), of_data: shape.size.chunks(), next: 0 });
                 if S::HAS_BYTES {
-                    self.owed_data.push_back(*data);
+                    self.owed_data.extend(message.data());
                 }
             }
             self.queues[i].drop_first();
@@ -528,6 +453,7 @@ impl Packer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::config::Revision;
     use super::*;
 
     /// For one message, in every slot, whatever stands in the flit before it and whatever is owed, the short way chooses what
@@ -546,7 +472,7 @@ mod tests {
                 [(Revision::V2_0, true), (Revision::V2_0, false), (Revision::V1_1, true)].into_iter().flat_map(chunks)
             }) {
                 let config = Cxl68Config { revision, mdh, ..Cxl68Config::default() };
-                let mut packer = Packer::new(class.dir(), config);
+                let mut packer: Packer = Packer::new(class.dir(), config);
                 packer.queues[class.index()].push(Cxl68Message { class, bits: 1, data });
                 (packer.queued, packer.waiting, packer.chunks) = (1, 1 << class.index(), chunks);
                 for (n, before, header, credit) in (0..4).flat_map(|n| {

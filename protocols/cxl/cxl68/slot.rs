@@ -55,15 +55,6 @@ impl Cxl68SlotPlace {
         }
     }
 
-    /// The bits of a message that have a place here: what [`Cxl68SlotPlace::extract`] gives of the slot that it was put in.
-    #[inline]
-    pub const fn carried(&self, message: u128) -> u128 {
-        match self.devload_lsb {
-            None => message & self.message,
-            Some(_) => message & (self.message | mask(DEVLOAD_BITS) << NDR_HEAD_BITS),
-        }
-    }
-
     /// The slot bits that the message takes.
     pub const fn bits(&self) -> u128 {
         let head = mask(self.width) << self.lsb;
@@ -314,19 +305,3 @@ const _: () = {
     assert_rows(&UP_HEADER_1_1);
     assert_rows(&UP_GENERIC_1_1);
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// With one bit at a time, those of a message that come out of a slot are those that a place carries.
-    #[test]
-    fn a_place_carries_what_comes_out_of_it() {
-        let of_1_1 = UP_HEADER_1_1.iter().chain(&UP_GENERIC_1_1);
-        for place in all_formats().chain(of_1_1).flat_map(SlotFormat::places) {
-            for bits in (0..128).map(|n| 1 << n).chain([0, u128::MAX]) {
-                assert_eq!(place.carried(bits), place.extract(place.insert(0, bits)), "{place:?}: {bits:#x}");
-            }
-        }
-    }
-}

@@ -87,12 +87,6 @@ impl Data {
         }
     }
 
-    /// Clears the bytes that do not travel.
-    pub(super) fn cut_to_size(&mut self) {
-        let travels = self.size.bytes_mask();
-        (0..64).filter(|n| travels >> n & 1 == 0).for_each(|n| self.bytes[n] = 0);
-    }
-
     /// The n-th chunk on the wire; byte enables are the last one (`cxl-68b` §3.4).
     pub fn chunk(&self, n: usize) -> u128 {
         if n == self.size.chunks() {

@@ -157,6 +157,35 @@ macro_rules! messages {
                 }
             }
 
+            /// The number of its opcode, of the classes that have one.
+            #[inline]
+            pub const fn opcode(&self) -> Option<u8> {
+                match self {
+                    $(Message::$name(_message, ..) => {
+                        $(declare::opcode!(_message, $field);)*
+                    })*
+                }
+                None
+            }
+
+            /// Whether the sheet of 68B flits names all of its codes.
+            #[inline]
+            pub fn is_named_in_cxl68(&self) -> bool {
+                match self {
+                    $(Message::$name(message, ..) => form::Spelling::is_named_in_cxl68(message),)*
+                }
+            }
+
+            /// Leaves of the header what comes out of 68B flits; `false`, and nothing has changed, where they cannot carry it.
+            #[inline]
+            fn header_behind_cxl68(&mut self) -> bool {
+                match self {
+                    $(Message::$name(message, ..) => {
+                        form::Spelling::behind_cxl68(message).map(|read| *message = read).is_some()
+                    })*
+                }
+            }
+
             /// Bits of the message or data header on a link.
             fn header_bits(&self, form: MessageForm) -> Result<u128, MessageFormError> {
                 match self {
@@ -235,6 +264,14 @@ macro_rules! route {
     ($to:ident, $from:ident, $other:ident) => {};
 }
 
+/// Returns the number of the field if it is the opcode.
+macro_rules! opcode {
+    ($message:ident, opcode) => {
+        return Some($message.opcode.0)
+    };
+    ($message:ident, $other:ident) => {};
+}
+
 /// Returns the field if it is the identifier.
 macro_rules! identifier {
     ($message:ident, cqid) => {
@@ -252,4 +289,4 @@ macro_rules! identifier {
     ($message:ident, $other:ident) => {};
 }
 
-pub(super) use {given, identifier, is_given, is_mem, messages, on_cxl68, payload, route};
+pub(super) use {given, identifier, is_given, is_mem, messages, on_cxl68, opcode, payload, route};

@@ -23,7 +23,7 @@ mod mem;
 use crate::content::{CacheLine, LineAddr};
 use crate::event::CoherenceEvent;
 use crate::mem::tables::{Copy4, HdmRegion};
-use crate::message::from_link;
+use crate::message::{Dir, from_link};
 use cache::CacheLinks;
 use line::{Held, Line};
 use mem::MemLinks;
@@ -103,20 +103,10 @@ impl PassiveMonitor {
 /// The peer that a message concerns, among those behind its link: its port of a fabric, or its CacheID. Answers of CXL.cache
 /// to the home name neither; their UQID does.
 fn peer_of(message: &Message) -> u16 {
-    let of = |port: u16, cache_id: u8| if port == 0 { cache_id.into() } else { port };
-    match message {
-        Message::D2hReq(m) => of(m.spid, m.cache_id),
-        Message::H2dReq(m) => of(m.dpid, m.cache_id),
-        Message::H2dRsp(m) => of(m.dpid, m.cache_id),
-        Message::H2dData(m, _) => of(m.dpid, m.cache_id),
-        Message::D2hRsp(_) | Message::D2hData(..) => 0,
-        Message::M2sReq(m) => m.spid,
-        Message::M2sRwd(m, _) => m.spid,
-        Message::M2sBirsp(m) => m.spid,
-        Message::S2mBisnp(m) => m.dpid,
-        Message::S2mNdr(m) => m.dpid,
-        Message::S2mDrs(m, _) => m.dpid,
-    }
+    let (class, route) = (message.class(), message.route());
+    // Of CXL.cache the device, of CXL.mem the host: who sends or who gets it.
+    let port = if class.is_mem() == (class.dir() == Dir::Down) { route.spid } else { route.dpid };
+    if port == 0 { route.cache_id.into() } else { port }
 }
 
 impl Lines {

@@ -10,7 +10,7 @@
 use crate::coverage::{self, CoverageGroup, Met};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Revision;
-use scalepool_protocols::cxl::cxl68::content::Content68;
+use scalepool_protocols::cxl::cxl68::content::{Content68, Placed68};
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::credit::CreditField;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
@@ -135,7 +135,12 @@ impl Cxl68Coverage {
                 self.header(dir, header);
                 // Slots with owed chunks have code 0, which is that of data.
                 (0..4).for_each(|n| self.slots.hit(slot_key(dir, n, header.slot(n))));
-                messages.iter().for_each(|placed| self.message(placed.message.class, placed.message.bits));
+                for Placed68 { place, message, .. } in messages.iter() {
+                    message
+                        .opcode()
+                        .into_iter()
+                        .for_each(|code| self.opcodes.hit(opcode_key(place.class, code.into())));
+                }
                 0
             }
             Content68::Control(control) => {

@@ -36,8 +36,10 @@ impl CreditTurns {
 /// Credits of one end, by [`Class::index`].
 #[derive(Debug, Clone)]
 pub struct CreditBook {
-    /// Direction of this end's transmitter.
-    dir: Dir,
+    /// Channels of each field of a header that comes, of CXL.cache and of CXL.mem.
+    from_peer: [[Option<Class>; 2]; 3],
+    /// Those of a header that goes.
+    to_peer: [[Option<Class>; 2]; 3],
     maximum: u16,
     /// Classes that this end may send; credits for others are dropped silently (CRD-07).
     sends: [bool; 10],
@@ -61,8 +63,10 @@ impl CreditBook {
     pub fn new(dir: Dir, counter_bits: u8, sends: [bool; 10], buffers: [u16; 10]) -> CreditBook {
         let maximum = ((1u32 << counter_bits) - 1) as u16;
         let (spend, granted) = ([0; 10], [0; 10]);
+        let channels = |dir| CreditField::ALL.map(|field| [false, true].map(|mem| credit::channel(dir, field, mem)));
         CreditBook {
-            dir,
+            from_peer: channels(dir.opposite()),
+            to_peer: channels(dir),
             maximum,
             sends,
             spend,
@@ -77,16 +81,15 @@ impl CreditBook {
 
     /// Takes the credits of a received header; `codes` in the order Rsp, Req, Data.
     pub fn receive(&mut self, codes: [u8; 3]) {
-        for (field, code) in CreditField::ALL.into_iter().zip(codes) {
+        for (channels, code) in self.from_peer.iter().zip(codes) {
             // Most fields of most flits have none.
             if code == 0 {
                 continue;
             }
-            let Some((class, count)) = credit::decode(self.dir.opposite(), field, code) else { continue };
-            let i = class.index();
-            if !self.sends[i] {
+            let count = credit::COUNTS[usize::from(code & 7)];
+            let Some(i) = channels[usize::from(code & 8 != 0)].map(Class::index).filter(|i| self.sends[*i]) else {
                 continue;
-            }
+            };
             // A counter of 16 bits and what is added to it need 17.
             let (sum, maximum) = (u32::from(self.spend[i]) + u32::from(count), u32::from(self.maximum));
             self.spend[i] = sum.min(maximum) as u16;
@@ -131,17 +134,16 @@ impl CreditBook {
         if self.pending_in_all == 0 {
             return (codes, broken);
         }
-        for (n, field) in CreditField::ALL.into_iter().enumerate() {
-            let class = |mem| credit::channel(self.dir, field, mem);
-            let waits = |mem| class(mem).is_some_and(|c| self.pending[c.index()] > 0);
-            let mem = match (waits(false), waits(true)) {
-                (false, false) => continue,
-                (true, true) => self.mem_next[n],
-                (_, mem) => mem,
+        for (n, channels) in self.to_peer.iter().enumerate() {
+            let waits = channels.map(|class| class.is_some_and(|class| self.pending[class.index()] > 0));
+            let mem = match waits {
+                [false, false] => continue,
+                [true, true] => self.mem_next[n],
+                [_, mem] => mem,
             };
-            broken = self.turns[n].returned(mem, [waits(false), waits(true)]).or(broken);
+            broken = self.turns[n].returned(mem, waits).or(broken);
             self.mem_next[n] = !mem;
-            let Some(class) = class(mem) else { continue };
+            let Some(class) = channels[usize::from(mem)] else { continue };
             let (code, count) = credit::encode(mem, self.pending[class.index()]);
             self.pending[class.index()] -= u16::from(count);
             self.pending_in_all -= u32::from(count);

@@ -12,10 +12,12 @@ use scalepool_protocols::cxl::cxl68::config::CrcSpoil;
 use scalepool_protocols::cxl::cxl68::content::{Content68, ContentReader, ContentSlots};
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
+use scalepool_protocols::cxl::cxl68::packable::{self, Packable};
 use scalepool_protocols::cxl::cxl68::packer::Slots;
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
+use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::Wire;
 use std::fmt::Debug;
 
@@ -24,8 +26,12 @@ const PROTOCOL: &str = "cxl-68b";
 
 /// A flit of a 68B link.
 pub trait Flit68: WireUnit + Debug + Send + 'static {
+    /// What it carries: messages with their bits, or those of the agents.
+    type Message: Packable + Debug + Send;
     /// What the packer fills.
-    type Slots: Slots + Clone + Debug + Send;
+    type Slots: Slots<Message = Self::Message> + Clone + Debug + Send;
+    /// What the retry buffer keeps of it.
+    type Kept: Clone + Debug + Send;
     /// What takes a stream of them apart.
     type Reader: Clone + Debug + Send;
 
@@ -42,7 +48,10 @@ pub trait Flit68: WireUnit + Debug + Send + 'static {
     fn spoil_crc(&mut self, how: CrcSpoil);
 
     /// What the retry buffer keeps of it.
-    fn kept(&self) -> Self;
+    fn kept(&self) -> Self::Kept;
+
+    /// The flit again.
+    fn again(kept: Self::Kept) -> Self;
 
     /// The slots of one that has been received, empty, if they have memory for another flit.
     fn emptied(self) -> Option<Self::Slots>;
@@ -65,15 +74,26 @@ pub trait Flit68: WireUnit + Debug + Send + 'static {
     /// Chunks that a reader still waits for.
     fn rollover(reader: &Self::Reader) -> usize;
 
-    /// Messages that the last flit completed, in order.
-    fn delivered(reader: &Self::Reader) -> &[Cxl68Message];
+    /// Queues a message of an agent at an end.
+    ///
+    /// # Errors
+    /// What is wrong with one that must not travel.
+    fn queue(end: &mut Cxl68End<Self>, message: Message) -> Result<(), String>;
+
+    /// The message of an agent that it has carried.
+    fn message(carried: &Self::Message) -> Message;
+
+    /// Shows a message to the hooks of a point; `false`: it is gone.
+    fn shown_message(message: &mut Self::Message, hooks: &Hooks, at: (HookPoint, Direction)) -> bool;
 
     /// Takes a flit off the wire.
     fn receive(end: &mut Cxl68End<Self>, unit: &Self, now_flits: u64);
 }
 
 impl Flit68 for Cxl68Unit {
+    type Message = Cxl68Message;
     type Slots = [u128; 4];
+    type Kept = Cxl68Unit;
     type Reader = Unpacker;
 
     fn control(control: Control) -> Self {
@@ -98,8 +118,12 @@ impl Flit68 for Cxl68Unit {
         });
     }
 
-    fn kept(&self) -> Self {
+    fn kept(&self) -> Cxl68Unit {
         *self
+    }
+
+    fn again(kept: Cxl68Unit) -> Self {
+        kept
     }
 
     #[inline]
@@ -129,8 +153,18 @@ impl Flit68 for Cxl68Unit {
         reader.rollover()
     }
 
-    fn delivered(reader: &Unpacker) -> &[Cxl68Message] {
-        reader.delivered()
+    fn queue(end: &mut Cxl68End, message: Message) -> Result<(), String> {
+        let spelled = message.to_cxl68().map_err(|error| error.to_string())?;
+        end.send(spelled).map_err(|error| error.to_string())
+    }
+
+    fn message(carried: &Cxl68Message) -> Message {
+        Message::from_cxl68(carried)
+    }
+
+    fn shown_message(message: &mut Cxl68Message, hooks: &Hooks, at: (HookPoint, Direction)) -> bool {
+        let data = message.data.as_mut().map(|data| &mut data.bytes);
+        hooks.message(at, message.class.def(), &mut message.bits, data)
     }
 
     fn receive(end: &mut Cxl68End, unit: &Self, now_flits: u64) {
@@ -144,7 +178,9 @@ fn watched(mut unit: Cxl68Unit, hooks: &Hooks, point: HookPoint, way: Direction)
 }
 
 impl Flit68 for Content68 {
+    type Message = Message;
     type Slots = ContentSlots;
+    type Kept = ();
     type Reader = ContentReader;
 
     fn control(control: Control) -> Self {
@@ -162,8 +198,10 @@ impl Flit68 for Content68 {
     /// It has none, and an end without bytes does not tell viral.
     fn spoil_crc(&mut self, _: CrcSpoil) {}
 
-    /// Its messages have moved to the peer, and nothing is ever asked for again.
-    fn kept(&self) -> Self {
+    /// Nothing: its messages have moved to the peer, and it is never asked for again.
+    fn kept(&self) {}
+
+    fn again((): ()) -> Self {
         Content68::AllData
     }
 
@@ -194,8 +232,20 @@ impl Flit68 for Content68 {
         reader.rollover()
     }
 
-    fn delivered(reader: &ContentReader) -> &[Cxl68Message] {
-        reader.delivered()
+    #[inline]
+    fn queue(end: &mut Cxl68End<Content68>, mut message: Message) -> Result<(), String> {
+        packable::pass(&mut message, &end.config().link).map_err(|error| error.to_string())?;
+        end.send(message).map_err(|error| error.to_string())
+    }
+
+    #[inline]
+    fn message(carried: &Message) -> Message {
+        *carried
+    }
+
+    #[inline]
+    fn shown_message(_: &mut Message, _: &Hooks, _: (HookPoint, Direction)) -> bool {
+        true
     }
 
     fn receive(end: &mut Cxl68End<Content68>, unit: &Self, now_flits: u64) {

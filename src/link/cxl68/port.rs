@@ -275,7 +275,7 @@ impl<U: Flit68> ByClass for Cxl68End<U> {
         if class == Class::H2dReq && self.arrived_before(Class68::H2dRsp, Class68::H2dReq) {
             return None;
         }
-        Cxl68End::take_class(self, class.on_cxl68()?).map(|message| Message::from_cxl68(&message))
+        Cxl68End::take_class(self, class.on_cxl68()?).map(|message| U::message(&message))
     }
 
     fn waits(&self, class: Class) -> usize {
@@ -292,13 +292,13 @@ impl<U: Flit68> Carries<Message> for Cxl68End<U> {
         self.queued() < PACKER_DEPTH
     }
 
+    #[inline]
     fn send(&mut self, message: Message) -> Result<(), Violation> {
-        let refused = |text: &str| finding("CXL68-MSG-13", "an illegal message", "a legal one", text);
-        let message = message.to_cxl68().map_err(|e| refused(&e.to_string()))?;
-        Cxl68End::send(self, message).map_err(|e| refused(&e.to_string()))
+        U::queue(self, message).map_err(|text| finding("CXL68-MSG-13", "an illegal message", "a legal one", &text))
     }
 
+    #[inline]
     fn take(&mut self) -> Option<Message> {
-        self.take_as(Message::from_cxl68)
+        self.take_as(U::message)
     }
 }

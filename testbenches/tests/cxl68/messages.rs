@@ -4,7 +4,7 @@ use super::common::*;
 use scalepool_protocols::cxl::cxl68::code::*;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::message::*;
-use scalepool_protocols::cxl::cxl68::packer::{Cxl68Refused, admit};
+use scalepool_protocols::cxl::cxl68::packable::{Cxl68Refused, admit};
 use scalepool_protocols::cxl::cxl68::slot;
 use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Size};
 use scalepool_protocols::registry;

@@ -18,9 +18,9 @@ use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Cxl68ConfigError};
 use scalepool_protocols::cxl::cxl68::content::Content68;
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::packer::{Cxl68Refused, Packer};
+use scalepool_protocols::cxl::cxl68::packable::{Cxl68Refused, Packable};
+use scalepool_protocols::cxl::cxl68::packer::Packer;
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
-use scalepool_protocols::cxl::cxl68::stream::Cxl68Message;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::fifo::Fifo;
 use std::collections::VecDeque;
@@ -125,10 +125,10 @@ struct Init {
 #[derive(Debug, Clone)]
 pub struct Cxl68End<U: Flit68 = Cxl68Unit> {
     config: EndConfig,
-    packer: Packer,
+    packer: Packer<U::Message>,
     reader: U::Reader,
     credits: CreditBook,
-    buffer: RetryBuffer<U>,
+    buffer: RetryBuffer<U::Kept>,
     local: LocalRetry,
     remote: Remote,
     init: Init,
@@ -156,7 +156,7 @@ pub struct Cxl68End<U: Flit68 = Cxl68Unit> {
     peer_viral: Option<u16>,
     halted: Option<&'static str>,
     received: u64,
-    inbox: Fifo<Cxl68Message>,
+    inbox: Fifo<U::Message>,
     /// Empty slots of received flits, for flits to be sent: a flit takes 140 instructions less than with memory of its own.
     spares: Vec<U::Slots>,
     events: Vec<LinkEvent>,
@@ -256,8 +256,9 @@ impl<U: Flit68> Cxl68End<U> {
     ///
     /// # Errors
     /// A message that must not travel in this mode.
-    pub fn send(&mut self, mut message: Cxl68Message) -> Result<(), Cxl68Refused> {
-        if !self.hooks_message((HookPoint::PackerIn, Direction::Tx), &mut message) {
+    #[inline]
+    pub fn send(&mut self, mut message: U::Message) -> Result<(), Cxl68Refused> {
+        if !U::shown_message(&mut message, &self.hooks, (HookPoint::PackerIn, Direction::Tx)) {
             return Ok(());
         }
         self.packer.push(message)
@@ -275,23 +276,23 @@ impl<U: Flit68> Cxl68End<U> {
     }
 
     /// Takes the next received message out of its buffer; its credit becomes due for return.
-    pub fn take(&mut self) -> Option<Cxl68Message> {
+    pub fn take(&mut self) -> Option<U::Message> {
         self.take_as(|message| *message)
     }
 
     /// [`Cxl68End::take`] of what `read` makes of the message where it lies.
     #[inline]
-    pub fn take_as<T>(&mut self, read: impl FnOnce(&Cxl68Message) -> T) -> Option<T> {
+    pub fn take_as<T>(&mut self, read: impl FnOnce(&U::Message) -> T) -> Option<T> {
         let message = self.inbox.first()?;
-        self.credits.freed(message.class);
+        self.credits.freed(message.class());
         let item = read(message);
         self.inbox.drop_first();
         Some(item)
     }
 
     /// Takes the next received message of a class out of its buffer.
-    pub fn take_class(&mut self, class: Class) -> Option<Cxl68Message> {
-        let at = self.inbox.iter().position(|m| m.class == class)?;
+    pub fn take_class(&mut self, class: Class) -> Option<U::Message> {
+        let at = self.inbox.iter().position(|m| m.class() == class)?;
         let message = self.inbox.remove(at);
         self.credits.freed(class);
         Some(message)
@@ -299,12 +300,12 @@ impl<U: Flit68> Cxl68End<U> {
 
     /// Whether a received message of class `first` lies in front of the next one of class `second`.
     pub fn arrived_before(&self, first: Class, second: Class) -> bool {
-        self.inbox.iter().find(|m| m.class == first || m.class == second).is_some_and(|m| m.class == first)
+        self.inbox.iter().map(Packable::class).find(|class| [first, second].contains(class)) == Some(first)
     }
 
     /// Class of the message that [`Cxl68End::take`] would give.
     pub fn next_class(&self) -> Option<Class> {
-        self.inbox.first().map(|m| m.class)
+        self.inbox.first().map(Packable::class)
     }
 
     /// Takes hooks; those of before are gone.
@@ -315,11 +316,6 @@ impl<U: Flit68> Cxl68End<U> {
     /// Its hooks.
     pub fn hooks(&self) -> &Hooks {
         &self.hooks
-    }
-
-    fn hooks_message(&self, at: (HookPoint, Direction), message: &mut Cxl68Message) -> bool {
-        let data = message.data.as_mut().map(|data| &mut data.bytes);
-        self.hooks.message(at, message.class.def(), &mut message.bits, data)
     }
 
     /// Shows a unit to the hooks of a point; `None`: it is gone.
@@ -420,7 +416,7 @@ impl<U: Flit68> Cxl68End<U> {
     }
 
     /// Retry buffer.
-    pub fn buffer(&self) -> &RetryBuffer<U> {
+    pub fn buffer(&self) -> &RetryBuffer<U::Kept> {
         &self.buffer
     }
 

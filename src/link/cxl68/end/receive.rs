@@ -149,6 +149,22 @@ impl Cxl68End {
         self.deliver();
     }
 
+    fn deliver(&mut self) {
+        let at = (HookPoint::PackerOut, Direction::Rx);
+        if !self.hooks.watches(at.0, at.1) {
+            self.inbox.extend(self.reader.delivered());
+            return;
+        }
+        for mut message in self.reader.delivered().iter().copied() {
+            if Cxl68Unit::shown_message(&mut message, &self.hooks, at) {
+                self.inbox.push(message);
+            } else {
+                // It was in a buffer, which is free again.
+                self.credits.freed(message.class);
+            }
+        }
+    }
+
     fn bad_crc(&mut self, unit: &Cxl68Unit) {
         if self.reports_repairs {
             let [found, expected] = [unit.tail(), unit.expected_crc()].map(|crc| format!("{crc:#06x}"));
@@ -202,8 +218,8 @@ impl Cxl68End<Content68> {
 
     /// In NORMAL the stream is in step.
     fn receive_normal(&mut self, content: &Content68) {
-        let rollover_before = self.reader.rollover();
-        let chunk_slots = self.reader.read(content);
+        let (rollover_before, before) = (self.reader.rollover(), self.inbox.len());
+        let chunk_slots = self.reader.read(content, &mut self.inbox);
         self.coverage.record_content(self.config.dir.opposite(), content, rollover_before);
         self.clean_flit();
         match content {
@@ -216,25 +232,31 @@ impl Cxl68End<Content68> {
             Content68::Protocol(..) | Content68::AllData => {
                 self.frames = 0;
                 self.retryable();
-                self.protocol(content, chunk_slots);
+                if !self.takes(content, chunk_slots) {
+                    self.inbox.truncate(before);
+                }
             }
         }
     }
 
-    fn protocol(&mut self, content: &Content68, chunk_slots: u8) {
+    /// Takes what a flit says; `false`: nothing of it is delivered.
+    fn takes(&mut self, content: &Content68, chunk_slots: u8) -> bool {
         if self.too_early("a protocol flit") {
-            return;
+            return false;
         }
         if let Content68::Protocol(header, messages) = content {
             let flit = (self.config.dir.opposite(), header, messages);
-            self.judged(check::content(flit, chunk_slots, self.reader.rollover(), &self.config.link));
+            let found = check::content(flit, chunk_slots, self.reader.rollover(), &self.config.link);
+            if !found.is_empty() {
+                self.judged(found);
+            }
             if self.halted.is_some() {
-                return;
+                return false;
             }
             self.header(header);
-            messages.iter().for_each(|placed| self.spends_credit(placed.slot.into(), placed.message.class));
+            messages.iter().for_each(|placed| self.spends_credit(placed.slot.into(), placed.place.class));
         }
-        self.deliver();
+        true
     }
 }
 
@@ -430,21 +452,6 @@ impl<U: Flit68> Cxl68End<U> {
         if !self.credits.arrived(class) {
             let text = format!("{} received in slot {slot} although the sender has no credit for it", class.def().name);
             self.event(Severity::Protocol, finding("CXL68-CRD-04", "a message", "no message", &text));
-        }
-    }
-
-    fn deliver(&mut self) {
-        if !self.hooks.watches(HookPoint::PackerOut, Direction::Rx) {
-            self.inbox.extend(U::delivered(&self.reader));
-            return;
-        }
-        for mut message in U::delivered(&self.reader).iter().copied() {
-            if self.hooks_message((HookPoint::PackerOut, Direction::Rx), &mut message) {
-                self.inbox.push(message);
-            } else {
-                // It was in a buffer, which is free again.
-                self.credits.freed(message.class);
-            }
         }
     }
 }

@@ -203,7 +203,7 @@ impl<U: Flit68> Cxl68End<U> {
         self.run = (flit.rollover_after > 3).then_some(next);
         self.stats.replayed += 1;
         self.uses = LineTimeParts::all(Use::Replay);
-        self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, flit.unit)
+        self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, U::again(flit.unit))
     }
 
     fn replay(&mut self) -> Option<U> {
@@ -211,7 +211,7 @@ impl<U: Flit68> Cxl68End<U> {
         self.run = (flit.rollover_after > 3).then_some(self.buffer.rd_ptr());
         self.stats.replayed += 1;
         self.uses = LineTimeParts::all(Use::Replay);
-        self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, flit.unit)
+        self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, U::again(flit.unit))
     }
 
     /// A new retryable flit, if one is due and may be sent.

@@ -1,20 +1,18 @@
 //! `scalepool inspect`: flits out of a wave of any simulator.
 
 use super::inspect_dram::DramArgs;
+use super::inspect_files::{InspectFiles, OpenFiles};
 use super::{Status, counted, print_json, report};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_forms::input::read_text;
 use scalepool_forms::violation;
-use scalepool_inspect::{Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect, is_fst};
+use scalepool_inspect::{Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect_in_detail, is_fst};
 use scalepool_link::health::LinkHealth;
-use scalepool_trace::jsonl::JsonlSink;
-use scalepool_trace::output::{self, FileError, PartFile};
-use scalepool_trace::{Sink, TraceFilter, TraceHeader};
+use scalepool_trace::output::PartFile;
 use serde_json::{Map as Object, Value, json};
 use std::env;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -35,9 +33,8 @@ pub(super) struct Inspect {
     map: Option<PathBuf>,
     #[command(flatten)]
     dram: DramArgs,
-    /// Write the flits and violations as a trace of JSON lines, which `diff` reads.
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    files: InspectFiles,
     /// Print the figures of each watched end of a link: states, replays, Naks, errors, repairs, credits.
     #[arg(long)]
     health: bool,
@@ -117,29 +114,26 @@ testbenches/maps/ has the maps of this repository's benches; testbenches/python/
 
 impl Inspect {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
-        if let Some(given) = env::var_os(INNER) {
+        if env::var_os(INNER).is_some() {
             // A signal that ends the process outside ends this one.
             rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
-            let open = |_| File::options().write(true).open(&given).map_err(FileError::of(Path::new(&given)));
-            let trace = self.trace.as_ref().map(open).transpose()?;
-            return self.print_all(&self.inspection(trace)?, out);
+            let made = (0..).map_while(|n| env::var_os(made_variable(n))).map(PathBuf::from);
+            return self.print_all(&self.inspection(InspectFiles::open_made(made)?)?, out);
         }
         if let Some(trace) = &self.dram.dram {
             return self.dram.judge(trace, self.json, out);
         }
-        let traces: Vec<&Path> = self.trace.as_deref().into_iter().collect();
-        output::check_apart(&traces, &[], &[self.wave(), self.map()])?;
-        let (mut part, file) = self.trace.as_deref().map(PartFile::create).transpose()?.unzip();
-        let keep = |part: &mut Option<PartFile>| part.as_mut().map_or(Ok(()), PartFile::keep);
+        self.files.check(&[self.wave(), self.map()])?;
+        let (mut parts, files) = self.files.create()?;
         if is_fst(self.wave()) {
-            let status = self.run_apart(part.as_ref().map_or(Path::new(""), PartFile::written_at))?;
+            let status = self.run_apart(&parts)?;
             if !matches!(status, Status::Refused) {
-                keep(&mut part)?;
+                parts.iter_mut().try_for_each(PartFile::keep)?;
             }
             return Ok(status);
         }
-        let inspection = self.inspection(file)?;
-        keep(&mut part)?;
+        let inspection = self.inspection(files)?;
+        parts.iter_mut().try_for_each(PartFile::keep)?;
         self.print_all(&inspection, out)
     }
 
@@ -153,16 +147,15 @@ impl Inspect {
         self.map.as_deref().unwrap_or(Path::new(""))
     }
 
-    /// Reads map and wave and writes the trace.
-    fn inspection(&self, trace: Option<File>) -> anyhow::Result<Inspection> {
+    /// Reads map and wave and writes the files.
+    fn inspection(&self, files: OpenFiles) -> anyhow::Result<Inspection> {
         let map_path = self.map().display().to_string();
         // An error of the system alone would be taken for one of stdout.
         let text = read_text(self.map(), MAP_BYTES).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
         let map = Map::read(&text, &map_path)?;
-        let inspection = beside_stdout(|| inspect(self.wave(), map, &map_path))??;
-        if let (Some(file), Some(path)) = (trace, &self.trace) {
-            write_trace(file, &inspection).map_err(FileError::of(path))?;
-        }
+        let detail = self.files.detail();
+        let inspection = beside_stdout(|| inspect_in_detail(self.wave(), map, &map_path, detail))??;
+        self.files.write(files, self.wave(), &inspection)?;
         Ok(inspection)
     }
 
@@ -192,17 +185,23 @@ impl Inspect {
     }
 }
 
-/// Set for the process that reads an FST, to the file for its trace: the process outside has made it, and removes it when
-/// the reader breaks down.
+/// Set for the process that reads an FST. The process outside has made the files that it writes, and removes them when the
+/// reader breaks down.
 const INNER: &str = "SCALEPOOL_INSPECT_INNER";
+
+/// Variable with the path of the file of a number that the process outside has made.
+fn made_variable(n: usize) -> String {
+    format!("{INNER}_{n}")
+}
 
 impl Inspect {
     /// The same in a process of its own. A damaged FST can ask its reader for any amount of memory, at which the system ends
     /// the process, and nothing in it can turn that into an error.
-    fn run_apart(&self, trace: &Path) -> anyhow::Result<Status> {
+    fn run_apart(&self, parts: &[PartFile]) -> anyhow::Result<Status> {
         let program = env::current_exe().context("the program cannot be found again")?;
         let mut inner = Command::new(program);
-        inner.args(env::args_os().skip(1)).env(INNER, trace).stdin(Stdio::null()).stderr(Stdio::piped());
+        inner.args(env::args_os().skip(1)).env(INNER, "1").stdin(Stdio::null()).stderr(Stdio::piped());
+        inner.envs(parts.iter().enumerate().map(|(n, part)| (made_variable(n), part.written_at())));
         let ended = inner.spawn()?.wait_with_output()?;
         let status = match ended.status.code() {
             Some(0) => Status::Good,
@@ -227,17 +226,6 @@ fn beside_stdout<T>(what: impl FnOnce() -> T) -> anyhow::Result<T> {
     stdout.flush()?;
     rustix::stdio::dup2_stdout(kept)?;
     Ok(done)
-}
-
-fn write_trace(file: File, inspection: &Inspection) -> io::Result<()> {
-    // A wave knows neither scenario nor seed; `diff --mask scenario_hash,seed` leaves them out.
-    let header =
-        TraceHeader { model_version: env!("CARGO_PKG_VERSION").to_owned(), scenario_hash: String::new(), seed: 0 };
-    let mut hub = inspection.records();
-    let sink = JsonlSink::new(BufWriter::new(file), &header, hub.places(), TraceFilter::default());
-    let mut sink = sink.map_err(|e| io::Error::other(e.to_string()))?;
-    hub.drain_into(&mut [&mut sink])?;
-    sink.finish()
 }
 
 /// What would be missed without a word.

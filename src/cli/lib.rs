@@ -27,6 +27,7 @@ mod golden;
 mod health;
 mod inspect;
 mod inspect_dram;
+mod inspect_files;
 mod list;
 mod litmus;
 mod run;

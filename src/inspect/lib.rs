@@ -19,6 +19,8 @@
 #![warn(missing_docs)]
 
 mod coherence;
+mod decoded;
+pub mod health;
 mod link;
 pub mod map;
 mod retimer;
@@ -28,7 +30,9 @@ mod transactions;
 mod vcd;
 mod wave;
 
+use map::Interface;
 pub use map::Map;
+use health::HealthHistory;
 use scalepool_link::health::LinkHealth;
 use scalepool_link::hook::Direction;
 use stream::Judged;
@@ -36,7 +40,7 @@ pub use stream::{SeenUnit, WaveViolation};
 pub use wave::is_fst;
 
 use scalepool_protocols::wire::Violation;
-use scalepool_trace::{Body, Hub, PlaceKind, RecordKind, Stamp};
+use scalepool_trace::{Body, Hub, PlaceKind, RecordKind, Stamp, TimeAxis};
 use std::path::Path;
 
 /// Why a waveform or a map cannot be used.
@@ -96,8 +100,21 @@ pub struct Inspection {
     pub counts: Vec<InterfaceCount>,
     /// Figures of the end that each link of the map watches, since its last reset.
     pub health: Vec<(String, LinkHealth)>,
-    /// The map cannot be used.
+    /// How they went, where [`InspectDetail::history`] asks for it; else without a signal.
+    pub history: Vec<(String, HealthHistory)>,
+    /// Unit and end of the times of the wave.
+    pub axis: TimeAxis,
+    /// Signals of each interface, in order of the map, as viewers name them.
+    pub signals: Vec<(String, Vec<String>)>,
+    /// The map that was used.
     pub map: Map,
+}
+
+/// What is wanted beside units and findings; each part costs time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct InspectDetail {
+    /// How the figures of the watched ends went.
+    pub history: bool,
 }
 
 /// Reads a waveform and judges it.
@@ -105,15 +122,29 @@ pub struct Inspection {
 /// # Errors
 /// See [`InspectError`].
 pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, InspectError> {
+    inspect_in_detail(path, map, map_path, InspectDetail::default())
+}
+
+/// [`inspect`] with more of what it sees on the way.
+///
+/// # Errors
+/// See [`InspectError`].
+pub fn inspect_in_detail(
+    path: &Path,
+    map: Map,
+    map_path: &str,
+    detail: InspectDetail,
+) -> Result<Inspection, InspectError> {
     let mut wave = wave::Wave::open(path)?;
-    let (mut streams, mut edges) = (Vec::new(), Vec::new());
+    let (mut streams, mut edges, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     for (n, interface) in map.interface.iter().enumerate() {
         let signals = sample::Signals::find(&mut wave, map.scope.as_deref(), interface, map_path)?;
         let mut stream = stream::Stream::new(n, interface, &signals);
         edges.push(sample::beats(&wave, interface, &signals, &mut stream));
         streams.push(stream);
+        shown.push((interface.name.clone(), signals.shown(&wave)));
     }
-    let (mut judged, health) = judged(&map, map_path, &streams)?;
+    let JudgedMap { mut judged, health, history } = judged(&map, map_path, &streams, detail)?;
     retimer::judge(&map, map_path, &streams, &mut judged)?;
     let (mut seen, mut counts) = (Vec::new(), Vec::new());
     for (((interface, stream), edges), judged) in map.interface.iter().zip(streams).zip(edges).zip(judged) {
@@ -129,26 +160,36 @@ pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, Insp
     }
     // The sort is stable: at one time and interface the order is that of the stream.
     seen.sort_by_key(|s| (s.t_fs, s.interface));
-    Ok(Inspection { seen, counts, health, map })
+    Ok(Inspection { seen, counts, health, history, axis: wave.axis(), signals: shown, map })
 }
 
 /// The findings for each interface, and the figures of each watched end by the name of its link.
-type JudgedMap = (Vec<Option<Judged>>, Vec<(String, LinkHealth)>);
+struct JudgedMap {
+    judged: Vec<Option<Judged>>,
+    health: Vec<(String, LinkHealth)>,
+    history: Vec<(String, HealthHistory)>,
+}
 
 /// The findings of the map's watchers for each interface. Where two watchers see one interface, the findings are those
 /// of the watcher of the sending end. Beside them the figures of each watched end.
-fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<JudgedMap, InspectError> {
+fn judged(
+    map: &Map,
+    map_path: &str,
+    streams: &[stream::Stream],
+    detail: InspectDetail,
+) -> Result<JudgedMap, InspectError> {
     let mut judged = vec![None; streams.len()];
     let mut heard = judged.clone();
-    let (mut said, mut health) = (Vec::new(), Vec::new());
+    let (mut said, mut health, mut history) = (Vec::new(), Vec::new(), Vec::new());
     for link in &map.link {
         let wrong = |text| InspectError::Map { path: map_path.to_owned(), text };
         let config = map.watch_config(link).map_err(wrong)?;
         let places = map.places(link).map_err(wrong)?;
         let [receives, sends] = places;
-        let link::Watched { health: of_end, judged: [rx, tx], said: of_link } =
-            link::watch(&config, &streams[receives], &streams[sends]);
+        let link::Watched { health: of_end, history: went, judged: [rx, tx], said: of_link } =
+            link::watch(&config, &streams[receives], &streams[sends], detail.history);
         health.push((link.name.clone(), of_end));
+        history.push((link.name.clone(), went));
         (heard[receives], judged[sends]) = (Some(rx), Some(tx));
         said.push((link.name.as_str(), places, of_link));
     }
@@ -180,7 +221,7 @@ fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Judge
         let found = transactions::judge(table, protocol, &judged_links.collect::<Vec<_>>());
         keep(found, &links.iter().map(|(_, places, _)| *places).collect::<Vec<_>>());
     }
-    Ok((judged, health))
+    Ok(JudgedMap { judged, health, history })
 }
 
 impl Inspection {

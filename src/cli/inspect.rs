@@ -7,6 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_forms::input::read_text;
 use scalepool_forms::violation;
+use scalepool_inspect::told::{fields, messages, time_ns};
 use scalepool_inspect::{Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect_in_detail, is_fst};
 use scalepool_link::health::LinkHealth;
 use scalepool_trace::output::PartFile;
@@ -252,24 +253,6 @@ fn is_idle(seen: &SeenUnit) -> bool {
     seen.broken.is_empty() && !carries && messages.is_empty()
 }
 
-/// Every message in a flit object that is there, wherever it stands.
-fn messages(form: &Value) -> Vec<(&str, &Object<String, Value>)> {
-    let mut found = Vec::new();
-    match form {
-        Value::Object(object) => match (object.get("layout"), object.get("fields")) {
-            (Some(Value::String(layout)), Some(Value::Object(fields))) => {
-                if fields.get("valid").is_none_or(|valid| valid != 0) {
-                    found.push((layout.as_str(), fields));
-                }
-            }
-            _ => found.extend(object.values().flat_map(messages)),
-        },
-        Value::Array(values) => found.extend(values.iter().flat_map(messages)),
-        _ => (),
-    }
-    found
-}
-
 fn print(out: &mut dyn Write, name: &str, seen: &SeenUnit) -> io::Result<()> {
     write!(out, "{} {name}", time(seen.t_fs))?;
     if let Some(form) = &seen.form {
@@ -291,23 +274,9 @@ fn print(out: &mut dyn Write, name: &str, seen: &SeenUnit) -> io::Result<()> {
     Ok(())
 }
 
-/// Fields that are not 0, as ` name=value`.
-fn fields(values: Option<&Object<String, Value>>) -> String {
-    let told = values.into_iter().flatten().filter(|(name, value)| {
-        name.as_str() != "valid" && **value != 0 && value.as_str() != Some("0x0") && !name.starts_with("rsvd")
-    });
-    let text = |name: &str, value: &Value| match (value.as_u64(), value.as_str()) {
-        (Some(number), _) if name.contains("address") => format!("{number:#x}"),
-        (_, Some(name)) => name.to_owned(),
-        _ => value.to_string(),
-    };
-    told.map(|(name, value)| format!(" {name}={}", text(name, value))).collect()
-}
-
 /// A time in ns, exact.
 fn time(t_fs: u64) -> String {
-    const FS_PER_NS: u64 = 1_000_000;
-    format!("{}.{:06} ns", t_fs / FS_PER_NS, t_fs % FS_PER_NS)
+    format!("{} ns", time_ns(t_fs))
 }
 
 fn summary(out: &mut dyn Write, counts: &[InterfaceCount]) -> io::Result<()> {

@@ -32,6 +32,9 @@ pub(super) struct InspectFiles {
     /// ending .source.gtkw). Needs --fst or --vcd.
     #[arg(long, value_name = "FILE")]
     gtkw: Option<PathBuf>,
+    /// Write a page for a browser: all units with filters, the bytes of each with the fields in them, findings. It needs no network.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Start of the time window of these files, in femtoseconds.
     #[arg(long, value_name = "FS")]
     wave_from: Option<u64>,
@@ -48,6 +51,7 @@ enum FileKind {
     Fst,
     Save,
     SourceSave,
+    Page,
 }
 
 /// The open files, in the order of [`InspectFiles::wanted`].
@@ -63,6 +67,7 @@ impl InspectFiles {
             (FileKind::Fst, self.fst.clone()),
             (FileKind::Save, self.gtkw.clone()),
             (FileKind::SourceSave, source_save),
+            (FileKind::Page, self.html.clone()),
         ];
         all.into_iter().filter_map(|(kind, path)| Some((kind, path?))).collect()
     }
@@ -90,7 +95,7 @@ impl InspectFiles {
             anyhow::bail!("{}: found a pipe or a device for a save file, expected a file", save.display());
         }
         if (self.wave_from.is_some() || self.wave_to.is_some()) && !self.any() {
-            anyhow::bail!("time window: found no output that it applies to, expected a wave or a trace");
+            anyhow::bail!("time window: found no output that it applies to, expected a wave, a trace or a page");
         }
         self.filter()?;
         let wanted = self.wanted();
@@ -151,6 +156,11 @@ impl InspectFiles {
                         PartFile::write(&code, text.as_bytes())?;
                     }
                     view = Some(made);
+                }
+                FileKind::Page => {
+                    let name = wave.file_name().unwrap_or_default().to_string_lossy();
+                    let page = inspection.page(&name, &self.filter()?);
+                    (&file).write_all(page.as_bytes()).map_err(&wrong)?;
                 }
                 FileKind::SourceSave => {
                     let text = view.as_ref().map_or("", |view| view.source.as_str());

@@ -8,7 +8,8 @@ use clap::Args;
 use scalepool_forms::input::read_text;
 use scalepool_forms::violation;
 use scalepool_inspect::told::{fields, messages, time_ns};
-use scalepool_inspect::{Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect_in_detail, is_fst};
+use scalepool_inspect::waiver::{CalendarDay, WaivedFinding};
+use scalepool_inspect::{InspectDetail, Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect_in_detail, is_fst};
 use scalepool_link::health::LinkHealth;
 use scalepool_trace::output::PartFile;
 use serde_json::{Map as Object, Value, json};
@@ -17,6 +18,7 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 /// Decode the flits in a VCD or FST file of any simulator and check the protocol rules.
 ///
@@ -39,6 +41,9 @@ pub(super) struct Inspect {
     /// Print the figures of each watched end of a link: states, replays, Naks, errors, repairs, credits.
     #[arg(long)]
     health: bool,
+    /// The day for which waivers count, YYYY-MM-DD [default: today, UTC].
+    #[arg(long, value_name = "DAY", value_parser = CalendarDay::read)]
+    today: Option<CalendarDay>,
     /// Print empty flits too.
     #[arg(long)]
     all: bool,
@@ -111,6 +116,17 @@ UALink.
   answer_ns = 1000            # optional: longest time from a request to its last answer; not checked if left out
   ends_at_rest = false        # optional: at the end of the wave every request has been answered
 
+A [[waiver]] takes a broken rule out of the result, up to a day; [severity] makes rules warnings, or ignores them:
+
+  [[waiver]]
+  rule = \"CXL68-PCK-06\"       # the rule that may be broken
+  interface = \"link.down\"     # optional: on this interface alone
+  until = \"2027-03-31\"        # optional: the last day on which the waiver holds
+  reason = \"issue 12\"
+
+  [severity]
+  \"CXL68-CRC-01\" = \"warning\"  # or \"ignore\"
+
 testbenches/maps/ has the maps of this repository's benches; testbenches/python/PASSIVE.md explains the keys of a [[link]].";
 
 impl Inspect {
@@ -154,7 +170,9 @@ impl Inspect {
         // An error of the system alone would be taken for one of stdout.
         let text = read_text(self.map(), MAP_BYTES).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
         let map = Map::read(&text, &map_path)?;
-        let detail = self.files.detail();
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let today = self.today.unwrap_or(CalendarDay::of_unix_time(now));
+        let detail = InspectDetail { today: Some(today), ..self.files.detail() };
         let inspection = beside_stdout(|| inspect_in_detail(self.wave(), map, &map_path, detail))??;
         self.files.write(files, self.wave(), &inspection)?;
         Ok(inspection)
@@ -182,6 +200,7 @@ impl Inspect {
         for count in &inspection.counts {
             remark(count);
         }
+        inspection.remarks.iter().for_each(|text| report(text));
         Ok(if inspection.counts.iter().all(|c| c.violations == 0) { Status::Good } else { Status::Finding })
     }
 }
@@ -250,7 +269,7 @@ fn is_idle(seen: &SeenUnit) -> bool {
     let kind = seen.form.as_ref().and_then(|form| form["kind"].as_str()).unwrap_or_default();
     let carries = ["control", "almp", "io", "all-data"].contains(&kind);
     let messages = seen.form.as_ref().map(messages).unwrap_or_default();
-    seen.broken.is_empty() && !carries && messages.is_empty()
+    seen.broken.is_empty() && seen.waived.is_empty() && !carries && messages.is_empty()
 }
 
 fn print(out: &mut dyn Write, name: &str, seen: &SeenUnit) -> io::Result<()> {
@@ -270,6 +289,10 @@ fn print(out: &mut dyn Write, name: &str, seen: &SeenUnit) -> io::Result<()> {
     }
     for broken in &seen.broken {
         writeln!(out, "  broken: {} {} {}", time(broken.t_fs), broken.signal, broken.violation)?;
+    }
+    for WaivedFinding { found, reason } in &seen.waived {
+        let why = reason.as_ref().map_or_else(|| "warning".to_owned(), |reason| format!("waived ({reason})"));
+        writeln!(out, "  {why}: {} {} {}", time(found.t_fs), found.signal, found.violation)?;
     }
     Ok(())
 }
@@ -303,14 +326,24 @@ fn count_object(count: &InterfaceCount) -> Value {
 
 fn object(name: &str, seen: &SeenUnit) -> Value {
     let list = |all: &[WaveViolation]| all.iter().map(broken_object).collect::<Vec<_>>();
-    json!({
+    let mut form = json!({
         "t_fs": seen.t_fs,
         "cycle": seen.cycle,
         "where": name,
         "flit": seen.form,
         "violations": list(&seen.broken),
         "lints": list(&seen.lints),
-    })
+    });
+    // Few maps waive anything, so the key is there only where something is.
+    if !seen.waived.is_empty() {
+        let waived = seen.waived.iter().map(|waived| {
+            let mut object = broken_object(&waived.found);
+            object["reason"] = waived.reason.clone().into();
+            object
+        });
+        form["waived"] = waived.collect();
+    }
+    form
 }
 
 /// The form of a violation, with time and signal before it.

@@ -1,11 +1,16 @@
-//! Files that `scalepool inspect` writes: a trace, a decoded wave with save files of GTKWave.
+//! Files that `scalepool inspect` writes: a trace, a decoded wave with save files of GTKWave, a page, coverage, JUnit.
 //!
 //! All of them appear whole or not at all: they are opened under temporary names before the wave is read. Where the wave is read
 //! in a process of its own, the process outside makes the temporary files and this one writes into them.
 
+use super::coverage;
+use super::junit::{self, JunitCase, JunitFailure};
 use anyhow::Context;
 use clap::Args;
-use scalepool_inspect::{InspectDetail, Inspection};
+use scalepool_export::coverage::CoverageReport;
+use scalepool_inspect::map::Interface;
+use scalepool_inspect::told::time_ns;
+use scalepool_inspect::{InspectDetail, Inspection, WaveViolation};
 use scalepool_trace::fst::FstSink;
 use scalepool_trace::gtkw::{self, DecodedView};
 use scalepool_trace::jsonl::JsonlSink;
@@ -35,6 +40,12 @@ pub(super) struct InspectFiles {
     /// Write a page for a browser: all units with filters, the bytes of each with the fields in them, findings. It needs no network.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Write what was covered, bin by bin, for `coverage`.
+    #[arg(long, value_name = "FILE")]
+    coverage: Option<PathBuf>,
+    /// Write the result as JUnit XML: one case per interface, with the command that runs the same again.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
     /// Start of the time window of these files, in femtoseconds.
     #[arg(long, value_name = "FS")]
     wave_from: Option<u64>,
@@ -52,6 +63,8 @@ enum FileKind {
     Save,
     SourceSave,
     Page,
+    Coverage,
+    Junit,
 }
 
 /// The open files, in the order of [`InspectFiles::wanted`].
@@ -68,6 +81,8 @@ impl InspectFiles {
             (FileKind::Save, self.gtkw.clone()),
             (FileKind::SourceSave, source_save),
             (FileKind::Page, self.html.clone()),
+            (FileKind::Coverage, self.coverage.clone()),
+            (FileKind::Junit, self.junit.clone()),
         ];
         all.into_iter().filter_map(|(kind, path)| Some((kind, path?))).collect()
     }
@@ -79,7 +94,8 @@ impl InspectFiles {
 
     /// What has to be looked at for them.
     pub fn detail(&self) -> InspectDetail {
-        InspectDetail { history: self.vcd.is_some() || self.fst.is_some() }
+        let history = self.vcd.is_some() || self.fst.is_some();
+        InspectDetail { history, coverage: self.coverage.is_some(), today: None }
     }
 
     /// Refuses files that would be written over one another or over an input, and options without the file that they are for.
@@ -162,6 +178,14 @@ impl InspectFiles {
                     let page = inspection.page(&name, &self.filter()?);
                     (&file).write_all(page.as_bytes()).map_err(&wrong)?;
                 }
+                FileKind::Coverage => {
+                    let text = covered(wave, inspection).to_json();
+                    (&file).write_all(text.as_bytes()).map_err(&wrong)?;
+                }
+                FileKind::Junit => {
+                    let text = junit::file(&source(wave), None, &junit::rerun_line(), &cases(inspection));
+                    (&file).write_all(text.as_bytes()).map_err(&wrong)?;
+                }
                 FileKind::SourceSave => {
                     let text = view.as_ref().map_or("", |view| view.source.as_str());
                     (&file).write_all(text.as_bytes()).map_err(&wrong)?;
@@ -215,6 +239,40 @@ impl InspectFiles {
         sink.finish().map_err(&wrong)?;
         Ok(sink.highlights().cloned().context("a wave knows what is worth seeing in it")?)
     }
+}
+
+/// What was inspected, in words.
+fn source(wave: &Path) -> String {
+    format!("inspect {}", wave.file_name().unwrap_or_default().to_string_lossy())
+}
+
+fn covered(wave: &Path, inspection: &Inspection) -> CoverageReport {
+    let mut report = CoverageReport::of(source(wave));
+    coverage::add(&mut report, &inspection.coverage);
+    let broken = inspection.seen.iter().flat_map(|seen| &seen.broken);
+    broken.for_each(|broken| report.add_broken(broken.violation.rule, 1));
+    report
+}
+
+/// A case for each interface.
+fn cases(inspection: &Inspection) -> Vec<JunitCase> {
+    let of = |n: usize| inspection.seen.iter().filter(move |seen| seen.interface == n);
+    let text = |found: &WaveViolation| format!("{} ns {} {}", time_ns(found.t_fs), found.signal, found.violation);
+    let case = |(n, interface): (usize, &Interface)| JunitCase {
+        name: interface.name.clone(),
+        failures: of(n)
+            .flat_map(|seen| &seen.broken)
+            .map(|found| JunitFailure { rule: found.violation.rule.to_owned(), text: text(found) })
+            .collect(),
+        remarks: of(n)
+            .flat_map(|seen| &seen.waived)
+            .map(|waived| {
+                let why = waived.reason.as_ref().map_or_else(|| "warning".to_owned(), |reason| format!("waived, {reason}"));
+                format!("{why}: {}", text(&waived.found))
+            })
+            .collect(),
+    };
+    inspection.map.interface.iter().enumerate().map(case).collect()
 }
 
 /// A wave knows neither scenario nor seed; `diff --mask scenario_hash,seed` leaves them out.

@@ -8,6 +8,7 @@
 
 pub mod c_header;
 pub mod class_package;
+pub mod coverage;
 pub mod gtkwave;
 pub mod markdown;
 mod names;

@@ -19,6 +19,7 @@
 #![warn(missing_docs)]
 
 mod coherence;
+mod coverage;
 mod decoded;
 pub mod health;
 mod link;
@@ -30,14 +31,17 @@ mod stream;
 pub mod told;
 mod transactions;
 mod vcd;
+pub mod waiver;
 mod wave;
 
 use map::Interface;
 pub use map::Map;
 use health::HealthHistory;
+use scalepool_link::coverage::Met;
 use scalepool_link::health::LinkHealth;
 use scalepool_link::hook::Direction;
 use stream::Judged;
+use waiver::CalendarDay;
 pub use stream::{SeenUnit, WaveViolation};
 pub use wave::is_fst;
 
@@ -89,6 +93,8 @@ pub struct InterfaceCount {
     pub units: u64,
     /// Broken rules.
     pub violations: u64,
+    /// Broken rules that are waived or warnings.
+    pub waived: u64,
     /// Beats of an incomplete unit at the end of the waveform.
     pub left_over_beats: usize,
 }
@@ -106,6 +112,10 @@ pub struct Inspection {
     pub history: Vec<(String, HealthHistory)>,
     /// Unit and end of the times of the wave.
     pub axis: TimeAxis,
+    /// Bins of the protocols, where [`InspectDetail::coverage`] asks for them.
+    pub coverage: Vec<Met>,
+    /// What has to be said of waivers.
+    pub remarks: Vec<String>,
     /// Signals of each interface, in order of the map, as viewers name them.
     pub signals: Vec<(String, Vec<String>)>,
     /// The map that was used.
@@ -117,6 +127,10 @@ pub struct Inspection {
 pub struct InspectDetail {
     /// How the figures of the watched ends went.
     pub history: bool,
+    /// Which bins were met.
+    pub coverage: bool,
+    /// The day for which waivers count; `None`: none has expired.
+    pub today: Option<CalendarDay>,
 }
 
 /// Reads a waveform and judges it.
@@ -148,21 +162,27 @@ pub fn inspect_in_detail(
     }
     let JudgedMap { mut judged, health, history } = judged(&map, map_path, &streams, detail)?;
     retimer::judge(&map, map_path, &streams, &mut judged)?;
-    let (mut seen, mut counts) = (Vec::new(), Vec::new());
-    for (((interface, stream), edges), judged) in map.interface.iter().zip(streams).zip(edges).zip(judged) {
+    let coverage = if detail.coverage { coverage::of(&map.interface, &streams, &judged) } else { Vec::new() };
+    let (mut seen, mut left_over) = (Vec::new(), Vec::new());
+    for (stream, judged) in streams.into_iter().zip(judged) {
         let (of_interface, left_over_beats) = stream.finish(judged.as_ref());
-        counts.push(InterfaceCount {
-            name: interface.name.clone(),
-            edges,
-            units: of_interface.iter().filter(|s| s.form.is_some()).count() as u64,
-            violations: of_interface.iter().map(|s| s.broken.len() as u64).sum(),
-            left_over_beats,
-        });
+        left_over.push(left_over_beats);
         seen.extend(of_interface);
     }
+    let remarks = waiver::apply(&map, detail.today.unwrap_or(CalendarDay::FIRST), &mut seen);
+    let of = |n: usize| seen.iter().filter(move |s| s.interface == n);
+    let counts = map.interface.iter().enumerate().map(|(n, interface)| InterfaceCount {
+        name: interface.name.clone(),
+        edges: edges[n],
+        units: of(n).filter(|s| s.form.is_some()).count() as u64,
+        violations: of(n).map(|s| s.broken.len() as u64).sum(),
+        waived: of(n).map(|s| s.waived.len() as u64).sum(),
+        left_over_beats: left_over[n],
+    });
+    let counts = counts.collect();
     // The sort is stable: at one time and interface the order is that of the stream.
     seen.sort_by_key(|s| (s.t_fs, s.interface));
-    Ok(Inspection { seen, counts, health, history, axis: wave.axis(), signals: shown, map })
+    Ok(Inspection { seen, counts, health, history, axis: wave.axis(), coverage, remarks, signals: shown, map })
 }
 
 /// The findings for each interface, and the figures of each watched end by the name of its link.

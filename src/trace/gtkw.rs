@@ -199,8 +199,12 @@ fn head(wave: &str, event: Option<HighlightEvent>, axis: TimeAxis, markers: &[Na
     let shown_fs = event.map_or(0, |event| event.until_fs - event.t_fs);
     let is_wide_enough = |zoom: &u32| shown_fs <= time_of(TAIL_PIXELS, *zoom);
     let zoom = (ZOOM_LOG2_FS..=MOST_ZOOM_LOG2_FS).find(is_wide_enough).unwrap_or(ZOOM_LOG2_FS);
-    let start = axis.steps(event.map_or(0, |event| event.t_fs).saturating_sub(time_of(LEAD_PIXELS, zoom)));
-    let zoom = f64::from(zoom) - (axis.unit_fs() as f64).log2();
+    // A wave with a known end that is shorter than the window fills it.
+    let fills = (axis.end_fs > 0).then(|| (axis.end_fs as f64 * 200.0 / (LEAD_PIXELS + TAIL_PIXELS) as f64).log2());
+    let is_short = fills.is_some_and(|fills| fills < f64::from(zoom));
+    let lead_fs = if is_short { u64::MAX } else { time_of(LEAD_PIXELS, zoom) };
+    let start = axis.steps(event.map_or(0, |event| event.t_fs).saturating_sub(lead_fs));
+    let zoom = fills.filter(|_| is_short).unwrap_or(f64::from(zoom)) - (axis.unit_fs() as f64).log2();
     let place = |t_fs: Option<u64>| t_fs.map_or_else(|| "-1".to_owned(), |t_fs| axis.steps(t_fs).to_string());
     let mut places = vec![place(event.map(|event| event.t_fs))];
     if !markers.is_empty() {

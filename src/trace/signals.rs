@@ -328,7 +328,12 @@ fn show(tree: &mut Tree, path: &str, kind: &PlaceKind) -> Result<Shown, PlaceErr
         PlaceKind::Figures(signals) => {
             ShownBody::Figures(signals.iter().map(|signal| figure(tree, scope, signal)).collect())
         }
-        PlaceKind::Findings => ShownBody::Findings(tree.named(scope, "rule", "scalepool", rule_names::table())),
+        PlaceKind::Findings => {
+            let rule = tree.named(scope, "rule", "scalepool", rule_names::table());
+            // It starts as `none`.
+            tree.vars[rule].is_count = true;
+            ShownBody::Findings(rule)
+        }
     };
     if matches!(body, ShownBody::Figures(_)) {
         return Ok(Shown { violations: None, body });

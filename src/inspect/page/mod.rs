@@ -47,17 +47,24 @@ impl Layouts {
     }
 }
 
-/// What one message says, for the list and its filters: layout, text, opcode, address, tag.
+/// Names of fields that name a transaction.
+const TAG_FIELDS: [&str; 3] = ["tag", "cqid", "uqid"];
+
+/// What one message says, for the list and its filters: layout, all other fields as text, opcode, address, tag.
 fn message(layouts: &mut Layouts, name: &str, fields: &Object) -> Value {
-    let value = |key: &str| fields.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-    let opcode = OPCODE_FIELDS.iter().find_map(|key| value(key)).unwrap_or_default();
-    let address = fields.get("address").and_then(|value| number::from_json(value, "address").ok());
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let field = |names: &[&str]| names.iter().find_map(|key| fields.get_key_value(*key));
+    let (opcode, tag) = (field(&OPCODE_FIELDS), field(&TAG_FIELDS));
+    let address = fields.get_key_value("address");
+    let told_apart: Vec<&String> = [opcode, tag, address].into_iter().flatten().map(|(key, _)| key).collect();
+    let rest: Object = fields.iter().filter(|(key, _)| !told_apart.contains(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
+    let address = address.and_then(|(_, value)| number::from_json(value, "address").ok());
     json!([
         layouts.named(name),
-        told::fields(Some(fields)).trim_start(),
-        opcode,
+        told::fields(Some(&rest)).trim_start(),
+        opcode.map_or_else(String::new, |(_, value)| text(value)),
         address.map(|address| format!("{address:#x}")),
-        value("tag").or_else(|| value("cqid")).or_else(|| value("uqid")),
+        tag.map(|(_, value)| text(value)),
     ])
 }
 
@@ -113,8 +120,10 @@ impl Inspection {
         // In a script a `<` could end it, and U+2028 could end a line.
         let data = data.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
         let title = wave.replace('&', "&amp;").replace('<', "&lt;");
-        let slots = [("@title@", title.as_str()), ("@style@", STYLE), ("@script@", SCRIPT), ("@data@", &data)];
-        slots.into_iter().fold(FRAME.to_owned(), |page, (slot, text)| page.replacen(slot, text, 1))
+        // The data comes last, so that nothing in it is taken for a place of another part.
+        let page = FRAME.replace("@title@", &title);
+        let parts = [("@style@", STYLE), ("@script@", SCRIPT), ("@data@", &data)];
+        parts.into_iter().fold(page, |page, (place, text)| page.replacen(place, text, 1))
     }
 
     fn unit(&self, layouts: &mut Layouts, seen: &SeenUnit) -> Value {
@@ -144,6 +153,7 @@ impl Inspection {
             "p": parts.collect::<Vec<_>>(),
             "v": seen.broken.iter().map(finding).collect::<Vec<_>>(),
             "l": seen.lints.iter().map(finding).collect::<Vec<_>>(),
+            "w": seen.waived.iter().map(|waived| json!([finding(&waived.found), waived.reason])).collect::<Vec<_>>(),
             "h": number::hex(&seen.bytes),
         })
     }

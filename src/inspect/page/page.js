@@ -98,8 +98,14 @@ function recall() {
 
 // ---- the list ---------------------------------------------------------------------------------------------------------
 
+// What it does, where, under which tag, then all else.
+function contentOf(message) {
+  const [, rest, opcode, address, tag] = message;
+  return [opcode, address, tag === null ? "" : `tag ${tag}`, rest].filter(Boolean).join(" ");
+}
+
 function textOf(unit) {
-  const messages = unit.m.map((message) => `${layoutOf(message)} ${message[1]}`.trim());
+  const messages = unit.m.map((message) => `${layoutOf(message)} ${contentOf(message)}`.trim());
   return [...unit.v.map((found) => found[0]), ...messages].join("; ");
 }
 
@@ -117,7 +123,7 @@ function row(n) {
   const line = made("div", undefined, `row ${dir}${unit.v.length ? " broken" : ""}${n === chosen ? " chosen" : ""}`);
   const content = made("span");
   for (const found of unit.v) content.append(made("span", `${found[0]} `, "rule"));
-  unit.m.forEach((message, k) => content.append(k ? "; " : "", made("b", layoutOf(message)), ` ${message[1]}`));
+  unit.m.forEach((message, k) => content.append(k ? "; " : "", made("b", layoutOf(message)), ` ${contentOf(message)}`));
   content.title = textOf(unit);
   line.append(made("span", unit.n === null ? "" : unit.n), made("span", unit.t), made("span", `${name} ${dir === "down" ? "\u2193" : "\u2191"}`), made("span", unit.k), content);
   line.dataset.unit = n;
@@ -189,14 +195,17 @@ function choose(n, scroll) {
   });
   by("bytes").replaceChildren(...cells);
   const table = made("table");
-  for (const found of [...unit.v, ...unit.l]) {
-    const line = made("tr");
+  const say = (found, remark) => {
+    const line = made("tr", undefined, remark ? "quiet" : "");
     const cell = made("td");
     cell.colSpan = 3;
-    cell.append(made("span", found[0], "rule"), ` ${sentence(found)}`);
+    cell.append(remark, made("span", found[0], "rule"), ` ${sentence(found)}`);
     line.append(cell);
     table.append(line);
-  }
+  };
+  unit.v.forEach((found) => say(found, ""));
+  unit.w.forEach(([found, reason]) => say(found, reason === null ? "warning: " : `waived, ${reason}: `));
+  unit.l.forEach((found) => say(found, "not tight: "));
   fields.forEach((entry, k) => {
     const line = made("tr", undefined, entry.quiet ? "quiet" : "");
     line.dataset.part = k;

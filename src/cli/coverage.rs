@@ -60,7 +60,8 @@ impl Coverage {
             let text = read_text(file, FILE_BYTES).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
             report.merge(&CoverageReport::read(&text).map_err(|e| anyhow!("{name}: {e}"))?);
         }
-        let plan = || plan::files(&export::extras(), Some(&report)).into_iter().map(|file| file.text).collect::<String>();
+        let plan =
+            || plan::files(&export::extras(), Some(&report)).into_iter().map(|file| file.text).collect::<String>();
         let forms: [(&Option<PathBuf>, &dyn Fn() -> String); 5] = [
             (&self.out, &|| report.to_json()),
             (&self.html, &|| html::page(&report)),

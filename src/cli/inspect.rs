@@ -9,7 +9,9 @@ use scalepool_forms::input::read_text;
 use scalepool_forms::violation;
 use scalepool_inspect::told::{fields, messages, time_ns};
 use scalepool_inspect::waiver::{CalendarDay, WaivedFinding};
-use scalepool_inspect::{InspectDetail, Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect_in_detail, is_fst};
+use scalepool_inspect::{
+    InspectDetail, Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect_in_detail, is_fst,
+};
 use scalepool_link::health::LinkHealth;
 use scalepool_trace::output::PartFile;
 use serde_json::{Map as Object, Value, json};

@@ -267,7 +267,8 @@ fn cases(inspection: &Inspection) -> Vec<JunitCase> {
         remarks: of(n)
             .flat_map(|seen| &seen.waived)
             .map(|waived| {
-                let why = waived.reason.as_ref().map_or_else(|| "warning".to_owned(), |reason| format!("waived, {reason}"));
+                let why =
+                    waived.reason.as_ref().map_or_else(|| "warning".to_owned(), |reason| format!("waived, {reason}"));
                 format!("{why}: {}", text(&waived.found))
             })
             .collect(),

@@ -43,7 +43,10 @@ pub(super) fn file(suite: &str, seed: Option<u64>, rerun: &str, cases: &[JunitCa
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     // Writing to a String cannot fail.
     let _ = writeln!(out, "<testsuites tests=\"{tests}\" failures=\"{failed}\" errors=\"0\">");
-    let _ = writeln!(out, "  <testsuite name=\"{suite}\" tests=\"{tests}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\">");
+    let _ = writeln!(
+        out,
+        "  <testsuite name=\"{suite}\" tests=\"{tests}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\">"
+    );
     let _ = writeln!(out, "    <properties>");
     if let Some(seed) = seed {
         let _ = writeln!(out, "      <property name=\"seed\" value=\"{seed}\"/>");

@@ -138,7 +138,8 @@ impl Run {
             description: None,
         };
         let own: Vec<&Path> = [&self.coverage, &self.junit].into_iter().flatten().map(PathBuf::as_path).collect();
-        let inputs: Vec<&Path> = request.stimulus.iter().map(PathBuf::as_path).chain([Path::new(&self.scenario)]).collect();
+        let inputs: Vec<&Path> =
+            request.stimulus.iter().map(PathBuf::as_path).chain([Path::new(&self.scenario)]).collect();
         request.outputs.check_apart(&own, &inputs)?;
         let mut parts = own.iter().map(|path| PartFile::create(path)).collect::<Result<Vec<_>, _>>()?;
         // Draws on stderr, and only where that is a terminal.
@@ -215,11 +216,7 @@ impl Run {
 
 impl Run {
     /// Writes coverage and results into the files that were made for them, in this order.
-    fn write_files(
-        &self,
-        reports: &[(&str, ScenarioReport)],
-        parts: &mut [(PartFile, File)],
-    ) -> anyhow::Result<()> {
+    fn write_files(&self, reports: &[(&str, ScenarioReport)], parts: &mut [(PartFile, File)]) -> anyhow::Result<()> {
         let named = |(mode, report): &(&str, ScenarioReport)| {
             let mode = if reports.len() > 1 { format!(", {mode}") } else { String::new() };
             format!("run {}{mode}, seed {}", self.scenario, report.seed)
@@ -240,7 +237,12 @@ impl Run {
                 failures: report.1.violations.iter().map(failure).collect(),
                 remarks: report.1.remarks.clone(),
             });
-            junit::file(&format!("run {}", self.scenario), Some(self.seed), &junit::rerun_line(), &cases.collect::<Vec<_>>())
+            junit::file(
+                &format!("run {}", self.scenario),
+                Some(self.seed),
+                &junit::rerun_line(),
+                &cases.collect::<Vec<_>>(),
+            )
         };
         let texts = [self.coverage.as_ref().map(|_| coverage()), self.junit.as_ref().map(|_| results())];
         for ((part, file), text) in parts.iter_mut().zip(texts.into_iter().flatten()) {
@@ -252,10 +254,7 @@ impl Run {
 }
 
 fn failure(broken: &PlacedViolation) -> JunitFailure {
-    JunitFailure {
-        rule: broken.violation.rule.to_owned(),
-        text: format!("{}: {}", broken.place, broken.violation),
-    }
+    JunitFailure { rule: broken.violation.rule.to_owned(), text: format!("{}: {}", broken.place, broken.violation) }
 }
 
 fn timing_of(reports: &[(&str, ScenarioReport)], seconds: f64) -> Timing {

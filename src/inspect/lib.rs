@@ -34,15 +34,15 @@ mod vcd;
 pub mod waiver;
 mod wave;
 
+use health::HealthHistory;
 use map::Interface;
 pub use map::Map;
-use health::HealthHistory;
 use scalepool_link::coverage::Met;
 use scalepool_link::health::LinkHealth;
 use scalepool_link::hook::Direction;
 use stream::Judged;
-use waiver::CalendarDay;
 pub use stream::{SeenUnit, WaveViolation};
+use waiver::CalendarDay;
 pub use wave::is_fst;
 
 use scalepool_protocols::wire::Violation;

@@ -68,7 +68,8 @@ impl Signals {
 impl Signals {
     /// Those that there are, as a viewer names them: clock, reset, handshake, data.
     pub fn shown(&self, wave: &Wave) -> Vec<String> {
-        let all = [Some(&self.clock), self.reset.as_ref(), self.valid.as_ref(), self.ready.as_ref(), self.first.as_ref()];
+        let all =
+            [Some(&self.clock), self.reset.as_ref(), self.valid.as_ref(), self.ready.as_ref(), self.first.as_ref()];
         all.into_iter().flatten().chain([&self.data]).map(|part| wave.shown(part)).collect()
     }
 }

@@ -130,7 +130,10 @@ pub(super) fn check(map: &Map) -> Result<(), String> {
         if waiver.reason.trim().is_empty() {
             return Err(at("reason", "found none, expected why the rule may be broken".into()));
         }
-        waiver.until.as_deref().map_or(Ok(()), |until| CalendarDay::read(until).map(|_| ()).map_err(|text| at("until", text)))?;
+        waiver
+            .until
+            .as_deref()
+            .map_or(Ok(()), |until| CalendarDay::read(until).map(|_| ()).map_err(|text| at("until", text)))?;
         if let Some(name) = waiver.interface.as_ref().filter(|name| !map.interface.iter().any(|i| i.name == **name)) {
             return Err(at("interface", format!("found `{name}`, expected the name of an interface")));
         }

@@ -23,10 +23,10 @@ use scalepool_protocols::cxl::cxl256::{Mode, stream as stream256};
 use scalepool_protocols::nvlink::{FLIT_BYTES, NvlHeader};
 use scalepool_protocols::ualink::compress::CompressionRole;
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::flit::DlFlit;
-use scalepool_protocols::ualink::stream::Unpacker as UalUnpacker;
 use scalepool_protocols::ualink::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc, TlReq, TlRsp};
+use scalepool_protocols::ualink::flit::DlFlit;
 use scalepool_protocols::ualink::header;
+use scalepool_protocols::ualink::stream::Unpacker as UalUnpacker;
 use scalepool_protocols::wire::{LayoutDef, Wire};
 
 /// Codes of a field that count: 2^8 is more than any table of these protocols has.
@@ -51,7 +51,9 @@ impl CodeCoverage {
         let bins = layouts.iter().enumerate().flat_map(|(l, layout)| {
             layout.fields.iter().enumerate().flat_map(move |(f, field)| {
                 let codes = field.codes.map_or(&[][..], |table| table.codes).iter();
-                codes.map(move |code| (code_key(l, f, code.value), format!("{} {} {}", layout.name, field.name, code.name)))
+                codes.map(move |code| {
+                    (code_key(l, f, code.value), format!("{} {} {}", layout.name, field.name, code.name))
+                })
             })
         });
         let group = CoverageGroup::new("code x field", bins);
@@ -220,7 +222,8 @@ mod tests {
     fn data_of_a_packet_is_no_header() {
         let mut coverage = LinkCoverage::new(LinkProtocol::Nvlink);
         // WRITE_POSTED is looked up by its name; `len` is 1 at bit 15.
-        let table = NvlHeader::DEF.fields.iter().find(|field| field.name == "op").and_then(|op| op.codes).expect("codes");
+        let table =
+            NvlHeader::DEF.fields.iter().find(|field| field.name == "op").and_then(|op| op.codes).expect("codes");
         let (code, name) = (table.codes[2].value, table.codes[2].name);
         let header = (code << 97 | 1 << 15).to_le_bytes();
         for flit in [header, [0xff; 16], header, [0; 16]] {

@@ -22,9 +22,7 @@ use scalepool_system::design::System;
 use scalepool_system::draw::Drawing;
 use scalepool_system::field::FieldRange;
 use scalepool_system::kind::ExternalComponent;
-use scalepool_system::measured::{
-    ComponentMeasured, Ending, LinkMeasured, NodeTraffic, Offered, PacketTraffic,
-};
+use scalepool_system::measured::{ComponentMeasured, Ending, LinkMeasured, NodeTraffic, Offered, PacketTraffic};
 use scalepool_system::metric::{self, Totals};
 use scalepool_system::problem::Problems;
 use scalepool_trace::filter::WatchedPlaces;

@@ -24,7 +24,8 @@ impl Default for TimeAxis {
 impl TimeAxis {
     /// The axis of a wave with a step of so many femtoseconds: the largest power of ten that divides it, at most a second.
     pub fn of_step(step_fs: u64, end_fs: u64) -> TimeAxis {
-        let divides = |exponent: &i8| step_fs > 0 && step_fs.is_multiple_of(TimeAxis { exponent: *exponent, end_fs }.unit_fs());
+        let divides =
+            |exponent: &i8| step_fs > 0 && step_fs.is_multiple_of(TimeAxis { exponent: *exponent, end_fs }.unit_fs());
         let exponent = (FS_EXPONENT..=0).rev().find(divides).unwrap_or(FS_EXPONENT);
         TimeAxis { exponent, end_fs }
     }

@@ -17,8 +17,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::output::{FileError, PartFile};
 use super::highlights::HighlightEvent;
+use super::output::{FileError, PartFile};
 use super::signals::{Signals, Var};
 use super::{Highlights, OpenError, Places, TimeAxis, TraceFilter};
 

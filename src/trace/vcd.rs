@@ -119,12 +119,7 @@ impl<W: Write> Target for Vcd<W> {
 }
 
 /// Writes the header and gives the identifier codes.
-fn declare(
-    out: &mut Vec<u8>,
-    header: &TraceHeader,
-    signals: &Signals,
-    axis: TimeAxis,
-) -> io::Result<Vec<Vec<u8>>> {
+fn declare(out: &mut Vec<u8>, header: &TraceHeader, signals: &Signals, axis: TimeAxis) -> io::Result<Vec<Vec<u8>>> {
     let mut writer = vcd::Writer::new(out);
     writer.version(&format!("scalepool {}", header.model_version))?;
     writer.comment(&format!("scenario_hash {} seed {}", header.scenario_hash, header.seed))?;

@@ -17,7 +17,9 @@ tr.hole td { background: #fde7e5; }
 
 /// The page.
 pub fn page(report: &CoverageReport) -> String {
-    let mut out = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Coverage</title>\n");
+    let mut out = String::from(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Coverage</title>\n",
+    );
     // Writing to a String cannot fail.
     let _ = writeln!(out, "<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>Coverage</h1>");
     let (met, of) = report.groups.iter().fold((0, 0), |(met, of), group| (met + group.met(), of + group.bins.len()));
@@ -41,7 +43,10 @@ pub fn page(report: &CoverageReport) -> String {
         }
         let _ = writeln!(out, "</table>\n</details>");
     }
-    let _ = writeln!(out, "<h2>Broken rules</h2>\n<table>\n<tr><th>rule</th><th>text</th><th class=\"number\">times</th></tr>");
+    let _ = writeln!(
+        out,
+        "<h2>Broken rules</h2>\n<table>\n<tr><th>rule</th><th>text</th><th class=\"number\">times</th></tr>"
+    );
     for (rule, times) in &report.broken {
         let text = rules::find(rule).map_or("", |rule| rule.text);
         let (rule, text) = (escaped(rule), escaped(text));

@@ -100,7 +100,8 @@ impl CoverageReport {
     /// Hits of a bin by its name in the verification plan, `<protocol>: <group>: <bin>`; `None` for one that no run knew.
     pub fn hits(&self, id: &str) -> Option<u64> {
         let found = self.groups.iter().find_map(|group| {
-            let bin = id.strip_prefix(&group.protocol)?.strip_prefix(": ")?.strip_prefix(&group.name)?.strip_prefix(": ")?;
+            let bin =
+                id.strip_prefix(&group.protocol)?.strip_prefix(": ")?.strip_prefix(&group.name)?.strip_prefix(": ")?;
             group.bins.iter().find(|known| known.name == bin)
         });
         found.map(|bin| bin.hits)
@@ -114,8 +115,7 @@ impl CoverageReport {
     /// The object in the file.
     pub fn to_value(&self) -> Value {
         let groups = self.groups.iter().map(|group| {
-            let bins: Map<String, Value> =
-                group.bins.iter().map(|bin| (bin.name.clone(), bin.hits.into())).collect();
+            let bins: Map<String, Value> = group.bins.iter().map(|bin| (bin.name.clone(), bin.hits.into())).collect();
             json!({ "protocol": group.protocol, "group": group.name, "bins": bins })
         });
         let broken: Map<String, Value> = self.broken.iter().map(|(rule, n)| (rule.clone(), (*n).into())).collect();
@@ -127,19 +127,26 @@ impl CoverageReport {
         })
     }
 
-    /// Reads a file.
+    /// Reads a file. The state of a link end is one too, if it has a key `coverage`.
     ///
     /// # Errors
     /// What was found and what was expected, with the place in the file.
     pub fn read(text: &str) -> Result<CoverageReport, String> {
-        let form: Value = serde_json::from_str(text).map_err(|e| format!("found no JSON: {e}"))?;
+        let mut form: Value = serde_json::from_str(text).map_err(|e| format!("found no JSON: {e}"))?;
+        if let Some(of_state) = form.get_mut("coverage").map(Value::take) {
+            form = of_state;
+        }
         let wrong = |at: &str, found: &Value, expected: &str| {
             let mut found = found.to_string();
             found.truncate(found.char_indices().nth(60).map_or(found.len(), |(at, _)| at));
             format!("key `{at}`: found {found}, expected {expected}")
         };
         if form["scalepool_coverage"] != FORMAT {
-            return Err(wrong("scalepool_coverage", &form["scalepool_coverage"], &format!("{FORMAT}: a file of coverage")));
+            return Err(wrong(
+                "scalepool_coverage",
+                &form["scalepool_coverage"],
+                &format!("{FORMAT}: a file of coverage"),
+            ));
         }
         let list = |at: &str| form[at].as_array().ok_or_else(|| wrong(at, &form[at], "a list"));
         let mut report = CoverageReport::default();
@@ -147,7 +154,8 @@ impl CoverageReport {
             report.sources.push(source.as_str().ok_or_else(|| wrong("sources", source, "texts"))?.to_owned());
         }
         let counts = |at: &str, object: &Value| -> Result<Vec<(String, u64)>, String> {
-            let object = object.as_object().ok_or_else(|| wrong(at, object, "an object with a number for each name"))?;
+            let object =
+                object.as_object().ok_or_else(|| wrong(at, object, "an object with a number for each name"))?;
             let count = |(name, hits): (&String, &Value)| {
                 Ok((name.clone(), hits.as_u64().ok_or_else(|| wrong(&format!("{at}.{name}"), hits, "a number"))?))
             };
@@ -188,6 +196,8 @@ mod tests {
         assert_eq!(all.hits("ualink: code x field: x"), Some(1));
         assert_eq!(all.hits("ualink: code x field: y"), None);
         assert_eq!(all.broken, [("CXL68-CRC-01".to_owned(), 5)]);
+        let state = format!("{{\"protocol\":\"cxl-68b\",\"coverage\":{}}}", all.to_json());
+        assert_eq!(CoverageReport::read(&state), Ok(all.clone()));
         assert_eq!(CoverageReport::read(&all.to_json()), Ok(all));
     }
 
@@ -198,7 +208,10 @@ mod tests {
             ("", "found no JSON"),
             ("{}", "key `scalepool_coverage`: found null"),
             (&good.replace("\"scalepool_coverage\":1", "\"scalepool_coverage\":2"), "found 2, expected 1"),
-            (&good.replace(":1,\"a: b\"", ":-1,\"a: b\""), "key `groups[0].bins.cxl68.m2s_req MemRd`: found -1, expected a number"),
+            (
+                &good.replace(":1,\"a: b\"", ":-1,\"a: b\""),
+                "key `groups[0].bins.cxl68.m2s_req MemRd`: found -1, expected a number",
+            ),
             (&good.replace("\"sources\":[\"one\"]", "\"sources\":7"), "key `sources`: found 7, expected a list"),
         ] {
             let found = CoverageReport::read(text).expect_err("no file of coverage");

@@ -121,7 +121,10 @@ pub fn ucis(report: &CoverageReport) -> String {
     let id = "file=\"1\" line=\"1\" inlineCount=\"1\"";
     for (n, (protocol, groups)) in by_protocol(report).into_iter().enumerate() {
         let protocol = escaped(protocol);
-        line(1, format!("<instanceCoverages name=\"{protocol}\" key=\"{n}\" instanceId=\"{n}\" moduleName=\"{protocol}\">"));
+        line(
+            1,
+            format!("<instanceCoverages name=\"{protocol}\" key=\"{n}\" instanceId=\"{n}\" moduleName=\"{protocol}\">"),
+        );
         line(2, format!("<id {id}/>"));
         line(2, "<covergroupCoverage>".into());
         for (k, group) in groups.into_iter().enumerate() {
@@ -129,7 +132,8 @@ pub fn ucis(report: &CoverageReport) -> String {
             line(3, format!("<cgInstance name=\"{name}\" key=\"{k}\">"));
             line(
                 4,
-                "<options weight=\"1\" goal=\"100\" at_least=\"1\" per_instance=\"true\" merge_instances=\"true\"/>".into(),
+                "<options weight=\"1\" goal=\"100\" at_least=\"1\" per_instance=\"true\" merge_instances=\"true\"/>"
+                    .into(),
             );
             line(4, format!("<cgId cgName=\"{name}\" moduleName=\"{protocol}\">"));
             line(5, format!("<cginstSourceId {id}/>"));
@@ -138,7 +142,8 @@ pub fn ucis(report: &CoverageReport) -> String {
             line(4, format!("<coverpoint name=\"{name}\" key=\"0\">"));
             line(
                 5,
-                "<options weight=\"1\" goal=\"100\" at_least=\"1\" auto_bin_max=\"64\" detect_overlap=\"false\"/>".into(),
+                "<options weight=\"1\" goal=\"100\" at_least=\"1\" auto_bin_max=\"64\" detect_overlap=\"false\"/>"
+                    .into(),
             );
             for (b, bin) in group.bins.iter().enumerate() {
                 line(5, format!("<coverpointBin name=\"{}\" type=\"bins\" key=\"{b}\">", escaped(&bin.name)));

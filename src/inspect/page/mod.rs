@@ -57,7 +57,8 @@ fn message(layouts: &mut Layouts, name: &str, fields: &Object) -> Value {
     let (opcode, tag) = (field(&OPCODE_FIELDS), field(&TAG_FIELDS));
     let address = fields.get_key_value("address");
     let told_apart: Vec<&String> = [opcode, tag, address].into_iter().flatten().map(|(key, _)| key).collect();
-    let rest: Object = fields.iter().filter(|(key, _)| !told_apart.contains(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
+    let rest: Object =
+        fields.iter().filter(|(key, _)| !told_apart.contains(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
     let address = address.and_then(|(_, value)| number::from_json(value, "address").ok());
     json!([
         layouts.named(name),
@@ -118,7 +119,8 @@ impl Inspection {
             "units": units,
         });
         // In a script a `<` could end it, and U+2028 could end a line.
-        let data = data.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+        let data =
+            data.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
         let title = wave.replace('&', "&amp;").replace('<', "&lt;");
         // The data comes last, so that nothing in it is taken for a place of another part.
         let page = FRAME.replace("@title@", &title);

@@ -192,7 +192,12 @@ trait NextIfAny: Iterator {
 impl<I: Iterator> NextIfAny for I {}
 
 fn of_ualink(unit: &[u8]) -> Vec<Part> {
-    let bits = u32::from_le_bytes([unit[flit_ual::map::FH.start], unit[flit_ual::map::FH.start + 1], unit[flit_ual::map::FH.start + 2], 0]);
+    let bits = u32::from_le_bytes([
+        unit[flit_ual::map::FH.start],
+        unit[flit_ual::map::FH.start + 1],
+        unit[flit_ual::map::FH.start + 2],
+        0,
+    ]);
     let mut parts = vec![laid_out("flit header", UalHeader::from_bits(bits).def(), 8 * flit_ual::map::FH.start)];
     for (n, (first, _, end)) in BOUNDS.into_iter().enumerate() {
         parts.push(laid_out(format!("header of segment {n}"), SegmentHeader::DEF, 8 * segment_header_byte(n)));

@@ -1,8 +1,8 @@
 //! Time in each state of a link and of its retry.
 
 use super::LinkHealth;
-use crate::protocol::LinkProtocol;
 use super::figures::{LINK_STATE, LINK_STATE_FLITS, RETRY_STATE, RETRY_STATE_FLITS};
+use crate::protocol::LinkProtocol;
 use scalepool_protocols::wire::{Code, CodeTable};
 
 /// Names of the states of a protocol.

@@ -127,7 +127,8 @@ fn the_bytes_of_a_page_hold_the_fields_that_the_codec_reads() {
                 compared += usize::from(is_there);
             }
             if let Some(header) = form["packet"]["header"].as_object() {
-                let numbers = header.iter().map(|(name, value)| (name.clone(), number_of("nvlink.header", name, value)));
+                let numbers =
+                    header.iter().map(|(name, value)| (name.clone(), number_of("nvlink.header", name, value)));
                 let expected: BTreeMap<String, u128> = numbers.filter(|(_, value)| *value != 0).collect();
                 assert_eq!(by_parts[0], ("nvlink.header".to_owned(), expected));
                 compared += 1;
@@ -243,7 +244,8 @@ fn save_files_show_both_waves_at_the_first_broken_rule() {
     let [source, decoded] = ["w.vcd", "d.vcd"].map(|name| dir.path().join(name));
     let mut hub = found.decoded();
     let header = TraceHeader { model_version: "0".into(), scenario_hash: String::new(), seed: 0 };
-    let mut sink = VcdSink::on_axis(Vec::new(), &header, hub.places(), TraceFilter::default(), found.axis).expect("a wave");
+    let mut sink =
+        VcdSink::on_axis(Vec::new(), &header, hub.places(), TraceFilter::default(), found.axis).expect("a wave");
     hub.drain_into(&mut [&mut sink]).expect("memory");
     sink.finish().expect("memory");
     let view = DecodedView {
@@ -351,7 +353,8 @@ fn waived(more: &str, today: &str) -> Inspection {
 
 #[test]
 fn a_waiver_holds_up_to_its_last_day() {
-    let waiver = "[[waiver]]\nrule = \"CXL68-CRC-01\"\ninterface = \"port\"\nuntil = \"2027-01-15\"\nreason = \"issue 12\"\n";
+    let waiver =
+        "[[waiver]]\nrule = \"CXL68-CRC-01\"\ninterface = \"port\"\nuntil = \"2027-01-15\"\nreason = \"issue 12\"\n";
     let found = waived(waiver, "2027-01-15");
     assert_eq!((found.counts[0].violations, found.counts[0].waived), (0, 1));
     let known = found.seen.iter().flat_map(|seen| &seen.waived).next().expect("a waived finding");

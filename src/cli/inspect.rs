@@ -202,7 +202,7 @@ impl Inspect {
         for count in &inspection.counts {
             remark(count);
         }
-        inspection.remarks.iter().for_each(|text| report(text));
+        inspection.remarks.iter().for_each(report);
         Ok(if inspection.counts.iter().all(|c| c.violations == 0) { Status::Good } else { Status::Finding })
     }
 }

@@ -206,6 +206,7 @@ impl InspectFiles {
             source: wave,
             source_groups: &inspection.signals,
             decoded: self.fst.as_ref().or(self.vcd.as_ref()).context("found no wave, expected one")?,
+            has_names: self.fst.is_some(),
             axis: inspection.axis,
             markers: &inspection.markers(),
         };
@@ -237,7 +238,7 @@ impl InspectFiles {
         };
         hub.drain_into(&mut [&mut *sink]).map_err(&wrong)?;
         sink.finish().map_err(&wrong)?;
-        Ok(sink.highlights().cloned().context("a wave knows what is worth seeing in it")?)
+        sink.highlights().cloned().context("a wave knows what is worth seeing in it")
     }
 }
 

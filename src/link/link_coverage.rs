@@ -71,9 +71,9 @@ impl CodeCoverage {
 /// What a protocol needs for it, [down, up].
 #[derive(Debug)]
 enum Readers {
-    Cxl68(Box<Cxl68Coverage>, [stream68::Unpacker; 2]),
-    Cxl256(Mode, Box<Cxl256Coverage>, [stream256::Unpacker; 2]),
-    Ualink(CodeCoverage, [UalUnpacker; 2]),
+    Cxl68(Box<(Cxl68Coverage, [stream68::Unpacker; 2])>),
+    Cxl256(Mode, Box<(Cxl256Coverage, [stream256::Unpacker; 2])>),
+    Ualink(Box<(CodeCoverage, [UalUnpacker; 2])>),
     /// Flits of the packet under way that are still to come.
     Nvlink(CodeCoverage, [usize; 2]),
 }
@@ -98,17 +98,17 @@ impl LinkCoverage {
         let readers = match protocol {
             LinkProtocol::Cxl68 => {
                 let unpack = |dir| stream68::Unpacker::new(dir, Revision::V2_0, Enabled::ALL);
-                Readers::Cxl68(Box::default(), DIRS.map(unpack))
+                Readers::Cxl68(Box::new((Cxl68Coverage::new(), DIRS.map(unpack))))
             }
             LinkProtocol::Cxl256(mode) => {
                 let unpack = |dir| stream256::Unpacker::new(mode, dir);
-                Readers::Cxl256(mode, Box::new(Cxl256Coverage::new(mode)), DIRS.map(unpack))
+                Readers::Cxl256(mode, Box::new((Cxl256Coverage::new(mode), DIRS.map(unpack))))
             }
             LinkProtocol::Ualink => {
                 let headers = [header::ExplicitHeader::DEF, header::CommandHeader::DEF];
                 let fields = [TlFc::DEF, TlReq::DEF, TlRsp::DEF, TlCreq::DEF, TlCrspSingle::DEF, TlCrspMulti::DEF];
                 let layouts = headers.into_iter().chain(fields);
-                Readers::Ualink(CodeCoverage::new(layouts.collect()), ualink_readers())
+                Readers::Ualink(Box::new((CodeCoverage::new(layouts.collect()), ualink_readers())))
             }
             LinkProtocol::Nvlink => Readers::Nvlink(CodeCoverage::new(vec![NvlHeader::DEF]), [0; 2]),
         };
@@ -126,11 +126,13 @@ impl LinkCoverage {
             FormError::new("unit", format!("{} bytes", unit.len()), expected)
         };
         match &mut self.readers {
-            Readers::Cxl68(coverage, readers) => {
+            Readers::Cxl68(parts) => {
+                let (coverage, readers) = &mut **parts;
                 let unit = Cxl68Unit(unit.try_into().map_err(|_| wrong())?);
                 coverage.record(&readers[n].read(&unit));
             }
-            Readers::Cxl256(mode, coverage, readers) => {
+            Readers::Cxl256(mode, parts) => {
+                let (coverage, readers) = &mut **parts;
                 let flit = Cxl256Flit::from_bytes(unit).map_err(|_| wrong())?;
                 // What the FEC repairs is taken as repaired.
                 let received = flit.receive(*mode);
@@ -140,7 +142,8 @@ impl LinkCoverage {
             }
             // Control flits of one byte hold nothing.
             Readers::Ualink(..) if unit.len() == 1 => {}
-            Readers::Ualink(coverage, readers) => {
+            Readers::Ualink(parts) => {
+                let (coverage, readers) = &mut **parts;
                 let flit = DlFlit::from_bytes(unit).map_err(|_| wrong())?;
                 let decoded = readers[n].read(&flit);
                 if decoded.is_good() {
@@ -174,9 +177,9 @@ impl LinkCoverage {
     pub fn restart(&mut self) {
         let fresh = LinkCoverage::new(self.protocol);
         match (&mut self.readers, fresh.readers) {
-            (Readers::Cxl68(_, readers), Readers::Cxl68(_, fresh)) => *readers = fresh,
-            (Readers::Cxl256(_, _, readers), Readers::Cxl256(_, _, fresh)) => *readers = fresh,
-            (Readers::Ualink(_, readers), Readers::Ualink(_, fresh)) => *readers = fresh,
+            (Readers::Cxl68(parts), Readers::Cxl68(fresh)) => parts.1 = fresh.1,
+            (Readers::Cxl256(_, parts), Readers::Cxl256(_, fresh)) => parts.1 = fresh.1,
+            (Readers::Ualink(parts), Readers::Ualink(fresh)) => parts.1 = fresh.1,
             (Readers::Nvlink(_, owed), Readers::Nvlink(_, fresh)) => *owed = fresh,
             _ => {}
         }
@@ -185,11 +188,10 @@ impl LinkCoverage {
     /// How often each bin was met.
     pub fn met(&self) -> Vec<Met> {
         match &self.readers {
-            Readers::Cxl68(coverage, _) => coverage.met(),
-            Readers::Cxl256(_, coverage, _) => coverage.met(),
-            Readers::Ualink(coverage, _) | Readers::Nvlink(coverage, _) => {
-                vec![coverage.group.met(self.protocol.name())]
-            }
+            Readers::Cxl68(parts) => parts.0.met(),
+            Readers::Cxl256(_, parts) => parts.0.met(),
+            Readers::Ualink(parts) => vec![parts.0.group.met(self.protocol.name())],
+            Readers::Nvlink(coverage, _) => vec![coverage.group.met(self.protocol.name())],
         }
     }
 }

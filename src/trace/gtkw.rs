@@ -131,6 +131,8 @@ pub struct DecodedView<'a> {
     pub source_groups: &'a [(String, Vec<String>)],
     /// The wave with what was decoded.
     pub decoded: &'a Path,
+    /// It has the names of codes in itself, as an FST has.
+    pub has_names: bool,
     /// Axis of both.
     pub axis: TimeAxis,
     /// At most [`MOST_MARKERS`] of them are shown, the first ones.
@@ -167,8 +169,7 @@ pub fn decoded_view(
     let signals = Signals::new(places, filter)?;
     let folder = save.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let base_name = save.file_stem().unwrap_or_default().to_string_lossy();
-    let is_vcd = !view.decoded.extension().is_some_and(|ending| ending == "fst");
-    let names_of = if is_vcd { NamesOf::Files(&base_name) } else { NamesOf::Wave };
+    let names_of = if view.has_names { NamesOf::Wave } else { NamesOf::Files(&base_name) };
     let decoded = seen_from(folder, view.decoded);
     let of_decoded = save_text(&decoded, names_of, view.axis, view.markers, &signals, highlights);
     let source = seen_from(folder, view.source);
@@ -181,7 +182,7 @@ pub fn decoded_view(
         }
         let _ = writeln!(text, "@{:x}\n-{name}", OPEN[1]);
     }
-    let codes = if is_vcd { code_files(&base_name, &signals) } else { BTreeMap::new() };
+    let codes = if view.has_names { BTreeMap::new() } else { code_files(&base_name, &signals) };
     Ok(DecodedViewFiles { save: of_decoded, source: text, codes })
 }
 

@@ -252,6 +252,7 @@ fn save_files_show_both_waves_at_the_first_broken_rule() {
         source: &source,
         source_groups: &found.signals,
         decoded: &decoded,
+        has_names: false,
         axis: found.axis,
         markers: &found.markers(),
     };

@@ -17,7 +17,7 @@ use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, NvlHeader};
 use scalepool_protocols::ualink::flit::{self as flit_ual, segment_header_byte};
 use scalepool_protocols::ualink::header::{SegmentHeader, UalHeader};
 use scalepool_protocols::ualink::segment::BOUNDS;
-use scalepool_protocols::wire::{LayoutDef, Wire};
+use scalepool_protocols::wire::{ByteOrder, LayoutDef, Wire};
 use serde_json::Value;
 
 /// Bits that stand together in the unit and in the part.
@@ -46,8 +46,16 @@ fn bytes(label: impl Into<String>, at: std::ops::Range<usize>) -> Part {
 }
 
 fn laid_out(label: impl Into<String>, layout: &'static LayoutDef, unit_bit: usize) -> Part {
-    let run = Run { unit_bit, part_bit: 0, bits: layout.bits as usize };
-    Part { label: label.into(), layout: Some(layout), runs: vec![run] }
+    let bits = layout.bits as usize;
+    let runs = match layout.order {
+        ByteOrder::Little => vec![Run { unit_bit, part_bit: 0, bits }],
+        // The byte on top comes first.
+        ByteOrder::Big => {
+            let run = |k: usize| Run { unit_bit: unit_bit + 8 * k, part_bit: bits - 8 * (k + 1), bits: 8 };
+            (0..bits / 8).map(run).collect()
+        }
+    };
+    Part { label: label.into(), layout: Some(layout), runs }
 }
 
 /// Bits of a slot that stand elsewhere in the unit byte by byte.

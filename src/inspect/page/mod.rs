@@ -13,6 +13,8 @@ mod parts;
 use super::told::{self, time_ns};
 use super::{Inspection, SeenUnit, WaveViolation};
 use scalepool_forms::{Object, layout, number};
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::registry;
 use scalepool_protocols::rules;
 use scalepool_protocols::wire::LayoutDef;
@@ -89,6 +91,14 @@ fn kind(form: Option<&Value>) -> &str {
     control.or(form["kind"].as_str()).unwrap_or("unit")
 }
 
+/// The bytes of a unit behind its FEC, where that has changed some.
+fn repaired(protocol: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let mode = Mode::ALL.into_iter().find(|mode| mode.protocol() == protocol)?;
+    let found = Cxl256Flit::from_bytes(bytes).ok()?;
+    let received = found.receive(mode).flit;
+    (received != found).then(|| received.0.to_vec())
+}
+
 impl Inspection {
     /// The page; `wave` is the name of the wave in its title. Units of the filter's window are in it.
     pub fn page(&self, wave: &str, filter: &TraceFilter) -> String {
@@ -122,10 +132,15 @@ impl Inspection {
         let data =
             data.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
         let title = wave.replace('&', "&amp;").replace('<', "&lt;");
-        // The data comes last, so that nothing in it is taken for a place of another part.
-        let page = FRAME.replace("@title@", &title);
-        let parts = [("@style@", STYLE), ("@script@", SCRIPT), ("@data@", &data)];
-        parts.into_iter().fold(page, |page, (place, text)| page.replacen(place, text, 1))
+        // Places stand between two @; what is put in is not looked through again.
+        let parts = FRAME.split('@').enumerate().map(|(n, text)| match (n % 2, text) {
+            (1, "title") => title.as_str(),
+            (1, "style") => STYLE,
+            (1, "script") => SCRIPT,
+            (1, "data") => data.as_str(),
+            _ => text,
+        });
+        parts.collect()
     }
 
     fn unit(&self, layouts: &mut Layouts, seen: &SeenUnit) -> Value {
@@ -138,7 +153,11 @@ impl Inspection {
             messages.push(message(layouts, "nvlink.header", header));
         }
         let parts = match &seen.form {
-            Some(form) => parts::parts(&interface.protocol, interface.direction(), &seen.bytes, form),
+            Some(form) => {
+                let behind_fec = repaired(&interface.protocol, &seen.bytes);
+                let bytes = behind_fec.as_deref().unwrap_or(&seen.bytes);
+                parts::parts(&interface.protocol, interface.direction(), bytes, form)
+            }
             None => Vec::new(),
         };
         let parts = parts.into_iter().map(|part| {
@@ -157,6 +176,7 @@ impl Inspection {
             "l": seen.lints.iter().map(finding).collect::<Vec<_>>(),
             "w": seen.waived.iter().map(|waived| json!([finding(&waived.found), waived.reason])).collect::<Vec<_>>(),
             "h": number::hex(&seen.bytes),
+            "r": repaired(&interface.protocol, &seen.bytes).map(|bytes| number::hex(&bytes)),
         })
     }
 }

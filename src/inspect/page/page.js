@@ -181,16 +181,21 @@ function choose(n, scroll) {
   if (scroll && at >= 0 && (at * ROW_PX < list.scrollTop || (at + 1) * ROW_PX > list.scrollTop + list.clientHeight)) list.scrollTop = Math.max(0, at * ROW_PX - list.clientHeight / 2);
   const { name, protocol, dir } = data.interfaces[unit.i];
   by("what").textContent = `${name} (${protocol} ${dir}) #${unit.n === null ? "-" : unit.n}, ${unit.k}, ${unit.t} ns, edge ${unit.c}`;
-  const bytes = (unit.h.match(/../g) || []).map((digits) => parseInt(digits, 16));
-  const fields = fieldsOf(unit, bytes);
+  const bytesOf = (hex) => (hex.match(/../g) || []).map((digits) => parseInt(digits, 16));
+  const bytes = bytesOf(unit.h);
+  // Fields are those behind the FEC.
+  const behind = unit.r === null ? bytes : bytesOf(unit.r);
+  const fields = fieldsOf(unit, behind);
   const bad = new Set(unit.v.map((found) => /^byte (\d+)$/.exec(found[1])).filter(Boolean).map((found) => Number(found[1])));
   const cells = [];
   bytes.forEach((byte, k) => {
     if (k % 16 === 0) cells.push(made("i", k.toString().padStart(3, " ")));
-    const cell = made("span", byte.toString(16).padStart(2, "0"), bad.has(k) ? "bad" : "");
+    const isRepaired = behind[k] !== byte;
+    const cell = made("span", byte.toString(16).padStart(2, "0"), bad.has(k) || isRepaired ? "bad" : "");
     cell.dataset.byte = k;
     const here = fields.filter((entry) => entry.field && entry.bytes.has(k)).map((entry) => `${entry.field.name} = ${entry.value}`);
-    cell.title = `byte ${k}: ${[...fields.filter((entry) => entry.head && entry.bytes.has(k)).map((entry) => entry.head), ...here].join("\n")}`;
+    const repair = isRepaired ? [`the FEC repairs it to ${behind[k].toString(16).padStart(2, "0")}`] : [];
+    cell.title = `byte ${k}: ${[...repair, ...fields.filter((entry) => entry.head && entry.bytes.has(k)).map((entry) => entry.head), ...here].join("\n")}`;
     cells.push(cell);
   });
   by("bytes").replaceChildren(...cells);

@@ -18,7 +18,7 @@ fn good(set: &str) -> Vec<Vec<u8>> {
     let mut found: Vec<Vec<u8>> = Vec::new();
     for case in text.split("\nCount = ").skip(1).filter(|case| !case.contains("RULE = ")) {
         for hex in case.lines().filter_map(|line| line.strip_prefix("Flit = ")) {
-            found.push((0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect());
+            found.push(bytes_of(hex));
         }
     }
     found
@@ -60,6 +60,10 @@ fn bits_of(unit: &[u8], part: &Value, lsb: u64, width: u64) -> u128 {
         }
     }
     value
+}
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex")).collect()
 }
 
 /// Messages of a unit by the parts of its bytes: layout, and the number of every field that is not 0.
@@ -113,7 +117,9 @@ fn the_bytes_of_a_page_hold_the_fields_that_the_codec_reads() {
         assert_eq!(data["units"].as_array().map(Vec::len), Some(found.seen.len()));
         for (seen, entry) in found.seen.iter().zip(data["units"].as_array().expect("units")) {
             let form = seen.form.as_ref().expect("whole units");
-            let by_parts = messages_by_parts(&seen.bytes, entry, &data["layouts"]);
+            // Behind the FEC, as the codec reads them.
+            let bytes = entry["r"].as_str().map_or(seen.bytes.clone(), bytes_of);
+            let by_parts = messages_by_parts(&bytes, entry, &data["layouts"]);
             for (layout, fields) in told::messages(form) {
                 // Fields of UALink stand in segments, which have no parts of their own; TLPs and DLLPs likewise.
                 if protocol == "ualink" || layout.starts_with("cxlio.") || form.get("control").is_some() {
@@ -201,7 +207,8 @@ fn values(wave: &str, scope: &str, name: &str) -> Vec<(u64, String)> {
 fn a_decoded_wave_has_the_axis_of_its_source() {
     let mut units = good("cxl68/flit_cxl-68b_down");
     units.truncate(40);
-    units[7][66] ^= 1;
+    // Behind it a receiver would wait for a replay.
+    units[39][66] ^= 1;
     let found = inspected(&units, &map("cxl-68b", "down", ""), TODAY);
     let broken = found.seen.iter().find(|seen| !seen.broken.is_empty()).expect("a broken rule");
     let wave = wave_of(&found, &mut found.decoded());

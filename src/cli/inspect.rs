@@ -20,7 +20,6 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::SystemTime;
 
 /// Decode the flits in a VCD or FST file of any simulator and check the protocol rules.
 ///
@@ -43,7 +42,7 @@ pub(super) struct Inspect {
     /// Print the figures of each watched end of a link: states, replays, Naks, errors, repairs, credits.
     #[arg(long)]
     health: bool,
-    /// The day for which waivers count, YYYY-MM-DD [default: today, UTC].
+    /// The day for which waivers count, YYYY-MM-DD; needed where the map has waivers with a last day.
     #[arg(long, value_name = "DAY", value_parser = CalendarDay::read)]
     today: Option<CalendarDay>,
     /// Print empty flits too.
@@ -172,9 +171,13 @@ impl Inspect {
         // An error of the system alone would be taken for one of stdout.
         let text = read_text(self.map(), MAP_BYTES).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
         let map = Map::read(&text, &map_path)?;
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let today = self.today.unwrap_or(CalendarDay::of_unix_time(now));
-        let detail = InspectDetail { today: Some(today), ..self.files.detail() };
+        // What is found does not depend on the time of day unless the caller says so.
+        if self.today.is_none() && map.waiver.iter().any(|waiver| waiver.until.is_some()) {
+            bail!(
+                "{map_path}: found a waiver with a last day, expected --today DAY beside it, such as --today $(date +%F)"
+            );
+        }
+        let detail = InspectDetail { today: self.today, ..self.files.detail() };
         let inspection = beside_stdout(|| inspect_in_detail(self.wave(), map, &map_path, detail))??;
         self.files.write(files, self.wave(), &inspection)?;
         Ok(inspection)

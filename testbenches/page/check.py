@@ -12,7 +12,7 @@ import sys
 import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 page = Path(sys.argv[1]).resolve()
 data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)[1])
@@ -22,7 +22,7 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=M
 
 def chromium(view: dict[str, str], *flags: str) -> str:
     with tempfile.TemporaryDirectory() as profile:
-        command = ["chromium", *FLAGS, f"--user-data-dir={profile}", *flags, f"file://{quote(str(page))}#{urlencode(view)}"]
+        command = ["chromium", *FLAGS, f"--user-data-dir={profile}", *flags, f"{page.as_uri()}#{urlencode(view)}"]
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
 
 

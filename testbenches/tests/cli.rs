@@ -1340,6 +1340,25 @@ fn coverage_is_merged_and_shown() {
 }
 
 #[test]
+fn a_waiver_with_a_last_day_asks_which_day_it_is() {
+    let folder = folder("waiver");
+    std::fs::create_dir_all(&folder).unwrap();
+    let map = folder.join("map.toml");
+    let text = std::fs::read_to_string(format!("{MAPS}/waves_cxl68.toml")).unwrap();
+    let waiver = "[[waiver]]\nrule = \"CXL68-CRC-01\"\nuntil = \"2027-01-15\"\nreason = \"issue 12\"\n";
+    std::fs::write(&map, format!("{text}\n{waiver}")).unwrap();
+    let wave = format!("{WAVES}/cxl68-retry.vcd");
+    let args = ["inspect", &wave, "--map", map.to_str().unwrap()];
+    let (status, _, err) = seen(run(&args));
+    assert!(status == 2 && err.contains("found a waiver with a last day, expected --today DAY"), "{err}");
+    let (status, out, err) = seen(run(&[&args[..], &["--today", "2027-01-15"]].concat()));
+    assert_eq!((status, err.as_str()), (0, ""));
+    assert!(out.contains("  waived (issue 12): ") && !out.contains("broken:"), "{out}");
+    let (status, out, err) = seen(run(&[&args[..], &["--today", "2027-01-16"]].concat()));
+    assert!(status == 1 && out.contains("broken:") && err.contains("has expired on 2027-01-15"), "{err}");
+}
+
+#[test]
 fn options_without_the_file_that_they_are_for_are_refused() {
     let (wave, map) = (format!("{WAVES}/cxl68-retry.vcd"), format!("{MAPS}/waves_cxl68.toml"));
     for (more, expected) in [

@@ -3,11 +3,13 @@
 use super::{Status, explore};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::{Generator, Shell};
+use scalepool_coherence::clocked::coverage::CoverageTable;
 use scalepool_export::{File, plan::Extras};
-use scalepool_link::{cxl68, cxl256};
+use scalepool_link::coverage::Met;
+use scalepool_link::link_coverage::LinkCoverage;
+use scalepool_link::protocol::LinkProtocol;
 use scalepool_proof::models::{self, ModelRequest};
 use scalepool_proof::{docs, flows};
-use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry;
 use scalepool_scenario::{ScenarioRequest, described};
 use scalepool_system::bench::{self, BenchSource};
@@ -184,11 +186,14 @@ fn man(command: clap::Command, files: &mut Vec<File>) -> anyhow::Result<()> {
 }
 
 /// Coverage points, vector sets and runs for the plan.
-fn extras() -> Extras {
-    // Of a coverage that has met nothing, every point is a hole.
-    let cxl68 = cxl68::coverage::Cxl68Coverage::new().holes().into_iter().map(|point| ("cxl-68b", point));
-    let cxl256 = Mode::ALL.into_iter().flat_map(|mode| {
-        cxl256::coverage::Cxl256Coverage::new(mode).holes().into_iter().map(move |point| (mode.protocol(), point))
+pub(super) fn extras() -> Extras {
+    let of_links = LinkProtocol::ALL.into_iter().flat_map(|protocol| LinkCoverage::new(protocol).met());
+    let points = of_links.flat_map(|met| {
+        let Met { protocol, group, bins } = met;
+        bins.into_iter().map(move |(bin, _)| (protocol, format!("{group}: {bin}")))
+    });
+    let of_agents = CoverageTable::ALL.into_iter().flat_map(|table| {
+        table.row_names().into_iter().map(move |row| ("coherence", format!("{}: {row}", table.name())))
     });
     let layouts = registry::layouts().map(|layout| (layout.name.to_owned(), layout.name.replacen('.', "/", 1)));
     let flits = registry::PROTOCOLS.iter().flat_map(|p| {
@@ -196,7 +201,7 @@ fn extras() -> Extras {
     });
     let vectors =
         layouts.chain(flits).map(|(name, file)| (name, format!("golden/{file}"), scalepool_golden::DEFAULT_SEED));
-    Extras { coverage: cxl68.chain(cxl256).collect(), vectors: vectors.collect(), runs: RUNS.to_vec() }
+    Extras { coverage: points.chain(of_agents).collect(), vectors: vectors.collect(), runs: RUNS.to_vec() }
 }
 
 /// Runs with fixed seeds.
@@ -225,7 +230,7 @@ impl Export {
                 (to.out, vec![File { name: "scalepool.schema.json".into(), text }])
             }
             Format::Bench(of) => (of.to.out.clone(), of.files()?),
-            Format::Plan(to) => (to.out, scalepool_export::plan::files(&extras())),
+            Format::Plan(to) => (to.out, scalepool_export::plan::files(&extras(), None)),
             Format::Murphi(of) => return of.run(out),
             Format::Tla(of) => (of.to.out.clone(), of.files()?),
             Format::Completion(to) => (to.out, completion()?),

@@ -1,20 +1,22 @@
 //! `scalepool inspect`: flits out of a wave of any simulator.
 
 use super::inspect_dram::DramArgs;
+use super::inspect_files::{InspectFiles, OpenFiles};
 use super::{Status, counted, print_json, report};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_forms::input::read_text;
 use scalepool_forms::violation;
-use scalepool_inspect::{Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect, is_fst};
+use scalepool_inspect::told::{fields, messages, time_ns};
+use scalepool_inspect::waiver::{CalendarDay, WaivedFinding};
+use scalepool_inspect::{
+    InspectDetail, Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect_in_detail, is_fst,
+};
 use scalepool_link::health::LinkHealth;
-use scalepool_trace::jsonl::JsonlSink;
-use scalepool_trace::output::{self, FileError, PartFile};
-use scalepool_trace::{Sink, TraceFilter, TraceHeader};
+use scalepool_trace::output::PartFile;
 use serde_json::{Map as Object, Value, json};
 use std::env;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -35,12 +37,14 @@ pub(super) struct Inspect {
     map: Option<PathBuf>,
     #[command(flatten)]
     dram: DramArgs,
-    /// Write the flits and violations as a trace of JSON lines, which `diff` reads.
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    files: InspectFiles,
     /// Print the figures of each watched end of a link: states, replays, Naks, errors, repairs, credits.
     #[arg(long)]
     health: bool,
+    /// The day for which waivers count, YYYY-MM-DD; needed where the map has waivers with a last day.
+    #[arg(long, value_name = "DAY", value_parser = CalendarDay::read)]
+    today: Option<CalendarDay>,
     /// Print empty flits too.
     #[arg(long)]
     all: bool,
@@ -113,33 +117,41 @@ UALink.
   answer_ns = 1000            # optional: longest time from a request to its last answer; not checked if left out
   ends_at_rest = false        # optional: at the end of the wave every request has been answered
 
+A [[waiver]] takes a broken rule out of the result, up to a day; [severity] makes rules warnings, or ignores them:
+
+  [[waiver]]
+  rule = \"CXL68-PCK-06\"       # the rule that may be broken
+  interface = \"link.down\"     # optional: on this interface alone
+  until = \"2027-03-31\"        # optional: the last day on which the waiver holds
+  reason = \"issue 12\"
+
+  [severity]
+  \"CXL68-CRC-01\" = \"warning\"  # or \"ignore\"
+
 testbenches/maps/ has the maps of this repository's benches; testbenches/python/PASSIVE.md explains the keys of a [[link]].";
 
 impl Inspect {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
-        if let Some(given) = env::var_os(INNER) {
+        if env::var_os(INNER).is_some() {
             // A signal that ends the process outside ends this one.
             rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
-            let open = |_| File::options().write(true).open(&given).map_err(FileError::of(Path::new(&given)));
-            let trace = self.trace.as_ref().map(open).transpose()?;
-            return self.print_all(&self.inspection(trace)?, out);
+            let made = (0..).map_while(|n| env::var_os(made_variable(n))).map(PathBuf::from);
+            return self.print_all(&self.inspection(InspectFiles::open_made(made)?)?, out);
         }
         if let Some(trace) = &self.dram.dram {
             return self.dram.judge(trace, self.json, out);
         }
-        let traces: Vec<&Path> = self.trace.as_deref().into_iter().collect();
-        output::check_apart(&traces, &[], &[self.wave(), self.map()])?;
-        let (mut part, file) = self.trace.as_deref().map(PartFile::create).transpose()?.unzip();
-        let keep = |part: &mut Option<PartFile>| part.as_mut().map_or(Ok(()), PartFile::keep);
+        self.files.check(&[self.wave(), self.map()])?;
+        let (mut parts, files) = self.files.create()?;
         if is_fst(self.wave()) {
-            let status = self.run_apart(part.as_ref().map_or(Path::new(""), PartFile::written_at))?;
+            let status = self.run_apart(&parts)?;
             if !matches!(status, Status::Refused) {
-                keep(&mut part)?;
+                parts.iter_mut().try_for_each(PartFile::keep)?;
             }
             return Ok(status);
         }
-        let inspection = self.inspection(file)?;
-        keep(&mut part)?;
+        let inspection = self.inspection(files)?;
+        parts.iter_mut().try_for_each(PartFile::keep)?;
         self.print_all(&inspection, out)
     }
 
@@ -153,16 +165,21 @@ impl Inspect {
         self.map.as_deref().unwrap_or(Path::new(""))
     }
 
-    /// Reads map and wave and writes the trace.
-    fn inspection(&self, trace: Option<File>) -> anyhow::Result<Inspection> {
+    /// Reads map and wave and writes the files.
+    fn inspection(&self, files: OpenFiles) -> anyhow::Result<Inspection> {
         let map_path = self.map().display().to_string();
         // An error of the system alone would be taken for one of stdout.
         let text = read_text(self.map(), MAP_BYTES).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
         let map = Map::read(&text, &map_path)?;
-        let inspection = beside_stdout(|| inspect(self.wave(), map, &map_path))??;
-        if let (Some(file), Some(path)) = (trace, &self.trace) {
-            write_trace(file, &inspection).map_err(FileError::of(path))?;
+        // What is found does not depend on the time of day unless the caller says so.
+        if self.today.is_none() && map.waiver.iter().any(|waiver| waiver.until.is_some()) {
+            bail!(
+                "{map_path}: found a waiver with a last day, expected --today DAY beside it, such as --today $(date +%F)"
+            );
         }
+        let detail = InspectDetail { today: self.today, ..self.files.detail() };
+        let inspection = beside_stdout(|| inspect_in_detail(self.wave(), map, &map_path, detail))??;
+        self.files.write(files, self.wave(), &inspection)?;
         Ok(inspection)
     }
 
@@ -188,21 +205,28 @@ impl Inspect {
         for count in &inspection.counts {
             remark(count);
         }
+        inspection.remarks.iter().for_each(report);
         Ok(if inspection.counts.iter().all(|c| c.violations == 0) { Status::Good } else { Status::Finding })
     }
 }
 
-/// Set for the process that reads an FST, to the file for its trace: the process outside has made it, and removes it when
-/// the reader breaks down.
+/// Set for the process that reads an FST. The process outside has made the files that it writes, and removes them when the
+/// reader breaks down.
 const INNER: &str = "SCALEPOOL_INSPECT_INNER";
+
+/// Variable with the path of the file of a number that the process outside has made.
+fn made_variable(n: usize) -> String {
+    format!("{INNER}_{n}")
+}
 
 impl Inspect {
     /// The same in a process of its own. A damaged FST can ask its reader for any amount of memory, at which the system ends
     /// the process, and nothing in it can turn that into an error.
-    fn run_apart(&self, trace: &Path) -> anyhow::Result<Status> {
+    fn run_apart(&self, parts: &[PartFile]) -> anyhow::Result<Status> {
         let program = env::current_exe().context("the program cannot be found again")?;
         let mut inner = Command::new(program);
-        inner.args(env::args_os().skip(1)).env(INNER, trace).stdin(Stdio::null()).stderr(Stdio::piped());
+        inner.args(env::args_os().skip(1)).env(INNER, "1").stdin(Stdio::null()).stderr(Stdio::piped());
+        inner.envs(parts.iter().enumerate().map(|(n, part)| (made_variable(n), part.written_at())));
         let ended = inner.spawn()?.wait_with_output()?;
         let status = match ended.status.code() {
             Some(0) => Status::Good,
@@ -229,17 +253,6 @@ fn beside_stdout<T>(what: impl FnOnce() -> T) -> anyhow::Result<T> {
     Ok(done)
 }
 
-fn write_trace(file: File, inspection: &Inspection) -> io::Result<()> {
-    // A wave knows neither scenario nor seed; `diff --mask scenario_hash,seed` leaves them out.
-    let header =
-        TraceHeader { model_version: env!("CARGO_PKG_VERSION").to_owned(), scenario_hash: String::new(), seed: 0 };
-    let mut hub = inspection.records();
-    let sink = JsonlSink::new(BufWriter::new(file), &header, hub.places(), TraceFilter::default());
-    let mut sink = sink.map_err(|e| io::Error::other(e.to_string()))?;
-    hub.drain_into(&mut [&mut sink])?;
-    sink.finish()
-}
-
 /// What would be missed without a word.
 fn remark(count: &InterfaceCount) {
     let name = &count.name;
@@ -261,25 +274,7 @@ fn is_idle(seen: &SeenUnit) -> bool {
     let kind = seen.form.as_ref().and_then(|form| form["kind"].as_str()).unwrap_or_default();
     let carries = ["control", "almp", "io", "all-data"].contains(&kind);
     let messages = seen.form.as_ref().map(messages).unwrap_or_default();
-    seen.broken.is_empty() && !carries && messages.is_empty()
-}
-
-/// Every message in a flit object that is there, wherever it stands.
-fn messages(form: &Value) -> Vec<(&str, &Object<String, Value>)> {
-    let mut found = Vec::new();
-    match form {
-        Value::Object(object) => match (object.get("layout"), object.get("fields")) {
-            (Some(Value::String(layout)), Some(Value::Object(fields))) => {
-                if fields.get("valid").is_none_or(|valid| valid != 0) {
-                    found.push((layout.as_str(), fields));
-                }
-            }
-            _ => found.extend(object.values().flat_map(messages)),
-        },
-        Value::Array(values) => found.extend(values.iter().flat_map(messages)),
-        _ => (),
-    }
-    found
+    seen.broken.is_empty() && seen.waived.is_empty() && !carries && messages.is_empty()
 }
 
 fn print(out: &mut dyn Write, name: &str, seen: &SeenUnit) -> io::Result<()> {
@@ -300,26 +295,16 @@ fn print(out: &mut dyn Write, name: &str, seen: &SeenUnit) -> io::Result<()> {
     for broken in &seen.broken {
         writeln!(out, "  broken: {} {} {}", time(broken.t_fs), broken.signal, broken.violation)?;
     }
+    for WaivedFinding { found, reason } in &seen.waived {
+        let why = reason.as_ref().map_or_else(|| "warning".to_owned(), |reason| format!("waived ({reason})"));
+        writeln!(out, "  {why}: {} {} {}", time(found.t_fs), found.signal, found.violation)?;
+    }
     Ok(())
-}
-
-/// Fields that are not 0, as ` name=value`.
-fn fields(values: Option<&Object<String, Value>>) -> String {
-    let told = values.into_iter().flatten().filter(|(name, value)| {
-        name.as_str() != "valid" && **value != 0 && value.as_str() != Some("0x0") && !name.starts_with("rsvd")
-    });
-    let text = |name: &str, value: &Value| match (value.as_u64(), value.as_str()) {
-        (Some(number), _) if name.contains("address") => format!("{number:#x}"),
-        (_, Some(name)) => name.to_owned(),
-        _ => value.to_string(),
-    };
-    told.map(|(name, value)| format!(" {name}={}", text(name, value))).collect()
 }
 
 /// A time in ns, exact.
 fn time(t_fs: u64) -> String {
-    const FS_PER_NS: u64 = 1_000_000;
-    format!("{}.{:06} ns", t_fs / FS_PER_NS, t_fs % FS_PER_NS)
+    format!("{} ns", time_ns(t_fs))
 }
 
 fn summary(out: &mut dyn Write, counts: &[InterfaceCount]) -> io::Result<()> {
@@ -346,14 +331,24 @@ fn count_object(count: &InterfaceCount) -> Value {
 
 fn object(name: &str, seen: &SeenUnit) -> Value {
     let list = |all: &[WaveViolation]| all.iter().map(broken_object).collect::<Vec<_>>();
-    json!({
+    let mut form = json!({
         "t_fs": seen.t_fs,
         "cycle": seen.cycle,
         "where": name,
         "flit": seen.form,
         "violations": list(&seen.broken),
         "lints": list(&seen.lints),
-    })
+    });
+    // Few maps waive anything, so the key is there only where something is.
+    if !seen.waived.is_empty() {
+        let waived = seen.waived.iter().map(|waived| {
+            let mut object = broken_object(&waived.found);
+            object["reason"] = waived.reason.clone().into();
+            object
+        });
+        form["waived"] = waived.collect();
+    }
+    form
 }
 
 /// The form of a violation, with time and signal before it.

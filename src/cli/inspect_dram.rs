@@ -18,7 +18,7 @@ const LINE_BYTES: u64 = 4096;
 pub(super) struct DramArgs {
     /// Trace of DRAM commands to judge, one per line: time command channel rank bank-group bank row column. Time is in clocks,
     /// or has a unit (fs, ps, ns, us).
-    #[arg(long, value_name = "TRACE", conflicts_with_all = ["wave", "map", "trace", "all"], requires = "preset")]
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["wave", "map", "trace", "fst", "vcd", "gtkw", "html", "coverage", "junit", "all"], requires = "preset")]
     pub(super) dram: Option<PathBuf>,
     /// Device whose timing the trace has to keep, such as ddr5_4800b or hbm3_6400.
     #[arg(long, value_name = "PRESET", requires = "dram", value_parser = preset_of)]

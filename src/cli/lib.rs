@@ -14,6 +14,7 @@
 
 mod batch;
 mod check;
+mod coverage;
 mod curve;
 mod decode;
 mod describe;
@@ -27,6 +28,8 @@ mod golden;
 mod health;
 mod inspect;
 mod inspect_dram;
+mod inspect_files;
+mod junit;
 mod list;
 mod litmus;
 mod run;
@@ -61,6 +64,7 @@ enum Command {
     Flit(flit::Flit),
     Run(run::Run),
     Check(check::Check),
+    Coverage(coverage::Coverage),
     Curve(curve::CurveArgs),
     Diff(diff::DiffArgs),
     Explain(explain::Explain),
@@ -81,6 +85,7 @@ impl Command {
             Command::Flit(c) => c.run(out),
             Command::Run(c) => c.run(out),
             Command::Check(c) => c.run(out),
+            Command::Coverage(c) => c.run(out),
             Command::Curve(c) => c.run(out),
             Command::Diff(c) => c.run(out),
             Command::Explain(c) => c.run(out),

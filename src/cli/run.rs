@@ -1,9 +1,11 @@
 //! `scalepool run`: simulate a scenario.
 
+use super::junit::{self, JunitCase, JunitFailure};
 use super::table::Table;
-use super::{Status, print_json};
+use super::{Status, coverage, print_json};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use scalepool_export::coverage::CoverageReport;
 use scalepool_kernel::Time;
 use scalepool_scenario::observe::Outputs;
 use scalepool_scenario::report::{
@@ -11,9 +13,11 @@ use scalepool_scenario::report::{
 };
 use scalepool_scenario::{Modes, Scenario, ScenarioRequest};
 use scalepool_trace::log::{LogFilter, LogTo};
+use scalepool_trace::output::{FileError, PartFile};
 use serde_json::{Value, json};
+use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Simulate a scenario and print a summary.
@@ -78,6 +82,12 @@ pub(super) struct Run {
     /// `list health` explains them.
     #[arg(long)]
     health: bool,
+    /// Write what was covered, bin by bin, for `coverage`.
+    #[arg(long, value_name = "FILE")]
+    coverage: Option<PathBuf>,
+    /// Write the result as JUnit XML, with the seed and the command that runs the same again.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -99,26 +109,26 @@ fn address(text: &str) -> Result<u64, String> {
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
 impl Run {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(mut self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let request = ScenarioRequest {
-            scenario: self.scenario,
+            scenario: self.scenario.clone(),
             seed: self.seed,
             cycles: self.cycles,
             threads: self.threads.into(),
-            stimulus: self.stimulus,
-            set: self.set,
+            stimulus: self.stimulus.take(),
+            set: std::mem::take(&mut self.set),
             outputs: Outputs {
-                vcd: self.vcd,
-                fst: self.fst,
-                trace: self.trace,
-                chart: self.chart,
-                dram: self.dram,
-                drawing: self.drawing,
+                vcd: self.vcd.take(),
+                fst: self.fst.take(),
+                trace: self.trace.take(),
+                chart: self.chart.take(),
+                dram: self.dram.take(),
+                drawing: self.drawing.take(),
                 chart_line: self.chart_line,
-                scopes: self.wave_scope,
+                scopes: std::mem::take(&mut self.wave_scope),
                 from_fs: self.wave_from,
                 to_fs: self.wave_to,
-                log: self.log.map(|filter| {
+                log: self.log.take().map(|filter| {
                     // Nobody reads it any more: no reason to stop.
                     LogTo::new(filter, |line| drop(writeln!(io::stderr(), "{line}")))
                 }),
@@ -127,6 +137,11 @@ impl Run {
             external: None,
             description: None,
         };
+        let own: Vec<&Path> = [&self.coverage, &self.junit].into_iter().flatten().map(PathBuf::as_path).collect();
+        let inputs: Vec<&Path> =
+            request.stimulus.iter().map(PathBuf::as_path).chain([Path::new(&self.scenario)]).collect();
+        request.outputs.check_apart(&own, &inputs)?;
+        let mut parts = own.iter().map(|path| PartFile::create(path)).collect::<Result<Vec<_>, _>>()?;
         // Draws on stderr, and only where that is a terminal.
         let bar = ProgressBar::new_spinner().with_style(
             ProgressStyle::with_template("{spinner} {msg} simulated, {elapsed}")
@@ -151,6 +166,7 @@ impl Run {
         for remark in reports.iter().flat_map(|(_, report)| &report.remarks) {
             let _ = writeln!(io::stderr(), "scalepool: {remark}");
         }
+        self.write_files(&reports, &mut parts)?;
         let timing = timing_of(&reports, start.elapsed().as_secs_f64());
         if self.json {
             let mut form = match &reports[..] {
@@ -196,6 +212,49 @@ impl Run {
         let broken: Vec<&PlacedViolation> = reports.iter().flat_map(|(_, report)| &report.violations).collect();
         Ok(Status::of(&broken))
     }
+}
+
+impl Run {
+    /// Writes coverage and results into the files that were made for them, in this order.
+    fn write_files(&self, reports: &[(&str, ScenarioReport)], parts: &mut [(PartFile, File)]) -> anyhow::Result<()> {
+        let named = |(mode, report): &(&str, ScenarioReport)| {
+            let mode = if reports.len() > 1 { format!(", {mode}") } else { String::new() };
+            format!("run {}{mode}, seed {}", self.scenario, report.seed)
+        };
+        let coverage = || {
+            let mut all = CoverageReport::default();
+            for report in reports {
+                let mut one = CoverageReport::of(named(report));
+                coverage::add(&mut one, &report.1.bins);
+                report.1.violations.iter().for_each(|broken| one.add_broken(broken.violation.rule, 1));
+                all.merge(&one);
+            }
+            all.to_json()
+        };
+        let results = || {
+            let cases = reports.iter().map(|report| JunitCase {
+                name: named(report),
+                failures: report.1.violations.iter().map(failure).collect(),
+                remarks: report.1.remarks.clone(),
+            });
+            junit::file(
+                &format!("run {}", self.scenario),
+                Some(self.seed),
+                &junit::rerun_line(),
+                &cases.collect::<Vec<_>>(),
+            )
+        };
+        let texts = [self.coverage.as_ref().map(|_| coverage()), self.junit.as_ref().map(|_| results())];
+        for ((part, file), text) in parts.iter_mut().zip(texts.into_iter().flatten()) {
+            file.write_all(text.as_bytes()).map_err(FileError::of(part.path()))?;
+            part.keep()?;
+        }
+        Ok(())
+    }
+}
+
+fn failure(broken: &PlacedViolation) -> JunitFailure {
+    JunitFailure { rule: broken.violation.rule.to_owned(), text: format!("{}: {}", broken.place, broken.violation) }
 }
 
 fn timing_of(reports: &[(&str, ScenarioReport)], seconds: f64) -> Timing {

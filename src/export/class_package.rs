@@ -3,7 +3,8 @@
 //! From the tables come a class for each message of CXL, with the struct of its layout, its defaults, and constraints on
 //! reserved bits and codes for `randomize()`, rules over several fields being left to `solve_legal()`; and a struct for each flit. The
 //! classes of link ends and transactions stand in `classes/` as they are. The package needs `scalepool_dpi_pkg` and the packages
-//! of the families. Left out: coverage, flits of CXL.io.
+//! of the families. Left out: coverage, see [`super::coverage_package`], and
+//! flits of CXL.io.
 
 use super::names::{comment, short};
 use super::{File, families};
@@ -53,7 +54,7 @@ pub fn file() -> File {
 }
 
 /// Whether a layout is that of a message of CXL.cache or CXL.mem.
-fn is_message(def: &LayoutDef) -> bool {
+pub(super) fn is_message(def: &LayoutDef) -> bool {
     let of_256 =
         [Routing::Hbr, Routing::Pbr].into_iter().any(|r| AnyClass::ALL.into_iter().any(|c| c.def(r).name == def.name));
     of_256 || cxl68::message::Class::of(def).is_some()
@@ -66,7 +67,7 @@ macro_rules! line {
 }
 
 /// The name of a layout as one word: `cxl68_m2s_req`.
-fn word(name: &str) -> String {
+pub(super) fn word(name: &str) -> String {
     name.replace('.', "_")
 }
 

@@ -8,6 +8,8 @@
 
 pub mod c_header;
 pub mod class_package;
+pub mod coverage;
+pub mod coverage_package;
 pub mod gtkwave;
 pub mod markdown;
 mod names;

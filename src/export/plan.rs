@@ -3,13 +3,17 @@
 //! | kind | id | is |
 //! | --- | --- | --- |
 //! | `rule` | rule id | a row of the rule table; `tests` are the two that obey and break it; `points` the code tables and layouts that it judges; `properties` whether `export sva` has it |
-//! | `coverage` | `<protocol>: <group>: <bin>` | one point that a run can meet |
+//! | `coverage` | `<protocol>: <group>: <bin>` | one point that a run can meet; what runs share is under `coherence` |
 //! | `vectors` | layout or flit | a golden set, with the seed that it is made from |
 //! | `run` | name | runs with fixed seeds |
 //!
 //! Rules and layouts come from the tables; who knows coverage points and runs hands them over. Columns are quoted as RFC 4180
 //! says; lines end in a line feed. A rule can be a choice of ours (`choice`).
+//!
+//! With a coverage report there is one more column, `hits`: how often runs have met the point, or found the rule broken; empty for a
+//! point that no run of the report could meet.
 
+use super::coverage::CoverageReport;
 use super::{File, sva};
 use scalepool_protocols::registry;
 use scalepool_protocols::rules::{self, Rule};
@@ -29,12 +33,20 @@ pub struct Extras {
 const COLUMNS: [&str; 9] = ["kind", "id", "source", "choice", "text", "tests", "points", "property", "seeds"];
 
 /// The file.
-pub fn files(extras: &Extras) -> Vec<File> {
+pub fn files(extras: &Extras, report: Option<&CoverageReport>) -> Vec<File> {
     let mut text = COLUMNS.join(",");
-    text.push('\n');
+    text.push_str(if report.is_some() { ",hits\n" } else { "\n" });
     let mut row = |cells: [&str; 9]| {
-        let cells: Vec<String> = cells.into_iter().map(quoted).collect();
-        text.push_str(&cells.join(","));
+        let mut line: Vec<String> = cells.into_iter().map(quoted).collect();
+        if let Some(report) = report {
+            let hits = match cells[0] {
+                "coverage" => report.hits(cells[1]),
+                "rule" => report.broken.iter().find(|(rule, _)| rule == cells[1]).map(|(_, times)| *times),
+                _ => None,
+            };
+            line.push(hits.map_or_else(String::new, |hits| hits.to_string()));
+        }
+        text.push_str(&line.join(","));
         text.push('\n');
     };
     let with_property = sva::rules_with_properties();

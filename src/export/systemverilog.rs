@@ -17,7 +17,7 @@ pub fn files() -> Vec<File> {
     let made = families()
         .into_iter()
         .map(|(family, layouts)| File { name: format!("scalepool_{family}_pkg.sv"), text: package(family, &layouts) });
-    made.chain([super::class_package::file()]).collect()
+    made.chain([super::class_package::file(), super::coverage_package::file()]).collect()
 }
 
 // Writing to a string cannot fail; its result is dropped throughout.

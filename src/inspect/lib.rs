@@ -19,24 +19,34 @@
 #![warn(missing_docs)]
 
 mod coherence;
+mod coverage;
+mod decoded;
+pub mod health;
 mod link;
 pub mod map;
+mod page;
 mod retimer;
 mod sample;
 mod stream;
+pub mod told;
 mod transactions;
 mod vcd;
+pub mod waiver;
 mod wave;
 
+use health::HealthHistory;
+use map::Interface;
 pub use map::Map;
+use scalepool_link::coverage::Met;
 use scalepool_link::health::LinkHealth;
 use scalepool_link::hook::Direction;
 use stream::Judged;
 pub use stream::{SeenUnit, WaveViolation};
+use waiver::CalendarDay;
 pub use wave::is_fst;
 
 use scalepool_protocols::wire::Violation;
-use scalepool_trace::{Body, Hub, PlaceKind, RecordKind, Stamp};
+use scalepool_trace::{Body, Hub, PlaceKind, RecordKind, Stamp, TimeAxis};
 use std::path::Path;
 
 /// Why a waveform or a map cannot be used.
@@ -83,6 +93,8 @@ pub struct InterfaceCount {
     pub units: u64,
     /// Broken rules.
     pub violations: u64,
+    /// Broken rules that are waived or warnings.
+    pub waived: u64,
     /// Beats of an incomplete unit at the end of the waveform.
     pub left_over_beats: usize,
 }
@@ -96,8 +108,29 @@ pub struct Inspection {
     pub counts: Vec<InterfaceCount>,
     /// Figures of the end that each link of the map watches, since its last reset.
     pub health: Vec<(String, LinkHealth)>,
-    /// The map cannot be used.
+    /// How they went, where [`InspectDetail::history`] asks for it; else without a signal.
+    pub history: Vec<(String, HealthHistory)>,
+    /// Unit and end of the times of the wave.
+    pub axis: TimeAxis,
+    /// Bins of the protocols, where [`InspectDetail::coverage`] asks for them.
+    pub coverage: Vec<Met>,
+    /// What has to be said of waivers.
+    pub remarks: Vec<String>,
+    /// Signals of each interface, in order of the map, as viewers name them.
+    pub signals: Vec<(String, Vec<String>)>,
+    /// The map that was used.
     pub map: Map,
+}
+
+/// What is wanted beside units and findings; each part costs time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct InspectDetail {
+    /// How the figures of the watched ends went.
+    pub history: bool,
+    /// Which bins were met.
+    pub coverage: bool,
+    /// The day for which waivers count; `None`: none has expired.
+    pub today: Option<CalendarDay>,
 }
 
 /// Reads a waveform and judges it.
@@ -105,50 +138,80 @@ pub struct Inspection {
 /// # Errors
 /// See [`InspectError`].
 pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, InspectError> {
+    inspect_in_detail(path, map, map_path, InspectDetail::default())
+}
+
+/// [`inspect`] with more of what it sees on the way.
+///
+/// # Errors
+/// See [`InspectError`].
+pub fn inspect_in_detail(
+    path: &Path,
+    map: Map,
+    map_path: &str,
+    detail: InspectDetail,
+) -> Result<Inspection, InspectError> {
     let mut wave = wave::Wave::open(path)?;
-    let (mut streams, mut edges) = (Vec::new(), Vec::new());
+    let (mut streams, mut edges, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     for (n, interface) in map.interface.iter().enumerate() {
         let signals = sample::Signals::find(&mut wave, map.scope.as_deref(), interface, map_path)?;
         let mut stream = stream::Stream::new(n, interface, &signals);
         edges.push(sample::beats(&wave, interface, &signals, &mut stream));
         streams.push(stream);
+        shown.push((interface.name.clone(), signals.shown(&wave)));
     }
-    let (mut judged, health) = judged(&map, map_path, &streams)?;
+    let JudgedMap { mut judged, health, history } = judged(&map, map_path, &streams, detail)?;
     retimer::judge(&map, map_path, &streams, &mut judged)?;
-    let (mut seen, mut counts) = (Vec::new(), Vec::new());
-    for (((interface, stream), edges), judged) in map.interface.iter().zip(streams).zip(edges).zip(judged) {
+    let coverage = if detail.coverage { coverage::of(&map.interface, &streams, &judged) } else { Vec::new() };
+    let (mut seen, mut left_over) = (Vec::new(), Vec::new());
+    for (stream, judged) in streams.into_iter().zip(judged) {
         let (of_interface, left_over_beats) = stream.finish(judged.as_ref());
-        counts.push(InterfaceCount {
-            name: interface.name.clone(),
-            edges,
-            units: of_interface.iter().filter(|s| s.form.is_some()).count() as u64,
-            violations: of_interface.iter().map(|s| s.broken.len() as u64).sum(),
-            left_over_beats,
-        });
+        left_over.push(left_over_beats);
         seen.extend(of_interface);
     }
+    let remarks = waiver::apply(&map, detail.today.unwrap_or(CalendarDay::FIRST), &mut seen);
+    let of = |n: usize| seen.iter().filter(move |s| s.interface == n);
+    let counts = map.interface.iter().enumerate().map(|(n, interface)| InterfaceCount {
+        name: interface.name.clone(),
+        edges: edges[n],
+        units: of(n).filter(|s| s.form.is_some()).count() as u64,
+        violations: of(n).map(|s| s.broken.len() as u64).sum(),
+        waived: of(n).map(|s| s.waived.len() as u64).sum(),
+        left_over_beats: left_over[n],
+    });
+    let counts = counts.collect();
     // The sort is stable: at one time and interface the order is that of the stream.
     seen.sort_by_key(|s| (s.t_fs, s.interface));
-    Ok(Inspection { seen, counts, health, map })
+    Ok(Inspection { seen, counts, health, history, axis: wave.axis(), coverage, remarks, signals: shown, map })
 }
 
 /// The findings for each interface, and the figures of each watched end by the name of its link.
-type JudgedMap = (Vec<Option<Judged>>, Vec<(String, LinkHealth)>);
+struct JudgedMap {
+    judged: Vec<Option<Judged>>,
+    health: Vec<(String, LinkHealth)>,
+    history: Vec<(String, HealthHistory)>,
+}
 
 /// The findings of the map's watchers for each interface. Where two watchers see one interface, the findings are those
 /// of the watcher of the sending end. Beside them the figures of each watched end.
-fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<JudgedMap, InspectError> {
+fn judged(
+    map: &Map,
+    map_path: &str,
+    streams: &[stream::Stream],
+    detail: InspectDetail,
+) -> Result<JudgedMap, InspectError> {
     let mut judged = vec![None; streams.len()];
     let mut heard = judged.clone();
-    let (mut said, mut health) = (Vec::new(), Vec::new());
+    let (mut said, mut health, mut history) = (Vec::new(), Vec::new(), Vec::new());
     for link in &map.link {
         let wrong = |text| InspectError::Map { path: map_path.to_owned(), text };
         let config = map.watch_config(link).map_err(wrong)?;
         let places = map.places(link).map_err(wrong)?;
         let [receives, sends] = places;
-        let link::Watched { health: of_end, judged: [rx, tx], said: of_link } =
-            link::watch(&config, &streams[receives], &streams[sends]);
+        let link::Watched { health: of_end, history: went, judged: [rx, tx], said: of_link } =
+            link::watch(&config, &streams[receives], &streams[sends], detail.history);
         health.push((link.name.clone(), of_end));
+        history.push((link.name.clone(), went));
         (heard[receives], judged[sends]) = (Some(rx), Some(tx));
         said.push((link.name.as_str(), places, of_link));
     }
@@ -180,7 +243,7 @@ fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Judge
         let found = transactions::judge(table, protocol, &judged_links.collect::<Vec<_>>());
         keep(found, &links.iter().map(|(_, places, _)| *places).collect::<Vec<_>>());
     }
-    Ok((judged, health))
+    Ok(JudgedMap { judged, health, history })
 }
 
 impl Inspection {

@@ -9,6 +9,7 @@
 //! behind the last unit how long the wave goes on: an end that never says anything is waited for too. A finding behind which no
 //! unit stands since the last reset is one of the link, with its time.
 
+use super::health::HealthHistory;
 use super::stream::{Judged, Stream};
 use scalepool_link::health::LinkHealth;
 use scalepool_link::hook::Direction;
@@ -28,6 +29,8 @@ pub(super) enum Said {
 pub(super) struct Watched {
     /// Figures of the end behind the last unit, since the last reset.
     pub health: LinkHealth,
+    /// How they went, where that is asked for.
+    pub history: HealthHistory,
     /// Of the units that come to it and of those that it sends.
     pub judged: [Judged; 2],
     /// In the order of time \[fs\], where messages are asked for.
@@ -41,13 +44,14 @@ enum Step<'a> {
 }
 
 /// Watches the end.
-pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> Watched {
+pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream, with_history: bool) -> Watched {
     let ways = [(Direction::Rx, receives), (Direction::Tx, sends)];
     let mut judged = ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.count()], ..Judged::default() });
     let mut watch = EndWatch::new(config).ok();
     // Units fed so far, and those before the last reset.
     let (mut fed, mut first) = ([0, 0], [0, 0]);
     let mut said = Vec::new();
+    let mut history = HealthHistory::new(config.protocol);
     // Everybody waits from the beginning on, whenever the first unit comes.
     let edges = [receives, sends].into_iter().filter_map(Stream::first_edge_fs);
     if let (Some(watch), Some(t_fs)) = (&mut watch, edges.min()) {
@@ -75,6 +79,9 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
             judged[index(way)].in_stream[number] = in_stream;
         }
         said.extend(watch.take_messages().into_iter().map(|m| (t_fs, Said::Message(m.way, number, m.message))));
+        if with_history {
+            history.add(t_fs, &watch.health());
+        }
         for (of, event) in watch.take_events() {
             let counted = first[index(of)] + event.unit as usize;
             let last = last_since(of, &fed, &first);
@@ -83,7 +90,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
             judged[index(of)].broken.push((unit, event.violation));
         }
     }
-    let Some(mut watch) = watch else { return Watched { health: LinkHealth::default(), judged, said } };
+    let Some(mut watch) = watch else { return Watched { health: LinkHealth::default(), history, judged, said } };
     // What is waited for at the end of the wave may be overdue although no unit passes.
     let end_fs = receives.last_edge_fs().max(sends.last_edge_fs());
     watch.clock(0, end_fs);
@@ -94,7 +101,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
             None => judged[index(of)].without_unit.push((end_fs, event.violation)),
         }
     }
-    Watched { health: watch.health(), judged, said }
+    Watched { health: watch.health(), history, judged, said }
 }
 
 /// The last unit of a way since the last reset, of the units that were fed and those before that reset.

@@ -47,6 +47,15 @@
 //! strict = false                # UALink: the links keep strict order
 //! answer_ns = 1000              # longest time from a request to its last answer; not judged if left out
 //! ends_at_rest = false          # the wave ends with all requests answered
+//!
+//! [[waiver]]                    # optional: a finding that is known
+//! rule = "CXL68-PCK-06"         # the rule that may be broken
+//! interface = "link.down"       # optional: on this interface alone
+//! until = "2027-03-31"          # optional: the last day on which the waiver holds
+//! reason = "issue 12"           # why
+//!
+//! [severity]                    # optional: rules that are no errors
+//! "CXL68-CRC-01" = "warning"    # or "ignore"; "error" as without it
 //! ```
 //!
 //! A signal is named by its full path or by an end of it that is the path of no other signal, so that scopes that one
@@ -61,6 +70,7 @@
 //! interfaces at its own end or, with the time that flits are under way both ways in `reaction_flits`, those of the other one.
 
 use super::InspectError;
+use super::waiver::{self, MappedWaiver, Severities};
 use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_coherence::passive::PassiveConfig;
 use scalepool_link::cxl68::Known;
@@ -101,6 +111,12 @@ pub struct Map {
     /// Links whose transactions are judged together.
     #[serde(default)]
     pub transactions: Vec<MappedTransactions>,
+    /// Findings that are known.
+    #[serde(default)]
+    pub waiver: Vec<MappedWaiver>,
+    /// Rules that are not taken as errors.
+    #[serde(default)]
+    pub severity: Severities,
 }
 
 /// A retimer, or anything else that only passes units on, in one direction.
@@ -367,6 +383,9 @@ impl Map {
             if let Err(text) = map.check_transactions(table) {
                 return refuse(format!("transactions {n}, {text}"));
             }
+        }
+        if let Err(text) = waiver::check(&map) {
+            return refuse(text);
         }
         Ok(map)
     }

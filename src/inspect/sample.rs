@@ -65,6 +65,15 @@ impl Signals {
     }
 }
 
+impl Signals {
+    /// Those that there are, as a viewer names them: clock, reset, handshake, data.
+    pub fn shown(&self, wave: &Wave) -> Vec<String> {
+        let all =
+            [Some(&self.clock), self.reset.as_ref(), self.valid.as_ref(), self.ready.as_ref(), self.first.as_ref()];
+        all.into_iter().flatten().chain([&self.data]).map(|part| wave.shown(part)).collect()
+    }
+}
+
 /// Samples every edge of the clock into the stream; the number of edges outside of reset.
 pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, stream: &mut Stream) -> u64 {
     let (mut edges, mut cycle) = (0, 0);

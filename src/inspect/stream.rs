@@ -2,6 +2,7 @@
 
 use super::map::{Holds, Interface};
 use super::sample::Signals;
+use super::waiver::WaivedFinding;
 use super::wave::Part;
 use scalepool_forms::flit::{FlitAnswer, FlitDecoder};
 use scalepool_protocols::cxl::Dir;
@@ -49,6 +50,8 @@ pub struct SeenUnit {
     pub broken: Vec<WaveViolation>,
     /// Legal, but not as tight as it could be.
     pub lints: Vec<WaveViolation>,
+    /// Rules that it breaks, which the map waives or calls warnings.
+    pub waived: Vec<WaivedFinding>,
 }
 
 /// A whole unit.
@@ -170,7 +173,8 @@ impl Stream {
 
     fn none(&mut self, t_fs: u64, cycle: u64, broken: WaveViolation) {
         let (interface, bytes) = (self.interface, Vec::new());
-        self.seen.push(SeenUnit { t_fs, cycle, interface, bytes, form: None, broken: vec![broken], lints: Vec::new() });
+        let (lints, waived) = (Vec::new(), Vec::new());
+        self.seen.push(SeenUnit { t_fs, cycle, interface, bytes, form: None, broken: vec![broken], lints, waived });
     }
 
     fn unit_beats(&self) -> usize {
@@ -255,7 +259,8 @@ impl Stream {
         let (t_fs, cycle) = beats.last().copied().unwrap_or_default();
         let (interface, lints, broken) = (self.interface, Vec::new(), Vec::new());
         self.units.push(Unit { at: self.seen.len(), beats_fs: beats.iter().map(|b| b.0).collect() });
-        self.seen.push(SeenUnit { t_fs, cycle, interface, bytes, form: None, broken, lints });
+        let waived = Vec::new();
+        self.seen.push(SeenUnit { t_fs, cycle, interface, bytes, form: None, broken, lints, waived });
     }
 
     // ---- behind the last beat ------------------------------------------------------------------------------------

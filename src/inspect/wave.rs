@@ -4,6 +4,7 @@
 
 use super::{InspectError, vcd};
 use scalepool_forms::message::most_similar;
+use scalepool_trace::TimeAxis;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,6 +21,8 @@ pub(super) struct Wave {
     waveform: Waveform,
     /// Signals by full path, with their bits; aliases of one signal have its reference.
     names: BTreeMap<String, (SignalRef, usize)>,
+    /// By the same paths: the names that a viewer gives them, as in the file, with the declared bits of a vector.
+    shown: BTreeMap<String, String>,
     /// Femtoseconds of one step of time.
     step_fs: u64,
 }
@@ -65,15 +68,19 @@ impl Wave {
         })?;
         check_times(waveform.time_table(), step_fs).map_err(&unreadable)?;
         let vars = hierarchy.all_vars().map(|var| &hierarchy[var]);
-        let mut names = BTreeMap::new();
-        for (path, bits, signal) in
-            vars.filter_map(|v| Some((v.full_name(hierarchy), v.length(hierarchy)?, v.signal_ref())))
+        let (mut names, mut shown) = (BTreeMap::new(), BTreeMap::new());
+        for (path, bits, signal, index) in
+            vars.filter_map(|v| Some((v.full_name(hierarchy), v.length(hierarchy)?, v.signal_ref(), v.index())))
         {
+            let range = index.filter(|_| bits > 1).map(|index| format!("[{}:{}]", index.msb(), index.lsb()));
+            let in_viewer = format!("{path}{}", range.unwrap_or_default());
             // Where two paths are spelled alike, the second keeps the spelling of the file.
             let plain = Some(plain(&path)).filter(|plain| !names.contains_key(plain));
-            names.insert(plain.unwrap_or(path), (signal, bits as usize));
+            let path = plain.unwrap_or(path);
+            shown.insert(path.clone(), in_viewer);
+            names.insert(path, (signal, bits as usize));
         }
-        Ok(Wave { names, file, waveform, step_fs })
+        Ok(Wave { names, shown, file, waveform, step_fs })
     }
 
     /// The signal of a name, or of `name[msb:lsb]` a part of it.
@@ -118,6 +125,17 @@ impl Wave {
             }
             [_] => Ok(None),
         }
+    }
+
+    /// The axis of its times, to its last one.
+    pub fn axis(&self) -> TimeAxis {
+        let last = self.waveform.time_table().last().copied().unwrap_or_default();
+        TimeAxis::of_step(self.step_fs, last * self.step_fs)
+    }
+
+    /// The name that a viewer gives to the signal of a part.
+    pub fn shown(&self, part: &Part) -> String {
+        self.shown.get(&part.name).unwrap_or(&part.name).clone()
     }
 
     /// Reads the values of signals.

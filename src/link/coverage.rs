@@ -11,22 +11,36 @@ struct Bin {
     key: usize,
 }
 
-/// Which rows of a group were met.
+/// How often each bin of a group was met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Met {
+    /// What it is about: a protocol, or `coherence`.
+    pub protocol: &'static str,
     /// Name of the group.
     pub group: &'static str,
-    /// Its rows.
-    pub rows: Vec<bool>,
+    /// Names of its bins, with hits.
+    pub bins: Vec<(String, u64)>,
 }
 
 impl Met {
-    /// Groups of two ends of a link, which have the same rows: name, rows that either has met, rows in all.
-    pub fn summary<'a>(one: &'a [Met], other: &'a [Met]) -> impl Iterator<Item = (String, u64, u64)> + 'a {
-        one.iter().zip(other).map(|(one, other)| {
-            let met = one.rows.iter().zip(&other.rows).filter(|(one, other)| **one || **other).count();
-            (one.group.to_owned(), met as u64, one.rows.len() as u64)
-        })
+    /// Groups of two ends of a link, which have the same bins: the hits of both.
+    pub fn of_both(one: &[Met], other: &[Met]) -> Vec<Met> {
+        let both = one.iter().zip(other).map(|(one, other)| {
+            let mut sum = one.clone();
+            sum.add(other);
+            sum
+        });
+        both.collect()
+    }
+
+    /// Adds the hits of a group with the same bins.
+    pub fn add(&mut self, other: &Met) {
+        self.bins.iter_mut().zip(&other.bins).for_each(|((_, hits), (_, theirs))| *hits += theirs);
+    }
+
+    /// Bins that were met.
+    pub fn count(&self) -> u64 {
+        self.bins.iter().filter(|(_, hits)| *hits > 0).count() as u64
     }
 }
 
@@ -66,9 +80,10 @@ impl CoverageGroup {
         self.hits.iter_mut().zip(&other.hits).for_each(|(hits, theirs)| *hits += theirs);
     }
 
-    /// Which bins were met.
-    pub fn met(&self) -> Met {
-        Met { group: self.name, rows: self.counts().map(|(_, hits)| hits > 0).collect() }
+    /// How often the bins were met, in a group of a protocol.
+    pub fn met(&self, protocol: &'static str) -> Met {
+        let bins = self.counts().map(|(bin, hits)| (bin.name.clone(), hits)).collect();
+        Met { protocol, group: self.name, bins }
     }
 
     /// Name, bins met and bins in all.

@@ -21,6 +21,7 @@ pub mod health;
 pub mod hook;
 pub mod io_ends;
 pub mod line_time;
+pub mod link_coverage;
 pub mod mailbox;
 pub mod nvlink;
 pub mod pair;

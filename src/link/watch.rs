@@ -631,12 +631,7 @@ impl EndWatch {
             }
         };
         let messages = messages.then(Vec::new);
-        let states = match protocol {
-            LinkProtocol::Cxl68 => &states::CXL68,
-            LinkProtocol::Cxl256(_) => &states::CXL256,
-            LinkProtocol::Nvlink => &states::NVLINK,
-            LinkProtocol::Ualink => &states::UALINK,
-        };
+        let states = states::of(protocol);
         Ok(EndWatch {
             judge,
             events: Vec::new(),

@@ -11,6 +11,7 @@ use scalepool_coherence::chart::Chart;
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::content::LineAddr;
 use scalepool_kernel::SimError;
+use scalepool_link::coverage::Met;
 use scalepool_link::line_time::LineTime;
 use scalepool_memory::dram::{DramCommand, DramPreset, trace};
 use scalepool_nodes::value_counts::ValueCounts;
@@ -22,9 +23,7 @@ use scalepool_system::design::System;
 use scalepool_system::draw::Drawing;
 use scalepool_system::field::FieldRange;
 use scalepool_system::kind::ExternalComponent;
-use scalepool_system::measured::{
-    ComponentMeasured, CoverageRows, Ending, LinkMeasured, NodeTraffic, Offered, PacketTraffic,
-};
+use scalepool_system::measured::{ComponentMeasured, Ending, LinkMeasured, NodeTraffic, Offered, PacketTraffic};
 use scalepool_system::metric::{self, Totals};
 use scalepool_system::problem::Problems;
 use scalepool_trace::filter::WatchedPlaces;
@@ -349,7 +348,10 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
         add_coverage(&mut coverage, &link.coverage);
     }
     let rows = of_components().flat_map(|component| &component.rows).chain(of_links().flat_map(|link| &link.rows));
-    coverage.extend(shared_rows(rows));
+    let rows = sums(rows);
+    coverage.extend(rows.iter().map(|met| (met.group.to_owned(), met.count(), met.bins.len() as u64)));
+    let mut bins = sums(of_links().flat_map(|link| &link.coverage));
+    bins.extend(rows);
     let (mut latency_cycles, mut latency_fs) = (ValueCounts::default(), ValueCounts::default());
     of_components().for_each(|component| component.latencies.count(&mut latency_cycles, &mut latency_fs));
     let cycles = (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64;
@@ -379,6 +381,7 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
         occupancy: buffered.into_iter().map(|(class, spent)| (class, spent as f64 / cycles.max(1) as f64)).collect(),
         counts: totals.counts().map(|(metric, n)| (metric.name.to_owned(), n)).collect(),
         coverage,
+        bins,
         components: components.iter().map(|(path, measured)| part_of_component(path, measured)).collect(),
         links: links.iter().map(|(path, _, measured)| part_of_link(path, measured)).collect(),
         violations,
@@ -431,28 +434,28 @@ fn add_time(all: &mut Vec<(String, LineTime)>, name: &str, time: &LineTime) {
     }
 }
 
-/// Rows that parts of a system share: a row is met where one of them has met it.
-fn shared_rows<'a>(parts: impl Iterator<Item = &'a CoverageRows>) -> Vec<(String, u64, u64)> {
-    let mut all: Vec<CoverageRows> = Vec::new();
-    for (group, met) in parts {
-        match all.iter_mut().find(|(known, _)| known == group) {
-            Some((_, rows)) => rows.iter_mut().zip(met).for_each(|(row, met)| *row |= met),
-            None => all.push((*group, met.clone())),
+/// Hits of groups of one name are summed.
+fn sums<'a>(parts: impl Iterator<Item = &'a Met>) -> Vec<Met> {
+    let mut all: Vec<Met> = Vec::new();
+    for met in parts {
+        match all.iter_mut().find(|known| (known.protocol, known.group) == (met.protocol, met.group)) {
+            Some(known) => known.add(met),
+            None => all.push(met.clone()),
         }
     }
-    let count = |met: &[bool]| met.iter().filter(|&&met| met).count() as u64;
-    all.into_iter().map(|(group, met)| (group.to_owned(), count(&met), met.len() as u64)).collect()
+    all
 }
 
 /// Rows met of links of one kind are summed with all their rows.
-fn add_coverage(all: &mut Vec<(String, u64, u64)>, more: &[(String, u64, u64)]) {
-    for (group, met, of) in more {
-        match all.iter_mut().find(|(known, ..)| known == group) {
+fn add_coverage(all: &mut Vec<(String, u64, u64)>, more: &[Met]) {
+    for met in more {
+        let (count, of) = (met.count(), met.bins.len() as u64);
+        match all.iter_mut().find(|(known, ..)| known == met.group) {
             Some((_, all_met, all_of)) => {
-                *all_met += met;
+                *all_met += count;
                 *all_of += of;
             }
-            None => all.push((group.clone(), *met, *of)),
+            None => all.push((met.group.to_owned(), count, of)),
         }
     }
 }

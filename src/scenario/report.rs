@@ -1,6 +1,7 @@
 //! What a run says: the figures of `run --json` and of the summary table.
 
 use scalepool_forms::violation;
+use scalepool_link::coverage::Met;
 use scalepool_link::health::LinkHealth;
 use scalepool_link::line_time::{LineTime, Use};
 use scalepool_link::port::GIVE_UP_RULE;
@@ -141,6 +142,8 @@ pub struct ScenarioReport {
     pub counts: Vec<(String, u64)>,
     /// Coverage points: group, rows met, rows in all.
     pub coverage: Vec<(String, u64, u64)>,
+    /// The same bin by bin.
+    pub bins: Vec<Met>,
     /// Figures of each component of a description.
     pub components: Vec<ReportPart>,
     /// Figures of each link of a description.

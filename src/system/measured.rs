@@ -6,6 +6,7 @@
 use super::draw::LinkLoad;
 use super::metric::MetricValue;
 use scalepool_kernel::{Clock, RunReport, SimError, Stop, Time};
+use scalepool_link::coverage::Met;
 use scalepool_link::health::LinkHealth;
 use scalepool_link::line_time::{LineTime, Use};
 use scalepool_memory::dram::{DramCommand, DramPreset};
@@ -80,8 +81,8 @@ pub struct ComponentMeasured {
     pub dram_commands: Option<(DramPreset, Vec<DramCommand>)>,
     /// Cycles that flits or messages spent in its buffers, by class.
     pub buffered: Vec<(&'static str, u64)>,
-    /// Coverage points that all components of a system share: group, and which rows were met.
-    pub rows: Vec<CoverageRows>,
+    /// Coverage points that all components of a system share.
+    pub rows: Vec<Met>,
     /// Links from source to destination over this switch, arithmetic mean; `None`: it is no switch.
     pub hops_mean: Option<f64>,
 }
@@ -146,10 +147,10 @@ pub struct LinkMeasured {
     pub unit_slots: u64,
     /// Further counts, in the order of the report.
     pub counts: Vec<MetricValue>,
-    /// Coverage points of the link by itself: group, rows met, rows in all. A system sums them.
-    pub coverage: Vec<(String, u64, u64)>,
-    /// Coverage points that all links of a system share: group, and which rows were met.
-    pub rows: Vec<CoverageRows>,
+    /// Coverage points of the link by itself. A system sums them.
+    pub coverage: Vec<Met>,
+    /// Coverage points that all links of a system share.
+    pub rows: Vec<Met>,
     /// Figures of its ends, by their places; none of an end that a caller drives.
     pub health: Vec<(String, LinkHealth)>,
     /// Rules that the ends saw broken.
@@ -171,6 +172,3 @@ impl LinkMeasured {
         })
     }
 }
-
-/// Coverage points that all parts of a system share: group, and which of its rows were met.
-pub type CoverageRows = (&'static str, Vec<bool>);

@@ -26,13 +26,10 @@ use super::instants::{Instants, Target};
 use super::signals::{Signals, VarId};
 use super::state::State;
 use super::vcd::digits;
-use super::{Highlights, OpenError, Places, Record, Sink, TraceFilter, TraceHeader};
+use super::{Highlights, OpenError, Places, Record, Sink, TimeAxis, TraceFilter, TraceHeader};
 
 /// Estimated bytes of changes after which they are written out.
 const CHUNK_BYTES: usize = 32 << 20;
-
-/// Times are in units of 10^-15 s.
-const FS_EXPONENT: i8 = -15;
 
 /// Writes an FST file. Give it a buffered writer.
 #[derive(Debug)]
@@ -46,6 +43,9 @@ struct Fst<W: Write + Seek> {
     /// By variable.
     ids: Vec<FstSignalId>,
     digits: Vec<u8>,
+    axis: TimeAxis,
+    /// Last time in the file, in units of its axis.
+    written: u64,
 }
 
 impl<W: Write + Seek> fmt::Debug for Fst<W> {
@@ -67,11 +67,25 @@ impl<W: Write + Seek> FstSink<W> {
     /// # Errors
     /// The filter takes no place, a place cannot be shown, or the output cannot be written.
     pub fn new(out: W, header: &TraceHeader, places: &Places, filter: TraceFilter) -> Result<FstSink<W>, OpenError> {
+        FstSink::on_axis(out, header, places, filter, TimeAxis::default())
+    }
+
+    /// [`FstSink::new`] on another time axis.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn on_axis(
+        out: W,
+        header: &TraceHeader,
+        places: &Places,
+        filter: TraceFilter,
+        axis: TimeAxis,
+    ) -> Result<FstSink<W>, OpenError> {
         let signals = Signals::new(places, &filter)?;
         let spool = Spool::new(out);
         let info = FstInfo {
             start_time: 0,
-            timescale_exponent: FS_EXPONENT,
+            timescale_exponent: axis.exponent(),
             version: format!("scalepool {}", header.model_version),
             date: String::new(),
             file_type: FstFileType::Verilog,
@@ -80,7 +94,7 @@ impl<W: Write + Seek> FstSink<W> {
         let ids = declare(&mut writer, &signals).map_err(to_io)?;
         let body = writer.finish().map_err(to_io)?;
         spool.release(&hierarchy::block(header, &signals)?)?;
-        let fst = Fst { spool, body: Some(body), ids, digits: Vec::new() };
+        let fst = Fst { spool, body: Some(body), ids, digits: Vec::new(), axis, written: 0 };
         Ok(FstSink(Instants::new(fst, signals, filter)))
     }
 }
@@ -93,7 +107,11 @@ impl<W: Write + Seek> Sink for FstSink<W> {
     fn finish(&mut self) -> io::Result<()> {
         self.0.finish()?;
         let fst = self.0.target();
-        if let Some(body) = fst.body.take() {
+        if let Some(mut body) = fst.body.take() {
+            let end = fst.axis.steps(fst.axis.end_fs);
+            if end > fst.written {
+                body.time_change(end).map_err(to_io)?;
+            }
             body.finish().map_err(to_io)?;
         }
         fst.spool.flush()
@@ -111,7 +129,8 @@ impl<W: Write + Seek> Fst<W> {
         if body.size() > CHUNK_BYTES {
             body.flush()?;
         }
-        body.time_change(t_fs)?;
+        self.written = self.axis.steps(t_fs);
+        body.time_change(self.written)?;
         for var in vars {
             self.digits.clear();
             digits(&mut self.digits, state.words(var), state.width(var));

@@ -4,14 +4,25 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use scalepool_protocols::wire::LayoutDef;
+use scalepool_protocols::wire::{CodeTable, LayoutDef};
 
 use super::handles::{Handles, TransactionNaming};
 use super::wait::{WAIT_OVER, Wait};
 use super::{Body, Record, RecordKind, Sink, Stamp};
 
+/// A signal that is named at run time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FigureSignal {
+    /// Name within the scope of its place; dots make scopes.
+    pub name: String,
+    /// Width in bits, 1 to 64.
+    pub width: u32,
+    /// Family and names of its values, if they have names.
+    pub names: Option<(&'static str, &'static CodeTable)>,
+}
+
 /// What a place shows in a wave. A record whose body is of another kind is written to JSON lines alone.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum PlaceKind {
     /// Wire units of one direction, as the receiver sees them.
     Flits {
@@ -22,6 +33,10 @@ pub enum PlaceKind {
     },
     /// Named signals with their width in bits, 1 to 64.
     Values(&'static [(&'static str, u32)]),
+    /// Signals that are named at run time, such as figures of channels.
+    Figures(Arc<[FigureSignal]>),
+    /// The last broken rule by its name, with one count of all of them.
+    Findings,
     /// Messages of these layouts.
     Messages(&'static [&'static LayoutDef]),
 }

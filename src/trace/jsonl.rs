@@ -134,6 +134,10 @@ impl<W: Write> JsonlSink<W> {
                 self.text("signal", signal);
                 self.integer("value", *value);
             }
+            Body::Figure { signal, value } => {
+                self.integer("signal", *signal as u64);
+                self.integer("value", *value);
+            }
         }
     }
 }

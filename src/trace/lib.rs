@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod axis;
 pub mod diff;
 pub mod explain;
 mod fields;
@@ -35,15 +36,17 @@ mod link_ids;
 pub mod log;
 pub mod output;
 pub mod record;
+mod rule_names;
 pub mod signals;
 mod state;
 pub mod vcd;
 pub mod wait;
 
+pub use axis::TimeAxis;
 pub use filter::TraceFilter;
 pub use handles::{RequestIdentifier, TransactionHandle, TransactionNaming};
 pub use highlights::Highlights;
-pub use hub::{Hub, PlaceKind, Places, Tap, TracePlace};
+pub use hub::{FigureSignal, Hub, PlaceKind, Places, Tap, TracePlace};
 pub use record::{Body, Record, RecordKind, Stamp};
 pub use wait::Wait;
 

@@ -372,7 +372,7 @@ impl LogSink {
         // Nothing is learnt from these but their own lines, and there are many.
         let apart = match r.body {
             Body::Flit { .. } => Some(LogLevel::Debug),
-            Body::Value { .. } | Body::Taken { .. } => Some(LogLevel::Trace),
+            Body::Value { .. } | Body::Figure { .. } | Body::Taken { .. } => Some(LogLevel::Trace),
             _ => None,
         };
         if apart.is_some_and(|level| !self.to.filter.wants(layer(r.from), level)) {
@@ -417,6 +417,9 @@ impl LogSink {
                 self.line(places, r, level, id, &words(&form));
             }
             Body::Violation(violation) => self.line(places, r, LogLevel::Warn, r.id, &format!("rule={violation}")),
+            Body::Figure { signal, value } => {
+                self.line(places, r, LogLevel::Trace, r.id, &format!("figure {signal}={value}"))
+            }
             Body::Value { signal, value } => self.line(places, r, LogLevel::Trace, r.id, &format!("{signal}={value}")),
             Body::Taken { number, .. } => self.line(places, r, LogLevel::Trace, r.id, &format!("number={number}")),
             Body::Mark(name) => self.mark(places, r, &format!("name={name}")),

@@ -109,6 +109,13 @@ pub enum Body {
         /// The value.
         value: u64,
     },
+    /// Value of a signal that was named at run time.
+    Figure {
+        /// Its position in [`super::PlaceKind::Figures`] of the place.
+        signal: usize,
+        /// The value.
+        value: u64,
+    },
 }
 
 /// One event at one place.

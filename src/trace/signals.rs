@@ -6,7 +6,8 @@
 //! * `violations`, a count of the rules broken there;
 //! * for flits, a scope `flit` and one scope a message, see [`super::flits`];
 //! * for messages, one scope a layout;
-//! * for values, the signals themselves.
+//! * for values and figures, the signals themselves;
+//! * for findings, `rule`, the last rule that was broken, by its name.
 //!
 //! The scope of a message has the name of its layout without the family (`m2s_req`). It holds `seq`, `raw` and one
 //! variable a field, an address field as byte address with its low zero bits. **A variable holds its last value; `seq`
@@ -19,7 +20,7 @@ use scalepool_protocols::wire::{CodeTable, LayoutDef};
 
 use super::flits::{self, FlitVars};
 use super::state::State;
-use super::{Body, OpenError, PlaceKind, Places, Record, TraceFilter};
+use super::{Body, FigureSignal, OpenError, PlaceKind, Places, Record, TraceFilter, rule_names};
 
 /// Position of a variable in [`Signals::vars`].
 pub(super) type VarId = usize;
@@ -128,7 +129,8 @@ impl MessageVars {
 /// The variables of a place.
 #[derive(Debug)]
 struct Shown {
-    violations: VarId,
+    /// A count of broken rules, where they are told.
+    violations: Option<VarId>,
     body: ShownBody,
 }
 
@@ -137,6 +139,9 @@ enum ShownBody {
     Flits(Box<dyn FlitVars>),
     Messages(Vec<MessageVars>),
     Values(Vec<(&'static str, VarId)>),
+    Figures(Vec<VarId>),
+    /// Name of the last broken rule.
+    Findings(VarId),
 }
 
 /// The tree of scopes and variables, and what each place knows of its past.
@@ -244,7 +249,7 @@ impl Signals {
         let mut tree = Tree { scopes: vec![Scope::default()], vars: Vec::new() };
         let taken = filter.select(places)?;
         let shown = places.iter().zip(taken).map(|(place, taken)| {
-            taken.then(|| show(&mut tree, &place.path, place.kind)).transpose().map_err(OpenError::from)
+            taken.then(|| show(&mut tree, &place.path, &place.kind)).transpose().map_err(OpenError::from)
         });
         let places = shown.collect::<Result<_, _>>()?;
         Ok(Signals { tree, places })
@@ -272,7 +277,16 @@ impl Signals {
             Err(io::Error::new(io::ErrorKind::InvalidInput, text))
         };
         match (&mut shown.body, &r.body) {
-            (_, Body::Violation(_)) => state.count(shown.violations),
+            (body, Body::Violation(violation)) => {
+                shown.violations.into_iter().for_each(|count| state.count(count));
+                if let ShownBody::Findings(rule) = body {
+                    state.set(*rule, rule_names::code_of(violation.rule).into());
+                }
+            }
+            (ShownBody::Figures(all), Body::Figure { signal, value }) => match all.get(*signal) {
+                Some(var) => state.set(*var, (*value).into()),
+                None => return unknown("figure", &signal.to_string(), vec![&format!("0 to {}", all.len())]),
+            },
             (ShownBody::Flits(flits), Body::Flit { bytes, .. }) => flits.show(state, bytes),
             (ShownBody::Flits(flits), Body::Taken { number, bytes }) => flits.take(state, *number, bytes),
             (ShownBody::Messages(all), Body::Message { layout, bits, .. }) => match all.iter().find(|m| m.is(layout)) {
@@ -291,14 +305,14 @@ impl Signals {
     }
 }
 
-fn show(tree: &mut Tree, path: &str, kind: PlaceKind) -> Result<Shown, PlaceError> {
+fn show(tree: &mut Tree, path: &str, kind: &PlaceKind) -> Result<Shown, PlaceError> {
     if !path.split('.').all(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_graphic())) {
         return Err(PlaceError::Path { found: path.to_owned() });
     }
     let scope = path.split('.').fold(0, |parent, name| tree.scope(parent, name));
     let place = || path.to_owned();
     let body = match kind {
-        PlaceKind::Flits { protocol, dir } => {
+        &PlaceKind::Flits { protocol, dir } => {
             let flits = flits::declare(tree, scope, protocol, dir);
             ShownBody::Flits(flits.ok_or_else(|| PlaceError::Flits { place: place(), protocol, dir })?)
         }
@@ -311,6 +325,28 @@ fn show(tree: &mut Tree, path: &str, kind: PlaceKind) -> Result<Shown, PlaceErro
             }
             ShownBody::Values(signals.iter().map(|&(name, width)| (name, tree.decimal(scope, name, width))).collect())
         }
+        PlaceKind::Figures(signals) => {
+            ShownBody::Figures(signals.iter().map(|signal| figure(tree, scope, signal)).collect())
+        }
+        PlaceKind::Findings => {
+            let rule = tree.named(scope, "rule", "scalepool", rule_names::table());
+            // It starts as `none`.
+            tree.vars[rule].is_count = true;
+            ShownBody::Findings(rule)
+        }
     };
-    Ok(Shown { violations: tree.count(scope, "violations"), body })
+    if matches!(body, ShownBody::Figures(_)) {
+        return Ok(Shown { violations: None, body });
+    }
+    Ok(Shown { violations: Some(tree.count(scope, "violations")), body })
+}
+
+/// The variable of a figure; each dot in its name opens a scope. One of more than 64 bits has the lowest of them.
+fn figure(tree: &mut Tree, place: usize, signal: &FigureSignal) -> VarId {
+    let (path, name) = signal.name.rsplit_once('.').unwrap_or(("", &signal.name));
+    let scope = path.split('.').filter(|part| !part.is_empty()).fold(place, |scope, part| tree.scope(scope, part));
+    match signal.names {
+        Some((family, table)) => tree.named(scope, name, family, table),
+        None => tree.decimal(scope, name, signal.width.clamp(1, 64)),
+    }
 }

@@ -1,7 +1,7 @@
 //! Waves as value change dump (IEEE 1364), readable by every viewer.
 //!
-//! The variables are those of [`super::signals`], their instants those of `super::instants`; the time unit is 1 fs. At the
-//! start of the window, `$dumpvars` gives all current values. Left out: `$dumpoff`, strength, real values.
+//! The variables are those of [`super::signals`], their instants those of `super::instants`; the time unit is 1 fs, or that of
+//! the [`TimeAxis`]. At the start of the window, `$dumpvars` gives all current values. Left out: `$dumpoff`, strength, real values.
 //!
 //! The header comes from the crate `vcd`; changes are written here, a byte of the value as a row of a table, because that
 //! crate formats every bit on its own. Measured once: 620 000 changes (29 MB) took 75 ms here, taking flits apart
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use super::instants::{Instants, Target};
 use super::signals::{Signals, VarId};
 use super::state::State;
-use super::{Highlights, OpenError, Places, Record, Sink, TraceFilter, TraceHeader};
+use super::{Highlights, OpenError, Places, Record, Sink, TimeAxis, TraceFilter, TraceHeader};
 
 /// Bytes that are kept before they are given to the output; a size at which the cost of a system call is small.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -28,8 +28,9 @@ struct Vcd<W> {
     buffer: Vec<u8>,
     /// Identifier codes, by variable.
     codes: Vec<Vec<u8>>,
-    /// Last time in the file.
-    written_fs: Option<u64>,
+    axis: TimeAxis,
+    /// Last time in the file, in units of its axis.
+    written: Option<u64>,
 }
 
 impl<W: Write> VcdSink<W> {
@@ -37,17 +38,26 @@ impl<W: Write> VcdSink<W> {
     ///
     /// # Errors
     /// The filter takes no place, a place cannot be shown, or the output cannot be written.
-    pub fn new(
+    pub fn new(out: W, header: &TraceHeader, places: &Places, filter: TraceFilter) -> Result<VcdSink<W>, OpenError> {
+        VcdSink::on_axis(out, header, places, filter, TimeAxis::default())
+    }
+
+    /// [`VcdSink::new`] on another time axis.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn on_axis(
         mut out: W,
         header: &TraceHeader,
         places: &Places,
         filter: TraceFilter,
+        axis: TimeAxis,
     ) -> Result<VcdSink<W>, OpenError> {
         let signals = Signals::new(places, &filter)?;
         let mut declared = Vec::new();
-        let codes = declare(&mut declared, header, &signals)?;
+        let codes = declare(&mut declared, header, &signals, axis)?;
         out.write_all(&declared)?;
-        let vcd = Vcd { out, buffer: Vec::with_capacity(2 * CHUNK_BYTES), codes, written_fs: None };
+        let vcd = Vcd { out, buffer: Vec::with_capacity(2 * CHUNK_BYTES), codes, axis, written: None };
         Ok(VcdSink(Instants::new(vcd, signals, filter)))
     }
 }
@@ -60,6 +70,10 @@ impl<W: Write> Sink for VcdSink<W> {
     fn finish(&mut self) -> io::Result<()> {
         self.0.finish()?;
         let vcd = self.0.target();
+        let end = vcd.axis.steps(vcd.axis.end_fs);
+        if vcd.written.is_some_and(|written| written < end) {
+            vcd.time(vcd.axis.end_fs);
+        }
         vcd.out.write_all(&vcd.buffer)?;
         vcd.buffer.clear();
         vcd.out.flush()
@@ -72,9 +86,10 @@ impl<W: Write> Sink for VcdSink<W> {
 
 impl<W> Vcd<W> {
     fn time(&mut self, t_fs: u64) {
-        if self.written_fs != Some(t_fs) {
-            self.written_fs = Some(t_fs);
-            self.buffer.extend_from_slice(format!("#{t_fs}\n").as_bytes());
+        let time = self.axis.steps(t_fs);
+        if self.written != Some(time) {
+            self.written = Some(time);
+            self.buffer.extend_from_slice(format!("#{time}\n").as_bytes());
         }
     }
 
@@ -104,11 +119,12 @@ impl<W: Write> Target for Vcd<W> {
 }
 
 /// Writes the header and gives the identifier codes.
-fn declare(out: &mut Vec<u8>, header: &TraceHeader, signals: &Signals) -> io::Result<Vec<Vec<u8>>> {
+fn declare(out: &mut Vec<u8>, header: &TraceHeader, signals: &Signals, axis: TimeAxis) -> io::Result<Vec<Vec<u8>>> {
     let mut writer = vcd::Writer::new(out);
     writer.version(&format!("scalepool {}", header.model_version))?;
     writer.comment(&format!("scenario_hash {} seed {}", header.scenario_hash, header.seed))?;
-    writer.timescale(1, vcd::TimescaleUnit::FS)?;
+    let (factor, unit) = axis.timescale();
+    writer.timescale(factor, unit)?;
     let mut codes = vec![Vec::new(); signals.vars().len()];
     let mut next = vcd::IdCode::FIRST;
     for &scope in &signals.scopes()[0].scopes {

@@ -623,6 +623,8 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
 //   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
 // * `messages`: for a passive end of CXL, true if it keeps the messages of both directions for sp_link_seen_bits (false)
+// * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
+//   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
 // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
 //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
 //   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
@@ -640,7 +642,7 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 //   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 //
-// `ualink` has only `reaction_flits`, `liveness_flits`, `interleave`, `layer`, `buffers` and the keys of `transactions`. A unit of
+// `ualink` has only `reaction_flits`, `liveness_flits`, `interleave`, `layer`, `buffers`, `coverage` and the keys of `transactions`. A unit of
 // one byte stands for control flits of ualink: 0 is idle, 1 is a remote fault. An end of ualink sends such units until it is up.
 //
 // A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -653,7 +655,7 @@ int32_t sp_link_new(const char *protocol,
                     uint32_t mode,
                     uint64_t *link);
 
-// Puts a link end back to where sp_link_new left it; everything that was queued is gone. Hooks stay, and count their
+// Puts a link end back to where sp_link_new left it; everything that was queued is gone. Coverage and hooks stay; hooks count their
 // items from 0 again.
 int32_t sp_link_reset(uint64_t link);
 
@@ -719,6 +721,7 @@ int32_t sp_link_event(uint64_t link,
 //   each, flits, sequence numbers, replays, Naks, CRC errors, FEC repairs, duplicates, discarded flits, messages that wait and
 //   credits of each channel. `scalepool list health` prints them with unit and meaning. A passive end has what the units of both
 //   directions show.
+// * `coverage`: if `config` asks for it, what has passed since sp_link_new, resets included
 // * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
 int32_t sp_link_state(uint64_t link,
                       char *json,

@@ -1255,6 +1255,123 @@ fn a_wave_is_inspected() {
     std::fs::remove_file(trace).unwrap();
 }
 
+/// Of an FST and of a VCD: the reader of an FST is a process of its own, which writes into files that the other one has made.
+#[test]
+fn inspect_writes_what_viewers_and_other_tools_read() {
+    let folder = folder("inspect_files");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let map = format!("{MAPS}/waves_cxl68.toml");
+    let fst = file("retry.fst");
+    let set = ["--set", "host.accesses=24", "--set", "link.fault=flip:26:300", "--fst", &fst];
+    let (status, ..) = seen(run(&[&["run", "cxl68-expander"], &set[..]].concat()));
+    assert_eq!(status, 0);
+    for (wave, kind) in [(format!("{WAVES}/cxl68-retry.vcd"), "vcd"), (fst, "fst")] {
+        let names =
+            ["d.fst", "d.vcd", "d.gtkw", "d.html", "c.json", "j.xml"].map(|name| file(&format!("{kind}_{name}")));
+        let [fst, vcd, gtkw, html, coverage, junit] = names.each_ref().map(String::as_str);
+        let outputs =
+            ["--fst", fst, "--vcd", vcd, "--gtkw", gtkw, "--html", html, "--coverage", coverage, "--junit", junit];
+        let (status, _, err) = seen(run(&[&["inspect", &wave, "--map", &map], &outputs[..]].concat()));
+        assert_eq!((status, err.as_str()), (1, ""), "{kind}: a broken CRC");
+        let text = |path: &str| std::fs::read_to_string(path).unwrap();
+        assert!(text(gtkw).starts_with(&format!("[dumpfile] \"{kind}_d.fst\"\n")));
+        assert!(text(&gtkw.replace(".gtkw", ".source.gtkw")).contains("[markername] ACXL68-CRC-01"));
+        assert!(text(html).contains("CXL68-CRC-01") && text(vcd).contains("$enddefinitions"));
+        assert!(text(junit).contains("<failure type=\"CXL68-CRC-01\""));
+        assert!(text(junit).contains(&format!("value=\"scalepool inspect {wave} --map {map} --fst {fst}")));
+        let again: Value = serde_json::from_str(&text(coverage)).unwrap();
+        let failures = text(junit).matches("<failure type=\"CXL68-CRC-01\"").count();
+        assert_eq!(again["broken"]["CXL68-CRC-01"], failures);
+    }
+    let left = std::fs::read_dir(&folder)
+        .unwrap()
+        .filter(|f| f.as_ref().unwrap().file_name().to_str().unwrap().starts_with('.'));
+    assert_eq!(left.count(), 0, "temporary files");
+}
+
+#[test]
+fn coverage_is_merged_and_shown() {
+    let folder = folder("coverage");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let names = ["one.json", "two.json", "all.json", "page.html", "cocotb.xml", "ucis.xml", "plan.csv", "junit.xml"];
+    let [one, two, all, html, cocotb, ucis, plan, junit] = names.map(file);
+    for (seed, path) in [("1", &one), ("2", &two)] {
+        let (status, ..) = seen(run(&[
+            "run",
+            "cxl68-expander",
+            "--seed",
+            seed,
+            "--set",
+            "host.accesses=20",
+            "--coverage",
+            path,
+            "--junit",
+            &junit,
+        ]));
+        assert_eq!(status, 0);
+    }
+    let junit = std::fs::read_to_string(&junit).unwrap();
+    assert!(junit.contains("<property name=\"seed\" value=\"2\"/>") && junit.contains("failures=\"0\""), "{junit}");
+    let table = stdout(&[
+        "coverage", &one, &two, "--out", &all, "--html", &html, "--cocotb", &cocotb, "--ucis", &ucis, "--plan", &plan,
+        "--holes",
+    ]);
+    let hits = |path: &str| {
+        let form: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let group = form["groups"].as_array().unwrap().iter().find(|g| g["group"] == "opcode x channel").unwrap();
+        group["bins"]["cxl68.m2s_req MemRd"].as_u64().unwrap()
+    };
+    let sum = hits(&one) + hits(&two);
+    assert!(sum > 20 && hits(&all) == sum);
+    let row = format!("coverage,cxl-68b: opcode x channel: cxl68.m2s_req MemRd,,,,,,,,{sum}");
+    assert!(std::fs::read_to_string(&plan).unwrap().lines().any(|line| line == row), "{row}");
+    assert!(table.starts_with("protocol  group"), "{table}");
+    assert!(table.contains("never met: cxl-68b: opcode x channel: cxl68.d2h_req RdShared\n"), "{table}");
+    let again = stdout(&["coverage", &all, "--json"]);
+    assert_eq!(again, std::fs::read_to_string(&all).unwrap());
+    let bad = file("bad.json");
+    std::fs::write(&bad, "{}").unwrap();
+    let (status, _, err) = seen(run(&["coverage", &bad]));
+    assert!(status == 2 && err.contains("bad.json: key `scalepool_coverage`: found null, expected 1"), "{err}");
+    let (status, _, err) = seen(run(&["coverage", &one, "--out", &one]));
+    assert!(status == 2 && err.contains("found an input of this run"), "{err}");
+}
+
+#[test]
+fn a_waiver_with_a_last_day_asks_which_day_it_is() {
+    let folder = folder("waiver");
+    std::fs::create_dir_all(&folder).unwrap();
+    let map = folder.join("map.toml");
+    let text = std::fs::read_to_string(format!("{MAPS}/waves_cxl68.toml")).unwrap();
+    let waiver = "[[waiver]]\nrule = \"CXL68-CRC-01\"\nuntil = \"2027-01-15\"\nreason = \"issue 12\"\n";
+    std::fs::write(&map, format!("{text}\n{waiver}")).unwrap();
+    let wave = format!("{WAVES}/cxl68-retry.vcd");
+    let args = ["inspect", &wave, "--map", map.to_str().unwrap()];
+    let (status, _, err) = seen(run(&args));
+    assert!(status == 2 && err.contains("found a waiver with a last day, expected --today DAY"), "{err}");
+    let (status, out, err) = seen(run(&[&args[..], &["--today", "2027-01-15"]].concat()));
+    assert_eq!((status, err.as_str()), (0, ""));
+    assert!(out.contains("  waived (issue 12): ") && !out.contains("broken:"), "{out}");
+    let (status, out, err) = seen(run(&[&args[..], &["--today", "2027-01-16"]].concat()));
+    assert!(status == 1 && out.contains("broken:") && err.contains("has expired on 2027-01-15"), "{err}");
+}
+
+#[test]
+fn options_without_the_file_that_they_are_for_are_refused() {
+    let (wave, map) = (format!("{WAVES}/cxl68-retry.vcd"), format!("{MAPS}/waves_cxl68.toml"));
+    for (more, expected) in [
+        (&["--gtkw", "x.gtkw"][..], "x.gtkw: found a save file without a wave, expected --fst or --vcd beside it"),
+        (&["--wave-from", "5"], "time window: found no output that it applies to"),
+        (&["--today", "soon"], "found `soon`, expected a day such as 2027-03-31"),
+        (&["--html", "y", "--junit", "y"], "y: found another output of this run"),
+    ] {
+        let (status, _, err) = seen(run(&[&["inspect", &wave, "--map", &map], more].concat()));
+        assert!(status == 2 && err.contains(expected), "{err}");
+    }
+}
+
 #[test]
 fn inspect_prints_json_lines() {
     let (wave, map) = (format!("{WAVES}/cxl68-retry.vcd"), format!("{MAPS}/waves_cxl68.toml"));

@@ -1,5 +1,6 @@
 //! Waves between this program and others: what we write, others read, and what others write, we read.
 
+mod analyser;
 mod bus;
 mod coherence;
 mod fst;

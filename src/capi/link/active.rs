@@ -5,6 +5,7 @@ use super::ends::{AnyEnd, end_of};
 use super::message::CapiMessage;
 use crate::status::Failure;
 use scalepool::forms::FormError;
+use scalepool::link::coverage::Met;
 use scalepool::link::event::LinkEvent;
 use scalepool::link::health::LinkHealth;
 use scalepool::link::health::liveness::{Liveness, LivenessLimits, LivenessNow};
@@ -38,6 +39,11 @@ impl CapiEnd {
 
     pub fn attach_hooks(&mut self, hooks: &Hooks) {
         self.end.attach_hooks(hooks);
+    }
+
+    /// What has come, by the codes of the protocol.
+    pub fn coverage(&self) -> Vec<Met> {
+        self.end.coverage()
     }
 
     /// Takes a unit off the wire.

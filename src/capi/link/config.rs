@@ -64,6 +64,8 @@ pub struct CapiEndConfig {
     pub transactions: Option<JudgedTransactions>,
     /// Whether a passive end of CXL keeps the messages that it sees, to be taken.
     pub messages: bool,
+    /// Whether it counts which codes of the protocol have passed.
+    pub coverage: bool,
     /// Of both.
     pub all_writers_seen: bool,
     /// Of transactions, as the next one.
@@ -136,6 +138,7 @@ impl CapiEndConfig {
             coherence: None,
             transactions: None,
             messages: false,
+            coverage: false,
             all_writers_seen: false,
             unique_tags: false,
             strict: false,
@@ -166,6 +169,9 @@ impl CapiEndConfig {
         if matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
             known.extend(["transactions", "all_writers_seen", "unique_tags", "answer_flits"]);
             known.extend(["coherence", "messages"].into_iter().filter(|_| passive));
+        }
+        if passive || matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
+            known.push("coverage");
         }
         if config.protocol == LinkProtocol::Ualink {
             known.extend(["transactions", "all_writers_seen", "strict", "answer_flits"]);
@@ -208,6 +214,7 @@ impl CapiEndConfig {
                 }
                 "selective_nak" => config.selective_nak = yes_or_no(value, key)?,
                 "messages" => config.messages = yes_or_no(value, key)?,
+                "coverage" => config.coverage = yes_or_no(value, key)?,
                 "all_writers_seen" => config.all_writers_seen = yes_or_no(value, key)?,
                 "unique_tags" => config.unique_tags = yes_or_no(value, key)?,
                 "answer_flits" => config.answer_flits = number(value, key, 1, u64::MAX.into())?,

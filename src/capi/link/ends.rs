@@ -5,6 +5,7 @@ use super::message::CapiMessage;
 use super::ualink::{self, Queue};
 use crate::status::{Failure, SP_ERR_KIND};
 use scalepool::forms::FormError;
+use scalepool::link::coverage::Met;
 use scalepool::link::event::LinkEvent;
 use scalepool::link::fault::WireUnit;
 use scalepool::link::health::LinkHealth;
@@ -38,6 +39,11 @@ pub trait EndMessages {
     /// How often the link has gone down and all that was open or queued was lost with it.
     fn losses(&self) -> u32 {
         0
+    }
+
+    /// What has come, by the codes of the protocol; nothing where the end does not count it.
+    fn coverage(&self) -> Vec<Met> {
+        Vec::new()
     }
 
     /// Whether what is sent now is lost, since the link is down.
@@ -181,6 +187,10 @@ impl EndMessages for cxl68::Cxl68End {
     fn is_up(&self) -> bool {
         cxl68::Cxl68End::is_up(self)
     }
+
+    fn coverage(&self) -> Vec<Met> {
+        cxl68::Cxl68End::coverage(self).met()
+    }
 }
 
 impl EndMessages for cxl256::Cxl256End<cxl256::Cachemem> {
@@ -204,6 +214,10 @@ impl EndMessages for cxl256::Cxl256End<cxl256::Cachemem> {
 
     fn is_up(&self) -> bool {
         self.client.is_up()
+    }
+
+    fn coverage(&self) -> Vec<Met> {
+        self.client.coverage().met()
     }
 }
 

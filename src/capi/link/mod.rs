@@ -14,6 +14,7 @@
 mod active;
 mod bits;
 mod config;
+mod covered;
 mod ends;
 mod event;
 pub mod hook;
@@ -28,10 +29,12 @@ use super::stream::dir_of;
 use super::table::ObjectTable;
 use active::CapiEnd;
 use config::{CapiEndConfig, JudgedTransactions, check_unit};
+use covered::EndCoverage;
 use event::CapiEvent;
 use judges::Judges;
 use message::CapiMessage;
 use scalepool::forms::{self, FormError, number};
+use scalepool::link::coverage::Met;
 use scalepool::link::event::LinkEvent;
 use scalepool::link::hook::{Direction, HookPoint, Hooks, Passed};
 use scalepool::link::watch::{EndWatch, WatchedContent, WatchedMessage};
@@ -78,6 +81,8 @@ struct Link {
     hooks: Hooks,
     /// The first answer of a hook that was not allowed.
     bad_answer: Option<String>,
+    /// What has passed, if it counts that.
+    coverage: Option<EndCoverage>,
 }
 
 enum Part {
@@ -105,6 +110,7 @@ impl Link {
         let (driven, sent, events, seen) = Default::default();
         Ok(Link {
             judges: Judges::new(&config),
+            coverage: EndCoverage::new(&config),
             config,
             part,
             now: 0,
@@ -147,6 +153,7 @@ impl Link {
 
     /// Keeps events; those that have no room are counted.
     fn keep(&mut self, events: Vec<CapiEvent>) {
+        self.coverage.iter_mut().for_each(|coverage| coverage.events(&events));
         let room = MAX_WAITING - self.events.len();
         self.events_lost += events.len().saturating_sub(room) as u64;
         self.events.extend(events.into_iter().take(room));
@@ -191,7 +198,10 @@ impl Link {
                     if let Some(mut unit) = unit
                         && watched(&mut unit, way)
                     {
-                        watch.unit(way, &unit, self.now)?;
+                        let is_taken = watch.unit(way, &unit, self.now)?;
+                        if let Some(coverage) = self.coverage.as_mut().filter(|_| is_taken) {
+                            coverage.unit(&self.config, way, &unit);
+                        }
                         self.judges.unit(way, self.units[n]);
                         self.units[n] += 1;
                     }
@@ -253,6 +263,14 @@ impl Link {
         self.keep(events);
     }
 
+    /// What an active end has counted itself.
+    fn active_coverage(&self) -> Vec<Met> {
+        match &self.part {
+            Part::Active(end) => end.coverage(),
+            Part::Passive(_) => Vec::new(),
+        }
+    }
+
     fn state(&mut self) -> Value {
         let (bad, bad_answers) = self.hooks.take_errors();
         self.bad_answer = self.bad_answer.take().or(bad.first().map(ToString::to_string));
@@ -278,6 +296,9 @@ impl Link {
                 form["health"] = watch.health().json().into();
             }
         }
+        if let Some(coverage) = &self.coverage {
+            form["coverage"] = coverage.json(&self.active_coverage());
+        }
         form
     }
 }
@@ -301,6 +322,8 @@ impl Link {
 /// * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
 ///   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
 /// * `messages`: for a passive end of CXL, true if it keeps the messages of both directions for sp_link_seen_bits (false)
+/// * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
+///   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
 /// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
 ///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
 ///   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
@@ -318,7 +341,7 @@ impl Link {
 /// * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 ///   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 ///
-/// `ualink` has only `reaction_flits`, `liveness_flits`, `interleave`, `layer`, `buffers` and the keys of `transactions`. A unit of
+/// `ualink` has only `reaction_flits`, `liveness_flits`, `interleave`, `layer`, `buffers`, `coverage` and the keys of `transactions`. A unit of
 /// one byte stands for control flits of ualink: 0 is idle, 1 is a remote fault. An end of ualink sends such units until it is up.
 ///
 /// A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -350,14 +373,18 @@ pub unsafe extern "C" fn sp_link_new(
     })
 }
 
-/// Puts a link end back to where sp_link_new left it; everything that was queued is gone. Hooks stay, and count their
+/// Puts a link end back to where sp_link_new left it; everything that was queued is gone. Coverage and hooks stay; hooks count their
 /// items from 0 again.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_reset(link: u64) -> i32 {
     call(|| {
         LINKS.with(link, |link| {
             link.hooks.reset();
+            let mut coverage = link.coverage.take();
+            let of_active = link.active_coverage();
             *link = Link::new(link.config.clone(), link.hooks.clone())?;
+            coverage.iter_mut().for_each(|coverage| coverage.restart(&of_active));
+            link.coverage = coverage;
             Ok(SP_OK)
         })
     })
@@ -537,6 +564,7 @@ pub unsafe extern "C" fn sp_link_event(
 ///   each, flits, sequence numbers, replays, Naks, CRC errors, FEC repairs, duplicates, discarded flits, messages that wait and
 ///   credits of each channel. `scalepool list health` prints them with unit and meaning. A passive end has what the units of both
 ///   directions show.
+/// * `coverage`: if `config` asks for it, what has passed since sp_link_new, resets included
 /// * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_state(

@@ -63,6 +63,33 @@ impl CoverageTable {
         }
     }
 
+    /// Names of the rows that can be used: what they are looked up by.
+    pub fn row_names(self) -> Vec<String> {
+        let meta = |meta: Option<MetaValue>| meta.map_or_else(|| "NoOp".to_owned(), |meta| format!("{meta:?}"));
+        match self {
+            CoverageTable::Requests => requests::REQUESTS.iter().map(|r| format!("{:?}", r.op)).collect(),
+            CoverageTable::Snoops => {
+                let rows = snoops::rows().filter(|r| !r.replies.is_empty());
+                rows.map(|r| format!("{:?} {:?}", r.at, r.snoop)).collect()
+            }
+            CoverageTable::Readings => snoops::READINGS.iter().map(|r| format!("{:?}", r.rsp)).collect(),
+            CoverageTable::Answers => answers::ROWS.iter().map(|r| format!("{:?} {:?}", r.at, r.got)).collect(),
+            CoverageTable::MemRequests => {
+                let rows = mem::REQ_ROWS.iter();
+                rows.map(|r| format!("{:?} {} {:?}", r.opcodes, meta(r.meta), r.snp)).collect()
+            }
+            CoverageTable::MemWrites => {
+                let rows = mem::RWD_ROWS.iter().filter(|r| r.legal);
+                rows.map(|r| format!("{:?} {:?} {:?}", r.opcodes, r.metas, r.snps)).collect()
+            }
+            CoverageTable::Host => {
+                let rows = host_rows::ROWS.iter().filter(|r| r.act.is_some());
+                rows.map(|r| format!("{:?} {:?}", r.phase, r.input)).collect()
+            }
+            CoverageTable::Bias => bias::ROWS.iter().map(|r| format!("{:?}", r.opcodes)).collect(),
+        }
+    }
+
     /// Rows that can be used.
     pub fn rows(self) -> usize {
         match self {

@@ -21,6 +21,7 @@
     sp_memory_e coherence = SP_MEMORY_NONE; // of a passive end of CXL
     bit all_writers_seen = 0; // every read is compared with the last write
     bit messages = 0; // a passive end of CXL keeps the messages that it sees
+    bit coverage = 0; // counts the codes that pass, for write_coverage
 
     protected string said;
 
@@ -69,6 +70,7 @@
       say_memory("coherence", coherence);
       say_flag("all_writers_seen", all_writers_seen);
       say_flag("messages", messages);
+      say_flag("coverage", coverage);
       return {"{", said, "}"};
     endfunction
   endclass
@@ -293,6 +295,20 @@
       status = sp_link_health(handle, figure, "", value, name);
       check(status, figure);
       return status == SP_OK ? name : "";
+    endfunction
+
+    // Writes what has passed at an end with `coverage` to a file that `scalepool coverage` reads and merges. Returns 0 if it cannot.
+    function bit write_coverage(string path);
+      string text;
+      int file;
+      int status;
+      status = sp_link_state(handle, text);
+      check(status, "coverage");
+      file = $fopen(path, "w");
+      if (file == 0) return 0;
+      $fwrite(file, "%s\n", text);
+      $fclose(file);
+      return status == SP_OK;
     endfunction
 
     // The physical layer begins to train (0) or is up again (1).

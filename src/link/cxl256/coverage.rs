@@ -147,9 +147,9 @@ impl Cxl256Coverage {
         self.groups().into_iter().map(CoverageGroup::summary)
     }
 
-    /// Which bins of each group were met.
+    /// How often the bins of each group were met.
     pub fn met(&self) -> Vec<Met> {
-        self.groups().into_iter().map(CoverageGroup::met).collect()
+        self.groups().map(|group| group.met(self.mode.protocol())).into()
     }
 
     /// Bins never met, `group: bin`.

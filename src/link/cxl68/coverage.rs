@@ -8,6 +8,7 @@
 //! empty.
 
 use crate::coverage::{self, CoverageGroup, Met};
+use crate::protocol::LinkProtocol;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Revision;
 use scalepool_protocols::cxl::cxl68::content::{Content68, Placed68};
@@ -204,9 +205,9 @@ impl Cxl68Coverage {
         self.groups().into_iter().map(CoverageGroup::summary)
     }
 
-    /// Which bins of each group were met.
+    /// How often the bins of each group were met.
     pub fn met(&self) -> Vec<Met> {
-        self.groups().into_iter().map(CoverageGroup::met).collect()
+        self.groups().map(|group| group.met(LinkProtocol::Cxl68.name())).into()
     }
 
     /// Bins never met, `group: bin`.

@@ -3,7 +3,7 @@
 use super::end::{Cxl68End, Stats};
 use super::event::{LinkEvent, finding};
 use super::form::Flit68;
-use super::retry::Local;
+use super::retry::{LRSM, Local};
 use crate::classes::ByClass;
 use crate::coverage::Met;
 use crate::health::liveness::{LinkWait, WaitKind};
@@ -11,6 +11,7 @@ use crate::health::{LinkHealth, channel_key, channel_name, figures, states};
 use crate::hook::{Direction, Hooks};
 use crate::line_time::LineTimeParts;
 use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
+use crate::protocol::LinkProtocol;
 use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::message::{Class, Message};
@@ -40,8 +41,8 @@ impl<U: Flit68> Reports for Cxl68End<U> {
 
     fn report(&self) -> EndReport {
         let mut coverage = self.coverage().met();
-        let rows = self.local().rows_taken.iter().map(|&taken| taken > 0).collect();
-        coverage.push(Met { group: "LRSM row", rows });
+        let bins = self.local().rows_taken.iter().enumerate().map(|(n, &taken)| (LRSM[n].name(), taken));
+        coverage.push(Met { protocol: LinkProtocol::Cxl68.name(), group: "LRSM row", bins: bins.collect() });
         EndReport {
             stats: *self.stats(),
             spend: self.credits().spend,

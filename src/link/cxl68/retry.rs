@@ -125,6 +125,14 @@ pub struct LocalRow {
     pub counters: Counters,
 }
 
+impl LocalRow {
+    /// Its name as a coverage point: rule, states, trigger.
+    pub fn name(&self) -> String {
+        let from: Vec<_> = self.from.iter().map(|state| format!("{state:?}")).collect();
+        format!("{} {} {:?}", self.rule, from.join("/"), self.on)
+    }
+}
+
 const fn row(
     rule: &'static str,
     from: &'static [Local],

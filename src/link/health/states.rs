@@ -2,6 +2,8 @@
 
 use super::LinkHealth;
 use super::figures::{LINK_STATE, LINK_STATE_FLITS, RETRY_STATE, RETRY_STATE_FLITS};
+use crate::protocol::LinkProtocol;
+use scalepool_protocols::wire::{Code, CodeTable};
 
 /// Names of the states of a protocol.
 #[derive(Debug, PartialEq, Eq)]
@@ -10,7 +12,40 @@ pub struct HealthStates {
     pub link: &'static [&'static str],
     /// Of the retry.
     pub retry: &'static [&'static str],
+    /// Family of layouts of the protocol, and the states of the link as codes for a wave.
+    pub link_codes: (&'static str, &'static CodeTable),
+    /// The same of the retry.
+    pub retry_codes: (&'static str, &'static CodeTable),
 }
+
+/// Names as codes, counted from 0.
+const fn codes<const N: usize>(names: &[&'static str]) -> [Code; N] {
+    let mut rows = [Code { name: "", value: 0, doc: "" }; N];
+    let mut n = 0;
+    while n < N {
+        rows[n] = Code { name: names[n], value: n as u128, doc: "A state of the end." };
+        n += 1;
+    }
+    rows
+}
+
+/// A table of states, which never travel.
+macro_rules! state_codes {
+    ($name:literal, $source:literal, $names:expr) => {{
+        static CODES: [Code; $names.len()] = codes($names);
+        static TABLE: CodeTable =
+            CodeTable { name: $name, width: 3, rule: "none, it does not travel", source: $source, codes: &CODES };
+        &TABLE
+    }};
+}
+
+const CXL68_RETRY: &[&str] =
+    &["RETRY_LOCAL_NORMAL", "RETRY_LLRREQ", "RETRY_LOCAL_IDLE", "RETRY_PHY_REINIT", "RETRY_ABORT"];
+const CXL256_RETRY: &[&str] = &["normal", "waits_for_replay", "replays", "handshake"];
+const UALINK_LINK: &[&str] = &["fault", "idle", "nop", "up"];
+const NVLINK_LINK: &[&str] = &["init", "up", "training", "down"];
+/// UALink and NVLink.
+const RETRY: &[&str] = &["normal", "waits_for_replay", "replays"];
 
 /// States of an end of CXL: credits and messages may go when initialisation is over.
 const CXL_LINK: &[&str] = &["init", "up", "training", "stopped"];
@@ -36,17 +71,41 @@ pub const RETRY_HANDSHAKE: usize = 3;
 /// CXL 68B: the states of the LRSM (`cxl-68b` §7.3).
 pub static CXL68: HealthStates = HealthStates {
     link: CXL_LINK,
-    retry: &["RETRY_LOCAL_NORMAL", "RETRY_LLRREQ", "RETRY_LOCAL_IDLE", "RETRY_PHY_REINIT", "RETRY_ABORT"],
+    retry: CXL68_RETRY,
+    link_codes: ("cxl68", state_codes!("LinkState", "cxl-68b §6.4", CXL_LINK)),
+    retry_codes: ("cxl68", state_codes!("RetryState", "cxl-68b §7.3", CXL68_RETRY)),
 };
 /// CXL 256B (`cxl-256b` §9).
-pub static CXL256: HealthStates =
-    HealthStates { link: CXL_LINK, retry: &["normal", "waits_for_replay", "replays", "handshake"] };
+pub static CXL256: HealthStates = HealthStates {
+    link: CXL_LINK,
+    retry: CXL256_RETRY,
+    link_codes: ("cxl256", state_codes!("LinkState", "cxl-256b §9", CXL_LINK)),
+    retry_codes: ("cxl256", state_codes!("RetryState", "cxl-256b §9", CXL256_RETRY)),
+};
 /// UALink: the states of its data link layer (`ualink` §8).
-pub static UALINK: HealthStates =
-    HealthStates { link: &["fault", "idle", "nop", "up"], retry: &["normal", "waits_for_replay", "replays"] };
+pub static UALINK: HealthStates = HealthStates {
+    link: UALINK_LINK,
+    retry: RETRY,
+    link_codes: ("ualink", state_codes!("LinkState", "ualink §8", UALINK_LINK)),
+    retry_codes: ("ualink", state_codes!("RetryState", "ualink §7", RETRY)),
+};
 /// NVLink (`nvlink` §6.3).
-pub static NVLINK: HealthStates =
-    HealthStates { link: &["init", "up", "training", "down"], retry: &["normal", "waits_for_replay", "replays"] };
+pub static NVLINK: HealthStates = HealthStates {
+    link: NVLINK_LINK,
+    retry: RETRY,
+    link_codes: ("nvlink", state_codes!("LinkState", "nvlink §6.3", NVLINK_LINK)),
+    retry_codes: ("nvlink", state_codes!("RetryState", "nvlink §6.3", RETRY)),
+};
+
+/// The states of a protocol.
+pub fn of(protocol: LinkProtocol) -> &'static HealthStates {
+    match protocol {
+        LinkProtocol::Cxl68 => &CXL68,
+        LinkProtocol::Cxl256(_) => &CXL256,
+        LinkProtocol::Nvlink => &NVLINK,
+        LinkProtocol::Ualink => &UALINK,
+    }
+}
 
 /// Time of an end in its states, as the places of [`HealthStates`].
 #[derive(Debug, Clone)]

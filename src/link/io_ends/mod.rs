@@ -187,7 +187,7 @@ impl<E: HasIo> Reports for IoEnd<E> {
     type Report = IoReport;
 
     fn report(&self) -> IoReport {
-        let mut coverage = vec![self.tlp_types.met()];
+        let mut coverage = vec![self.tlp_types.met("cxl-io")];
         coverage.extend(self.end.coverage());
         IoReport {
             stats: *self.end.io().stats(),

@@ -17,6 +17,7 @@ use crate::metric::{Metric, MetricValue};
 use crate::quantity::Unit;
 use scalepool_fabric::nvlink_switch::reduction::NumberType;
 use scalepool_kernel::{Clock, Rng};
+use scalepool_link::coverage::Met;
 use scalepool_memory::limit;
 use scalepool_nodes::nvlink::collective::{Algorithm, AllReduce, Vectors};
 use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds};
@@ -370,7 +371,11 @@ impl Figures {
                 offered: self.load.map_or(Offered::Flits(result.flits), Offered::PerCycle),
                 accepted_flits: result.received_flits,
             }),
-            rows: vec![("operation", OPERATIONS.iter().map(|&(op, _)| sent(op) > 0).collect())],
+            rows: vec![Met {
+                protocol: "nvlink",
+                group: "operation",
+                bins: OPERATIONS.iter().map(|&(op, metric)| (metric.name.to_owned(), sent(op))).collect(),
+            }],
             ..ComponentMeasured::default()
         }
     }

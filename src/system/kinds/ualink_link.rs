@@ -12,6 +12,7 @@ use crate::metric::metrics;
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation, Time};
+use scalepool_link::coverage::Met;
 use scalepool_link::external::Feed;
 use scalepool_link::fault::Fault;
 use scalepool_link::port::PortResult;
@@ -351,7 +352,11 @@ fn measured(
             (&DROPPED, sum(|end| end.tl.dropped)),
         ],
         coverage: Vec::new(),
-        rows: vec![("field types", (0..FIELDS.len()).map(|n| field(n) > 0).collect())],
+        rows: vec![Met {
+            protocol: "ualink",
+            group: "field types",
+            bins: FIELDS.iter().enumerate().map(|(n, def)| (def.name.to_owned(), field(n))).collect(),
+        }],
         health: (0..ports.len())
             .filter(|&n| !is_driven(n))
             .map(|n| (results[n].0.name.clone(), ports[n].health.clone()))

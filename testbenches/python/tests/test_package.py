@@ -399,6 +399,28 @@ class Systems(unittest.TestCase):
         host.reset()
         self.assertFalse(host.state()["up"])
 
+    def test_ends_count_what_has_passed(self):
+        host, device = (sp.LinkEnd("cxl-68b", dir, coverage=True) for dir in ("down", "up"))
+        watch = sp.LinkEnd("cxl-68b", "up", passive=True, coverage=True)
+        reads = 5
+        for tag in range(reads):
+            host.send({"layout": "cxl68.m2s_req", "fields": {"opcode": "MemRd", "meta_field": "NoOp", "tag": tag, "address": 64 * tag}})
+        for _ in range(100):
+            for end, peer, way in ((host, device, "rx"), (device, host, "tx")):
+                unit = end.sample()
+                if unit is not None:
+                    peer.drive(unit, "rx")
+                    watch.drive(unit, way)
+            for end in (host, device, watch):
+                end.step()
+        hits = lambda end: next(g["bins"] for g in end.coverage()["groups"] if g["group"] == "opcode x channel")["cxl68.m2s_req MemRd"]
+        # What has come to the device, and what a watcher has seen go either way; nobody has asked the host.
+        self.assertEqual([hits(end) for end in (host, device, watch)], [0, reads, reads])
+        watch.reset()
+        self.assertEqual(hits(watch), reads, "a reset keeps what was covered")
+        with self.assertRaises(errors.InputError):
+            sp.LinkEnd("cxl-68b", "up").coverage()
+
     def test_a_second_init_stops_an_end_and_its_watcher(self):
         host, device = sp.LinkEnd("cxl-68b", "down"), sp.LinkEnd("cxl-68b", "up")
         watcher, came = sp.LinkEnd("cxl-68b", "down", passive=True), []

@@ -1,6 +1,6 @@
 //! What agents, cores and switches leave behind, as figures of their components.
 
-use crate::measured::{ComponentMeasured, CoverageRows};
+use crate::measured::ComponentMeasured;
 use crate::metric::Metric;
 use crate::metric::metrics;
 use scalepool_coherence::clocked::accessor;
@@ -8,6 +8,7 @@ use scalepool_coherence::clocked::coverage::{CoverageTable, Point};
 use scalepool_coherence::clocked::node::NodeResult;
 use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::message::{Class, ORDER};
+use scalepool_link::coverage::Met;
 use scalepool_nodes::PlacedViolation;
 use scalepool_protocols::wire::{At, Violation};
 use std::collections::BTreeSet;
@@ -59,12 +60,15 @@ fn ends_the_run(rule: &str) -> bool {
 }
 
 /// Rows of the tables of agents, without tables of which no row was used.
-fn rows(agents: &[(&str, Figures)]) -> Vec<CoverageRows> {
+fn rows(agents: &[(&str, Figures)]) -> Vec<Met> {
     let of_table = |table: CoverageTable| {
-        let mut rows = vec![false; table.rows()];
+        let mut hits = vec![0; table.rows()];
         let met = agents.iter().flat_map(|(_, agent)| &agent.met).filter(|(of, _)| *of == table);
-        met.for_each(|(_, row)| rows[*row] = true);
-        rows.contains(&true).then(|| (table.name(), rows))
+        // An agent tells which rows it has used, not how often.
+        met.for_each(|(_, row)| hits[*row] += 1);
+        let is_used = hits.iter().any(|&hits| hits > 0);
+        let bins = || table.row_names().into_iter().zip(hits).collect();
+        is_used.then(|| Met { protocol: "coherence", group: table.name(), bins: bins() })
     };
     CoverageTable::ALL.into_iter().filter_map(of_table).collect()
 }

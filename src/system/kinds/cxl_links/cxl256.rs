@@ -257,7 +257,7 @@ impl<F: Flit256> Reported for Cxl256End<Cachemem<F>> {
                 (&REPAIRS, sum(|s| s.repaired)),
                 (&BAD, sum(|s| s.bad)),
             ],
-            coverage: Met::summary(&ends[0].coverage, &ends[1].coverage).collect(),
+            coverage: Met::of_both(&ends[0].coverage, &ends[1].coverage),
         }
     }
 

@@ -170,7 +170,7 @@ impl<U: Flit68> Reported for Cxl68End<U> {
                 (&RETRY, down.sent_retry + up.sent_retry),
                 (&REPLAYED, down.replayed + up.replayed),
             ],
-            coverage: Met::summary(&host.coverage, &device.coverage).collect(),
+            coverage: Met::of_both(&host.coverage, &device.coverage),
         }
     }
 

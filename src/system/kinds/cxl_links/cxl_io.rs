@@ -318,7 +318,7 @@ impl<E: HasIo> Reported for IoEnd<E> {
             retries: of_io(|s| s.replays) + of_ends(|f| f.replays),
             credit_stalls: of_ends(|f| f.credit_stalls),
             counts,
-            coverage: Met::summary(&ends[0].coverage, &ends[1].coverage).collect(),
+            coverage: Met::of_both(&ends[0].coverage, &ends[1].coverage),
         }
     }
 

@@ -24,6 +24,7 @@ use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::classes::ByClass;
+use scalepool_link::coverage::Met;
 use scalepool_link::fault::Fault;
 use scalepool_link::port::{Carries, Channels, CxlEnd, PortAgent, Reports};
 use scalepool_nodes::cxl::coherent::wiring;
@@ -224,8 +225,8 @@ struct Figures {
     credit_stalls: u64,
     /// Further counts.
     counts: Vec<MetricValue>,
-    /// Coverage points: group, rows met, rows in all.
-    coverage: Vec<(String, u64, u64)>,
+    /// Coverage points.
+    coverage: Vec<Met>,
 }
 
 /// A link end that a component can use and that can be reported on.

@@ -20,12 +20,14 @@ from . import _library as lib
 
 def places(part: str) -> list[str]:
     """Returns the lines that are printed for a part. Raises `KeyError` for an unknown one."""
+    sv = lib.HERE / "export" / "sv"
+    coverage = sv / "scalepool_coverage_pkg.sv"
     found: dict[str, list[object]] = {
         "library": [lib.PATH],
         "header": [lib.HEADER],
         "dpi": [*sorted((lib.HERE / "dpi").glob("*.sv")), *sorted((lib.HERE / "dpi").glob("*.c"))],
-        # The classes need the structs of all families.
-        "sv": [*sorted((lib.HERE / "export" / "sv").glob("scalepool_*_pkg.sv")), lib.HERE / "export" / "sv" / "scalepool_pkg.sv"],
+        # The classes need the structs of all families, and coverage needs the classes.
+        "sv": [*(file for file in sorted(sv.glob("scalepool_*_pkg.sv")) if file != coverage), sv / "scalepool_pkg.sv", coverage],
         "uvm": [lib.HERE / "uvm" / "sources.f"],
         "systemc": [lib.HERE / "systemc" / "scalepool_tlm.h"],
         "maps": [*sorted((lib.HERE / "maps").glob("*.toml"))],

@@ -363,6 +363,14 @@ class LinkEnd(Hooked):
         state: dict[str, Any] = json.loads(lib.fill("sp_link_state", self._handle)[1])
         return state
 
+    def coverage(self) -> dict[str, Any]:
+        """Returns which codes of the protocol have passed and how often, of an end with `coverage=True`: the content of a file that
+        `scalepool coverage` reads."""
+        covered = self.state().get("coverage")
+        if covered is None:
+            raise InputError("link end: found no coverage, expected one that was made with coverage=True")
+        return dict(covered)
+
     def finish(self) -> bool:
         """Tells an end with `transactions` that the run is over and all is at rest. Each request that is still owed an answer
         becomes an event, once; returns whether none is."""

@@ -1,8 +1,12 @@
 """The model's end of a link on the two flit interfaces of a design: a link partner, or a watcher of both directions."""
 
+import json
+import re
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 from cocotb.triggers import Event as CocotbEvent
 from cocotb.triggers import RisingEdge
@@ -15,6 +19,9 @@ from .errors import RuleError, ScalepoolError
 from .flit import Dir
 from .model import Event, LinkEnd, Port
 from .monitor import FlitMonitor
+
+#: How the events of a rule are taken.
+Severity = Literal["error", "warning", "ignore"]
 
 
 class LinkPartner:
@@ -65,6 +72,8 @@ class LinkPartner:
         self.takers: dict[str, Any] = {}
         self.passive = passive
         self.raises = raises
+        self._waivers: dict[str, tuple[str, int | None]] = {}
+        self._severities: dict[str, Severity] = {}
         # What a passive end has not been shown yet, with the clock in which each flit ended.
         self._seen: deque[tuple[int, Port, bytes]] = deque()
         self._clocks = 0
@@ -88,8 +97,47 @@ class LinkPartner:
 
     @property
     def rules(self) -> list[str]:
-        """Ids of the rules that a design has broken so far, each once: as the peer, or as the end that is watched."""
-        return list(dict.fromkeys(event.violation.rule for event in self.events if event.by != "line"))
+        """Ids of the rules that a design has broken so far, each once: as the peer, or as the end that is watched. Waived events and
+        warnings are left out."""
+        return list(dict.fromkeys(event.violation.rule for event in self.events if event.by != "line" and self.is_error(event)))
+
+    def waive(self, rule: str, reason: str, until_unit: int | None = None) -> None:
+        """Waives the events of a rule before the unit of this number, or all of them: they are in `events` and `waived`, and neither
+        raise nor count in `rules`."""
+        self._known(rule)
+        if not reason.strip():
+            raise ScalepoolError(f"waiver of {rule}: found no reason, expected why the rule may be broken")
+        self._waivers[rule] = (reason, until_unit)
+
+    def set_severity(self, rule: str, severity: Severity) -> None:
+        """Says how the events of a rule are taken: an `error` raises and counts in `rules`, a `warning` is logged, `ignore` neither."""
+        self._known(rule)
+        if severity not in get_args(Severity):
+            raise ScalepoolError(f"severity of {rule}: found {severity!r}, expected one of {', '.join(get_args(Severity))}")
+        self._severities[rule] = severity
+
+    def is_error(self, event: Event) -> bool:
+        """Returns whether an event is neither waived nor of a rule with a lower severity."""
+        return self._reason(event) is None and self._severities.get(event.violation.rule, "error") == "error"
+
+    @property
+    def waived(self) -> list[tuple[Event, str]]:
+        """Events that are waived, with the reason."""
+        found = ((event, self._reason(event)) for event in self.events)
+        return [(event, reason) for event, reason in found if reason is not None]
+
+    def _reason(self, event: Event) -> str | None:
+        reason, until_unit = self._waivers.get(event.violation.rule, (None, None))
+        return reason if until_unit is None or event.unit < until_unit else None
+
+    @staticmethod
+    def _known(rule: str) -> None:
+        if not re.fullmatch(r"[A-Z0-9]+(-[A-Z0-9]+)+", rule):
+            raise ScalepoolError(f"rule: found {rule!r}, expected an id such as CXL68-CRC-01; `scalepool list rules` prints them")
+
+    def write_coverage(self, path: str | PathLike[str]) -> None:
+        """Writes what has passed at an end with `coverage=True`, as a file that `scalepool coverage` reads and merges."""
+        Path(path).write_text(json.dumps(self.end.coverage()) + "\n", encoding="utf-8")
 
     @property
     def rules_by(self) -> dict[str, list[str]]:
@@ -104,6 +152,9 @@ class LinkPartner:
         """Moves what the end has noticed since the last call to `events`, and returns it."""
         fresh = self.end.events()
         self.events += fresh
+        for event in fresh:
+            if self._reason(event) is None and self._severities.get(event.violation.rule) == "warning":
+                cocotb.log.warning("flit %d on %s: %s", event.unit, event.port, event.violation.rule)
         return fresh
 
     def event(self) -> CocotbEvent:
@@ -141,7 +192,7 @@ class LinkPartner:
     def _raise(self, events: list[Event]) -> None:
         """Raises the first rule that a design has broken, if it is not an exception of a call."""
         for event in events:
-            if event.by != "line" and not self._is_told(event):
+            if event.by != "line" and self.is_error(event) and not self._is_told(event):
                 raise RuleError(event)
 
     def _is_told(self, event: Event) -> bool:

@@ -1,0 +1,119 @@
+//! `scalepool coverage`: what runs, waves and link ends have covered, merged and shown.
+
+use super::table::Table;
+use super::{Status, export};
+use anyhow::anyhow;
+use clap::Args;
+use scalepool_export::coverage::{CoverageReport, html, xml};
+use scalepool_export::plan;
+use scalepool_forms::input::read_text;
+use scalepool_link::coverage::Met;
+use scalepool_trace::output::{self, PartFile};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Most bytes of a file of coverage that is read.
+const FILE_BYTES: u64 = 1 << 26;
+
+/// Merge files of coverage and show what was covered.
+///
+/// The files come from `run --coverage`, `inspect --coverage`, and link ends in C, Python and SystemVerilog.
+///
+/// Exit 0: done, 2: a file cannot be used.
+#[derive(Debug, Args)]
+pub(super) struct Coverage {
+    /// Files to merge.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Write the merged file.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write a page for a browser.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write the XML of cocotb-coverage.
+    #[arg(long, value_name = "FILE")]
+    cocotb: Option<PathBuf>,
+    /// Write UCIS XML.
+    #[arg(long, value_name = "FILE")]
+    ucis: Option<PathBuf>,
+    /// Write the verification plan, as `export plan` does, with a column of hits.
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// Print the bins that were never met.
+    #[arg(long)]
+    holes: bool,
+    /// Print the merged file instead of a table.
+    #[arg(long, conflicts_with = "holes")]
+    json: bool,
+}
+
+impl Coverage {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        let wanted = [&self.out, &self.html, &self.cocotb, &self.ucis, &self.plan];
+        let outputs: Vec<&Path> = wanted.into_iter().flatten().map(PathBuf::as_path).collect();
+        let inputs: Vec<&Path> = self.files.iter().map(PathBuf::as_path).collect();
+        output::check_apart(&outputs, &[], &inputs)?;
+        let mut report = CoverageReport::default();
+        for file in &self.files {
+            let name = file.display();
+            let text = read_text(file, FILE_BYTES).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
+            report.merge(&CoverageReport::read(&text).map_err(|e| anyhow!("{name}: {e}"))?);
+        }
+        let plan =
+            || plan::files(&export::extras(), Some(&report)).into_iter().map(|file| file.text).collect::<String>();
+        let forms: [(&Option<PathBuf>, &dyn Fn() -> String); 5] = [
+            (&self.out, &|| report.to_json()),
+            (&self.html, &|| html::page(&report)),
+            (&self.cocotb, &|| xml::cocotb(&report)),
+            (&self.ucis, &|| xml::ucis(&report)),
+            (&self.plan, &plan),
+        ];
+        for (path, form) in forms {
+            if let Some(path) = path {
+                PartFile::write(path, form().as_bytes())?;
+            }
+        }
+        if self.json {
+            out.write_all(report.to_json().as_bytes())?;
+        } else {
+            print(&report, self.holes, out)?;
+        }
+        Ok(Status::Good)
+    }
+}
+
+fn print(report: &CoverageReport, holes: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    let mut table = Table::new(["protocol", "group", "bins met", "of", "share %", "hits"]);
+    for group in &report.groups {
+        let (met, of) = (group.met(), group.bins.len());
+        let share = if of == 0 { 100.0 } else { 100.0 * met as f64 / of as f64 };
+        let hits = group.bins.iter().map(|bin| bin.hits).fold(0, u64::saturating_add);
+        let cells = [met.to_string(), of.to_string(), format!("{share:.1}"), hits.to_string()];
+        let [met, of, share, hits] = cells;
+        table.row([group.protocol.clone(), group.name.clone(), met, of, share, hits]);
+    }
+    table.print(out)?;
+    if !report.broken.is_empty() {
+        writeln!(out)?;
+        let mut table = Table::new(["broken rule", "times"]);
+        report.broken.iter().for_each(|(rule, times)| table.row([rule.clone(), times.to_string()]));
+        table.print(out)?;
+    }
+    if holes {
+        writeln!(out)?;
+        for group in &report.groups {
+            for bin in group.bins.iter().filter(|bin| bin.hits == 0) {
+                writeln!(out, "never met: {}: {}: {}", group.protocol, group.name, bin.name)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds what was met, as link ends and runs tell it.
+pub(super) fn add(report: &mut CoverageReport, met: &[Met]) {
+    for Met { protocol, group, bins } in met {
+        report.add(protocol, group, bins.iter().map(|(name, hits)| (name.as_str(), *hits)));
+    }
+}

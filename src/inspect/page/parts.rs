@@ -1,0 +1,223 @@
+//! What stands where in a unit: the parts of its bytes, each with the layout that its bits have.
+//!
+//! Modelled: header, slots with their messages and data, credits, CRC and FEC of CXL.cachemem; header, address extension, byte
+//! enables and data of NVLink; flit header, segments and CRC of UALink. The formats of slots are those that the flit object
+//! names, so the state of the stream is not needed again. Left out: the fields of UALink within a segment, and TLPs.
+
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::config::Revision;
+use scalepool_protocols::cxl::cxl68::control::Control;
+use scalepool_protocols::cxl::cxl68::header::FlitHeader as Header68;
+use scalepool_protocols::cxl::cxl68::{message::Class as Class68, slot as slot68};
+use scalepool_protocols::cxl::cxl256::crd::Crd;
+use scalepool_protocols::cxl::cxl256::flit::{self as flit256, crc_parts, fec_bytes, slot_byte};
+use scalepool_protocols::cxl::cxl256::header::FlitHeader as Header256;
+use scalepool_protocols::cxl::cxl256::{Mode, control as control256, slot as slot256};
+use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, NvlHeader};
+use scalepool_protocols::ualink::flit::{self as flit_ual, segment_header_byte};
+use scalepool_protocols::ualink::header::{SegmentHeader, UalHeader};
+use scalepool_protocols::ualink::segment::BOUNDS;
+use scalepool_protocols::wire::{ByteOrder, LayoutDef, Wire};
+use serde_json::Value;
+
+/// Bits that stand together in the unit and in the part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    /// First bit in the unit; bit 8n+b is bit b of byte n.
+    pub unit_bit: usize,
+    /// First bit in the part.
+    pub part_bit: usize,
+    /// How many.
+    pub bits: usize,
+}
+
+/// A part of a unit.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub label: String,
+    /// What its bits are; `None` for bytes without fields.
+    pub layout: Option<&'static LayoutDef>,
+    pub runs: Vec<Run>,
+}
+
+fn bytes(label: impl Into<String>, at: std::ops::Range<usize>) -> Part {
+    let run = Run { unit_bit: 8 * at.start, part_bit: 0, bits: 8 * at.len() };
+    Part { label: label.into(), layout: None, runs: vec![run] }
+}
+
+fn laid_out(label: impl Into<String>, layout: &'static LayoutDef, unit_bit: usize) -> Part {
+    let bits = layout.bits as usize;
+    let runs = match layout.order {
+        ByteOrder::Little => vec![Run { unit_bit, part_bit: 0, bits }],
+        // The byte on top comes first.
+        ByteOrder::Big => {
+            let run = |k: usize| Run { unit_bit: unit_bit + 8 * k, part_bit: bits - 8 * (k + 1), bits: 8 };
+            (0..bits / 8).map(run).collect()
+        }
+    };
+    Part { label: label.into(), layout: Some(layout), runs }
+}
+
+/// Bits of a slot that stand elsewhere in the unit byte by byte.
+fn slot_runs(unit_byte: impl Fn(usize) -> usize, slot_bit: usize, part_bit: usize, bits: usize) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut done = 0;
+    while done < bits {
+        let bit = slot_bit + done;
+        let taken = (8 - bit % 8).min(bits - done);
+        let run = Run { unit_bit: 8 * unit_byte(bit / 8) + bit % 8, part_bit: part_bit + done, bits: taken };
+        match runs.last_mut() {
+            Some(last) if last.unit_bit + last.bits == run.unit_bit => last.bits += taken,
+            _ => runs.push(run),
+        }
+        done += taken;
+    }
+    runs
+}
+
+/// The parts of a unit, in the order of their first bytes as far as that is one.
+pub(super) fn parts(protocol: &str, dir: Dir, unit: &[u8], form: &Value) -> Vec<Part> {
+    match (protocol, Mode::ALL.into_iter().find(|mode| mode.protocol() == protocol)) {
+        ("cxl-68b", _) => of_cxl68(dir, unit, form),
+        ("nvlink", _) => of_nvlink(unit),
+        ("ualink", _) if unit.len() == flit_ual::FLIT_BYTES => of_ualink(unit),
+        (_, Some(mode)) if unit.len() == flit256::FLIT_BYTES => of_cxl256(mode, unit, form),
+        _ => vec![bytes("unit", 0..unit.len())],
+    }
+}
+
+/// Slots that the flit object names, each with its format.
+fn slots(form: &Value) -> impl Iterator<Item = (usize, &str, bool)> {
+    let slots = form["slots"].as_array().into_iter().flatten();
+    slots.filter_map(|slot| {
+        let number = usize::try_from(slot["slot"].as_u64()?).ok()?;
+        Some((number, slot["format"].as_str().unwrap_or_default(), slot.get("data").is_some()))
+    })
+}
+
+fn of_cxl68(dir: Dir, unit: &[u8], form: &Value) -> Vec<Part> {
+    const SLOTS_BYTE: usize = 2;
+    const SLOT_BYTES: usize = 16;
+    const CRC_BYTE: usize = 66;
+    let at = |slot: usize| SLOTS_BYTE + SLOT_BYTES * slot;
+    let slot_of = |n: usize| unit.get(at(n)..at(n) + SLOT_BYTES).map_or(0, little_endian);
+    let mut parts = vec![bytes("protocol ID", 0..SLOTS_BYTE)];
+    match form["kind"].as_str().unwrap_or_default() {
+        "protocol" => parts.push(laid_out("flit header", Header68::DEF, 8 * SLOTS_BYTE)),
+        "control" => {
+            let control = Control::from_slot(slot_of(0));
+            let layout = control.def().filter(|layout| layout.bits as usize <= 8 * SLOT_BYTES);
+            let run = Run { unit_bit: 8 * at(0), part_bit: 0, bits: 8 * SLOT_BYTES };
+            parts.push(Part { label: control.name().to_owned(), layout, runs: vec![run] });
+        }
+        "all-data" => {}
+        _ => {
+            parts.push(bytes("payload", SLOTS_BYTE..unit.len().max(SLOTS_BYTE)));
+            return parts;
+        }
+    }
+    for (n, name, is_data) in slots(form).filter(|(n, ..)| *n < 4) {
+        let known = slot68::formats(Revision::V2_0, dir, n).iter().find(|format| format.name == name);
+        if is_data {
+            parts.push(bytes(format!("slot {n}: data"), at(n)..at(n) + SLOT_BYTES));
+            continue;
+        }
+        let places = known.map(|format| format.places()).unwrap_or_default();
+        for place in places.iter().filter(|place| place.is_valid(slot_of(n))) {
+            let layout = Class68::def(place.class);
+            let slot_bit = 8 * at(n);
+            let mut runs =
+                vec![Run { unit_bit: slot_bit + usize::from(place.lsb), part_bit: 0, bits: place.width.into() }];
+            runs.extend(place.devload_lsb.map(|lsb| Run {
+                unit_bit: slot_bit + usize::from(lsb),
+                part_bit: place.width.into(),
+                bits: layout.bits as usize - usize::from(place.width),
+            }));
+            parts.push(Part { label: format!("slot {n} {name}"), layout: Some(layout), runs });
+        }
+    }
+    parts.push(bytes("CRC", CRC_BYTE..CRC_BYTE + 2));
+    parts
+}
+
+fn of_cxl256(mode: Mode, unit: &[u8], form: &Value) -> Vec<Part> {
+    let mut parts = vec![laid_out("flit header", Header256::DEF, 0)];
+    let bit_of = |n: usize, bit: usize| unit[slot_byte(mode, n, bit / 8)] >> (bit % 8) & 1 == 1;
+    for (n, name, is_data) in slots(form).filter(|(n, ..)| *n < flit256::SLOTS) {
+        let slot_bits = 8 * mode.slot_kind(n).bytes();
+        let run = |lsb: usize, bits: usize| slot_runs(|k| slot_byte(mode, n, k), lsb, 0, bits);
+        let known = slot256::formats(mode, n).iter().find(|format| format.name == name);
+        let Some(format) = known.filter(|_| !is_data) else {
+            let label = format!("slot {n}: {}", if is_data { "data" } else { name });
+            parts.push(Part { label, layout: None, runs: run(0, slot_bits) });
+            continue;
+        };
+        let label = format!("slot {n} {name}");
+        if format.is_control() {
+            let bits = (0..slot_bits).rev().fold(0, |bits, bit| bits << 1 | u128::from(bit_of(n, bit)));
+            let label = control256::kind(bits).map_or(label, |kind| format!("slot {n} {}", kind.name));
+            parts.push(Part { label, layout: None, runs: run(0, slot_bits) });
+            continue;
+        }
+        for place in format.places().filter(|place| bit_of(n, place.lsb as usize)) {
+            let layout = place.class.def(mode.routing());
+            let runs = run(place.lsb as usize, place.kept as usize);
+            parts.push(Part { label: label.clone(), layout: Some(layout), runs });
+        }
+    }
+    if form.get("slots").is_some() {
+        parts.push(laid_out("credits", Crd::DEF, 8 * flit256::standard::CRD.start));
+    }
+    for part in crc_parts(mode) {
+        parts.push(bytes(format!("CRC {}", part.half).trim_end().to_owned(), part.bytes.clone()));
+    }
+    parts.push(bytes("FEC", fec_bytes(mode)));
+    parts
+}
+
+fn of_nvlink(unit: &[u8]) -> Vec<Part> {
+    let mut flits = unit.chunks(FLIT_BYTES).enumerate().map(|(n, flit)| (FLIT_BYTES * n, flit));
+    let Some((_, first)) = flits.next() else { return Vec::new() };
+    let header = NvlHeader::from_bits(little_endian(first));
+    let mut parts = vec![laid_out("header", NvlHeader::DEF, 0)];
+    if let Some((at, _)) = flits.next_if_any(header.ae) {
+        parts.push(laid_out("address extension", Ae::DEF, 8 * at));
+    }
+    if let Some((at, flit)) = flits.next_if_any(header.be) {
+        parts.push(bytes("byte enables", at..at + flit.len()));
+    }
+    parts.extend(flits.enumerate().map(|(n, (at, flit))| bytes(format!("data flit {n}"), at..at + flit.len())));
+    parts
+}
+
+/// The next one, if it is there by the header.
+trait NextIfAny: Iterator {
+    fn next_if_any(&mut self, is_there: bool) -> Option<Self::Item> {
+        if is_there { self.next() } else { None }
+    }
+}
+
+impl<I: Iterator> NextIfAny for I {}
+
+fn of_ualink(unit: &[u8]) -> Vec<Part> {
+    let bits = u32::from_le_bytes([
+        unit[flit_ual::map::FH.start],
+        unit[flit_ual::map::FH.start + 1],
+        unit[flit_ual::map::FH.start + 2],
+        0,
+    ]);
+    let mut parts = vec![laid_out("flit header", UalHeader::from_bits(bits).def(), 8 * flit_ual::map::FH.start)];
+    for (n, (first, _, end)) in BOUNDS.into_iter().enumerate() {
+        parts.push(laid_out(format!("header of segment {n}"), SegmentHeader::DEF, 8 * segment_header_byte(n)));
+        let sector_bits = 8 * flit_ual::SECTOR_BYTES;
+        let byte = |k: usize| flit_ual::sector_byte(first + k / flit_ual::SECTOR_BYTES, k % flit_ual::SECTOR_BYTES);
+        let runs = slot_runs(byte, 0, 0, (end - first) * sector_bits);
+        parts.push(Part { label: format!("segment {n}"), layout: None, runs });
+    }
+    parts.push(bytes("CRC", flit_ual::map::CRC));
+    parts
+}
+
+fn little_endian(bytes: &[u8]) -> u128 {
+    bytes.iter().take(16).rev().fold(0, |all, &byte| all << 8 | u128::from(byte))
+}

@@ -77,6 +77,8 @@ pub struct CapiEndConfig {
 pub enum JudgedTransactions {
     /// Those of CXL.mem with this kind of memory.
     CxlMem(HdmRegion),
+    /// Those of CXL.cache, copies of lines and their bytes among them.
+    CxlCache,
     /// Those of UALink.
     Ualink,
     /// Those of the NVLink model.
@@ -88,6 +90,7 @@ impl JudgedTransactions {
     pub const fn key(self) -> &'static str {
         match self {
             JudgedTransactions::CxlMem(region) => region.key(),
+            JudgedTransactions::CxlCache => "cxl-cache",
             JudgedTransactions::Ualink => "ualink",
             JudgedTransactions::Nvlink => "nvlink",
         }
@@ -105,6 +108,18 @@ fn number<T: TryFrom<u128>>(value: &Value, key: &str, lowest: u128, highest: u12
 fn yes_or_no(value: &Value, key: &str) -> Result<bool, FormError> {
     let wrong = || FormError::new(format!("config.{key}"), forms::shown(value), "true or false");
     value.as_bool().ok_or_else(wrong)
+}
+
+/// Transactions of a link of CXL.
+fn cxl_transactions(value: &Value) -> Result<JudgedTransactions, FormError> {
+    if value.as_str() == Some(JudgedTransactions::CxlCache.key()) {
+        return Ok(JudgedTransactions::CxlCache);
+    }
+    let found = HdmRegion::ALL.into_iter().find(|region| value.as_str() == Some(region.key()));
+    found.map(JudgedTransactions::CxlMem).ok_or_else(|| {
+        let expected = "`cxl-cache`, `hdm-h`, `hdm-db` or `hdm-d`";
+        FormError::new("config.transactions", forms::shown(value), expected)
+    })
 }
 
 /// The kind of a memory.
@@ -224,7 +239,7 @@ impl CapiEndConfig {
                     }
                     config.transactions = Some(kind);
                 }
-                "transactions" => config.transactions = Some(JudgedTransactions::CxlMem(region(value, key)?)),
+                "transactions" => config.transactions = Some(cxl_transactions(value)?),
                 _ => match value.as_str() {
                     Some("mem") => config.mem_alone = true,
                     Some("cachemem") => config.mem_alone = false,
@@ -240,6 +255,12 @@ impl CapiEndConfig {
             ("strict", config.strict),
             ("answer_flits", config.answer_flits.is_some()),
         ];
+        if config.mem_alone && config.transactions == Some(JudgedTransactions::CxlCache) {
+            return Err(FormError::new("config.transactions", "`cxl-cache`", "`classes` = `cachemem` beside it"));
+        }
+        if config.unique_tags && config.transactions == Some(JudgedTransactions::CxlCache) {
+            return Err(FormError::new("config.unique_tags", "true", "transactions of CXL.mem: a CQID always is unique"));
+        }
         for (key, is_set) in of_transactions {
             if is_set && config.transactions.is_none() {
                 return Err(FormError::new(format!("config.{key}"), "a value", "`transactions` beside it"));

@@ -302,7 +302,8 @@ impl Link {
 ///   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
 /// * `messages`: for a passive end of CXL, true if it keeps the messages of both directions for sp_link_seen_bits (false)
 /// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
-///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
+///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
+///   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.
 ///   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
 ///   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends. For any
 ///   end of nvlink it is `nvlink`

@@ -22,7 +22,7 @@ pub const SP_LOWER_HALF: u64 = 1;
 /// It is bytes 32 to 63 of the line.
 pub const SP_UPPER_HALF: u64 = 2;
 /// A message of the 256B modes has metadata, which stands in bits 63:32 beside this bit.
-pub const SP_METADATA: u64 = 1;
+pub const SP_METADATA: u64 = 4;
 
 /// The watched end has broken a rule.
 pub const SP_BY_END: u32 = 0;

@@ -20,10 +20,10 @@ mod snoops;
 use super::ledger::{Ledger, Place, flit};
 use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
 use requests::{CacheRequestId, OpenCacheRequest, PastCacheRequest};
-use scalepool_coherence::content::LineAddr;
+use scalepool_coherence::content::{LineAddr, WHOLE_LINE};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::M2sReqOpcode;
-use scalepool_protocols::cxl::message::{Message, MessageIdentifier};
+use scalepool_protocols::cxl::message::{Data, Message, MessageIdentifier};
 use snoops::{OpenHostEntry, PastHostEntry};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +33,9 @@ pub struct CxlCacheConfig {
     /// Longest time of a request, a snoop or a pull.
     pub limit: Option<AnswerLimit>,
 }
+
+/// Halves of a line.
+const WHOLE: u8 = 2;
 
 /// Something that is owed an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,10 +100,10 @@ impl CxlCacheTransactions {
                 self.request(at, device, m);
             }
             Message::H2dRsp(m) => self.answer(at, self.device(link, peer(m.dpid, m.cache_id)), m),
-            Message::H2dData(m, _) => self.data(at, self.device(link, peer(m.dpid, m.cache_id)), m),
+            Message::H2dData(m, data) => self.data(at, self.device(link, peer(m.dpid, m.cache_id)), m, data),
             Message::H2dReq(m) => self.snoop(at, m),
             Message::D2hRsp(m) => self.snoop_answer(at, m),
-            Message::D2hData(m, _) => self.device_data(at, m),
+            Message::D2hData(m, data) => self.device_data(at, m, data),
             Message::M2sReq(m) if [M2sReqOpcode::MemRdFwd, M2sReqOpcode::MemWrFwd].contains(&m.opcode) => {
                 self.forwarded(at, self.device(link, m.spid), m.tag);
             }
@@ -152,6 +155,11 @@ impl CxlCacheTransactions {
         self.ledger.concern(Some(tag));
         self.say(rule, self.ledger.newest(link, dir), Some(address), format!("{told} to {what}"), expected);
     }
+}
+
+/// Halves of a line that a message brings: a 68B link may bring a line in two messages, each with a header.
+fn halves_of(data: &Data) -> u8 {
+    if data.byte_enables.is_some_and(|enables| enables != WHOLE_LINE) { 1 } else { WHOLE }
 }
 
 /// What names a device among those behind a link: its port of a fabric, or its CacheID.

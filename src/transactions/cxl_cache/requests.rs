@@ -1,11 +1,11 @@
 //! Requests of CXL.cache, their GOs, pulls and data.
 
-use super::{CxlCacheTransactions, Place, Waiting, flit};
+use super::{CxlCacheTransactions, Place, WHOLE, Waiting, flit, halves_of};
 use scalepool_coherence::cache::requests::{self, CacheRequestKind, CacheRequestRow};
 use scalepool_coherence::cache::state::HostAnswer;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
-use scalepool_protocols::cxl::message::{D2hReq, H2dData, H2dRsp};
+use scalepool_protocols::cxl::message::{D2hReq, Data, H2dData, H2dRsp};
 
 /// What both ends know a request by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +35,7 @@ pub(super) struct OpenCacheRequest {
     first: bool,
     /// Its last answer has come: of WrInv the GO, of WOWrInv and WOWrInvF the ExtCmp.
     last: bool,
-    has_data: bool,
+    halves: u8,
     /// UQID of its pull.
     pull: Option<u16>,
 }
@@ -84,7 +84,7 @@ impl OpenCacheRequest {
     }
 
     fn owes_data(&self) -> bool {
-        matches!(self.row.kind, CacheRequestKind::Current | CacheRequestKind::Read) && !self.has_data
+        matches!(self.row.kind, CacheRequestKind::Current | CacheRequestKind::Read) && self.halves < WHOLE
     }
 
     /// The answers on H2D Rsp that may come now.
@@ -100,7 +100,11 @@ impl OpenCacheRequest {
     /// The answers that have not come.
     pub(super) fn missing(&self) -> String {
         let names: Vec<String> = self.owed().map(answer_name).collect();
-        let data = if self.owes_data() { "H2D Data" } else { "" };
+        let data = match self.halves {
+            _ if !self.owes_data() => "",
+            0 => "H2D Data",
+            _ => "the other half of H2D Data",
+        };
         match (names.join(" or "), data) {
             (names, "") => names,
             (names, data) if names.is_empty() => data.into(),
@@ -120,8 +124,8 @@ impl CxlCacheTransactions {
         let Some(row) = requests::request(message.opcode) else { return };
         let id = CacheRequestId { link: at.0, device, cqid: message.cqid };
         let (number, address) = (self.ledger.number(), message.address);
-        let (first, last, has_data, pull) = (false, false, false, None);
-        let open = OpenCacheRequest { number, address, row, unit: at.2, first, last, has_data, pull };
+        let (first, last, halves, pull) = (false, false, 0, None);
+        let open = OpenCacheRequest { number, address, row, unit: at.2, first, last, halves, pull };
         if let Some(older) = self.open.remove(&id) {
             let found = format!("{} with {}", open.name(), id.in_words());
             let expected = format!("a CQID that is free: {} waits for {}", older.in_words(), older.missing());
@@ -166,9 +170,9 @@ impl CxlCacheTransactions {
             self.say("TXN-ORD-03", at, address, found, format!("the data of the pull first, for {said}"));
         }
         if is_pull(answer) && is_allowed {
-            let pulled = self.open.get(&id).map(|open| (open.address, open.name()));
-            if let Some((address, name)) = pulled {
-                self.pull(at, message.rsp_data, id, address, format!("the pull for {name}"));
+            let pulled = self.open.get(&id).map(|open| (open.address, open.row.op));
+            if let Some((address, op)) = pulled {
+                self.pull(at, message.rsp_data, id, address, op);
             }
         }
         if is_over {
@@ -176,17 +180,18 @@ impl CxlCacheTransactions {
         }
     }
 
-    pub(super) fn data(&mut self, at: Place, device: u16, message: &H2dData) {
+    pub(super) fn data(&mut self, at: Place, device: u16, message: &H2dData, data: &Data) {
         let id = CacheRequestId { link: at.0, device, cqid: message.cqid };
         let found = format!("H2D Data with {}", id.in_words());
         let Some(open) = self.open.get_mut(&id) else { return self.say_spare(at, id, 1, found) };
         let address = Some(open.address);
-        if !open.owes_data() {
-            let rule = if open.has_data { "TXN-TAG-03" } else { "TXN-ANS-01" };
+        let halves = halves_of(data);
+        if !open.owes_data() || open.halves + halves > WHOLE {
+            let rule = if open.halves > 0 { "TXN-TAG-03" } else { "TXN-ANS-01" };
             let expected = format!("{} for {}", open.missing(), open.in_words());
             return self.say(rule, at, address, found, expected);
         }
-        open.has_data = true;
+        open.halves += halves;
         if open.is_over() {
             self.close(at, id);
         }
@@ -203,7 +208,7 @@ impl CxlCacheTransactions {
     fn close(&mut self, (_, _, end): Place, id: CacheRequestId) {
         let Some(open) = self.open.remove(&id) else { return };
         self.ledger.end(open.number);
-        let had = [open.first || open.last, open.has_data];
+        let had = [open.first || open.last, open.halves > 0];
         self.done.insert(id, PastCacheRequest { said: open.in_words(), address: open.address, end, had });
     }
 

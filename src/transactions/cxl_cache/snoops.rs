@@ -1,12 +1,12 @@
 //! Snoops of CXL.cache and pulls of a host, both of which have a UQID, and what a device answers to them.
 
 use super::requests::CacheRequestId;
-use super::{CxlCacheTransactions, Place, Waiting, flit};
+use super::{CxlCacheTransactions, Place, WHOLE, Waiting, flit, halves_of};
 use scalepool_coherence::cache::snoops::{self, READINGS};
 use scalepool_coherence::cache::state::Snoop;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::code::D2hRspOpcode;
-use scalepool_protocols::cxl::message::{D2hData, D2hRsp, H2dReq};
+use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, D2hRspOpcode};
+use scalepool_protocols::cxl::message::{D2hData, D2hRsp, Data, H2dReq};
 
 /// What an entry of the host waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,10 @@ pub(super) struct OpenHostEntry {
     /// `SnpInv`, `the pull for DirtyEvict`.
     name: String,
     unit: u64,
+    /// Its data may have byte enables.
+    may_be_partial: bool,
     answer: Option<D2hRspOpcode>,
-    has_data: bool,
+    halves: u8,
 }
 
 /// The end of a snoop or a pull whose UQID is free.
@@ -53,15 +55,15 @@ impl OpenHostEntry {
         if self.answer.is_some() {
             return "D2H Data".into();
         }
-        let legal = READINGS.iter().filter(|row| row.to.contains(&snoop) && (row.data || !self.has_data));
+        let legal = READINGS.iter().filter(|row| row.to.contains(&snoop) && (row.data || self.halves == 0));
         legal.filter_map(|row| row.rsp.name()).collect::<Vec<_>>().join(" or ")
     }
 
     fn is_over(&self) -> bool {
         match (self.kind, self.answer) {
-            (HostEntryKind::Pull(_), _) => self.has_data,
+            (HostEntryKind::Pull(_), _) => self.halves >= WHOLE,
             (_, None) => false,
-            (_, Some(rsp)) => self.has_data || !snoops::reading(rsp).is_some_and(|reading| reading.data),
+            (_, Some(rsp)) => self.halves >= WHOLE || !snoops::reading(rsp).is_some_and(|reading| reading.data),
         }
     }
 }
@@ -88,18 +90,20 @@ impl CxlCacheTransactions {
         // The link has told of a reserved opcode.
         let Some(snoop) = Snoop::of(message.opcode) else { return };
         let (kind, name) = (HostEntryKind::Snoop(snoop), format!("Snp{}", snoop.name()));
-        let number = self.ledger.number();
-        let (answer, has_data) = (None, false);
-        let open = OpenHostEntry { number, address: message.address, kind, name, unit: at.2, answer, has_data };
+        let (number, address, may_be_partial) = (self.ledger.number(), message.address, false);
+        let (answer, halves) = (None, 0);
+        let open = OpenHostEntry { number, address, kind, name, unit: at.2, may_be_partial, answer, halves };
         self.begin(at, message.uqid, open);
     }
 
     /// The host asks for the data of a request.
-    pub(super) fn pull(&mut self, at: Place, uqid: u16, id: CacheRequestId, address: u64, name: String) {
+    pub(super) fn pull(&mut self, at: Place, uqid: u16, id: CacheRequestId, address: u64, op: D2hReqOpcode) {
         // The answer that carries the pull may still concern the request under the number of the message.
         let number = self.ledger.another();
-        let (kind, answer, has_data) = (HostEntryKind::Pull(id), None, false);
-        self.begin(at, uqid, OpenHostEntry { number, address, kind, name, unit: at.2, answer, has_data });
+        let (kind, answer, halves) = (HostEntryKind::Pull(id), None, 0);
+        let name = format!("the pull for {}", op.name().unwrap_or("?"));
+        let may_be_partial = [D2hReqOpcode::WrInv, D2hReqOpcode::WOWrInv].contains(&op);
+        self.begin(at, uqid, OpenHostEntry { number, address, kind, name, unit: at.2, may_be_partial, answer, halves });
     }
 
     pub(super) fn snoop_answer(&mut self, at: Place, message: &D2hRsp) {
@@ -116,7 +120,7 @@ impl CxlCacheTransactions {
         if open.answer.is_some() {
             return self.say("TXN-TAG-03", at, address, found, expected);
         }
-        let has_spare_data = open.has_data && !reading.data;
+        let has_spare_data = open.halves > 0 && !reading.data;
         open.answer = Some(message.opcode);
         let is_over = open.is_over();
         if !reading.to.contains(&snoop) {
@@ -129,15 +133,17 @@ impl CxlCacheTransactions {
         }
     }
 
-    pub(super) fn device_data(&mut self, at: Place, message: &D2hData) {
+    pub(super) fn device_data(&mut self, at: Place, message: &D2hData, data: &Data) {
         let key = (at.0, message.uqid);
         let found = format!("D2H Data with UQID {:#x}", message.uqid);
         let Some(open) = self.host.get_mut(&key) else { return self.say_spare_of_device(at, key, 1, found) };
-        if open.has_data {
+        // A write that need not be whole says by its enables what it writes, and is one message.
+        let halves = if open.may_be_partial { WHOLE } else { halves_of(data) };
+        if open.halves + halves > WHOLE {
             let (address, expected) = (open.address, format!("{} for {}", open.missing(), open.in_words()));
             return self.say("TXN-TAG-03", at, Some(address), found, expected);
         }
-        open.has_data = true;
+        open.halves += halves;
         if open.is_over() {
             self.end(at, key);
         }
@@ -146,7 +152,7 @@ impl CxlCacheTransactions {
     fn end(&mut self, (.., end): Place, key: (usize, u16)) {
         let Some(open) = self.host.remove(&key) else { return };
         self.ledger.end(open.number);
-        let had = [open.answer.is_some(), open.has_data];
+        let had = [open.answer.is_some(), open.halves > 0];
         self.host_done.insert(key, PastHostEntry { said: open.in_words(), address: open.address, end, had });
     }
 

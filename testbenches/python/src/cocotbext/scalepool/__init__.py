@@ -31,6 +31,8 @@ from .agents import FlitSink, FlitSource, bit_flips, random_pauses
 from .arbiter import Arbiter, ArbiterKind
 from .bus import FlitBus
 from .check import Crc, Fec, crc, crc_many, fec_correct, fec_encode
+from .cxl_cache import CxlCacheDevice
+from .cxl_home import CxlHome
 from .cxl_mem import CxlMemDevice, CxlMemHost
 from .errors import (
     AnswerTimeoutError,
@@ -104,11 +106,13 @@ __all__ = [
     "BusyError",
     "ComparisonError",
     "Crc",
+    "CxlCacheDevice",
     "CxlFlitBus",
     "CxlFlitMonitor",
     "CxlFlitScoreboard",
     "CxlFlitSink",
     "CxlFlitSource",
+    "CxlHome",
     "CxlLinkPartner",
     "CxlMemDevice",
     "CxlMemHost",

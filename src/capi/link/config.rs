@@ -1,8 +1,9 @@
 //! What an end is made of: the protocol, and the object that a caller gives.
 
 use super::super::status::Failure;
+use super::protocol::CapiProtocol;
 use scalepool::coherence::mem::tables::HdmRegion;
-use scalepool::forms::{self, FormError, flit256, message, number};
+use scalepool::forms::{self, FormError, number};
 use scalepool::link::cxl68::Known;
 use scalepool::link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
 use scalepool::link::protocol::LinkProtocol;
@@ -13,22 +14,10 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use serde_json::Value;
 
-fn protocol(name: &str) -> Result<LinkProtocol, FormError> {
-    let known = flit256::mode_of(name).map(LinkProtocol::Cxl256).or(LinkProtocol::named(name));
-    known.ok_or_else(|| {
-        let near = message::most_similar(name, LinkProtocol::ALL.into_iter().map(LinkProtocol::name));
-        FormError::new(
-            "protocol",
-            format!("`{name}`"),
-            format!("a protocol with a link layer, such as {}", near.join(", ")),
-        )
-    })
-}
-
 /// Refuses what is no wire unit by its length.
-pub fn check_unit(protocol: LinkProtocol, unit: &[u8]) -> Result<(), Failure> {
+pub fn check_unit(protocol: CapiProtocol, unit: &[u8]) -> Result<(), Failure> {
     let expected = match protocol {
-        LinkProtocol::Ualink if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
+        CapiProtocol::Link(LinkProtocol::Ualink) if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
         _ => protocol.unit_bytes(),
     };
     if unit.len() != expected {
@@ -40,7 +29,7 @@ pub fn check_unit(protocol: LinkProtocol, unit: &[u8]) -> Result<(), Failure> {
 /// Everything that was said when the end was made.
 #[derive(Debug, Clone)]
 pub struct CapiEndConfig {
-    pub protocol: LinkProtocol,
+    pub protocol: CapiProtocol,
     pub dir: Dir,
     pub passive: bool,
     pub buffers: Option<u16>,
@@ -132,7 +121,7 @@ impl CapiEndConfig {
     /// Reads the object; an empty text is an empty object.
     pub fn read(protocol: &str, dir: Dir, passive: bool, text: &str) -> Result<CapiEndConfig, FormError> {
         let mut config = CapiEndConfig {
-            protocol: self::protocol(protocol)?,
+            protocol: CapiProtocol::named(protocol)?,
             dir,
             passive,
             buffers: None,
@@ -156,9 +145,14 @@ impl CapiEndConfig {
             strict: false,
             answer_flits: None,
         };
+        if passive && config.protocol == CapiProtocol::CxlIo {
+            return Err(FormError::new("mode", "a passive end of cxl-io", "an active one"));
+        }
         // Only what the protocol has a use for is known.
-        let mut known = match config.protocol {
-            LinkProtocol::Cxl68 => {
+        let of_link = config.protocol.watched();
+        let mut known = match of_link {
+            None => vec!["retry_entries", "timeout_flits", "selective_nak"],
+            Some(LinkProtocol::Cxl68) => {
                 vec![
                     "buffers",
                     "classes",
@@ -169,30 +163,30 @@ impl CapiEndConfig {
                     "flush_flits",
                 ]
             }
-            LinkProtocol::Cxl256(_) => vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"],
-            LinkProtocol::Nvlink => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
-            LinkProtocol::Ualink if passive => vec!["interleave"],
-            LinkProtocol::Ualink => vec!["interleave", "layer", "buffers"],
+            Some(LinkProtocol::Cxl256(_)) => vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"],
+            Some(LinkProtocol::Nvlink) => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
+            Some(LinkProtocol::Ualink) if passive => vec!["interleave"],
+            Some(LinkProtocol::Ualink) => vec!["interleave", "layer", "buffers"],
         };
         known.push("liveness_flits");
-        if passive && matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Ualink) {
+        if passive && matches!(of_link, Some(LinkProtocol::Cxl68 | LinkProtocol::Ualink)) {
             known.push("reaction_flits");
         }
-        if matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
+        if matches!(of_link, Some(LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_))) {
             known.extend(["transactions", "all_writers_seen", "unique_tags", "answer_flits"]);
             known.extend(["coherence", "messages"].into_iter().filter(|_| passive));
         }
-        if config.protocol == LinkProtocol::Ualink {
+        if of_link == Some(LinkProtocol::Ualink) {
             known.extend(["transactions", "all_writers_seen", "strict", "answer_flits"]);
         }
-        if config.protocol == LinkProtocol::Nvlink {
+        if of_link == Some(LinkProtocol::Nvlink) {
             known.extend(["transactions", "all_writers_seen", "answer_flits"]);
         }
         let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
-        let entries = match config.protocol {
-            LinkProtocol::Cxl68 => (22, 255),
-            LinkProtocol::Cxl256(_) => (1, 511),
-            LinkProtocol::Nvlink | LinkProtocol::Ualink => (18, 2048),
+        let entries = match of_link {
+            Some(LinkProtocol::Cxl68) => (22, 255),
+            Some(LinkProtocol::Cxl256(_)) | None => (1, 511),
+            Some(LinkProtocol::Nvlink | LinkProtocol::Ualink) => (18, 2048),
         };
         for (key, value) in forms::object(&form, "config", &known)? {
             match key.as_str() {
@@ -228,9 +222,9 @@ impl CapiEndConfig {
                 "answer_flits" => config.answer_flits = number(value, key, 1, u64::MAX.into())?,
                 "coherence" => config.coherence = Some(region(value, key)?),
                 "strict" => config.strict = yes_or_no(value, key)?,
-                "transactions" if matches!(config.protocol, LinkProtocol::Ualink | LinkProtocol::Nvlink) => {
-                    let kind = match config.protocol {
-                        LinkProtocol::Ualink => JudgedTransactions::Ualink,
+                "transactions" if matches!(of_link, Some(LinkProtocol::Ualink | LinkProtocol::Nvlink)) => {
+                    let kind = match of_link {
+                        Some(LinkProtocol::Ualink) => JudgedTransactions::Ualink,
                         _ => JudgedTransactions::Nvlink,
                     };
                     if value.as_str() != Some(kind.key()) {
@@ -266,10 +260,10 @@ impl CapiEndConfig {
                 return Err(FormError::new(format!("config.{key}"), "a value", "`transactions` beside it"));
             }
         }
-        if config.protocol == LinkProtocol::Ualink && config.buffers.is_some() && !config.has_transaction_layer {
+        if of_link == Some(LinkProtocol::Ualink) && config.buffers.is_some() && !config.has_transaction_layer {
             return Err(FormError::new("config.buffers", "a value", "`layer` = `tl` beside it"));
         }
-        let sees_tl_flits = config.protocol == LinkProtocol::Ualink && !passive && !config.has_transaction_layer;
+        let sees_tl_flits = of_link == Some(LinkProtocol::Ualink) && !passive && !config.has_transaction_layer;
         if config.transactions.is_some() && sees_tl_flits {
             return Err(FormError::new("config.transactions", "an active end of TL flits", "`layer` = `tl` beside it"));
         }
@@ -289,9 +283,9 @@ impl CapiEndConfig {
         }
     }
 
-    /// What a watcher of the end has to know.
-    pub fn watch(&self) -> WatchConfig {
-        let default = WatchConfig::new(self.protocol, self.dir);
+    /// What a watcher of the end has to know; an end of CXL.io has none.
+    pub fn watch(&self) -> Option<WatchConfig> {
+        let default = WatchConfig::new(self.protocol.watched()?, self.dir);
         let known = Known {
             entries: self.retry_entries.is_some(),
             timeout: self.timeout_flits.is_some(),
@@ -303,7 +297,7 @@ impl CapiEndConfig {
         let (selective_nak, interleave) = (self.selective_nak, self.interleave);
         let messages = self.messages || self.coherence.is_some() || self.transactions.is_some();
         let liveness = LivenessLimits { flits: self.liveness_flits, time_fs: None };
-        WatchConfig {
+        Some(WatchConfig {
             cxl68: self.cxl68(),
             known,
             selective_nak,
@@ -313,6 +307,6 @@ impl CapiEndConfig {
             liveness,
             repairs: true,
             ..default
-        }
+        })
     }
 }

@@ -9,6 +9,7 @@ use crate::call::{Caller, call};
 use crate::status::{Failure, SP_ERR_BUSY, SP_ERR_INPUT, SP_ERR_KIND, SP_ERR_NULL, SP_OK};
 use scalepool::link::fault::Fault;
 use scalepool::link::hook::{Direction, HookAnswer, HookError, HookItem, HookPoint, Hooks};
+use super::protocol::CapiProtocol;
 use scalepool::link::protocol::LinkProtocol;
 use std::ffi::{CString, c_char, c_void};
 
@@ -72,7 +73,7 @@ impl Link {
             (_, _, HookPoint::Wire) => true,
             (Part::Passive(..), ..) => false,
             // What its credits are, the caller's transaction layer knows alone.
-            (Part::Active(_), LinkProtocol::Ualink, HookPoint::Credit) => false,
+            (Part::Active(_), CapiProtocol::Link(LinkProtocol::Ualink), HookPoint::Credit) => false,
             (Part::Active(_), ..) => true,
         };
         if !has {

@@ -9,7 +9,8 @@ Without a simulator:
 * `System` is a simulated system; `LinkEnd` is one end of a link, to run beside your RTL; `hooks` has what callbacks at their
   hook points see and answer
 * `CxlMemHost` and `CxlMemDevice` are both ends of CXL.mem as calls, `await host.read(address, 64)`, `UalRequester` and
-  `UalCompleter` both ends of UALink, `NvlRequester` and `NvlCompleter` of NVLink: on the ends of a `LinkPair`, in the place of a
+  `UalCompleter` both ends of UALink, `NvlRequester` and `NvlCompleter` of NVLink, `CxlCacheDevice` and `CxlHome` of CXL.cache, and
+  `CxlIoRoot` is a root complex of CXL.io: on the ends of a `LinkPair`, in the place of a
   component of a system with `SystemLink`, or in a cocotb test on a `CxlLinkPartner`, `UalLinkPartner` or `NvlLinkPartner`
 
 In a cocotb test, for an interface of valid, ready and data, with names as in cocotbext-axi; `Ual..` and `Nvl..` are the
@@ -33,6 +34,7 @@ from .bus import FlitBus
 from .check import Crc, Fec, crc, crc_many, fec_correct, fec_encode
 from .cxl_cache import CxlCacheDevice
 from .cxl_home import CxlHome
+from .cxl_io import CxlIoRoot, IoDvsec, IoFunction, IoRegion
 from .cxl_mem import CxlMemDevice, CxlMemHost
 from .errors import (
     AnswerTimeoutError,
@@ -113,6 +115,7 @@ __all__ = [
     "CxlFlitSink",
     "CxlFlitSource",
     "CxlHome",
+    "CxlIoRoot",
     "CxlLinkPartner",
     "CxlMemDevice",
     "CxlMemHost",
@@ -131,6 +134,9 @@ __all__ = [
     "HandleError",
     "InputError",
     "InternalError",
+    "IoDvsec",
+    "IoFunction",
+    "IoRegion",
     "KindError",
     "Layout",
     "LibraryError",

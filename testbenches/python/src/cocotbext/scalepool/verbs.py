@@ -59,7 +59,7 @@ class TransactionAgent:
     # Family of the layouts by protocol, what the protocols are called, what the end has to judge, layouts that the agent takes.
     _families: Mapping[str, str] = {}
     _protocols = ""
-    _transactions = ""
+    _transactions: str | None = ""
     _layouts_taken: tuple[str, ...] = ()
     # Field of a message that has its tag.
     _tag = "tag"

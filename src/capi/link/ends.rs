@@ -37,6 +37,11 @@ pub trait EndMessages {
     /// The oldest message that has come. NVLink: of the lowest channel.
     fn take(&mut self) -> Option<CapiMessage>;
 
+    /// Answers of CXL.cache, H2D Rsp, that have not left in a flit.
+    fn cache_answers_waiting(&self) -> usize {
+        0
+    }
+
     /// How often the link has gone down and all that was open or queued was lost with it.
     fn losses(&self) -> u32 {
         0
@@ -180,6 +185,10 @@ impl EndMessages for cxl68::Cxl68End {
         cxl68::Cxl68End::take(self).map(CapiMessage::Cxl68)
     }
 
+    fn cache_answers_waiting(&self) -> usize {
+        cxl68::Cxl68End::waiting(self, Class68::H2dRsp)
+    }
+
     fn is_up(&self) -> bool {
         cxl68::Cxl68End::is_up(self)
     }
@@ -202,6 +211,10 @@ impl EndMessages for cxl256::Cxl256End<cxl256::Cachemem> {
     fn take(&mut self) -> Option<CapiMessage> {
         let mode = self.link().mode;
         self.client.take().map(|message| CapiMessage::Cxl256(mode, message))
+    }
+
+    fn cache_answers_waiting(&self) -> usize {
+        self.client.waiting(Class::H2dRsp)
     }
 
     fn is_up(&self) -> bool {

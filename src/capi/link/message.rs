@@ -81,6 +81,18 @@ impl CapiMessage {
         transfer_bits(&transfer).map(|_| CapiMessage::UalinkTransfer(transfer))
     }
 
+    /// Whether it is a snoop of CXL.cache (true) or an answer to a device (false); `None` of all others.
+    pub fn is_snoop(&self) -> Option<bool> {
+        use {cxl68::message::Class as Class68, cxl256::Class};
+        match self {
+            CapiMessage::Cxl68(given) if given.class == Class68::H2dReq => Some(true),
+            CapiMessage::Cxl68(given) if given.class == Class68::H2dRsp => Some(false),
+            CapiMessage::Cxl256(_, given) if given.class == Class::H2dReq => Some(true),
+            CapiMessage::Cxl256(_, given) if given.class == Class::H2dRsp => Some(false),
+            _ => None,
+        }
+    }
+
     /// What it says to those who judge messages; `None` of TL flits, and of packets that are none.
     pub fn content(&self) -> Option<WatchedContent> {
         match self {

@@ -14,7 +14,7 @@ wrong is an exception at the flit that brings it.
     ...         await home.snoop_data(0x1000)
     ...         return before, dev.state(0x1000), await home.read(0x1004, 4)
     >>> asyncio.run(main())
-    (('M', {0: 'M'}), 'S', b'abcd')
+    (('M', {0: 'E'}), 'S', b'abcd')
 
 Modelled: the states I, S, E and M of a line, and what lies between them; all requests of CXL.cache but those for memory of the device
 itself; every snoop, answered at once as the table of the sheet says (`coherence` §2.3, §2.4). At most one request of a line is open. Left

@@ -6,7 +6,7 @@ It stands on an active end of `cxl-io`, CXL.io alone in 256B flits with credits 
     >>> import asyncio
     >>> from cocotbext.scalepool import System, SystemLink
     >>> async def main():
-    ...     system = System("cxlio-enumerate", set=["link.cachemem=off", "link.mode=256b"], external={"host": "flits"})
+    ...     system = System("cxlio-enumerate", set=["link.cachemem=off", "link.mode=cxl-256b"], external={"host": "flits"})
     ...     async with SystemLink(system, "host.link", "cxl-io", "down") as link:
     ...         root = CxlIoRoot(link)
     ...         (device,) = await root.enumerate()
@@ -27,6 +27,7 @@ to come, the second one ends the request. The bytes that were asked for are cut 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from .errors import AnswerTimeoutError, InputError, NoMemoryError, PoisonError, TransactionError
 from .lines import check_range, pieces
@@ -131,10 +132,12 @@ class IoFunction:
 
 @dataclass
 class _Awaited:
-    """What a request expects: bytes of its completions by address, as double words; 0: one without data."""
+    """What a request expects: bytes of its completions, as double words; 0: one without data. Of memory, the address of the next byte
+    that was asked for, and how many of them are still to come."""
 
-    address: int
     size: int
+    next: int = 0
+    missing: int = 0
     came: bytes = b""
 
 
@@ -181,7 +184,7 @@ class CxlIoRoot(Requester):
         function is there."""
         first = self._register(register, size)
         tlp = self._config("CfgRd0", function, register, (1 << size) - 1 << first)
-        (data,) = await self._ask([(register & -DW, DW, tlp)])
+        (data,) = await self._ask([(_Awaited(DW), tlp)])
         return int.from_bytes(data[first : first + size], "little")
 
     async def config_write(self, function: int, register: int, value: int, size: int = DW) -> None:
@@ -191,7 +194,7 @@ class CxlIoRoot(Requester):
             raise InputError(f"value: found {value:#x}, expected a number of {size} bytes")
         tlp = self._config("CfgWr0", function, register, (1 << size) - 1 << first)
         payload = (value << 8 * first).to_bytes(DW, "little")
-        await self._ask([(register & -DW, 0, (*tlp, payload))])
+        await self._ask([(_Awaited(0), (*tlp, payload))])
 
     async def read(self, address: int, size: int = DW) -> bytes:
         """Reads bytes of memory from an address on (MRd). Raises `PoisonError` if they are poisoned."""
@@ -199,7 +202,8 @@ class CxlIoRoot(Requester):
         wanted = []
         for block, first, end in pieces(address, size, _MOST_READ):
             begin, words, low, high = _enables(block + first, end - first)
-            wanted.append((begin, DW * words, self._memory("MRd", begin, words, low, high)))
+            awaited = _Awaited(DW * words, block + first, end - first)
+            wanted.append((awaited, self._memory("MRd", begin, words, low, high)))
         parts = await self._ask(wanted)
         found = b""
         for (block, first, end), data in zip(pieces(address, size, _MOST_READ), parts, strict=True):
@@ -324,16 +328,16 @@ class CxlIoRoot(Requester):
         head = {"tlp_type": name, "requester": self.requester, "ohc": int(bool(ohc)), **fields}
         return encode(f"cxlio.{layout}", head) + ohc
 
-    async def _ask(self, wanted: Iterable[tuple[int, int, tuple[object, ...]]]) -> list[bytes]:
-        """Makes requests, each with the address and bytes that its completions have to bring, and returns these bytes."""
-        requests = [Wanted(address, "tlp", {}, {"size": size, "tlp": tlp}) for address, size, tlp in wanted]
+    async def _ask(self, wanted: Iterable[tuple[_Awaited, tuple[Any, ...]]]) -> list[bytes]:
+        """Makes requests, each with what its completions have to bring, and returns their bytes."""
+        requests = [Wanted(self._address_of(tlp), "tlp", {}, {"awaited": awaited, "tlp": tlp}) for awaited, tlp in wanted]
         return [data or b"" for data in await self._all(requests)]
 
     def _send(self, form: Form) -> None:
         """Queues the TLP of a request with its tag."""
-        tag, address = form["fields"][self._tag], form["address"]
+        tag = form["fields"][self._tag]
         name, layout, fields, ohc, *payload = form["tlp"]
-        self._awaited[tag], self._began[tag] = _Awaited(address, form["size"]), self._clock
+        self._awaited[tag], self._began[tag] = form["awaited"], self._clock
         if not self._post(self._bytes(name, layout, {**fields, "tag": tag}, ohc) + b"".join(payload)):
             raise InputError(f"link: found no room for {name}, expected fewer than 64 requests outstanding")
 
@@ -347,11 +351,9 @@ class CxlIoRoot(Requester):
             return False
         return True
 
-    def _form(self, layout: str, fields: object, **more: object) -> Form:
-        return {"layout": layout, "fields": fields, "address": self._address_of(more), **more}
-
-    def _address_of(self, more: Form) -> int:
-        fields = more["tlp"][2]
+    def _address_of(self, tlp: tuple[Any, ...]) -> int:
+        """The address of memory, or the register."""
+        fields: Form = tlp[2]
         address: int = fields.get("address", fields.get("reg_dw", 0) * DW)
         return address
 
@@ -428,6 +430,15 @@ class CxlIoRoot(Requester):
         left = awaited.size - len(awaited.came)
         if len(data) < length or length > left:
             return wrong(f"{length} bytes in a header, {len(data)} behind it", f"at most {left}")
+        if awaited.missing:
+            # Both begin with the first byte that was asked for and has not come.
+            count, low = int(head["byte_count"]) or PAGE, int(head["lower_addr"]) << 2 | int(head["lower_addr_6"]) << 6
+            low |= int(extra["lower_addr"])
+            if (count, low) != (awaited.missing, awaited.next & 0x7F):
+                return wrong(f"Byte Count {count}, Lower Address {low:#x}", f"{awaited.missing}, {awaited.next & 0x7F:#x}")
+            behind = (awaited.next & -DW) + length
+            awaited.missing -= min(behind - awaited.next, awaited.missing)
+            awaited.next = behind
         awaited.came += data
         if head["ep"]:
             return end(error=PoisonError(f"{where}: found poisoned data, expected good data", request.tag, request.address, flit))

@@ -36,6 +36,23 @@ pub extern "C" fn sp_open(header_version: u32) -> i32 {
     })
 }
 
+/// Sets the text that sp_last_error gives in this thread, for a binding of another language that refuses a call itself. It may be called before
+/// sp_open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_set_last_error(text: *const c_char, text_length: usize) -> i32 {
+    let mut said = None;
+    let answer = call_before_open(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        said = Some(caller.text("text", text, text_length)?);
+        Ok(SP_OK)
+    });
+    if let Some(said) = said {
+        call::set_last_error(said);
+    }
+    answer
+}
+
 /// Gives the text of the last call of this thread that did not return SP_OK: where, what was found and what was
 /// expected. It may be called before sp_open.
 #[unsafe(no_mangle)]

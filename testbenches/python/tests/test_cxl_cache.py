@@ -162,6 +162,34 @@ class Pairs(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(link.host.events + link.device.events, [])
 
 
+class Order(unittest.TestCase):
+    """A snoop never passes an answer that was queued before it, at any distance and however they are packed."""
+
+    def test_snoops_stay_behind_answers(self):
+        for protocol in PROTOCOLS:
+            family = {"cxl-68b": "cxl68", "cxl-256b-pbr": "cxlpbr"}.get(protocol, "cxl256")
+            host, device = sp.LinkEnd(protocol, "down"), sp.LinkEnd(protocol, "up")
+            draw, sent, answers, taken, on_the_way = random.Random(protocol), 0, [], [], [None, None]
+            for clock in range(600):
+                if clock > 100 and sent < 200:
+                    for _ in range(draw.randrange(6)):
+                        kind = draw.choice(("h2d_rsp", "h2d_req"))
+                        fields = {"opcode": "GO", "rsp_data": 1, "cqid": sent} if kind == "h2d_rsp" else {"opcode": "SnpInv", "uqid": sent}
+                        host.send({"layout": f"{family}.{kind}", "fields": fields})
+                        answers += [sent] if kind == "h2d_rsp" else []
+                        sent += 1
+                for end, unit in zip((host, device), reversed(on_the_way)):
+                    if unit is not None:
+                        end.drive(unit)
+                    end.step()
+                on_the_way = [host.sample(), device.sample()]
+                while (form := device.take()) is not None:
+                    taken.append(form["fields"].get("cqid", form["fields"].get("uqid")))
+                    if form["layout"].endswith("h2d_req"):
+                        self.assertTrue({n for n in answers if n < taken[-1]} <= set(taken), (protocol, taken[-1]))
+            self.assertEqual(sorted(taken), list(range(sent)), protocol)
+
+
 class WrongHomes(unittest.IsolatedAsyncioTestCase):
     """What a home does wrong with the second request is an exception of the device, at the flit."""
 

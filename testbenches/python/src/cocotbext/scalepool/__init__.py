@@ -53,6 +53,7 @@ from .errors import (
     TransactionError,
 )
 from .flit import Decoder, Encoder, Flit
+from .interfaces import AxiStreamBus, CreditedFlitBus, Flit68Bus, StateFlitBus, joined, reordered, striped
 from .lines import LineMemory, MemoryLines
 from .message import (
     Field,
@@ -105,9 +106,11 @@ __all__ = [
     "AnswerTimeoutError",
     "Arbiter",
     "ArbiterKind",
+    "AxiStreamBus",
     "BusyError",
     "ComparisonError",
     "Crc",
+    "CreditedFlitBus",
     "CxlCacheDevice",
     "CxlFlitBus",
     "CxlFlitMonitor",
@@ -126,6 +129,7 @@ __all__ = [
     "Field",
     "Finding",
     "Flit",
+    "Flit68Bus",
     "FlitBus",
     "FlitMonitor",
     "FlitScoreboard",
@@ -161,6 +165,7 @@ __all__ = [
     "RuleError",
     "Sample",
     "ScalepoolError",
+    "StateFlitBus",
     "SteppedLink",
     "System",
     "SystemLink",
@@ -187,7 +192,10 @@ __all__ = [
     "fec_encode",
     "flit",
     "hooks",
+    "joined",
     "layout",
     "layouts",
     "random_pauses",
+    "reordered",
+    "striped",
 ]

@@ -94,6 +94,7 @@ BENCHES = [
     Bench("cxl68_unpacker", "cxl68_unpacker", ("cxl68_unpacker", "cxl68_places"), {"UP": 0}, "down"),
     Bench("cxl68_unpacker", "cxl68_unpacker", ("cxl68_unpacker", "cxl68_places"), {"UP": 1}, "up"),
     Bench("example", "flit_register", ("flit_register",)),
+    Bench("interfaces", "interfaces_top", (), simulators=("icarus",)),
     Bench("nvl_packetizer", "nvl_packetizer", ("nvl_packetizer", "nvl_crc25")),
     Bench("ual_crc", "ual_crc32", ("ual_crc32",)),
     Bench("ual_deframer", "ual_deframer", ("ual_deframer", "ual_offsets", "ual_crc32")),

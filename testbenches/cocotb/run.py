@@ -93,6 +93,7 @@ BENCHES = [
     Bench("cxl68_retry_tx", "cxl68_retry_tx", ("cxl68_retry_tx",), {"ENTRIES": 22}),
     Bench("cxl68_unpacker", "cxl68_unpacker", ("cxl68_unpacker", "cxl68_places"), {"UP": 0}, "down"),
     Bench("cxl68_unpacker", "cxl68_unpacker", ("cxl68_unpacker", "cxl68_places"), {"UP": 1}, "up"),
+    Bench("cxl_cache", "cxl_cache_device", ()),
     Bench("example", "flit_register", ("flit_register",)),
     Bench("interfaces", "interfaces_top", (), simulators=("icarus",)),
     Bench("nvl_packetizer", "nvl_packetizer", ("nvl_packetizer", "nvl_crc25")),

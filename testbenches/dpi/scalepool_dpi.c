@@ -126,6 +126,13 @@ static void sp_dpi_put(svOpenArrayHandle handle, sp_dpi_array *array, int status
     free(array->items);
 }
 
+int sp_dpi_set_last_error(const char *text)
+{
+    int status;
+    status = sp_set_last_error(text, strlen(text));
+    return status;
+}
+
 int sp_dpi_last_error(const char **text)
 {
     int status;

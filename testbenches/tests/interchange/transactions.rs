@@ -73,20 +73,18 @@ fn messages(dir: Dir, bytes: &[u8]) -> Vec<Value> {
     all.filter(|message| message["fields"]["valid"] == 1).collect()
 }
 
-/// The same flit with another tag in its one message, which is of this layout and has it in this field.
+/// The same flit with another tag in its first message of a layout, which has it in this field; all other messages are the same.
 fn with_other_tag(dir: Dir, bytes: &[u8], layout: &str, field: &str) -> Option<(Vec<u8>, u64)> {
-    let [before] = &messages(dir, bytes)[..] else { return None };
-    if before["layout"] != layout {
-        return None;
-    }
+    let before = messages(dir, bytes);
+    let at = before.iter().position(|message| message["layout"] == layout)?;
     (16..528).rev().find_map(|bit| {
         let mut other = bytes.to_vec();
         other[bit / 8] ^= 1 << (bit % 8);
-        let [after] = &messages(dir, &other)[..] else { return None };
+        let after = messages(dir, &other);
         let mut restored = after.clone();
-        restored["fields"][field] = before["fields"][field].clone();
-        let is_it = restored == *before && after != before;
-        is_it.then(|| Some((other, after["fields"][field].as_u64()?))).flatten()
+        restored.get_mut(at)?["fields"][field] = before[at]["fields"][field].clone();
+        let is_it = restored == before && after != before;
+        is_it.then(|| Some((other, after[at]["fields"][field].as_u64()?))).flatten()
     })
 }
 
@@ -130,8 +128,9 @@ fn a_bit_of_a_tag_is_heard_at_its_flit() {
     let (seen, other, tag) = of_host
         .find_map(|seen| {
             let (other, tag) = with_other_tag(Dir::Up, &seen.bytes, "cxl68.s2m_ndr", "tag")?;
+            let is_alone = messages(Dir::Up, &seen.bytes).len() == 1;
             let is_once = wave.matches(digits(&seen.bytes).trim_start_matches('0')).count() <= 2;
-            (tag >= 0x8000 && is_once).then_some((seen, other, tag))
+            (tag >= 0x8000 && is_once && is_alone).then_some((seen, other, tag))
         })
         .expect("a completion");
     let changed = wave.replace(digits(&seen.bytes).trim_start_matches('0'), digits(&other).trim_start_matches('0'));
@@ -171,16 +170,21 @@ fn a_bit_of_a_cqid_is_heard_at_its_flit() {
     let mut of_device = whole.seen.iter().filter(|seen| seen.interface == 0 && seen.form.is_some());
     let (seen, other, cqid) = of_device
         .find_map(|seen| {
-            let (other, cqid) = with_other_tag(Dir::Down, &seen.bytes, "cxl68.h2d_rsp", "cqid")?;
+            let (other, cqid) = with_other_tag(Dir::Down, &seen.bytes, "cxl68.h2d_data", "cqid")?;
+            let [shown, then] = [&seen.bytes, &other].map(|bytes| digits(bytes).trim_start_matches('0').len());
             let is_once = wave.matches(digits(&seen.bytes).trim_start_matches('0')).count() <= 2;
-            (cqid >= 0x800 && is_once).then_some((seen, other, cqid))
+            // Bytes of the line stand above the header, so that both numbers have the same digits.
+            (cqid >= 0x800 && is_once && shown == then && shown > 200).then_some((seen, other, cqid))
         })
-        .expect("an answer of the host");
+        .expect("data of the host");
     let changed = wave.replace(digits(&seen.bytes).trim_start_matches('0'), digits(&other).trim_start_matches('0'));
     assert_ne!(changed, wave);
     let found = rules(&inspected(&changed, &map));
     let (rule, interface, t_fs, said) = &found[0];
-    assert_eq!((*rule, *interface, *t_fs), ("TXN-TAG-02", 0, seen.t_fs), "{found:#?}");
+    assert_eq!((*rule, *interface), ("TXN-TAG-02", 0), "{found:#?}");
+    // It is told at the flit with the last bytes of the line, the next one at the latest.
+    const FLIT_FS: u64 = 1_062_500;
+    assert!((seen.t_fs..=seen.t_fs + FLIT_FS).contains(t_fs), "{found:#?}");
     assert!(said.ends_with(&format!("with CQID {cqid:#x}")), "{found:#?}");
     // The request that it should have answered is used again, or waits at the end.
     assert!(found[1..].iter().all(|(rule, ..)| ["TXN-TAG-04", "TXN-END-01", "TXN-TAG-02"].contains(rule)), "{found:#?}");

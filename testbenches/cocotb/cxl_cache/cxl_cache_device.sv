@@ -39,7 +39,7 @@ module cxl_cache_device (
     localparam logic [3:0] HIT_FOR_FWD = 3;   // RspIHitSE to SnpInv of a dirty line, whose data goes all the same
     localparam logic [3:0] ANSWER_LOST = 4;   // no answer to a snoop
     localparam logic [3:0] ANSWER_TWICE = 5;  // two answers to a snoop
-    localparam logic [3:0] STALE = 6;         // a dirty line is forwarded as it was before the store
+    localparam logic [3:0] NO_UPGRADE = 6;    // a store into a shared line asks nobody
     localparam logic [3:0] KEEPS_COPY = 7;    // RspSHitSE to SnpInv
     localparam logic [3:0] PULL_IGNORED = 8;  // the data of a pull does not come
     localparam logic [3:0] BOGUS_LOST = 9;    // Bogus is never set
@@ -132,7 +132,7 @@ module cxl_cache_device (
     // ---- the cache
     logic [1:0] state [4];
     logic [51:6] tag [4];
-    logic [511:0] line [4], older [4];
+    logic [511:0] line [4];
     always_comb for (int n = 0; n < 4; n++) states_o[2*n +: 2] = state[n];
 
     // ---- what waits to be sent
@@ -272,7 +272,6 @@ module cxl_cache_device (
             for (int n = 0; n < 4; n++) begin
                 state[n] <= I;
                 line[n] <= 0;
-                older[n] <= 0;
             end
             line_o <= 0;
             {rx_owed, came_chunks, req_waits, rsp_in, rsp_out, data_in, data_out, snoop_in, snoop_out} <= '0;
@@ -312,7 +311,7 @@ module cxl_cache_device (
                     if (left != state[place] && step == ASKED && place == at) bogus <= 1;
                     state[place] <= left;
                     if (state[place] == M) begin
-                        data_q[data_in] <= {4'd0, snoop_uqid, 1'b1, bug_i == STALE ? older[place] : line[place]};
+                        data_q[data_in] <= {4'd0, snoop_uqid, 1'b1, line[place]};
                         data_in <= data_in + 3'd1;
                     end
                 end
@@ -349,13 +348,12 @@ module cxl_cache_device (
                             waits_go <= 0;
                             state[at] <= I;
                         end
-                    end else if (has && op == STORE && state[at] == S) begin
+                    end else if (has && op == STORE && state[at] == S && bug_i != NO_UPGRADE) begin
                         opcode <= RD_OWN_NO_DATA;
                         req <= d2h_req(RD_OWN_NO_DATA, CQID, {op_line, 6'd0});
                     end else if (has || op == EVICT) begin
                         // Nothing is to be asked.
                         if (op == STORE) begin
-                            older[at] <= line[at];
                             line[at] <= op_data;
                             state[at] <= M;
                         end
@@ -375,7 +373,6 @@ module cxl_cache_device (
                         waits_go <= 0;
                         case (opcode)
                             RD_OWN, RD_OWN_NO_DATA: if (answer_data[3:0] == 2 || answer_data[3:0] == 6) begin
-                                older[at] <= line[at];
                                 line[at] <= op_data;
                                 tag[at] <= op_line;
                                 state[at] <= M;

@@ -19,11 +19,11 @@ BUGS = {
     3: ("TXN-ANS-01",),
     4: ("TXN-END-02",),
     5: ("TXN-TAG-03",),
-    6: ("COH-INV-02",),
-    7: ("TXN-ANS-06", "COH-SNP-07"),
+    6: ("COH-SNP-06",),
+    7: ("COH-SNP-06",),
     8: ("TXN-END-02",),
     9: ("COH-BOG-01",),
-    10: ("COH-REQ-02", "COH-STA-02"),
+    10: ("COH-INV-02",),
 }
 
 
@@ -157,6 +157,11 @@ async def each_seeded_bug_is_named(dut):
                     # It arrives while the evict is on its way to the home.
                     cocotb.start_soon(bench.home.snoop_data(0x0))
                 await bench.op(EVICT, 0x0)
+            elif bug in (6, 7):
+                await bench.op(LOAD, 0x40)
+                if bug == 6:
+                    await bench.op(STORE, 0x40, b"\3" * LINE)
+                await bench.home.snoop_invalidate(0x40)
             elif bug == 10:
                 await bench.op(EVICT, 0x0)
                 await bench.op(LOAD, 0x0)

@@ -15,10 +15,9 @@ const HEAD: &str = "<!-- Made by `scalepool export md` from the tables of layout
 
 /// All files.
 pub fn files() -> Vec<File> {
-    let pages = super::families().into_iter().map(|(family, defs)| File {
-        name: format!("{family}.md"),
-        text: page(family, &defs),
-    });
+    let pages = super::families()
+        .into_iter()
+        .map(|(family, defs)| File { name: format!("{family}.md"), text: page(family, &defs) });
     pages.chain([File { name: "rules.md".into(), text: rule_index() }]).collect()
 }
 
@@ -32,7 +31,8 @@ fn page(family: &str, defs: &[&LayoutDef]) -> String {
     }
     let prefix = rule_prefix(family);
     let of_family = area::all().filter(|area| area.id.split('-').next() == Some(prefix));
-    let areas: Vec<_> = of_family.map(|area| format!("[{}](rules.md#{}) {}", area.id, anchor(&area), area.about)).collect();
+    let areas: Vec<_> =
+        of_family.map(|area| format!("[{}](rules.md#{}) {}", area.id, anchor(&area), area.about)).collect();
     let _ = writeln!(text, "\nRules: {}.\n", areas.join("; "));
     let _ = writeln!(text, "## Layouts\n");
     let rows = defs.iter().map(|def| {
@@ -62,7 +62,11 @@ fn rule_prefix(family: &str) -> &'static str {
 /// The anchor of the heading of an area, as renderers of Markdown make it.
 fn anchor(area: &RuleArea) -> String {
     let heading = format!("{}: {}", area.id, area.about).to_lowercase();
-    heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).map(|c| if c == ' ' { '-' } else { c }).collect()
+    heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
 }
 
 /// A table; a `|` inside a cell is escaped.

@@ -1074,7 +1074,9 @@ fn markdown_holds_every_table_and_is_the_same_each_time() {
     // Every area has an entry that leads to its heading, and each page leads to the areas of its rules.
     let headings = table.lines().filter_map(|line| line.strip_prefix("## "));
     let anchors: Vec<String> = headings
-        .map(|heading| heading.to_lowercase().replace(|c: char| !c.is_alphanumeric() && !" -_".contains(c), "").replace(' ', "-"))
+        .map(|heading| {
+            heading.to_lowercase().replace(|c: char| !c.is_alphanumeric() && !" -_".contains(c), "").replace(' ', "-")
+        })
         .collect();
     assert!(anchors.iter().all(|anchor| table.contains(&format!("](#{anchor})"))), "{anchors:?}");
     for name in names.iter().filter(|name| !name.starts_with("coherence") && **name != "rules.md") {

@@ -14,8 +14,8 @@ use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::ualink::OnLine;
 use scalepool::link::watch::{EndWatch, WatchConfig};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 

@@ -4,12 +4,12 @@
 //! [`super::typed::sp_link_send_bits`].
 
 use super::message::{CapiMessage, transfer_bits, transfer_of, unknown};
+use super::protocol::CapiProtocol;
 use super::typed::{SP_LOWER_HALF, SP_METADATA, SP_NO_LAYOUT, SP_UPPER_HALF, SP_WHOLE_LINE};
 use crate::message::{def, number_of};
 use crate::status::Failure;
 use scalepool::forms::FormError;
 use scalepool::link::nvlink::NvlMessage;
-use super::protocol::CapiProtocol;
 use scalepool::link::protocol::LinkProtocol;
 use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Data as Data68, Size};

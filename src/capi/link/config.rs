@@ -163,7 +163,9 @@ impl CapiEndConfig {
                     "flush_flits",
                 ]
             }
-            Some(LinkProtocol::Cxl256(_)) => vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"],
+            Some(LinkProtocol::Cxl256(_)) => {
+                vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"]
+            }
             Some(LinkProtocol::Nvlink) => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
             Some(LinkProtocol::Ualink) if passive => vec!["interleave"],
             Some(LinkProtocol::Ualink) => vec!["interleave", "layer", "buffers"],
@@ -253,7 +255,11 @@ impl CapiEndConfig {
             return Err(FormError::new("config.transactions", "`cxl-cache`", "`classes` = `cachemem` beside it"));
         }
         if config.unique_tags && config.transactions == Some(JudgedTransactions::CxlCache) {
-            return Err(FormError::new("config.unique_tags", "true", "transactions of CXL.mem: a CQID always is unique"));
+            return Err(FormError::new(
+                "config.unique_tags",
+                "true",
+                "transactions of CXL.mem: a CQID always is unique",
+            ));
         }
         for (key, is_set) in of_transactions {
             if is_set && config.transactions.is_none() {

@@ -4,12 +4,12 @@
 //! text for those who cannot pass functions. Hooks belong to the handle: a reset keeps them and counts their items anew.
 //! Hooks at the ports of a simulation are in [`crate::sim::hook`].
 
+use super::protocol::CapiProtocol;
 use super::{LINKS, Link, Part, SP_RX, SP_TX};
 use crate::call::{Caller, call};
 use crate::status::{Failure, SP_ERR_BUSY, SP_ERR_INPUT, SP_ERR_KIND, SP_ERR_NULL, SP_OK};
 use scalepool::link::fault::Fault;
 use scalepool::link::hook::{Direction, HookAnswer, HookError, HookItem, HookPoint, Hooks};
-use super::protocol::CapiProtocol;
 use scalepool::link::protocol::LinkProtocol;
 use std::ffi::{CString, c_char, c_void};
 

@@ -187,7 +187,10 @@ fn a_bit_of_a_cqid_is_heard_at_its_flit() {
     assert!((seen.t_fs..=seen.t_fs + FLIT_FS).contains(t_fs), "{found:#?}");
     assert!(said.ends_with(&format!("with CQID {cqid:#x}")), "{found:#?}");
     // The request that it should have answered is used again, or waits at the end.
-    assert!(found[1..].iter().all(|(rule, ..)| ["TXN-TAG-04", "TXN-END-01", "TXN-TAG-02"].contains(rule)), "{found:#?}");
+    assert!(
+        found[1..].iter().all(|(rule, ..)| ["TXN-TAG-04", "TXN-END-01", "TXN-TAG-02"].contains(rule)),
+        "{found:#?}"
+    );
     assert!(found.len() > 1, "{found:#?}");
 }
 

@@ -7,9 +7,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode as Op, D2hRspOpcode as Rsp, GoState, H2dReqOpcode as Snp, H2dRspOpcode as Answer, M2sReqOpcode,
 };
-use scalepool_protocols::cxl::message::{
-    D2hData, D2hReq, D2hRsp, Data, H2dData, H2dReq, H2dRsp, M2sReq, Message,
-};
+use scalepool_protocols::cxl::message::{D2hData, D2hReq, D2hRsp, Data, H2dData, H2dReq, H2dRsp, M2sReq, Message};
 
 const LINE: u64 = 0x1000;
 
@@ -72,7 +70,10 @@ fn every_flow() -> Vec<Vec<Message>> {
         vec![req(Op::CacheFlushed, 1), go(Go::Invalid, 1)],
         vec![req(Op::CleanEvict, 1), rsp(Answer::GO_WritePull_Drop, 9, 1)],
         vec![req(Op::CleanEvictNoData, 1), go(Go::Invalid, 1)],
-        vec![req(Op::RdOwn, 1), Message::M2sReq(M2sReq { opcode: M2sReqOpcode::MemRdFwd, tag: 1, ..M2sReq::default() })],
+        vec![
+            req(Op::RdOwn, 1),
+            Message::M2sReq(M2sReq { opcode: M2sReqOpcode::MemRdFwd, tag: 1, ..M2sReq::default() }),
+        ],
     ];
     for (op, states) in [
         (Op::RdShared, &[Go::Shared, Go::Invalid, Go::Error][..]),
@@ -107,11 +108,7 @@ fn every_flow() -> Vec<Vec<Message>> {
     for (snoop, hits, forwards) in [
         (Snp::SnpData, &[Rsp::RspIHitI, Rsp::RspSHitSE][..], &[Rsp::RspSFwdM, Rsp::RspIFwdM][..]),
         (Snp::SnpInv, &[Rsp::RspIHitI, Rsp::RspIHitSE], &[Rsp::RspIFwdM]),
-        (
-            Snp::SnpCur,
-            &[Rsp::RspIHitI, Rsp::RspVHitV, Rsp::RspSHitSE],
-            &[Rsp::RspVFwdV, Rsp::RspSFwdM, Rsp::RspIFwdM],
-        ),
+        (Snp::SnpCur, &[Rsp::RspIHitI, Rsp::RspVHitV, Rsp::RspSHitSE], &[Rsp::RspVFwdV, Rsp::RspSFwdM, Rsp::RspIFwdM]),
     ] {
         flows.extend(hits.iter().map(|&hit| vec![snp(snoop, 4), d2h_rsp(hit, 4)]));
         for &forward in forwards {
@@ -179,7 +176,9 @@ fn every_other_answer_is_of_the_wrong_kind() {
 fn txn_tag_04_p() {
     // A CQID is free behind the pull of its write, the UQID behind the data.
     let write = [req(Op::ItoMWr, 1), rsp(Answer::GO_WritePull, 1, 1)];
-    silent(&[&write[..], &[req(Op::RdCurr, 1), d2h(1), h2d(1), snp(Snp::SnpInv, 1), d2h_rsp(Rsp::RspIHitI, 1)]].concat());
+    silent(
+        &[&write[..], &[req(Op::RdCurr, 1), d2h(1), h2d(1), snp(Snp::SnpInv, 1), d2h_rsp(Rsp::RspIHitI, 1)]].concat(),
+    );
 }
 
 #[test]
@@ -230,7 +229,12 @@ fn data_that_nobody_is_owed_is_heard() {
     let hit = [snp(Snp::SnpInv, 3), d2h(3), d2h_rsp(Rsp::RspIHitSE, 3)];
     broken(&hit, "TXN-ANS-01", (UP, 1), ["RspIHitSE with UQID 0x3 behind D2H Data", "RspIFwdM for SnpInv"]);
     // A GO of a request that has none, and a response to a pull.
-    broken(&[req(Op::RdCurr, 1), go(GoState::Invalid, 1), h2d(1)], "TXN-ANS-02", (DOWN, 0), ["GO-I", "H2D Data for RdCurr"]);
+    broken(
+        &[req(Op::RdCurr, 1), go(GoState::Invalid, 1), h2d(1)],
+        "TXN-ANS-02",
+        (DOWN, 0),
+        ["GO-I", "H2D Data for RdCurr"],
+    );
     let pull = [req(Op::DirtyEvict, 1), rsp(Answer::GO_WritePull, 3, 1), d2h_rsp(Rsp::RspIHitI, 3), d2h(3)];
     broken(&pull, "TXN-ANS-02", (UP, 1), ["RspIHitI with UQID 0x3", "D2H Data for the pull for DirtyEvict"]);
 }

@@ -21,6 +21,7 @@ same for UALink and NVLink:
 * `CxlFlitMonitor` watches an interface, decodes its flits and reports broken rules; it never drives a signal
 * `CxlFlitScoreboard` compares the flits that a monitor sees with those that are expected
 * `CxlLinkPartner` is the model's end of a link on two interfaces, active or passive
+* `AxiStreamBus`, `CreditedFlitBus`, `StateFlitBus` and `Flit68Bus` stand in the place of a `FlitBus` where a core has such an interface
 
 A call that the library refuses raises a `ScalepoolError`; an argument of the wrong type raises a `TypeError`.
 """
@@ -53,7 +54,7 @@ from .errors import (
     TransactionError,
 )
 from .flit import Decoder, Encoder, Flit
-from .interfaces import AxiStreamBus, CreditedFlitBus, Flit68Bus, StateFlitBus, joined, reordered, striped
+from .interfaces import AxiStreamBus, CreditedFlitBus, Flit68Bus, JoinedSignal, ReorderedSignal, StateFlitBus, striped
 from .lines import LineMemory, MemoryLines
 from .message import (
     Field,
@@ -141,6 +142,7 @@ __all__ = [
     "IoDvsec",
     "IoFunction",
     "IoRegion",
+    "JoinedSignal",
     "KindError",
     "Layout",
     "LibraryError",
@@ -162,6 +164,7 @@ __all__ = [
     "PairedEnd",
     "PoisonError",
     "RangeError",
+    "ReorderedSignal",
     "RuleError",
     "Sample",
     "ScalepoolError",
@@ -192,10 +195,8 @@ __all__ = [
     "fec_encode",
     "flit",
     "hooks",
-    "joined",
     "layout",
     "layouts",
     "random_pauses",
-    "reordered",
     "striped",
 ]

@@ -75,6 +75,11 @@ _STARTS = {"RdOwnNoData": "S", "CleanEvict": "E", "CleanEvictNoData": "SE", "Dir
 _Store = Callable[[bytes], bytes]
 
 
+def _store_of(new: Mapping[int, int]) -> _Store:
+    """Writes bytes of a line by their places in it."""
+    return lambda old: bytes(new.get(n, byte) for n, byte in enumerate(old))
+
+
 @dataclass
 class _Line:
     """A line of the cache. Between a GO and its data it has the state that was granted and no bytes."""
@@ -164,8 +169,7 @@ class CxlCacheDevice(Requester):
         chosen = check_mask(data, mask)
         for line, first, end in pieces(address, len(data), LINE_BYTES):
             at = line - address
-            bytes_of = {n: data[at + n] for n in range(first, end) if chosen[at + n]}
-            await self._own(line, lambda old, new=bytes_of: bytes(new.get(n, byte) for n, byte in enumerate(old)))
+            await self._own(line, _store_of({n: data[at + n] for n in range(first, end) if chosen[at + n]}))
 
     async def write_through(
         self, address: int, data: bytes, mask: bytes | None = None, *, opcode: str = "WrInv", poison: bool = False

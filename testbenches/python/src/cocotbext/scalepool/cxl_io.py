@@ -403,7 +403,8 @@ class CxlIoRoot(Requester):
     def _completed(self, request: OpenRequest, head: dict[str, int | str], tlp: bytes) -> None:
         """A completion of an open request."""
         ohc = 1 if int(head["ohc"]) & 1 else 0
-        extra = decode("cxlio.ohc_a5", tlp[12:16]).fields if ohc else {"status": "SC", "lower_addr": 0}
+        none: dict[str, int | str] = {"status": "SC", "lower_addr": 0}
+        extra = dict(decode("cxlio.ohc_a5", tlp[12:16]).fields) if ohc else none
         status, awaited, where = extra["status"], self._awaited[request.tag], self._where(request)
         number = {"SC": 0, "UR": 1, "CRS": 2, "CA": 4}.get(str(status), status)
         flit = self.link.received - 1

@@ -25,7 +25,7 @@ from .bus import FlitBus, Signal
 from .check import Crc, crc
 from .errors import InputError
 
-__all__ = ["AxiStreamBus", "CreditedFlitBus", "Flit68Bus", "StateFlitBus", "joined", "reordered", "striped"]
+__all__ = ["AxiStreamBus", "CreditedFlitBus", "Flit68Bus", "JoinedSignal", "ReorderedSignal", "StateFlitBus", "striped"]
 
 PID_CACHEMEM = 0x5555
 """Protocol ID of a flit of CXL.cachemem, both bytes (`cxl-68b` §1.2)."""
@@ -63,7 +63,7 @@ def _number(value: Any) -> int | None:
     return int(value) if value.is_resolvable else None
 
 
-class joined:
+class JoinedSignal:
     """Signals one behind the other as one signal, the first one lowest."""
 
     def __init__(self, *parts: Signal) -> None:
@@ -92,7 +92,7 @@ class joined:
             number >>= len(part)
 
 
-class reordered:
+class ReorderedSignal:
     """A signal whose bytes stand in another order: byte n of the signal is byte `order[n]` of what is read and driven."""
 
     def __init__(self, signal: Signal, order: Sequence[int]) -> None:
@@ -157,10 +157,12 @@ class _Named(FlitBus):
         self.ready: Signal = None
         self._take(found)
         if order is not None:
-            self.data = reordered(self.data, order)
+            self.data = ReorderedSignal(self.data, order)
 
     @classmethod
-    def from_prefix(cls, entity: SimHandleBase, prefix: str, order: Sequence[int] | None = None, **signals: str) -> Any:
+    def from_prefix(  # type: ignore[override]  # no signal is called order
+        cls, entity: SimHandleBase, prefix: str, order: Sequence[int] | None = None, **signals: str
+    ) -> Any:
         """The bus of `<prefix>_<signal>`; `signals` gives other names, and `order` the places of the bytes of a beat."""
         return cls(entity, prefix, order, **signals)
 

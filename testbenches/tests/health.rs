@@ -365,6 +365,9 @@ fn a_lost_retry_ack_is_not_the_peers_fault() {
         });
     }
     assert!(!rig.own_waits(1).contains(&"LIV-RTY-01"), "{:?}", rig.overdue);
+    // It has asked once, and still waits for longer than anybody else may.
+    let device = rig.ends[1].health(LONG_ENOUGH);
+    assert_eq!((device.number_of(&figures::NAKS_SENT), device.number_of(&figures::REPLAYS)), (1, 0));
 }
 
 #[test]

@@ -100,8 +100,8 @@ fn every_flow() -> Vec<Vec<Message>> {
     for op in [Op::WOWrInv, Op::WOWrInvF] {
         for pull in [Answer::Fast_GO_WritePull, Answer::GO_ERR_WritePull] {
             let [pull, end] = [rsp(pull, 9, 1), rsp(Answer::ExtCmp, 9, 1)];
-            flows.push(vec![req(op, 1), pull.clone(), d2h(9), end.clone()]);
-            flows.push(vec![req(op, 1), pull.clone(), end.clone(), d2h(9)]);
+            flows.push(vec![req(op, 1), pull, d2h(9), end]);
+            flows.push(vec![req(op, 1), pull, end, d2h(9)]);
             flows.push(vec![req(op, 1), end, pull, d2h(9)]);
         }
     }
@@ -156,7 +156,7 @@ fn every_other_answer_is_of_the_wrong_kind() {
     for (first, answer) in flows.iter().map(|flow| &flow[0]).flat_map(|first| answers.iter().map(move |a| (first, a))) {
         let Message::D2hReq(request) = first else { continue };
         let legal = flows.iter().any(|flow| flow[0] == *first && flow.contains(answer));
-        let found = said(&[first.clone(), answer.clone()]);
+        let found = said(&[*first, *answer]);
         let kind = if request.opcode == Op::RdCurr { "TXN-ANS-02" } else { "TXN-ANS-03" };
         assert_eq!(found.iter().any(|finding| finding.violation.rule == kind), !legal, "{first:?} {answer:?}");
         wrong += usize::from(!legal);
@@ -166,7 +166,7 @@ fn every_other_answer_is_of_the_wrong_kind() {
         for opcode in [1, 4, 5, 6, 7, 15, 22].map(Rsp) {
             let answer = d2h_rsp(opcode, 4);
             let legal = flows.iter().any(|flow| flow[0] == first && flow.contains(&answer));
-            let found = said(&[first.clone(), answer]);
+            let found = said(&[first, answer]);
             assert_eq!(found.iter().any(|f| f.violation.rule == "TXN-ANS-06"), !legal, "{first:?} {opcode:?}");
         }
     }
@@ -288,7 +288,7 @@ fn devices_behind_a_link_are_told_apart() {
         [Message::D2hReq(request), Message::H2dRsp(granted), Message::H2dData(line, Data::line([0; 64]))]
     };
     let ([a, b, c], [x, y, z]) = (of(3), of(4));
-    silent(&[a.clone(), x, y, b, c, z]);
+    silent(&[a, x, y, b, c, z]);
     silent(&[a, go(GoState::Exclusive, 1), h2d(1)]);
 }
 

@@ -7,7 +7,7 @@ use std::ffi::c_char;
 /// Major version: it changes when a caller has to change, because a function, an argument or a meaning is gone.
 pub const SP_ABI_MAJOR: u32 = 1;
 /// Minor version: it changes when something is added.
-pub const SP_ABI_MINOR: u32 = 6;
+pub const SP_ABI_MINOR: u32 = 7;
 /// Patch version: it changes when only mistakes are mended.
 pub const SP_ABI_PATCH: u32 = 0;
 /// Version of this header: major in bits 31:16, minor in 15:8, patch in 7:0.
@@ -34,6 +34,23 @@ pub extern "C" fn sp_open(header_version: u32) -> i32 {
         call::open();
         Ok(SP_OK)
     })
+}
+
+/// Sets the text that sp_last_error gives in this thread, for a binding of another language that refuses a call itself. It may be called before
+/// sp_open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_set_last_error(text: *const c_char, text_length: usize) -> i32 {
+    let mut said = None;
+    let answer = call_before_open(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        said = Some(caller.text("text", text, text_length)?);
+        Ok(SP_OK)
+    });
+    if let Some(said) = said {
+        call::set_last_error(said);
+    }
+    answer
 }
 
 /// Gives the text of the last call of this thread that did not return SP_OK: where, what was found and what was

@@ -28,6 +28,7 @@ const BASE: &str = include_str!("classes/base.sv");
 const LINKS: &str = include_str!("classes/links.sv");
 const FLITS: &str = include_str!("classes/flits.sv");
 const TRANSACTIONS: &str = include_str!("classes/transactions.sv");
+const CACHE: &str = include_str!("classes/cache.sv");
 
 /// The package.
 pub fn file() -> File {
@@ -49,6 +50,7 @@ pub fn file() -> File {
     text += LINKS;
     text += FLITS;
     text += TRANSACTIONS;
+    text += CACHE;
     text += "\nendpackage : scalepool_pkg\n";
     File { name: "scalepool_pkg.sv".into(), text }
 }

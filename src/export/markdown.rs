@@ -1,26 +1,71 @@
-//! Markdown: `layouts_<family>.md`, `slots_cxl68.md`, `rules.md`.
+//! Markdown, the reference pages of the book: a page for each family of layouts (`<family>.md`) with the protocols that use it, their
+//! rules by area, every field and every slot format; and the index of all rules, `rules.md`.
 
 use super::File;
-use scalepool_protocols::cxl::cxl68::slot::{self, Cxl68SlotPlace, SlotContent, SlotFormat};
-use scalepool_protocols::rules;
-use scalepool_protocols::rules::area::{self, RuleAdvice};
+use super::slots::{self, ExportSlotFormat};
+use scalepool_protocols::cxl::cxl68::slot;
+use scalepool_protocols::registry::PROTOCOLS;
+use scalepool_protocols::rules::area::{self, RuleAdvice, RuleArea};
+use scalepool_protocols::rules::{self, Rule};
 use scalepool_protocols::wire::{FieldDef, LayoutDef};
 use std::fmt::Write;
 
 /// First line of every file.
-const HEAD: &str = "<!-- Made by `scalepool export md` from the layout tables; do not edit. -->\n";
+const HEAD: &str = "<!-- Made by `scalepool export md` from the tables of layouts and rules; do not edit. -->\n";
 
 /// All files.
 pub fn files() -> Vec<File> {
-    let layouts = super::families().into_iter().map(|(family, defs)| {
-        let tables: String = defs.into_iter().map(layout).collect();
-        File { name: format!("layouts_{family}.md"), text: format!("{HEAD}\n# Layouts of {family}\n{tables}") }
+    let pages = super::families()
+        .into_iter()
+        .map(|(family, defs)| File { name: format!("{family}.md"), text: page(family, &defs) });
+    pages.chain([File { name: "rules.md".into(), text: rule_index() }]).collect()
+}
+
+/// The page of a family.
+fn page(family: &str, defs: &[&LayoutDef]) -> String {
+    let protocols: Vec<_> = PROTOCOLS.iter().filter(|protocol| protocol.family == family).collect();
+    let names: Vec<_> = protocols.iter().map(|protocol| protocol.name).collect();
+    let mut text = format!("{HEAD}\n# {}\n\n", names.join(", "));
+    for protocol in protocols {
+        let _ = writeln!(text, "* `{}` travels in units of {} bytes.", protocol.name, protocol.unit_bytes);
+    }
+    let prefix = rule_prefix(family);
+    let of_family = area::all().filter(|area| area.id.split('-').next() == Some(prefix));
+    let areas: Vec<_> =
+        of_family.map(|area| format!("[{}](rules.md#{}) {}", area.id, anchor(&area), area.about)).collect();
+    let _ = writeln!(text, "\nRules: {}.\n", areas.join("; "));
+    let _ = writeln!(text, "## Layouts\n");
+    let rows = defs.iter().map(|def| {
+        let link = format!("[`{}`](#{})", def.name, def.name.replace('.', ""));
+        vec![link, def.bits.to_string(), def.source.to_owned(), def.basis.name().to_owned(), def.doc.to_owned()]
     });
-    layouts
-        .chain([
-            File { name: "slots_cxl68.md".into(), text: slots() },
-            File { name: "rules.md".into(), text: rule_table() },
-        ])
+    table(&mut text, &["Layout", "Bits", "Source", "Basis", "Meaning"], rows);
+    let formats = slots::of_family(family);
+    if !formats.is_empty() {
+        slot_formats(&mut text, family, &formats);
+    }
+    defs.iter().for_each(|def| text += &layout(def));
+    text
+}
+
+/// What the ids of the rules of a family begin with.
+fn rule_prefix(family: &str) -> &'static str {
+    match family {
+        "cxl68" => "CXL68",
+        "cxl256" | "cxlpbr" => "CXL256",
+        "cxlio" => "CXLIO",
+        "ualink" => "UAL",
+        _ => "NVL",
+    }
+}
+
+/// The anchor of the heading of an area, as renderers of Markdown make it.
+fn anchor(area: &RuleArea) -> String {
+    let heading = format!("{}: {}", area.id, area.about).to_lowercase();
+    heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+        .map(|c| if c == ' ' { '-' } else { c })
         .collect()
 }
 
@@ -66,51 +111,50 @@ fn layout(def: &LayoutDef) -> String {
     text
 }
 
-fn place(place: &Cxl68SlotPlace) -> String {
-    let name = place.class.def().name;
-    let name = name.split_once('.').map_or(name, |(_, short)| short);
-    let head = format!("`{name}` {}:{}", place.lsb + place.width - 1, place.lsb);
-    match place.devload_lsb {
-        None => head,
-        Some(lsb) => format!("{head} and DevLoad {}:{lsb}", lsb + 1),
-    }
-}
-
-fn slots() -> String {
-    let mut text = format!(
-        "{HEAD}\n# Slot formats of cxl-68b\n\nBits of the 128-bit slot; bits 31:0 of slot 0 hold the flit header. A format \
-         marked MDH may hold several data headers.\n\n"
-    );
-    let content = |f: &SlotFormat| match f.content {
-        SlotContent::Messages(places) => places.iter().map(place).collect::<Vec<_>>().join(", "),
-        SlotContent::Data => "data chunk or byte enables 127:0".to_owned(),
-        SlotContent::Mac => "MAC 127:32".to_owned(),
+/// The slot formats of a family.
+fn slot_formats(text: &mut String, family: &str, formats: &[ExportSlotFormat]) {
+    let _ = writeln!(text, "\n## Slot formats\n");
+    let _ = match family {
+        "cxl68" => writeln!(
+            text,
+            "Bits of the 128-bit slot; bits 31:0 of slot 0 hold the flit header. Formats that may hold several data headers: {}.\n",
+            slot::all_formats().filter(|format| format.mdh).map(|format| format.name).collect::<Vec<_>>().join(", ")
+        ),
+        _ => writeln!(text, "Bits of the slot, without the flit header in front of slot 0.\n"),
     };
-    let rows = slot::all_formats().map(|f| {
-        let mdh = if f.mdh { "yes" } else { "" };
-        vec![f.dir.name().to_owned(), f.name.to_owned(), f.code.to_string(), mdh.to_owned(), content(f)]
+    let rows = formats.iter().map(|format| {
+        let piece = |piece: &slots::SlotPiece| match piece.width {
+            0 | 1 => format!("`{}` {}", piece.name, piece.lsb),
+            width => format!("`{}` {}:{}", piece.name, piece.lsb + width - 1, piece.lsb),
+        };
+        let content = format.places.iter().map(piece).collect::<Vec<_>>().join(", ");
+        vec![format.dir.to_owned(), format.name.to_owned(), format.code.to_string(), content]
     });
-    table(&mut text, &["Direction", "Format", "Code", "MDH", "Content"], rows);
-    text
+    table(text, &["Direction", "Format", "Code", "Content"], rows);
 }
 
 /// The rules by area, with what usually breaks them.
-fn rule_table() -> String {
+fn rule_index() -> String {
     let mut text = format!(
-        "{HEAD}\n# Rules\n\nA rule marked as choice is one that the sheet leaves open. Where an area has a usual cause, it is what \
-         breaks its rules\nin RTL most often, and what to look at then; `scalepool describe RULE` prints the same.\n"
+        "{HEAD}\n# Rules\n\nEach rule has an id that stands in findings, events and vectors. *Source* is the fact sheet with its section; \
+         a rule marked as\nchoice is one that the sheet leaves open. Where an area has a usual cause, it is what breaks its rules in RTL most \
+         often, and what\nto look at then. `scalepool describe RULE` prints the same, and the tests `<rule>_p` and `<rule>_n` in \
+         `testbenches/tests/`\nobey and break the rule.\n\n"
     );
+    for area in area::all() {
+        let _ = writeln!(text, "* [{}](#{}): {}", area.id, anchor(&area), area.about);
+    }
     for area in area::all() {
         let _ = write!(text, "\n## {}: {}\n\n", area.id, area.about);
         if let Some(RuleAdvice { cause, remedy }) = area.advice {
             let _ = write!(text, "* *Usual cause*: {cause}\n* *What to look at*: {remedy}\n\n");
         }
         let of_area = rules::all().filter(|rule| rule.id.rsplit_once('-').is_some_and(|(of, _)| of == area.id));
-        let rows = of_area.map(|r| {
-            let choice = if r.choice { "yes" } else { "" };
-            vec![r.id.to_owned(), r.source.to_owned(), choice.to_owned(), r.text.to_owned()]
-        });
-        table(&mut text, &["Rule", "Source", "Choice", "Text"], rows);
+        let row = |rule: &Rule| {
+            let choice = if rule.choice { "yes" } else { "" };
+            vec![rule.id.to_owned(), rule.text.to_owned(), rule.source.to_owned(), choice.to_owned()]
+        };
+        table(&mut text, &["Rule", "Meaning", "Source", "Choice"], of_area.map(row));
     }
     text
 }

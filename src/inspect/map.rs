@@ -39,8 +39,9 @@
 //! memory = "hdm-h"              # what answers CXL.mem: "hdm-h" (default), "hdm-db", "hdm-d"
 //! all_writers_seen = false      # nobody writes the lines but the agents on these links
 //!
-//! [[transactions]]              # optional: the links of one device of CXL.mem, or links of UALink or of NVLink
+//! [[transactions]]              # optional: the links of one device of CXL.mem or one home of CXL.cache, or links of UALink or of NVLink
 //! links = ["host"]              # names of [[link]] whose requests and answers are judged
+//! of = "cxl-mem"                # CXL: "cxl-mem" (default), or "cxl-cache", which [[coherence]] completes
 //! memory = "hdm-h"              # CXL.mem: what answers, as above
 //! all_writers_seen = false      # nobody writes the lines but those on these links: reads are compared
 //! unique_tags = false           # CXL.mem: no tag is used again while its request is open
@@ -81,6 +82,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
 use scalepool_protocols::registry::{self, Protocol};
+use scalepool_transactions::cxl_cache::{CxlCacheConfig, CxlCacheTransactions};
 use scalepool_transactions::cxl_mem::{CxlMemConfig, CxlMemTransactions};
 use scalepool_transactions::nvlink::{NvlTransactionConfig, NvlTransactions};
 use scalepool_transactions::ualink::{UalTransactionConfig, UalTransactions};
@@ -149,12 +151,24 @@ fn hdm_h() -> String {
     HdmRegion::HdmH.key().into()
 }
 
-/// The links of one device of CXL.mem, or links of UALink or of NVLink.
+/// Transactions of a link of CXL that can be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MappedCxlTransactions {
+    /// Those of CXL.mem.
+    CxlMem,
+    /// Those of CXL.cache.
+    CxlCache,
+}
+
+/// The links of one device of CXL.mem or one home of CXL.cache, or links of UALink or of NVLink.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MappedTransactions {
     /// Names of [`MappedLink`]s.
     pub links: Vec<String>,
+    /// Of links of CXL: which, those of CXL.mem if left out.
+    pub of: Option<MappedCxlTransactions>,
     /// What answers requests of CXL.mem, HDM-H if left out.
     pub memory: Option<String>,
     /// Nobody writes the lines but those on these links.
@@ -188,9 +202,28 @@ impl MappedTransactions {
             let config = NvlTransactionConfig { all_writers_seen, limit };
             return TransactionChecker::Nvlink(Box::new(NvlTransactions::new(config, names)));
         }
+        if self.of == Some(MappedCxlTransactions::CxlCache) {
+            let config = CxlCacheConfig { limit };
+            return TransactionChecker::CxlCache(Box::new(CxlCacheTransactions::new(config, names)));
+        }
         let region = region(self.memory.as_deref().unwrap_or(HdmRegion::HdmH.key()));
         let config = CxlMemConfig { region, all_writers_seen, unique_tags, limit };
         TransactionChecker::CxlMem(Box::new(CxlMemTransactions::new(config, names)))
+    }
+}
+
+impl MappedTransactions {
+    /// Keys that say something of CXL.mem alone, beside transactions of CXL.cache.
+    fn without_keys_of_memory(&self) -> Result<(), String> {
+        let keys = [
+            ("memory", self.memory.is_some()),
+            ("unique_tags", self.unique_tags),
+            ("all_writers_seen", self.all_writers_seen),
+        ];
+        match keys.into_iter().find(|(_, is_set)| *is_set) {
+            Some((key, _)) => Err(format!("key `{key}`: found a value, expected `of` = \"cxl-mem\" beside it")),
+            None => Ok(()),
+        }
     }
 }
 
@@ -399,6 +432,9 @@ impl Map {
         }
         if !matches!(of_all, LinkProtocol::Ualink | LinkProtocol::Nvlink) {
             self.check_cxl(&table.links).map_err(|text| format!("key `links`: {text}"))?;
+            if table.of == Some(MappedCxlTransactions::CxlCache) {
+                table.without_keys_of_memory()?;
+            }
             return table.memory.as_ref().map_or(Ok(()), |memory| check_memory(memory));
         }
         for name in &table.links {
@@ -407,6 +443,9 @@ impl Map {
                 let [found, expected] = [protocol, of_all].map(LinkProtocol::name);
                 return Err(format!("key `links`: found `{name}`, a link of {found}, expected one of {expected}"));
             }
+        }
+        if table.of.is_some() {
+            return Err("key `of`: found a value, expected links of CXL".into());
         }
         match (&table.memory, table.unique_tags) {
             (Some(memory), _) => Err(format!("key `memory`: found `{memory}`, expected links of CXL")),

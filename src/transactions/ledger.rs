@@ -77,9 +77,20 @@ impl<W> Ledger<W> {
         (link, dir, self.units.get(link).map_or(0, |units| units[index(dir)]))
     }
 
+    /// A number of its own for something else that the message brings.
+    pub fn another(&mut self) -> u64 {
+        self.number += 1;
+        self.number
+    }
+
     /// The message that is looked at waits for an answer.
     pub fn wait(&mut self, what: W) {
-        self.waiting.insert(self.number, (what, self.now));
+        self.wait_as(self.number, what);
+    }
+
+    /// What has this number waits for an answer.
+    pub fn wait_as(&mut self, number: u64, what: W) {
+        self.waiting.insert(number, (what, self.now));
     }
 
     /// The message with this number waits no more.

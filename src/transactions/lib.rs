@@ -2,9 +2,10 @@
 //! bytes a read may bring.
 //!
 //! Modelled: CXL.mem in 68B flits and in all 256B modes, for memory of the kinds HDM-H, HDM-DB and HDM-D, with
-//! back-invalidate snoops and the BIConflict handshake ([`cxl_mem`]); UALink, requests of both ends, in default and strict order
-//! ([`ualink`]); the NVLink model, posted writes and FLUSH among them ([`nvlink`]). Detail: one verdict per message, with the number of the flit that brought it. Left out: CXL.cache, CXL.io and
-//! UIO (passed over), the opcodes of trusted environments and Extended-Meta (their requests are known, their answers are not judged),
+//! back-invalidate snoops and the BIConflict handshake ([`cxl_mem`]); CXL.cache, requests of devices and snoops of hosts
+//! ([`cxl_cache`]); UALink, requests of both ends, in default and strict order
+//! ([`ualink`]); the NVLink model, posted writes and FLUSH among them ([`nvlink`]). Detail: one verdict per message, with the number of the flit that brought it. Left out: CXL.io and UIO (passed
+//! over), the opcodes of trusted environments and Extended-Meta (their requests are known, their answers are not judged),
 //! and copies of lines, which `scalepool_coherence::passive` judges.
 //!
 //! The checker looks at no agent and keeps no link state. Its callers are a link end, passive or active, and the reader of waves;
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod cxl_cache;
 pub mod cxl_mem;
 mod image;
 mod ledger;
@@ -25,6 +27,7 @@ pub mod nvlink;
 mod owed;
 pub mod ualink;
 
+use cxl_cache::CxlCacheTransactions;
 use cxl_mem::CxlMemTransactions;
 use nvlink::NvlTransactions;
 use scalepool_protocols::cxl::Dir;
@@ -43,7 +46,7 @@ pub struct TransactionFinding {
     pub dir: Dir,
     /// Number of the flit in its direction, as the caller numbers them; for an answer that does not come, the last one so far.
     pub unit: u64,
-    /// Tag of the request concerned, if it is about one.
+    /// Tag of the request concerned, if it is about one; of CXL.cache, CQID or UQID.
     pub tag: Option<u16>,
     /// The rule; the place is the line concerned, where it is known.
     pub violation: Violation,
@@ -72,6 +75,8 @@ impl AnswerLimit {
 pub enum TransactionChecker {
     /// Of CXL.mem.
     CxlMem(Box<CxlMemTransactions>),
+    /// Of CXL.cache.
+    CxlCache(Box<CxlCacheTransactions>),
     /// Of UALink.
     Ualink(Box<UalTransactions>),
     /// Of the NVLink model.
@@ -79,10 +84,11 @@ pub enum TransactionChecker {
 }
 
 impl TransactionChecker {
-    /// See [`CxlMemTransactions::see`]; messages of CXL are nothing to others.
+    /// See [`CxlMemTransactions::see`] and [`CxlCacheTransactions::see`]; messages of CXL are nothing to others.
     pub fn see_cxl(&mut self, link: usize, unit: u64, message: &Message) -> Vec<TransactionFinding> {
         match self {
             TransactionChecker::CxlMem(checker) => checker.see(link, unit, message),
+            TransactionChecker::CxlCache(checker) => checker.see(link, unit, message),
             _ => Vec::new(),
         }
     }
@@ -121,6 +127,7 @@ impl TransactionChecker {
     pub fn unit(&mut self, link: usize, dir: Dir, unit: u64) {
         match self {
             TransactionChecker::CxlMem(checker) => checker.unit(link, dir, unit),
+            TransactionChecker::CxlCache(checker) => checker.unit(link, dir, unit),
             TransactionChecker::Ualink(checker) => checker.unit(link, dir, unit),
             TransactionChecker::Nvlink(checker) => checker.unit(link, dir, unit),
         }
@@ -130,6 +137,7 @@ impl TransactionChecker {
     pub fn clock(&mut self, now: u64) -> Vec<TransactionFinding> {
         match self {
             TransactionChecker::CxlMem(checker) => checker.clock(now),
+            TransactionChecker::CxlCache(checker) => checker.clock(now),
             TransactionChecker::Ualink(checker) => checker.clock(now),
             TransactionChecker::Nvlink(checker) => checker.clock(now),
         }
@@ -139,6 +147,7 @@ impl TransactionChecker {
     pub fn finish(&mut self) -> Vec<TransactionFinding> {
         match self {
             TransactionChecker::CxlMem(checker) => checker.finish(),
+            TransactionChecker::CxlCache(checker) => checker.finish(),
             TransactionChecker::Ualink(checker) => checker.finish(),
             TransactionChecker::Nvlink(checker) => checker.finish(),
         }

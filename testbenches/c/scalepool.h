@@ -43,7 +43,7 @@
 #define SP_ABI_MAJOR 1
 
 // Minor version: it changes when something is added.
-#define SP_ABI_MINOR 6
+#define SP_ABI_MINOR 7
 
 // Patch version: it changes when only mistakes are mended.
 #define SP_ABI_PATCH 0
@@ -179,7 +179,7 @@
 #define SP_UPPER_HALF 2
 
 // A message of the 256B modes has metadata, which stands in bits 63:32 beside this bit.
-#define SP_METADATA 1
+#define SP_METADATA 4
 
 // The watched end has broken a rule.
 #define SP_BY_END 0
@@ -326,6 +326,11 @@ uint32_t sp_version(void);
 // Tells the library which header the caller was compiled with; this has to be the first call. Returns SP_ERR_VERSION
 // if the library has another major version than the header, or an older minor one.
 int32_t sp_open(uint32_t header_version);
+
+// Sets the text that sp_last_error gives in this thread, for a binding of another language that refuses a call itself. It may be called before
+// sp_open.
+int32_t sp_set_last_error(const char *text,
+                          size_t text_length);
 
 // Gives the text of the last call of this thread that did not return SP_OK: where, what was found and what was
 // expected. It may be called before sp_open.
@@ -604,7 +609,8 @@ int32_t sp_sim_expect(uint64_t sim,
 // sp_last_error says where.
 int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const uint8_t *unit, size_t unit_length);
 
-// Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`.
+// Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink`, `ualink`, or for an active end
+// `cxl-io`: CXL.io alone in 256B flits.
 // `dir` is the direction in which the end sends: SP_DOWN for a host or an accelerator. `mode` is SP_ACTIVE or
 // SP_PASSIVE; a passive end sends nothing and only reports broken rules. `config` is a JSON object, or an empty text
 // for the defaults, which stand in parentheses here:
@@ -626,7 +632,8 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
 //   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
 // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
-//   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
+//   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
+//   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.
 //   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
 //   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends. For any
 //   end of nvlink it is `nvlink`
@@ -689,6 +696,8 @@ int32_t sp_link_expect(uint64_t link, const uint8_t *unit, const uint8_t *mask, 
 //   of `ualink.tl_req` or `ualink.tl_rsp`, with `data` (hex of 64 bytes for each beat), `be` (hex of 32 bytes, bit n for byte n of the
 //   256 bytes around) and `poisoned` (a number, bit n for beat n, whose bytes mean nothing) where it has data. When such a link goes down, all that is open is
 //   lost, and so is what is queued until it is up again
+// * cxl-io: `{"tlp":..}` with the bytes of a TLP of flit mode in hex, byte 0 first. At most 64 TLPs of a kind wait; the next one returns
+//   SP_ERR_RANGE
 int32_t sp_link_send(uint64_t link,
                      const char *message,
                      size_t message_length);
@@ -793,6 +802,7 @@ int32_t sp_hook_detach(uint64_t link, uint64_t hook);
 //   set if the lower or the upper half is a message. An end with `layer` = `tl` has requests and responses instead: `layout` is that
 //   of `ualink.tl_req` or `ualink.tl_rsp` and `bits` its bytes, `data` has 64 bytes for each beat, `enables` 32 bytes for a block of
 //   256, and bit n of `extra` says that beat n is poisoned: its bytes mean nothing.
+// * cxl-io: `layout` is SP_NO_LAYOUT, `bits` and `enables` have length 0, `extra` is 0, and `data` is a TLP of flit mode.
 int32_t sp_link_send_bits(uint64_t link,
                           uint32_t layout,
                           const uint8_t *bits,

@@ -4,6 +4,7 @@
 #include "../c/scalepool.h"
 #include "svdpi.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,13 +40,30 @@ typedef struct {
     int status;
     void *items;
     size_t count;
+    /* Items that it has to have, as a product. */
+    unsigned long long each, times;
 } sp_dpi_array;
+
+/* Says what is wrong with an array, as sp_last_error gives it, and returns its status. */
+static int sp_dpi_refused(const char *name, const sp_dpi_array *array)
+{
+    char text[160];
+    if (array->status == SP_ERR_SHORT)
+        snprintf(text, sizeof text, "%s: found an array of %llu, expected at least %llu times %llu", name,
+                 (unsigned long long)array->count, array->each, array->times);
+    else if (array->status == SP_ERR_ALIGN)
+        snprintf(text, sizeof text, "%s: found an array whose elements do not stand one behind the other, expected one of C", name);
+    else
+        snprintf(text, sizeof text, "%s: found no memory for a copy of %llu numbers", name, (unsigned long long)array->count);
+    sp_set_last_error(text, strlen(text));
+    return array->status;
+}
 
 /* An array that has to have `each` times `times` items; an empty one is null where that is allowed. */
 static sp_dpi_array sp_dpi_array_of(svOpenArrayHandle handle, unsigned long long each, unsigned long long times,
                                     int may_be_empty)
 {
-    sp_dpi_array array = {SP_OK, NULL, 0};
+    sp_dpi_array array = {SP_OK, NULL, 0, each, times};
     int size = svSize(handle, 1);
     array.count = size > 0 ? (size_t)size : 0;
     if (array.count == 0 && may_be_empty) return array;
@@ -106,6 +124,13 @@ static void sp_dpi_put(svOpenArrayHandle handle, sp_dpi_array *array, int status
         svPutBitArrElem1VecVal(handle, words, svLow(handle, 1) + (int)i);
     }
     free(array->items);
+}
+
+int sp_dpi_set_last_error(const char *text)
+{
+    int status;
+    status = sp_set_last_error(text, strlen(text));
+    return status;
 }
 
 int sp_dpi_last_error(const char **text)
@@ -200,9 +225,9 @@ int sp_dpi_encode(unsigned int layout, const svOpenArrayHandle values, unsigned 
 {
     int status;
     sp_dpi_array bytes_array = sp_dpi_items(bytes, 0, 1, 1);
-    if (bytes_array.status) return bytes_array.status;
+    if (bytes_array.status) return sp_dpi_refused("bytes", &bytes_array);
     sp_dpi_array values_array = sp_dpi_numbers(values, values_length, 1, 0);
-    if (values_array.status) return values_array.status;
+    if (values_array.status) return sp_dpi_refused("values", &values_array);
     size_t bytes_out = 0;
     status = sp_encode(layout, (const sp_number *)values_array.items, values_length, count, (uint8_t *)bytes_array.items, bytes_array.count, &bytes_out);
     free(values_array.items);
@@ -214,9 +239,9 @@ int sp_dpi_decode(unsigned int layout, const svOpenArrayHandle bytes, unsigned l
 {
     int status;
     sp_dpi_array bytes_array = sp_dpi_items(bytes, bytes_length, 1, 0);
-    if (bytes_array.status) return bytes_array.status;
+    if (bytes_array.status) return sp_dpi_refused("bytes", &bytes_array);
     sp_dpi_array values_array = sp_dpi_numbers(values, 0, 1, 1);
-    if (values_array.status) return values_array.status;
+    if (values_array.status) return sp_dpi_refused("values", &values_array);
     size_t values_out = 0;
     status = sp_decode(layout, (const uint8_t *)bytes_array.items, bytes_length, count, (sp_number *)values_array.items, values_array.count, &values_out);
     sp_dpi_put(values, &values_array, status, values_out);
@@ -228,7 +253,7 @@ int sp_dpi_encode_json(const char *json, const svOpenArrayHandle bytes, unsigned
 {
     int status;
     sp_dpi_array bytes_array = sp_dpi_items(bytes, 0, 1, 1);
-    if (bytes_array.status) return bytes_array.status;
+    if (bytes_array.status) return sp_dpi_refused("bytes", &bytes_array);
     size_t bytes_out = 0;
     status = sp_encode_json(json, strlen(json), (uint8_t *)bytes_array.items, bytes_array.count, &bytes_out);
     *bytes_length = bytes_out;
@@ -239,7 +264,7 @@ int sp_dpi_decode_json(unsigned int layout, const svOpenArrayHandle bytes, unsig
 {
     int status;
     sp_dpi_array bytes_array = sp_dpi_items(bytes, bytes_length, 1, 0);
-    if (bytes_array.status) return bytes_array.status;
+    if (bytes_array.status) return sp_dpi_refused("bytes", &bytes_array);
     static sp_dpi_text json_text;
     do {
         status = sp_decode_json(layout, (const uint8_t *)bytes_array.items, bytes_length, json_text.text, json_text.capacity, &json_text.length);
@@ -252,9 +277,9 @@ int sp_dpi_crc(unsigned int kind, const svOpenArrayHandle data, unsigned long lo
 {
     int status;
     sp_dpi_array data_array = sp_dpi_items(data, item_bytes, count, 0);
-    if (data_array.status) return data_array.status;
+    if (data_array.status) return sp_dpi_refused("data", &data_array);
     sp_dpi_array crcs_array = sp_dpi_items(crcs, count, 1, 0);
-    if (crcs_array.status) return crcs_array.status;
+    if (crcs_array.status) return sp_dpi_refused("crcs", &crcs_array);
     status = sp_crc(kind, (const uint8_t *)data_array.items, item_bytes, count, (uint64_t *)crcs_array.items);
     return status;
 }
@@ -263,7 +288,7 @@ int sp_dpi_fec_encode(unsigned int kind, const svOpenArrayHandle flits, unsigned
 {
     int status;
     sp_dpi_array flits_array = sp_dpi_items(flits, 256, count, 0);
-    if (flits_array.status) return flits_array.status;
+    if (flits_array.status) return sp_dpi_refused("flits", &flits_array);
     status = sp_fec_encode(kind, (uint8_t *)flits_array.items, count);
     return status;
 }
@@ -272,9 +297,9 @@ int sp_dpi_fec_correct(unsigned int kind, const svOpenArrayHandle flits, unsigne
 {
     int status;
     sp_dpi_array flits_array = sp_dpi_items(flits, 256, count, 0);
-    if (flits_array.status) return flits_array.status;
+    if (flits_array.status) return sp_dpi_refused("flits", &flits_array);
     sp_dpi_array corrected_array = sp_dpi_items(corrected, count, 1, 0);
-    if (corrected_array.status) return corrected_array.status;
+    if (corrected_array.status) return sp_dpi_refused("corrected", &corrected_array);
     status = sp_fec_correct(kind, (uint8_t *)flits_array.items, count, (int32_t *)corrected_array.items);
     return status;
 }
@@ -301,7 +326,7 @@ int sp_dpi_stream_decode(unsigned long long stream, const svOpenArrayHandle flit
 {
     int status;
     sp_dpi_array flits_array = sp_dpi_items(flits, flit_bytes, count, 0);
-    if (flits_array.status) return flits_array.status;
+    if (flits_array.status) return sp_dpi_refused("flits", &flits_array);
     status = sp_stream_decode(stream, (const uint8_t *)flits_array.items, flit_bytes, count);
     return status;
 }
@@ -317,7 +342,7 @@ int sp_dpi_stream_take(unsigned long long stream, const char **json, const svOpe
 {
     int status;
     sp_dpi_array flit_array = sp_dpi_items(flit, 0, 1, 1);
-    if (flit_array.status) return flit_array.status;
+    if (flit_array.status) return sp_dpi_refused("flit", &flit_array);
     static sp_dpi_text json_text;
     size_t flit_out = 0;
     do {
@@ -332,7 +357,7 @@ int sp_dpi_stream_take_parts(unsigned long long stream, const svOpenArrayHandle 
 {
     int status;
     sp_dpi_array flit_array = sp_dpi_items(flit, 0, 1, 1);
-    if (flit_array.status) return flit_array.status;
+    if (flit_array.status) return sp_dpi_refused("flit", &flit_array);
     size_t flit_out = 0;
     size_t parts_out = 0;
     status = sp_stream_take_parts(stream, (uint8_t *)flit_array.items, flit_array.count, &flit_out, &parts_out);
@@ -345,7 +370,7 @@ int sp_dpi_stream_part(unsigned long long stream, unsigned int *layout, unsigned
 {
     int status;
     sp_dpi_array bytes_array = sp_dpi_items(bytes, 0, 1, 1);
-    if (bytes_array.status) return bytes_array.status;
+    if (bytes_array.status) return sp_dpi_refused("bytes", &bytes_array);
     uint32_t layout_out = 0;
     uint32_t place_out = 0;
     static sp_dpi_text kind_text;
@@ -439,7 +464,7 @@ int sp_dpi_sim_sample(unsigned long long sim, const char *port, unsigned int way
 {
     int status;
     sp_dpi_array unit_array = sp_dpi_items(unit, 0, 1, 1);
-    if (unit_array.status) return unit_array.status;
+    if (unit_array.status) return sp_dpi_refused("unit", &unit_array);
     uint64_t time_fs_out = 0;
     size_t unit_out = 0;
     status = sp_sim_sample(sim, port, strlen(port), way, &time_fs_out, (uint8_t *)unit_array.items, unit_array.count, &unit_out);
@@ -452,9 +477,9 @@ int sp_dpi_sim_expect(unsigned long long sim, const char *port, unsigned int way
 {
     int status;
     sp_dpi_array unit_array = sp_dpi_items(unit, unit_length, 1, 0);
-    if (unit_array.status) return unit_array.status;
+    if (unit_array.status) return sp_dpi_refused("unit", &unit_array);
     sp_dpi_array mask_array = sp_dpi_items(mask, unit_length, 1, 1);
-    if (mask_array.status) return mask_array.status;
+    if (mask_array.status) return sp_dpi_refused("mask", &mask_array);
     status = sp_sim_expect(sim, port, strlen(port), way, (const uint8_t *)unit_array.items, (const uint8_t *)mask_array.items, unit_length);
     return status;
 }
@@ -463,7 +488,7 @@ int sp_dpi_sim_drive(unsigned long long sim, const char *port, const svOpenArray
 {
     int status;
     sp_dpi_array unit_array = sp_dpi_items(unit, unit_length, 1, 0);
-    if (unit_array.status) return unit_array.status;
+    if (unit_array.status) return sp_dpi_refused("unit", &unit_array);
     status = sp_sim_drive(sim, port, strlen(port), (const uint8_t *)unit_array.items, unit_length);
     return status;
 }
@@ -481,7 +506,7 @@ int sp_dpi_link_drive(unsigned long long link, unsigned int port, const svOpenAr
 {
     int status;
     sp_dpi_array unit_array = sp_dpi_items(unit, unit_length, 1, 0);
-    if (unit_array.status) return unit_array.status;
+    if (unit_array.status) return sp_dpi_refused("unit", &unit_array);
     status = sp_link_drive(link, port, (const uint8_t *)unit_array.items, unit_length);
     return status;
 }
@@ -490,7 +515,7 @@ int sp_dpi_link_sample(unsigned long long link, const svOpenArrayHandle unit, un
 {
     int status;
     sp_dpi_array unit_array = sp_dpi_items(unit, 0, 1, 1);
-    if (unit_array.status) return unit_array.status;
+    if (unit_array.status) return sp_dpi_refused("unit", &unit_array);
     size_t unit_out = 0;
     status = sp_link_sample(link, (uint8_t *)unit_array.items, unit_array.count, &unit_out);
     *unit_length = unit_out;
@@ -501,9 +526,9 @@ int sp_dpi_link_expect(unsigned long long link, const svOpenArrayHandle unit, co
 {
     int status;
     sp_dpi_array unit_array = sp_dpi_items(unit, unit_length, 1, 0);
-    if (unit_array.status) return unit_array.status;
+    if (unit_array.status) return sp_dpi_refused("unit", &unit_array);
     sp_dpi_array mask_array = sp_dpi_items(mask, unit_length, 1, 1);
-    if (mask_array.status) return mask_array.status;
+    if (mask_array.status) return sp_dpi_refused("mask", &mask_array);
     status = sp_link_expect(link, (const uint8_t *)unit_array.items, (const uint8_t *)mask_array.items, unit_length);
     return status;
 }
@@ -561,11 +586,11 @@ int sp_dpi_link_send_bits(unsigned long long link, unsigned int layout, const sv
 {
     int status;
     sp_dpi_array bits_array = sp_dpi_items(bits, bits_length, 1, 0);
-    if (bits_array.status) return bits_array.status;
+    if (bits_array.status) return sp_dpi_refused("bits", &bits_array);
     sp_dpi_array data_array = sp_dpi_items(data, data_length, 1, 0);
-    if (data_array.status) return data_array.status;
+    if (data_array.status) return sp_dpi_refused("data", &data_array);
     sp_dpi_array enables_array = sp_dpi_items(enables, enables_length, 1, 0);
-    if (enables_array.status) return enables_array.status;
+    if (enables_array.status) return sp_dpi_refused("enables", &enables_array);
     status = sp_link_send_bits(link, layout, (const uint8_t *)bits_array.items, bits_length, (const uint8_t *)data_array.items, data_length, (const uint8_t *)enables_array.items, enables_length, extra);
     return status;
 }
@@ -574,11 +599,11 @@ int sp_dpi_link_take_bits(unsigned long long link, unsigned int *layout, const s
 {
     int status;
     sp_dpi_array bits_array = sp_dpi_items(bits, 0, 1, 1);
-    if (bits_array.status) return bits_array.status;
+    if (bits_array.status) return sp_dpi_refused("bits", &bits_array);
     sp_dpi_array data_array = sp_dpi_items(data, 0, 1, 1);
-    if (data_array.status) return data_array.status;
+    if (data_array.status) return sp_dpi_refused("data", &data_array);
     sp_dpi_array enables_array = sp_dpi_items(enables, 0, 1, 1);
-    if (enables_array.status) return enables_array.status;
+    if (enables_array.status) return sp_dpi_refused("enables", &enables_array);
     uint32_t layout_out = 0;
     size_t bits_out = 0;
     size_t data_out = 0;
@@ -597,11 +622,11 @@ int sp_dpi_link_seen_bits(unsigned long long link, unsigned int *port, unsigned 
 {
     int status;
     sp_dpi_array bits_array = sp_dpi_items(bits, 0, 1, 1);
-    if (bits_array.status) return bits_array.status;
+    if (bits_array.status) return sp_dpi_refused("bits", &bits_array);
     sp_dpi_array data_array = sp_dpi_items(data, 0, 1, 1);
-    if (data_array.status) return data_array.status;
+    if (data_array.status) return sp_dpi_refused("data", &data_array);
     sp_dpi_array enables_array = sp_dpi_items(enables, 0, 1, 1);
-    if (enables_array.status) return enables_array.status;
+    if (enables_array.status) return sp_dpi_refused("enables", &enables_array);
     uint32_t port_out = 0;
     uint64_t unit_out = 0;
     uint32_t layout_out = 0;
@@ -689,7 +714,7 @@ int sp_dpi_arbiter_new(unsigned int kind, unsigned int requesters, const svOpenA
 {
     int status;
     sp_dpi_array weights_array = sp_dpi_items(weights, weights_length, 1, 0);
-    if (weights_array.status) return weights_array.status;
+    if (weights_array.status) return sp_dpi_refused("weights", &weights_array);
     uint64_t arbiter_out = 0;
     status = sp_arbiter_new(kind, requesters, (const uint32_t *)weights_array.items, weights_length, &arbiter_out);
     *arbiter = arbiter_out;

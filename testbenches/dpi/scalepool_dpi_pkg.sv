@@ -11,7 +11,7 @@
 // * Where null means something, a dynamic array of no items does. Verilator passes arrays of a fixed size alone.
 package scalepool_dpi_pkg;
     localparam int SP_ABI_MAJOR = 1;
-    localparam int SP_ABI_MINOR = 6;
+    localparam int SP_ABI_MINOR = 7;
     localparam int SP_ABI_PATCH = 0;
     localparam int SP_ABI_VERSION = (((SP_ABI_MAJOR << 16) | (SP_ABI_MINOR << 8)) | SP_ABI_PATCH);
     localparam int SP_OK = 0;
@@ -56,7 +56,7 @@ package scalepool_dpi_pkg;
     localparam int SP_WHOLE_LINE = 0;
     localparam int SP_LOWER_HALF = 1;
     localparam int SP_UPPER_HALF = 2;
-    localparam int SP_METADATA = 1;
+    localparam int SP_METADATA = 4;
     localparam int SP_BY_END = 0;
     localparam int SP_BY_PEER = 1;
     localparam int SP_BY_LINE = 2;
@@ -76,6 +76,12 @@ package scalepool_dpi_pkg;
     // if the library has another major version than the header, or an older minor one.
     import "DPI-C" function int sp_open(
         input int unsigned header_version
+    );
+
+    // Sets the text that sp_last_error gives in this thread, for a binding of another language that refuses a call itself. It may be called before
+    // sp_open.
+    import "DPI-C" sp_dpi_set_last_error = function int sp_set_last_error(
+        input string text
     );
 
     // Gives the text of the last call of this thread that did not return SP_OK: where, what was found and what was
@@ -452,7 +458,8 @@ package scalepool_dpi_pkg;
         input longint unsigned unit_length
     );
 
-    // Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`.
+    // Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink`, `ualink`, or for an active end
+    // `cxl-io`: CXL.io alone in 256B flits.
     // `dir` is the direction in which the end sends: SP_DOWN for a host or an accelerator. `mode` is SP_ACTIVE or
     // SP_PASSIVE; a passive end sends nothing and only reports broken rules. `config` is a JSON object, or an empty text
     // for the defaults, which stand in parentheses here:
@@ -474,7 +481,8 @@ package scalepool_dpi_pkg;
     // * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
     //   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
     // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
-    //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
+    //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
+    //   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.
     //   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
     //   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends. For any
     //   end of nvlink it is `nvlink`
@@ -556,6 +564,8 @@ package scalepool_dpi_pkg;
     //   of `ualink.tl_req` or `ualink.tl_rsp`, with `data` (hex of 64 bytes for each beat), `be` (hex of 32 bytes, bit n for byte n of the
     //   256 bytes around) and `poisoned` (a number, bit n for beat n, whose bytes mean nothing) where it has data. When such a link goes down, all that is open is
     //   lost, and so is what is queued until it is up again
+    // * cxl-io: `{"tlp":..}` with the bytes of a TLP of flit mode in hex, byte 0 first. At most 64 TLPs of a kind wait; the next one returns
+    //   SP_ERR_RANGE
     import "DPI-C" sp_dpi_link_send = function int sp_link_send(
         input longint unsigned link,
         input string message
@@ -649,6 +659,7 @@ package scalepool_dpi_pkg;
     //   set if the lower or the upper half is a message. An end with `layer` = `tl` has requests and responses instead: `layout` is that
     //   of `ualink.tl_req` or `ualink.tl_rsp` and `bits` its bytes, `data` has 64 bytes for each beat, `enables` 32 bytes for a block of
     //   256, and bit n of `extra` says that beat n is poisoned: its bytes mean nothing.
+    // * cxl-io: `layout` is SP_NO_LAYOUT, `bits` and `enables` have length 0, `extra` is 0, and `data` is a TLP of flit mode.
     import "DPI-C" sp_dpi_link_send_bits = function int sp_link_send_bits(
         input longint unsigned link,
         input int unsigned layout,

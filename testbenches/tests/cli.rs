@@ -1046,14 +1046,13 @@ fn markdown_holds_every_table_and_is_the_same_each_time() {
     let names = [
         "coherence_flows.md",
         "coherence_tables.md",
-        "layouts_cxl256.md",
-        "layouts_cxl68.md",
-        "layouts_cxlio.md",
-        "layouts_cxlpbr.md",
-        "layouts_nvlink.md",
-        "layouts_ualink.md",
+        "cxl256.md",
+        "cxl68.md",
+        "cxlio.md",
+        "cxlpbr.md",
+        "nvlink.md",
         "rules.md",
-        "slots_cxl68.md",
+        "ualink.md",
     ];
     for folder in [&a, &b] {
         let out = stdout(&["export", "md", "--out", folder.to_str().unwrap()]);
@@ -1067,12 +1066,27 @@ fn markdown_holds_every_table_and_is_the_same_each_time() {
         assert_eq!(read(&a, name), read(&b, name));
     }
     for def in registry::layouts() {
-        let layouts = read(&a, &format!("layouts_{}.md", def.family()));
+        let layouts = read(&a, &format!("{}.md", def.family()));
         assert!(layouts.contains(&format!("## {}\n", def.name)));
     }
     let table = read(&a, "rules.md");
     assert!(rules::all().all(|r| table.contains(&format!("| {} |", r.id))));
-    insta::assert_snapshot!(read(&a, "slots_cxl68.md"));
+    // Every area has an entry that leads to its heading, and each page leads to the areas of its rules.
+    let headings = table.lines().filter_map(|line| line.strip_prefix("## "));
+    let anchors: Vec<String> = headings
+        .map(|heading| {
+            heading.to_lowercase().replace(|c: char| !c.is_alphanumeric() && !" -_".contains(c), "").replace(' ', "-")
+        })
+        .collect();
+    assert!(anchors.iter().all(|anchor| table.contains(&format!("](#{anchor})"))), "{anchors:?}");
+    for name in names.iter().filter(|name| !name.starts_with("coherence") && **name != "rules.md") {
+        let page = read(&a, name);
+        let links: Vec<_> = page.split("(rules.md#").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+        assert!(!links.is_empty() && links.iter().all(|link| anchors.iter().any(|anchor| anchor == link)), "{name}");
+    }
+    let page = read(&a, "cxl68.md");
+    let slots = page.split("## Slot formats").nth(1).and_then(|rest| rest.split("\n## ").next());
+    insta::assert_snapshot!(slots.unwrap());
 }
 
 #[test]
@@ -1088,10 +1102,15 @@ fn a_folder_that_cannot_be_made_is_an_error() {
 /// The committed exports are those of the tables. `SCALEPOOL_BLESS=1` writes them anew.
 #[test]
 fn committed_exports_are_fresh() {
-    let committed = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testbenches/export");
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     for format in ["sv", "c", "md", "gtkwave", "sva", "plan", "schema"] {
+        // The pages of the book stand with it.
+        let committed = match format {
+            "md" => root.join("docs/reference"),
+            format => root.join("testbenches/export").join(format),
+        };
         let into = |folder: &PathBuf| stdout(&["export", format, "--out", folder.to_str().unwrap()]);
-        let (made, old) = (folder(&format!("export_{format}_fresh")), committed.join(format));
+        let (made, old) = (folder(&format!("export_{format}_fresh")), committed);
         if std::env::var_os("SCALEPOOL_BLESS").is_some() {
             let _ = std::fs::remove_dir_all(&old);
             into(&old);

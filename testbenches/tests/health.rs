@@ -1,7 +1,7 @@
 //! Health of links: the counters of ends and watchers against the faults that were put in, and waits that never end.
 
 use crate::cxl256_link::rig as rig256;
-use crate::watch::{LATENCY_FLITS, Side, sides};
+use crate::watch::{LATENCY_FLITS, Side, sides, sides68};
 use scalepool::kernel::Rng;
 use scalepool::link::cxl256::{CachememConfig, Cxl256End, LinkConfig};
 use scalepool::link::event::{Culprit, LinkEvent};
@@ -14,6 +14,7 @@ use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::ualink::OnLine;
 use scalepool::link::watch::{EndWatch, WatchConfig};
 use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use std::collections::VecDeque;
 use std::sync::LazyLock;
@@ -347,6 +348,26 @@ fn liv_rty_01_n() {
         assert!(rig.own_waits(1).contains(&"LIV-RTY-01"), "{name}: {:?}", rig.overdue);
         assert!(rig.watched_waits(1).contains(&(Culprit::Peer, "LIV-RTY-01")), "{name}: {:?}", rig.said);
     }
+}
+
+/// The line loses a RETRY.Ack. The device asks again when its own timer runs out, and until then nobody is to blame.
+#[test]
+fn a_lost_retry_ack_is_not_the_peers_fault() {
+    let mut rig = HealthRig::new(LinkProtocol::Cxl68);
+    rig.ends = sides68(Cxl68Config { timeout_flits: 4 * LIMIT as u32, ..Cxl68Config::default() });
+    let lost = COMES_UP..COMES_UP + 100;
+    for _ in 1..=LONG_ENOUGH {
+        rig.step([true; 2], &mut |from, now, mut unit| {
+            if from == 0 && now < lost.start + 8 && now >= lost.start {
+                unit[30] ^= 1;
+            }
+            (from == 1 || !(lost.start + 8..lost.end).contains(&now)).then_some(unit)
+        });
+    }
+    assert!(!rig.own_waits(1).contains(&"LIV-RTY-01"), "{:?}", rig.overdue);
+    // It has asked once, and still waits for longer than anybody else may.
+    let device = rig.ends[1].health(LONG_ENOUGH);
+    assert_eq!((device.number_of(&figures::NAKS_SENT), device.number_of(&figures::REPLAYS)), (1, 0));
 }
 
 #[test]

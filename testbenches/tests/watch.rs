@@ -20,6 +20,7 @@ use scalepool::link::ualink::{EndConfig as UalConfig, OnLine};
 use scalepool::link::watch::{EndWatch, WatchConfig};
 use scalepool::link::{cxl68, cxl256, nvlink, ualink};
 use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
@@ -220,12 +221,17 @@ impl Side for SideUal {
     of_end!();
 }
 
+/// Both ends of a 68B link with the choices of a sheet.
+pub fn sides68(link: Cxl68Config) -> [Box<dyn Side>; 2] {
+    Dir::ALL.map(|dir| {
+        let end = cxl68::Cxl68End::new(cxl68::EndConfig::cachemem(dir, link, 40)).expect("legal");
+        Box::new(Side68(end, 0)) as Box<dyn Side>
+    })
+}
+
 pub fn sides(protocol: LinkProtocol) -> [Box<dyn Side>; 2] {
     match protocol {
-        LinkProtocol::Cxl68 => Dir::ALL.map(|dir| {
-            let end = cxl68::Cxl68End::new(cxl68::EndConfig::cachemem(dir, bench68::link(), 40)).expect("legal");
-            Box::new(Side68(end, 0)) as Box<dyn Side>
-        }),
+        LinkProtocol::Cxl68 => sides68(bench68::link()),
         LinkProtocol::Cxl256(mode) => Dir::ALL.map(|dir| {
             let link = Link256 { mode, ..Link256::default() };
             let end = cxl256::Cxl256End::cachemem(link, CachememConfig::cachemem(dir, mode, 40));

@@ -1,4 +1,7 @@
 //! Active ends: the link layers of the model behind one set of calls.
+//!
+//! A snoop of CXL.cache stays behind every answer to the device that was queued before it (`coherence` §2.6 O1): it is held here until these
+//! have left in flits, and answers that are queued behind a held snoop wait with it.
 
 use super::config::CapiEndConfig;
 use super::ends::{AnyEnd, end_of};
@@ -11,6 +14,7 @@ use scalepool::link::health::LinkHealth;
 use scalepool::link::health::liveness::{Liveness, LivenessLimits, LivenessNow};
 use scalepool::link::hook::{Direction, Hooks};
 use serde_json::Value;
+use std::collections::VecDeque;
 
 /// Messages that may wait to be sent.
 const MAX_MESSAGES: usize = 1 << 16;
@@ -19,6 +23,8 @@ const MAX_MESSAGES: usize = 1 << 16;
 pub struct CapiEnd {
     end: Box<dyn AnyEnd>,
     next: Option<CapiMessage>,
+    /// A snoop that waits for the answers before it, and what was queued behind it.
+    held: VecDeque<CapiMessage>,
     wants_training: bool,
     /// It is silent until training is over.
     down: bool,
@@ -34,7 +40,8 @@ impl CapiEnd {
         let mut end = end_of(config)?;
         end.report_repairs();
         let liveness = Liveness::new(LivenessLimits { flits: config.liveness_flits, time_fs: None });
-        Ok(CapiEnd { end, next: None, wants_training: false, down: false, trains: false, losses: 0, liveness })
+        let (next, held) = (None, VecDeque::new());
+        Ok(CapiEnd { end, next, held, wants_training: false, down: false, trains: false, losses: 0, liveness })
     }
 
     pub fn attach_hooks(&mut self, hooks: &Hooks) {
@@ -53,6 +60,7 @@ impl CapiEnd {
 
     /// The unit of this flit clock, if there is one; two if a fault doubles it.
     pub fn transmit(&mut self, now: u64) -> Vec<Vec<u8>> {
+        self.release();
         let units = if self.down { Vec::new() } else { self.end.transmit(now) };
         self.wants_training |= self.end.take_retrain_request();
         units
@@ -84,12 +92,32 @@ impl CapiEnd {
     /// [`SP_ERR_RANGE`](super::super::status::SP_ERR_RANGE) if the queue is full, as for units that are driven; a message
     /// that this end refuses.
     pub fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
-        let waiting = self.end.waiting();
+        let waiting = self.end.waiting() + self.held.len();
         if waiting >= MAX_MESSAGES {
             let found = format!("{waiting} messages that wait");
             return Err(Failure::range("link end", found, format!("fewer than {MAX_MESSAGES}")));
         }
-        self.end.send(message)
+        let is_held = match message.is_snoop() {
+            Some(true) => !self.held.is_empty() || self.end.cache_answers_waiting() > 0,
+            Some(false) => !self.held.is_empty(),
+            None => false,
+        };
+        if !is_held {
+            return self.end.send(message);
+        }
+        self.held.push_back(message);
+        Ok(())
+    }
+
+    /// Lets held messages go whose turn it is.
+    fn release(&mut self) {
+        while let Some(first) = self.held.front() {
+            if first.is_snoop() == Some(true) && self.end.cache_answers_waiting() > 0 {
+                return;
+            }
+            // An end that has taken answers of CXL.cache takes its snoops too.
+            let _ = self.held.pop_front().map(|message| self.end.send(message));
+        }
     }
 
     /// The oldest message that has come; it stays until [`CapiEnd::drop_next`].
@@ -131,7 +159,7 @@ impl CapiEnd {
 
     /// Whether nothing is left to be sent or acknowledged, or to be taken.
     pub fn is_quiet(&self) -> bool {
-        self.next.is_none() && self.end.is_quiet()
+        self.next.is_none() && self.held.is_empty() && self.end.is_quiet()
     }
 
     /// The rule that has stopped the link.

@@ -4,6 +4,7 @@
 //! [`super::typed::sp_link_send_bits`].
 
 use super::message::{CapiMessage, transfer_bits, transfer_of, unknown};
+use super::protocol::CapiProtocol;
 use super::typed::{SP_LOWER_HALF, SP_METADATA, SP_NO_LAYOUT, SP_UPPER_HALF, SP_WHOLE_LINE};
 use crate::message::{def, number_of};
 use crate::status::Failure;
@@ -58,7 +59,8 @@ impl MessageBits {
     ///
     /// # Errors
     /// A layout that the protocol does not carry, lengths that do not fit, a value of `extra` that means nothing.
-    pub fn read(&self, protocol: LinkProtocol) -> Result<CapiMessage, Failure> {
+    pub fn read(&self, protocol: CapiProtocol) -> Result<CapiMessage, Failure> {
+        let CapiProtocol::Link(protocol) = protocol else { return self.tlp().map(CapiMessage::Tlp) };
         match protocol {
             LinkProtocol::Cxl68 => self.cxl68().map(CapiMessage::Cxl68),
             LinkProtocol::Cxl256(mode) => self.cxl256(mode).map(|message| CapiMessage::Cxl256(mode, message)),
@@ -67,6 +69,14 @@ impl MessageBits {
             LinkProtocol::Ualink if self.layout == SP_NO_LAYOUT => self.ualink().map(CapiMessage::Ualink),
             LinkProtocol::Ualink => self.ualink_transfer().map(|t| CapiMessage::UalinkTransfer(Box::new(t))),
         }
+    }
+
+    /// The bytes of a TLP, which stand alone.
+    fn tlp(&self) -> Result<Vec<u8>, Failure> {
+        if self.layout != SP_NO_LAYOUT || !self.bits.is_empty() || !self.enables.is_empty() || self.extra != 0 {
+            return Err(Failure::range("message", "more than data", "SP_NO_LAYOUT and the bytes of a TLP as data"));
+        }
+        Ok(self.data.clone())
     }
 
     /// The bits of a layout, the line and its byte enables.
@@ -215,6 +225,13 @@ impl MessageBits {
                 data: flit.halves.concat(),
                 enables: Vec::new(),
                 extra: flit.indicators().into(),
+            },
+            CapiMessage::Tlp(bytes) => MessageBits {
+                layout: SP_NO_LAYOUT,
+                bits: Vec::new(),
+                data: bytes.clone(),
+                enables: Vec::new(),
+                extra: 0,
             },
             CapiMessage::UalinkTransfer(transfer) => {
                 let Some((def, bits)) = transfer_bits(transfer) else {

@@ -1,8 +1,9 @@
 //! What an end is made of: the protocol, and the object that a caller gives.
 
 use super::super::status::Failure;
+use super::protocol::CapiProtocol;
 use scalepool::coherence::mem::tables::HdmRegion;
-use scalepool::forms::{self, FormError, flit256, message, number};
+use scalepool::forms::{self, FormError, number};
 use scalepool::link::cxl68::Known;
 use scalepool::link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
 use scalepool::link::protocol::LinkProtocol;
@@ -13,22 +14,10 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use serde_json::Value;
 
-fn protocol(name: &str) -> Result<LinkProtocol, FormError> {
-    let known = flit256::mode_of(name).map(LinkProtocol::Cxl256).or(LinkProtocol::named(name));
-    known.ok_or_else(|| {
-        let near = message::most_similar(name, LinkProtocol::ALL.into_iter().map(LinkProtocol::name));
-        FormError::new(
-            "protocol",
-            format!("`{name}`"),
-            format!("a protocol with a link layer, such as {}", near.join(", ")),
-        )
-    })
-}
-
 /// Refuses what is no wire unit by its length.
-pub fn check_unit(protocol: LinkProtocol, unit: &[u8]) -> Result<(), Failure> {
+pub fn check_unit(protocol: CapiProtocol, unit: &[u8]) -> Result<(), Failure> {
     let expected = match protocol {
-        LinkProtocol::Ualink if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
+        CapiProtocol::Link(LinkProtocol::Ualink) if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
         _ => protocol.unit_bytes(),
     };
     if unit.len() != expected {
@@ -40,7 +29,7 @@ pub fn check_unit(protocol: LinkProtocol, unit: &[u8]) -> Result<(), Failure> {
 /// Everything that was said when the end was made.
 #[derive(Debug, Clone)]
 pub struct CapiEndConfig {
-    pub protocol: LinkProtocol,
+    pub protocol: CapiProtocol,
     pub dir: Dir,
     pub passive: bool,
     pub buffers: Option<u16>,
@@ -79,6 +68,8 @@ pub struct CapiEndConfig {
 pub enum JudgedTransactions {
     /// Those of CXL.mem with this kind of memory.
     CxlMem(HdmRegion),
+    /// Those of CXL.cache, copies of lines and their bytes among them.
+    CxlCache,
     /// Those of UALink.
     Ualink,
     /// Those of the NVLink model.
@@ -90,6 +81,7 @@ impl JudgedTransactions {
     pub const fn key(self) -> &'static str {
         match self {
             JudgedTransactions::CxlMem(region) => region.key(),
+            JudgedTransactions::CxlCache => "cxl-cache",
             JudgedTransactions::Ualink => "ualink",
             JudgedTransactions::Nvlink => "nvlink",
         }
@@ -109,6 +101,18 @@ fn yes_or_no(value: &Value, key: &str) -> Result<bool, FormError> {
     value.as_bool().ok_or_else(wrong)
 }
 
+/// Transactions of a link of CXL.
+fn cxl_transactions(value: &Value) -> Result<JudgedTransactions, FormError> {
+    if value.as_str() == Some(JudgedTransactions::CxlCache.key()) {
+        return Ok(JudgedTransactions::CxlCache);
+    }
+    let found = HdmRegion::ALL.into_iter().find(|region| value.as_str() == Some(region.key()));
+    found.map(JudgedTransactions::CxlMem).ok_or_else(|| {
+        let expected = "`cxl-cache`, `hdm-h`, `hdm-db` or `hdm-d`";
+        FormError::new("config.transactions", forms::shown(value), expected)
+    })
+}
+
 /// The kind of a memory.
 fn region(value: &Value, key: &str) -> Result<HdmRegion, FormError> {
     let found = HdmRegion::ALL.into_iter().find(|region| value.as_str() == Some(region.key()));
@@ -119,7 +123,7 @@ impl CapiEndConfig {
     /// Reads the object; an empty text is an empty object.
     pub fn read(protocol: &str, dir: Dir, passive: bool, text: &str) -> Result<CapiEndConfig, FormError> {
         let mut config = CapiEndConfig {
-            protocol: self::protocol(protocol)?,
+            protocol: CapiProtocol::named(protocol)?,
             dir,
             passive,
             buffers: None,
@@ -144,9 +148,14 @@ impl CapiEndConfig {
             strict: false,
             answer_flits: None,
         };
+        if passive && config.protocol == CapiProtocol::CxlIo {
+            return Err(FormError::new("mode", "a passive end of cxl-io", "an active one"));
+        }
         // Only what the protocol has a use for is known.
-        let mut known = match config.protocol {
-            LinkProtocol::Cxl68 => {
+        let of_link = config.protocol.watched();
+        let mut known = match of_link {
+            None => vec!["retry_entries", "timeout_flits", "selective_nak"],
+            Some(LinkProtocol::Cxl68) => {
                 vec![
                     "buffers",
                     "classes",
@@ -157,33 +166,35 @@ impl CapiEndConfig {
                     "flush_flits",
                 ]
             }
-            LinkProtocol::Cxl256(_) => vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"],
-            LinkProtocol::Nvlink => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
-            LinkProtocol::Ualink if passive => vec!["interleave"],
-            LinkProtocol::Ualink => vec!["interleave", "layer", "buffers"],
+            Some(LinkProtocol::Cxl256(_)) => {
+                vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"]
+            }
+            Some(LinkProtocol::Nvlink) => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
+            Some(LinkProtocol::Ualink) if passive => vec!["interleave"],
+            Some(LinkProtocol::Ualink) => vec!["interleave", "layer", "buffers"],
         };
         known.push("liveness_flits");
-        if passive && matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Ualink) {
+        if passive && matches!(of_link, Some(LinkProtocol::Cxl68 | LinkProtocol::Ualink)) {
             known.push("reaction_flits");
         }
-        if matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
+        if matches!(of_link, Some(LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_))) {
             known.extend(["transactions", "all_writers_seen", "unique_tags", "answer_flits"]);
             known.extend(["coherence", "messages"].into_iter().filter(|_| passive));
         }
-        if passive || matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
+        if passive || matches!(of_link, Some(LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_))) {
             known.push("coverage");
         }
-        if config.protocol == LinkProtocol::Ualink {
+        if of_link == Some(LinkProtocol::Ualink) {
             known.extend(["transactions", "all_writers_seen", "strict", "answer_flits"]);
         }
-        if config.protocol == LinkProtocol::Nvlink {
+        if of_link == Some(LinkProtocol::Nvlink) {
             known.extend(["transactions", "all_writers_seen", "answer_flits"]);
         }
         let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
-        let entries = match config.protocol {
-            LinkProtocol::Cxl68 => (22, 255),
-            LinkProtocol::Cxl256(_) => (1, 511),
-            LinkProtocol::Nvlink | LinkProtocol::Ualink => (18, 2048),
+        let entries = match of_link {
+            Some(LinkProtocol::Cxl68) => (22, 255),
+            Some(LinkProtocol::Cxl256(_)) | None => (1, 511),
+            Some(LinkProtocol::Nvlink | LinkProtocol::Ualink) => (18, 2048),
         };
         for (key, value) in forms::object(&form, "config", &known)? {
             match key.as_str() {
@@ -220,9 +231,9 @@ impl CapiEndConfig {
                 "answer_flits" => config.answer_flits = number(value, key, 1, u64::MAX.into())?,
                 "coherence" => config.coherence = Some(region(value, key)?),
                 "strict" => config.strict = yes_or_no(value, key)?,
-                "transactions" if matches!(config.protocol, LinkProtocol::Ualink | LinkProtocol::Nvlink) => {
-                    let kind = match config.protocol {
-                        LinkProtocol::Ualink => JudgedTransactions::Ualink,
+                "transactions" if matches!(of_link, Some(LinkProtocol::Ualink | LinkProtocol::Nvlink)) => {
+                    let kind = match of_link {
+                        Some(LinkProtocol::Ualink) => JudgedTransactions::Ualink,
                         _ => JudgedTransactions::Nvlink,
                     };
                     if value.as_str() != Some(kind.key()) {
@@ -231,7 +242,7 @@ impl CapiEndConfig {
                     }
                     config.transactions = Some(kind);
                 }
-                "transactions" => config.transactions = Some(JudgedTransactions::CxlMem(region(value, key)?)),
+                "transactions" => config.transactions = Some(cxl_transactions(value)?),
                 _ => match value.as_str() {
                     Some("mem") => config.mem_alone = true,
                     Some("cachemem") => config.mem_alone = false,
@@ -247,15 +258,25 @@ impl CapiEndConfig {
             ("strict", config.strict),
             ("answer_flits", config.answer_flits.is_some()),
         ];
+        if config.mem_alone && config.transactions == Some(JudgedTransactions::CxlCache) {
+            return Err(FormError::new("config.transactions", "`cxl-cache`", "`classes` = `cachemem` beside it"));
+        }
+        if config.unique_tags && config.transactions == Some(JudgedTransactions::CxlCache) {
+            return Err(FormError::new(
+                "config.unique_tags",
+                "true",
+                "transactions of CXL.mem: a CQID always is unique",
+            ));
+        }
         for (key, is_set) in of_transactions {
             if is_set && config.transactions.is_none() {
                 return Err(FormError::new(format!("config.{key}"), "a value", "`transactions` beside it"));
             }
         }
-        if config.protocol == LinkProtocol::Ualink && config.buffers.is_some() && !config.has_transaction_layer {
+        if of_link == Some(LinkProtocol::Ualink) && config.buffers.is_some() && !config.has_transaction_layer {
             return Err(FormError::new("config.buffers", "a value", "`layer` = `tl` beside it"));
         }
-        let sees_tl_flits = config.protocol == LinkProtocol::Ualink && !passive && !config.has_transaction_layer;
+        let sees_tl_flits = of_link == Some(LinkProtocol::Ualink) && !passive && !config.has_transaction_layer;
         if config.transactions.is_some() && sees_tl_flits {
             return Err(FormError::new("config.transactions", "an active end of TL flits", "`layer` = `tl` beside it"));
         }
@@ -275,9 +296,9 @@ impl CapiEndConfig {
         }
     }
 
-    /// What a watcher of the end has to know.
-    pub fn watch(&self) -> WatchConfig {
-        let default = WatchConfig::new(self.protocol, self.dir);
+    /// What a watcher of the end has to know; an end of CXL.io has none.
+    pub fn watch(&self) -> Option<WatchConfig> {
+        let default = WatchConfig::new(self.protocol.watched()?, self.dir);
         let known = Known {
             entries: self.retry_entries.is_some(),
             timeout: self.timeout_flits.is_some(),
@@ -289,7 +310,7 @@ impl CapiEndConfig {
         let (selective_nak, interleave) = (self.selective_nak, self.interleave);
         let messages = self.messages || self.coherence.is_some() || self.transactions.is_some();
         let liveness = LivenessLimits { flits: self.liveness_flits, time_fs: None };
-        WatchConfig {
+        Some(WatchConfig {
             cxl68: self.cxl68(),
             known,
             selective_nak,
@@ -299,6 +320,6 @@ impl CapiEndConfig {
             liveness,
             repairs: true,
             ..default
-        }
+        })
     }
 }

@@ -2,10 +2,12 @@
 
 use super::config::CapiEndConfig;
 use super::message::CapiMessage;
+use super::protocol::CapiProtocol;
 use super::ualink::{self, Queue};
 use crate::status::{Failure, SP_ERR_KIND};
 use scalepool::forms::FormError;
 use scalepool::link::coverage::Met;
+use scalepool::link::cxlio::{FlitConfig, FlitEnd, IoConfig, IoPort, IoTlp};
 use scalepool::link::event::LinkEvent;
 use scalepool::link::fault::WireUnit;
 use scalepool::link::health::LinkHealth;
@@ -35,6 +37,11 @@ pub trait EndMessages {
 
     /// The oldest message that has come. NVLink: of the lowest channel.
     fn take(&mut self) -> Option<CapiMessage>;
+
+    /// Answers of CXL.cache, H2D Rsp, that have not left in a flit.
+    fn cache_answers_waiting(&self) -> usize {
+        0
+    }
 
     /// How often the link has gone down and all that was open or queued was lost with it.
     fn losses(&self) -> u32 {
@@ -184,6 +191,10 @@ impl EndMessages for cxl68::Cxl68End {
         cxl68::Cxl68End::take(self).map(CapiMessage::Cxl68)
     }
 
+    fn cache_answers_waiting(&self) -> usize {
+        cxl68::Cxl68End::waiting(self, Class68::H2dRsp)
+    }
+
     fn is_up(&self) -> bool {
         cxl68::Cxl68End::is_up(self)
     }
@@ -210,6 +221,10 @@ impl EndMessages for cxl256::Cxl256End<cxl256::Cachemem> {
     fn take(&mut self) -> Option<CapiMessage> {
         let mode = self.link().mode;
         self.client.take().map(|message| CapiMessage::Cxl256(mode, message))
+    }
+
+    fn cache_answers_waiting(&self) -> usize {
+        self.client.waiting(Class::H2dRsp)
     }
 
     fn is_up(&self) -> bool {
@@ -311,20 +326,52 @@ impl EndMessages for UalEnd<Tl> {
     }
 }
 
+/// CXL.io alone in 256B flits. What waits to be sent is bounded by the link layer of CXL.io, 64 TLPs of a kind.
+impl EndMessages for cxl256::Cxl256End<FlitEnd> {
+    fn waiting(&self) -> usize {
+        0
+    }
+
+    fn send(&mut self, message: CapiMessage) -> Result<(), Failure> {
+        let CapiMessage::Tlp(bytes) = message else { return Err(foreign()) };
+        let tlp = IoTlp::new(self.client.form(), bytes).map_err(refused)?;
+        self.client.push(tlp).map_err(|refused| Failure::range("TLP", refused.why, "one that has room"))
+    }
+
+    fn take(&mut self) -> Option<CapiMessage> {
+        self.client.pop().map(|tlp| CapiMessage::Tlp(tlp.into_bytes()))
+    }
+
+    fn is_up(&self) -> bool {
+        self.client.is_up()
+    }
+}
+
 fn cxl68_end(config: &CapiEndConfig) -> Result<cxl68::Cxl68End, Failure> {
     let of = if config.mem_alone { cxl68::EndConfig::mem } else { cxl68::EndConfig::cachemem };
     let end = of(config.dir, config.cxl68(), config.buffers.unwrap_or(BUFFERS));
     cxl68::Cxl68End::new(end).map_err(|e| Failure::range("config", e, "values in their ranges"))
 }
 
-fn cxl256_end(mode: Mode, config: &CapiEndConfig) -> cxl256::Cxl256End<cxl256::Cachemem> {
+/// Choices of the flits of a 256B mode.
+fn link256(config: &CapiEndConfig) -> cxl256::LinkConfig {
     let default = cxl256::LinkConfig::default();
-    let link = cxl256::LinkConfig {
+    cxl256::LinkConfig {
         buffer_flits: config.retry_entries.unwrap_or(default.buffer_flits),
         replay_timer_flits: config.timeout_flits.unwrap_or(default.replay_timer_flits),
         selective_nak: config.selective_nak,
         ..default
-    };
+    }
+}
+
+fn cxl_io_end(config: &CapiEndConfig) -> Result<cxl256::Cxl256End<FlitEnd>, Failure> {
+    let io = FlitEnd::new(IoConfig::default(), FlitConfig::new(Mode::Standard));
+    let io = io.map_err(|e| Failure::range("config", e, "values in their ranges"))?;
+    Ok(cxl256::Cxl256End::new(cxl256::LinkConfig { mode: Mode::Standard, ..link256(config) }, io))
+}
+
+fn cxl256_end(mode: Mode, config: &CapiEndConfig) -> cxl256::Cxl256End<cxl256::Cachemem> {
+    let link = link256(config);
     let of = if config.mem_alone { cxl256::CachememConfig::mem } else { cxl256::CachememConfig::cachemem };
     cxl256::Cxl256End::cachemem(link, of(config.dir, mode, config.buffers.unwrap_or(BUFFERS)))
 }
@@ -352,7 +399,8 @@ where
 
 /// The end that a configuration asks for.
 pub fn end_of(config: &CapiEndConfig) -> Result<Box<dyn AnyEnd>, Failure> {
-    Ok(match config.protocol {
+    let CapiProtocol::Link(protocol) = config.protocol else { return Ok(Box::new(cxl_io_end(config)?)) };
+    Ok(match protocol {
         LinkProtocol::Cxl68 => Box::new(cxl68_end(config)?),
         LinkProtocol::Cxl256(mode) => Box::new(cxl256_end(mode, config)),
         LinkProtocol::Nvlink => Box::new(nvlink_end(config)),

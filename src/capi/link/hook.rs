@@ -4,6 +4,7 @@
 //! text for those who cannot pass functions. Hooks belong to the handle: a reset keeps them and counts their items anew.
 //! Hooks at the ports of a simulation are in [`crate::sim::hook`].
 
+use super::protocol::CapiProtocol;
 use super::{LINKS, Link, Part, SP_RX, SP_TX};
 use crate::call::{Caller, call};
 use crate::status::{Failure, SP_ERR_BUSY, SP_ERR_INPUT, SP_ERR_KIND, SP_ERR_NULL, SP_OK};
@@ -72,7 +73,7 @@ impl Link {
             (_, _, HookPoint::Wire) => true,
             (Part::Passive(..), ..) => false,
             // What its credits are, the caller's transaction layer knows alone.
-            (Part::Active(_), LinkProtocol::Ualink, HookPoint::Credit) => false,
+            (Part::Active(_), CapiProtocol::Link(LinkProtocol::Ualink), HookPoint::Credit) => false,
             (Part::Active(_), ..) => true,
         };
         if !has {

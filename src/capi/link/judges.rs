@@ -1,5 +1,7 @@
 //! What judges the messages of a link end beside its link layer: coherence and transactions.
 //!
+//! Transactions of CXL.cache are judged together with coherence: single writer, data and order are what they are about.
+//!
 //! A passive end shows the messages of both directions as its watcher takes them out of the units. An active end shows what it
 //! queues, with the number of the unit that it sends next, and what its caller takes.
 
@@ -9,6 +11,7 @@ use scalepool::coherence::passive::{PassiveConfig, PassiveMonitor};
 use scalepool::link::event::{LinkEvent, Severity};
 use scalepool::link::hook::Direction;
 use scalepool::link::watch::WatchedContent;
+use scalepool::transactions::cxl_cache::{CxlCacheConfig, CxlCacheTransactions};
 use scalepool::transactions::cxl_mem::{CxlMemConfig, CxlMemTransactions};
 use scalepool::transactions::nvlink::{NvlTransactionConfig, NvlTransactions};
 use scalepool::transactions::ualink::{UalTransactionConfig, UalTransactions};
@@ -38,6 +41,9 @@ fn checker(config: &CapiEndConfig) -> Option<TransactionChecker> {
             let config = CxlMemConfig { region, all_writers_seen, unique_tags, limit };
             TransactionChecker::CxlMem(Box::new(CxlMemTransactions::new(config, names)))
         }
+        JudgedTransactions::CxlCache => {
+            TransactionChecker::CxlCache(Box::new(CxlCacheTransactions::new(CxlCacheConfig { limit }, names)))
+        }
         JudgedTransactions::Ualink => {
             let config = UalTransactionConfig { all_writers_seen, strict, limit };
             TransactionChecker::Ualink(Box::new(UalTransactions::new(config, names)))
@@ -57,7 +63,9 @@ impl Judges {
     /// Those that a configuration asks for.
     pub fn new(config: &CapiEndConfig) -> Judges {
         let all_writers_seen = config.all_writers_seen;
-        let coherence = config.coherence.map(|region| PassiveConfig { all_writers_seen, region });
+        let of_cache = (config.transactions == Some(JudgedTransactions::CxlCache)).then(PassiveConfig::default);
+        let coherence = config.coherence.or(of_cache.map(|default| default.region));
+        let coherence = coherence.map(|region| PassiveConfig { all_writers_seen, region });
         Judges {
             dir: config.dir,
             coherence: coherence.map(|config| PassiveMonitor::new(config, vec![LINK.to_owned()])),

@@ -2,6 +2,7 @@
 //! other spelling, bits and bytes, is in [`super::bits`].
 
 use super::hex_of;
+use super::protocol::CapiProtocol;
 use scalepool::forms::{self, FormError, Object, message, number};
 use scalepool::link::nvlink::NvlMessage;
 use scalepool::link::protocol::LinkProtocol;
@@ -32,11 +33,14 @@ pub enum CapiMessage {
     Ualink(TlFlit),
     /// A request or response of UALink.
     UalinkTransfer(Box<Transfer>),
+    /// The bytes of a TLP.
+    Tlp(Vec<u8>),
 }
 
 impl CapiMessage {
     /// Reads the form of a message that an end of this protocol sends.
-    pub fn from_json(protocol: LinkProtocol, form: &Value) -> Result<CapiMessage, FormError> {
+    pub fn from_json(protocol: CapiProtocol, form: &Value) -> Result<CapiMessage, FormError> {
+        let CapiProtocol::Link(protocol) = protocol else { return Ok(CapiMessage::Tlp(tlp(form)?)) };
         Ok(match protocol {
             LinkProtocol::Cxl68 => CapiMessage::Cxl68(cxl68(form)?),
             LinkProtocol::Cxl256(mode) => CapiMessage::Cxl256(mode, cxl256(mode, form)?),
@@ -57,12 +61,13 @@ impl CapiMessage {
             CapiMessage::Nvlink(given) => nvlink_json(given),
             CapiMessage::Ualink(given) => ualink_json(given),
             CapiMessage::UalinkTransfer(given) => ualink_transfer_json(given),
+            CapiMessage::Tlp(bytes) => tlp_json(bytes),
         }
     }
 
     /// What a watcher of a link of CXL has seen; `None` of the other protocols.
-    pub fn seen(protocol: LinkProtocol, message: &Message) -> Option<CapiMessage> {
-        match protocol {
+    pub fn seen(protocol: CapiProtocol, message: &Message) -> Option<CapiMessage> {
+        match protocol.watched()? {
             LinkProtocol::Cxl68 => message.to_cxl68().ok().map(CapiMessage::Cxl68),
             LinkProtocol::Cxl256(mode) => {
                 message.to_cxl256(mode.routing()).ok().map(|message| CapiMessage::Cxl256(mode, message))
@@ -76,6 +81,18 @@ impl CapiMessage {
         transfer_bits(&transfer).map(|_| CapiMessage::UalinkTransfer(transfer))
     }
 
+    /// Whether it is a snoop of CXL.cache (true) or an answer to a device (false); `None` of all others.
+    pub fn is_snoop(&self) -> Option<bool> {
+        use {cxl68::message::Class as Class68, cxl256::Class};
+        match self {
+            CapiMessage::Cxl68(given) if given.class == Class68::H2dReq => Some(true),
+            CapiMessage::Cxl68(given) if given.class == Class68::H2dRsp => Some(false),
+            CapiMessage::Cxl256(_, given) if given.class == Class::H2dReq => Some(true),
+            CapiMessage::Cxl256(_, given) if given.class == Class::H2dRsp => Some(false),
+            _ => None,
+        }
+    }
+
     /// What it says to those who judge messages; `None` of TL flits, and of packets that are none.
     pub fn content(&self) -> Option<WatchedContent> {
         match self {
@@ -83,7 +100,7 @@ impl CapiMessage {
             CapiMessage::Cxl256(mode, given) => Some(WatchedContent::Cxl(Message::from_cxl256(given, mode.routing()))),
             CapiMessage::Nvlink(given) => given.decoded().ok().map(|packet| WatchedContent::Nvlink(Box::new(packet))),
             CapiMessage::UalinkTransfer(given) => Some(WatchedContent::Ualink(given.clone())),
-            CapiMessage::Ualink(_) => None,
+            CapiMessage::Ualink(_) | CapiMessage::Tlp(_) => None,
         }
     }
 }
@@ -328,6 +345,20 @@ fn ualink_transfer_json(given: &Transfer) -> Value {
         form["poisoned"] = given.poisoned.into();
     }
     form
+}
+
+/// A TLP of CXL.io.
+fn tlp(form: &Value) -> Result<Vec<u8>, FormError> {
+    let object = forms::object(form, "message", &["tlp"])?;
+    let bytes = object.get("tlp").ok_or_else(|| FormError::new("message", "no key `tlp`", "the bytes of a TLP"))?;
+    hex_of(bytes, "message.tlp")
+}
+
+/// The same as JSON.
+fn tlp_json(bytes: &[u8]) -> Value {
+    let mut form = Object::new();
+    form.insert("tlp".into(), number::hex(bytes).into());
+    Value::Object(form)
 }
 
 /// A TL flit of UALink.

@@ -1,9 +1,9 @@
 //! Ends of links beside RTL: one handle is one end of a link, or watches one.
 //!
-//! Modelled: the ends of `scalepool::link` for `cxl-68b`, the 256B modes, `nvlink` and `ualink`, as they are; an active handle is the
-//! end itself, a passive one only reads both directions and reports rule ids. Detail: one wire unit a flit clock in each
+//! Modelled: the ends of `scalepool::link` for `cxl-68b`, the 256B modes, `nvlink`, `ualink` and, active only, `cxl-io`, as they are; an
+//! active handle is the end itself, a passive one only reads both directions and reports rule ids. Detail: one wire unit a flit clock in each
 //! direction (68 bytes, 256 bytes, one flit of 16 bytes, 640 bytes). Left out: latency (the caller's steps are the wire), early even
-//! halves of latency-optimised flits, ARB/MUX, CXL.io.
+//! halves of latency-optimised flits, ARB/MUX.
 //!
 //! An active end stands in one of two places. As the peer of the RTL: what the RTL sends is driven, what the end sends is
 //! sampled. As its twin: what the RTL receives is driven, and what the RTL sends is expected, unit by unit.
@@ -20,6 +20,7 @@ mod event;
 pub mod hook;
 mod judges;
 mod message;
+mod protocol;
 pub mod typed;
 mod ualink;
 
@@ -102,9 +103,10 @@ static LINKS: ObjectTable<Link> = ObjectTable::new(3, "link end");
 
 impl Link {
     fn new(config: CapiEndConfig, hooks: Hooks) -> Result<Link, Failure> {
-        let mut part = match config.passive {
-            false => Part::Active(CapiEnd::new(&config)?),
-            true => Part::Passive(EndWatch::new(&config.watch())?),
+        let watched = if config.passive { config.watch() } else { None };
+        let mut part = match watched {
+            None => Part::Active(CapiEnd::new(&config)?),
+            Some(watch) => Part::Passive(EndWatch::new(&watch)?),
         };
         part.attach_hooks(&hooks);
         let (driven, sent, events, seen) = Default::default();
@@ -303,7 +305,8 @@ impl Link {
     }
 }
 
-/// Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`.
+/// Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink`, `ualink`, or for an active end
+/// `cxl-io`: CXL.io alone in 256B flits.
 /// `dir` is the direction in which the end sends: SP_DOWN for a host or an accelerator. `mode` is SP_ACTIVE or
 /// SP_PASSIVE; a passive end sends nothing and only reports broken rules. `config` is a JSON object, or an empty text
 /// for the defaults, which stand in parentheses here:
@@ -325,7 +328,8 @@ impl Link {
 /// * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
 ///   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
 /// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
-///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
+///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
+///   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.
 ///   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
 ///   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends. For any
 ///   end of nvlink it is `nvlink`
@@ -341,7 +345,8 @@ impl Link {
 /// * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 ///   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 ///
-/// `ualink` has only `reaction_flits`, `liveness_flits`, `interleave`, `layer`, `buffers`, `coverage` and the keys of `transactions`. A unit of
+/// `cxl-io` has only `retry_entries`, `timeout_flits`, `selective_nak` and `liveness_flits`. `ualink` has only `reaction_flits`,
+/// `liveness_flits`, `interleave`, `layer`, `buffers`, `coverage` and the keys of `transactions`. A unit of
 /// one byte stands for control flits of ualink: 0 is idle, 1 is a remote fault. An end of ualink sends such units until it is up.
 ///
 /// A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -492,6 +497,8 @@ pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const
 ///   of `ualink.tl_req` or `ualink.tl_rsp`, with `data` (hex of 64 bytes for each beat), `be` (hex of 32 bytes, bit n for byte n of the
 ///   256 bytes around) and `poisoned` (a number, bit n for beat n, whose bytes mean nothing) where it has data. When such a link goes down, all that is open is
 ///   lost, and so is what is queued until it is up again
+/// * cxl-io: `{"tlp":..}` with the bytes of a TLP of flit mode in hex, byte 0 first. At most 64 TLPs of a kind wait; the next one returns
+///   SP_ERR_RANGE
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_send(link: u64, message: *const c_char, message_length: usize) -> i32 {
     call(|| {

@@ -22,7 +22,7 @@ pub const SP_LOWER_HALF: u64 = 1;
 /// It is bytes 32 to 63 of the line.
 pub const SP_UPPER_HALF: u64 = 2;
 /// A message of the 256B modes has metadata, which stands in bits 63:32 beside this bit.
-pub const SP_METADATA: u64 = 1;
+pub const SP_METADATA: u64 = 4;
 
 /// The watched end has broken a rule.
 pub const SP_BY_END: u32 = 0;
@@ -109,6 +109,7 @@ unsafe impl Plain for SpLinkStatus {}
 ///   set if the lower or the upper half is a message. An end with `layer` = `tl` has requests and responses instead: `layout` is that
 ///   of `ualink.tl_req` or `ualink.tl_rsp` and `bits` its bytes, `data` has 64 bytes for each beat, `enables` 32 bytes for a block of
 ///   256, and bit n of `extra` says that beat n is poisoned: its bytes mean nothing.
+/// * cxl-io: `layout` is SP_NO_LAYOUT, `bits` and `enables` have length 0, `extra` is 0, and `data` is a TLP of flit mode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_send_bits(
     link: u64,

@@ -14,6 +14,7 @@
     int interleave = -1; // of ualink
     int liveness_flits = -1; // 0: no limit
     sp_memory_e transactions = SP_MEMORY_NONE; // judges the transactions of CXL.mem
+    bit cache_transactions = 0; // judges those of CXL.cache, with coherence
     bit ualink_transactions = 0; // judges those of ualink; of a passive end
     bit strict = 0; // of ualink: the link keeps strict order
     bit unique_tags = 0;
@@ -63,6 +64,7 @@
       say_number("interleave", interleave);
       say_number("liveness_flits", liveness_flits);
       say_memory("transactions", transactions);
+      if (cache_transactions) say("transactions", "\"cxl-cache\"");
       if (ualink_transactions) say("transactions", "\"ualink\"");
       say_flag("strict", strict);
       say_flag("unique_tags", unique_tags);

@@ -13,8 +13,8 @@
     bit has_half;
   endclass
 
-  // What both ends of CXL.mem have in common: `on_step` goes behind each step of the link end.
-  virtual class sp_cxl_mem_agent;
+  // What agents of CXL have in common: `on_step` goes behind each step of the link end.
+  virtual class sp_cxl_agent;
     sp_link_end link;
     longint unsigned clock;
     bit stopped; // a rule has stopped the link; `reset` begins it anew
@@ -42,6 +42,11 @@
       end
     endfunction
 
+    // Whether a broken rule is one of those that are about messages.
+    protected virtual function bit is_judged(string rule);
+      return rule.substr(0, 3) == "TXN-";
+    endfunction
+
     // Whether the peer has broken a rule of transactions since the last call.
     protected function bit take_events();
       sp_event_t e;
@@ -53,7 +58,7 @@
           stopped = 1;
           on_stop();
         end
-        if (e.by == SP_PEER_BROKE && e.rule.len() > 4 && e.rule.substr(0, 3) == "TXN-") begin
+        if (e.by == SP_PEER_BROKE && e.rule.len() > 4 && is_judged(e.rule)) begin
           found = 1;
           on_broken(e);
         end
@@ -80,7 +85,7 @@
   // A host of CXL.mem: calls that read, write and invalidate lines of memory of the kind HDM-H. Whoever steps the link end calls
   // `on_step` behind each step; the calls wait meanwhile, as many as may be outstanding. Make the end with
   // `transactions = SP_MEMORY_HDM_H`, so that a wrong answer ends its request with SP_ANSWER_BROKEN.
-  class sp_cxl_mem_host extends sp_cxl_mem_agent;
+  class sp_cxl_mem_host extends sp_cxl_agent;
     bit [3:0] ld_id;
     protected bit [15:0] free_tags[$];
     protected bit lost_tags[bit [15:0]]; // of requests that have ended here and may still be answered
@@ -271,7 +276,7 @@
   // A memory of CXL.mem of the kind HDM-H. It answers requests in their order, `latency` flit clocks behind each. Lines are 0 until
   // they are written; there is memory below `size_bytes`, everywhere if that is 0. For a device that is wrong on purpose, override
   // `answer_of`.
-  class sp_cxl_mem_device extends sp_cxl_mem_agent;
+  class sp_cxl_mem_device extends sp_cxl_agent;
     bit [51:0] size_bytes;
     int unsigned latency;
     longint unsigned served; // requests

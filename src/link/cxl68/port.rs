@@ -225,7 +225,9 @@ impl<U: Flit68> LinkEnd for Cxl68End<U> {
                 buffer.after(buffer.wr_ptr(), buffer.modulus() - open).into(),
             );
         }
-        if matches!(self.local().state, Local::LlrReq | Local::LocalIdle) {
+        // Until its own timer has run out, the end waits for what the line may have lost: a RETRY.Req or its RETRY.Ack. From
+        // the second request on it waits for the peer.
+        if matches!(self.local().state, Local::LlrReq | Local::LocalIdle) && self.local().num_retry >= 2 {
             wait(WaitKind::Replay, "", self.eseq().into(), self.eseq().into());
         }
         for class in Class68::ALL {

@@ -292,7 +292,8 @@ async def accelerators_read_and_write_each_other(dut):
 
 @common.test()
 async def gpus_read_and_write_each_other(dut):
-    """The same of NVLink, posted writes among it; the watcher raises what a wrong completer breaks."""
+    """The same of NVLink, posted writes among it; the requester raises what a wrong completer breaks, and the watcher
+    lists it."""
     if protocols(dut) != ("nvlink",):
         return
 

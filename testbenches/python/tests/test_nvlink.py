@@ -49,6 +49,18 @@ class Pairs(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(pair.host.events + pair.device.events, [])
             self.assertGreater(pair.host.end.state()["health"]["crc_errors"], 0)
 
+    async def test_posted_writes_wait_for_the_link(self):
+        async with sp.LinkPair("nvlink", **CONFIG) as pair:
+            requester, most = sp.NvlRequester(pair.host, requester=A, outstanding=4), []
+            completer = sp.NvlCompleter(pair.device)
+            pair.host.on_step.append(lambda: most.append(pair.host.end.state()["health"]["messages_waiting"]["creq0"]))
+            data = bytes(range(256)) * 40
+            await requester.write(0x10000, data, posted=True)
+            await requester.flush()
+            self.assertEqual(await requester.read(0x10000, len(data)), data)
+            self.assertLessEqual(max(most), 5)
+            self.assertGreater(completer.served, 40)
+
     async def test_both_ends_ask_with_the_same_tags(self):
         async with sp.LinkPair("nvlink", **CONFIG) as pair:
             ends, numbers = (pair.host, pair.device), (A, B)

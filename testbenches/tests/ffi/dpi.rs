@@ -250,7 +250,7 @@ fn shim(function: &Function, arguments: &[Argument], structures: &[Structure]) -
         let (kind, text) = if of == "sp_number" { ("numbers", &mut numbers) } else { ("items", &mut items) };
         let empty = u8::from(may_be_empty);
         *text += &format!("    sp_dpi_array {name}_array = sp_dpi_{kind}({name}, {needs}, {empty});\n");
-        *text += &format!("    if ({name}_array.status) return {name}_array.status;\n");
+        *text += &format!("    if ({name}_array.status) return sp_dpi_refused(\"{name}\", &{name}_array);\n");
     };
     for argument in arguments {
         match argument {

@@ -4,6 +4,7 @@
 #include "../c/scalepool.h"
 #include "svdpi.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,13 +40,30 @@ typedef struct {
     int status;
     void *items;
     size_t count;
+    /* Items that it has to have, as a product. */
+    unsigned long long each, times;
 } sp_dpi_array;
+
+/* Says what is wrong with an array, as sp_last_error gives it, and returns its status. */
+static int sp_dpi_refused(const char *name, const sp_dpi_array *array)
+{
+    char text[160];
+    if (array->status == SP_ERR_SHORT)
+        snprintf(text, sizeof text, "%s: found an array of %llu, expected at least %llu times %llu", name,
+                 (unsigned long long)array->count, array->each, array->times);
+    else if (array->status == SP_ERR_ALIGN)
+        snprintf(text, sizeof text, "%s: found an array whose elements do not stand one behind the other, expected one of C", name);
+    else
+        snprintf(text, sizeof text, "%s: found no memory for a copy of %llu numbers", name, (unsigned long long)array->count);
+    sp_set_last_error(text, strlen(text));
+    return array->status;
+}
 
 /* An array that has to have `each` times `times` items; an empty one is null where that is allowed. */
 static sp_dpi_array sp_dpi_array_of(svOpenArrayHandle handle, unsigned long long each, unsigned long long times,
                                     int may_be_empty)
 {
-    sp_dpi_array array = {SP_OK, NULL, 0};
+    sp_dpi_array array = {SP_OK, NULL, 0, each, times};
     int size = svSize(handle, 1);
     array.count = size > 0 ? (size_t)size : 0;
     if (array.count == 0 && may_be_empty) return array;

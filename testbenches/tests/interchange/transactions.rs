@@ -20,12 +20,17 @@ fn transactions_of_systems_are_silent() {
     const DB: &str = "memory = \"hdm-db\"\n";
     const D: &str = "memory = \"hdm-d\"\n";
     const PORT: &[Ends] = &[["accel[1].port[0]", "accel[0].port[0]"]];
+    const PAIR: &[Ends] = &[["dev[0].link", "host.port[0]"], ["dev[1].link", "host.port[1]"]];
+    const CACHE: &str = "of = \"cxl-cache\"\n";
     const SEEN: &str = "all_writers_seen = true\nunique_tags = true\n";
     for (scenario, protocol, links, keys) in [
         ("hdm-db-share", "cxl-256b", SHARE, DB),
         ("hdm-db-fabric", "cxl-256b-pbr", &[["dev[0].link[0]", "switch[0].trunk"]], DB),
         ("bias-flip", "cxl-68b", HOST, D),
         ("bias-flip", "cxl-256b-lopt", HOST, D),
+        ("cxl-cache-pair", "cxl-68b", PAIR, CACHE),
+        ("cxl-cache-pair", "cxl-256b", PAIR, CACHE),
+        ("bias-flip", "cxl-68b", HOST, CACHE),
         ("cxl68-expander", "cxl-68b", MEMORY, SEEN),
         ("cxl68-expander", "cxl-256b", MEMORY, SEEN),
         ("ualink-pair", "ualink", PORT, "all_writers_seen = true\nstrict = true\n"),
@@ -60,28 +65,26 @@ fn transactions_of_systems_are_silent() {
 }
 
 /// All messages of a flit.
-fn messages(bytes: &[u8]) -> Vec<Value> {
-    let answers = FlitDecoder::new("cxl-68b", Dir::Up).expect("a decoder").read(Ok(bytes));
+fn messages(dir: Dir, bytes: &[u8]) -> Vec<Value> {
+    let answers = FlitDecoder::new("cxl-68b", dir).expect("a decoder").read(Ok(bytes));
     let (form, _) = answers.into_iter().next().and_then(Result::ok).expect("a flit");
     let slots = form["slots"].as_array().cloned().unwrap_or_default();
     let all = slots.iter().flat_map(|slot| slot["messages"].as_array().cloned().unwrap_or_default());
     all.filter(|message| message["fields"]["valid"] == 1).collect()
 }
 
-/// The same flit with another tag in its one message, a completion.
-fn with_other_tag(bytes: &[u8]) -> Option<(Vec<u8>, u64)> {
-    let [before] = &messages(bytes)[..] else { return None };
-    if before["layout"] != "cxl68.s2m_ndr" {
-        return None;
-    }
+/// The same flit with another tag in its first message of a layout, which has it in this field; all other messages are the same.
+fn with_other_tag(dir: Dir, bytes: &[u8], layout: &str, field: &str) -> Option<(Vec<u8>, u64)> {
+    let before = messages(dir, bytes);
+    let at = before.iter().position(|message| message["layout"] == layout)?;
     (16..528).rev().find_map(|bit| {
         let mut other = bytes.to_vec();
         other[bit / 8] ^= 1 << (bit % 8);
-        let [after] = &messages(&other)[..] else { return None };
+        let after = messages(dir, &other);
         let mut restored = after.clone();
-        restored["fields"]["tag"] = before["fields"]["tag"].clone();
-        let is_it = restored == *before && after != before;
-        is_it.then(|| Some((other, after["fields"]["tag"].as_u64()?))).flatten()
+        restored.get_mut(at)?["fields"][field] = before[at]["fields"][field].clone();
+        let is_it = restored == before && after != before;
+        is_it.then(|| Some((other, after[at]["fields"][field].as_u64()?))).flatten()
     })
 }
 
@@ -124,9 +127,10 @@ fn a_bit_of_a_tag_is_heard_at_its_flit() {
     // One whose slots stand once in the wave.
     let (seen, other, tag) = of_host
         .find_map(|seen| {
-            let (other, tag) = with_other_tag(&seen.bytes)?;
+            let (other, tag) = with_other_tag(Dir::Up, &seen.bytes, "cxl68.s2m_ndr", "tag")?;
+            let is_alone = messages(Dir::Up, &seen.bytes).len() == 1;
             let is_once = wave.matches(digits(&seen.bytes).trim_start_matches('0')).count() <= 2;
-            (tag >= 0x8000 && is_once).then_some((seen, other, tag))
+            (tag >= 0x8000 && is_once && is_alone).then_some((seen, other, tag))
         })
         .expect("a completion");
     let changed = wave.replace(digits(&seen.bytes).trim_start_matches('0'), digits(&other).trim_start_matches('0'));
@@ -145,6 +149,49 @@ fn a_bit_of_a_tag_is_heard_at_its_flit() {
         assert_eq!((second.0, second.1), (rule, 1), "{found:#?}");
         assert!(second.3.starts_with(words) && second.2 > seen.t_fs, "{found:#?}");
     }
+}
+
+/// A wave of two devices that cache lines of one host, and the map of the link of one of them without CRCs.
+fn caches(keys: &str) -> (String, String) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let vcd = dir.path().join("w.vcd");
+    let set = ["core.accesses=100", "core.lines=4", "link.mode=cxl-68b"];
+    run("cxl-cache-pair", &set, Outputs { vcd: Some(vcd.clone()), ..Outputs::default() });
+    let keys = format!("of = \"cxl-cache\"\n{keys}");
+    let map = judged("cxl-68b", &[["dev[0].link", "host.port[0]"]], "transactions", &keys);
+    (read(&vcd), map.replace(".raw\"\n", ".raw[527:16]\"\nunit_bits = 512\n"))
+}
+
+#[test]
+fn a_bit_of_a_cqid_is_heard_at_its_flit() {
+    let (wave, map) = caches("ends_at_rest = true\n");
+    let whole = inspected(&wave, &map);
+    assert_eq!(broken(&whole), [""; 0]);
+    let mut of_device = whole.seen.iter().filter(|seen| seen.interface == 0 && seen.form.is_some());
+    let (seen, other, cqid) = of_device
+        .find_map(|seen| {
+            let (other, cqid) = with_other_tag(Dir::Down, &seen.bytes, "cxl68.h2d_data", "cqid")?;
+            let [shown, then] = [&seen.bytes, &other].map(|bytes| digits(bytes).trim_start_matches('0').len());
+            let is_once = wave.matches(digits(&seen.bytes).trim_start_matches('0')).count() <= 2;
+            // Bytes of the line stand above the header, so that both numbers have the same digits.
+            (cqid >= 0x800 && is_once && shown == then && shown > 200).then_some((seen, other, cqid))
+        })
+        .expect("data of the host");
+    let changed = wave.replace(digits(&seen.bytes).trim_start_matches('0'), digits(&other).trim_start_matches('0'));
+    assert_ne!(changed, wave);
+    let found = rules(&inspected(&changed, &map));
+    let (rule, interface, t_fs, said) = &found[0];
+    assert_eq!((*rule, *interface), ("TXN-TAG-02", 0), "{found:#?}");
+    // It is told at the flit with the last bytes of the line, the next one at the latest.
+    const FLIT_FS: u64 = 1_062_500;
+    assert!((seen.t_fs..=seen.t_fs + FLIT_FS).contains(t_fs), "{found:#?}");
+    assert!(said.ends_with(&format!("with CQID {cqid:#x}")), "{found:#?}");
+    // The request that it should have answered is used again, or waits at the end.
+    assert!(
+        found[1..].iter().all(|(rule, ..)| ["TXN-TAG-04", "TXN-END-01", "TXN-TAG-02"].contains(rule)),
+        "{found:#?}"
+    );
+    assert!(found.len() > 1, "{found:#?}");
 }
 
 /// A flit of a device whose header says 32 B and that has 48 B of data behind it, as the watcher of the host takes it apart.
@@ -199,6 +246,15 @@ fn maps_of_transactions_that_cannot_be_used_say_why() {
         ),
         (format!("{}unique_tags = true\n", good.replace("cxl-68b", "ualink")), "key `unique_tags`: found true"),
         (format!("{good}memory = \"dram\"\n"), "transactions 0, key `memory`: found `dram`, expected one of"),
+        (format!("{good}of = \"cxl-io\"\n"), "unknown variant `cxl-io`"),
+        (
+            format!("{good}of = \"cxl-cache\"\nunique_tags = true\n"),
+            "transactions 0, key `unique_tags`: found a value, expected `of` = \"cxl-mem\" beside it",
+        ),
+        (
+            format!("{}of = \"cxl-mem\"\n", good.replace("cxl-68b", "ualink")),
+            "transactions 0, key `of`: found a value, expected links of CXL",
+        ),
         (format!("{good}answer_ns = -1\n"), "answer_ns"),
         (format!("{good}tags = 4\n"), "unknown field `tags`"),
     ] {

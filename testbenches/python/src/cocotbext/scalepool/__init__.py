@@ -9,7 +9,8 @@ Without a simulator:
 * `System` is a simulated system; `LinkEnd` is one end of a link, to run beside your RTL; `hooks` has what callbacks at their
   hook points see and answer
 * `CxlMemHost` and `CxlMemDevice` are both ends of CXL.mem as calls, `await host.read(address, 64)`, `UalRequester` and
-  `UalCompleter` both ends of UALink, `NvlRequester` and `NvlCompleter` of NVLink: on the ends of a `LinkPair`, in the place of a
+  `UalCompleter` both ends of UALink, `NvlRequester` and `NvlCompleter` of NVLink, `CxlCacheDevice` and `CxlHome` of CXL.cache, and
+  `CxlIoRoot` is a root complex of CXL.io: on the ends of a `LinkPair`, in the place of a
   component of a system with `SystemLink`, or in a cocotb test on a `CxlLinkPartner`, `UalLinkPartner` or `NvlLinkPartner`
 
 In a cocotb test, for an interface of valid, ready and data, with names as in cocotbext-axi; `Ual..` and `Nvl..` are the
@@ -20,6 +21,7 @@ same for UALink and NVLink:
 * `CxlFlitMonitor` watches an interface, decodes its flits and reports broken rules; it never drives a signal
 * `CxlFlitScoreboard` compares the flits that a monitor sees with those that are expected
 * `CxlLinkPartner` is the model's end of a link on two interfaces, active or passive
+* `AxiStreamBus`, `CreditedFlitBus`, `StateFlitBus` and `Flit68Bus` stand in the place of a `FlitBus` where a core has such an interface
 
 A call that the library refuses raises a `ScalepoolError`; an argument of the wrong type raises a `TypeError`.
 """
@@ -31,6 +33,9 @@ from .agents import FlitSink, FlitSource, bit_flips, random_pauses
 from .arbiter import Arbiter, ArbiterKind
 from .bus import FlitBus
 from .check import Crc, Fec, crc, crc_many, fec_correct, fec_encode
+from .cxl_cache import CxlCacheDevice
+from .cxl_home import CxlHome
+from .cxl_io import CxlIoRoot, IoDvsec, IoFunction, IoRegion
 from .cxl_mem import CxlMemDevice, CxlMemHost
 from .errors import (
     AnswerTimeoutError,
@@ -49,6 +54,7 @@ from .errors import (
     TransactionError,
 )
 from .flit import Decoder, Encoder, Flit
+from .interfaces import AxiStreamBus, CreditedFlitBus, Flit68Bus, JoinedSignal, ReorderedSignal, StateFlitBus, striped
 from .lines import LineMemory, MemoryLines
 from .message import (
     Field,
@@ -101,14 +107,19 @@ __all__ = [
     "AnswerTimeoutError",
     "Arbiter",
     "ArbiterKind",
+    "AxiStreamBus",
     "BusyError",
     "ComparisonError",
     "Crc",
+    "CreditedFlitBus",
+    "CxlCacheDevice",
     "CxlFlitBus",
     "CxlFlitMonitor",
     "CxlFlitScoreboard",
     "CxlFlitSink",
     "CxlFlitSource",
+    "CxlHome",
+    "CxlIoRoot",
     "CxlLinkPartner",
     "CxlMemDevice",
     "CxlMemHost",
@@ -119,6 +130,7 @@ __all__ = [
     "Field",
     "Finding",
     "Flit",
+    "Flit68Bus",
     "FlitBus",
     "FlitMonitor",
     "FlitScoreboard",
@@ -127,6 +139,10 @@ __all__ = [
     "HandleError",
     "InputError",
     "InternalError",
+    "IoDvsec",
+    "IoFunction",
+    "IoRegion",
+    "JoinedSignal",
     "KindError",
     "Layout",
     "LibraryError",
@@ -148,9 +164,11 @@ __all__ = [
     "PairedEnd",
     "PoisonError",
     "RangeError",
+    "ReorderedSignal",
     "RuleError",
     "Sample",
     "ScalepoolError",
+    "StateFlitBus",
     "SteppedLink",
     "System",
     "SystemLink",
@@ -180,4 +198,5 @@ __all__ = [
     "layout",
     "layouts",
     "random_pauses",
+    "striped",
 ]

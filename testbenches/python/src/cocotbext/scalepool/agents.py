@@ -62,7 +62,7 @@ class Agent:
         self.log = logging.getLogger(f"cocotb.{bus.name}")
         self._active_level = int(reset_active_level)
         self._beat_count = bus.beats(self.flit_bytes)
-        self._beat_bytes = self.flit_bytes // self._beat_count
+        self._beat_bytes = len(bus.data) // 8
         self._task = cocotb.start_soon(self._run())
 
     @property
@@ -126,6 +126,11 @@ class _Pausing(Agent):
         self.queue.clear()
 
 
+def _joined(beats: list[int], size: int) -> bytes:
+    """The bytes of some beats of so many bytes, the first one first."""
+    return b"".join(beat.to_bytes(size, "little") for beat in beats)
+
+
 class FlitSource(_Pausing):
     """Sends flits: drives `valid` and `data`, and waits for `ready` if the interface has it.
 
@@ -145,6 +150,7 @@ class FlitSource(_Pausing):
         self.queue_occupancy_limit = 0
         self.sent = 0
         self._beats: deque[int] = deque()
+        self._flit = b""
         self._done = Event()
         self._done.set()
         self._room = Event()
@@ -181,12 +187,13 @@ class FlitSource(_Pausing):
         """Prepares the beats of the next flit."""
         data = self._damaged(self.queue.popleft())
         self._room.set()
+        self._flit = data
         size = self._beat_bytes
         self._beats.extend(int.from_bytes(data[n : n + size], "little") for n in range(0, len(data), size))
 
     async def _run(self) -> None:
         bus, edge, offered = self.bus, RisingEdge(self.clock), False
-        bus.valid.value = 0
+        bus.source_in_reset()
         bus.data.value = 0
         while True:
             await edge
@@ -194,18 +201,21 @@ class FlitSource(_Pausing):
             if self._in_reset():
                 self._beats.clear()
                 offered = False
+                bus.source_in_reset()
             else:
+                bus.clock_source()
                 if offered:
-                    if bus.ready is not None and not bus.ready.value == 1:
+                    if not bus.is_accepted():
                         continue
                     self._beats.popleft()
                     self.sent += not self._beats
-                if not self._beats and self.queue and not paused:
+                may_offer = not paused and bus.may_offer()
+                if not self._beats and self.queue and may_offer:
                     self._load()
-                offered = bool(self._beats) and not paused
+                offered = bool(self._beats) and may_offer
                 if offered:
-                    bus.data.value = self._beats[0]
-            bus.valid.value = int(offered)
+                    bus.offer(self._beats[0], self._beat_count - len(self._beats), self._beat_count, self._flit)
+                bus.drive_valid(offered)
             if self.idle():
                 self._done.set()
 
@@ -252,27 +262,21 @@ class FlitSink(_Pausing):
 
     async def _run(self) -> None:
         bus, edge = self.bus, RisingEdge(self.clock)
-        # An interface without back-pressure is always ready.
-        ready = bus.ready is None
+        ready = False
         beats: list[int] = []
-        if bus.ready is not None:
-            bus.ready.value = 0
+        bus.sink_in_reset()
         while True:
             await edge
             paused = self._paused()
             if self._in_reset():
                 beats.clear()
-                ready = bus.ready is None
-                if bus.ready is not None:
-                    bus.ready.value = 0
+                ready = False
+                bus.sink_in_reset()
                 continue
-            if ready and bus.valid.value == 1:
+            if bus.arrives(ready):
                 beats.append(bus.data.value.to_unsigned())
                 if len(beats) == self._beat_count:
-                    flit = b"".join(beat.to_bytes(self._beat_bytes, "little") for beat in beats)
-                    self.queue.append(self._damaged(flit))
+                    self.queue.append(self._damaged(_joined(beats, self._beat_bytes)[: self.flit_bytes]))
                     beats.clear()
                     self._came.set()
-            if bus.ready is not None:
-                ready = not paused
-                bus.ready.value = int(ready)
+            ready = bus.drive_ready(not paused)

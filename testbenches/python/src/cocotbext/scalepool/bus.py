@@ -50,6 +50,50 @@ class FlitBus:
             raise ValueError(f"{self.name}: found {bits} bits of data, expected {8 * flit_bytes} or a divisor of it in whole bytes")
         return 8 * flit_bytes // bits
 
+    # What a source and a sink do at each edge of the clock. Other interfaces than this one override it (`interfaces`).
+
+    def source_in_reset(self) -> None:
+        """A source is in reset, or begins."""
+        self.valid.value = 0
+
+    def clock_source(self) -> None:
+        """An edge passes outside reset, before anything else of the source."""
+
+    def may_offer(self) -> bool:
+        """Whether a source may drive a new beat behind this edge."""
+        return True
+
+    def offer(self, word: int, number: int, count: int, flit: bytes) -> None:
+        """Drives beat `number` of the `count` beats of a flit."""
+        self.data.value = word
+
+    def is_accepted(self) -> bool:
+        """Whether the beat that is offered is transferred at this edge."""
+        return self.ready is None or bool(self.ready.value == 1)
+
+    def drive_valid(self, valid: bool) -> None:
+        """A beat is offered, or none."""
+        self.valid.value = int(valid)
+
+    def sink_in_reset(self) -> None:
+        """A sink is in reset, or begins."""
+        if self.ready is not None:
+            self.ready.value = 0
+
+    def arrives(self, was_ready: bool) -> bool:
+        """Whether a beat is transferred at this edge, where `was_ready` says what the sink has driven before it."""
+        return (was_ready or self.ready is None) and bool(self.valid.value == 1)
+
+    def drive_ready(self, ready: bool) -> bool:
+        """A sink has room, or pauses; returns whether a beat may arrive at the next edge."""
+        if self.ready is not None:
+            self.ready.value = int(ready)
+        return ready
+
+    def mistake(self, number: int, count: int) -> tuple[str, str, str] | None:
+        """What is wrong beside the data with beat `number` of a flit of `count`: the signal, what was found, what was expected."""
+        return None
+
 
 class _ReadOnly:
     """A signal that can be read and not written."""
@@ -70,5 +114,6 @@ class WatchedBus(FlitBus):
 
     def __init__(self, bus: FlitBus) -> None:
         self.name = bus.name
+        self.beats, self.mistake = bus.beats, bus.mistake  # type: ignore[method-assign]
         self.valid, self.data = _ReadOnly(bus.valid), _ReadOnly(bus.data)
         self.ready = None if bus.ready is None else _ReadOnly(bus.ready)

@@ -25,8 +25,12 @@ from .lines import LINE_BYTES, WHOLE_LINE, LineMemory, MemoryLines, check_mask, 
 from .stepped import SteppedLink
 from .verbs import Completer, Form, OpenRequest, Requester, Wanted, number_of
 
-_FAMILIES = {"cxl-68b": "cxl68", "cxl-256b": "cxl256", "cxl-256b-lopt": "cxl256", "cxl-256b-pbr": "cxlpbr"}
-_HIGHEST_ADDRESS = 1 << 52
+FAMILIES = {"cxl-68b": "cxl68", "cxl-256b": "cxl256", "cxl-256b-lopt": "cxl256", "cxl-256b-pbr": "cxlpbr"}
+"""Family of the layouts of each protocol of CXL."""
+
+HIGHEST_ADDRESS = 1 << 52
+"""Addresses of CXL lie below this one."""
+
 _TAGS = 1 << 16
 
 
@@ -40,7 +44,7 @@ class CxlMemHost(Requester):
     made with that key. The tag of a request that has failed is used again once its answer has come after all.
     """
 
-    _families = _FAMILIES
+    _families = FAMILIES
     _protocols = "CXL"
     _transactions = "hdm-h"
     _layouts_taken = ("s2m_ndr", "s2m_drs")
@@ -54,7 +58,7 @@ class CxlMemHost(Requester):
     async def read(self, address: int, size: int = LINE_BYTES) -> bytes:
         """Reads bytes from an address on. Raises `PoisonError` if a line is poisoned, and `NoMemoryError` if the device
         says that no memory is there."""
-        check_range(address, size, _HIGHEST_ADDRESS)
+        check_range(address, size, HIGHEST_ADDRESS)
         parts = list(pieces(address, size, LINE_BYTES))
         fields = {"opcode": "MemRd", "meta_field": "NoOp"}
         lines = await self._all([Wanted(line, "m2s_req", {**fields, "address": line}) for line, _, _ in parts])
@@ -64,7 +68,7 @@ class CxlMemHost(Requester):
         """Writes bytes from an address on, and returns when all of them are visible. `mask` has a byte for each byte of `data`:
         0 leaves the byte in memory as it is. With `poison` the lines are written as known to be wrong."""
         data = bytes(data)
-        check_range(address, len(data), _HIGHEST_ADDRESS)
+        check_range(address, len(data), HIGHEST_ADDRESS)
         chosen = check_mask(data, mask)
         requests: list[Wanted] = []
         for line, first, end in pieces(address, len(data), LINE_BYTES):
@@ -87,7 +91,7 @@ class CxlMemHost(Requester):
 
     async def invalidate(self, address: int, size: int = LINE_BYTES) -> None:
         """Asks the device for each line of a range, without its data (MemInv)."""
-        check_range(address, size, _HIGHEST_ADDRESS)
+        check_range(address, size, HIGHEST_ADDRESS)
         fields = {"opcode": "MemInv", "meta_field": "NoOp"}
         lines = pieces(address, size, LINE_BYTES)
         await self._all([Wanted(line, "m2s_req", {**fields, "address": line}) for line, _, _ in lines])
@@ -124,7 +128,7 @@ class CxlMemDevice(Completer):
     rule raises `TransactionError` in the task that steps the link. For a device that is wrong on purpose, override `answers`.
     """
 
-    _families = _FAMILIES
+    _families = FAMILIES
     _protocols = "CXL"
     _transactions = "hdm-h"
     _layouts_taken = ("m2s_req", "m2s_rwd")

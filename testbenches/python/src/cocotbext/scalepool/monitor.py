@@ -201,8 +201,11 @@ class FlitMonitor(Agent):
             if ready == 1:
                 offered = None
                 beats.append(word)
+                mistake = bus.mistake(len(beats) - 1, self._beat_count)
+                if mistake is not None:
+                    self._handshake(*mistake)
                 if len(beats) == self._beat_count:
-                    data = b"".join(beat.to_bytes(self._beat_bytes, "little") for beat in beats)
+                    data = b"".join(beat.to_bytes(self._beat_bytes, "little") for beat in beats)[: self.flit_bytes]
                     beats.clear()
                     self._flit(data)
             else:

@@ -20,12 +20,13 @@ touches, rounded outwards to 16 bytes, or for each 128 where bytes are left out.
 completer answers those that have an answer with an error.
 """
 
+from collections import deque
 from collections.abc import Mapping
 
 from .errors import InputError, NoMemoryError, PoisonError, TransactionError
 from .lines import LINE_BYTES, LineMemory, MemoryLines, check_mask, check_range, pieces
 from .model import Event
-from .stepped import SteppedLink
+from .stepped import SteppedLink, Waitable
 from .verbs import Completer, Form, OpenRequest, Requester, Wanted, number_of
 
 _FAMILIES = {"nvlink": "nvlink"}
@@ -82,6 +83,10 @@ class NvlRequester(_Flat, Requester):
         if not 0 <= requester < _REQUESTERS:
             raise InputError(f"requester: found {requester}, expected 0 to {_REQUESTERS - 1}")
         self.requester = requester
+        # Posted writes since the link was asked how many messages wait, at least; the calls that wait for it.
+        self._posted = 0
+        self._most_posted = outstanding
+        self._posting: deque[Waitable] = deque()
         super().__init__(link, outstanding, _TAGS)
 
     async def read(self, address: int, size: int = LINE_BYTES) -> bytes:
@@ -102,8 +107,8 @@ class NvlRequester(_Flat, Requester):
     async def write(
         self, address: int, data: bytes, mask: bytes | None = None, *, poison: bool = False, posted: bool = False
     ) -> None:
-        """Writes bytes from an address on, and returns when all of them are visible, or with `posted` when they are queued: `flush` waits
-        for them. `mask` has a byte for each byte of `data`: 0 leaves the byte in memory as it is. With `poison` the packets are known to be
+        """Writes bytes from an address on, and returns when all of them are visible, or with `posted` when they are queued, of which
+        at most `outstanding` wait for the link: `flush` waits for them. `mask` has a byte for each byte of `data`: 0 leaves the byte in memory as it is. With `poison` the packets are known to be
         wrong."""
         data = bytes(data)
         check_range(address, len(data), _HIGHEST_ADDRESS)
@@ -129,10 +134,34 @@ class NvlRequester(_Flat, Requester):
         if not posted:
             await self._all(wanted)
             return
+        for one in wanted:
+            await self._room_to_post()
+            self._send(self._form(one.layout, {**one.fields, **self._own_fields()}, **one.more))
+
+    async def _room_to_post(self) -> None:
+        """Waits while as many posted writes as may be outstanding wait to be sent. The link is asked behind as many of them only."""
+        while self._posted >= self._most_posted and self._failed is None:
+            self._posted = sum(self.link.end.state()["health"]["messages_waiting"].values())
+            if self._posted >= self._most_posted:
+                turn = self.link.event()
+                self._posting.append(turn)
+                await turn.wait()
         if self._failed is not None:
             raise self._failed
-        for one in wanted:
-            self._send(self._form(one.layout, {**one.fields, **self._own_fields()}, **one.more))
+        self._posted += 1
+
+    def _on_step(self) -> None:
+        super()._on_step()
+        self._wake_posting()
+
+    def _fail(self, error: BaseException) -> None:
+        super()._fail(error)
+        self._posted = 0
+        self._wake_posting()
+
+    def _wake_posting(self) -> None:
+        while self._posting:
+            self._posting.popleft().set()
 
     async def flush(self) -> None:
         """Waits until the posted writes of this requester are visible."""

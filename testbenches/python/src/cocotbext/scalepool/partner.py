@@ -197,9 +197,8 @@ class LinkPartner:
 
     def _is_told(self, event: Event) -> bool:
         """Whether calls on this partner raise what breaks a rule of transactions: as what has come to one of them, or as what it sends."""
-        if not self.takers or not event.violation.rule.startswith("TXN-"):
-            return False
-        return event.by == "end" or any(agent.concerns(event) for agent in self.takers.values())
+        agents = [agent for agent in self.takers.values() if event.violation.rule.startswith(agent.rules_judged)]
+        return bool(agents) and (event.by == "end" or any(agent.concerns(event) for agent in agents))
 
     async def _run(self) -> None:
         edge = RisingEdge(self._clock)

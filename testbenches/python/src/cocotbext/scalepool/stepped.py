@@ -178,8 +178,10 @@ class SystemLink(PairedEnd, _Stepped):
         self.system = system
         self.port = port
         self._arrived: deque[bytes] = deque()
-        self._has_driven = False
+        # Units that were driven and that the system has not begun to send.
+        self._driven = 0
         system.watch(port)
+        system.watch(port, "tx")
 
     async def __aenter__(self) -> "SystemLink":
         self._start()
@@ -191,21 +193,17 @@ class SystemLink(PairedEnd, _Stepped):
         is_going_on = self.system.step()
         while (sample := self.system.sample(self.port)) is not None:
             self._arrived.append(sample.unit)
-        while self._has_room():
+        while self.system.sample(self.port, "tx") is not None:
+            self._driven -= 1
+        # A unit leaves in each flit clock of the system; one waits for the next.
+        while self._driven < 2:
             unit = self._step(self._arrived.popleft() if self._arrived else None)
-            self._has_driven = unit is not None
             if unit is not None:
                 self.system.drive(self.port, unit)
+                self._driven += 1
             if not self._arrived:
                 break
         return is_going_on
-
-    def _has_room(self) -> bool:
-        """Whether the system has begun to send what was driven last: a unit leaves in each of its flit clocks."""
-        if not self._has_driven:
-            return True
-        (port,) = (port for port in self.system.state()["ports"] if port["name"] == self.port)
-        return bool(port["driven"] < 2)
 
     def _step_all(self) -> None:
         self.step()

@@ -59,10 +59,14 @@ class TransactionAgent:
     # Family of the layouts by protocol, what the protocols are called, what the end has to judge, layouts that the agent takes.
     _families: Mapping[str, str] = {}
     _protocols = ""
-    _transactions = ""
+    _transactions: str | None = ""
     _layouts_taken: tuple[str, ...] = ()
+    # Field of a message that has its tag.
+    _tag = "tag"
     # Whether what is open is lost when the link goes down.
     _is_lost_with_the_link = False
+    rules_judged: tuple[str, ...] = ("TXN-",)
+    """Beginnings of the ids of the rules that the agent makes exceptions of."""
 
     def __init__(self, link: SteppedLink) -> None:
         self.link = link
@@ -109,7 +113,8 @@ class TransactionAgent:
 
     def _of_transactions(self, events: list[Event], by: str = "peer") -> list[Event]:
         """Returns the rules of transactions that the other end, or this one, has broken."""
-        return [event for event in events if event.by == by and event.violation.rule.startswith("TXN-") and self.concerns(event)]
+        judged = [event for event in events if event.by == by and event.violation.rule.startswith(self.rules_judged)]
+        return [event for event in judged if self.concerns(event)]
 
     def concerns(self, event: Event) -> bool:
         """Whether a broken rule is about what this agent takes, and not about what another one on the same end does."""
@@ -132,7 +137,7 @@ class TransactionAgent:
             if taker is None:
                 # A rule that such a message breaks says more.
                 for event in self.link.collect():
-                    if event.by == "peer" and event.violation.rule.startswith("TXN-"):
+                    if event.by == "peer" and event.violation.rule.startswith(self.rules_judged):
                         raise error_of(event)
                 raise KindError(f"flit {self.link.received - 1}: found {layout}, expected one of {tuple(self.link.takers)}")
             taker._take(form)
@@ -204,22 +209,26 @@ class Requester(TransactionAgent):
                 raise request.error
         return [request.data for request in begun]
 
-    async def _begin(self, wanted: Wanted) -> OpenRequest:
+    async def _room(self, address: int) -> None:
+        """Waits until a tag is free."""
         while self._failed is None and (self._is_down or not self._free):
             if not self._is_down and not self._open:
                 self._wake()
                 lost = ", ".join(f"{tag:#x}" for tag in sorted(self._lost))
-                raise TransactionError(f"tags {lost}: found no answer to any, expected a free one", None, wanted.address, None)
+                raise TransactionError(f"tags {lost}: found no answer to any, expected a free one", None, address, None)
             turn = self.link.event()
             self._waiting.append(turn)
             await turn.wait()
         if self._failed is not None:
             raise self._failed
+
+    async def _begin(self, wanted: Wanted) -> OpenRequest:
+        await self._room(wanted.address)
         tag = self._free.popleft()
         request = OpenRequest(tag, wanted.address, self.link.event())
         self._open[tag] = request
         try:
-            self._send(self._form(wanted.layout, {**wanted.fields, **self._own_fields(), "tag": tag}, **wanted.more))
+            self._send(self._form(wanted.layout, {**wanted.fields, **self._own_fields(), self._tag: tag}, **wanted.more))
         except BaseException:
             self._close(request)
             raise
@@ -247,7 +256,7 @@ class Requester(TransactionAgent):
         super()._on_step()
 
     def _message(self, form: Form) -> None:
-        tag = self._fields_of(form)["tag"]
+        tag = self._fields_of(form)[self._tag]
         request = self._open.get(tag)
         if request is not None:
             self._answer(request, form)

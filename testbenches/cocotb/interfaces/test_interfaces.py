@@ -1,0 +1,149 @@
+"""The buses of the Python package for interfaces that cores have, each through a loop in RTL, with pauses at both ends."""
+
+import common
+from cocotb.triggers import ClockCycles
+from cocotbext.scalepool import AxiStreamBus, CreditedFlitBus, Flit68Bus, FlitMonitor, FlitSink, FlitSource, StateFlitBus, random_pauses
+from cocotbext.scalepool import striped
+
+OPTIONS = {"reset_active_level": False, "protocol": "cxl-68b"}
+
+
+def flits(draw) -> list[bytes]:
+    return [draw.choice(common.golden("cxl68", "flit_cxl-68b_down")[:80]) for _ in range(common.size(24))]
+
+
+async def through(dut, source_bus, sink_bus, sent: list[bytes], monitored: bool = True):
+    """Sends flits through a loop and returns what has come, and the monitor of what the source drives."""
+    source = FlitSource(source_bus, dut.clk_i, dut.rst_ni, **OPTIONS)
+    sink = FlitSink(sink_bus, dut.clk_i, dut.rst_ni, **OPTIONS)
+    monitor = FlitMonitor(source_bus, dut.clk_i, dut.rst_ni, judges=False, **OPTIONS) if monitored else None
+    source.set_pause_generator(random_pauses(0.3, seed=1))
+    sink.set_pause_generator(random_pauses(0.3, seed=2))
+    await common.start(dut)
+    for flit in sent:
+        source.send_nowait(flit)
+    await source.wait()
+    await ClockCycles(dut.clk_i, 60)
+    source.stop()
+    sink.stop()
+    if monitor is not None:
+        assert monitor.findings == [] and monitor.flits == len(sent), (monitor.findings, monitor.flits)
+        monitor.stop()
+    found = [sink.recv_nowait() for _ in range(sink.count())]
+    dut.rst_ni.value = 0
+    await ClockCycles(dut.clk_i, 2)
+    return found
+
+
+@common.test()
+async def an_axi_stream_keeps_the_rest_of_a_flit(dut):
+    draw = common.draw()
+    sent, users = flits(draw), []
+    source, sink = AxiStreamBus.from_prefix(dut, "s_axis"), AxiStreamBus.from_prefix(dut, "m_axis")
+    source.user = lambda flit: flit[0]
+    # 68 bytes are three beats of 32, the last one with 4.
+    assert source.beats(68) == 3
+    arrives = sink.arrives
+
+    def watched(was_ready):
+        found = arrives(was_ready)
+        if found:
+            users.append((int(dut.m_axis_tkeep.value), int(dut.m_axis_tlast.value), int(dut.m_axis_tuser.value)))
+        return found
+
+    sink.arrives = watched
+    assert await through(dut, source, sink, sent) == sent
+    whole = (1 << 32) - 1
+    assert users == [beat for flit in sent for beat in ((whole, 0, flit[0]), (whole, 0, flit[0]), (0xF, 1, flit[0]))]
+
+
+@common.test()
+async def a_monitor_hears_a_wrong_tlast(dut):
+    class Early(AxiStreamBus):
+        def offer(self, word, number, count, flit):
+            super().offer(word, number, count, flit)
+            self.signals["tlast"].value = int(number == 1)
+
+    source = FlitSource(Early.from_prefix(dut, "s_axis"), dut.clk_i, dut.rst_ni, **OPTIONS)
+    sink = FlitSink(AxiStreamBus.from_prefix(dut, "m_axis"), dut.clk_i, dut.rst_ni, **OPTIONS)
+    monitor = FlitMonitor(AxiStreamBus.from_prefix(dut, "m_axis"), dut.clk_i, dut.rst_ni, judges=False, **OPTIONS)
+    await common.start(dut)
+    source.send_nowait(flits(common.draw())[0])
+    await source.wait()
+    await ClockCycles(dut.clk_i, 10)
+    told = [(finding.violation.at, finding.violation.found, finding.violation.expected) for finding in monitor.findings]
+    assert told == [("tlast", "1", "0x0 in beat 1 of 3"), ("tlast", "0", "0x1 in beat 2 of 3")], told
+    for agent in (source, sink, monitor):
+        agent.stop()
+    dut.rst_ni.value = 0
+    await ClockCycles(dut.clk_i, 2)
+
+
+@common.test()
+async def beats_with_credits_pass_and_none_without(dut):
+    sent = flits(common.draw())
+    source, sink = CreditedFlitBus.from_prefix(dut, "s_cxs"), CreditedFlitBus.from_prefix(dut, "m_cxs")
+    for credits in (1, 8):
+        sink.credits = credits
+        assert await through(dut, source, sink, sent) == sent, credits
+    # A source that does not wait for credits overruns a sink, which says so.
+    sink = CreditedFlitBus.from_prefix(dut, "s_cxs")
+    sink.sink_in_reset()
+    dut.s_cxs_valid.value = 1
+    await ClockCycles(dut.clk_i, 2)
+    try:
+        sink.arrives(True)
+    except AssertionError as error:
+        assert "found a beat without a credit" in str(error), error
+    else:
+        raise AssertionError("a beat without a credit is no error")
+    dut.s_cxs_valid.value = 0
+
+
+@common.test()
+async def data_pass_in_the_state_active_alone(dut):
+    sent = flits(common.draw())
+    source, sink = StateFlitBus.from_prefix(dut, "s_fdi"), StateFlitBus.from_prefix(dut, "m_fdi")
+    assert await through(dut, source, sink, sent) == sent
+    # Nothing is offered before the other side has followed.
+    dut.m_fdi_irdy.value  # it is there
+    sink.sink_in_reset()
+    assert int(dut.m_fdi_state_sts.value) in (0, 1) and not source.may_offer()
+
+
+@common.test()
+async def slots_of_68b_flits_have_their_sides_beside_them(dut):
+    draw = common.draw()
+    sent = flits(draw)
+    source, sink = Flit68Bus.from_prefix(dut, "s_f68"), Flit68Bus.from_prefix(dut, "m_f68")
+    # The core on the way drops what has a wrong CRC and replaces the protocol ID.
+    wrong = [common.flip(draw, flit) for flit in sent[:6]]
+    wrong = [bytes(2) + flit[2:] for flit in wrong if flit[2:66] != b"" and flit[:2] == b"\x55\x55"]
+    good = [flit for flit in sent if flit[:2] == b"\x55\x55"]
+    assert good and wrong
+    found = await through(dut, source, sink, [*good, *wrong], monitored=False)
+    assert found == good, (len(found), len(good))
+
+
+@common.test()
+async def bytes_stand_in_the_order_of_lanes(dut):
+    order = striped(32, 4, [2, 0, 3, 1])
+    sent = flits(common.draw())
+    source = AxiStreamBus.from_prefix(dut, "s_axis", order=order)
+    seen = []
+    plain = AxiStreamBus.from_prefix(dut, "m_axis")
+    arrives = plain.arrives
+
+    def watched(was_ready):
+        found = arrives(was_ready)
+        if found:
+            seen.append(int(dut.m_axis_tdata.value).to_bytes(32, "little"))
+        return found
+
+    plain.arrives = watched
+    await through(dut, source, plain, sent)
+    first = seen[0]
+    # Lane 2 comes first: bytes 2, 6, 10 and so on of the beat, then lanes 0, 3 and 1.
+    assert first == bytes(sent[0][lane + 4 * row] for lane in (2, 0, 3, 1) for row in range(8))
+    sink = AxiStreamBus.from_prefix(dut, "m_axis", order=order)
+    assert await through(dut, source, sink, sent) == sent

@@ -86,7 +86,7 @@ impl Parts {
         )
     }
 
-    fn from_cxl(&self) -> String {
+    fn out_of_cxl(&self) -> String {
         let (gpus, stages) = (gpu(1, 0, self.media), self.stages());
         format!(
             "{HEAD}{gpus}bridge = {{ kind = \"bridge.nvlink\", clock = \"core\", cxl_ports = 0, target_ports = 1, inbound = [{{ base = 0, size = \"1 GiB\" }}], {stages} }}\n\
@@ -175,7 +175,7 @@ fn brg_lat_05_p() {
     let tier_2 = spent(&PARTS.tier_2(1, false), 0);
     let miss = spent(&PARTS.tier_2(2, true), 0);
     let hit = spent(&PARTS.tier_2(2, true), 1);
-    let cxl_peer = spent(&PARTS.from_cxl(), 0);
+    let cxl_peer = spent(&PARTS.out_of_cxl(), 0);
     let table = [
         ("local HBM", "", u128::from(found), [0, u128::from(found), 0]),
         ("XLink peer", "NVLink < 500", peer.total, [peer.bridge, peer.media, peer.links]),
@@ -210,7 +210,7 @@ fn brg_lat_05_p() {
     assert_eq!(uses(&|p| spent(&p.tier_2(1, false), 0)), [2, 1, 1, 2, 1, 1], "tier 2");
     assert_eq!(uses(&|p| spent(&p.tier_2(2, true), 1)), [1, 1, 0, 1, 1, 0], "bridge hit");
     assert_eq!(uses(&|p| spent(&p.tier_2(2, true), 0)), [2, 1, 1, 2, 1, 1], "bridge miss");
-    assert_eq!(uses(&|p| spent(&p.from_cxl(), 0)), [2, 1, 1, 2, 1, 1], "CXL peer");
+    assert_eq!(uses(&|p| spent(&p.out_of_cxl(), 0)), [2, 1, 1, 2, 1, 1], "CXL peer");
     assert_eq!(more(|p| spent(&p.tier_2(2, true), 1), |p| p.cache += by), ns(by), "a hit reads the cache once");
     assert_eq!(PARTS.passed(), 34, "bridge §11");
 }

@@ -4,7 +4,7 @@
 //! cycle of all ports, chosen by an arbiter, and answered when the memory behind them is done, which may be out of order where lines
 //! differ: a fixed latency, banks, DRAM or flash (see [`backend`](scalepool_memory::backend)). What is answered is the business of the
 //! device of the coherence engine ([`HdmH`](scalepool_coherence::mem::HdmH)), the one that the chapter 14 tests judge, over a store with
-//! real bytes, byte enables, codes and poison ([`server`]); a message that is in no row of its table breaks that row's rule and gets no
+//! real bytes, byte enables, codes and poison (`server`); a message that is in no row of its table breaks that row's rule and gets no
 //! answer. HDM decoders make device addresses of system addresses. A patrol reads line after line where nobody asks. Left out: stored meta
 //! values, DevLoad other than light load.
 //!

@@ -71,7 +71,12 @@ pub enum InboundStep {
     /// An entry has ended without an answer.
     Drop(u16),
     /// A transaction has got on; from here on its time counts anew.
-    Advanced(u16),
+    Advanced {
+        /// Its entry.
+        entry: u16,
+        /// The number of this advance, for [`InboundBridge::time_out`].
+        advances: u64,
+    },
     /// A transaction waits for its line, which another one holds.
     Waits {
         /// Its entry.
@@ -295,7 +300,7 @@ impl InboundBridge {
         let advances = self.advances;
         if let Some(transaction) = self.table.get_mut(entry) {
             transaction.advances = advances;
-            out.steps.push(InboundStep::Advanced(entry));
+            out.steps.push(InboundStep::Advanced { entry, advances });
         }
     }
 

@@ -310,8 +310,7 @@ impl InboundModule {
                     self.responses[port].push_back((at.cycle + timing.frame_cycles, entry));
                 }
                 InboundStep::Drop(entry) => self.end(entry, at, || Body::Mark("dropped")),
-                InboundStep::Advanced(entry) => {
-                    let advances = self.bridge.transaction(entry).map_or(0, |transaction| transaction.advances);
+                InboundStep::Advanced { entry, advances } => {
                     self.deadlines.push_back((at.cycle + timing.timeout_cycles, entry, advances));
                 }
                 InboundStep::Waits { entry, holder } => {

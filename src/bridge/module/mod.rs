@@ -441,8 +441,7 @@ impl Bridge {
                     let stored = is_stored.then_some(Effect::Stored(line));
                     self.judge_lines(port, (&copy, &[line]), stored.as_slice(), at);
                 }
-                BridgeStep::Advanced { child } => {
-                    let advances = self.bridge.child_of(child).map_or(0, |child| child.advances);
+                BridgeStep::Advanced { child, advances } => {
                     self.deadlines.push_back((at.cycle + timing.timeout_cycles, child, advances));
                 }
                 BridgeStep::Waits { entry, reason, holder } => {

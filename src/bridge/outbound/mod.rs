@@ -119,6 +119,8 @@ pub enum BridgeStep {
     Advanced {
         /// Which.
         child: ChildId,
+        /// The number of this advance, for [`OutboundBridge::time_out`].
+        advances: u64,
     },
     /// A request waits for another one.
     Waits {
@@ -423,7 +425,7 @@ impl OutboundBridge {
         self.work.push_back(Work::Check(entry));
         for (child, place, operation, class) in places {
             let id = ChildId { entry, child };
-            out.steps.push(BridgeStep::Advanced { child: id });
+            self.gets_on(id, out);
             let table = &self.table;
             let may_join = |holder: ChildId| {
                 let other = table.get(holder.entry).and_then(|t| t.children.get(usize::from(holder.child)));
@@ -547,14 +549,14 @@ impl OutboundBridge {
         self.answered(id, out);
     }
 
-    /// A child gets on, so its time counts anew. The number that says so is never used again: one that counted for each child
-    /// alone let an old deadline end a younger child at the same place too early.
+    /// A child gets on, so its time counts anew. The number that says so is never used again, and 0 is that of a child that has not
+    /// begun: an old deadline would else end a younger child at the same place too early.
     pub(super) fn gets_on(&mut self, id: ChildId, out: &mut BridgeOutput) {
         self.advances += 1;
         let advances = self.advances;
         let Some(child) = self.child(id) else { return };
         child.advances = advances;
-        out.steps.push(BridgeStep::Advanced { child: id });
+        out.steps.push(BridgeStep::Advanced { child: id, advances });
     }
 
     /// An answer has come: if it was the last one, the next step or the end of the child.

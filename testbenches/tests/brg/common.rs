@@ -5,6 +5,7 @@ use scalepool::bridge::cache::data::DataCache;
 use scalepool::bridge::cache::sector::SectorState;
 use scalepool::bridge::outbound::order::BridgeOrder;
 use scalepool::bridge::outbound::request::BridgeRequest;
+use scalepool::bridge::outbound::table::ChildId;
 use scalepool::bridge::outbound::{
     BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig, upli,
 };
@@ -157,6 +158,8 @@ pub struct Bench {
     pub answers: Vec<(usize, Msg<CacheLine>)>,
     /// Responses in their order.
     pub responses: Vec<Transfer>,
+    /// Deadlines that the module would watch: each time that a child got on, with its number.
+    pub deadlines: Vec<(ChildId, u64)>,
     pub findings: Vec<BridgeFinding>,
     /// Addresses from which on there is no memory.
     pub end: u64,
@@ -175,6 +178,7 @@ impl Bench {
             sent: Vec::new(),
             answers: Vec::new(),
             responses: Vec::new(),
+            deadlines: Vec::new(),
             findings: Vec::new(),
             end: u64::MAX,
             held: None,
@@ -267,6 +271,7 @@ impl Bench {
                     self.sent.push((by, port, msg));
                 }
                 BridgeStep::Access { by: Some(by), .. } => accessed.push(by),
+                BridgeStep::Advanced { child, advances } => self.deadlines.push((child, advances)),
                 BridgeStep::Respond { entry } => match &mut self.held {
                     Some(held) => held.push(entry),
                     None => self.respond(entry),

@@ -96,9 +96,8 @@ impl Bench {
                 }
                 InboundStep::Drop(entry) => self.bridge.left(entry),
                 InboundStep::Waits { entry, .. } => self.waiting.push(entry),
-                InboundStep::Advanced(entry) => {
-                    let transaction = self.bridge.transaction(entry).expect("it is open");
-                    self.advances.insert(entry, transaction.advances);
+                InboundStep::Advanced { entry, advances } => {
+                    self.advances.insert(entry, advances);
                 }
                 InboundStep::GoesOn(_) => (),
             }

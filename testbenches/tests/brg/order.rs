@@ -311,6 +311,30 @@ fn brg_tmo_01_n() {
     assert_eq!(rsp(&bench.responses[0]).status, Status::OKAY);
 }
 
+/// A deadline of a request that has ended gives up none that has its entry later, even if neither has sent anything: the first one waited
+/// for its line, the second one waits for its turn, and a write that was given up here would be lost.
+#[test]
+fn a_deadline_ends_with_its_request() {
+    let mut bench = Bench::new(OutboundConfig { entries: FEWEST_ENTRIES, ..config(MN) });
+    let first = [1, 2].map(|source| bench.ask(from(source, write_full(BASE, 1, source as u8))));
+    bench.finish(false);
+    // Entries are used in turn.
+    for n in first.len()..FEWEST_ENTRIES {
+        bench.whole(read(BASE + 256 * n as u64, 16));
+    }
+    let old = std::mem::take(&mut bench.deadlines);
+    let second = [3, 4].map(|value| bench.ask(from(3, write_full(BASE, 1, value))));
+    assert_eq!(second, first);
+    assert!(first.iter().all(|entry| old.iter().any(|(child, _)| child.entry == *entry)));
+    for (child, advances) in old {
+        bench.bridge.time_out(child, advances, &mut bench.out);
+    }
+    bench.collect();
+    bench.finish(false);
+    assert_eq!((bench.bridge.counts().timeouts, bench.bridge.open()), (0, 0));
+    assert_eq!(bench.memory[&OUT].bytes, [4; 64], "the last write");
+}
+
 /// Every channel has entries of its own, however many another one wants.
 #[test]
 fn brg_buf_02_p() {

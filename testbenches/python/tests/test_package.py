@@ -505,9 +505,9 @@ class Systems(unittest.TestCase):
     def test_rules_are_told_apart_by_who_has_broken_them(self):
         host, device = sp.LinkEnd("cxl-68b", "down"), sp.LinkEnd("cxl-68b", "up")
         watcher, came = sp.LinkEnd("cxl-68b", "down", passive=True), []
-        # The properties look at nothing but the events; the buses of a partner need a simulator.
+        # The properties look at nothing but the events and what is waived; the buses of a partner need a simulator.
         found = sp.LinkPartner.__new__(sp.LinkPartner)
-        found.events = []
+        found.events, found._waivers, found._severities = [], {}, {}
         self.assertEqual((found.rules, found.rules_by), ([], {"peer": [], "end": [], "line": []}))
 
         def clock(damages=False):

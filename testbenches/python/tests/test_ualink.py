@@ -236,6 +236,7 @@ class WrongCompleters(unittest.IsolatedAsyncioTestCase):
             ("end", (), True),
         ):
             partner, end = sp.LinkPartner.__new__(sp.LinkPartner), sp.PairedEnd("ualink", "down", **CONFIG)
+            partner._waivers, partner._severities = {}, {}
             for agent in agents:
                 agent(end, accelerator=A)
             # A function of a test is no call that raises.

@@ -131,6 +131,7 @@ pub fn cxl68_simd(payload: &[u8; CXL68_BYTES]) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::samples;
 
     fn payloads() -> impl Iterator<Item = [u8; 64]> {
         let one_hot = (0..512).map(|i| {
@@ -138,15 +139,7 @@ mod tests {
             p[i / 8] = 1 << (i % 8);
             p
         });
-        // A plain 64-bit linear congruential sequence: the values do not matter, that they differ does.
-        let mut x = 1u64;
-        let random = (0..20_000).map(move |_| {
-            core::array::from_fn(|_| {
-                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                (x >> 56) as u8
-            })
-        });
-        one_hot.chain([[0; 64], [0xff; 64]]).chain(random)
+        one_hot.chain([[0; 64], [0xff; 64]]).chain(samples::random(20_000))
     }
 
     #[test]

@@ -338,6 +338,7 @@ pub fn crc6_odd(half: &[u8; ODD_BYTES]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::samples;
 
     fn wire<const N: usize>(crc: u64) -> [u8; N] {
         crc.to_le_bytes()[..N].try_into().expect("N bytes")
@@ -425,21 +426,7 @@ mod tests {
                 assert_eq!((table(m), best(m)), (want, want), "{m:02x?}");
                 assert_eq!(simd.map(|path| path(m).unwrap_or(want)), [want; 2], "GFNI, AVX2: {m:02x?}");
             };
-            for at in 0..N {
-                for value in 0..=255 {
-                    let mut m = [0; N];
-                    m[at] = value;
-                    same(&m);
-                }
-            }
-            let mut x = 1u64;
-            for _ in 0..100_000 {
-                let m = core::array::from_fn(|_| {
-                    x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                    (x >> 56) as u8
-                });
-                same(&m);
-            }
+            samples::thorough(100_000).for_each(|m| same(&m));
         }
         check(crc8_bytewise, crc8_table, [crc8_gfni, crc8_avx2], crc8);
         check(crc6_even_bytewise, crc6_even_table, [crc6_even_gfni, crc6_even_avx2], crc6_even);

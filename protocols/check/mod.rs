@@ -35,6 +35,8 @@ pub mod crc256;
 pub mod fec256;
 mod gf256;
 pub mod pcie;
+#[cfg(test)]
+mod samples;
 pub mod seal256;
 mod simd;
 

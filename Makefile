@@ -53,7 +53,7 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 		in_all_states large_pods mutated_files nothing_wrong_is_delivered router:: sim_lnk_01 ends_of_its_range \
 		counters_equal_the_faults integrity_under_pressure
 	SCALEPOOL_SOAK=20 cargo test --profile $(PROFILE) -p scalepool-testbenches --test coherence -- --nocapture stress drops \
-		named_explorations renaming a_visited_state
+		named_explorations renaming a_visited_state two_lines shapes_by_hand
 	bash testbenches/setup/build.sh dist
 	bash testbenches/setup/profiles.sh $(SCALEPOOL) "$(TARGET)/dist/scalepool"
 	FULL=1 bash testbenches/setup/cosimulate.sh

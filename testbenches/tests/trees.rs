@@ -81,7 +81,7 @@ fn every_built_in_makes_trees() {
             "fabric-vc-router" => 500,
             // Accesses to configuration space come one after the other.
             "cxlio-enumerate" => 20_000,
-            _ => 8_000,
+            _ => 5_000,
         };
         let trees = trees(&trace(scenario.name, &[], Some(cycles)));
         assert_eq!(wrong(&trees), [""; 0], "{}", scenario.name);

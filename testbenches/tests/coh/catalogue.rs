@@ -163,7 +163,7 @@ fn scenario_coh_t06() {
 /// Ten thousand seeds of random delays, each to rest.
 #[test]
 fn scenario_coh_t07() {
-    runs(&[StressProtocol::Cache(3), StressProtocol::HdmDb(3), StressProtocol::HdmD], 10_000, 600_000 * soak());
+    runs(&[StressProtocol::Cache(3), StressProtocol::HdmDb(3), StressProtocol::HdmD], 10_000, 250_000 * soak());
 }
 
 /// Every order of as many things.

@@ -24,7 +24,11 @@ fn what_commutes_is_left_out_and_no_state_is_missed() {
     let names = ["cxl-cache-2", "cxl-cache-2-core", "hdm-db-2", "hdm-db-2-loads"];
     let more = ["hdm-db-memory", "hdm-db-filter", "hdm-db-block", "hdm-db-uio", "hdm-d-poison"];
     for name in names.into_iter().chain(more) {
+        // Without renaming there are as many states again; two have them.
         for symmetry in [false, true] {
+            if !symmetry && !["cxl-cache-2-core", "hdm-db-block"].contains(&name) {
+                continue;
+            }
             let limits = Limits { symmetry, ..QUICK };
             let all = explored(name, &ExplorationScope::default(), limits);
             let less = explored(name, &ExplorationScope::default(), Limits { reduction: true, ..limits });

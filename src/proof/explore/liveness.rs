@@ -344,7 +344,7 @@ mod tests {
     fn graph(states: &[(bool, &[Mv])]) -> Graph {
         let mut graph = Graph::default();
         for (waits, _) in states {
-            graph.push_state(&if *waits { vec![WAIT] } else { Vec::new() }, !waits);
+            graph.push_state(if *waits { &[WAIT] } else { &[] }, !waits);
         }
         for (_, moves) in states {
             graph.begin_moves();

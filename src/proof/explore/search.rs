@@ -4,12 +4,12 @@
 //! number of the move that led to it are kept; the states themselves only for the two levels at work. When nothing is broken
 //! and all states were visited, [`super::liveness`] looks for what never ends; for that all moves are kept too.
 
-use super::expand::{Expander, Expansion, Leads, NewState, Waiting};
+use super::expand::{Expander, Expansion, Leads, NewState, Part, Returned, Waiting};
 use super::graph::Graph;
 use super::liveness::{self, Endless, Lasso};
 use super::memory::resident_bytes;
 use super::system::{AgentWait, ChartStep, ExploredSystem};
-use super::visited::Visited;
+use super::visited::{Numbering, Visited};
 use crate::flows::name;
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::event::CoherenceEvent;
@@ -93,8 +93,19 @@ pub struct ExplorationReport {
 /// A state's parent and the move that led here.
 type Origin = (u32, u16);
 
-/// States that a thread takes at once: a millisecond of work or less, so that none waits long for the last part of a level.
-const PART_STATES: usize = 64;
+/// Most states that a thread takes at once: a few milliseconds of work or less, so that none waits long for the last part of a
+/// level. States that stand side by side lead to the same ones, which two threads would judge twice: parts had better be large.
+const MOST_PART_STATES: usize = 256;
+
+/// Least states of a part.
+const LEAST_PART_STATES: usize = 16;
+
+/// Parts of a level for each thread, at least, as far as it has states for them.
+const PARTS_OF_A_THREAD: usize = 16;
+
+/// How far a thread goes ahead of the first part that is open. What is found there waits until all parts before it have been taken
+/// over, and needs memory.
+const MOST_PARTS_AHEAD: usize = 8;
 
 /// The thread that takes everything over.
 const OWN_THREAD: usize = 0;
@@ -140,6 +151,7 @@ struct Progress<'a, S: ExploredSystem> {
     origins: Vec<Origin>,
     ends: BTreeMap<u32, (String, u64)>,
     graph: Option<Graph>,
+    visited: Numbering<'a>,
     /// States of the next level.
     next: Vec<Waiting<S>>,
     progress: &'a mut dyn FnMut(&ExplorationReport),
@@ -147,7 +159,7 @@ struct Progress<'a, S: ExploredSystem> {
 
 impl<S: ExploredSystem> Progress<'_, S> {
     /// The next number is that of a new state; `false`: the search ends here, with a fault if there is one.
-    fn add(&mut self, mut new: NewState<S>, asleep: Vec<S::Move>, origin: Origin) -> bool {
+    fn add(&mut self, mut new: NewState<S>, waits: &[AgentWait], origin: Origin) -> bool {
         if let Some(event) = new.broken {
             return self.fault(*event, origin);
         }
@@ -157,7 +169,7 @@ impl<S: ExploredSystem> Progress<'_, S> {
             return false;
         }
         if let Some(graph) = &mut self.graph {
-            graph.push_state(&new.waits, new.is_quiescent);
+            graph.push_state(waits, new.is_quiescent);
         }
         self.report.states += 1;
         if self.report.states.is_multiple_of(PROGRESS_STATES) {
@@ -167,7 +179,7 @@ impl<S: ExploredSystem> Progress<'_, S> {
                 return false;
             }
         }
-        self.next.push(new.waiting(asleep));
+        self.next.push(new.waiting());
         self.origins.push(origin);
         true
     }
@@ -181,35 +193,38 @@ impl<S: ExploredSystem> Progress<'_, S> {
     }
 
     /// Takes over what the moves of the states from number `first` on lead to; `false`: the search ends here.
-    fn take(&mut self, first: u32, all: Expansion<S>, visited: &Visited) -> bool {
-        let Expansion { moves, edges, new, faults } = all;
-        let (mut edges, mut new, mut faults) = (edges.into_iter(), new.into_iter(), faults.into_iter());
-        for (number, moves) in (first..).zip(moves) {
+    fn take(&mut self, first: u32, all: &mut Expansion<S>) -> bool {
+        let Expansion { moves, edges, owed, asleep, new, waits, faults, known, .. } = all;
+        let (mut edges, mut owed, mut new, mut faults) =
+            (edges.drain(..), owed.drain(..), new.drain(..), faults.drain(..));
+        let (mut asleep, mut waits) = (asleep.as_slice(), waits.as_slice());
+        for (number, &mut moves) in (first..).zip(moves) {
             if let Some(graph) = &mut self.graph {
                 if graph.is_full() {
                     return false;
                 }
                 graph.begin_moves();
             }
-            for edge in edges.by_ref().take(moves) {
+            for edge in edges.by_ref().take(moves.into()) {
                 self.report.transitions += 1;
                 let origin = (number, edge.ordinal);
-                if let Leads::Broken = edge.leads {
-                    return faults.next().is_none_or(|event| self.fault(event, origin));
-                }
-                let state = match edge.leads {
-                    Leads::New => new.next(),
-                    _ => None,
+                let (place, state) = match edge.leads {
+                    Leads::Broken => return faults.next().is_none_or(|event| self.fault(event, origin)),
+                    Leads::Known(to) => (Err(to), None),
+                    Leads::Found(print) => (self.visited.insert(print), None),
+                    Leads::New(print) => (self.visited.insert(print), new.next()),
                 };
-                let place = visited.insert(edge.print);
                 let (Ok(to) | Err(to)) = place;
                 if let Some(graph) = &mut self.graph {
-                    graph.push_move(to, edge.owed);
+                    graph.push_move(to, owed.next().flatten());
                 }
+                let sleeping = first_of(&mut asleep, edge.asleep);
+                let waiting = first_of(&mut waits, state.as_ref().map_or(0, |state| state.waits));
                 if place.is_err() {
-                    self.again(to, &edge.asleep);
+                    self.again(to, state.as_ref().map_or(sleeping, |state| &state.asleep));
+                    known.extend(state);
                 } else if let Some(state) = state
-                    && !self.add(state, edge.asleep, origin)
+                    && !self.add(state, waiting, origin)
                 {
                     return false;
                 }
@@ -230,8 +245,12 @@ impl<S: ExploredSystem> Progress<'_, S> {
     }
 }
 
-/// Some states of a level, which one thread has made: the how many-th part it is, and the states.
-type Part<S> = (usize, Vec<Waiting<S>>);
+/// Takes the first so many off a list.
+fn first_of<'a, T>(list: &mut &'a [T], count: u16) -> &'a [T] {
+    let (first, rest) = list.split_at(count.into());
+    *list = rest;
+    first
+}
 
 /// Parts of a level that no thread has taken.
 struct Desk<S: ExploredSystem> {
@@ -242,61 +261,83 @@ struct Desk<S: ExploredSystem> {
 struct Parts<S: ExploredSystem> {
     /// By the thread that made them.
     open: Vec<VecDeque<Part<S>>>,
+    /// What goes back to each thread with the next part that it takes.
+    returned: Vec<Returned<S>>,
     /// There will be no more.
     is_closed: bool,
 }
 
 impl<S: ExploredSystem> Parts<S> {
-    /// The next part that the thread has made itself, or else another.
-    fn take(&mut self, thread: usize) -> Option<Part<S>> {
-        self.open[thread].pop_front().or_else(|| self.open.iter_mut().find_map(VecDeque::pop_front))
+    /// The next part that the thread has made itself, or the first of all where that one is too far ahead; with what goes back to
+    /// the thread.
+    fn take(&mut self, thread: usize) -> Option<(Part<S>, Returned<S>)> {
+        let front = |of: usize| self.open[of].front().map(|part| part.number);
+        let (first, of_first) = (0..self.open.len()).filter_map(|of| Some((front(of)?, of))).min()?;
+        let is_near = front(thread).is_some_and(|own| own <= first + MOST_PARTS_AHEAD);
+        let part = self.open[if is_near { thread } else { of_first }].pop_front()?;
+        Some((part, std::mem::take(&mut self.returned[thread])))
     }
 }
 
 impl<S: ExploredSystem> Desk<S> {
     fn new(threads: usize) -> Self {
         let open = (0..threads).map(|_| VecDeque::new()).collect();
-        Self { parts: Mutex::new(Parts { open, is_closed: false }), change: Condvar::new() }
+        let returned = (0..threads).map(|_| Returned::default()).collect();
+        Self { parts: Mutex::new(Parts { open, returned, is_closed: false }), change: Condvar::new() }
     }
 
     fn parts(&self) -> MutexGuard<'_, Parts<S>> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Cuts a level; returns how many parts there are.
-    fn lay_out(&self, level: Vec<Waiting<S>>) -> usize {
-        let mut level = level.into_iter().peekable();
+    /// Cuts a level, with lists from `spare`; returns how many parts there are.
+    fn lay_out(&self, level: usize, states: Vec<Waiting<S>>, spare: &mut Vec<Vec<Waiting<S>>>) -> usize {
         let mut parts = self.parts();
-        let mut count = 0;
-        while let Some(first) = level.next() {
+        let most = states.len() / (parts.open.len() * PARTS_OF_A_THREAD);
+        let most = most.clamp(LEAST_PART_STATES, MOST_PART_STATES);
+        let mut states = states.into_iter().peekable();
+        let mut number = 0;
+        while let Some(first) = states.next() {
             let maker = first.maker();
-            let mut part = vec![first];
-            while part.len() < PART_STATES
-                && let Some(state) = level.next_if(|state| state.maker() == maker)
+            let mut part = spare.pop().unwrap_or_default();
+            part.push(first);
+            while part.len() < most
+                && let Some(state) = states.next_if(|state| state.maker() == maker)
             {
                 part.push(state);
             }
-            parts.open[maker].push_back((count, part));
-            count += 1;
+            parts.open[maker].push_back(Part { level, number, states: part });
+            number += 1;
         }
         drop(parts);
         self.change.notify_all();
-        count
+        number
     }
 
-    fn take(&self, thread: usize) -> Option<Part<S>> {
+    /// What is left of an expansion goes back to those who made it; a list without states to `spare`.
+    fn give_back(&self, mut all: Expansion<S>, spare: &mut Vec<Vec<Waiting<S>>>) {
+        let states = std::mem::take(&mut all.part.states);
+        let mut parts = self.parts();
+        match states.first().map(Waiting::maker) {
+            None => spare.push(states),
+            Some(maker) => parts.returned[maker].states.push(states),
+        }
+        parts.returned[all.thread].expansions.push(all);
+    }
+
+    fn take(&self, thread: usize) -> Option<(Part<S>, Returned<S>)> {
         self.parts().take(thread)
     }
 
     /// The next part, as soon as there is one; `None`: no more.
-    fn wait(&self, thread: usize) -> Option<Part<S>> {
+    fn wait(&self, thread: usize) -> Option<(Part<S>, Returned<S>)> {
         let mut parts = self.parts();
         loop {
             if parts.is_closed {
                 return None;
             }
-            if let Some(part) = parts.take(thread) {
-                return Some(part);
+            if let Some(taken) = parts.take(thread) {
+                return Some(taken);
             }
             parts = self.change.wait(parts).unwrap_or_else(PoisonError::into_inner);
         }
@@ -314,7 +355,7 @@ impl<S: ExploredSystem> Drop for OpenDesk<'_, S> {
 }
 
 /// What a thread has made of a part; nothing: the thread has panicked.
-type Answer<S> = Option<(usize, Expansion<S>)>;
+type Answer<S> = Option<Expansion<S>>;
 
 /// Says so when its thread panics, so that nobody waits for it.
 struct Worker<S: ExploredSystem> {
@@ -331,10 +372,11 @@ impl<S: ExploredSystem> Drop for Worker<S> {
 }
 
 /// Expands parts until there are no more.
-fn work<S: ExploredSystem>(worker: &Worker<S>, limits: Limits, desk: &Desk<S>, visited: &Visited) {
-    let mut expander = Expander::new(limits, worker.thread);
-    while let Some((number, part)) = desk.wait(worker.thread) {
-        if worker.answers.send(Some((number, expander.expand(part, &visited.table())))).is_err() {
+fn work<S: ExploredSystem>(worker: &Worker<S>, (start, limits): (&S, Limits), desk: &Desk<S>, visited: &Visited) {
+    let mut expander = Expander::new(start, limits, worker.thread);
+    while let Some((part, returned)) = desk.wait(worker.thread) {
+        expander.recycle(returned);
+        if worker.answers.send(Some(expander.expand(part, &visited.table()))).is_err() {
             break;
         }
     }
@@ -346,36 +388,38 @@ fn levels<S: ExploredSystem>(
     known: &mut Progress<'_, S>,
     desk: &Desk<S>,
     answers: &Receiver<Answer<S>>,
-    visited: &Visited,
+    (expander, visited): (&mut Expander<S>, &Visited),
 ) -> bool {
-    let mut expander = Expander::new(known.limits, OWN_THREAD);
+    let (mut level, mut spare) = (0, Vec::new());
     while !known.next.is_empty() {
-        let level = std::mem::take(&mut known.next);
-        let mut first = (known.origins.len() - level.len()) as u32;
-        let parts = desk.lay_out(level);
+        let states = std::mem::take(&mut known.next);
+        let mut first = (known.origins.len() - states.len()) as u32;
+        let parts = desk.lay_out(level, states, &mut spare);
+        level += 1;
         let mut done = BTreeMap::new();
         for number in 0..parts {
-            let all = loop {
+            let mut all = loop {
                 for answer in answers.try_iter() {
-                    let Some((number, all)) = answer else { return false };
-                    done.insert(number, all);
+                    let Some(all) = answer else { return false };
+                    done.insert(all.part.number, all);
                 }
                 if let Some(all) = done.remove(&number) {
                     break all;
                 }
-                if let Some((number, part)) = desk.take(OWN_THREAD) {
-                    done.insert(number, expander.expand(part, &visited.table()));
-                } else if let Ok(Some((number, all))) = answers.recv() {
-                    done.insert(number, all);
+                if let Some((part, returned)) = desk.take(OWN_THREAD) {
+                    expander.recycle(returned);
+                    done.insert(part.number, expander.expand(part, &visited.table()));
+                } else if let Ok(Some(all)) = answers.recv() {
+                    done.insert(all.part.number, all);
                 } else {
                     return false;
                 }
             };
-            let states = all.moves.len() as u32;
-            if !known.take(first, all, visited) {
+            if !known.take(first, &mut all) {
                 return false;
             }
-            first += states;
+            first += all.moves.len() as u32;
+            desk.give_back(all, &mut spare);
         }
         known.report.depth += usize::from(!known.next.is_empty());
     }
@@ -387,6 +431,7 @@ fn run<S: ExploredSystem>(
     limits: Limits,
     progress: &mut dyn FnMut(&ExplorationReport),
 ) -> ExplorationReport {
+    let visited = Visited::default();
     let mut known = Progress {
         start,
         limits,
@@ -394,33 +439,34 @@ fn run<S: ExploredSystem>(
         origins: Vec::new(),
         ends: BTreeMap::new(),
         graph: limits.liveness.then(Graph::default),
+        visited: Numbering::new(&visited),
         next: Vec::new(),
         progress,
     };
-    let visited = Visited::default();
-    let (print, new) = Expander::new(limits, OWN_THREAD).begin(start);
-    let _ = visited.insert(print);
+    let mut expander = Expander::new(start, limits, OWN_THREAD);
+    let (print, new, waits) = expander.begin();
+    let _ = known.visited.insert(print);
     if let Some(event) = new.broken {
         known.report.states = 1;
         known.report.violation = Some(way(start, *event, &[], None));
         return known.report;
     }
-    known.add(new, Vec::new(), (0, 0));
+    known.add(new, &waits, (0, 0));
     let desk = Desk::new(limits.threads.max(1));
     let is_whole = std::thread::scope(|scope| {
         let (send, answers) = channel();
         for thread in OWN_THREAD + 1..limits.threads {
             let (worker, desk, visited) = (Worker { thread, answers: send.clone() }, &desk, &visited);
-            scope.spawn(move || work(&worker, limits, desk, visited));
+            scope.spawn(move || work(&worker, (start, limits), desk, visited));
         }
         drop(send);
         let open = OpenDesk(&desk);
-        levels(&mut known, open.0, &answers, &visited)
+        levels(&mut known, open.0, &answers, (&mut expander, &visited))
     });
-    let Progress { mut report, ends, graph, origins, .. } = known;
+    let Progress { mut report, ends, graph, origins, visited: numbering, .. } = known;
     report.frontier = 0;
-    report.kept_bytes =
-        visited.table().bytes() + size_of_val(origins.as_slice()) + graph.as_ref().map_or(0, Graph::bytes);
+    report.kept_bytes = numbering.bytes() + size_of_val(origins.as_slice()) + graph.as_ref().map_or(0, Graph::bytes);
+    drop(numbering);
     drop(visited);
     if report.violation.is_none() {
         report.outcomes = outcomes(ends);

@@ -11,6 +11,7 @@
 //! another, it works on copies ([`ExploredSystem::apart`]); and what is not kept of an [`Expansion`] returns to its maker, which
 //! fills it again.
 
+use super::desk::{Part, Returned};
 use super::fingerprint::{PrintHash, fingerprint};
 use super::search::Limits;
 use super::system::{AgentWait, ExploredSystem, Fairness};
@@ -86,15 +87,6 @@ impl<S: ExploredSystem> NewState<S> {
 /// What a fair run owes a move, with its action; `None`: nothing.
 pub(super) type Owed = Option<(Fairness, u128)>;
 
-/// Some states of a level, which one thread has made.
-pub(super) struct Part<S: ExploredSystem> {
-    /// How many levels stand before its own.
-    pub level: usize,
-    /// How many parts of its level stand before it.
-    pub number: usize,
-    pub states: Vec<Waiting<S>>,
-}
-
 /// What the moves of the states of a part lead to, in order.
 pub(super) struct Expansion<S: ExploredSystem> {
     /// The thread that made it.
@@ -122,20 +114,6 @@ impl<S: ExploredSystem> Expansion<S> {
         part.states.clear();
         (moves.clear(), edges.clear(), owed.clear(), asleep.clear());
         (new.clear(), waits.clear(), faults.clear(), known.clear());
-    }
-}
-
-/// What goes back to the thread that has made it.
-pub(super) struct Returned<S: ExploredSystem> {
-    /// States that another thread has expanded.
-    pub states: Vec<Vec<Waiting<S>>>,
-    /// Expansions that have been taken over.
-    pub expansions: Vec<Expansion<S>>,
-}
-
-impl<S: ExploredSystem> Default for Returned<S> {
-    fn default() -> Self {
-        Self { states: Vec::new(), expansions: Vec::new() }
     }
 }
 

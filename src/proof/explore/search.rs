@@ -4,8 +4,10 @@
 //! number of the move that led to it are kept; the states themselves only for the two levels at work. When nothing is broken
 //! and all states were visited, [`super::liveness`] looks for what never ends; for that all moves are kept too.
 
-use super::expand::{Expander, Expansion, Leads, NewState, Part, Returned, Waiting};
+use super::desk::{Desk, OpenDesk};
+use super::expand::{Expander, Expansion, Leads, NewState};
 use super::graph::Graph;
+use super::level::Level;
 use super::liveness::{self, Endless, Lasso};
 use super::memory::resident_bytes;
 use super::system::{AgentWait, ChartStep, ExploredSystem};
@@ -13,9 +15,8 @@ use super::visited::{Numbering, Visited};
 use crate::flows::name;
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::event::CoherenceEvent;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Where the search ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,20 +94,6 @@ pub struct ExplorationReport {
 /// A state's parent and the move that led here.
 type Origin = (u32, u16);
 
-/// Most states that a thread takes at once: a few milliseconds of work or less, so that none waits long for the last part of a
-/// level. States that stand side by side lead to the same ones, which two threads would judge twice: parts had better be large.
-const MOST_PART_STATES: usize = 256;
-
-/// Least states of a part.
-const LEAST_PART_STATES: usize = 16;
-
-/// Parts of a level for each thread, at least, as far as it has states for them.
-const PARTS_OF_A_THREAD: usize = 16;
-
-/// How far a thread goes ahead of the first part that is open. What is found there waits until all parts before it have been taken
-/// over, and needs memory.
-const MOST_PARTS_AHEAD: usize = 8;
-
 /// The thread that takes everything over.
 const OWN_THREAD: usize = 0;
 
@@ -153,7 +140,7 @@ struct Progress<'a, S: ExploredSystem> {
     graph: Option<Graph>,
     visited: Numbering<'a>,
     /// States of the next level.
-    next: Vec<Waiting<S>>,
+    next: Level<S>,
     progress: &'a mut dyn FnMut(&ExplorationReport),
 }
 
@@ -239,8 +226,9 @@ impl<S: ExploredSystem> Progress<'_, S> {
             *paths += 1;
         }
         let first = self.origins.len() - self.next.len();
-        if let Some(place) = (to as usize).checked_sub(first) {
-            self.next[place].reached_again(asleep);
+        let place = (to as usize).checked_sub(first).filter(|_| self.limits.reduction);
+        if let Some(state) = place.and_then(|place| self.next.get_mut(place)) {
+            state.reached_again(asleep);
         }
     }
 }
@@ -250,108 +238,6 @@ fn first_of<'a, T>(list: &mut &'a [T], count: u16) -> &'a [T] {
     let (first, rest) = list.split_at(count.into());
     *list = rest;
     first
-}
-
-/// Parts of a level that no thread has taken.
-struct Desk<S: ExploredSystem> {
-    parts: Mutex<Parts<S>>,
-    change: Condvar,
-}
-
-struct Parts<S: ExploredSystem> {
-    /// By the thread that made them.
-    open: Vec<VecDeque<Part<S>>>,
-    /// What goes back to each thread with the next part that it takes.
-    returned: Vec<Returned<S>>,
-    /// There will be no more.
-    is_closed: bool,
-}
-
-impl<S: ExploredSystem> Parts<S> {
-    /// The next part that the thread has made itself, or the first of all where that one is too far ahead; with what goes back to
-    /// the thread.
-    fn take(&mut self, thread: usize) -> Option<(Part<S>, Returned<S>)> {
-        let front = |of: usize| self.open[of].front().map(|part| part.number);
-        let (first, of_first) = (0..self.open.len()).filter_map(|of| Some((front(of)?, of))).min()?;
-        let is_near = front(thread).is_some_and(|own| own <= first + MOST_PARTS_AHEAD);
-        let part = self.open[if is_near { thread } else { of_first }].pop_front()?;
-        Some((part, std::mem::take(&mut self.returned[thread])))
-    }
-}
-
-impl<S: ExploredSystem> Desk<S> {
-    fn new(threads: usize) -> Self {
-        let open = (0..threads).map(|_| VecDeque::new()).collect();
-        let returned = (0..threads).map(|_| Returned::default()).collect();
-        Self { parts: Mutex::new(Parts { open, returned, is_closed: false }), change: Condvar::new() }
-    }
-
-    fn parts(&self) -> MutexGuard<'_, Parts<S>> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Cuts a level, with lists from `spare`; returns how many parts there are.
-    fn lay_out(&self, level: usize, states: Vec<Waiting<S>>, spare: &mut Vec<Vec<Waiting<S>>>) -> usize {
-        let mut parts = self.parts();
-        let most = states.len() / (parts.open.len() * PARTS_OF_A_THREAD);
-        let most = most.clamp(LEAST_PART_STATES, MOST_PART_STATES);
-        let mut states = states.into_iter().peekable();
-        let mut number = 0;
-        while let Some(first) = states.next() {
-            let maker = first.maker();
-            let mut part = spare.pop().unwrap_or_default();
-            part.push(first);
-            while part.len() < most
-                && let Some(state) = states.next_if(|state| state.maker() == maker)
-            {
-                part.push(state);
-            }
-            parts.open[maker].push_back(Part { level, number, states: part });
-            number += 1;
-        }
-        drop(parts);
-        self.change.notify_all();
-        number
-    }
-
-    /// What is left of an expansion goes back to those who made it; a list without states to `spare`.
-    fn give_back(&self, mut all: Expansion<S>, spare: &mut Vec<Vec<Waiting<S>>>) {
-        let states = std::mem::take(&mut all.part.states);
-        let mut parts = self.parts();
-        match states.first().map(Waiting::maker) {
-            None => spare.push(states),
-            Some(maker) => parts.returned[maker].states.push(states),
-        }
-        parts.returned[all.thread].expansions.push(all);
-    }
-
-    fn take(&self, thread: usize) -> Option<(Part<S>, Returned<S>)> {
-        self.parts().take(thread)
-    }
-
-    /// The next part, as soon as there is one; `None`: no more.
-    fn wait(&self, thread: usize) -> Option<(Part<S>, Returned<S>)> {
-        let mut parts = self.parts();
-        loop {
-            if parts.is_closed {
-                return None;
-            }
-            if let Some(taken) = parts.take(thread) {
-                return Some(taken);
-            }
-            parts = self.change.wait(parts).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-/// The desk of a search that goes on. Threads that wait at it end with the search, however it ends.
-struct OpenDesk<'a, S: ExploredSystem>(&'a Desk<S>);
-
-impl<S: ExploredSystem> Drop for OpenDesk<'_, S> {
-    fn drop(&mut self) {
-        self.0.parts().is_closed = true;
-        self.0.change.notify_all();
-    }
 }
 
 /// What a thread has made of a part; nothing: the thread has panicked.
@@ -390,11 +276,10 @@ fn levels<S: ExploredSystem>(
     answers: &Receiver<Answer<S>>,
     (expander, visited): (&mut Expander<S>, &Visited),
 ) -> bool {
-    let (mut level, mut spare) = (0, Vec::new());
+    let mut level = 0;
     while !known.next.is_empty() {
-        let states = std::mem::take(&mut known.next);
-        let mut first = (known.origins.len() - states.len()) as u32;
-        let parts = desk.lay_out(level, states, &mut spare);
+        let mut first = (known.origins.len() - known.next.len()) as u32;
+        let parts = desk.lay_out(level, &mut known.next);
         level += 1;
         let mut done = BTreeMap::new();
         for number in 0..parts {
@@ -419,7 +304,7 @@ fn levels<S: ExploredSystem>(
                 return false;
             }
             first += all.moves.len() as u32;
-            desk.give_back(all, &mut spare);
+            desk.give_back(all, &mut known.next);
         }
         known.report.depth += usize::from(!known.next.is_empty());
     }
@@ -440,7 +325,7 @@ fn run<S: ExploredSystem>(
         ends: BTreeMap::new(),
         graph: limits.liveness.then(Graph::default),
         visited: Numbering::new(&visited),
-        next: Vec::new(),
+        next: Level::new(),
         progress,
     };
     let mut expander = Expander::new(start, limits, OWN_THREAD);

@@ -112,8 +112,14 @@ impl<S: ExploredSystem> Expansion<S> {
     fn clear(&mut self) {
         let Self { thread: _, part, moves, edges, owed, asleep, new, waits, faults, known } = self;
         part.states.clear();
-        (moves.clear(), edges.clear(), owed.clear(), asleep.clear());
-        (new.clear(), waits.clear(), faults.clear(), known.clear());
+        moves.clear();
+        edges.clear();
+        owed.clear();
+        asleep.clear();
+        new.clear();
+        waits.clear();
+        faults.clear();
+        known.clear();
     }
 }
 

@@ -358,7 +358,7 @@ fn run<S: ExploredSystem>(
     }
     if is_whole {
         report.complete = true;
-        let lasso = graph.and_then(|graph| liveness::find(&graph));
+        let lasso = graph.and_then(|graph| liveness::find(&graph, limits.threads));
         report.violation = lasso.map(|lasso| endless(start, &lasso, &origins));
     }
     report

@@ -28,6 +28,16 @@ impl<T> Content<T> {
 }
 
 impl<T> SharedState<T> {
+    /// An equal value that nobody shares.
+    #[must_use]
+    pub fn apart(&self) -> Self
+    where
+        T: Clone,
+    {
+        let Content { value, print, form } = &*self.0;
+        Self(Arc::new(Content { value: value.clone(), print: print.clone(), form: form.clone() }))
+    }
+
     /// What `form` makes of the value, made once. It has to be the same function at each call.
     pub fn form(&self, form: impl FnOnce(&T) -> u128) -> u128 {
         *self.0.form.get_or_init(|| form(&self.0.value))

@@ -3,8 +3,8 @@
 use super::coherence::{Domains, domains, joined};
 use super::design::System;
 use super::kind::{
-    Carried, Clocks, ComponentNode, ExternalComponent, LinkEndSite, LinkSite, NodeError, NodeLedger, PortRole, Shared,
-    Site,
+    Carried, Clocks, CoherenceProtocol, ComponentNode, ExternalComponent, LinkEndSite, LinkSite, NodeError, NodeLedger,
+    PortRole, Shared, Site,
 };
 use super::measured::{ComponentMeasured, Ending, LinkMeasured, Measure, MeasureLink};
 use super::{memory_map, neighbours, outside};
@@ -254,7 +254,8 @@ pub enum AssemblyError {
     },
 }
 
-/// Whether the cores of a system can run a litmus program: all of its lines have one home, and its cores one clock.
+/// Whether the cores of a system can run a litmus program: all of its lines have one home, and its cores one clock. Exclusive accesses
+/// need CXL.cache: who owns a line of HDM for a store gives it up only behind that store, so a store exclusive could not fail there.
 ///
 /// # Errors
 /// What keeps them from it.
@@ -277,6 +278,18 @@ fn fits(system: &System, runs: &LitmusRuns) -> Result<(), AssemblyError> {
     let clocks: BTreeSet<usize> = cores.iter().map(|n| acting(*n).clock).collect();
     if clocks.len() > 1 {
         return refused(format!("cores on {} clocks", clocks.len()), "one clock for all cores".to_owned());
+    }
+    if runs.program().threads.iter().flatten().any(|access| access.exclusive.is_some()) {
+        for (component, port, name) in &home.holders {
+            let role = acting(*component).ports[*port].decl.role;
+            if role.coherence() != Some(CoherenceProtocol::Cache) {
+                let found = format!("exclusive accesses where {name} is a {}", role.name());
+                return refused(
+                    found,
+                    "devices of CXL.cache alone, over whose lines a store exclusive may fail".to_owned(),
+                );
+            }
+        }
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! second one: with n states the chance is below n²/2¹²⁹, for ten million states about 10⁻²⁵, so it is sound for
 //! any practical end. The function is fixed, so that a run counts the same states everywhere.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// Two independent multiply-and-fold lanes over 64-bit words.
 struct Fold {
@@ -71,4 +71,25 @@ pub fn fingerprint(state: &impl Hash) -> u128 {
     state.hash(&mut fold);
     fold.word(0xa409_3822_299f_31d0);
     u128::from(fold.a) << 64 | u128::from(fold.b)
+}
+
+/// Places of fingerprints in a table of the library: they are spread already.
+pub(super) type PrintHash = BuildHasherDefault<Spread>;
+
+/// The low half of a fingerprint.
+#[derive(Default)]
+pub(super) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = fingerprint(&bytes) as u64;
+    }
+
+    fn write_u128(&mut self, print: u128) {
+        self.0 = print as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }

@@ -7,6 +7,7 @@
 //! search, and both questions take 7 % of its time.
 
 use super::system::{AgentWait, Fairness};
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
@@ -22,13 +23,16 @@ struct Numbered<T> {
 }
 
 impl<T: Clone + Eq + Hash> Numbered<T> {
-    fn number(&mut self, value: &T) -> u32 {
+    fn number<Q: ToOwned<Owned = T> + Eq + Hash + ?Sized>(&mut self, value: &Q) -> u32
+    where
+        T: Borrow<Q>,
+    {
         if let Some(&number) = self.numbers.get(value) {
             return number;
         }
         let number = self.values.len() as u32;
-        self.numbers.insert(value.clone(), number);
-        self.values.push(value.clone());
+        self.numbers.insert(value.to_owned(), number);
+        self.values.push(value.to_owned());
         number
     }
 }
@@ -59,7 +63,7 @@ pub(super) struct Graph {
 
 impl Graph {
     /// The next state, as the search finds it.
-    pub fn push_state(&mut self, waits: &Vec<AgentWait>, quiescent: bool) {
+    pub fn push_state(&mut self, waits: &[AgentWait], quiescent: bool) {
         let set = self.sets.number(waits);
         self.waits.push(set);
         self.quiescent.push(quiescent);

@@ -58,9 +58,17 @@ pub(super) struct Lasso {
     pub round: Vec<u16>,
 }
 
-/// What does not end, the work as a whole first.
-pub(super) fn find(graph: &Graph) -> Option<Lasso> {
-    endless_work(graph).or_else(|| endless_wait(graph))
+/// What does not end, the work as a whole first. With several threads both questions are asked at once.
+pub(super) fn find(graph: &Graph, threads: usize) -> Option<Lasso> {
+    if threads < 2 {
+        return endless_work(graph).or_else(|| endless_wait(graph));
+    }
+    std::thread::scope(|scope| {
+        let wait = scope.spawn(|| endless_wait(graph));
+        let work = endless_work(graph);
+        let wait = wait.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        work.or(wait)
+    })
 }
 
 /// A state without a way to quiescence: of those components that lead nowhere else, the first one that the search found.
@@ -344,7 +352,7 @@ mod tests {
     fn graph(states: &[(bool, &[Mv])]) -> Graph {
         let mut graph = Graph::default();
         for (waits, _) in states {
-            graph.push_state(&if *waits { vec![WAIT] } else { Vec::new() }, !waits);
+            graph.push_state(if *waits { &[WAIT] } else { &[] }, !waits);
         }
         for (_, moves) in states {
             graph.begin_moves();
@@ -355,6 +363,13 @@ mod tests {
 
     fn endless(graph: &Graph) -> (Option<u32>, Option<u32>) {
         (endless_work(graph).map(|l| l.state), endless_wait(graph).map(|l| l.state))
+    }
+
+    /// With one thread and with two.
+    fn found(graph: &Graph) -> Option<Lasso> {
+        let one = find(graph, 1);
+        assert_eq!(find(graph, 2), one);
+        one
     }
 
     const SWAP: Option<(Fairness, u128)> = Some((Fairness::Strong, 1));
@@ -368,7 +383,7 @@ mod tests {
         // Nothing else: both questions find it.
         let only = graph(&[(false, &[(1, None)]), (true, &[(2, SWAP)]), (true, &[(1, BACK)])]);
         assert_eq!(endless(&only), (Some(1), Some(1)));
-        let lasso = find(&only).expect("a lasso");
+        let lasso = found(&only).expect("a lasso");
         assert_eq!((lasso.endless, lasso.round), (Endless::Work, vec![0, 0]));
         // The store can be made, but nothing says that it is.
         let may = graph(&[(false, &[(1, None)]), (true, &[(2, SWAP), (0, None)]), (true, &[(1, BACK)])]);
@@ -376,7 +391,7 @@ mod tests {
         // Only while the line is here: a core that is late each time makes it never.
         let late = graph(&[(false, &[(1, None)]), (true, &[(2, SWAP), (0, WEAK)]), (true, &[(1, BACK)])]);
         assert_eq!(endless(&late), (None, Some(1)));
-        assert_eq!(find(&late).expect("a lasso").round, [0, 0]);
+        assert_eq!(found(&late).expect("a lasso").round, [0, 0]);
         // At any time: it is made.
         let free = graph(&[(false, &[(1, None)]), (true, &[(2, SWAP), (0, WEAK)]), (true, &[(1, BACK), (0, WEAK)])]);
         assert_eq!(endless(&free), (None, None));
@@ -390,7 +405,7 @@ mod tests {
     fn a_wait_in_which_nothing_more_happens() {
         let dead = graph(&[(false, &[(1, None)]), (true, &[])]);
         assert_eq!(endless(&dead), (Some(1), Some(1)));
-        assert!(find(&dead).expect("a lasso").round.is_empty());
+        assert!(found(&dead).expect("a lasso").round.is_empty());
         let optional = graph(&[(false, &[(1, None)]), (true, &[(0, None)])]);
         assert_eq!(endless(&optional), (None, Some(1)));
         let owed = graph(&[(false, &[(1, None)]), (true, &[(0, WEAK)])]);

@@ -6,10 +6,12 @@
 //! [`named`] has the explorations that can be asked for by name, [`options`] what may be set in them, [`killers`] what each
 //! missing rule is found by.
 
+mod desk;
 mod expand;
 pub mod fingerprint;
 mod graph;
 pub mod killers;
+mod level;
 pub mod liveness;
 mod memory;
 pub mod named;

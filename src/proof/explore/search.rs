@@ -4,18 +4,19 @@
 //! number of the move that led to it are kept; the states themselves only for the two levels at work. When nothing is broken
 //! and all states were visited, [`super::liveness`] looks for what never ends; for that all moves are kept too.
 
-use super::expand::{Expander, Expansion, Leads, NewState, Waiting};
+use super::desk::{Desk, OpenDesk};
+use super::expand::{Expander, Expansion, Leads, NewState};
 use super::graph::Graph;
+use super::level::Level;
 use super::liveness::{self, Endless, Lasso};
 use super::memory::resident_bytes;
 use super::system::{AgentWait, ChartStep, ExploredSystem};
-use super::visited::Visited;
+use super::visited::{Numbering, Visited};
 use crate::flows::name;
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::event::CoherenceEvent;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Where the search ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,9 +94,6 @@ pub struct ExplorationReport {
 /// A state's parent and the move that led here.
 type Origin = (u32, u16);
 
-/// States that a thread takes at once: a millisecond of work or less, so that none waits long for the last part of a level.
-const PART_STATES: usize = 64;
-
 /// The thread that takes everything over.
 const OWN_THREAD: usize = 0;
 
@@ -140,14 +138,15 @@ struct Progress<'a, S: ExploredSystem> {
     origins: Vec<Origin>,
     ends: BTreeMap<u32, (String, u64)>,
     graph: Option<Graph>,
+    visited: Numbering<'a>,
     /// States of the next level.
-    next: Vec<Waiting<S>>,
+    next: Level<S>,
     progress: &'a mut dyn FnMut(&ExplorationReport),
 }
 
 impl<S: ExploredSystem> Progress<'_, S> {
     /// The next number is that of a new state; `false`: the search ends here, with a fault if there is one.
-    fn add(&mut self, mut new: NewState<S>, asleep: Vec<S::Move>, origin: Origin) -> bool {
+    fn add(&mut self, mut new: NewState<S>, waits: &[AgentWait], origin: Origin) -> bool {
         if let Some(event) = new.broken {
             return self.fault(*event, origin);
         }
@@ -157,7 +156,7 @@ impl<S: ExploredSystem> Progress<'_, S> {
             return false;
         }
         if let Some(graph) = &mut self.graph {
-            graph.push_state(&new.waits, new.is_quiescent);
+            graph.push_state(waits, new.is_quiescent);
         }
         self.report.states += 1;
         if self.report.states.is_multiple_of(PROGRESS_STATES) {
@@ -167,7 +166,7 @@ impl<S: ExploredSystem> Progress<'_, S> {
                 return false;
             }
         }
-        self.next.push(new.waiting(asleep));
+        self.next.push(new.waiting());
         self.origins.push(origin);
         true
     }
@@ -181,35 +180,38 @@ impl<S: ExploredSystem> Progress<'_, S> {
     }
 
     /// Takes over what the moves of the states from number `first` on lead to; `false`: the search ends here.
-    fn take(&mut self, first: u32, all: Expansion<S>, visited: &Visited) -> bool {
-        let Expansion { moves, edges, new, faults } = all;
-        let (mut edges, mut new, mut faults) = (edges.into_iter(), new.into_iter(), faults.into_iter());
-        for (number, moves) in (first..).zip(moves) {
+    fn take(&mut self, first: u32, all: &mut Expansion<S>) -> bool {
+        let Expansion { moves, edges, owed, asleep, new, waits, faults, known, .. } = all;
+        let (mut edges, mut owed, mut new, mut faults) =
+            (edges.drain(..), owed.drain(..), new.drain(..), faults.drain(..));
+        let (mut asleep, mut waits) = (asleep.as_slice(), waits.as_slice());
+        for (number, &mut moves) in (first..).zip(moves) {
             if let Some(graph) = &mut self.graph {
                 if graph.is_full() {
                     return false;
                 }
                 graph.begin_moves();
             }
-            for edge in edges.by_ref().take(moves) {
+            for edge in edges.by_ref().take(moves.into()) {
                 self.report.transitions += 1;
                 let origin = (number, edge.ordinal);
-                if let Leads::Broken = edge.leads {
-                    return faults.next().is_none_or(|event| self.fault(event, origin));
-                }
-                let state = match edge.leads {
-                    Leads::New => new.next(),
-                    _ => None,
+                let (place, state) = match edge.leads {
+                    Leads::Broken => return faults.next().is_none_or(|event| self.fault(event, origin)),
+                    Leads::Known(to) => (Err(to), None),
+                    Leads::Found(print) => (self.visited.insert(print), None),
+                    Leads::New(print) => (self.visited.insert(print), new.next()),
                 };
-                let place = visited.insert(edge.print);
                 let (Ok(to) | Err(to)) = place;
                 if let Some(graph) = &mut self.graph {
-                    graph.push_move(to, edge.owed);
+                    graph.push_move(to, owed.next().flatten());
                 }
+                let sleeping = first_of(&mut asleep, edge.asleep);
+                let waiting = first_of(&mut waits, state.as_ref().map_or(0, |state| state.waits));
                 if place.is_err() {
-                    self.again(to, &edge.asleep);
+                    self.again(to, state.as_ref().map_or(sleeping, |state| &state.asleep));
+                    known.extend(state);
                 } else if let Some(state) = state
-                    && !self.add(state, edge.asleep, origin)
+                    && !self.add(state, waiting, origin)
                 {
                     return false;
                 }
@@ -224,97 +226,22 @@ impl<S: ExploredSystem> Progress<'_, S> {
             *paths += 1;
         }
         let first = self.origins.len() - self.next.len();
-        if let Some(place) = (to as usize).checked_sub(first) {
-            self.next[place].reached_again(asleep);
+        let place = (to as usize).checked_sub(first).filter(|_| self.limits.reduction);
+        if let Some(state) = place.and_then(|place| self.next.get_mut(place)) {
+            state.reached_again(asleep);
         }
     }
 }
 
-/// Some states of a level, which one thread has made: the how many-th part it is, and the states.
-type Part<S> = (usize, Vec<Waiting<S>>);
-
-/// Parts of a level that no thread has taken.
-struct Desk<S: ExploredSystem> {
-    parts: Mutex<Parts<S>>,
-    change: Condvar,
-}
-
-struct Parts<S: ExploredSystem> {
-    /// By the thread that made them.
-    open: Vec<VecDeque<Part<S>>>,
-    /// There will be no more.
-    is_closed: bool,
-}
-
-impl<S: ExploredSystem> Parts<S> {
-    /// The next part that the thread has made itself, or else another.
-    fn take(&mut self, thread: usize) -> Option<Part<S>> {
-        self.open[thread].pop_front().or_else(|| self.open.iter_mut().find_map(VecDeque::pop_front))
-    }
-}
-
-impl<S: ExploredSystem> Desk<S> {
-    fn new(threads: usize) -> Self {
-        let open = (0..threads).map(|_| VecDeque::new()).collect();
-        Self { parts: Mutex::new(Parts { open, is_closed: false }), change: Condvar::new() }
-    }
-
-    fn parts(&self) -> MutexGuard<'_, Parts<S>> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Cuts a level; returns how many parts there are.
-    fn lay_out(&self, level: Vec<Waiting<S>>) -> usize {
-        let mut level = level.into_iter().peekable();
-        let mut parts = self.parts();
-        let mut count = 0;
-        while let Some(first) = level.next() {
-            let maker = first.maker();
-            let mut part = vec![first];
-            while part.len() < PART_STATES
-                && let Some(state) = level.next_if(|state| state.maker() == maker)
-            {
-                part.push(state);
-            }
-            parts.open[maker].push_back((count, part));
-            count += 1;
-        }
-        drop(parts);
-        self.change.notify_all();
-        count
-    }
-
-    fn take(&self, thread: usize) -> Option<Part<S>> {
-        self.parts().take(thread)
-    }
-
-    /// The next part, as soon as there is one; `None`: no more.
-    fn wait(&self, thread: usize) -> Option<Part<S>> {
-        let mut parts = self.parts();
-        loop {
-            if parts.is_closed {
-                return None;
-            }
-            if let Some(part) = parts.take(thread) {
-                return Some(part);
-            }
-            parts = self.change.wait(parts).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-/// The desk of a search that goes on. Threads that wait at it end with the search, however it ends.
-struct OpenDesk<'a, S: ExploredSystem>(&'a Desk<S>);
-
-impl<S: ExploredSystem> Drop for OpenDesk<'_, S> {
-    fn drop(&mut self) {
-        self.0.parts().is_closed = true;
-        self.0.change.notify_all();
-    }
+/// Takes the first so many off a list.
+fn first_of<'a, T>(list: &mut &'a [T], count: u16) -> &'a [T] {
+    let (first, rest) = list.split_at(count.into());
+    *list = rest;
+    first
 }
 
 /// What a thread has made of a part; nothing: the thread has panicked.
-type Answer<S> = Option<(usize, Expansion<S>)>;
+type Answer<S> = Option<Expansion<S>>;
 
 /// Says so when its thread panics, so that nobody waits for it.
 struct Worker<S: ExploredSystem> {
@@ -331,10 +258,11 @@ impl<S: ExploredSystem> Drop for Worker<S> {
 }
 
 /// Expands parts until there are no more.
-fn work<S: ExploredSystem>(worker: &Worker<S>, limits: Limits, desk: &Desk<S>, visited: &Visited) {
-    let mut expander = Expander::new(limits, worker.thread);
-    while let Some((number, part)) = desk.wait(worker.thread) {
-        if worker.answers.send(Some((number, expander.expand(part, &visited.table())))).is_err() {
+fn work<S: ExploredSystem>(worker: &Worker<S>, (start, limits): (&S, Limits), desk: &Desk<S>, visited: &Visited) {
+    let mut expander = Expander::new(start, limits, worker.thread);
+    while let Some((part, returned)) = desk.wait(worker.thread) {
+        expander.recycle(returned);
+        if worker.answers.send(Some(expander.expand(part, &visited.table()))).is_err() {
             break;
         }
     }
@@ -346,36 +274,37 @@ fn levels<S: ExploredSystem>(
     known: &mut Progress<'_, S>,
     desk: &Desk<S>,
     answers: &Receiver<Answer<S>>,
-    visited: &Visited,
+    (expander, visited): (&mut Expander<S>, &Visited),
 ) -> bool {
-    let mut expander = Expander::new(known.limits, OWN_THREAD);
+    let mut level = 0;
     while !known.next.is_empty() {
-        let level = std::mem::take(&mut known.next);
-        let mut first = (known.origins.len() - level.len()) as u32;
-        let parts = desk.lay_out(level);
+        let mut first = (known.origins.len() - known.next.len()) as u32;
+        let parts = desk.lay_out(level, &mut known.next);
+        level += 1;
         let mut done = BTreeMap::new();
         for number in 0..parts {
-            let all = loop {
+            let mut all = loop {
                 for answer in answers.try_iter() {
-                    let Some((number, all)) = answer else { return false };
-                    done.insert(number, all);
+                    let Some(all) = answer else { return false };
+                    done.insert(all.part.number, all);
                 }
                 if let Some(all) = done.remove(&number) {
                     break all;
                 }
-                if let Some((number, part)) = desk.take(OWN_THREAD) {
-                    done.insert(number, expander.expand(part, &visited.table()));
-                } else if let Ok(Some((number, all))) = answers.recv() {
-                    done.insert(number, all);
+                if let Some((part, returned)) = desk.take(OWN_THREAD) {
+                    expander.recycle(returned);
+                    done.insert(part.number, expander.expand(part, &visited.table()));
+                } else if let Ok(Some(all)) = answers.recv() {
+                    done.insert(all.part.number, all);
                 } else {
                     return false;
                 }
             };
-            let states = all.moves.len() as u32;
-            if !known.take(first, all, visited) {
+            if !known.take(first, &mut all) {
                 return false;
             }
-            first += states;
+            first += all.moves.len() as u32;
+            desk.give_back(all, &mut known.next);
         }
         known.report.depth += usize::from(!known.next.is_empty());
     }
@@ -387,6 +316,7 @@ fn run<S: ExploredSystem>(
     limits: Limits,
     progress: &mut dyn FnMut(&ExplorationReport),
 ) -> ExplorationReport {
+    let visited = Visited::default();
     let mut known = Progress {
         start,
         limits,
@@ -394,40 +324,41 @@ fn run<S: ExploredSystem>(
         origins: Vec::new(),
         ends: BTreeMap::new(),
         graph: limits.liveness.then(Graph::default),
-        next: Vec::new(),
+        visited: Numbering::new(&visited),
+        next: Level::new(),
         progress,
     };
-    let visited = Visited::default();
-    let (print, new) = Expander::new(limits, OWN_THREAD).begin(start);
-    let _ = visited.insert(print);
+    let mut expander = Expander::new(start, limits, OWN_THREAD);
+    let (print, new, waits) = expander.begin();
+    let _ = known.visited.insert(print);
     if let Some(event) = new.broken {
         known.report.states = 1;
         known.report.violation = Some(way(start, *event, &[], None));
         return known.report;
     }
-    known.add(new, Vec::new(), (0, 0));
+    known.add(new, &waits, (0, 0));
     let desk = Desk::new(limits.threads.max(1));
     let is_whole = std::thread::scope(|scope| {
         let (send, answers) = channel();
         for thread in OWN_THREAD + 1..limits.threads {
             let (worker, desk, visited) = (Worker { thread, answers: send.clone() }, &desk, &visited);
-            scope.spawn(move || work(&worker, limits, desk, visited));
+            scope.spawn(move || work(&worker, (start, limits), desk, visited));
         }
         drop(send);
         let open = OpenDesk(&desk);
-        levels(&mut known, open.0, &answers, &visited)
+        levels(&mut known, open.0, &answers, (&mut expander, &visited))
     });
-    let Progress { mut report, ends, graph, origins, .. } = known;
+    let Progress { mut report, ends, graph, origins, visited: numbering, .. } = known;
     report.frontier = 0;
-    report.kept_bytes =
-        visited.table().bytes() + size_of_val(origins.as_slice()) + graph.as_ref().map_or(0, Graph::bytes);
+    report.kept_bytes = numbering.bytes() + size_of_val(origins.as_slice()) + graph.as_ref().map_or(0, Graph::bytes);
+    drop(numbering);
     drop(visited);
     if report.violation.is_none() {
         report.outcomes = outcomes(ends);
     }
     if is_whole {
         report.complete = true;
-        let lasso = graph.and_then(|graph| liveness::find(&graph));
+        let lasso = graph.and_then(|graph| liveness::find(&graph, limits.threads));
         report.violation = lasso.map(|lasso| endless(start, &lasso, &origins));
     }
     report

@@ -116,6 +116,12 @@ pub trait ExploredSystem: Clone + Eq + Hash + Send + Sync {
         String::new()
     }
 
+    /// An equal state that shares no memory with this one. Where two threads have states that share some, each waits for the cache of
+    /// the other whenever it makes or drops a copy. What never changes is shared with `beside`, a state of the thread, if there is one.
+    fn apart(&self, _beside: Option<&Self>) -> Self {
+        self.clone()
+    }
+
     /// Whether some agents are the same in all respects.
     fn has_symmetry(&self) -> bool {
         false

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Fingerprints of a piece of memory, 64 KiB.
 const CHUNK: usize = 1 << 12;
 
-/// Fingerprints, numbered in the order in which they come.
+/// The table that all threads look at.
 #[derive(Default)]
 pub(super) struct Visited(Mutex<Arc<Table>>);
 
@@ -25,14 +25,40 @@ impl Visited {
     pub fn table(&self) -> Arc<Table> {
         Arc::clone(&self.current())
     }
+}
 
-    /// Numbers a fingerprint; `Err` with its number when it has one already. For one thread.
-    pub fn insert(&self, print: u128) -> Result<u32, u32> {
-        let mut table = self.current();
-        if table.is_full() {
-            *table = Arc::new(table.grown());
+/// Numbers fingerprints in the order in which they come, for the one thread that does.
+pub(super) struct Numbering<'a> {
+    visited: &'a Visited,
+    /// The current table. Taken once, so that no fingerprint costs a lock.
+    table: Arc<Table>,
+    /// How many have a number. It stands apart from what other threads read, which would wait for it at each new state.
+    count: usize,
+}
+
+impl<'a> Numbering<'a> {
+    /// From 0 on, in an empty table.
+    pub fn new(visited: &'a Visited) -> Self {
+        Self { visited, table: visited.table(), count: 0 }
+    }
+
+    /// Numbers a fingerprint; `Err` with its number when it has one already.
+    pub fn insert(&mut self, print: u128) -> Result<u32, u32> {
+        if let Some(number) = self.table.number(print) {
+            return Err(number);
         }
-        table.insert(print)
+        if self.table.is_full(self.count) {
+            self.table = Arc::new(self.table.grown(self.count));
+            *self.visited.current() = Arc::clone(&self.table);
+        }
+        self.table.insert(print, self.count);
+        self.count += 1;
+        Ok(self.count as u32 - 1)
+    }
+
+    /// What the table keeps \[bytes\].
+    pub fn bytes(&self) -> usize {
+        self.count * size_of::<u128>() + self.table.slots.len() * size_of::<AtomicU32>()
     }
 }
 
@@ -43,43 +69,31 @@ pub(super) struct Table {
     prints: Vec<Arc<[[AtomicU64; 2]]>>,
     /// Number + 1 of the fingerprint that fell here or before it; 0: free. At most two thirds of them are taken.
     slots: Arc<[AtomicU32]>,
-    /// How many have a number.
-    count: AtomicU32,
 }
 
 impl Table {
-    /// Whether a fingerprint has a number.
-    pub fn has(&self, print: u128) -> bool {
-        !self.slots.is_empty() && self.find(print).is_ok()
+    /// The number of a fingerprint, if it has one.
+    pub fn number(&self, print: u128) -> Option<u32> {
+        if self.slots.is_empty() { None } else { self.find(print).ok() }
     }
 
-    /// What it keeps \[bytes\].
-    pub fn bytes(&self) -> usize {
-        self.count() * size_of::<u128>() + self.slots.len() * size_of::<AtomicU32>()
+    /// Whether there is no room for one more than `count`.
+    fn is_full(&self, count: usize) -> bool {
+        count == self.prints.len() * CHUNK || self.is_crowded(count)
     }
 
-    fn count(&self) -> usize {
-        self.count.load(Ordering::Relaxed) as usize
+    fn is_crowded(&self, count: usize) -> bool {
+        (count + 1) * 3 > self.slots.len() * 2
     }
 
-    fn is_full(&self) -> bool {
-        let count = self.count();
-        count == self.prints.len() * CHUNK || (count + 1) * 3 > self.slots.len() * 2
-    }
-
-    fn insert(&self, print: u128) -> Result<u32, u32> {
-        let slot = match self.find(print) {
-            Ok(number) => return Err(number),
-            Err(free) => free,
-        };
-        let number = self.count();
-        let [high, low] = &self.prints[number / CHUNK][number % CHUNK];
+    /// Gives the number `count` to a fingerprint without one.
+    fn insert(&self, print: u128, count: usize) {
+        let Err(free) = self.find(print) else { return };
+        let [high, low] = &self.prints[count / CHUNK][count % CHUNK];
         high.store((print >> 64) as u64, Ordering::Relaxed);
         low.store(print as u64, Ordering::Relaxed);
         // Who sees the number sees both halves too.
-        self.slots[slot].store(number as u32 + 1, Ordering::Release);
-        self.count.store(number as u32 + 1, Ordering::Relaxed);
-        Ok(number as u32)
+        self.slots[free].store(count as u32 + 1, Ordering::Release);
     }
 
     /// The number of a fingerprint, or the free place for it.
@@ -100,20 +114,19 @@ impl Table {
         Some(u128::from(high.load(Ordering::Relaxed)) << 64 | u128::from(low.load(Ordering::Relaxed)))
     }
 
-    /// The same with room for one more.
-    fn grown(&self) -> Self {
-        let count = self.count();
+    /// The same with room for one more than `count`.
+    fn grown(&self, count: usize) -> Self {
         let (mut prints, mut slots) = (self.prints.clone(), Arc::clone(&self.slots));
         if count == prints.len() * CHUNK {
             prints.push((0..CHUNK).map(|_| Default::default()).collect());
         }
-        let is_crowded = (count + 1) * 3 > slots.len() * 2;
+        let is_crowded = self.is_crowded(count);
         if is_crowded {
             // By a quarter: with more, states would take more than 32 bytes while half of the places are free.
             let more = (slots.len() + slots.len() / 4).max(1024);
             slots = std::iter::repeat_with(AtomicU32::default).take(more).collect();
         }
-        let grown = Self { prints, slots, count: AtomicU32::new(count as u32) };
+        let grown = Self { prints, slots };
         for number in 0..if is_crowded { count } else { 0 } {
             if let Some(Err(free)) = grown.print(number).map(|print| grown.find(print)) {
                 grown.slots[free].store(number as u32 + 1, Ordering::Relaxed);
@@ -132,14 +145,15 @@ mod tests {
     #[test]
     fn fingerprints_keep_their_numbers() {
         let visited = Visited::default();
-        assert!(!visited.table().has(0));
+        let mut numbering = Numbering::new(&visited);
+        assert_eq!(visited.table().number(0), None);
         let prints: Vec<u128> = (0..20_000_u32).map(|n| fingerprint(&n)).collect();
         for (number, &print) in (0..).zip(&prints) {
-            assert!(!visited.table().has(print));
-            assert_eq!(visited.insert(print), Ok(number));
-            assert_eq!(visited.insert(print), Err(number));
+            assert_eq!(visited.table().number(print), None);
+            assert_eq!(numbering.insert(print), Ok(number));
+            assert_eq!(numbering.insert(print), Err(number));
         }
-        assert!((0..).zip(&prints).all(|(number, &print)| visited.insert(print) == Err(number)));
-        assert!(visited.table().bytes() <= prints.len() * (16 + 8));
+        assert!((0..).zip(&prints).all(|(number, &print)| visited.table().number(print) == Some(number)));
+        assert!(numbering.bytes() <= prints.len() * (16 + 8));
     }
 }

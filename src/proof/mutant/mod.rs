@@ -62,7 +62,8 @@ mutants! {
     BogusWritten,
     /// 2.4: GO is here, data is not: the device answers a snoop as if it held nothing.
     GrantedAnswersAsInvalid,
-    /// 2.4: GO is here, data is not: the device keeps the snoop waiting for the data.
+    /// 2.4: GO is here, data is not: the device keeps the snoop waiting for the data. They come whatever happens, so neither state nor
+    /// value is wrong and everything ends; the monitor of the rule (COH-ORD-07) alone sees it.
     GrantedHoldsSnoop,
     /// 2.4: a device that lost its S copy goes on with the old bytes after RdOwnNoData.
     OldBytesKept,

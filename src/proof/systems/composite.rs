@@ -633,6 +633,11 @@ impl ExploredSystem for Composite {
         setup.alike().fold(self, |system, home| super::symmetry::sorted(system, home, moves))
     }
 
+    fn apart(&self, beside: Option<&Self>) -> Self {
+        let setup = beside.map_or_else(|| Arc::new((*self.setup).clone()), |state| Arc::clone(&state.setup));
+        Self { setup, agents: self.agents.iter().map(SharedState::apart).collect(), ..self.clone() }
+    }
+
     fn has_symmetry(&self) -> bool {
         self.setup.alike().next().is_some()
     }

@@ -67,7 +67,7 @@ fn refused<T>(at: impl ToString, found: impl ToString, expected: impl ToString) 
 }
 
 /// A system that was followed from port to port. It does not change during a search.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Setup {
     pub(super) names: Vec<String>,
     configs: Vec<CoherenceConfig>,

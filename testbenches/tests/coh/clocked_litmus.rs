@@ -85,17 +85,32 @@ fn an_outcome_outside_the_set_is_found_and_its_seed_repeats_it() {
 /// Monitors of clocked cores: a store exclusive fails where another core has taken the line, and stores where none has.
 #[test]
 fn exclusive_accesses_of_clocked_cores_stay_inside_the_set() {
-    let rows = " LDXR W0,[X5] | LDXR W0,[X5] ;\n ADD W1,W0,#1 | ADD W1,W0,#1 ;\n STXR W2,W1,[X5] | STXR W2,W1,[X5] ;";
-    let text = format!(
-        "AArch64 t\n{{ x=0; 0:X5=x; 1:X5=x; }}\n P0 | P1 ;\n{rows}\nlocations [0:X0; 0:X2; 1:X0; 1:X2; x;]\nexists (true)\n"
-    );
-    let test = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let test = increments();
     let ended = litmus(&request("cxl-cache-pair", &[], 21), &test.threads(), 300).expect("they may run");
     assert!(ended.iter().all(|s| s.violations.is_empty()), "{ended:?}");
     let found = histogram(&test, explored(&test), &ended);
     assert_eq!((runs(&ended), found.outside().count()), (300, 0));
     // Both stored, one behind the other; one has failed, or both.
     assert!(found.reached() >= 4, "{} outcomes", found.reached());
+}
+
+/// Two cores that increment a line by exclusive accesses.
+fn increments() -> HerdTest {
+    let rows = " LDXR W0,[X5] | LDXR W0,[X5] ;\n ADD W1,W0,#1 | ADD W1,W0,#1 ;\n STXR W2,W1,[X5] | STXR W2,W1,[X5] ;";
+    let text = format!(
+        "AArch64 t\n{{ x=0; 0:X5=x; 1:X5=x; }}\n P0 | P1 ;\n{rows}\nlocations [0:X0; 0:X2; 1:X0; 1:X2; x;]\nexists (true)\n"
+    );
+    parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// The file says CXL.cache, the system has HDM: a store exclusive could not fail there, so its core would wait for ever.
+#[test]
+fn exclusive_accesses_on_cores_over_hdm_are_refused() {
+    for (scenario, role) in [("hdm-db-share", "a host of HDM-DB"), ("bias-flip", "a host of HDM-D")] {
+        let error = litmus(&request(scenario, &[], 1), &increments().threads(), 1).expect_err("refused").to_string();
+        assert!(error.starts_with("a litmus program: found exclusive accesses where "), "{scenario}: {error}");
+        assert!(error.contains(&format!(" is {role}, expected devices of CXL.cache alone")), "{scenario}: {error}");
+    }
 }
 
 /// Threads and the order of evaluation change nothing.

@@ -12,6 +12,7 @@ pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
 pub mod fab_hbr;
+pub mod fab_io;
 pub mod fab_pbr;
 pub mod liv;
 pub mod mem;
@@ -45,6 +46,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         coh_mem::RULES,
         coh_system::RULES,
         fab_hbr::RULES,
+        fab_io::RULES,
         fab_pbr::RULES,
         brg::RULES,
         mem::RULES,

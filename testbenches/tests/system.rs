@@ -10,6 +10,7 @@ mod descriptions;
 mod determinism;
 mod ends;
 mod fab_hbr;
+mod fab_io;
 mod fab_pbr;
 mod kernel;
 mod mem;

@@ -14,6 +14,7 @@ pub mod cxlio;
 pub mod fab_hbr;
 pub mod fab_io;
 pub mod fab_pbr;
+pub mod fab_qos;
 pub mod liv;
 pub mod mem;
 pub mod nvl;
@@ -48,6 +49,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         fab_hbr::RULES,
         fab_io::RULES,
         fab_pbr::RULES,
+        fab_qos::RULES,
         brg::RULES,
         mem::RULES,
         txn::RULES,

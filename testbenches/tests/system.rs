@@ -12,6 +12,7 @@ mod ends;
 mod fab_hbr;
 mod fab_io;
 mod fab_pbr;
+mod fab_qos;
 mod kernel;
 mod mem;
 mod memory_backend;

@@ -12,7 +12,9 @@ pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
 pub mod fab_hbr;
+pub mod fab_io;
 pub mod fab_pbr;
+pub mod fab_qos;
 pub mod liv;
 pub mod mem;
 pub mod nvl;
@@ -45,7 +47,9 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         coh_mem::RULES,
         coh_system::RULES,
         fab_hbr::RULES,
+        fab_io::RULES,
         fab_pbr::RULES,
+        fab_qos::RULES,
         brg::RULES,
         mem::RULES,
         txn::RULES,

@@ -55,6 +55,9 @@ pub struct PmConfig {
     pub credits: u8,
     /// A host lets the package sleep when the device asks; else it answers and no GO follows.
     pub grants_sleep: bool,
+    /// The agent of a switch (`fabric` RST-8). Towards a host it answers resets and flushes when [`PmAgent::release`] says that all
+    /// ports below have; towards a device it begins each phase of a flush when it is asked to.
+    pub is_of_switch: bool,
     /// Time until an answer is overdue, in the unit of the `now` that calls pass.
     pub timeout: u64,
 }
@@ -66,7 +69,7 @@ impl PmConfig {
             PmSide::Host => 0,
             PmSide::Device => 1,
         };
-        PmConfig { side, id: 0, agent, credits: 4, grants_sleep: true, timeout: 1_000_000 }
+        PmConfig { side, id: 0, agent, credits: 4, grants_sleep: true, is_of_switch: false, timeout: 1_000_000 }
     }
 }
 
@@ -129,6 +132,8 @@ pub enum PmRequest {
     Go,
     /// Host: flush everything that has to persist.
     Flush,
+    /// The same, a phase of it: 1 or 2.
+    FlushPhase(u8),
 }
 
 /// What came of it.
@@ -171,6 +176,8 @@ pub struct PmAgent {
     asleep: bool,
     /// Phase of the flush that was begun, 0 for none.
     phase: u8,
+    /// Answers that wait until ports below have answered, of the agent of a switch.
+    collecting: VecDeque<(PmOpcode, u128)>,
     happened: Vec<Happened>,
     events: Vec<EndpointEvent>,
 }
@@ -190,6 +197,7 @@ impl PmAgent {
             sleep_answered: false,
             asleep: false,
             phase: 0,
+            collecting: VecDeque::new(),
             happened: Vec::new(),
             events: Vec::new(),
             config,
@@ -217,7 +225,7 @@ impl PmAgent {
 
     /// Whether everything it sent is answered and nothing waits.
     pub fn is_quiet(&self) -> bool {
-        self.queue.is_empty() && self.waiting.is_empty() && self.owed == 0
+        self.queue.is_empty() && self.waiting.is_empty() && self.collecting.is_empty() && self.owed == 0
     }
 
     /// Whether the link may go to L1: the host has said GO.
@@ -254,6 +262,7 @@ impl PmAgent {
             }
             PmRequest::Go => self.queue(PmOpcode::PmReq, GO, 0),
             PmRequest::Flush => self.begin_phase(1, now),
+            PmRequest::FlushPhase(phase) => self.begin_phase(phase, now),
         }
     }
 
@@ -356,7 +365,7 @@ impl PmAgent {
             }
             PmOpcode::ResetPrep if pm.is_request() => match ResetKind::of(pm.payload) {
                 Some(kind) => {
-                    self.queue(PmOpcode::ResetPrep, 0, pm.payload);
+                    self.answer(PmOpcode::ResetPrep, pm.payload);
                     self.happened.push(Happened::ResetAnnounced(kind));
                 }
                 None => {
@@ -418,7 +427,7 @@ impl PmAgent {
                 return;
             }
             self.phase = phase;
-            self.queue(PmOpcode::Gpf, 0, u128::from(phase) << GPF_PHASE_LSB);
+            self.answer(PmOpcode::Gpf, u128::from(phase) << GPF_PHASE_LSB);
             self.happened.push(Happened::FlushPhase(phase));
         } else if answered {
             if phase != self.phase {
@@ -433,7 +442,7 @@ impl PmAgent {
                 return;
             }
             self.happened.push(Happened::FlushAnswered(phase));
-            if phase == 1 {
+            if phase == 1 && !self.config.is_of_switch {
                 self.begin_phase(2, now);
             }
         }
@@ -442,6 +451,21 @@ impl PmAgent {
     fn begin_phase(&mut self, phase: u8, now: u64) {
         self.phase = phase;
         self.request(PmOpcode::Gpf, u128::from(phase) << GPF_PHASE_LSB, now);
+    }
+
+    /// Answers a reset or a phase of a flush: at once, or when those below have.
+    fn answer(&mut self, opcode: PmOpcode, payload: u128) {
+        match self.config.is_of_switch {
+            true => self.collecting.push_back((opcode, payload)),
+            false => self.queue(opcode, 0, payload),
+        }
+    }
+
+    /// All ports below have answered what was announced first: this agent answers it too.
+    pub fn release(&mut self) {
+        if let Some((opcode, payload)) = self.collecting.pop_front() {
+            self.queue(opcode, 0, payload);
+        }
     }
 
     /// Wakes up: the link has left L1.

@@ -97,7 +97,8 @@ impl SpreadGroup {
         let cheapest = |among: &[Candidate]| among.iter().min_by_key(|(_, waiting)| *waiting).copied();
         let mixed = || {
             let primary = open(&self.primary);
-            let is_overflow = self.mix == OVERFLOW_MIX && primary.is_empty();
+            // Primary ports without room are waited for, unless the mix is the one that overflows; there are none if all are lost.
+            let is_overflow = self.primary.is_empty() || self.mix == OVERFLOW_MIX && primary.is_empty();
             let is_primary = self.mix == OVERFLOW_MIX || eighth < OVERFLOW_MIX - self.mix;
             match self.secondary.is_empty() || is_primary && !is_overflow {
                 true => primary,
@@ -124,6 +125,12 @@ impl SpreadGroup {
             }
         };
         chosen.map(|(SpreadPort { port, .. }, _)| port)
+    }
+
+    /// The group without ports that are lost.
+    pub fn without(&self, is_lost: impl Fn(usize) -> bool) -> SpreadGroup {
+        let left = |ports: &[SpreadPort]| ports.iter().filter(|one| !is_lost(one.port)).copied().collect();
+        SpreadGroup { primary: left(&self.primary), secondary: left(&self.secondary), ..*self }
     }
 
     /// All ports at which a message may leave.

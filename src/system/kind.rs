@@ -49,6 +49,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::memory_node::KIND,
     kinds::memory_tray::KIND,
     kinds::cxl_switch::hbr::KIND,
+    kinds::cxl_switch::io::KIND,
     kinds::cxl_switch::pbr::KIND,
     kinds::cxl_root::KIND,
     kinds::cxl_io_device::KIND,

@@ -38,6 +38,14 @@ pub const BARS: usize = 2;
 pub const BUSES: Range<usize> = 0x18..0x1b;
 /// Ports: memory window, base and limit.
 pub const WINDOW: Range<usize> = 0x20..0x24;
+/// Ports: prefetchable memory window, base and limit with 64 bits: bits 31:20, then bits 63:32 of both.
+pub const PREFETCHABLE: Range<usize> = 0x24..0x30;
+/// Bit 0 of base and limit of the prefetchable window: they have 64 bits.
+pub const PREFETCHABLE_64_BIT: u8 = 1;
+/// Size of what a window counts in \[bytes\].
+pub const WINDOW_STEP_BYTES: u64 = 1 << 20;
+/// Header type bit 7: the device has more than one function.
+pub const TYPE_MANY_FUNCTIONS: u8 = 0x80;
 /// Where the first capability is.
 pub const LIST: usize = 0x34;
 
@@ -47,6 +55,12 @@ pub const PCIE_AT: usize = 0x40;
 pub const PCIE_ID: u8 = 0x10;
 /// Device capabilities: bits 2:0 largest payload.
 pub const PCIE_DEVICE_CAPABILITIES: usize = 0x04;
+/// PCI Express capabilities: bits 7:4 of the byte are the type of the port.
+pub const PCIE_TYPE: usize = 0x02;
+/// Type of the upstream port of a switch.
+pub const PCIE_TYPE_UPSTREAM: u8 = 5;
+/// Type of a downstream port of a switch.
+pub const PCIE_TYPE_DOWNSTREAM: u8 = 6;
 /// Device control: bits 7:5 largest payload, 14:12 largest read request.
 pub const PCIE_DEVICE_CONTROL: usize = 0x08;
 

@@ -34,7 +34,7 @@ pub enum IoItem {
     Tlp(Vec<u8>),
     /// Up only: the link saw an error that a Flex Bus port remembers.
     Error(LinkError),
-    /// Down only: the host has nothing more to ask.
+    /// The host has nothing more to ask: down from the host, and up to a switch below it.
     Done,
 }
 
@@ -119,6 +119,10 @@ pub struct IoEnd<E> {
     errors: VecDeque<LinkError>,
     /// The host has nothing more to ask of CXL.io.
     done: bool,
+    /// Its agent is told when the host has nothing more to ask: a switch, which has links of its own.
+    tells_agent: bool,
+    /// The agent is to be told.
+    is_to_tell: bool,
     /// Answers of CXL.mem that have to come.
     answers_due: u64,
     /// Types of TLPs that its agent has sent.
@@ -152,10 +156,17 @@ impl<E: HasIo> IoEnd<E> {
             fed: false,
             errors: VecDeque::new(),
             done: false,
+            tells_agent: false,
+            is_to_tell: false,
             answers_due,
             tlp_types,
             trainings: 0,
         }
+    }
+
+    /// The end, with an agent that is told when the host has nothing more to ask, if `tells`.
+    pub fn telling(self, tells: bool) -> IoEnd<E> {
+        IoEnd { tells_agent: tells, ..self }
     }
 
     fn try_push(&mut self) {
@@ -274,7 +285,7 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
     }
 
     fn is_quiet(&self) -> bool {
-        self.held.is_none() && self.errors.is_empty() && self.end.is_quiet()
+        self.held.is_none() && self.errors.is_empty() && !self.is_to_tell && self.end.is_quiet()
     }
 
     fn values(&self) -> Vec<u64> {
@@ -329,7 +340,7 @@ impl<E: HasIo> CxlEnd for IoEnd<E> {
         if self.is_over() {
             return None;
         }
-        let waits = self.held.is_some() || self.fed || !self.errors.is_empty();
+        let waits = self.held.is_some() || self.fed || !self.errors.is_empty() || self.is_to_tell;
         if waits { Some(now_flits + 1) } else { self.end.wakes_at(now_flits) }
     }
 
@@ -343,6 +354,7 @@ impl<E: HasIo> CxlEnd for IoEnd<E> {
 
     fn peer_is_over(&mut self) {
         self.done = true;
+        self.is_to_tell = self.tells_agent;
     }
 }
 
@@ -369,7 +381,8 @@ impl<E: HasIo> Carries<IoItem> for IoEnd<E> {
 
     fn take(&mut self) -> Option<IoItem> {
         let error = self.errors.pop_front().map(IoItem::Error);
-        error.or_else(|| self.end.io_mut().pop().map(|tlp| IoItem::Tlp(tlp.into_bytes())))
+        let tlp = error.or_else(|| self.end.io_mut().pop().map(|tlp| IoItem::Tlp(tlp.into_bytes())));
+        tlp.or_else(|| std::mem::take(&mut self.is_to_tell).then_some(IoItem::Done))
     }
 }
 

@@ -23,6 +23,7 @@ use scalepool_coherence::agent::AgentPort;
 use scalepool_coherence::content::{self, LineAddr};
 use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::mem::hdm_h_host::{HdmHHost, OpenAccess, Refusal};
+use scalepool_coherence::mem::load::{Steps, Throttle};
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::message::from_link;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
@@ -59,6 +60,26 @@ pub struct HostResult {
     pub stall_cycles: u64,
     /// Requests that ended with an error; `None`: none may.
     pub errors: Option<HostErrors>,
+    /// What DevLoad did to it; `None`: it does not heed it.
+    pub throttled: Option<HostThrottled>,
+}
+
+/// What a host has seen of DevLoad, and done about it (`fabric` QOS-3).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HostThrottled {
+    /// Answers by their DevLoad, 0 to 3.
+    pub loads: [u64; 4],
+    /// Requests before which it left idle cycles.
+    pub spaced: u64,
+    /// Most idle cycles between two requests.
+    pub most: u32,
+}
+
+/// The throttle of a memory.
+struct MemoryThrottle {
+    throttle: Throttle,
+    /// First cycle in which a request may go there.
+    from_cycle: u64,
 }
 
 /// Requests of a host that ended with an error (`fabric` ERR-1).
@@ -104,6 +125,8 @@ pub struct HostConfig {
     pub timeout_cycles: Option<u64>,
     /// What isolates its root ports.
     pub isolation: IsolationControl,
+    /// How it slows down what it asks of an overloaded memory; `None`: it does not.
+    pub throttle: Option<Steps>,
 }
 
 /// Identifiers of port based routing.
@@ -188,6 +211,8 @@ pub struct Host {
     unsure: BTreeSet<(usize, u64)>,
     /// The next access is not due: time is all it waits for.
     waits: bool,
+    /// By memory, if it heeds what they tell of their load.
+    throttles: Vec<MemoryThrottle>,
 }
 
 impl Host {
@@ -199,14 +224,19 @@ impl Host {
         tap: Tap,
         result: Arc<Mutex<HostResult>>,
     ) -> Host {
+        let targets = config.routes.as_ref().map_or(1, WindowRoutes::targets);
+        let throttle = |steps| MemoryThrottle { throttle: Throttle::new(steps), from_cycle: 0 };
         Host {
-            expected: (0..config.routes.as_ref().map_or(1, WindowRoutes::targets))
-                .map(|_| Store::new(config.background))
-                .collect(),
+            expected: (0..targets).map(|_| Store::new(config.background)).collect(),
+            throttles: config.throttle.iter().flat_map(|steps| (0..targets).map(|_| throttle(*steps))).collect(),
             next: config.accesses.next(),
             issued: 0,
             tried: None,
-            mine: HostResult { errors: config.timeout_cycles.map(|_| HostErrors::default()), ..HostResult::default() },
+            mine: HostResult {
+                errors: config.timeout_cycles.map(|_| HostErrors::default()),
+                throttled: config.throttle.map(|_| HostThrottled::default()),
+                ..HostResult::default()
+            },
             isolation: vec![RootPortIsolation::new(config.isolation); config.ports.len()],
             given_up: BTreeSet::new(),
             unknown: BTreeSet::new(),
@@ -252,6 +282,7 @@ impl Host {
             self.unknown.insert(request.note.to.target);
         }
         let Asked { to, bytes, since, since_cycle, id, ends } = request.note;
+        self.heed(to.target, message, at.cycle);
         self.tap.record(at, RecordKind::End, id, 0, || shown(message, form));
         if ends != 0 {
             self.tap.record(at, RecordKind::End, ends, 0, || Body::None);
@@ -273,6 +304,30 @@ impl Host {
             }
         }
         cx.progress();
+    }
+
+    /// Heeds what an answer tells of the load of its memory.
+    fn heed(&mut self, target: usize, message: &Message, cycle: u64) {
+        let load = match message {
+            Message::S2mDrs(header, _) => header.devload,
+            Message::S2mNdr(header) => header.devload,
+            _ => return,
+        };
+        if let (Some(own), Some(throttled)) = (self.throttles.get_mut(target), &mut self.mine.throttled) {
+            own.throttle.answer(cycle, load);
+            throttled.loads[usize::from(load.0 & 3)] += 1;
+            throttled.most = throttled.most.max(own.throttle.level());
+        }
+    }
+
+    /// A request to a memory has left: the next one comes behind the idle cycles of its throttle.
+    fn space(&mut self, target: usize, cycle: u64) {
+        if let (Some(own), Some(throttled)) = (self.throttles.get_mut(target), &mut self.mine.throttled)
+            && own.throttle.level() > 0
+        {
+            own.from_cycle = cycle + 1 + u64::from(own.throttle.level());
+            throttled.spaced += 1;
+        }
     }
 
     /// An answer that belongs to no request.
@@ -403,7 +458,9 @@ impl Host {
         let messages = 1 + usize::from(writes_back.is_some());
         let at_port = 1 + usize::from(writes_back == Some(to.port));
         let asked = LineAddr::of_address(line);
-        if self.agent.open_reads() >= self.config.outstanding {
+        if is_throttled(&self.throttles, to.target, at.cycle) {
+            return Outcome::Waits(Wait::Throttle, 0);
+        } else if self.agent.open_reads() >= self.config.outstanding {
             return Outcome::Waits(Wait::Limit, 0);
         } else if self.agent.is_written(asked) {
             return Outcome::Waits(Wait::Line, self.holder(asked, true));
@@ -425,12 +482,15 @@ impl Host {
             self.send_write((victim.address, &victim.data, ALL_BYTES), (id, 0), cx, at);
         }
         self.send_read(line, id, cx, at);
+        self.space(to.target, at.cycle);
         Outcome::Sent
     }
 
     fn issue_uncached(&mut self, (line, write, enables): (u64, bool, u64), id: u64, cx: &mut Cx, at: Stamp) -> Outcome {
         let (to, asked) = (destination(&self.config.routes, line), LineAddr::of_address(line));
-        if self.agent.open_count() >= self.config.outstanding {
+        if is_throttled(&self.throttles, to.target, at.cycle) {
+            return Outcome::Waits(Wait::Throttle, 0);
+        } else if self.agent.open_count() >= self.config.outstanding {
             return Outcome::Waits(Wait::Limit, 0);
         } else if self.agent.is_written(asked) {
             return Outcome::Waits(Wait::Line, self.holder(asked, true));
@@ -447,6 +507,7 @@ impl Host {
         } else {
             self.send_read(line, id, cx, at);
         }
+        self.space(to.target, at.cycle);
         Outcome::Sent
     }
 
@@ -516,6 +577,11 @@ impl Host {
     }
 }
 
+/// Whether the throttle of a memory holds a request back.
+fn is_throttled(throttles: &[MemoryThrottle], target: usize, cycle: u64) -> bool {
+    throttles.get(target).is_some_and(|own| cycle < own.from_cycle)
+}
+
 /// Where a line leads.
 fn destination(routes: &Option<WindowRoutes>, line: u64) -> Destination {
     let Some(routes) = routes else { return Destination { port: 0, target: 0, device_address: line } };
@@ -548,8 +614,14 @@ impl Module for Host {
                 break;
             }
             if !self.attempt(&access, cx, at) {
-                // Woken by an answer or by room in the channel.
+                // Woken by an answer or by room in the channel, or when the throttle lets it go.
                 self.stalled_since.get_or_insert(at.cycle);
+                if self.tried.is_some_and(|tried| tried.wait == Some(Wait::Throttle)) {
+                    let target = destination(&self.config.routes, access.line_address).target;
+                    let from_cycle = self.throttles.get(target).map_or(at.cycle, |own| own.from_cycle);
+                    then = Next::At(cx.in_cycles(from_cycle.saturating_sub(at.cycle).max(1)));
+                    self.waits = true;
+                }
                 break;
             }
             if let Some(since) = self.stalled_since.take() {

@@ -1,7 +1,7 @@
-//! A root complex and a device that speak CXL.io.
+//! A root complex, devices, and a switch between them, that speak CXL.io.
 //!
 //! Modelled: the host walks configuration space, sizes and places BARs, programs the memory ranges of CXL.mem and locks them,
-//! then writes and reads behind the BARs; both sides start power management beside it. Left out: switches, several devices,
+//! then writes and reads behind the BARs; both sides start power management beside it. Left out:
 //! ranges of memory that decode addresses of CXL.mem.
 //!
 //! A walk through one configuration read: the root complex gives it a tag and its bytes go to the host's link end, which
@@ -11,6 +11,7 @@
 pub mod function;
 pub mod mode;
 pub mod root;
+pub mod switch;
 pub mod tlps;
 pub mod walk;
 

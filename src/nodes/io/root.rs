@@ -1,4 +1,4 @@
-//! The root complex: it finds the device, makes it answer, and uses its memory-mapped registers.
+//! The root complex: it finds devices, through a switch too, makes them answer, and uses their memory-mapped registers.
 //!
 //! Modelled: the walk of [`super::walk`] with one configuration access at a time, retried while the device says that it is
 //! not ready; then writes and reads of random lengths behind the BARs, as many at a time as the requester allows, each read
@@ -330,10 +330,12 @@ impl Root {
         let ConfigAccess { target, register, write } = access;
         let name = if write.is_some() { "config_write" } else { "config_read" };
         let id = self.access(name, register.into(), at);
+        // Type 1 goes on to a bus behind the one at the link.
+        let level = u8::from(target >> 8 != u16::from(self.config.windows.bus));
         let (kind, data) = match write {
-            None => (TlpKind::ConfigRead { level: 0, target, register, enables: 0xf }, Vec::new()),
+            None => (TlpKind::ConfigRead { level, target, register, enables: 0xf }, Vec::new()),
             Some((value, enables)) => {
-                (TlpKind::ConfigWrite { level: 0, target, register, enables }, value.to_le_bytes().to_vec())
+                (TlpKind::ConfigWrite { level, target, register, enables }, value.to_le_bytes().to_vec())
             }
         };
         let waits = self.lacks(cx);

@@ -3,8 +3,10 @@
 //! The algorithm is straight code over a [`Log`] of answers. It runs again from its start with every answer that comes and
 //! stops where the log ends, so it needs no state between accesses and every decision can be read in order.
 //!
-//! Modelled: functions of one device, the list of capabilities, sizing and placing of BARs, the DVSECs of CXL, memory
-//! ranges, the largest payload, the lock. Left out: bridges below, resource rebalancing, option ROMs.
+//! Modelled: functions of a device, the list of capabilities, sizing and placing of BARs, the DVSECs of CXL, memory
+//! ranges, the largest payload, the lock; the ports of switches: buses are numbered in depth, each port gets a window around what
+//! is placed behind it, and one largest payload holds for the whole hierarchy. Left out: resource rebalancing, option ROMs, the
+//! component registers of ports, so their BARs are not placed.
 
 use scalepool_endpoint::config_space::registers as reg;
 use scalepool_endpoint::config_space::{BYTES, EXTENDED_AT};
@@ -104,6 +106,10 @@ pub struct Windows {
 /// What was found and what was made of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConfigWalkResult {
+    /// Ports of switches that answer: bus, device and function, then secondary and subordinate bus.
+    pub bridges: Vec<(u16, [u8; 2])>,
+    /// Largest payload that each function was told, and where it is written.
+    payloads: Vec<(u16, usize, u8)>,
     /// Functions that answer, with vendor and device ID.
     pub functions: Vec<(u16, u16, u16)>,
     /// Capabilities of the first list.
@@ -135,26 +141,95 @@ pub struct ConfigWalkResult {
 pub fn enumerate(log: &mut Log, windows: &Windows) -> Result<ConfigWalkResult, Pause> {
     log.at = 0;
     let mut found = ConfigWalkResult { logical_devices: 1, ..ConfigWalkResult::default() };
-    let mut functions = 1;
-    let mut number = 0;
-    while number < functions {
-        let target = u16::from(windows.bus) << 8 | number;
-        let mut function = Function { log, target };
-        let id = function.read(reg::VENDOR.start)?;
-        if id as u16 != u16::MAX {
-            found.functions.push((target, id as u16, (id >> 16) as u16));
-            let header = function.read(reg::HEADER_TYPE)? >> 16;
-            // Bit 7: the device has more than one function.
-            if number == 0 && header & 0x80 != 0 {
-                functions = 8;
-            }
-            if header & 0x7f == u32::from(reg::TYPE_DEVICE) {
-                device(&mut function, windows, &mut found)?;
-            }
+    let mut last_bus = windows.bus;
+    bus(log, windows, (windows.bus, 1), &mut last_bus, &mut found)?;
+    // All that is below takes what the least of them can take.
+    let least = found.payloads.iter().map(|(.., code)| *code).min().unwrap_or(0);
+    for (target, register, code) in std::mem::take(&mut found.payloads) {
+        if code > least {
+            Function { log, target }.write_half(register, u16::from(least) << 5)?;
         }
-        number += 1;
     }
+    found.max_payload_bytes = reg::payload_bytes(least);
     Ok(found)
+}
+
+/// Device numbers that a bus inside a switch has; behind a link there is one.
+const INNER_DEVICES: u16 = 32;
+
+/// Walks the devices of a bus, which has so many device numbers, and what is behind them.
+fn bus(
+    log: &mut Log,
+    windows: &Windows,
+    (bus, devices): (u8, u16),
+    last_bus: &mut u8,
+    found: &mut ConfigWalkResult,
+) -> Result<(), Pause> {
+    for first in (0..devices).map(|device| u16::from(bus) << 8 | device << 3) {
+        let mut functions = 1;
+        let mut number = 0;
+        while number < functions {
+            let target = first | number;
+            let mut function = Function { log, target };
+            let id = function.read(reg::VENDOR.start)?;
+            if id as u16 != u16::MAX {
+                found.functions.push((target, id as u16, (id >> 16) as u16));
+                let header = (function.read(reg::HEADER_TYPE)? >> 16) as u8;
+                if number == 0 && header & reg::TYPE_MANY_FUNCTIONS != 0 {
+                    functions = 8;
+                }
+                match header & !reg::TYPE_MANY_FUNCTIONS {
+                    reg::TYPE_DEVICE => device(&mut function, windows, found)?,
+                    reg::TYPE_BRIDGE => bridge(function, windows, last_bus, found)?,
+                    _ => (),
+                }
+            }
+            number += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Numbers the bus behind a port, walks it, and gives the port the numbers and the window of what was found there.
+fn bridge(
+    mut function: Function<'_>,
+    windows: &Windows,
+    last_bus: &mut u8,
+    found: &mut ConfigWalkResult,
+) -> Result<(), Pause> {
+    let kind = match capabilities(&mut function, windows, found)? {
+        Some(at) => (function.read(at)? >> (8 * reg::PCIE_TYPE + 4)) as u8 & 0xf,
+        None => 0,
+    };
+    // There is no number left for what is behind it.
+    let Some(secondary) = last_bus.checked_add(1) else { return Ok(()) };
+    *last_bus = secondary;
+    let target = function.target;
+    let primary = (target >> 8) as u8;
+    let numbers = |subordinate: u8| u32::from_le_bytes([primary, secondary, subordinate, 0]);
+    // All higher numbers are behind it until it is known how many there are.
+    function.write(reg::BUSES.start, numbers(u8::MAX), 0b0111)?;
+    let devices = if kind == reg::PCIE_TYPE_UPSTREAM { INNER_DEVICES } else { 1 };
+    // What is behind it begins where a window can.
+    let end = |found: &ConfigWalkResult| found.bars.last().map_or(windows.mmio, |bar| bar.end);
+    let base = end(found).next_multiple_of(reg::WINDOW_STEP_BYTES);
+    let (from, before) = (Windows { mmio: base, ..*windows }, found.bars.len());
+    let all = std::mem::take(&mut found.bars);
+    bus(function.log, &from, (secondary, devices), last_bus, found)?;
+    let below = std::mem::replace(&mut found.bars, all);
+    let last = below.last().map(|bar| bar.end.next_multiple_of(reg::WINDOW_STEP_BYTES) - 1);
+    found.bars.extend(below);
+    function.write(reg::BUSES.start, numbers(*last_bus), 0b0111)?;
+    found.bridges.push((target, [secondary, *last_bus]));
+    // Windows that hold nothing end below their base.
+    function.write(reg::WINDOW.start, 0x0000_fff0, 0xf)?;
+    let (base, last) = if found.bars.len() > before { (base, last.unwrap_or(base)) } else { (u64::MAX, 0) };
+    let half = |address: u64| (address >> 16) as u32 & 0xfff0;
+    let at = reg::PREFETCHABLE.start;
+    function.write(at, half(last) << 16 | half(base), 0xf)?;
+    function.write(at + 4, (base >> 32) as u32, 0xf)?;
+    function.write(at + 8, (last >> 32) as u32, 0xf)?;
+    function.write_half(reg::COMMAND.start, u16::from(reg::COMMAND_MEMORY | reg::COMMAND_MASTER))
 }
 
 fn device(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Pause> {
@@ -182,13 +257,15 @@ fn device(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResu
     Ok(())
 }
 
-/// Walks the first list and sets the largest payload.
-fn capabilities(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Pause> {
-    found.max_payload_bytes = reg::payload_bytes(0);
-    if function.read_half(reg::STATUS.start)? & u16::from(reg::STATUS_LIST) == 0 {
-        return Ok(());
-    }
-    let mut at = function.read(reg::LIST)? as usize & 0xfc;
+/// Walks the first list and sets the largest payload; where the PCI Express capability begins.
+fn capabilities(
+    function: &mut Function,
+    windows: &Windows,
+    found: &mut ConfigWalkResult,
+) -> Result<Option<usize>, Pause> {
+    let mut express = None;
+    let has_list = function.read_half(reg::STATUS.start)? & u16::from(reg::STATUS_LIST) != 0;
+    let mut at = if has_list { function.read(reg::LIST)? as usize & 0xfc } else { 0 };
     // A list that runs in a circle is left after as many entries as fit.
     for _ in 0..48 {
         if at < reg::PCIE_AT {
@@ -199,12 +276,17 @@ fn capabilities(function: &mut Function, windows: &Windows, found: &mut ConfigWa
         if header as u8 == reg::PCIE_ID {
             let supported = function.read(at + reg::PCIE_DEVICE_CAPABILITIES)? as u8 & 7;
             let code = supported.min(reg::payload_code(windows.max_payload_bytes));
-            found.max_payload_bytes = reg::payload_bytes(code);
             function.write_half(at + reg::PCIE_DEVICE_CONTROL, u16::from(code) << 5)?;
+            found.payloads.push((function.target, at + reg::PCIE_DEVICE_CONTROL, code));
+            express = Some(at);
         }
         at = (header >> 8) as usize & 0xfc;
     }
-    Ok(())
+    if express.is_none() {
+        // It can be told nothing, and takes what everything takes.
+        found.payloads.push((function.target, 0, 0));
+    }
+    Ok(express)
 }
 
 /// Sizes every BAR by writing ones, then places it.
@@ -259,7 +341,7 @@ fn extended(function: &mut Function, found: &mut ConfigWalkResult) -> Result<Vec
 fn ranges(function: &mut Function, at: usize, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Pause> {
     let capability = function.read_half(at + dvsec::device::CAPABILITY.start)?;
     let capability = DeviceCapability::from_bits(capability.into());
-    let mut free = windows.memory;
+    let mut free = found.ranges.last().map_or(windows.memory, |range| range.end);
     for n in 0..usize::from(capability.hdm_count.min(2)) {
         let at = at + dvsec::RANGE_STRIDE * n;
         let [high, low] = [

@@ -8,7 +8,7 @@
 use super::{Generating, GeneratorKind};
 use crate::document::{DocumentItem, Table, Value};
 use crate::field::{Config, FieldRange, config};
-use crate::quantity::Unit;
+use crate::quantity::{self, Unit};
 use scalepool_fabric::cxl_switch::pbr::pid::{PidCounts, PidPlan};
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_memory::decoder::WINDOW_STEP_BYTES;
@@ -115,7 +115,8 @@ fn generate(own: &mut Generating<'_>) {
 /// The number of logical devices that the table of a memory says.
 fn logical_devices(memory: &Table) -> Option<usize> {
     match &memory.get("logical_devices")?.value {
-        Value::Number(text) => text.parse().ok(),
+        // The command line gives numbers as text.
+        Value::Number(text) | Value::Text(text) => usize::try_from(quantity::parse(text, Unit::Of("-"))?).ok(),
         _ => None,
     }
 }

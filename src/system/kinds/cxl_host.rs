@@ -6,6 +6,7 @@ use crate::kind::{
     Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, PortDecl, PortRole,
     Site, SitePort, component,
 };
+use crate::kinds::cxl_coherent::hdm_db_host::ThrottleConfig;
 use crate::measured::ComponentMeasured;
 use crate::memory_map::{Span, shown};
 use crate::metric::{MetricValue, metrics};
@@ -14,7 +15,9 @@ use scalepool_kernel::{Clock, Rng, Time};
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::cache::{Cache, CacheConfig};
 use scalepool_memory::decoder::ADDRESS_END;
-use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostErrors, HostPorts, HostResult, LineSource};
+use scalepool_nodes::cxl::host::{
+    Host, HostChannels, HostConfig, HostErrors, HostPorts, HostResult, HostThrottled, LineSource,
+};
 use scalepool_nodes::cxl::isolation::IsolationControl;
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::stimulus::{self, LineAccess, LineRegion, Mix, ParameterError, StimulusAccess, StimulusOp};
@@ -45,6 +48,12 @@ metrics! {
         LATE = "late answers" ["answers"] Sum, "answers to requests that had timed out, which are dropped";
         ISOLATED_READS = "reads isolated" ["requests"] Sum, "reads that ended with poisoned data at an isolated root port (fabric ISO-3)";
         ISOLATED_WRITES = "writes isolated" ["requests"] Sum, "writes that were completed at an isolated root port, and are lost (fabric ISO-3)";
+        SPACED = "requests spaced" ["requests"] Sum, "requests behind which the host left idle cycles, since the memory was overloaded (fabric QOS-3)";
+        LIGHT = "answers of light load" ["answers"] Sum, "answers with DevLoad light, of a host that heeds it";
+        OPTIMAL = "answers of optimal load" ["answers"] Sum, "answers with DevLoad optimal";
+        MODERATE = "answers of moderate load" ["answers"] Sum, "answers with DevLoad moderate overload";
+        SEVERE = "answers of severe load" ["answers"] Sum, "answers with DevLoad severe overload";
+        THROTTLE_MOST = "throttle most" ["idle cycles"] Largest, "most idle cycles between two requests";
         STALLS = "host stall cycles" ["cycles"] Sum, "cycles of the host in which an access was due and could not begin";
     }
 }
@@ -79,6 +88,7 @@ config! {
         timeout: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time after which a request without an answer ends with an error that is counted, as at a root port with isolation (fabric ISO-1); reads that nothing decodes end so too; not given = both are findings, and a request without an answer stalls the run";
         isolate_on: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["timeout"]), "what isolates a root port for the rest of the run: all requests there, open and new ones, then end at once, reads with poisoned data, writes as if they were done, and nothing goes to the link (fabric ISO-2, ISO-3); not given = nothing";
         outstanding: usize = "64" [Unit::Of("misses")] in FieldRange::Int(1, 32768), "cache misses that can be outstanding";
+        throttle: ThrottleConfig = "" [Unit::Of("-")] in FieldRange::Table(ThrottleConfig::fields), "what it does about the load that memories tell, of each memory by itself (fabric QOS-3)";
         cache: HostCache = "" [Unit::Of("-")] in FieldRange::Table(HostCache::fields), "cache in front of the accesses of a trace; generated ones go past it, to load the link";
         stimulus: HostStimulus = "" [Unit::Of("-")] in FieldRange::Table(HostStimulus::fields), "what the host does";
     }
@@ -189,6 +199,7 @@ impl Component for CxlHost {
             routes: site.map.routes.clone(),
             form,
             isolation: IsolationControl { on_timeout: self.isolate_on.is_some(), on_link_down: false },
+            throttle: self.throttle.steps(),
             timeout_cycles: self.timeout.map(|fs| site.clock.first_at_or_after(Time::from_fs(fs)).max(1)),
         };
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
@@ -218,6 +229,11 @@ fn measured(host: &HostResult) -> ComponentMeasured {
     if let Some(HostErrors { not_decoded, timed_out, late, isolated_reads, isolated_writes }) = host.errors {
         counts.extend([(&NOT_DECODED, not_decoded), (&TIMED_OUT, timed_out), (&LATE, late)]);
         counts.extend([(&ISOLATED_READS, isolated_reads), (&ISOLATED_WRITES, isolated_writes)]);
+    }
+    if let Some(HostThrottled { loads, spaced, most }) = host.throttled {
+        counts.push((&SPACED, spaced));
+        counts.extend([&LIGHT, &OPTIMAL, &MODERATE, &SEVERE].into_iter().zip(loads));
+        counts.push((&THROTTLE_MOST, most.into()));
     }
     counts.push((&STALLS, host.stall_cycles));
     ComponentMeasured {

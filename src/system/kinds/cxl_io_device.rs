@@ -175,6 +175,7 @@ impl Component for IoDevice {
                     patrol: None,
                     upsets: UpsetConfig::default(),
                     is_apart: false,
+                    telemetry: None,
                     place,
                 };
                 p.module(&mem_name, clock, |bind| {

@@ -8,12 +8,14 @@ use crate::kind::{
 };
 use crate::kinds::cxl_links;
 use crate::kinds::media::{CxlMedia, DRAM_METRICS, MEDIA_METRICS, SharedMedia};
-use crate::kinds::memory_device::MemoryParts;
+use crate::kinds::memory_device::{MemoryParts, TELEMETRY_METRICS};
 use crate::kinds::memory_ecc::MemoryEcc;
+use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
-use scalepool_kernel::Clock;
+use scalepool_kernel::{Clock, Time};
 use scalepool_memory::LINE_BYTES;
+use scalepool_nodes::cxl::memory::telemetry::{LdShare, TelemetryConfig, WHOLE};
 use scalepool_trace::Hub;
 
 /// The kind.
@@ -23,8 +25,75 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: CxlMemory::fields,
     read: component::<CxlMemory>,
     external: &["flits", "messages"],
-    metrics: &[DRAM_METRICS, MEDIA_METRICS],
+    metrics: &[DRAM_METRICS, MEDIA_METRICS, TELEMETRY_METRICS],
 };
+
+config! {
+    /// The share of a logical device.
+    pub struct LdShareConfig {
+        ld: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device";
+        fraction: u64 = "0" [Unit::Of("256ths")] in FieldRange::Int(0, WHOLE - 1), "its allocation of what all use; whoever uses more is told of a severe overload, others of a moderate one (fabric QOS-5)";
+        limit: u64 = "0" [Unit::Of("256ths")] in FieldRange::Int(0, WHOLE - 1), "its limit of `queue`; above it is told of an overload in any case; 0 = none";
+    }
+}
+
+config! {
+    /// What a device tells of its load.
+    pub struct MemoryTelemetry {
+        sample: u64 = "8" [Unit::Of("100 ns")] in FieldRange::Int(0, 15), "time between two samples of whether an answer waits at the port; 0 = none (fabric QOS-2)";
+        moderate: usize = "10" [Unit::Of("percent")] in FieldRange::Int(1, 100), "samples of the last 100 from which the port is moderately congested";
+        severe: usize = "25" [Unit::Of("percent")] in FieldRange::Int(1, 100), "those from which it is severely congested";
+        interval: u64 = "64" [Unit::Of("ns")] in FieldRange::Int(0, 127), "interval, of which the completions of the last 16 count as used; 0 = open requests alone count (fabric QOS-4)";
+        shares: Vec<(LdShareConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(LdShareConfig::fields), "shares of logical devices; without one for it, a logical device has none (fabric QOS-8)";
+    }
+}
+
+impl MemoryTelemetry {
+    /// As a device with these logical devices has it.
+    fn config(&self, logical_devices: Option<usize>, clock: Clock) -> TelemetryConfig {
+        let cycles = |ns: u64| if ns == 0 { 0 } else { clock.first_at_or_after(Time::from_fs(ns * FS_PER_NS)).max(1) };
+        let mut shares = vec![LdShare::default(); logical_devices.unwrap_or(0)];
+        for (LdShareConfig { ld, fraction, limit }, _) in &self.shares {
+            shares[*ld] = LdShare { fraction: *fraction, limit: *limit };
+        }
+        TelemetryConfig {
+            sample_cycles: cycles(100 * self.sample),
+            congestion_percent: [self.moderate, self.severe],
+            interval_cycles: cycles(self.interval),
+            shares,
+        }
+    }
+
+    /// What is wrong with its shares, or with its thresholds.
+    fn check(&self, logical_devices: Option<usize>) -> Vec<ConfigFinding> {
+        let count = logical_devices.unwrap_or(0);
+        let mut found = Vec::new();
+        for (n, (share, _)) in self.shares.iter().enumerate() {
+            let ld = share.ld;
+            if ld >= count {
+                let text = format!("found a share of LD {ld}, expected one of the {count} logical devices");
+                found.push(("telemetry.shares", text));
+            } else if self.shares[..n].iter().any(|(other, _)| other.ld == ld) {
+                found.push(("telemetry.shares", format!("found two shares of LD {ld}, expected one")));
+            }
+        }
+        let sum: u64 = self.shares.iter().map(|(share, _)| share.fraction).sum();
+        if sum > WHOLE {
+            found.push((
+                "telemetry.shares",
+                format!("found fractions of {sum} 256ths together, expected at most {WHOLE}"),
+            ));
+        }
+        if self.moderate > self.severe {
+            let text = format!("found {} percent, expected at most the {} of `severe`", self.moderate, self.severe);
+            found.push(("telemetry.moderate", text));
+        }
+        found
+    }
+}
+
+/// Femtoseconds of a nanosecond.
+const FS_PER_NS: u64 = 1_000_000;
 
 config! {
     /// A memory device. Numbers without another source are of the model (basis: model).
@@ -34,6 +103,7 @@ config! {
         latency_cycles: u64 = "160" [Unit::Of("device cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in the device; with banks or a preset in `media`, the time there is not included";
         queue: usize = "512" [Unit::Of("requests")] in FieldRange::Int(1, 1 << 20), "requests that the device can queue";
         media: Option<CxlMedia> = "" [Unit::Of("-")] in FieldRange::Table(CxlMedia::fields), "what stands behind the latency; left out, the latency is all";
+        telemetry: Option<MemoryTelemetry> = "" [Unit::Of("-")] in FieldRange::Table(MemoryTelemetry::fields), "what its answers tell of its load (DevLoad); left out, it is always light (fabric QOS-1)";
         ecc: Option<MemoryEcc> = "" [Unit::Of("-")] in FieldRange::Table(MemoryEcc::fields), "codes that correct errors, faults of cells, and the patrol that looks for them; left out, there are none (memory §6)";
     }
 }
@@ -62,7 +132,8 @@ impl Component for CxlMemory {
         let text = || ("size", format!("found {} bytes, expected a multiple of {LINE_BYTES} bytes{each}", self.size));
         let of_media = self.media.iter().flat_map(|media| media.check(self.size));
         let of_ecc = self.ecc.iter().flat_map(|ecc| ecc.check(self.size));
-        (!is_whole).then(text).into_iter().chain(of_media).chain(of_ecc).collect()
+        let of_telemetry = self.telemetry.iter().flat_map(|one| one.check(self.logical_devices));
+        (!is_whole).then(text).into_iter().chain(of_media).chain(of_ecc).chain(of_telemetry).collect()
     }
 
     /// Logical devices are told apart by LD-IDs, which a switch gives.
@@ -91,6 +162,7 @@ impl Component for CxlMemory {
             shared: SharedMedia::ONE,
             dead_medium: None,
             is_apart: false,
+            telemetry: self.telemetry.as_ref().map(|one| one.config(self.logical_devices, site.clock)),
             ecc: self.ecc.as_ref(),
             arbiter: None,
         };

@@ -240,6 +240,7 @@ impl Component for CxlRoot {
             routes: None,
             form: mem_form,
             isolation: IsolationControl::default(),
+            throttle: None,
             timeout_cycles: None,
         };
         let (result, mem_result): (Arc<Mutex<RootResult>>, Arc<Mutex<HostResult>>) = Default::default();

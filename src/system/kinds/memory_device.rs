@@ -10,6 +10,7 @@ use crate::metric::metrics;
 use scalepool_arbiter::{Arbiter, RoundRobin};
 use scalepool_memory::decoder::{Arithmetic, Decoders, GRANULARITIES, Interleave, Window};
 use scalepool_memory::ecc::{EccConfig, EccStore};
+use scalepool_nodes::cxl::memory::telemetry::TelemetryConfig;
 use scalepool_nodes::cxl::memory::{
     DeadMedium, DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult, MemoryRoute, shown_form,
 };
@@ -35,6 +36,8 @@ pub struct MemoryParts<'a> {
     pub dead_medium: Option<usize>,
     /// Each port reaches the logical device of its number alone.
     pub is_apart: bool,
+    /// What it tells of its load.
+    pub telemetry: Option<TelemetryConfig>,
     /// Its codes.
     pub ecc: Option<&'a MemoryEcc>,
     /// Arbiter of its ports, by name.
@@ -46,6 +49,16 @@ metrics! {
     pub static PORT_METRICS {
         PORT_REQUESTS = "port requests" ["requests"] Sum, "requests that were taken, of all ports";
         LEAST_PORT = "least port requests" ["requests"] Smallest, "requests that were taken at the port with the fewest";
+    }
+}
+
+metrics! {
+    /// What a memory with telemetry has told (`fabric` §4.3).
+    pub static TELEMETRY_METRICS {
+        TOLD_LIGHT = "told light load" ["answers"] Sum, "answers with DevLoad 0";
+        TOLD_OPTIMAL = "told optimal load" ["answers"] Sum, "answers with DevLoad 1";
+        TOLD_MODERATE = "told moderate load" ["answers"] Sum, "answers with DevLoad 2, moderate overload";
+        TOLD_SEVERE = "told severe load" ["answers"] Sum, "answers with DevLoad 3, severe overload";
     }
 }
 
@@ -124,6 +137,7 @@ impl MemoryParts<'_> {
             patrol: self.ecc.and_then(|ecc| ecc.patrol(self.size, site.clock)),
             upsets: self.ecc.map(MemoryEcc::upsets).unwrap_or_default(),
             is_apart: self.is_apart,
+            telemetry: self.telemetry,
             place: name.clone(),
         };
         let result = Arc::<Mutex<MemoryResult>>::default();
@@ -142,11 +156,16 @@ impl MemoryParts<'_> {
             }),
             measure: Box::new(move || {
                 let result = super::published(&left);
-                let requests = result.requests.clone();
+                let (requests, told) = (result.requests.clone(), result.told);
                 let mut measured = media::measured(result, kept);
                 if requests.len() > 1 {
                     let least = requests.iter().min().copied().unwrap_or(0);
                     measured.counts.extend([(&PORT_REQUESTS, requests.iter().sum()), (&LEAST_PORT, least)]);
+                }
+                if let Some(told) = told {
+                    measured
+                        .counts
+                        .extend([&TOLD_LIGHT, &TOLD_OPTIMAL, &TOLD_MODERATE, &TOLD_SEVERE].into_iter().zip(told));
                 }
                 measured
             }),

@@ -77,6 +77,7 @@ impl Component for MemoryNode {
             shared: SharedMedia::ONE,
             dead_medium: None,
             is_apart: false,
+            telemetry: None,
             ecc: self.ecc.as_ref(),
             arbiter: self.arbiter.as_deref(),
         };

@@ -144,6 +144,7 @@ impl Component for MemoryTray {
             shared: SharedMedia { count: self.media_count, granule },
             dead_medium: self.dead_medium,
             is_apart,
+            telemetry: None,
             ecc: self.ecc.as_ref(),
             arbiter: self.arbiter.as_deref(),
         };

@@ -64,6 +64,16 @@ fn four_thousand_endpoints_are_a_fabric() {
     assert_eq!(system.memory_map.len(), 3584);
 }
 
+/// Windows are those of logical devices too where the command line says how many there are.
+#[test]
+fn logical_devices_of_a_rack_may_be_set() {
+    let small = ["rack.leaves=1", "rack.per_leaf=2", "rack.memory_leaves=2", "rack.memories_per_leaf=1"];
+    let set = [&small[..], &["memory.logical_devices=2", "rack.spines=1", "host.accesses=20"]].concat();
+    let report = run(ENDPOINTS_4096, &set).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    assert_eq!((0..2).map(|n| count(&report, &format!("host[{n}]"), "reads")).sum::<u64>(), 40);
+}
+
 /// The same with 16 hosts and 4 devices: every host asks a logical device of each, at random and in time.
 #[test]
 fn hosts_of_a_rack_ask_logical_devices_at_random() {

@@ -111,6 +111,20 @@ fn fab_rgt_04_p() {
     assert_eq!(set(chosen(&alone, 64, [Some(0); 4])), [Some(0), Some(1)].into());
 }
 
+/// Where all ports that the mix picks are lost the others are taken: nothing would ever make room at a lost one.
+#[test]
+fn a_message_does_not_wait_for_ports_that_are_lost() {
+    for policy in SPREAD_NAMES.iter().skip(1).filter_map(|name| SpreadPolicy::by_name(name)) {
+        for mix in 0..8 {
+            let all = group(policy, mix);
+            let found = set(chosen(&all.without(|port| port < 2), 64, [Some(0); 4]));
+            assert!(!found.contains(&None) && !found.contains(&Some(0)), "{policy:?} {mix}: {found:?}");
+            let found = set(chosen(&all.without(|port| port >= 2), 64, [Some(0); 4]));
+            assert!(found.iter().all(|port| *port < Some(2) && port.is_some()), "{policy:?} {mix}: {found:?}");
+        }
+    }
+}
+
 /// With code 7 no secondary port is taken as long as a primary one has room, and its neighbour's share is another one.
 #[test]
 fn fab_rgt_04_n() {
@@ -198,6 +212,23 @@ fn messages(dpid: u16) -> [Message; 6] {
 fn taken(switch: &PbrRoutes, message: &Message) -> BTreeSet<usize> {
     let to = switch.tables.port(0, message.route().dpid).expect("there is a way");
     (0..40).filter_map(|number| switch.spread(0, number, (to, message), &|_| Some(0))).collect()
+}
+
+/// A switch whose only port that the mix picks has lost its link takes the other one, and waits for nothing.
+#[test]
+fn a_lost_port_is_not_waited_for() {
+    let mut switch = switch(SpreadPolicy::Random);
+    let port = |port| vec![SpreadPort { port, links: 2 }];
+    let group = SpreadGroup { primary: port(1), secondary: port(2), policy: SpreadPolicy::Random, mix: 0 };
+    let mut tables = Drts::new(1, 3, Rgt::new(vec![group]).expect("it is legal"));
+    let table = tables.table(0).expect("there is one");
+    table.set(DEVICES[0].into(), &[DrtEntry::Group(0)]).expect("it is legal");
+    switch.tables = tables;
+    switch.lost.insert(1);
+    let request = Message::M2sReq(M2sReq { dpid: DEVICES[0], ..M2sReq::default() });
+    let found: BTreeSet<Option<usize>> =
+        (0..200).map(|number| switch.spread(0, number, (1, &request), &|_| Some(0))).collect();
+    assert_eq!(found, [Some(2)].into());
 }
 
 /// What has to keep its order keeps one port; everything else is dealt.

@@ -308,9 +308,13 @@ impl Switching for PbrRoutes {
         // Every message of an input and class has a draw of its own, however often it is looked at.
         let stream = (from as u64) << 8 | message.class() as u64;
         let seed = self.seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number.wrapping_mul(0xd134_2543_de82_ef95);
-        // A port without its link takes nothing; that another one is left was found with the route.
-        let open = |port: usize| if self.lost.contains(&port) { None } else { backlog(port) };
-        group.choose(Rng::from_seed(seed).next_u64(), &open)
+        let draw = Rng::from_seed(seed).next_u64();
+        // Ports without their links are no candidates: a group of which the mix picks only such ones would have nothing to wait for.
+        // That another port is left was found with the route.
+        match self.lost.is_empty() {
+            true => group.choose(draw, backlog),
+            false => group.without(|port| self.lost.contains(&port)).choose(draw, backlog),
+        }
     }
 
     fn manage(&mut self, cycle: u64) -> Option<Managed<PeerRoute>> {

@@ -6,13 +6,15 @@
 //! device of the coherence engine ([`HdmH`](scalepool_coherence::mem::HdmH)), the one that the chapter 14 tests judge, over a store with
 //! real bytes, byte enables, codes and poison (`server`); a message that is in no row of its table breaks that row's rule and gets no
 //! answer. HDM decoders make device addresses of system addresses. A patrol reads line after line where nobody asks. Left out: stored meta
-//! values, DevLoad other than light load.
+//! values, DevLoad other than light load where
+//! no telemetry is asked for.
 //!
 //! A walk through one cycle: answers whose time has come leave as far as the channel of their port has room; one request is taken if
 //! the memory has room for it, and applied to the store at once, so requests to one line take effect in order of arrival, whatever
 //! their ports; with no request at any port the patrol may read its line.
 
 mod server;
+pub mod telemetry;
 mod upsets;
 
 pub use server::{DeadMedium, LogicalDevice, MemoryRoute, shown_form};
@@ -35,6 +37,7 @@ use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, Transacti
 use server::Server;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+use telemetry::{Telemetry, TelemetryConfig};
 use upsets::Upsets;
 
 /// How the device is built.
@@ -55,6 +58,8 @@ pub struct DeviceConfig {
     pub upsets: UpsetConfig,
     /// Each port reaches the logical device of its number alone, as the media of a JBOM.
     pub is_apart: bool,
+    /// What it tells of its load; `None`: it is always light.
+    pub telemetry: Option<TelemetryConfig>,
     /// Its name, for what breaks a rule.
     pub place: String,
 }
@@ -89,6 +94,8 @@ pub struct MemoryResult {
     pub ecc: EccCounts,
     /// By port: requests that were taken.
     pub requests: Vec<u64>,
+    /// Answers by the load that they told, of a device with telemetry.
+    pub told: Option<[u64; 4]>,
 }
 
 /// Figures of the DRAM of a device, of all of it together.
@@ -147,6 +154,7 @@ pub struct MemoryDevice {
     /// The line that the patrol writes back.
     write_back: Option<u64>,
     upsets: Upsets,
+    telemetry: Option<Telemetry>,
     place: String,
     tap: Tap,
     broken: Vec<PlacedViolation>,
@@ -164,7 +172,8 @@ impl MemoryDevice {
         tap: Tap,
         result: Arc<Mutex<MemoryResult>>,
     ) -> MemoryDevice {
-        let DeviceConfig { logical, logical_bytes, timing, ports, arbiter, patrol, upsets, is_apart, place } = config;
+        let DeviceConfig { logical, logical_bytes, timing, ports, arbiter, patrol, upsets, is_apart, telemetry, place } =
+            config;
         let routes = ports.iter().map(|(route, _)| *route).collect();
         let port = |((_, link), (rx, tx))| MemoryPort {
             link,
@@ -188,6 +197,7 @@ impl MemoryDevice {
             patrol,
             write_back: None,
             upsets: Upsets::new(upsets, rng),
+            telemetry: telemetry.map(Telemetry::new),
             place,
             tap,
             broken: Vec::new(),
@@ -267,10 +277,15 @@ impl MemoryDevice {
             }
         }
         let form = self.form;
+        let mut queued = self.memory.in_flight() - self.patrolling + self.ready();
         for port in &mut self.ports {
             while port.tx.has_room(cx, 1)
-                && let Some((_, Answer { transaction, message, .. })) = port.ready.pop_front()
+                && let Some((_, Answer { transaction, mut message, .. })) = port.ready.pop_front()
             {
+                if let Some(telemetry) = &mut self.telemetry {
+                    tell(telemetry, &mut message, (queued, self.most));
+                }
+                queued -= 1;
                 self.tap.record(at, RecordKind::End, transaction, 0, || shown(&message, form));
                 // Room was asked for before.
                 let _ = port.tx.push(cx, message);
@@ -285,6 +300,14 @@ impl MemoryDevice {
         }
     }
 
+    /// Accounts what telemetry samples.
+    fn sample(&mut self, at: Stamp) {
+        let is_congested = self.ports.iter().any(|port| port.is_held);
+        if let Some(telemetry) = &mut self.telemetry {
+            telemetry.pass(at.cycle, is_congested);
+        }
+    }
+
     /// Takes a request of a port for which the memory has room.
     fn take(&mut self, port: usize, request: &MemoryRequest, cx: &mut Cx, at: Stamp) {
         let Some(message) = self.ports[port].rx.pop(cx) else { return };
@@ -296,6 +319,9 @@ impl MemoryDevice {
         self.upset(request);
         match self.serve(port, &message, at) {
             Some(message) => {
+                if let Some(telemetry) = &mut self.telemetry {
+                    telemetry.taken(message.route().ld_id.into());
+                }
                 self.tap.wait(at, transaction, Wait::Media, 0);
                 let answer = Some(Answer { port, transaction, message });
                 // Room was asked for before.
@@ -350,6 +376,16 @@ impl MemoryDevice {
     }
 }
 
+/// Writes into an answer what the device tells of its load.
+fn tell(telemetry: &mut Telemetry, message: &mut Message, queue: (usize, usize)) {
+    let load = telemetry.answer(message.route().ld_id.into(), queue);
+    match message {
+        Message::S2mNdr(header) => header.devload = load,
+        Message::S2mDrs(header, _) => header.devload = load,
+        _ => (),
+    }
+}
+
 /// A rule that a command of the memory at a place broke.
 pub fn violation(finding: &DramFinding, place: &str) -> PlacedViolation {
     let DramFinding { rule, command, found, expected } = finding;
@@ -372,7 +408,9 @@ impl Module for MemoryDevice {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.advance(at);
+        self.sample(at);
         self.send(cx, at);
+        self.sample(at);
         // Looked up once for each message that stands in front: 130 instructions a flit of `cxl68-expander` less than each
         // time it is asked for.
         let ports = 0..self.ports.len();
@@ -425,6 +463,7 @@ impl Module for MemoryDevice {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.broken.clone_from(&self.broken);
         result.ecc = self.server.ecc();
+        result.told = self.telemetry.as_ref().map(|telemetry| telemetry.told);
         result.buffer = self.memory.buffer();
         result.requests = self.ports.iter().map(|port| port.requests).collect();
         let mut sum: Option<DramFigures> = None;

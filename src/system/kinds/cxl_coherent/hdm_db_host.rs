@@ -50,6 +50,14 @@ config! {
     }
 }
 
+impl ThrottleConfig {
+    /// The steps of who obeys DevLoad; `None`: nobody does.
+    pub fn steps(&self) -> Option<Steps> {
+        let ThrottleConfig { heed, normal, severe, most, window } = *self;
+        heed.then_some(Steps { normal_delta: normal, severe_delta: severe, most, window_cycles: window })
+    }
+}
+
 config! {
     /// Who holds lines of devices.
     pub struct Holder {
@@ -83,11 +91,6 @@ impl Holder {
         Coherent::Holder((0..self.ports).map(|n| name(path, n)).collect())
     }
 
-    fn steps(&self) -> Option<Steps> {
-        let ThrottleConfig { heed, normal, severe, most, window } = self.throttle;
-        heed.then_some(Steps { normal_delta: normal, severe_delta: severe, most, window_cycles: window })
-    }
-
     fn elaborate(&self, waits: &WaitTable, site: &Site<'_>, hub: &mut Hub) -> ComponentNode {
         let mut all = Vec::new();
         for (n, port) in site.ports.iter().enumerate() {
@@ -95,7 +98,7 @@ impl Holder {
             let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
             let holder = seat.holders.start;
             let program = || self.core.program(site, &name, seat, Some(holder));
-            let core = self.core.core(site, program, |core| match self.steps() {
+            let core = self.core.core(site, program, |core| match self.throttle.steps() {
                 Some(steps) => core.heeding(steps),
                 None => core,
             });

@@ -48,7 +48,7 @@ pub const CXL_IO: LinkKind = LinkKind {
 };
 
 /// Class of posted requests and messages of CXL.io.
-const POSTED: &str = "posted";
+pub(in crate::kinds) const POSTED: &str = "posted";
 /// Class of requests of CXL.io with a completion.
 pub(in crate::kinds) const NON_POSTED: &str = "non-posted";
 /// Class of completions of CXL.io.
@@ -183,7 +183,7 @@ impl CxlIoLink {
         let (unit_bytes, unit_time_fs) = self.unit(flits);
         let link = CxlLink {
             host: IoEnd::new(end(Dir::Down), answers_due),
-            device: IoEnd::new(end(Dir::Up), 0),
+            device: IoEnd::new(end(Dir::Up), 0).telling(site.roles[1] == PortRole::SwitchUpstream),
             line: self.line.clone(),
             unit_bytes,
             unit_time_fs,

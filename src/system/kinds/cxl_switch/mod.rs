@@ -1,10 +1,11 @@
-//! `cxl.switch.hbr` and `cxl.switch.pbr`: CXL switches, see [`scalepool_fabric::cxl_switch`].
+//! `cxl.switch.hbr` and `cxl.switch.pbr`: CXL switches, see [`scalepool_fabric::cxl_switch`]; `cxl.switch.io`, what passes CXL.io.
 //!
 //! Modelled: what both have, their stages, queues and counters, and how a switch becomes a module; the rest is in a file for
 //! each. A walk: the settings of the hardware become cycles of the clock of the switch; the ports get their links and their
 //! signals; the kind says how messages are routed and what it counts beside.
 
 pub mod hbr;
+pub mod io;
 pub mod pbr;
 
 use super::{arbiter, cxl_links, published};

@@ -1,0 +1,46 @@
+//! Rules of the CXL.io side of switches (`fabric` §1.1, §1.4, §1.5).
+
+use super::Rule;
+
+const fn rule(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: false, text }
+}
+
+/// A rule that the sheet marks as our own choice.
+const fn choice(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: true, text }
+}
+
+/// The rows.
+pub static RULES: &[Rule] = &[
+    choice(
+        "FAB-VCS-07",
+        "fabric §1.1",
+        "vPPBs take function 0 of every device number first, then function 1, and so on up to function 7",
+    ),
+    rule(
+        "FAB-RST-08",
+        "fabric §1.4",
+        "a switch answers a reset message of its host once, when all ports of the hierarchy have",
+    ),
+    rule(
+        "FAB-IOR-01",
+        "fabric §1.5",
+        "configuration requests and completions go by bus numbers, memory requests by windows, messages by their routing",
+    ),
+    rule(
+        "FAB-IOR-02",
+        "fabric §1.5",
+        "an address in a window of a downstream port goes down, one in the window of the upstream port alone is unsupported, one from below outside of it goes up",
+    ),
+    rule(
+        "FAB-IOR-03",
+        "fabric §1.5",
+        "a type 1 configuration request becomes type 0 at the bus of a link; one for what is absent or not bound is unsupported",
+    ),
+    rule(
+        "FAB-IOR-04",
+        "fabric §1.5",
+        "what nobody claims is completed as Unsupported Request without data where somebody waits, else dropped and counted",
+    ),
+];

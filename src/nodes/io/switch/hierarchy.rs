@@ -1,0 +1,217 @@
+//! Where a TLP goes in a virtual hierarchy of a switch, without time (`fabric` §1.5).
+//!
+//! Modelled: the configuration spaces of the upstream port and of the virtual bridges (vPPB) towards devices, which decide alone:
+//! configuration requests and completions go by bus numbers, memory requests by windows, messages by their routing. A type 1
+//! configuration request for the bus of a link becomes type 0 there. What nobody claims is Unsupported Request: completed where
+//! somebody waits, else dropped and counted. Left out: access control (peers reach one another), I/O space, messages by address or ID or to
+//! everybody, LD-ID prefixes, UIO.
+//!
+//! A walk through one read of a device: the address is in a window of the upstream port and in one of a vPPB, so the read leaves
+//! at the port to which that is bound. Its completion carries the bus of the root, which is behind no vPPB, and goes up.
+
+use scalepool_endpoint::config_space::ConfigSpace;
+use scalepool_endpoint::config_space::port::{SwitchPort, switch_port};
+use scalepool_endpoint::tlp::{Tlp, TlpKind};
+use scalepool_protocols::cxl::cxlio::DW_BYTES;
+use scalepool_protocols::cxl::cxlio::code::CplStatus;
+use scalepool_protocols::cxl::cxlio::dvsec::{ConnectedMode, FlexBus};
+
+/// Most functions of a device, so most vPPBs with one device number (`fabric` VCS-7).
+pub const FUNCTIONS: usize = 8;
+
+/// Device and function of the n-th vPPB towards a device, counted from 0, where the hierarchy uses so many device numbers: function 0 of
+/// all devices first, then function 1, and so on (`fabric` VCS-7). `None`: no function is left for it.
+pub fn vppb_function(n: usize, devices: usize) -> Option<(u8, u8)> {
+    let (device, function) = (n.checked_rem(devices)?, n / devices);
+    (function < FUNCTIONS && device < 32).then_some((device as u8, function as u8))
+}
+
+/// Routing of a message to the root complex (`cxl-io` §1.2).
+const ROUTING_TO_ROOT: u8 = 0;
+
+/// The side of a hierarchy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IoSide {
+    /// The upstream port.
+    Up,
+    /// The vPPB of this number.
+    Down(usize),
+}
+
+/// What becomes of a TLP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IoRouted {
+    /// It leaves at a side, in this form.
+    To(IoSide, Tlp),
+    /// The switch completes it where it came.
+    Completed(Tlp),
+    /// Unsupported Request, which is completed where it came.
+    Unsupported(Tlp),
+    /// Nobody claims it and nobody waits for it.
+    Dropped,
+}
+
+/// A virtual bridge towards a device.
+#[derive(Debug, Clone)]
+pub struct IoBridge {
+    space: ConfigSpace,
+    device_function: u8,
+    /// A port is bound to it.
+    is_bound: bool,
+}
+
+/// A virtual hierarchy.
+#[derive(Debug, Clone)]
+pub struct IoHierarchy {
+    upstream: ConfigSpace,
+    /// Bus, device and function of the upstream port, learnt from configuration writes; 0 before.
+    id: u16,
+    bridges: Vec<IoBridge>,
+}
+
+impl IoHierarchy {
+    /// The hierarchy after reset, with a vPPB for each of `bound`, which says whether a port is bound to it. The first `devices` vPPBs
+    /// have device numbers of their own. What a port can do and the largest payload are those of all its ports.
+    pub fn new(bound: &[bool], devices: usize, flex_bus: FlexBus, max_payload_bytes: usize) -> IoHierarchy {
+        let bridges = bound.iter().enumerate().filter_map(|(n, is_bound)| {
+            let (device, function) = vppb_function(n, devices)?;
+            let mut space = switch_port(SwitchPort::Downstream, flex_bus, max_payload_bytes);
+            if bound.len() > devices {
+                space.has_siblings();
+            }
+            Some(IoBridge { space, device_function: device << 3 | function, is_bound: *is_bound })
+        });
+        IoHierarchy {
+            upstream: switch_port(SwitchPort::Upstream, flex_bus, max_payload_bytes),
+            id: 0,
+            bridges: bridges.collect(),
+        }
+    }
+
+    /// The link at a side has trained with a peer of these capabilities.
+    pub fn trained(&mut self, side: IoSide, peer: &FlexBus, mode: ConnectedMode) {
+        match side {
+            IoSide::Up => self.upstream.trained(peer, mode),
+            IoSide::Down(n) => self.bridges[n].space.trained(peer, mode),
+        }
+    }
+
+    /// Configuration space of the upstream port.
+    pub fn upstream(&self) -> &ConfigSpace {
+        &self.upstream
+    }
+
+    /// Configuration space of a vPPB.
+    pub fn bridge(&self, n: usize) -> Option<&ConfigSpace> {
+        self.bridges.get(n).map(|bridge| &bridge.space)
+    }
+
+    /// A bus inside the switch, where the vPPBs are.
+    fn inner_bus(&self) -> u8 {
+        self.upstream.buses()[1]
+    }
+
+    /// The vPPB behind which something is, if a port is bound to it.
+    fn behind(&self, holds: impl Fn(&ConfigSpace) -> bool) -> Option<usize> {
+        self.bridges.iter().position(|bridge| bridge.is_bound && holds(&bridge.space))
+    }
+
+    /// What becomes of a TLP that came at a side.
+    pub fn route(&mut self, from: IoSide, tlp: Tlp) -> IoRouted {
+        match tlp.kind {
+            TlpKind::ConfigRead { level, target, .. } | TlpKind::ConfigWrite { level, target, .. } => match from {
+                IoSide::Up => self.configure(level, target, tlp),
+                // Configuration requests come from the root alone.
+                IoSide::Down(_) => self.refused(tlp),
+            },
+            TlpKind::MemRead { address, .. } | TlpKind::MemWrite { address, .. } => self.memory(from, address, tlp),
+            TlpKind::Completion { .. } => {
+                let bus = (tlp.requester >> 8) as u8;
+                match self.behind(|space| space.has_behind(bus)) {
+                    Some(n) if from != IoSide::Down(n) => IoRouted::To(IoSide::Down(n), tlp),
+                    None if from != IoSide::Up => IoRouted::To(IoSide::Up, tlp),
+                    _ => IoRouted::Dropped,
+                }
+            }
+            TlpKind::Message { routing: ROUTING_TO_ROOT, .. } if from != IoSide::Up => IoRouted::To(IoSide::Up, tlp),
+            TlpKind::Message { .. } | TlpKind::Other { .. } => self.refused(tlp),
+        }
+    }
+
+    /// A configuration request from the root.
+    fn configure(&mut self, level: u8, target: u16, tlp: Tlp) -> IoRouted {
+        let (bus, device_function) = ((target >> 8) as u8, target as u8);
+        if level == 0 {
+            // The upstream port is the only device at its link.
+            return match device_function {
+                0 => {
+                    if matches!(tlp.kind, TlpKind::ConfigWrite { .. }) {
+                        self.id = target;
+                    }
+                    IoRouted::Completed(accessed(&mut self.upstream, target, &tlp))
+                }
+                _ => self.refused(tlp),
+            };
+        }
+        if bus != 0 && bus == self.inner_bus() {
+            let own = self.bridges.iter_mut().find(|bridge| bridge.device_function == device_function);
+            return match own {
+                Some(bridge) => IoRouted::Completed(accessed(&mut bridge.space, target, &tlp)),
+                None => self.refused(tlp),
+            };
+        }
+        let Some(n) = self.behind(|space| space.has_behind(bus)) else { return self.refused(tlp) };
+        let is_last = self.bridges[n].space.buses()[1] == bus;
+        // At the end of a link there is device 0 alone.
+        if is_last && device_function >> 3 != 0 {
+            return self.refused(tlp);
+        }
+        let mut onward = tlp;
+        if let TlpKind::ConfigRead { level, .. } | TlpKind::ConfigWrite { level, .. } = &mut onward.kind {
+            *level = u8::from(!is_last);
+        }
+        IoRouted::To(IoSide::Down(n), onward)
+    }
+
+    /// A memory request (`fabric` IOR-2).
+    fn memory(&self, from: IoSide, address: u64, tlp: Tlp) -> IoRouted {
+        let is_own = self.upstream.passes_down(address);
+        match (from, self.behind(|space| space.passes_down(address))) {
+            (IoSide::Up, Some(n)) if is_own => IoRouted::To(IoSide::Down(n), tlp),
+            (IoSide::Down(own), _) if !self.bridges[own].space.passes_up() => self.refused(tlp),
+            // What is in the window of the vPPB where it came is no business of this switch.
+            (IoSide::Down(own), Some(n)) if n != own => IoRouted::To(IoSide::Down(n), tlp),
+            (IoSide::Down(_), None) if !is_own && self.upstream.passes_up() => IoRouted::To(IoSide::Up, tlp),
+            _ => self.refused(tlp),
+        }
+    }
+
+    /// What nobody claims (`fabric` IOR-4).
+    fn refused(&self, tlp: Tlp) -> IoRouted {
+        match tlp.is_non_posted() {
+            true => IoRouted::Unsupported(completion(&tlp, self.id, CplStatus::UR, Vec::new())),
+            false => IoRouted::Dropped,
+        }
+    }
+}
+
+/// Carries out a configuration request; its completion.
+fn accessed(space: &mut ConfigSpace, completer: u16, tlp: &Tlp) -> Tlp {
+    let data = match tlp.kind {
+        TlpKind::ConfigRead { register, .. } => space.read(register).to_le_bytes().to_vec(),
+        TlpKind::ConfigWrite { register, enables, .. } => {
+            if let Some(dw) = tlp.data.first_chunk() {
+                space.write(register, u32::from_le_bytes(*dw), enables);
+            }
+            Vec::new()
+        }
+        _ => Vec::new(),
+    };
+    completion(tlp, completer, CplStatus::SC, data)
+}
+
+/// A completion with all that is to come.
+fn completion(request: &Tlp, completer: u16, status: CplStatus, data: Vec<u8>) -> Tlp {
+    let kind = TlpKind::Completion { completer, status, byte_count: DW_BYTES, lower_address: 0 };
+    Tlp { tag: request.tag, tc: request.tc, attr: request.attr, ..Tlp::new(kind, request.requester, data) }
+}

@@ -1,0 +1,420 @@
+//! The CXL.io side of a switch with virtual hierarchies: bus numbers, windows, power management (`fabric` §1.1, §1.4, §1.5).
+//!
+//! Modelled: upstream ports, each the top of a virtual hierarchy ([`hierarchy`]); downstream ports, of which each is bound whole to
+//! one vPPB or to none; a queue for each output and kind of traffic, in the order of PCI Express: posted requests pass everything
+//! else, nothing passes them, completions pass requests that wait (`fabric` ORD-2, strict); agents of power management at every
+//! port, of which that towards the host answers resets and flushes when those of all ports of its hierarchy have been answered
+//! (`fabric` RST-8). Detail: whole TLPs; a TLP occupies a port for its bytes; a pipeline is a latency. Posted requests of an input
+//! wait in the link when the switch holds as many of them as its queue has room for. Requests with a completion, and completions, are
+//! always taken: there are no more of them than requesters have tags. Left out: logical devices, changes of bindings, AER,
+//! containment, what a reset does to the ports.
+//!
+//! A walk through one cycle: everything that came is taken, read, and handed to the agent of its port or routed; it may leave when
+//! the latency of the switch is over. Agents speak. At each output the first of the three queues that may go leaves, as long as
+//! the port is free and its link end has room.
+
+pub mod hierarchy;
+
+use super::tlps::{self, IoRequestNames};
+use hierarchy::{IoHierarchy, IoRouted, IoSide};
+use scalepool_endpoint::event::EndpointEvent;
+use scalepool_endpoint::pm::{Happened, PmAgent, PmRequest};
+use scalepool_endpoint::tlp::{Tlp, TlpForm, TlpKind};
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_link::io_ends::IoItem;
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Kinds of traffic that pass one another by the rules of PCI Express, in the order of the counters.
+pub const IO_TRAFFIC: [&str; 3] = ["posted", "non-posted", "completion"];
+const POSTED: usize = 0;
+const NON_POSTED: usize = 1;
+const COMPLETION: usize = 2;
+
+/// The kind of a TLP.
+fn traffic(tlp: &Tlp) -> usize {
+    match tlp.kind {
+        TlpKind::Completion { .. } => COMPLETION,
+        _ if tlp.is_non_posted() => NON_POSTED,
+        _ => POSTED,
+    }
+}
+
+/// A port of a switch and its link.
+pub struct IoSwitchPort {
+    /// Hierarchy and side that it is; `None`: a downstream port that is bound to no vPPB.
+    pub place: Option<(usize, IoSide)>,
+    /// How TLPs are written on its link.
+    pub form: TlpForm,
+    /// Its agent of power management.
+    pub agent: PmAgent,
+    /// Number of its link, for traces.
+    pub link: u32,
+    /// Where it shows in traces.
+    pub tap: Tap,
+}
+
+/// Sizes and latency of a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IoSwitchConfig {
+    /// From the link end of the input to that of the output, at least 1 \[cycles\].
+    pub latency_cycles: u64,
+    /// Posted requests of an input that the switch holds.
+    pub queue: usize,
+    /// Bytes that an output moves in a cycle.
+    pub width_bytes: u64,
+}
+
+/// What a switch leaves behind for the report.
+#[derive(Debug, Clone, Default)]
+pub struct IoSwitchResult {
+    /// TLPs passed on, by kind of traffic.
+    pub switched: [u64; 3],
+    /// Configuration requests that the switch carried out itself.
+    pub own_config: u64,
+    /// Requests that nobody claims, which were completed as Unsupported Request.
+    pub unsupported: u64,
+    /// TLPs that nobody claims and nobody waits for.
+    pub dropped: u64,
+    /// Resets and phases of a flush that all ports of a hierarchy have answered.
+    pub power_answered: u64,
+    /// Bus numbers of the hierarchies: secondary and subordinate bus of their upstream ports.
+    pub buses: Vec<[u8; 2]>,
+    /// What did not go as it should.
+    pub events: Vec<EndpointEvent>,
+}
+
+/// A TLP on its way.
+struct Passing {
+    /// First cycle in which it may leave.
+    ready: u64,
+    /// Number among all that were queued.
+    number: u64,
+    /// The input; `None`: the switch made it.
+    from: Option<usize>,
+    /// How it was known at the input, if it is a request.
+    handle: Option<TransactionHandle>,
+    tlp: Tlp,
+}
+
+struct Port {
+    own: IoSwitchPort,
+    rx: In<IoItem>,
+    tx: Out<IoItem>,
+    /// Requests that come from its link, and that leave on it, for traces.
+    names: IoRequestNames,
+    /// A posted request that came and finds no room, and its handle.
+    head: Option<(Tlp, TransactionHandle)>,
+    /// Posted requests from here that the switch holds.
+    posted: usize,
+    /// What waits to leave here, by kind of traffic.
+    waiting: [VecDeque<Passing>; 3],
+    /// Its link was told that nothing more is asked.
+    is_told: bool,
+    /// End of what it sends now, in byte times since the start (cycle times bytes per cycle).
+    busy_until: u64,
+}
+
+/// The switch.
+pub struct IoSwitch {
+    config: IoSwitchConfig,
+    hierarchies: Vec<IoHierarchy>,
+    /// Ports of the hierarchies: that of each side.
+    ports: Vec<Port>,
+    /// Answers of ports below that are due, by hierarchy.
+    due: Vec<usize>,
+    /// Hierarchies whose host has nothing more to ask.
+    is_over: Vec<bool>,
+    queued: u64,
+    busy_since: Option<Time>,
+    mine: IoSwitchResult,
+    result: Arc<Mutex<IoSwitchResult>>,
+}
+
+impl IoSwitch {
+    /// A switch with its hierarchies and its ports, each with the channels of its link end.
+    pub fn new(
+        config: IoSwitchConfig,
+        hierarchies: Vec<IoHierarchy>,
+        ports: Vec<(IoSwitchPort, In<IoItem>, Out<IoItem>)>,
+        result: Arc<Mutex<IoSwitchResult>>,
+    ) -> IoSwitch {
+        let port = |(own, rx, tx): (IoSwitchPort, In<IoItem>, Out<IoItem>)| Port {
+            names: IoRequestNames::new(own.link),
+            own,
+            rx,
+            tx,
+            head: None,
+            posted: 0,
+            waiting: Default::default(),
+            is_told: false,
+            busy_until: 0,
+        };
+        IoSwitch {
+            due: vec![0; hierarchies.len()],
+            is_over: vec![false; hierarchies.len()],
+            ports: ports.into_iter().map(port).collect(),
+            config,
+            hierarchies,
+            queued: 0,
+            busy_since: None,
+            mine: IoSwitchResult::default(),
+            result,
+        }
+    }
+
+    /// The port that is a side of a hierarchy.
+    fn port_of(&self, hierarchy: usize, side: IoSide) -> Option<usize> {
+        self.ports.iter().position(|port| port.own.place == Some((hierarchy, side)))
+    }
+
+    /// Downstream ports of a hierarchy.
+    fn below(&self, hierarchy: usize) -> Vec<usize> {
+        let is_below = |port: &Port| matches!(port.own.place, Some((of, IoSide::Down(_))) if of == hierarchy);
+        (0..self.ports.len()).filter(|n| is_below(&self.ports[*n])).collect()
+    }
+
+    // ---- what comes ----------------------------------------------------------------------------------------------
+
+    fn take(&mut self, n: usize, cx: &mut Cx, at: Stamp) {
+        loop {
+            if self.ports[n].head.is_some() && self.ports[n].posted >= self.config.queue {
+                return;
+            }
+            let (tlp, handle) = match self.ports[n].head.take() {
+                Some(head) => head,
+                None => match self.ports[n].rx.pop(cx) {
+                    None => return,
+                    Some(IoItem::Error(_)) => continue,
+                    Some(IoItem::Done) => {
+                        if let Some((of, IoSide::Up)) = self.ports[n].own.place {
+                            self.is_over[of] = true;
+                        }
+                        continue;
+                    }
+                    Some(IoItem::Tlp(bytes)) => match self.read(n, &bytes, at) {
+                        Some(read) => read,
+                        None => continue,
+                    },
+                },
+            };
+            if traffic(&tlp) == POSTED && self.ports[n].posted >= self.config.queue {
+                self.ports[n].head = Some((tlp, handle));
+                return;
+            }
+            self.pass(n, tlp, handle, at);
+            cx.progress();
+        }
+    }
+
+    /// A TLP that came, if it is none for the agent of the port.
+    fn read(&mut self, n: usize, bytes: &[u8], at: Stamp) -> Option<(Tlp, TransactionHandle)> {
+        let port = &mut self.ports[n];
+        let form = port.own.form;
+        let tlp = Tlp::decode(bytes, form).map_err(|error| self.mine.events.push(error.into())).ok()?;
+        let handle = port.names.handle(&tlp);
+        if port.own.agent.receive(&tlp, at.cycle) {
+            return None;
+        }
+        if traffic(&tlp) == COMPLETION {
+            port.own.tap.record(at, RecordKind::Mark, 0, 0, || tlps::body(bytes, form));
+        } else {
+            port.own.tap.named(TransactionNaming::By(handle), at, RecordKind::Mark, 0, 0, || tlps::body(bytes, form));
+        }
+        Some((tlp, handle))
+    }
+
+    /// Routes a TLP and queues what leaves in its place.
+    fn pass(&mut self, n: usize, tlp: Tlp, handle: TransactionHandle, at: Stamp) {
+        let Some((of, side)) = self.ports[n].own.place else {
+            // No hierarchy is there, so nobody claims it.
+            self.mine.dropped += 1;
+            return;
+        };
+        let is_request = traffic(&tlp) != COMPLETION;
+        match self.hierarchies[of].route(side, tlp) {
+            IoRouted::To(side, tlp) => match self.port_of(of, side) {
+                Some(to) => {
+                    self.mine.switched[traffic(&tlp)] += 1;
+                    self.ports[n].posted += usize::from(traffic(&tlp) == POSTED);
+                    self.queue(to, tlp, Some(n), is_request.then_some(handle), at);
+                }
+                None => self.mine.dropped += 1,
+            },
+            IoRouted::Completed(answer) => {
+                self.mine.own_config += 1;
+                self.queue(n, answer, None, None, at);
+            }
+            IoRouted::Unsupported(answer) => {
+                self.mine.unsupported += 1;
+                self.queue(n, answer, None, None, at);
+            }
+            IoRouted::Dropped => self.mine.dropped += 1,
+        }
+    }
+
+    fn queue(&mut self, to: usize, tlp: Tlp, from: Option<usize>, handle: Option<TransactionHandle>, at: Stamp) {
+        // The channel to the link end takes the last cycle.
+        let ready = at.cycle + self.config.latency_cycles - 1;
+        let passing = Passing { ready, number: self.queued, from, handle, tlp };
+        self.queued += 1;
+        self.ports[to].waiting[traffic(&passing.tlp)].push_back(passing);
+    }
+
+    // ---- power management ----------------------------------------------------------------------------------------
+
+    /// Hands resets and flushes on, and answers them when all below have.
+    fn manage(&mut self, at: Stamp) {
+        for n in 0..self.ports.len() {
+            self.ports[n].own.agent.expire(at.cycle);
+            let happened = self.ports[n].own.agent.take_happened();
+            let events = self.ports[n].own.agent.take_events();
+            self.mine.events.extend(events);
+            let Some((of, _)) = self.ports[n].own.place else { continue };
+            for one in happened {
+                let ask = match one {
+                    Happened::ResetAnnounced(kind) => PmRequest::ResetPrep(kind),
+                    Happened::FlushPhase(phase) => PmRequest::FlushPhase(phase),
+                    Happened::ResetAcknowledged | Happened::FlushAnswered(_) => {
+                        self.due[of] -= 1;
+                        self.answer(of);
+                        continue;
+                    }
+                    _ => continue,
+                };
+                let below = self.below(of);
+                self.due[of] += below.len();
+                below.into_iter().for_each(|port| self.ports[port].own.agent.ask(ask, at.cycle));
+                self.answer(of);
+            }
+        }
+    }
+
+    /// Answers the host if nothing below is due any more.
+    fn answer(&mut self, hierarchy: usize) {
+        if self.due[hierarchy] == 0
+            && let Some(port) = self.port_of(hierarchy, IoSide::Up)
+        {
+            self.mine.power_answered += 1;
+            self.ports[port].own.agent.release();
+        }
+    }
+
+    // ---- what goes -----------------------------------------------------------------------------------------------
+
+    /// The kind of traffic of a port that may leave now: the oldest of those that come behind no posted request.
+    fn next(&self, n: usize, cycle: u64) -> Option<usize> {
+        let first = |kind: usize| self.ports[n].waiting[kind].front();
+        let oldest_posted = first(POSTED).map_or(u64::MAX, |one| one.number);
+        let may = |kind: &usize| first(*kind).is_some_and(|one| one.ready <= cycle && one.number <= oldest_posted);
+        (0..3).filter(may).min_by_key(|kind| first(*kind).map(|one| one.number))
+    }
+
+    /// Sends what may leave at a port; whether the port was limited by its width.
+    fn send(&mut self, n: usize, cx: &mut Cx, at: Stamp) -> bool {
+        while self.ports[n].tx.has_room(cx, 1)
+            && let Some(message) = self.ports[n].own.agent.next_message()
+        {
+            self.push(n, &message, None, cx, at);
+        }
+        let width = self.config.width_bytes;
+        while let Some(kind) = self.next(n, at.cycle) {
+            if self.ports[n].busy_until >= (at.cycle + 1) * width {
+                return true;
+            }
+            if !self.ports[n].tx.has_room(cx, 1) {
+                return false;
+            }
+            let Some(Passing { from, handle, tlp, .. }) = self.ports[n].waiting[kind].pop_front() else { return false };
+            if let (Some(from), POSTED) = (from, kind) {
+                self.ports[from].posted -= 1;
+            }
+            self.push(n, &tlp, handle, cx, at);
+        }
+        self.end(n, cx);
+        false
+    }
+
+    /// Tells the link of a downstream port that nothing more is asked, so that it may rest.
+    fn end(&mut self, n: usize, cx: &mut Cx) {
+        let port = &mut self.ports[n];
+        let is_over = match port.own.place {
+            Some((_, IoSide::Up)) => false,
+            Some((of, IoSide::Down(_))) => self.is_over[of],
+            None => true,
+        };
+        let is_quiet =
+            port.waiting.iter().all(VecDeque::is_empty) && port.own.agent.is_ready() && port.own.agent.is_quiet();
+        if is_over && is_quiet && !port.is_told {
+            port.is_told = port.tx.push(cx, IoItem::Done).is_ok();
+        }
+    }
+
+    /// Sends a TLP at a port that has room for it.
+    fn push(&mut self, n: usize, tlp: &Tlp, handle: Option<TransactionHandle>, cx: &mut Cx, at: Stamp) {
+        let port = &mut self.ports[n];
+        let Ok(bytes) = tlp.encode(port.own.form).map_err(|error| self.mine.events.push(error.into())) else { return };
+        let start = port.busy_until.max(at.cycle * self.config.width_bytes);
+        port.busy_until = start + bytes.len() as u64;
+        // Requests of a host are known at the device by their order.
+        let leaving = matches!(port.own.place, Some((_, IoSide::Down(_))) | None).then(|| port.names.handle(tlp));
+        if let (Some(came), Some(leaving)) = (handle, leaving) {
+            let named = TransactionNaming::Through(came, leaving);
+            port.own.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("passed_on"));
+        }
+        let _ = port.tx.push(cx, IoItem::Tlp(bytes));
+        cx.progress();
+    }
+
+    fn held(&self) -> usize {
+        let of = |port: &Port| port.waiting.iter().map(VecDeque::len).sum::<usize>() + usize::from(port.head.is_some());
+        self.ports.iter().map(of).sum()
+    }
+}
+
+impl Module for IoSwitch {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        (0..self.ports.len()).for_each(|n| self.take(n, cx, at));
+        self.manage(at);
+        let mut is_slow = false;
+        for n in 0..self.ports.len() {
+            is_slow |= self.send(n, cx, at);
+        }
+        self.busy_since = if self.held() > 0 { self.busy_since.or(Some(cx.now())) } else { None };
+        let has_room = |port: &Port| port.head.is_some() && port.posted < self.config.queue;
+        if is_slow || self.ports.iter().any(has_room) {
+            return Next::Busy;
+        }
+        let waiting = self.ports.iter().flat_map(|port| port.waiting.iter().filter_map(VecDeque::front));
+        let ready = waiting.map(|one| one.ready).filter(|ready| *ready > at.cycle);
+        let overdue = self.ports.iter().filter_map(|port| port.own.agent.due());
+        match ready.chain(overdue).min() {
+            Some(cycle) => Next::At(cx.in_cycles(cycle.saturating_sub(at.cycle).max(1))),
+            // What is ready and finds no room is woken by the link end that makes some.
+            None => Next::Idle,
+        }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        match self.held() {
+            0 if self.ports.iter().all(|port| port.own.agent.is_quiet()) => Ok(()),
+            0 => Err(Pending::new("power management messages to send or answers to collect", Time::ZERO)),
+            held => Err(Pending::new(format!("{held} TLPs to send"), self.busy_since.unwrap_or(Time::ZERO))),
+        }
+    }
+
+    fn publish(&self) {
+        let buses = |one: &IoHierarchy| {
+            let [_, secondary, subordinate] = one.upstream().buses();
+            [secondary, subordinate]
+        };
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) =
+            IoSwitchResult { buses: self.hierarchies.iter().map(buses).collect(), ..self.mine.clone() };
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("held", self.held() as u64);
+    }
+}

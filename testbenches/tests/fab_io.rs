@@ -1,0 +1,4 @@
+//! The CXL.io side of switches: where TLPs go, power management, and root complexes that find devices through a switch.
+
+mod hierarchy;
+mod systems;

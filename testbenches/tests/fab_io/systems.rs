@@ -1,0 +1,102 @@
+//! Root complexes that find devices through a switch and use them.
+
+use crate::fab_hbr::systems::{count, on_threads, run};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::system::description::Description;
+use std::path::PathBuf;
+
+const SWITCH: &str = include_str!("../../systems/io_switch.toml");
+
+fn good(text: &str, set: &[&str]) -> ScenarioReport {
+    let report = run(text, set).unwrap_or_else(|error| panic!("{set:?}: {error}"));
+    assert_eq!(report.violations, [], "{set:?}");
+    report
+}
+
+fn of_hosts(report: &ScenarioReport, name: &str) -> [u64; 2] {
+    [0, 1].map(|n| count(report, &format!("host[{n}]"), name))
+}
+
+/// Each root finds the upstream port, two bridges and two devices of its own, and every read has the bytes that were written.
+#[test]
+fn roots_find_their_devices_and_no_others() {
+    let report = good(SWITCH, &["host.accesses=60"]);
+    assert_eq!(of_hosts(&report, "functions"), [5, 5]);
+    assert_eq!(of_hosts(&report, "BARs"), [4, 4]);
+    assert_eq!(of_hosts(&report, "memory ranges"), [2, 2]);
+    assert_eq!(of_hosts(&report, "largest payload [bytes]"), [256, 256]);
+    assert_eq!(count(&report, "switch", "unclaimed TLPs"), 0);
+    // 30 device numbers of the inner bus have no vPPB.
+    assert_eq!(count(&report, "switch", "unsupported requests"), 2 * 30);
+    let served: u64 = (0..4).map(|n| count(&report, &format!("device[{n}]"), "requests served")).sum();
+    let passed: u64 =
+        ["posted", "non-posted"].iter().map(|kind| count(&report, "switch", &format!("switched {kind}"))).sum();
+    assert_eq!(served, passed);
+}
+
+/// Bridges without a port answer themselves, and nothing is behind them.
+#[test]
+fn bridges_without_a_port_are_found_and_lead_nowhere() {
+    let report = good(SWITCH, &["host.accesses=20", "switch.vppbs=3"]);
+    assert_eq!(of_hosts(&report, "functions"), [6, 6]);
+    // One number less without a vPPB, and one device behind the bridge that is not there.
+    assert_eq!(count(&report, "switch", "unsupported requests"), 2 * (29 + 1));
+}
+
+/// More vPPBs than device numbers are functions of one device.
+#[test]
+fn functions_of_one_device_are_found() {
+    let text = SWITCH.replace("ports = 4\n", "ports = 4\ndevice_numbers = 1\n");
+    let report = good(&text, &["host.accesses=20"]);
+    assert_eq!((of_hosts(&report, "functions"), of_hosts(&report, "BARs")), ([5, 5], [4, 4]));
+}
+
+/// Units on one side and flits on the other, errors on all lines, a queue of one.
+#[test]
+fn links_of_other_forms_and_with_errors_carry_the_same() {
+    for set in [
+        &["host.mode=cxl-68b"][..],
+        &["device.mode=cxl-68b", "link.ber=1e-6"],
+        &["switch.queue=1", "host.outstanding=1", "device.not_ready=0"],
+    ] {
+        let report = good(SWITCH, &[&["host.accesses=20"], set].concat());
+        assert_eq!(of_hosts(&report, "functions"), [5, 5], "{set:?}");
+    }
+}
+
+/// A reset or a flush is answered once for all devices below.
+#[test]
+fn power_messages_are_collected() {
+    for (power, requests) in [("reset", 1), ("flush", 2)] {
+        let report = good(SWITCH, &["host.accesses=5", &format!("host.power={power}")]);
+        assert_eq!(of_hosts(&report, "power requests answered"), [requests; 2], "{power}");
+        assert_eq!(count(&report, "switch", "power requests collected"), 2 * requests, "{power}");
+    }
+}
+
+#[test]
+fn a_switch_is_the_same_on_any_number_of_threads() {
+    let set = ["host.accesses=20", "link.ber=1e-6"];
+    let [one, two] = [1, 2].map(|threads| on_threads(SWITCH, &set, threads).json());
+    assert_eq!(one, two);
+}
+
+#[test]
+fn what_a_switch_cannot_do_is_refused() {
+    for (from, to, expected) in [
+        ("ports = 4\n", "ports = 4\nvppbs = 257\n", "found 257, expected 1 to 256"),
+        (
+            "ports = 4\n",
+            "ports = 4\nvppbs = 9\ndevice_numbers = 1\n",
+            "found 9 vPPBs of a hierarchy, expected at most 8",
+        ),
+        ("ports = 4\n", "ports = 4\nbindings = [{ vcs = 0, port = 0 }]\n", "found no binding of VCS 1"),
+        ("ports = 4\n", "ports = 4\nbindings = [{ port = 0 }, { port = 1 }]\n", "vPPB 0"),
+        ("[link.host]\n", "[link.host]\ncachemem = true\n", "found CXL.mem on the link at switch.usp[0]"),
+    ] {
+        let text = SWITCH.replace(from, to);
+        let description = Description::parse("f.toml", PathBuf::new(), &text).expect("it is TOML");
+        let found = description.resolve().err().expect("it is refused").to_string();
+        assert!(found.contains(expected), "{expected}\n{found}");
+    }
+}

@@ -126,7 +126,8 @@ fn req(request: &Transfer) -> TlReq {
     req
 }
 
-/// Lines of CXL that a request touches, with the beat of each and whether all of its bytes are written.
+/// Lines of CXL that a request touches, with the beat of each and whether all of its bytes are written; those of which a write enables no
+/// byte are none.
 fn touched(request: &Transfer) -> Vec<(u64, usize, bool)> {
     let req = req(request);
     let start = req.address + OUT - BASE;
@@ -136,7 +137,11 @@ fn touched(request: &Transfer) -> Vec<(u64, usize, bool)> {
         let is_enabled = request.enables.as_ref().is_none_or(|enables| enables[at..at + 8] == [0xff; 8]);
         req.cmd.has_data() && first <= line && line + 64 <= end && is_enabled && !req.cmd.is_atomic()
     };
-    let lines = (first / 64 * 64..end).step_by(64).enumerate();
+    let is_enabled = |line: u64| {
+        let at = (line % 256 / 8) as usize;
+        request.enables.as_ref().is_none_or(|enables| enables[at..at + 8] != [0; 8])
+    };
+    let lines = (first / 64 * 64..end).step_by(64).enumerate().filter(|(_, line)| is_enabled(*line));
     lines.map(|(beat, line)| (line, beat, whole(line))).collect()
 }
 
@@ -183,11 +188,15 @@ impl Judge {
             let is_held = has_right && line.asking.is_none();
             let is_kept = is_read || needs_owner;
             let has_old_snoop = line.snooped.is_some() && line.is_dirty;
-            if !is_read && (is_held || !needs_owner) {
+            let is_done = rsp(response).status == Status::OKAY;
+            if is_done && !is_read && is_whole && !needs_owner {
+                line.copy = Copy::Shared;
+            }
+            if is_done && !is_read && (is_held || !needs_owner) {
                 line.is_poisoned = request.poisoned >> beat & 1 == 1 || line.is_poisoned && !is_whole;
                 (line.is_dirty, line.is_lost) = (true, false);
             }
-            if rsp(response).status == Status::OKAY && is_kept && !is_held && !is_performed {
+            if is_done && is_kept && !is_held && !is_performed {
                 self.find("BRG-CHC-20", format!("{:?} of {address:#x} is answered", req(&request).cmd));
             } else if has_old_snoop && !is_read {
                 self.find("BRG-RAC-10", format!("a store of {address:#x} passes a snoop"));

@@ -77,13 +77,12 @@ fn a_silent_memory_ends_requests_with_a_status() {
 /// A write that the bridge has given up is done or not; what is read later is either, and no byte is called wrong.
 #[test]
 fn a_write_that_is_given_up_is_unknown_until_it_is_read() {
-    for t in [60, 100, 150, 200, 300, 400, 600, 1000, 1500, 2000] {
-        for mix in ["mix", "all"] {
-            let report = run(TEXT, &[&format!("bridge.timeout_cycles={t}"), "memory.queue=1", "memory.latency_cycles=100", "traffic.operations=100", "traffic.blocks=2", &format!("traffic.mix={mix}")], 1);
-            let other = report.violations.iter().find(|found| found.violation.rule != "SIM-E2E-02");
-            eprintln!("{t} {mix} {} {} {other:?}", count(&report, "time-outs"), count(&report, "late answers"));
-        }
-    }
+    let busy = ["memory.queue=1", "memory.latency_cycles=100", "traffic.operations=60", "traffic.blocks=2"];
+    let report = run(TEXT, &[&busy[..], &["bridge.timeout_cycles=600"]].concat(), 1);
+    let (all, given_up) = (count(&report, "requests answered"), count(&report, "time-outs"));
+    assert!(0 < given_up && given_up < all, "{given_up} of {all}");
+    let other = report.violations.iter().find(|found| found.violation.rule != "SIM-E2E-02");
+    assert!(other.is_none(), "{other:?}");
 }
 
 #[test]

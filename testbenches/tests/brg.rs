@@ -11,6 +11,7 @@ mod control;
 mod errors;
 mod inbound;
 mod inbound_time;
+mod judge;
 mod latency;
 mod lines;
 mod nvlink;

@@ -669,14 +669,14 @@ impl OutboundBridge {
         }
     }
 
-    /// A child has not got on since it had advanced so many times: its request ends with status 8, unless it waits for room and others get
-    /// on there. Its entry stays taken until what is still to come has come.
+    /// A child has not got on since it had advanced so many times: its request ends with status 8, unless it waits for room or for its line
+    /// and others get on there. Its entry stays taken until what is still to come has come.
     pub fn time_out(&mut self, id: ChildId, advances: u64, out: &mut BridgeOutput) {
         if !self.child_of(id).is_some_and(|child| !child.is_done && child.advances == advances) {
             return;
         }
         // A full structure is back-pressure: time counts anew while what it waits for moves.
-        if self.has_room_moved(id) {
+        if self.has_room_moved(id) || self.has_line_moved(id) {
             return self.gets_on(id, out);
         }
         self.counts.timeouts += 1;
@@ -695,6 +695,19 @@ impl OutboundBridge {
             }
         }
         self.settle(out);
+    }
+
+    /// Whether the holder of the line for which a child waits has got on since the time of that child was last counted anew. A holder that
+    /// has not is given up itself, or was, since its time began before that of the child.
+    fn has_line_moved(&mut self, id: ChildId) -> bool {
+        let Some(child) = self.child_of(id) else { return false };
+        let (place, advances) = ((child.port, child.line), child.advances);
+        match self.locks.get_mut(place).map(|lock| lock.holder) {
+            Some(LockHolder::Child(holder)) if holder != id => {
+                self.child_of(holder).is_some_and(|holder| !holder.is_done && holder.advances > advances)
+            }
+            _ => false,
+        }
     }
 
     /// The input of a request that is performed, and what it is answered with.

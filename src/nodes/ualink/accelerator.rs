@@ -2,7 +2,7 @@
 //!
 //! Modelled: one request a port and cycle, tags that are unique on a port until the last beat of the answer, all requests to
 //! a region of 256 bytes on the same port and virtual channel, so that they stay in order; the check of every byte that
-//! comes back; isolation: when the link goes down or an answer is late, what is open and what is still to be asked is
+//! comes back; requests that a bridge gives up, whose lines are [unknown]; isolation: when the link goes down or an answer is late, what is open and what is still to be asked is
 //! answered by dummies, for good \[D\]; where a UPLI stands between it and its ports, the UPLI's originator gives the
 //! dummies, port by port. Detail: whole transactions, not beats. Left out: slots of UPLI, see [`station`](super::station); compute.
 //!
@@ -18,15 +18,18 @@ use super::completer::{Responses, UalDelayedAnswer, answers};
 use super::draws::{DrawLog, DrawLogs, Draws};
 use super::ledger::UalLedger;
 use super::open::{OpenRequests, UalOpenRequest};
+use super::read::lines_of;
 use super::regions::Regions;
 use super::request_handle;
 use super::traffic::{Generator, UalTrafficOp};
+use super::unknown::{self, LineJudgement, UnknownLines};
 use crate::PlacedViolation;
 use crate::first_lines::MemoryBehind;
 use crate::latencies::Latencies;
 use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::ualink::tl::TlClass;
 use scalepool_link::ualink::upli::Ordered;
+use scalepool_memory::LINE_BYTES;
 use scalepool_memory::backend::{MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
@@ -172,6 +175,10 @@ pub struct Accelerator {
     held: Vec<bool>,
     /// What the memories of all hold in the regions of this originator, once all that is open is done.
     expected: Regions,
+    /// Lines of these that may hold something else.
+    unknown: UnknownLines,
+    /// Nodes that stand in front of memory of others.
+    behind: Arc<MemoryBehind>,
     next: Option<UalTrafficOp>,
     next_at_cycle: u64,
     /// The next operation, if it is due: its id and what it waits for.
@@ -228,7 +235,9 @@ impl Accelerator {
             config,
             ports,
             memory: Regions::new(logs.clone()),
-            expected: Regions::expected(logs, behind),
+            expected: Regions::expected(logs, behind.clone()),
+            unknown: UnknownLines::default(),
+            behind,
             next,
             next_at_cycle,
             tried: None,
@@ -288,11 +297,17 @@ impl Accelerator {
             return;
         };
         if rsp.status == Status::CompletionTimeout {
-            return self.dummy(port, rsp, at, cx);
+            return match self.behind.of(open.dst()) {
+                Some(_) => self.given_up(port, rsp, at, cx),
+                None => self.dummy(port, rsp, at, cx),
+            };
         }
         // A compressed answer does not say where it comes from.
         let named = TlRsp { src: open.dst(), ..*rsp };
         entries(&self.ledger).came.add(port, Ordered::response(&named));
+        if !self.unknown.is_empty() {
+            self.learn((port, rsp.tag), rsp, transfer);
+        }
         let Some((is_finished, wrong)) = self.open.answer(port, rsp.tag, transfer) else { return };
         wrong.into_iter().for_each(|violation| self.keep(violation));
         if rsp.dst != own || rsp.status != Status::OKAY {
@@ -306,6 +321,45 @@ impl Accelerator {
         }
         if is_finished {
             self.close(port, rsp, at, cx);
+        }
+    }
+
+    /// A node that stands in front of memory of others has given a request up. What it was to write is there or not.
+    fn given_up(&mut self, port: usize, rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
+        let Some(open) = self.open.get(port, rsp.tag) else { return };
+        let named = TlRsp { src: open.dst(), ..*rsp };
+        entries(&self.ledger).came.add(port, Ordered::response(&named));
+        if rsp.rdwr == RdWr::Read && !rsp.last {
+            return;
+        }
+        let text = if open.is_read() { "a read has no data" } else { "a write is done or not" };
+        let found = format!("{:?} of node {} for accelerator {}", rsp.status, open.dst(), rsp.dst);
+        self.broken("SIM-E2E-02", found, format!("OKAY for {}", self.config.own), format!("{text}: it was given up"));
+        let place = (port, rsp.tag);
+        let others: Vec<_> = self.open.by_place().filter(|(other, _)| *other != place).collect();
+        self.unknown.given_up(place, &open, &others, at.cycle);
+        self.close(port, rsp, at, cx);
+    }
+
+    /// Lines of a read are judged that may hold something else than what is expected.
+    fn learn(&mut self, place: (usize, u16), rsp: &TlRsp, transfer: &Transfer) {
+        let (port, tag) = place;
+        let Some(open) = self.open.get(port, tag).filter(|_| rsp.status == Status::OKAY) else { return };
+        let first = if rsp.len == 0 { usize::from(rsp.offset) } else { 0 };
+        for (n, bytes) in lines_of(&transfer.data).enumerate() {
+            let (beat, is) = (first + n, (bytes, transfer.poisoned >> n & 1 == 1));
+            let Some(expected) = self.open.expected_line(port, tag, beat) else { continue };
+            let line = open.first_line() + LINE_BYTES * beat as u64;
+            match self.unknown.judge(place, &open, line, (&is, &expected)) {
+                LineJudgement::Known => continue,
+                LineJudgement::Accepted => (),
+                LineJudgement::Learned => {
+                    self.expected.set_line(line, is);
+                    let others: Vec<_> = self.open.by_place().filter(|(other, _)| *other != place).collect();
+                    self.unknown.accept(line, &others);
+                }
+            }
+            self.open.expect(port, tag, beat, is);
         }
     }
 
@@ -325,8 +379,9 @@ impl Accelerator {
 
     fn close(&mut self, port: usize, rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
         let Some(open) = self.open.remove(port, rsp.tag) else { return };
+        self.unknown.ended((port, rsp.tag));
         self.tags[port].back.push_back(rsp.tag);
-        if open.cmd != ReqCmd::WriteMessage {
+        if open.cmd != ReqCmd::WriteMessage && rsp.status != Status::CompletionTimeout {
             self.mine.done += 1;
             self.mine.bytes += 4 * u64::from(open.dwords);
             self.mine.beats += u64::from(open.beats());
@@ -440,6 +495,14 @@ impl Accelerator {
         let Some(tag) = self.tags[port].take() else { return Some(Wait::Tag) };
         let request = self.request(&op, tag, vchan);
         entries(&self.ledger).sends(port, &request);
+        if let ControlField::Request(req) = request.field
+            && unknown::writes(op.cmd)
+            && self.behind.of(op.dst).is_some()
+        {
+            let whole = TlReq { cmd: ReqCmd::Read, numbeats: 0, ..req };
+            let before = self.expected.apply(op.dst, &Transfer::new(ControlField::Request(whole)));
+            self.unknown.sends((port, tag), &op, before, at.cycle);
+        }
         let expects = self.expected.apply(op.dst, &request);
         let id = self.tap.new_id();
         let bits = || request.field.to_bits().unwrap_or(0);

@@ -17,6 +17,7 @@ pub mod read;
 pub mod regions;
 pub mod station;
 pub mod traffic;
+pub mod unknown;
 
 use scalepool_kernel::{BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_protocols::ualink::control::ControlField;

@@ -12,7 +12,7 @@ use super::check::UalReadAssembly;
 use super::completer::{global, owner};
 use super::read::Read;
 use super::traffic::UalTrafficOp;
-use scalepool_memory::LINE_BYTES;
+use scalepool_memory::{LINE_BYTES, LineBytes};
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
@@ -79,7 +79,7 @@ impl UalOpenRequest {
     }
 
     /// Address of its first line among the memories of all.
-    fn first_line(&self) -> u64 {
+    pub fn first_line(&self) -> u64 {
         self.first / LINE_BYTES * LINE_BYTES
     }
 }
@@ -215,15 +215,48 @@ impl OpenRequests {
         Some(oldest)
     }
 
-    /// A response to the one at a port and tag: whether its answer is finished, and what is wrong.
-    pub fn answer(&mut self, port: usize, tag: u16, transfer: &Transfer) -> Option<(bool, Vec<Violation>)> {
+    /// What the one at a port and tag expects to read.
+    fn expected(&self, port: usize, tag: u16) -> Option<Read> {
         let open = self.get(port, tag)?;
-        let expected = match open.expects {
+        Some(match open.expects {
             Expects::Nothing => Read::nothing(),
             Expects::Unwritten => Read::unwritten(open.first_line(), open.beats()),
             Expects::Others => self.expected.get(&(port, tag))?.clone(),
-        };
-        let mut answer = UalReadAssembly::of(expected, open.seen);
+        })
+    }
+
+    /// The line that the one at a port and tag expects as a beat; `None`: it expects no such beat.
+    pub fn expected_line(&self, port: usize, tag: u16, beat: usize) -> Option<(LineBytes, bool)> {
+        self.expected(port, tag)?.lines(beat).next()
+    }
+
+    /// The one at a port and tag expects this line as a beat from here on.
+    pub fn expect(&mut self, port: usize, tag: u16, beat: usize, line: (LineBytes, bool)) {
+        let Some(read) = self.expected(port, tag) else { return };
+        let mut lines: Vec<_> = read.lines(0).collect();
+        if let Some(old) = lines.get_mut(beat) {
+            *old = line;
+            self.expected.insert((port, tag), lines.into());
+            self.set_expects(port, tag, Expects::Others);
+        }
+    }
+
+    fn set_expects(&mut self, port: usize, tag: u16, expects: Expects) {
+        let block = self.ports[port].get_mut(usize::from(tag) / BLOCK).and_then(Option::as_mut);
+        match block.and_then(|block| block.near[usize::from(tag) % BLOCK].as_mut()) {
+            Some(near) => near.expects = expects,
+            None => {
+                if let Some(far) = self.far.get_mut(&(port, tag)) {
+                    far.expects = expects;
+                }
+            }
+        }
+    }
+
+    /// A response to the one at a port and tag: whether its answer is finished, and what is wrong.
+    pub fn answer(&mut self, port: usize, tag: u16, transfer: &Transfer) -> Option<(bool, Vec<Violation>)> {
+        let seen = self.get(port, tag)?.seen;
+        let mut answer = UalReadAssembly::of(self.expected(port, tag)?, seen);
         let taken = answer.take(transfer);
         let block = self.ports[port].get_mut(usize::from(tag) / BLOCK)?.as_mut()?;
         match &mut block.near[usize::from(tag) % BLOCK] {
@@ -256,11 +289,16 @@ impl OpenRequests {
 
     /// All, by port and tag.
     pub fn iter(&self) -> impl Iterator<Item = UalOpenRequest> + '_ {
+        self.by_place().map(|(_, open)| open)
+    }
+
+    /// All with their ports and tags.
+    pub fn by_place(&self) -> impl Iterator<Item = ((usize, u16), UalOpenRequest)> + '_ {
         let blocks = |port: usize| self.ports[port].iter().enumerate().filter(|(_, block)| block.is_some());
         let tags = (0..self.ports.len()).flat_map(move |port| {
             blocks(port).flat_map(move |(block, _)| (block * BLOCK..(block + 1) * BLOCK).map(move |tag| (port, tag)))
         });
-        tags.filter_map(|(port, tag)| self.get(port, tag as u16))
+        tags.filter_map(|(port, tag)| Some(((port, tag as u16), self.get(port, tag as u16)?)))
     }
 
     /// Takes all out, by port and tag.

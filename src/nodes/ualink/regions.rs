@@ -13,7 +13,7 @@ use super::draws::{DrawLogs, Drawn};
 use super::read::{BACKGROUND, Read, lines_of};
 use crate::first_lines::MemoryBehind;
 use scalepool_memory::store::Store;
-use scalepool_memory::{ALL_BYTES, LINE_BYTES};
+use scalepool_memory::{ALL_BYTES, LINE_BYTES, LineBytes};
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
@@ -81,12 +81,22 @@ impl Regions {
         }
         // One that breaks its rules touches two regions.
         let last = TlReq { address: req.address + 4 * u64::from(req.len), ..*req };
-        for region in [region, region_of(owner, &last)] {
-            if let Some(drawn) = self.drawn.remove(&region).and_then(|drawn| self.logs.halves(drawn, REGION_HALVES)) {
-                self.store.write_lines(region, lines_of(&drawn).map(|line| (line, ALL_BYTES, false)));
-            }
-        }
+        self.put_in_store(region);
+        self.put_in_store(region_of(owner, &last));
         apply(&mut self.store, owner, request)
+    }
+
+    /// The bytes of a region go into the store.
+    fn put_in_store(&mut self, region: u64) {
+        if let Some(drawn) = self.drawn.remove(&region).and_then(|drawn| self.logs.halves(drawn, REGION_HALVES)) {
+            self.store.write_lines(region, lines_of(&drawn).map(|line| (line, ALL_BYTES, false)));
+        }
+    }
+
+    /// A line, by its address among the memories of all, holds these bytes.
+    pub fn set_line(&mut self, line: u64, (bytes, poison): (LineBytes, bool)) {
+        self.put_in_store(line / REGION_BYTES * REGION_BYTES);
+        self.store.write_line(line, &bytes, ALL_BYTES, poison);
     }
 }
 

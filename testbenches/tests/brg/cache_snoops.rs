@@ -1,6 +1,7 @@
 //! Back-invalidate snoops that meet lines of the conversion cache (`bridge` §9.5, §9.6), against the oracle and in both orders.
 
 use super::common::*;
+use super::judge::{Event, changed, last};
 use scalepool::bridge::cache::{DataCacheConfig, StorePolicy};
 use scalepool::bridge::window::WindowClass;
 use scalepool::coherence::content::{CacheLine, LineAddr};
@@ -152,29 +153,38 @@ fn brg_snp_04_n() {
     assert_eq!((told(&bench), bench.state(BASE)), (vec!["BIRspI".to_owned(); 2], 'M'));
 }
 
-/// Whether the bytes that a snoop takes away come to memory with the poison that they had there.
-fn keeps_poison(opcode: BisnpOpcode, poison: bool) -> bool {
+/// A snoop takes away bytes that had this poison in memory.
+fn taken_away(opcode: BisnpOpcode, poison: bool) -> Bench {
     let mut bench = bench('I');
     bench.memory.insert(OUT, CacheLine { bytes: [1; 64], poison });
     bench.whole(write_part(BASE, 1, 2));
     bench.memory.clear();
     snoop(&mut bench, opcode, line());
     bench.finish(false);
-    bench.memory[&OUT].poison
+    bench
 }
 
 /// Poison goes to memory with the bytes.
 #[test]
 fn brg_snp_08_p() {
     for opcode in [BisnpOpcode::BISnpInv, BisnpOpcode::BISnpData, BisnpOpcode::BISnpCur] {
-        assert!(keeps_poison(opcode, true), "{opcode:?}");
+        assert!(taken_away(opcode, true).memory[&OUT].poison, "{opcode:?}");
     }
 }
 
-/// Memory that loses the mark on the way to the cache is found. A line that was stored whole is good again.
+/// A write back that loses the mark is found. A line that was stored whole is good again.
 #[test]
 fn brg_snp_08_n() {
-    assert!(!keeps_poison(BisnpOpcode::BISnpInv, false));
+    assert!(!taken_away(BisnpOpcode::BISnpInv, false).memory[&OUT].poison);
+    let loses = |log: &mut Vec<Event>| {
+        for event in log {
+            if let Event::Sent(Msg::M2sRwd { data, .. }) = event {
+                data.poison = false;
+            }
+        }
+    };
+    let log = taken_away(BisnpOpcode::BISnpInv, true).log;
+    assert_eq!(changed(judged(MC), &log, loses), ["BRG-SNP-08"].into());
     let mut bench = bench('I');
     bench.memory.insert(OUT, CacheLine { bytes: [1; 64], poison: true });
     bench.whole(write_part(BASE, 1, 2));
@@ -333,6 +343,17 @@ fn brg_rac_05_n() {
     let mut expected = [7; 64];
     expected[0] = 9;
     assert_eq!(beats(&bench.whole(read(BASE, 16))), [expected]);
+    // A bridge that asks once more, though it writes all bytes of the line.
+    let mut bench = self::bench('S');
+    let entry = bench.ask(write_full(BASE, 1, 9));
+    snoop(&mut bench, BisnpOpcode::BISnpInv, line());
+    bench.deliver(cmp(4 * entry, NdrOpcode::BIConflictAck));
+    bench.finish(false);
+    let asks_again = |log: &mut Vec<Event>| {
+        let asked = last(log, |event| matches!(event, Event::Sent(Msg::M2sReq { .. })));
+        log.insert(log.len() - 1, log[asked].clone());
+    };
+    assert_eq!(changed(judged(MC), &bench.log, asks_again), ["BRG-RAC-05"].into());
 }
 
 /// R9: a read of a line that is being written back waits, and is a new miss then.
@@ -348,9 +369,15 @@ fn brg_rac_09_p() {
     assert_eq!(bench.bridge.cache_counts().misses[0], 2);
 }
 
-/// A read of a line that stays does not wait.
+/// A line that is asked for while it is written back is found. A read of a line that stays does not wait.
 #[test]
 fn brg_rac_09_n() {
+    let mut bench = self::bench('I');
+    bench.whole(read(BASE, 16));
+    let asked = bench.log[last(&bench.log, |event| matches!(event, Event::Sent(_)))].clone();
+    let mut bench = leaving('M');
+    bench.ask(tagged(read(BASE, 16), 1));
+    assert_eq!(changed(judged(MC), &bench.log, |log| log.push(asked)), ["BRG-RAC-09"].into());
     let mut bench = leaving('M');
     bench.ask(tagged(read(BASE + 512, 16), 1));
     assert_eq!((bench.responses.len(), bench.bridge.cache_counts().hits[0]), (1, 1));
@@ -368,10 +395,20 @@ fn brg_rac_10_p() {
     assert_eq!((bench.memory[&OUT].bytes, bench.state(BASE), bench.responses.len()), ([0xd1; 64], 'M', 1));
 }
 
-/// Without a dirty copy the snoop is answered at once, and the store is an upgrade.
+/// A store that owns the line before the snoop is answered, or is answered itself, is found. Without a dirty copy the snoop is answered at
+/// once, and the store is an upgrade.
 #[test]
 fn brg_rac_10_n() {
-    let mut bench = bench('E');
+    let mut bench = self::bench('M');
+    snoop(&mut bench, BisnpOpcode::BISnpData, line());
+    bench.ask(write_full(BASE, 1, 8));
+    bench.finish(false);
+    let passes = |log: &mut Vec<Event>| {
+        let asked = last(log, |event| matches!(event, Event::Sent(Msg::M2sReq { .. })));
+        log.swap(asked - 1, asked);
+    };
+    assert_eq!(changed(judged(MC), &bench.log, passes), ["BRG-RAC-10"].into());
+    let mut bench = self::bench('E');
     snoop(&mut bench, BisnpOpcode::BISnpData, line());
     bench.whole(write_full(BASE, 1, 8));
     assert_eq!(told(&bench), ["BIRspS", "MemInv Any/SnpInv"]);

@@ -2,11 +2,13 @@
 //! the oracle.
 
 use super::common::*;
+use super::judge::{Event, changed, last};
 use scalepool::bridge::cache::{DataCacheConfig, StorePolicy};
 use scalepool::bridge::window::WindowClass;
-use scalepool::coherence::content::CacheLine;
+use scalepool::coherence::content::{CacheLine, LineAddr};
+use scalepool::coherence::message::Msg;
 use scalepool_oracle::bridge as oracle;
-use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
+use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
 use scalepool_protocols::ualink::unpack::Transfer;
 
@@ -316,9 +318,21 @@ fn brg_chc_18_p() {
     assert_eq!((bench.labels(), bench.state(BASE + 512)), (sent.map(str::to_owned).into(), 'M'));
 }
 
-/// What passes by leaves no copy.
+/// A read of a line that is there must not pass by; what does pass by leaves no copy.
 #[test]
 fn brg_chc_18_n() {
+    let mut bench = Bench::new(cached(MC, SMALL));
+    bench.bring(BASE, 'M');
+    bench.whole(read(BASE, 16));
+    let passes = |log: &mut Vec<Event>| {
+        let (meta_field, meta, snp) = (MetaField::Meta0State, MetaValue::Invalid, SnpType::SnpCur);
+        let line = LineAddr::of_address(OUT);
+        let asked = Msg::M2sReq { opcode: M2sReqOpcode::MemRd, snp, meta_field, meta, line, tag: 0 };
+        let data = drs(0, DrsOpcode::MemData, CacheLine::of([0; 64]));
+        let at = log.len() - 1;
+        log.splice(at..at, [Event::Sent(asked), Event::Came(cmp(0, NdrOpcode::Cmp)), Event::Came(data)]);
+    };
+    assert_eq!(changed(judged(MC), &bench.log, passes), ["BRG-CHC-18"].into());
     let mut bench = Bench::new(cached(MC, DataCacheConfig { stream_blocks: 1, ..SMALL }));
     bench.whole(read(BASE, 16));
     bench.whole(write_full(BASE + 256, 1, 4));
@@ -349,6 +363,12 @@ fn brg_chc_19_n() {
     bench.finish(false);
     assert_eq!((bench.responses.len(), bench.bridge.open()), (3, 0));
     assert_eq!(bench.labels()[2..], ["MemClnEvct Invalid/NoOp", "MemRd Shared/SnpData"]);
+    // A miss that leaves before the way of its block is empty.
+    let early = |log: &mut Vec<Event>| {
+        let asked = last(log, |event| matches!(event, Event::Sent(_)));
+        log.swap(asked - 1, asked);
+    };
+    assert_eq!(changed(judged(MC), &bench.log, early), ["BRG-CHC-19"].into());
 }
 
 /// The answer comes with ownership and bytes, not before.
@@ -362,9 +382,19 @@ fn brg_chc_20_p() {
     assert_eq!((bench.responses.len(), bench.state(BASE)), (1, 'M'));
 }
 
-/// Memory has the bytes of a store only when its block has left.
+/// An answer before the last message that it needs is found. Memory that nobody keeps coherent has the bytes of a store only when its
+/// block has left.
 #[test]
 fn brg_chc_20_n() {
+    for request in [read(BASE, 16), write_part(BASE, 0xff, 0x77), write_full(BASE, 1, 1)] {
+        let mut bench = Bench::new(cached(MC, SMALL));
+        bench.whole(request);
+        let early = |log: &mut Vec<Event>| {
+            let answered = log.len() - 1;
+            log.swap(answered - 1, answered);
+        };
+        assert_eq!(changed(judged(MC), &bench.log, early), ["BRG-CHC-20"].into());
+    }
     let mut bench = Bench::new(cached(MN, SMALL));
     bench.whole(write_full(BASE, 1, 6));
     assert!(!bench.memory.contains_key(&OUT), "it is visible here alone");

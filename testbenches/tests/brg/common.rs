@@ -1,5 +1,6 @@
 //! A bridge without time, in front of memory that answers when it is told to.
 
+use super::judge::{Event, JudgedCache};
 use scalepool::bridge::cache::DataCacheConfig;
 use scalepool::bridge::cache::data::DataCache;
 use scalepool::bridge::cache::sector::SectorState;
@@ -56,6 +57,11 @@ pub fn config(class: WindowClass) -> OutboundConfig {
 /// A cache of 2 sets of 2 blocks of 256 bytes, without a look at streams.
 pub const SMALL: DataCacheConfig =
     DataCacheConfig { capacity_bytes: 2 * 2 * 256, ways: 2, stream_blocks: 0, ..DataCacheConfig::SHEET };
+
+/// [`SMALL`] as it is judged.
+pub fn judged(class: WindowClass) -> JudgedCache {
+    JudgedCache { class, sets: 2, ways: 2, control: BASE + SIZE }
+}
 
 /// A bridge with a cache of lines.
 pub fn cached(class: WindowClass, data: DataCacheConfig) -> OutboundConfig {
@@ -161,6 +167,8 @@ pub struct Bench {
     /// Deadlines that the module would watch: each time that a child got on, with its number.
     pub deadlines: Vec<(ChildId, u64)>,
     pub findings: Vec<BridgeFinding>,
+    /// What has passed at both sides.
+    pub log: Vec<Event>,
     /// Addresses from which on there is no memory.
     pub end: u64,
     /// Entries whose response is held back.
@@ -180,6 +188,7 @@ impl Bench {
             responses: Vec::new(),
             deadlines: Vec::new(),
             findings: Vec::new(),
+            log: Vec::new(),
             end: u64::MAX,
             held: None,
             shared: NdrOpcode::CmpS,
@@ -193,6 +202,7 @@ impl Bench {
     /// Hands in a request; its entry.
     pub fn ask(&mut self, request: Transfer) -> u16 {
         let entry = self.bridge.admit(0, asked(&request)).expect("room");
+        self.log.push(Event::Asked(entry, request));
         self.bridge.start(entry, &mut self.out);
         self.collect();
         entry
@@ -225,6 +235,7 @@ impl Bench {
 
     /// Delivers a message from CXL.
     pub fn deliver(&mut self, msg: Msg<CacheLine>) {
+        self.log.push(Event::Came(msg));
         self.bridge.receive(0, msg, &mut self.out);
         self.collect();
     }
@@ -232,6 +243,7 @@ impl Bench {
     /// Delivers the answer at a place of the list.
     pub fn answer(&mut self, place: usize) {
         let (port, msg) = self.answers.remove(place);
+        self.log.push(Event::Came(msg));
         self.bridge.receive(port, msg, &mut self.out);
         self.collect();
     }
@@ -268,6 +280,7 @@ impl Bench {
                         let made = self.made(&msg);
                         self.answers.extend(made.into_iter().map(|msg| (port, msg)));
                     }
+                    self.log.push(Event::Sent(msg));
                     self.sent.push((by, port, msg));
                 }
                 BridgeStep::Access { by: Some(by), .. } => accessed.push(by),
@@ -289,7 +302,9 @@ impl Bench {
     pub fn respond(&mut self, entry: u16) {
         let (port, response) = self.bridge.response(entry).expect("a response");
         assert_eq!(port, 0);
-        self.responses.push(upli::answered(OWN, &response).expect("it is UALink's"));
+        let response = upli::answered(OWN, &response).expect("it is UALink's");
+        self.log.push(Event::Answered(entry, response.clone()));
+        self.responses.push(response);
         self.bridge.left(entry);
     }
 

@@ -1,6 +1,7 @@
 //! Flush and invalidate of lines that nobody keeps coherent, by the registers of the control window (`bridge` §9.9).
 
 use super::common::*;
+use super::judge::{Event, changed};
 use scalepool::bridge::cache::DataCacheConfig;
 use scalepool::bridge::outbound::OutboundConfig;
 use scalepool::bridge::window::WindowClass;
@@ -65,16 +66,25 @@ fn brg_mng_01_p() {
     assert_eq!((bench.bridge.cache_counts().flushed, bench.bridge.open()), (2, 0));
 }
 
-/// The edges of a range, to the byte; a range in which nothing is dirty is done at once; many lines are all written.
+/// Registers that say done before the last Cmp are found. The edges of a range, to the byte; a range in which nothing is dirty is done at once; many lines are all written.
 #[test]
 fn brg_mng_01_n() {
+    let mut bench = with_lines();
+    bench.ask(start(FLUSH, BASE, 512));
+    bench.answer(0);
+    bench.ask(read(CONTROL, 16));
+    let early = |log: &mut Vec<Event>| {
+        let Some(Event::Answered(_, response)) = log.last_mut() else { panic!("{log:?}") };
+        response.data.change(|halves| halves[1][0] = 1);
+    };
+    assert_eq!(changed(judged(WindowClass::Mn), &bench.log, early), ["BRG-MNG-01"].into());
     for (base, length, end) in [(63, 1, "VVDD"), (64, 192, "DVDD"), (64, 193, "DVVD"), (0, 0, "DVDD"), (511, 2, "DVDV")]
     {
         let mut bench = with_lines();
         bench.whole(start(FLUSH, BASE + base, length));
         assert_eq!((told(&mut bench)[0], states(&bench)), (1, end.to_owned()), "{base} {length}");
     }
-    let mut bench = bench(WindowClass::Mn);
+    let mut bench = self::bench(WindowClass::Mn);
     (0..100).for_each(|n| _ = bench.whole(write_full(BASE + 256 * n, 4, n as u8)));
     bench.whole(start(FLUSH, 0, u64::MAX));
     assert_eq!((told(&mut bench)[0], bench.memory.len(), bench.bridge.open()), (1, 400, 0));

@@ -311,6 +311,23 @@ fn brg_tmo_01_n() {
     assert_eq!(rsp(&bench.responses[0]).status, Status::OKAY);
 }
 
+/// One that waits for a line is not given up while those before it get on, however long all of them take; behind a holder that has been
+/// given up it is.
+#[test]
+fn a_line_that_moves_gives_nobody_up() {
+    let mut bench = Bench::of(MN);
+    let [_, second, third] = [1, 2, 3].map(|source| bench.ask(from(source, write_full(BASE, 1, source as u8))));
+    bench.answer(0);
+    time_out(&mut bench, third);
+    assert_eq!(bench.bridge.counts().timeouts, 0, "the second one has got the line since");
+    time_out(&mut bench, second);
+    time_out(&mut bench, third);
+    assert_eq!(bench.bridge.counts().timeouts, 2, "nothing has come since");
+    assert_eq!(bench.responses.iter().map(|response| rsp(response).dst).collect::<Vec<_>>(), [1, 2, 3]);
+    bench.finish(false);
+    assert_eq!((bench.bridge.open(), bench.memory[&OUT].bytes), (0, [2; 64]));
+}
+
 /// A deadline of a request that has ended gives up none that has its entry later, even if neither has sent anything: the first one waited
 /// for its line, the second one waits for its turn, and a write that was given up here would be lost.
 #[test]

@@ -3,6 +3,7 @@
 use super::ecc::{fresh, store};
 use scalepool::memory::ALL_BYTES;
 use scalepool::memory::ecc::{EccScheme, EccStore, Patrol};
+use std::ops::RangeInclusive;
 
 /// A line with a flip that its code corrects, and one that it has lost.
 fn damaged(scheme: EccScheme) -> EccStore {
@@ -80,15 +81,26 @@ fn mem_psn_03_n() {
 }
 
 /// Lets a patrol go at every cycle up to an end; the lines with their cycles.
-fn walk(mut patrol: Patrol, end: u64, is_busy: impl Fn(u64) -> bool) -> Vec<(u64, u64)> {
+fn walk(patrol: Patrol, end: u64, is_busy: impl Fn(u64) -> bool) -> Vec<(u64, u64)> {
+    walk_from(patrol, 0..=end, is_busy)
+}
+
+/// The same, with nothing let go before the first cycle.
+fn walk_from(mut patrol: Patrol, cycles: RangeInclusive<u64>, is_busy: impl Fn(u64) -> bool) -> Vec<(u64, u64)> {
     let mut walked = Vec::new();
-    for cycle in 0..=end {
+    for cycle in cycles {
         if let Some(address) = patrol.due(cycle, is_busy(cycle)) {
             walked.push((cycle, address));
-            patrol.taken();
+            patrol.taken(cycle);
         }
     }
     walked
+}
+
+/// The rule that a patrol breaks by which a request of so many cycles may meet two lines.
+fn delay_broken(walked: &[(u64, u64)], request_cycles: u64) -> Option<&'static str> {
+    let is_near = |pair: &[(u64, u64)]| pair[1].0 - pair[0].0 < request_cycles;
+    walked.windows(2).any(is_near).then_some("MEM-SCR-02")
 }
 
 #[test]
@@ -119,13 +131,17 @@ fn mem_scr_02_p() {
     // Beside requests a line waits for a whole interval; then one goes in each interval, so a request that takes less meets one at most.
     let walked = walk(Patrol::new(100, 4), 600, |_| true);
     assert_eq!(walked, [(200, 0), (300, 0x40), (400, 0x80), (500, 0xc0), (600, 0)]);
+    assert_eq!(delay_broken(&walked, 100), None);
     let gaps = walk(Patrol::new(100, 4), 1000, |cycle| cycle < 450);
     assert_eq!(gaps.iter().map(|(cycle, _)| *cycle).collect::<Vec<_>>()[..4], [200, 300, 400, 450]);
 }
 
+/// A patrol that does not look at the requests makes up for what it has missed and keeps a request waiting line after line.
 #[test]
 fn mem_scr_02_n() {
-    // A patrol that does not look at the requests goes in front of them.
+    let late = |is_busy: bool| walk_from(Patrol::new(100, 8), 650..=700, |_| is_busy);
+    assert_eq!(delay_broken(&late(true), 100), None, "one line, however late it is");
+    assert_eq!(delay_broken(&late(false), 100), Some("MEM-SCR-02"));
     let greedy = walk(Patrol::new(100, 4), 600, |_| false);
-    assert!(greedy.iter().any(|line| !walk(Patrol::new(100, 4), 600, |_| true).contains(line)));
+    assert!(greedy.iter().any(|line| !walk(Patrol::new(100, 4), 600, |_| true).contains(line)), "it goes in front");
 }

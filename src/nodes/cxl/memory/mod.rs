@@ -356,7 +356,7 @@ impl MemoryDevice {
         }
         self.patrolling += 1;
         if self.write_back.take().is_none() {
-            patrol.taken();
+            patrol.taken(cycle);
             let (store, at) = self.server.store_mut(address);
             self.write_back = store.scrub(at).then_some(address);
         }

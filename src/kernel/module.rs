@@ -46,6 +46,12 @@ pub trait Module {
     }
 }
 
+impl<M: Module + 'static> From<M> for Box<dyn Module> {
+    fn from(module: M) -> Box<dyn Module> {
+        Box::new(module)
+    }
+}
+
 /// When a module next wants to run. What is sent to it and room that it waits for wake it in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {

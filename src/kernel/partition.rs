@@ -110,11 +110,12 @@ impl PartitionBuilder {
         Ok((writer, reader))
     }
 
-    /// Adds a module on `clock`; `new` gets a [`Binder`] to attach the ends that the module owns.
+    /// Adds a module on `clock`; `new` gets a [`Binder`] to attach the ends that the module owns. What it returns is a module, or
+    /// one in a box, of which only the crate that made it need know the type.
     ///
     /// # Errors
     /// A name outside the grammar or used twice.
-    pub fn module<M: Module + 'static>(
+    pub fn module<M: Into<Box<dyn Module>>>(
         &mut self,
         name: &str,
         clock: ClockId,
@@ -124,7 +125,7 @@ impl PartitionBuilder {
         let domain = &mut self.domains[clock.domain as usize];
         let place = Place { domain: clock.domain, module: domain.modules.len() as u32 };
         let mut binder = Binder { name, seed: self.seed, clock: domain.clock, place, links: &mut self.links };
-        domain.modules.push(Box::new(new(&mut binder)));
+        domain.modules.push(new(&mut binder).into());
         domain.module_names.push(name.into());
         Ok(())
     }

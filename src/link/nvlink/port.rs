@@ -280,7 +280,7 @@ impl Module for NvlPort {
                 self.begin(at);
             }
         }
-        self.frame.judge(cx, false, at);
+        self.frame.judge(cx, |_| false, at);
         self.frame.show(at);
         let busy = !self.frame.end.is_quiet();
         self.frame.is_busy(busy, cx.now());

@@ -276,8 +276,7 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         if self.frame.end.take_retrain_request() {
             self.train(cx, false);
         }
-        let rests = self.frame.end.is_done();
-        self.frame.judge(cx, rests, at);
+        self.frame.judge(cx, E::is_done, at);
     }
 
     /// The edge of the next flit clock.

@@ -59,6 +59,8 @@ pub enum Next {
     Busy,
     /// When something arrives. An item that is due and was left in its channel does not wake anybody again.
     Idle,
+    /// So many edges of its clock from here; 0 is the next edge, as 1 is. Replaced by the next evaluation.
+    In(u64),
     /// At the first edge at or after this time (at the next edge if it is past). Replaced by the next evaluation.
     At(Time),
 }

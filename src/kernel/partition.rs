@@ -442,10 +442,14 @@ fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Tim
 #[inline(always)]
 fn sleep(cx: &Cx, next: Next) {
     let (domain, module) = (cx.domain, cx.place.module);
-    domain.wheel.clear_timer(module);
-    match next {
-        Next::Idle => {}
-        Next::Busy => domain.wake(module, cx.cycle + 1, cx.now),
-        Next::At(time) => domain.wheel.set_timer(module, domain.clock.first_at_or_after(time).max(cx.cycle + 1)),
-    }
+    let timer = match next {
+        Next::Idle => NEVER,
+        Next::Busy => {
+            domain.wake(module, cx.cycle + 1, cx.now);
+            NEVER
+        }
+        Next::In(edges) => cx.cycle.saturating_add(edges.max(1)),
+        Next::At(time) => domain.clock.first_at_or_after(time).max(cx.cycle + 1),
+    };
+    domain.wheel.set_timer(module, timer);
 }

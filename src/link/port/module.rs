@@ -335,7 +335,7 @@ impl<E: CxlEnd + Reports> Module for LinkEndPort<E> {
         match self.edge(wakes_at).max(self.next_flit(at.cycle)).min(own) {
             NEVER => Next::Idle,
             cycle if cycle <= at.cycle + 1 => Next::Busy,
-            cycle => Next::At(cx.in_cycles(cycle - at.cycle)),
+            cycle => Next::In(cycle - at.cycle),
         }
     }
 

@@ -37,6 +37,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use upsets::Upsets;
 
+/// A cycle that never comes.
+const NEVER: u64 = u64::MAX;
+
 /// How the device is built.
 pub struct DeviceConfig {
     /// Logical devices, by LD-ID; a device without any has one.
@@ -223,10 +226,15 @@ impl MemoryDevice {
     }
 
     /// The first cycle from which the memory takes a request that stands in front at a port.
-    fn takes_at(&self, cycle: u64) -> Option<u64> {
-        let mut fronts = self.ports.iter().filter_map(|port| port.front).peekable();
-        fronts.peek()?;
-        if self.is_full() { None } else { fronts.filter_map(|request| self.memory.room_at(cycle, &request)).min() }
+    fn takes_at(&self, cycle: u64) -> u64 {
+        let mut first = NEVER;
+        for request in self.ports.iter().filter_map(|port| port.front.as_ref()) {
+            if self.is_full() {
+                break;
+            }
+            first = first.min(self.memory.room_at(cycle, request).unwrap_or(NEVER));
+        }
+        first
     }
 
     /// The port whose request the memory takes in this cycle, with the request.
@@ -339,6 +347,22 @@ impl MemoryDevice {
         }
     }
 
+    /// Takes one of the requests that stand in front, if the memory has room for one, and says which of them wait.
+    fn take_first(&mut self, cx: &mut Cx, at: Stamp) {
+        let granted = self.grant(at.cycle);
+        for port in 0..self.ports.len() {
+            let is_waiting = self.ports[port].front.is_some() && granted.is_none_or(|(winner, _)| winner != port);
+            self.show_waiting(port, is_waiting, cx, at);
+        }
+        let Some((port, request)) = granted else { return };
+        self.take(port, &request, cx, at);
+        if self.look(port, cx) {
+            let has_room = |request: MemoryRequest| self.memory.has_room(at.cycle, &request);
+            let is_waiting = self.is_full() || !self.ports[port].front.is_some_and(has_room);
+            self.show_waiting(port, is_waiting, cx, at);
+        }
+    }
+
     /// Lets bits of the line of a request flip, if it is time for that.
     fn upset(&mut self, request: &MemoryRequest) {
         if request.bytes > 0 {
@@ -402,35 +426,25 @@ impl Module for MemoryDevice {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.advance(at);
         self.send(cx, at);
-        let ports = 0..self.ports.len();
-        // Most often the memory runs to answer, and nobody asks: 300 instructions a flit of `cxl68-expander` are spared by
-        // what is not asked for then.
-        let has_asked = ports.clone().fold(false, |any, port| self.look(port, cx) || any);
-        let granted = if has_asked { self.grant(at.cycle) } else { None };
-        for port in ports.clone() {
-            let is_waiting = self.ports[port].front.is_some() && granted.is_none_or(|(winner, _)| winner != port);
-            self.show_waiting(port, is_waiting, cx, at);
+        let mut next = NEVER;
+        let mut has_asked = false;
+        for port in 0..self.ports.len() {
+            has_asked |= self.look(port, cx);
         }
-        if let Some((port, request)) = granted {
-            self.take(port, &request, cx, at);
-            if self.look(port, cx) {
-                let is_waiting =
-                    self.is_full() || self.ports[port].front.is_none_or(|next| !self.memory.has_room(at.cycle, &next));
-                self.show_waiting(port, is_waiting, cx, at);
-            }
+        // Every second time the memory runs to answer alone, and nobody waits to be taken.
+        if has_asked {
+            self.take_first(cx, at);
+            next = self.takes_at(at.cycle);
         }
-        let takes_at = self.takes_at(at.cycle);
         if self.patrol.is_some() {
-            let has_waiting = self.ports.iter().any(|port| port.front.is_some());
-            self.patrol(has_waiting || granted.is_some(), cx, at.cycle);
+            self.patrol(has_asked, cx, at.cycle);
+            next = next.min(self.patrol_at(at.cycle).unwrap_or(NEVER));
         }
         // One that is ready and has no room is woken for by the consumer's pop.
-        let own = [self.memory.wake_at(at.cycle), self.patrol_at(at.cycle), takes_at];
-        let next = own.into_iter().flatten().min();
-        match next {
-            Some(next) if next <= at.cycle => Next::Busy,
-            Some(next) => Next::At(cx.in_cycles(next - at.cycle)),
-            None => Next::Idle,
+        match next.min(self.memory.wake_at(at.cycle).unwrap_or(NEVER)) {
+            NEVER => Next::Idle,
+            next if next <= at.cycle => Next::Busy,
+            next => Next::In(next - at.cycle),
         }
     }
 

@@ -220,7 +220,7 @@ impl<N> HdmHHost<N> {
             _ => return Err(Refusal::NoAnswer),
         };
         let is_its = |open: &OpenAccess<N>| open.port == port && open.write == data.is_none();
-        // Most answers are those of the oldest request: it is taken without a search, 60 instructions less.
+        // Most answers are those of the oldest request, which is found without a search.
         let is_first = self.open.front().is_some_and(|(open, _)| *open == tag);
         let place = if is_first { 0 } else { self.open.partition_point(|(open, _)| *open < tag) };
         if !self.open.get(place).is_some_and(|(open, access)| *open == tag && is_its(access)) {

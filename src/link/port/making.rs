@@ -1,12 +1,12 @@
 //! Ports and agents of the ends of CXL.cachemem, made in the crate of the ends.
 //!
-//! Modelled: nothing. Left out: ends with CXL.io, whose flits are few: their ports are made where they are used.
+//! Modelled: nothing. Left out: ends with CXL.io, whose flits are few. Their ports are made where they are used.
 //!
-//! A port is generic over its end, and the compiler makes such code in the crate that first says which end it is. Made by
-//! the crate of systems, which is many units and optimised less, a flit crossed thirty calls between its units; made here,
-//! in one unit with the ends, most of them are gone.
+//! A port is generic over its end, and the compiler makes such code in the crate that says which end it is. In the crate of
+//! systems, which is compiled in many units, calls within a flit stay calls from one unit to another. In this crate, which is
+//! one unit, they do not, and a 68B flit takes 200 instructions less.
 //!
-//! A walk: a system hands the parts of a port to [`MakesPort::port`] and gets a module.
+//! A walk: a system hands the parts of a port to [`MakesPort::port`] and gets a module, with agents from [`MakesAgents`].
 
 use super::agent::{Channels, PortAgent};
 use super::end::{CxlEnd, Reports};

@@ -97,7 +97,7 @@ fn last_byte(access: &StimulusAccess) -> u64 {
     access.address.saturating_add(u64::from(access.size_bytes) - 1)
 }
 
-/// See [`line_accesses`]. One loop with a state of its own: from chained iterators an access came at 250 instructions more.
+/// See [`line_accesses`]. It is one loop with a state of its own: an access out of chained iterators took 250 instructions more.
 #[derive(Clone)]
 struct LineAccesses<I> {
     accesses: I,

@@ -23,8 +23,8 @@
 //!      the slot of that edge. If the channel has no room, the item comes back as [`Full`].
 //!
 //!    Neither sees what the other did at this instant, so their order does not matter.
-//! 3. Each module returns when it wants to run again: [`Next::Busy`] schedules it for the next edge, [`Next::At`] sets its
-//!    timer, and with [`Next::Idle`] it runs when something arrives.
+//! 3. Each module returns when it wants to run again: [`Next::Busy`] schedules it for the next edge, [`Next::In`] and
+//!    [`Next::At`] set its timer, and with [`Next::Idle`] it runs when something arrives.
 //! 4. Partitions run independently for one window of time, which is at most as long as the latency of the shortest link
 //!    between partitions. At the end of the window, items for other partitions are handed over, the observer is called,
 //!    and the next window starts at the earliest instant at which anything can happen in any partition.

@@ -213,9 +213,10 @@ impl<T> Receiver<T> {
 impl<T> LinkIn<T> {
     /// Takes the first item that is due.
     pub fn pop(&mut self, cx: &mut Cx) -> Option<T> {
-        if let Some(item) = self.seen.take() {
+        // Asked for before it is taken: a flit that is not there would be moved all the same.
+        if self.seen.is_some() {
             self.receiver.seen_due.set(None);
-            return Some(item);
+            return self.seen.take();
         }
         self.receiver.take_due(cx.now).map(|item| item.1)
     }

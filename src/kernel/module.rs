@@ -46,6 +46,12 @@ pub trait Module {
     }
 }
 
+impl<M: Module + 'static> From<M> for Box<dyn Module> {
+    fn from(module: M) -> Box<dyn Module> {
+        Box::new(module)
+    }
+}
+
 /// When a module next wants to run. What is sent to it and room that it waits for wake it in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -53,6 +59,8 @@ pub enum Next {
     Busy,
     /// When something arrives. An item that is due and was left in its channel does not wake anybody again.
     Idle,
+    /// So many edges of its clock from here; 0 is the next edge, as 1 is. Replaced by the next evaluation.
+    In(u64),
     /// At the first edge at or after this time (at the next edge if it is past). Replaced by the next evaluation.
     At(Time),
 }

@@ -110,11 +110,12 @@ impl PartitionBuilder {
         Ok((writer, reader))
     }
 
-    /// Adds a module on `clock`; `new` gets a [`Binder`] to attach the ends that the module owns.
+    /// Adds a module on `clock`; `new` gets a [`Binder`] to attach the ends that the module owns. What it returns is a module, or
+    /// one in a box, of which only the crate that made it need know the type.
     ///
     /// # Errors
     /// A name outside the grammar or used twice.
-    pub fn module<M: Module + 'static>(
+    pub fn module<M: Into<Box<dyn Module>>>(
         &mut self,
         name: &str,
         clock: ClockId,
@@ -124,7 +125,7 @@ impl PartitionBuilder {
         let domain = &mut self.domains[clock.domain as usize];
         let place = Place { domain: clock.domain, module: domain.modules.len() as u32 };
         let mut binder = Binder { name, seed: self.seed, clock: domain.clock, place, links: &mut self.links };
-        domain.modules.push(Box::new(new(&mut binder)));
+        domain.modules.push(new(&mut binder).into());
         domain.module_names.push(name.into());
         Ok(())
     }
@@ -441,10 +442,14 @@ fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Tim
 #[inline(always)]
 fn sleep(cx: &Cx, next: Next) {
     let (domain, module) = (cx.domain, cx.place.module);
-    domain.wheel.clear_timer(module);
-    match next {
-        Next::Idle => {}
-        Next::Busy => domain.wake(module, cx.cycle + 1, cx.now),
-        Next::At(time) => domain.wheel.set_timer(module, domain.clock.first_at_or_after(time).max(cx.cycle + 1)),
-    }
+    let timer = match next {
+        Next::Idle => NEVER,
+        Next::Busy => {
+            domain.wake(module, cx.cycle + 1, cx.now);
+            NEVER
+        }
+        Next::In(edges) => cx.cycle.saturating_add(edges.max(1)),
+        Next::At(time) => domain.clock.first_at_or_after(time).max(cx.cycle + 1),
+    };
+    domain.wheel.set_timer(module, timer);
 }

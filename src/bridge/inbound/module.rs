@@ -443,7 +443,7 @@ impl InboundModule {
         ];
         let responses = self.responses.iter().filter_map(|queue| queue.front().map(|(due, _)| *due));
         let due = fronts.into_iter().flatten().chain(responses).filter(|due| *due > at.cycle).min();
-        due.map_or(Next::Idle, |due| Next::At(cx.in_cycles(due - at.cycle)))
+        due.map_or(Next::Idle, |due| Next::In(due - at.cycle))
     }
 }
 

@@ -627,7 +627,7 @@ impl Bridge {
             self.memory.as_ref().and_then(|memory| memory.wake_at(at.cycle)),
         ];
         let due = fronts.into_iter().flatten().chain(sends).filter(|due| *due > at.cycle).min();
-        due.map_or(Next::Idle, |due| Next::At(cx.in_cycles(due - at.cycle)))
+        due.map_or(Next::Idle, |due| Next::In(due - at.cycle))
     }
 }
 

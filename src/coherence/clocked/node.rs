@@ -339,7 +339,7 @@ impl<A: Agent<CacheLine>, C: Core<A>> Module for AgentNode<A, C> {
         let more = taken || (refused && moved) || !self.effects.is_empty() || self.wants == Wants::NextCycle;
         match self.wants {
             _ if more => Next::Busy,
-            Wants::Cycle(when) if when > at.cycle => Next::At(cx.in_cycles(when - at.cycle)),
+            Wants::Cycle(when) if when > at.cycle => Next::In(when - at.cycle),
             Wants::Cycle(_) => Next::Busy,
             _ => Next::Idle,
         }

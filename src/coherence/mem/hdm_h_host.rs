@@ -62,8 +62,14 @@ impl LineUses {
         self.0.get(&line.0).copied().unwrap_or_default()
     }
 
-    fn begin(&mut self, line: LineAddr, write: bool) {
-        *self.0.entry(line.0).or_default().count(write) += 1;
+    /// Begins a request, unless it has to wait: for a write of the line, and a write for a read of it too.
+    fn begin(&mut self, line: LineAddr, write: bool) -> bool {
+        let using = self.0.entry(line.0).or_default();
+        let is_free = using.writes == 0 && (!write || using.reads == 0);
+        if is_free {
+            *using.count(write) += 1;
+        }
+        is_free
     }
 
     fn end(&mut self, line: LineAddr, write: bool) {
@@ -172,12 +178,11 @@ impl<N> HdmHHost<N> {
 
     /// Asks a device for a line: tag and message; `None`: a write of the line is open, or no tag is free.
     pub fn read<D>(&mut self, port: AgentPort, line: LineAddr, note: N) -> Option<(u16, Msg<D>)> {
-        if self.is_written(line) {
+        if self.free_tags() == 0 || !self.lines.begin(line, false) {
             return None;
         }
         let tag = self.take_tag()?;
         self.reads += 1;
-        self.lines.begin(line, false);
         self.begin(tag, OpenAccess { port, line, write: false, note });
         let (snp, meta_field, meta) = (SnpType::NoOp, MetaField::NoOp, MetaValue::Invalid);
         Some((tag, Msg::M2sReq { opcode: M2sReqOpcode::MemRd, snp, meta_field, meta, line, tag }))
@@ -193,11 +198,10 @@ impl<N> HdmHHost<N> {
         enables: u64,
         note: N,
     ) -> Option<(u16, Msg<D>)> {
-        if self.lines.of(line) != Using::default() {
+        if self.free_tags() == 0 || !self.lines.begin(line, true) {
             return None;
         }
         let tag = self.take_tag()?;
-        self.lines.begin(line, true);
         self.begin(tag, OpenAccess { port, line, write: true, note });
         let opcode = if enables == WHOLE_LINE { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl };
         // A write always has a meta value (`coherence` §3.2): the host keeps nothing of what it writes.
@@ -216,14 +220,17 @@ impl<N> HdmHHost<N> {
             _ => return Err(Refusal::NoAnswer),
         };
         let is_its = |open: &OpenAccess<N>| open.port == port && open.write == data.is_none();
-        let place = self.open.partition_point(|(open, _)| *open < tag);
+        // Most answers are those of the oldest request, which is found without a search.
+        let is_first = self.open.front().is_some_and(|(open, _)| *open == tag);
+        let place = if is_first { 0 } else { self.open.partition_point(|(open, _)| *open < tag) };
         if !self.open.get(place).is_some_and(|(open, access)| *open == tag && is_its(access)) {
             return Err(Refusal::NoRequest { tag });
         }
         if cmp != NdrOpcode::Cmp {
             return Err(Refusal::NotCmp { tag, opcode: cmp });
         }
-        let Some((_, open)) = self.open.remove(place) else { return Err(Refusal::NoRequest { tag }) };
+        let taken = if is_first { self.open.pop_front() } else { self.open.remove(place) };
+        let Some((_, open)) = taken else { return Err(Refusal::NoRequest { tag }) };
         self.returned.push_back(tag);
         self.release(&open);
         Ok((open, data))
@@ -241,6 +248,9 @@ impl<N> HdmHHost<N> {
     }
 
     fn begin(&mut self, tag: u16, access: OpenAccess<N>) {
+        if self.open.back().is_none_or(|(last, _)| *last < tag) {
+            return self.open.push_back((tag, access));
+        }
         let place = self.open.partition_point(|(open, _)| *open < tag);
         self.open.insert(place, (tag, access));
     }

@@ -489,7 +489,7 @@ impl<S: Switching> Module for CxlSwitch<S> {
         match time {
             _ if is_slow => Next::Busy,
             Some(next) if next <= at.cycle + 1 => Next::Busy,
-            Some(next) => Next::At(cx.in_cycles(next - at.cycle)),
+            Some(next) => Next::In(next - at.cycle),
             None => Next::Idle,
         }
     }

@@ -548,7 +548,7 @@ impl Module for Crossbar {
             return Next::Busy;
         }
         match self.wakes_at(cycle) {
-            Some(due) => Next::At(cx.in_cycles(due - cycle)),
+            Some(due) => Next::In(due - cycle),
             None => Next::Idle,
         }
     }

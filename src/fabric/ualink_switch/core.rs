@@ -409,7 +409,7 @@ impl Module for CoreModule {
         }
         self.busy_since = if self.core.inside() == 0 { None } else { self.busy_since.or(Some(cx.now())) };
         match self.core.wakes_at() {
-            Some(due) => Next::At(cx.in_cycles(due.saturating_sub(now).max(1))),
+            Some(due) => Next::In(due.saturating_sub(now).max(1)),
             None => Next::Idle,
         }
     }

@@ -354,7 +354,7 @@ impl Module for VcRouter {
         match wake {
             _ if is_busy => Next::Busy,
             u64::MAX => Next::Idle,
-            wake => Next::At(cx.in_cycles(wake - cycle)),
+            wake => Next::In(wake - cycle),
         }
     }
 

@@ -84,7 +84,7 @@ fn step_by_step_is_the_same_as_at_once() {
             p.module("m", clock, |_| {
                 Act(move |cx: &mut Cx| {
                     log.add(cx, cx.cycle());
-                    if cx.cycle() < 20 { Next::At(cx.in_cycles(3)) } else { Next::Idle }
+                    if cx.cycle() < 20 { Next::In(3) } else { Next::Idle }
                 })
             })
         });
@@ -315,7 +315,7 @@ fn a_run_whose_work_is_done_ends_though_a_link_does_not_rest() {
                 return Next::Idle;
             }
             // It sleeps with nothing open, and will go on.
-            Next::At(cx.in_cycles(7))
+            Next::In(7)
         }
     }
     let build = |noisy: bool| {

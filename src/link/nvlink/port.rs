@@ -280,14 +280,14 @@ impl Module for NvlPort {
                 self.begin(at);
             }
         }
-        self.frame.judge(cx, false, at);
+        self.frame.judge(cx, |_| false, at);
         self.frame.show(at);
         let busy = !self.frame.end.is_quiet();
         self.frame.is_busy(busy, cx.now());
         let packet_ends = self.under_way.as_ref().map(|_| self.packet_ends);
         let released = (holds && packet_ends.is_none()).then_some(self.hold_until_flits);
         match packet_ends.into_iter().chain(released).chain(stalled_until).min() {
-            Some(cycle) => Next::At(cx.in_cycles(cycle - at.cycle)),
+            Some(cycle) => Next::In(cycle - at.cycle),
             None => Next::Idle,
         }
     }

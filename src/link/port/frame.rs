@@ -233,11 +233,11 @@ impl<E: LinkEnd, R> Frame<E, R> {
         self.way_out.send(self.end.hooks(), self.end.protocol(), unit, push);
     }
 
-    /// Ends the run if the link cannot work. `rests` is true if no work of the agents waits; a repair of the idle link
+    /// Ends the run if the link cannot work. `rests` says whether no work of the agents waits; a repair of the idle link
     /// then carries no payload, and does not count as a try without progress.
-    pub fn judge(&mut self, cx: &mut Cx, rests: bool, at: Stamp) {
+    pub fn judge(&mut self, cx: &mut Cx, rests: impl FnOnce(&E) -> bool, at: Stamp) {
         let tries = self.end.fruitless();
-        let at_rest = if rests { tries } else { self.tries_at_rest.min(tries) };
+        let at_rest = if tries > 0 && rests(&self.end) { tries } else { self.tries_at_rest.min(tries) };
         self.tries_at_rest = at_rest;
         let tries = tries - at_rest;
         if let Some(rule) = self.end.halted() {

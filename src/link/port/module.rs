@@ -276,8 +276,7 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         if self.frame.end.take_retrain_request() {
             self.train(cx, false);
         }
-        let rests = self.frame.end.is_done();
-        self.frame.judge(cx, rests, at);
+        self.frame.judge(cx, E::is_done, at);
     }
 
     /// The edge of the next flit clock.
@@ -336,7 +335,7 @@ impl<E: CxlEnd + Reports> Module for LinkEndPort<E> {
         match self.edge(wakes_at).max(self.next_flit(at.cycle)).min(own) {
             NEVER => Next::Idle,
             cycle if cycle <= at.cycle + 1 => Next::Busy,
-            cycle => Next::At(cx.in_cycles(cycle - at.cycle)),
+            cycle => Next::In(cycle - at.cycle),
         }
     }
 

@@ -105,10 +105,15 @@ impl EccStore {
         cells
     }
 
+    /// Whether the cells of a line hold what was written.
+    fn is_sound(&self, address: u64) -> bool {
+        self.config.dead_device.is_none() && !self.flips.contains_key(&line_address(address))
+    }
+
     /// What the controller sees of a line, and what it makes of it.
     fn seen(&self, address: u64) -> (StoredLine, EccOutcome) {
         let stored = self.store.read_line(address);
-        if self.config.dead_device.is_none() && !self.flips.contains_key(&line_address(address)) {
+        if self.is_sound(address) {
             return (stored, EccOutcome::Good);
         }
         let ecc = &self.config.ecc;
@@ -125,6 +130,10 @@ impl EccStore {
 
     /// Counts what a request finds that reads the line around `address`; a lost line is marked.
     pub fn account_read(&mut self, address: u64) {
+        // Nearly all are: no line is read for that.
+        if self.is_sound(address) {
+            return;
+        }
         match self.seen(address).1 {
             EccOutcome::Good => {}
             EccOutcome::Corrected => self.counts.corrected += 1,

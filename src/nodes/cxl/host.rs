@@ -604,12 +604,12 @@ impl Module for Host {
             }
         }
         let next_timeout = self.time_out(cx, at);
-        let mut then = Next::Idle;
+        let mut next_due = None;
         self.waits = false;
         while let Some(access) = self.next {
             let due = self.due(&access);
             if due > at.cycle {
-                then = Next::At(cx.in_cycles(due - at.cycle));
+                next_due = Some(due);
                 self.waits = true;
                 break;
             }
@@ -619,7 +619,7 @@ impl Module for Host {
                 if self.tried.is_some_and(|tried| tried.wait == Some(Wait::Throttle)) {
                     let target = destination(&self.config.routes, access.line_address).target;
                     let from_cycle = self.throttles.get(target).map_or(at.cycle, |own| own.from_cycle);
-                    then = Next::At(cx.in_cycles(from_cycle.saturating_sub(at.cycle).max(1)));
+                    next_due = Some(from_cycle.max(at.cycle + 1));
                     self.waits = true;
                 }
                 break;
@@ -632,17 +632,10 @@ impl Module for Host {
             self.next = self.config.accesses.next();
             self.issued += 1;
         }
-        let Some(timeout) = next_timeout.or_else(|| self.config.timeout_cycles.map(|cycles| at.cycle + cycles)) else {
-            return then;
-        };
-        if self.agent.open_count() == 0 {
-            return then;
-        }
-        let over = cx.in_cycles(timeout - at.cycle);
-        match then {
-            Next::At(time) => Next::At(time.min(over)),
-            _ => Next::At(over),
-        }
+        let has_open = self.agent.open_count() > 0;
+        let timeout = self.config.timeout_cycles.filter(|_| has_open);
+        let over = timeout.map(|cycles| next_timeout.unwrap_or(at.cycle + cycles));
+        next_due.into_iter().chain(over).min().map_or(Next::Idle, |cycle| Next::In(cycle - at.cycle))
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {

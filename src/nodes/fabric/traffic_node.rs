@@ -294,7 +294,7 @@ impl Module for TrafficNode {
             _ if self.arriving.is_some() || has_sent && self.waiting() > 0 => Next::Busy,
             u64::MAX => Next::Idle,
             // With an empty hand and a full queue it waits for a credit.
-            next => Next::At(cx.in_cycles(next - cycle)),
+            next => Next::In(next - cycle),
         }
     }
 

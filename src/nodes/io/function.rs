@@ -154,7 +154,7 @@ impl Module for Function {
         self.mine.events.extend(self.completer.take_events());
         self.mine.events.extend(self.agent.take_events());
         match self.answers.ready_at() {
-            Some(ready) if ready > at.cycle => Next::At(cx.in_cycles(ready - at.cycle)),
+            Some(ready) if ready > at.cycle => Next::In(ready - at.cycle),
             // Due and no room: the consumer's pop wakes us.
             _ => Next::Idle,
         }

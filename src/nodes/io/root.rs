@@ -506,7 +506,7 @@ impl Module for Root {
         let retry = self.next.map(|(_, from)| from).filter(|from| *from > at.cycle);
         let timeout = self.config.requester.oldest().map(|(_, since)| since + self.config.requester.timeout());
         match retry.into_iter().chain(timeout).chain(self.config.agent.due()).min() {
-            Some(cycle) => Next::At(cx.in_cycles(cycle.saturating_sub(at.cycle).max(1))),
+            Some(cycle) => Next::In(cycle.saturating_sub(at.cycle).max(1)),
             None => Next::Idle,
         }
     }

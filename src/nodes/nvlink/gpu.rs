@@ -544,7 +544,7 @@ impl Module for Gpu {
         }
         let answers = self.answers.iter().filter_map(|queue| queue.ready_at()).filter(|&ready| ready > at.cycle);
         match answers.chain(self.until).min() {
-            Some(due) => Next::At(cx.in_cycles(due.saturating_sub(at.cycle).max(1))),
+            Some(due) => Next::In(due.saturating_sub(at.cycle).max(1)),
             None => Next::Idle,
         }
     }

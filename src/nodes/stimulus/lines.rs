@@ -3,7 +3,6 @@
 use super::{StimulusAccess, StimulusOp};
 use scalepool_memory::LINE_BYTES;
 use std::borrow::Borrow;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// An access within one 64 B line.
@@ -28,7 +27,8 @@ impl LineAccess {
     }
 }
 
-/// The line accesses of a trace, in program order, each made when it is asked for.
+/// The line accesses of a trace, in program order, each made when it is asked for. They are counted when somebody asks how many
+/// are left.
 ///
 /// An access that crosses a line end becomes one access a line, in address order; a modify loads all of its lines and
 /// then stores them, all in one cycle. Without `ifetch`, instruction fetches are left out, but each still takes its
@@ -37,67 +37,116 @@ pub fn line_accesses<I>(accesses: I, ifetch: bool) -> impl ExactSizeIterator<Ite
 where
     I: IntoIterator<IntoIter: Clone, Item: Borrow<StimulusAccess>>,
 {
-    let wanted = move |access: &StimulusAccess| access.size_bytes > 0 && (ifetch || access.op != StimulusOp::Ifetch);
-    let accesses = accesses.into_iter().map(|access| *access.borrow());
-    let left = accesses.clone().filter(wanted).map(|a| directions(a.op).len() * lines(&a).count()).sum();
-    let placed = (0..).zip(accesses).filter(move |(_, access)| wanted(access));
-    let of_lines = placed.flat_map(|(place, access)| {
-        let cycle = access.at_cycles.unwrap_or(place);
-        directions(access.op).iter().flat_map(move |&write| one_direction(access, cycle, write))
-    });
-    Counted { of_lines, left }
+    LineAccesses { accesses: accesses.into_iter(), ifetch, place: 0, cut: None }
 }
 
-/// Whether each direction of an operation writes.
-fn directions(op: StimulusOp) -> &'static [bool] {
-    match op {
-        StimulusOp::Ifetch | StimulusOp::Load => &[false],
-        StimulusOp::Store => &[true],
-        StimulusOp::Modify => &[false, true],
+/// An access that is being cut into lines: what comes next of it.
+#[derive(Clone, Copy)]
+struct Cut {
+    access: StimulusAccess,
+    cycle: u64,
+    /// Number of the line.
+    line: u64,
+    write: bool,
+}
+
+impl Cut {
+    /// Numbers of the first and the last line.
+    fn ends(&self) -> (u64, u64) {
+        (self.access.address / LINE_BYTES, last_byte(&self.access) / LINE_BYTES)
+    }
+
+    fn made(&self) -> LineAccess {
+        let line_address = self.line * LINE_BYTES;
+        let from = self.access.address.max(line_address) - line_address;
+        let to = last_byte(&self.access).min(line_address + (LINE_BYTES - 1)) - line_address;
+        // Both are below 64.
+        LineAccess {
+            cycle: self.cycle,
+            line_address,
+            offset: from as u8,
+            len: (to - from + 1) as u8,
+            write: self.write,
+        }
+    }
+
+    /// What comes behind it.
+    fn next(mut self) -> Option<Cut> {
+        let (first, last) = self.ends();
+        if self.line < last {
+            self.line += 1;
+        } else if self.access.op == StimulusOp::Modify && !self.write {
+            (self.line, self.write) = (first, true);
+        } else {
+            return None;
+        }
+        Some(self)
+    }
+
+    /// How many are left, this one included.
+    fn left(&self) -> u64 {
+        let (first, last) = self.ends();
+        let is_load_of_two = self.access.op == StimulusOp::Modify && !self.write;
+        last - self.line + 1 + if is_load_of_two { last - first + 1 } else { 0 }
     }
 }
 
-/// Accesses that know how many they are.
-#[derive(Clone)]
-struct Counted<I> {
-    of_lines: I,
-    left: usize,
+/// The last byte of an access of at least one byte. The readers refuse accesses past the end of the address space; one made by
+/// hand stops there.
+fn last_byte(access: &StimulusAccess) -> u64 {
+    access.address.saturating_add(u64::from(access.size_bytes) - 1)
 }
 
-impl<I: Iterator<Item = LineAccess>> Iterator for Counted<I> {
+/// See [`line_accesses`]. It is one loop with a state of its own: an access out of chained iterators took 250 instructions more.
+#[derive(Clone)]
+struct LineAccesses<I> {
+    accesses: I,
+    ifetch: bool,
+    /// Place of the next access in its trace.
+    place: u64,
+    cut: Option<Cut>,
+}
+
+impl<I: Iterator<Item: Borrow<StimulusAccess>>> LineAccesses<I> {
+    /// The beginning of the next access that is wanted.
+    fn begin(&mut self) -> Option<Cut> {
+        loop {
+            let access = *self.accesses.next()?.borrow();
+            let cycle = access.at_cycles.unwrap_or(self.place);
+            self.place += 1;
+            if access.size_bytes > 0 && (self.ifetch || access.op != StimulusOp::Ifetch) {
+                let (line, write) = (access.address / LINE_BYTES, access.op == StimulusOp::Store);
+                return Some(Cut { access, cycle, line, write });
+            }
+        }
+    }
+}
+
+impl<I: Iterator<Item: Borrow<StimulusAccess>> + Clone> Iterator for LineAccesses<I> {
     type Item = LineAccess;
 
+    #[inline]
     fn next(&mut self) -> Option<LineAccess> {
-        let access = self.of_lines.next()?;
-        self.left -= 1;
-        Some(access)
+        let cut = match self.cut.take() {
+            Some(cut) => cut,
+            None => self.begin()?,
+        };
+        self.cut = cut.next();
+        Some(cut.made())
     }
 
+    /// Exact.
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+        let mut rest = self.clone();
+        let mut left = 0;
+        while let Some(cut) = rest.cut.take().or_else(|| rest.begin()) {
+            left += cut.left() as usize;
+        }
+        (left, Some(left))
     }
 }
 
-impl<I: Iterator<Item = LineAccess>> ExactSizeIterator for Counted<I> {}
-
-/// Numbers of the lines of an access of at least one byte.
-fn lines(access: &StimulusAccess) -> RangeInclusive<u64> {
-    // The readers refuse accesses past the end of the address space; one made by hand stops there.
-    let last = access.address.saturating_add(u64::from(access.size_bytes) - 1);
-    access.address / LINE_BYTES..=last / LINE_BYTES
-}
-
-fn one_direction(access: StimulusAccess, cycle: u64, write: bool) -> impl Iterator<Item = LineAccess> + Clone {
-    let first = access.address;
-    let last = first.saturating_add(u64::from(access.size_bytes) - 1);
-    lines(&access).map(move |line| {
-        let line_address = line * LINE_BYTES;
-        let from = first.max(line_address) - line_address;
-        let to = last.min(line_address + (LINE_BYTES - 1)) - line_address;
-        // Both are below 64.
-        LineAccess { cycle, line_address, offset: from as u8, len: (to - from + 1) as u8, write }
-    })
-}
+impl<I: Iterator<Item: Borrow<StimulusAccess>> + Clone> ExactSizeIterator for LineAccesses<I> {}
 
 /// The accesses of a trace that is held once, for any number of readers.
 pub fn in_memory(

@@ -358,12 +358,16 @@ fn generated(
     let region = LineRegion::new(0, lines)?;
     let mut draws = (stimulus.order == "random").then(|| Rng::for_name(site.seed, &format!("{}.stimulus", site.path)));
     let (num, den) = site.clock.period();
-    let interval_fs = u128::from(stimulus.interval.unwrap_or(0));
+    let interval = u128::from(stimulus.interval.unwrap_or(0)) * u128::from(den);
     let raw = stimulus::saturated(mix, region, stimulus.accesses);
-    Ok((0..).zip(raw).map(move |(n, access): (u128, StimulusAccess)| {
+    Ok((0..).zip(raw).map(move |(n, access): (u64, StimulusAccess)| {
         let byte = draws.as_mut().map_or(access.address, |draws| draws.below(lines) * LINE_BYTES);
         // A count of at most 2^24 and times below 2^50 fs; what comes too late is refused where all accesses are judged.
-        let cycle = (n * interval_fs * u128::from(den) / u128::from(num)).min(u128::from(u64::MAX)) as u64;
+        let due = u128::from(n) * interval;
+        let cycle = match u64::try_from(due) {
+            Ok(due) => due / num,
+            Err(_) => (due / u128::from(num)).min(u128::from(u64::MAX)) as u64,
+        };
         StimulusAccess { at_cycles: Some(cycle), address: nth_byte(&spans, byte), ..access }
     }))
 }

@@ -177,7 +177,7 @@ impl Module for Relay {
             }
         }
         match self.late.iter().map(|(due, ..)| *due).min() {
-            Some(due) => Next::At(cx.in_cycles(due.saturating_sub(cycle).max(1))),
+            Some(due) => Next::In(due.saturating_sub(cycle).max(1)),
             None => Next::Idle,
         }
     }

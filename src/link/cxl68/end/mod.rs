@@ -105,8 +105,9 @@ pub struct Stats {
 const MODULUS_BEFORE_INIT: u16 = 10;
 /// Flits that one Ak acknowledges (`cxl-68b` §1.5).
 const FLITS_AN_AK: u16 = 8;
-/// Spare slots that an end keeps; it receives about as many flits as it sends.
-const MOST_SPARES: usize = 16;
+/// Spare slots that an end keeps: it receives about as many flits as it sends, but those of a whole window of outstanding
+/// requests before it answers the first one. With 16 of them one flit in six of `cxl68-expander` took memory of its own.
+const MOST_SPARES: usize = 64;
 /// Acknowledgements above which the flush timer runs (`cxl-68b` §7.1).
 const TIMED_ACKS: u16 = 1;
 

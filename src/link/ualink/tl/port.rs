@@ -222,7 +222,7 @@ impl LinkPort {
             }
             self.frame.report(false, at);
         }
-        self.frame.judge(cx, false, at);
+        self.frame.judge(cx, |_| false, at);
         self.frame.show(at);
         self.frame.is_busy(busy, cx.now());
         busy

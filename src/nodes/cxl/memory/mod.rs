@@ -40,6 +40,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use telemetry::{Telemetry, TelemetryConfig};
 use upsets::Upsets;
 
+/// A cycle that never comes.
+const NEVER: u64 = u64::MAX;
+
 /// How the device is built.
 pub struct DeviceConfig {
     /// Logical devices, by LD-ID; a device without any has one.
@@ -114,6 +117,9 @@ struct MemoryPort {
     link: u32,
     rx: In<Message>,
     tx: Out<Message>,
+    /// What the request that stands in front asks of the memory. Looked up once for each: 130 instructions a flit of
+    /// `cxl68-expander` less than each time it is asked for.
+    front: Option<MemoryRequest>,
     /// Answers whose time has come.
     ready: VecDeque<(Time, Answer)>,
     /// The first answer is ready and has no room, as the trace says.
@@ -144,8 +150,8 @@ pub struct MemoryDevice {
     memory: Box<dyn MemoryBackend<UnderWay>>,
     ports: Vec<MemoryPort>,
     arbiter: Box<dyn Arbiter>,
-    /// Scratch: by port, when the memory takes its first request.
-    takes: Vec<Option<(u64, MemoryRequest)>>,
+    /// DRAMs of the memory.
+    drams: usize,
     /// Requests that are in flight at most, those included that wait at their ports.
     most: usize,
     /// Reads and writes of the patrol that are in flight.
@@ -179,20 +185,24 @@ impl MemoryDevice {
             link,
             rx,
             tx,
+            front: None,
             ready: VecDeque::new(),
             is_held: false,
             is_waiting: false,
             requests: 0,
         };
         let server = Server::new(logical, (logical_bytes, is_apart), routes);
+        let most = timing.in_flight;
+        let memory = timing.build::<UnderWay>();
+        let drams = memory.drams();
         MemoryDevice {
             form: server.shown(),
             server,
-            most: timing.in_flight,
-            memory: timing.build(),
+            most,
+            drams,
+            memory,
             ports: ports.into_iter().zip(channels).map(port).collect(),
             arbiter,
-            takes: Vec::new(),
             patrolling: 0,
             patrol,
             write_back: None,
@@ -201,7 +211,7 @@ impl MemoryDevice {
             place,
             tap,
             broken: Vec::new(),
-            findings: Vec::new(),
+            findings: vec![0; drams],
             result,
         }
     }
@@ -211,14 +221,46 @@ impl MemoryDevice {
         self.ports.iter().map(|port| port.ready.len()).sum()
     }
 
-    /// The cycle from which the memory takes the first request at a port, with that request.
-    fn takes_at(&mut self, port: usize, cx: &Cx, cycle: u64) -> Option<(u64, MemoryRequest)> {
-        let request = self.server.request(port, self.ports[port].rx.peek(cx)?);
-        let is_full = self.memory.in_flight() - self.patrolling + self.ready() >= self.most;
-        if is_full {
+    /// Looks at the request that stands in front at a port; whether there is one.
+    fn look(&mut self, port: usize, cx: &Cx) -> bool {
+        let MemoryPort { rx, front, .. } = &mut self.ports[port];
+        if front.is_none() {
+            *front = rx.peek(cx).map(|request| self.server.request(port, request));
+        }
+        front.is_some()
+    }
+
+    /// Whether as many requests are in flight as may be.
+    fn is_full(&self) -> bool {
+        self.memory.in_flight() - self.patrolling + self.ready() >= self.most
+    }
+
+    /// The first cycle from which the memory takes a request that stands in front at a port.
+    fn takes_at(&self, cycle: u64) -> u64 {
+        let mut first = NEVER;
+        for request in self.ports.iter().filter_map(|port| port.front.as_ref()) {
+            if self.is_full() {
+                break;
+            }
+            first = first.min(self.memory.room_at(cycle, request).unwrap_or(NEVER));
+        }
+        first
+    }
+
+    /// The port whose request the memory takes in this cycle, with the request.
+    fn grant(&mut self, cycle: u64) -> Option<(usize, MemoryRequest)> {
+        if self.is_full() {
             return None;
         }
-        self.memory.room_at(cycle, &request).map(|at| (at, request))
+        let mut asking = Requests::NONE;
+        for (n, port) in self.ports.iter().enumerate() {
+            if port.front.is_some_and(|request| self.memory.has_room(cycle, &request)) {
+                asking.insert(n);
+            }
+        }
+        let port = self.arbiter.arbitrate(&asking)?;
+        self.arbiter.update(&asking, port);
+        self.ports[port].front.map(|request| (port, request))
     }
 
     /// Says of the next request of a port that it waits, and when it does no more.
@@ -255,16 +297,14 @@ impl MemoryDevice {
     /// Lets the memory do what is due; the rules that its commands break are kept.
     fn advance(&mut self, at: Stamp) {
         self.memory.advance(at.cycle);
-        let mut n = 0;
-        while let Some(DramView { findings, .. }) = self.memory.dram(n) {
-            self.findings.resize(self.findings.len().max(n + 1), 0);
+        for n in 0..self.drams {
+            let Some(DramView { findings, .. }) = self.memory.dram(n) else { return };
             let new = &findings[self.findings[n]..];
             self.findings[n] = findings.len();
             for placed in new.iter().map(|finding| violation(finding, &self.place)) {
                 self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(placed.violation.clone()));
                 self.broken.push(placed);
             }
-            n += 1;
         }
     }
 
@@ -279,7 +319,8 @@ impl MemoryDevice {
         let form = self.form;
         let mut queued = self.memory.in_flight() - self.patrolling + self.ready();
         for port in &mut self.ports {
-            while port.tx.has_room(cx, 1)
+            while !port.ready.is_empty()
+                && port.tx.has_room(cx, 1)
                 && let Some((_, Answer { transaction, mut message, .. })) = port.ready.pop_front()
             {
                 if let Some(telemetry) = &mut self.telemetry {
@@ -302,8 +343,8 @@ impl MemoryDevice {
 
     /// Accounts what telemetry samples.
     fn sample(&mut self, at: Stamp) {
-        let is_congested = self.ports.iter().any(|port| port.is_held);
         if let Some(telemetry) = &mut self.telemetry {
+            let is_congested = self.ports.iter().any(|port| port.is_held);
             telemetry.pass(at.cycle, is_congested);
         }
     }
@@ -311,6 +352,7 @@ impl MemoryDevice {
     /// Takes a request of a port for which the memory has room.
     fn take(&mut self, port: usize, request: &MemoryRequest, cx: &mut Cx, at: Stamp) {
         let Some(message) = self.ports[port].rx.pop(cx) else { return };
+        self.ports[port].front = None;
         self.ports[port].requests += 1;
         let transaction = self.tap.new_id();
         let named = self.ports[port].handle(&message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
@@ -328,6 +370,22 @@ impl MemoryDevice {
                 let _ = self.memory.push(at.cycle, request, UnderWay { since: cx.now(), answer });
             }
             None => self.tap.record(at, RecordKind::End, transaction, 0, || Body::None),
+        }
+    }
+
+    /// Takes one of the requests that stand in front, if the memory has room for one, and says which of them wait.
+    fn take_first(&mut self, cx: &mut Cx, at: Stamp) {
+        let granted = self.grant(at.cycle);
+        for port in 0..self.ports.len() {
+            let is_waiting = self.ports[port].front.is_some() && granted.is_none_or(|(winner, _)| winner != port);
+            self.show_waiting(port, is_waiting, cx, at);
+        }
+        let Some((port, request)) = granted else { return };
+        self.take(port, &request, cx, at);
+        if self.look(port, cx) {
+            let has_room = |request: MemoryRequest| self.memory.has_room(at.cycle, &request);
+            let is_waiting = self.is_full() || !self.ports[port].front.is_some_and(has_room);
+            self.show_waiting(port, is_waiting, cx, at);
         }
     }
 
@@ -399,11 +457,6 @@ pub fn violation(finding: &DramFinding, place: &str) -> PlacedViolation {
     PlacedViolation { place: place.to_owned(), violation }
 }
 
-/// Whether the memory takes a request in this cycle.
-fn is_now(takes: &Option<(u64, MemoryRequest)>, cycle: u64) -> bool {
-    takes.is_some_and(|(from, _)| from == cycle)
-}
-
 impl Module for MemoryDevice {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
@@ -411,38 +464,25 @@ impl Module for MemoryDevice {
         self.sample(at);
         self.send(cx, at);
         self.sample(at);
-        // Looked up once for each message that stands in front: 130 instructions a flit of `cxl68-expander` less than each
-        // time it is asked for.
-        let ports = 0..self.ports.len();
-        let mut takes = std::mem::take(&mut self.takes);
-        takes.clear();
-        takes.extend(ports.clone().map(|port| self.takes_at(port, cx, at.cycle)));
-        let mut asking = Requests::NONE;
-        ports.clone().filter(|port| is_now(&takes[*port], at.cycle)).for_each(|port| asking.insert(port));
-        let granted = self.arbiter.arbitrate(&asking);
-        for port in ports.clone() {
-            let is_waiting = self.ports[port].rx.peek(cx).is_some() && granted != Some(port);
-            self.show_waiting(port, is_waiting, cx, at);
+        let mut next = NEVER;
+        let mut has_asked = false;
+        for port in 0..self.ports.len() {
+            has_asked |= self.look(port, cx);
         }
-        if let Some(port) = granted
-            && let Some((_, request)) = takes[port]
-        {
-            self.arbiter.update(&asking, port);
-            self.take(port, &request, cx, at);
-            ports.clone().for_each(|port| takes[port] = self.takes_at(port, cx, at.cycle));
-            let is_waiting = self.ports[port].rx.peek(cx).is_some() && !is_now(&takes[port], at.cycle);
-            self.show_waiting(port, is_waiting, cx, at);
+        // Every second time the memory runs to answer alone, and nobody waits to be taken.
+        if has_asked {
+            self.take_first(cx, at);
+            next = self.takes_at(at.cycle);
         }
-        let has_waiting = ports.clone().any(|port| self.ports[port].rx.peek(cx).is_some());
-        self.patrol(has_waiting || granted.is_some(), cx, at.cycle);
+        if self.patrol.is_some() {
+            self.patrol(has_asked, cx, at.cycle);
+            next = next.min(self.patrol_at(at.cycle).unwrap_or(NEVER));
+        }
         // One that is ready and has no room is woken for by the consumer's pop.
-        let wake = self.memory.wake_at(at.cycle).into_iter().chain(self.patrol_at(at.cycle));
-        let next = wake.chain(takes.iter().flatten().map(|(from, _)| *from)).min();
-        self.takes = takes;
-        match next {
-            Some(next) if next <= at.cycle => Next::Busy,
-            Some(next) => Next::At(cx.in_cycles(next - at.cycle)),
-            None => Next::Idle,
+        match next.min(self.memory.wake_at(at.cycle).unwrap_or(NEVER)) {
+            NEVER => Next::Idle,
+            next if next <= at.cycle => Next::Busy,
+            next => Next::In(next - at.cycle),
         }
     }
 

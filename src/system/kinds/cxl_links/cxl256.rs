@@ -17,6 +17,7 @@ use scalepool_link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, f
 use scalepool_link::cxl256::end::{Cxl256End, Stats};
 use scalepool_link::cxl256::form::Flit256;
 use scalepool_link::cxl256::port::EndReport;
+use scalepool_link::port::MakesAgents;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Class;
 use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
@@ -145,7 +146,10 @@ impl Cxl256Link {
         sim: &mut Simulation,
         site: &LinkSite<'_>,
         end: fn(LinkConfig, CachememConfig) -> Cxl256End<Cachemem<F>>,
-    ) -> Result<BuiltLink, BuildError> {
+    ) -> Result<BuiltLink, BuildError>
+    where
+        Cxl256End<Cachemem<F>>: MakesAgents<Report = EndReport>,
+    {
         let is_coherent = is_coherent(site);
         let of = match (is_between_switches(site.roles), is_coherent) {
             (true, _) => CachememConfig::mem_both_ways,
@@ -216,7 +220,10 @@ modes! {
     Pbr: Mode::Pbr, |own| [own.host_pid, own.device_pid];
 }
 
-impl<F: Flit256> Reported for Cxl256End<Cachemem<F>> {
+impl<F: Flit256> Reported for Cxl256End<Cachemem<F>>
+where
+    Cxl256End<Cachemem<F>>: MakesAgents<Report = EndReport>,
+{
     fn plug(
         p: &mut PartitionBuilder,
         name: &str,

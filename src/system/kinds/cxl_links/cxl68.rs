@@ -16,6 +16,7 @@ use scalepool_link::cxl68::end::{Cxl68End, EndConfig};
 use scalepool_link::cxl68::port::EndReport;
 use scalepool_link::cxl68::timing::LineRate;
 use scalepool_link::cxl68::{Flit68, UNDER_WAY_BYTES};
+use scalepool_link::port::MakesAgents;
 use scalepool_memory::limit;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Cxl68ConfigError};
@@ -85,7 +86,10 @@ impl Cxl68Link {
         sim: &mut Simulation,
         site: &LinkSite<'_>,
         end: fn(EndConfig) -> Result<Cxl68End<U>, Cxl68ConfigError>,
-    ) -> Result<BuiltLink, BuildError> {
+    ) -> Result<BuiltLink, BuildError>
+    where
+        Cxl68End<U>: MakesAgents<Report = EndReport>,
+    {
         let is_coherent = is_coherent(site);
         let end =
             |dir| end(self.config(dir, is_coherent)).unwrap_or_else(|error| unreachable!("it was checked: {error}"));
@@ -140,7 +144,10 @@ impl Link for Cxl68Link {
     }
 }
 
-impl<U: Flit68> Reported for Cxl68End<U> {
+impl<U: Flit68> Reported for Cxl68End<U>
+where
+    Cxl68End<U>: MakesAgents<Report = EndReport>,
+{
     fn plug(
         p: &mut PartitionBuilder,
         name: &str,

@@ -283,11 +283,12 @@ impl<E: HasIo> Reported for IoEnd<E> {
     ) -> Result<(ComponentPlug, Attach<Self>), BuildError> {
         /// Items between an agent and its link end: room for the longest access in the smallest payloads.
         const DEPTH: u32 = 64;
-        let (io, attach) = channels::<IoItem, Self>(p, &format!("{name}.io"), DEPTH, edges)?;
+        let (io, attach) = channels::<IoItem, Self>(p, &format!("{name}.io"), (DEPTH, edges), |ends| Box::new(ends))?;
         if !E::CACHEMEM {
             return Ok((ComponentPlug::CxlIo(IoPlug { io, mem: None }), attach));
         }
-        let (mem, attach_mem) = channels::<Message, Self>(p, &format!("{name}.mem"), DEPTH, edges)?;
+        let (mem, attach_mem) =
+            channels::<Message, Self>(p, &format!("{name}.mem"), (DEPTH, edges), |ends| Box::new(ends))?;
         let both: Attach<Self> = Box::new(move |bind| {
             let mut agents = attach(bind);
             agents.extend(attach_mem(bind));

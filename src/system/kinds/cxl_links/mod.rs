@@ -23,13 +23,12 @@ use crate::metric::MetricValue;
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
-use scalepool_link::classes::ByClass;
 use scalepool_link::coverage::Met;
 use scalepool_link::fault::Fault;
-use scalepool_link::port::{Carries, Channels, CxlEnd, PortAgent, Reports};
+use scalepool_link::port::{Channels, MakesAgents, MakesPort, PortAgent};
 use scalepool_nodes::cxl::coherent::wiring;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::message::{Class, Message, MessageForm, TransactionRole};
+use scalepool_protocols::cxl::message::{Class, MessageForm, TransactionRole};
 
 /// Listed faults.
 const FAULTS: &str =
@@ -117,24 +116,24 @@ type Attach<E> = Box<dyn FnOnce(&mut Binder<'_>) -> Vec<Box<dyn PortAgent<E>>>>;
 /// The component's side of channels: to the link, from the link.
 type Sides<T> = (OutEnd<T>, InEnd<T>);
 
-/// Channels of a kind of items, `depth` deep, and the port's side of them.
-fn channels<T: 'static, E: Carries<T>>(
+/// Channels of a kind of items, `depth` deep, and the port's side of them, of which `agent` makes an agent.
+fn channels<T: 'static, E: 'static>(
     p: &mut PartitionBuilder,
     name: &str,
-    depth: u32,
-    edges: u32,
+    (depth, edges): (u32, u32),
+    agent: fn(Channels<T>) -> Box<dyn PortAgent<E>>,
 ) -> Result<(Sides<T>, Attach<E>), BuildError> {
     let (tx, to_link) = p.channel::<T>(&format!("{name}.tx"), depth, 1)?;
     let (from_link, rx) = p.channel::<T>(&format!("{name}.rx"), depth, edges)?;
     let attach: Attach<E> = Box::new(move |bind| {
         let channels = Channels { tx: bind.attach(to_link), rx: bind.attach(from_link) };
-        vec![Box::new(channels)]
+        vec![agent(channels)]
     });
     Ok(((tx, rx), attach))
 }
 
 /// Channels of an end with CXL.cache and CXL.mem: one for each class, or one for CXL.mem together.
-fn messages<E: Carries<Message> + ByClass>(
+fn messages<E: MakesAgents>(
     p: &mut PartitionBuilder,
     name: &str,
     edges: u32,
@@ -145,7 +144,7 @@ fn messages<E: Carries<Message> + ByClass>(
     if let Some(classes) = classes {
         return classes.channels(p, name, edges);
     }
-    let ((tx, rx), attach) = channels(p, name, DEPTH, edges)?;
+    let ((tx, rx), attach) = channels(p, name, (DEPTH, edges), E::agent)?;
     Ok((ComponentPlug::Cxl(tx, rx), attach))
 }
 
@@ -160,14 +159,14 @@ struct Classes {
 
 impl Classes {
     /// A channel for each class.
-    fn channels<E: ByClass>(
+    fn channels<E: MakesAgents>(
         self,
         p: &mut PartitionBuilder,
         name: &str,
         edges: u32,
     ) -> Result<(ComponentPlug, Attach<E>), BuildError> {
         let (node, port) = wiring::channels(p, &format!("{name}.node"), self.sends, self.form, edges)?;
-        let attach: Attach<E> = Box::new(move |bind| vec![Box::new(port.attach(bind))]);
+        let attach: Attach<E> = Box::new(move |bind| vec![E::agent_by_class(port.attach(bind))]);
         Ok((ComponentPlug::Coherent(node), attach))
     }
 }
@@ -230,7 +229,7 @@ struct Figures {
 }
 
 /// A link end that a component can use and that can be reported on.
-trait Reported: CxlEnd + Reports {
+trait Reported: MakesPort {
     /// Makes the channels between an end and its component, with this prefix in their names; what comes to the component
     /// is under way for so many edges of the port. `classes`: a channel for each, where the component keeps lines coherent.
     ///

@@ -8,7 +8,7 @@ use crate::measured::{Ending, LinkMeasured};
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{ExternalConfig, ExternalEnd, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
-use scalepool_link::port::{LinkEndPort, PortConfig, PortResult, Ports, WireItem};
+use scalepool_link::port::{PortConfig, PortResult, Ports, WireItem};
 use scalepool_link::sim_port::SimPort;
 use scalepool_nodes::PlacedViolation;
 use scalepool_protocols::cxl::Dir;
@@ -98,7 +98,7 @@ impl<E: Reported> LinkEndSite for End<E> {
             };
             let config =
                 PortConfig { end, wire: wire(bind.rng()), dir, retrain_fs, hold_credits_flits, halves, give_up };
-            LinkEndPort::new(config, ports, result)
+            E::port(config, ports, result)
         })?;
         Ok(Some(plug))
     }

@@ -168,7 +168,8 @@ impl Component for IoCxlSwitch {
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
-        // Requests with a completion, and completions, are always taken.
+        // Requests with a completion, and completions, are always taken. Outputs keep the order of arrival; what stands there in front of a
+        // posted request always leaves, since devices take requests at once and ask for nothing themselves.
         Some(vec![ChannelWait::routed(POSTED, Reach::OtherPorts)])
     }
 

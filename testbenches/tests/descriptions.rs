@@ -749,17 +749,20 @@ fn states_of_several_components_are_not_summed() {
     assert_eq!(count(["cxl-68b", "cxl-256b"], "connected mode"), None);
 }
 
-/// Has a kind that no scenario has.
-const MEMORY_BOX: &str = "memory_box.toml";
+/// Files of `systems/` with kinds that no scenario has.
+const OTHER_KINDS: [(&str, &str); 2] = [
+    ("memory_box.toml", include_str!("../systems/memory_box.toml")),
+    ("io_switch.toml", include_str!("../systems/io_switch.toml")),
+];
 
 /// Of every scenario each component in turn, of arrays the first eight, and all at once: the rest is built and runs, though nobody answers it.
 #[test]
 fn every_component_can_stand_outside() {
     let mut kinds = BTreeSet::new();
-    let memory_box = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("systems").join(MEMORY_BOX).display().to_string();
-    let of_file = (memory_box, include_str!("../systems/memory_box.toml"));
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("systems");
+    let of_files = OTHER_KINDS.map(|(name, text)| (folder.join(name).display().to_string(), text));
     let builtins = builtin::ALL.iter().map(|b| (b.file.trim_end_matches(".toml").to_owned(), b.text));
-    for (name, text) in builtins.chain([of_file]) {
+    for (name, text) in builtins.chain(of_files) {
         let description = Description::parse(&name, PathBuf::new(), text).expect("a sound description");
         let system = description.resolve().expect("a sound system");
         // Those without a protocol have no flits for a caller.

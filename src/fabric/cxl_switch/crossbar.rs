@@ -111,13 +111,12 @@ pub struct VoqCrossbar<T> {
 }
 
 impl<T> VoqCrossbar<T> {
-    /// An empty crossbar.
+    /// An empty crossbar, with a weight for each class, which an arbiter by weights looks at.
     ///
     /// # Errors
     /// The allocator or the arbiter does not support the number of inputs, outputs or classes.
-    pub fn new(config: VoqConfig) -> Result<VoqCrossbar<T>, ArbiterError> {
+    pub fn new(config: VoqConfig, weights: &[u16]) -> Result<VoqCrossbar<T>, ArbiterError> {
         let VoqConfig { inputs, outputs, classes, allocator, arbiter, .. } = config;
-        let weights = vec![1; classes];
         Ok(VoqCrossbar {
             queues: (0..inputs * outputs * classes).map(|_| VecDeque::new()).collect(),
             waiting: vec![Requests::NONE; inputs],
@@ -127,7 +126,7 @@ impl<T> VoqCrossbar<T> {
             inputs: vec![Pace::default(); inputs],
             outputs: vec![Pace::default(); outputs],
             allocator: (allocator.make)(inputs, outputs)?,
-            arbiters: (0..outputs).map(|_| (arbiter.make)(&weights)).collect::<Result<_, _>>()?,
+            arbiters: (0..outputs).map(|_| (arbiter.make)(weights)).collect::<Result<_, _>>()?,
             requests: vec![Requests::NONE; inputs],
             matching: Matching::new(),
             pairs: Vec::new(),
@@ -324,18 +323,21 @@ mod tests {
     use scalepool_arbiter::{RoundRobin, Separable};
 
     fn crossbar(ports: usize, bytes_per_cycle: u64, output_queue: usize) -> VoqCrossbar<u32> {
-        VoqCrossbar::new(VoqConfig {
-            inputs: ports,
-            outputs: ports,
-            classes: 2,
-            pushed: None,
-            queue: 4,
-            output_queue,
-            bytes_per_cycle,
-            behind_cycles: 3,
-            allocator: &Separable::OUTPUT_FIRST,
-            arbiter: &RoundRobin::KIND,
-        })
+        VoqCrossbar::new(
+            VoqConfig {
+                inputs: ports,
+                outputs: ports,
+                classes: 2,
+                pushed: None,
+                queue: 4,
+                output_queue,
+                bytes_per_cycle,
+                behind_cycles: 3,
+                allocator: &Separable::OUTPUT_FIRST,
+                arbiter: &RoundRobin::KIND,
+            },
+            &[1; 2],
+        )
         .expect("sizes that an allocator has")
     }
 

@@ -111,6 +111,8 @@ pub struct SwitchConfig {
     pub allocator: &'static AllocatorKind,
     /// Arbiter that selects the class at an output.
     pub arbiter: &'static ArbiterKind,
+    /// Weights of the classes, in the order of [`SWITCH_CLASSES`], for an arbiter that looks at weights.
+    pub weights: [u16; CLASSES],
 }
 
 /// Messages of a port by class, in the order of [`SWITCH_CLASSES`].
@@ -210,7 +212,7 @@ impl<S: Switching> CxlSwitch<S> {
         shared: Arc<Mutex<SwitchResult>>,
     ) -> Result<CxlSwitch<S>, ArbiterError> {
         let count = links.len();
-        let crossbar = VoqCrossbar::new(VoqConfig {
+        let voq = VoqConfig {
             // The last input is for messages that the switch generates.
             inputs: count + 1,
             outputs: count,
@@ -223,7 +225,8 @@ impl<S: Switching> CxlSwitch<S> {
             behind_cycles: config.stages_cycles[1].saturating_sub(1),
             allocator: config.allocator,
             arbiter: config.arbiter,
-        })?;
+        };
+        let crossbar = VoqCrossbar::new(voq, &config.weights[..config.traffic.count()])?;
         let port = |(link, signals): (NodeLink, Tap)| Port {
             tx: SWITCH_CLASSES.map(|class| link.tx.iter().position(|(of, _)| *of == class)),
             link,

@@ -53,7 +53,7 @@ metrics! {
         OPTIMAL = "answers of optimal load" ["answers"] Sum, "answers with DevLoad optimal";
         MODERATE = "answers of moderate load" ["answers"] Sum, "answers with DevLoad moderate overload";
         SEVERE = "answers of severe load" ["answers"] Sum, "answers with DevLoad severe overload";
-        THROTTLE_MOST = "throttle most" ["idle cycles"] Largest, "most idle cycles between two requests";
+        THROTTLE_MOST = "throttle most" ["step"] Largest, "most idle cycles between two requests";
         STALLS = "host stall cycles" ["cycles"] Sum, "cycles of the host in which an access was due and could not begin";
     }
 }

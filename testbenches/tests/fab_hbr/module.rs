@@ -158,6 +158,7 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
             speedup: 1,
             allocator: &Separable::OUTPUT_FIRST,
             arbiter: &RoundRobin::KIND,
+            weights: [1; 12],
         };
         p.module("switch", clock, |bind| {
             let links = links.into_iter().enumerate().map(|(n, (rx, tx))| {

@@ -11,18 +11,21 @@ const REQ: usize = 1;
 /// Places of responses and snoops of each input in the order in which they left an output that takes both classes at random;
 /// how many snoops left before a response that had come earlier.
 fn overtaken(pushed: Option<PushedClass>) -> usize {
-    let mut crossbar: VoqCrossbar<(usize, usize, u64)> = VoqCrossbar::new(VoqConfig {
-        inputs: 3,
-        outputs: 2,
-        classes: 2,
-        pushed,
-        queue: 4,
-        output_queue: 3,
-        bytes_per_cycle: 64,
-        behind_cycles: 2,
-        allocator: &Separable::OUTPUT_FIRST,
-        arbiter: &RoundRobin::KIND,
-    })
+    let mut crossbar: VoqCrossbar<(usize, usize, u64)> = VoqCrossbar::new(
+        VoqConfig {
+            inputs: 3,
+            outputs: 2,
+            classes: 2,
+            pushed,
+            queue: 4,
+            output_queue: 3,
+            bytes_per_cycle: 64,
+            behind_cycles: 2,
+            allocator: &Separable::OUTPUT_FIRST,
+            arbiter: &RoundRobin::KIND,
+        },
+        &[1; 2],
+    )
     .expect("sizes that an allocator has");
     let (mut rng, mut sent, mut left) = (Rng::for_name(5, "order"), 0, Vec::new());
     for cycle in 0..4000 {

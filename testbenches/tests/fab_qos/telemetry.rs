@@ -52,7 +52,7 @@ fn fab_qos_01_p() {
 fn fab_qos_01_n() {
     for size in [8, 64, 1000] {
         for (percent, load) in [(25, 1), (60, 2), (85, 3)] {
-            let least = (percent * size as usize).div_ceil(100);
+            let least = usize::div_ceil(percent * size, 100);
             assert_eq!((internal_load(least, size), internal_load(least - 1, size)), (load, load - 1), "{size}");
         }
     }

@@ -1,17 +1,16 @@
 //! The CXL.io side of a switch with virtual hierarchies: bus numbers, windows, power management (`fabric` §1.1, §1.4, §1.5).
 //!
 //! Modelled: upstream ports, each the top of a virtual hierarchy ([`hierarchy`]); downstream ports, of which each is bound whole to
-//! one vPPB or to none; a queue for each output and kind of traffic, in the order of PCI Express: posted requests pass everything
-//! else, nothing passes them, completions pass requests that wait (`fabric` ORD-2, strict); agents of power management at every
-//! port, of which that towards the host answers resets and flushes when those of all ports of its hierarchy have been answered
-//! (`fabric` RST-8). Detail: whole TLPs; a TLP occupies a port for its bytes; a pipeline is a latency. Posted requests of an input
-//! wait in the link when the switch holds as many of them as its queue has room for. Requests with a completion, and completions, are
-//! always taken: there are no more of them than requesters have tags. Left out: logical devices, changes of bindings, AER,
-//! containment, what a reset does to the ports.
+//! one vPPB or to none; a queue for each output, which TLPs leave in the order in which they came, so that nothing passes a posted
+//! request; agents of power management at every port, of which that towards the host answers resets and flushes when those of all
+//! ports of its hierarchy have been answered (`fabric` RST-8). Detail: whole TLPs; a TLP occupies a port for its bytes; a pipeline is a
+//! latency. Posted requests of an input wait in the link when the switch holds as many of them as its queue has room for. Requests with
+//! a completion, and completions, are always taken: there are no more of them than requesters have tags. Left out: logical
+//! devices, changes of bindings, AER, containment, what a reset does to the ports; and TLPs of one kind that pass those of another (`fabric` ORD-2).
 //!
 //! A walk through one cycle: everything that came is taken, read, and handed to the agent of its port or routed; it may leave when
-//! the latency of the switch is over. Agents speak. At each output the first of the three queues that may go leaves, as long as
-//! the port is free and its link end has room.
+//! the latency of the switch is over. Agents speak. From each output the first TLPs leave, as long as the port is free and its
+//! link end has room.
 
 pub mod hierarchy;
 
@@ -26,8 +25,7 @@ use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, Transacti
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Kinds of traffic that pass one another by the rules of PCI Express, in the order of the counters.
-pub const IO_TRAFFIC: [&str; 3] = ["posted", "non-posted", "completion"];
+/// Kinds of traffic, in the order of the counters.
 const POSTED: usize = 0;
 const NON_POSTED: usize = 1;
 const COMPLETION: usize = 2;
@@ -89,8 +87,6 @@ pub struct IoSwitchResult {
 struct Passing {
     /// First cycle in which it may leave.
     ready: u64,
-    /// Number among all that were queued.
-    number: u64,
     /// The input; `None`: the switch made it.
     from: Option<usize>,
     /// How it was known at the input, if it is a request.
@@ -108,8 +104,8 @@ struct Port {
     head: Option<(Tlp, TransactionHandle)>,
     /// Posted requests from here that the switch holds.
     posted: usize,
-    /// What waits to leave here, by kind of traffic.
-    waiting: [VecDeque<Passing>; 3],
+    /// What waits to leave here.
+    waiting: VecDeque<Passing>,
     /// Its link was told that nothing more is asked.
     is_told: bool,
     /// End of what it sends now, in byte times since the start (cycle times bytes per cycle).
@@ -126,7 +122,6 @@ pub struct IoSwitch {
     due: Vec<usize>,
     /// Hierarchies whose host has nothing more to ask.
     is_over: Vec<bool>,
-    queued: u64,
     busy_since: Option<Time>,
     mine: IoSwitchResult,
     result: Arc<Mutex<IoSwitchResult>>,
@@ -147,7 +142,7 @@ impl IoSwitch {
             tx,
             head: None,
             posted: 0,
-            waiting: Default::default(),
+            waiting: VecDeque::new(),
             is_told: false,
             busy_until: 0,
         };
@@ -157,7 +152,6 @@ impl IoSwitch {
             ports: ports.into_iter().map(port).collect(),
             config,
             hierarchies,
-            queued: 0,
             busy_since: None,
             mine: IoSwitchResult::default(),
             result,
@@ -257,9 +251,7 @@ impl IoSwitch {
     fn queue(&mut self, to: usize, tlp: Tlp, from: Option<usize>, handle: Option<TransactionHandle>, at: Stamp) {
         // The channel to the link end takes the last cycle.
         let ready = at.cycle + self.config.latency_cycles - 1;
-        let passing = Passing { ready, number: self.queued, from, handle, tlp };
-        self.queued += 1;
-        self.ports[to].waiting[traffic(&passing.tlp)].push_back(passing);
+        self.ports[to].waiting.push_back(Passing { ready, from, handle, tlp });
     }
 
     // ---- power management ----------------------------------------------------------------------------------------
@@ -303,14 +295,6 @@ impl IoSwitch {
 
     // ---- what goes -----------------------------------------------------------------------------------------------
 
-    /// The kind of traffic of a port that may leave now: the oldest of those that come behind no posted request.
-    fn next(&self, n: usize, cycle: u64) -> Option<usize> {
-        let first = |kind: usize| self.ports[n].waiting[kind].front();
-        let oldest_posted = first(POSTED).map_or(u64::MAX, |one| one.number);
-        let may = |kind: &usize| first(*kind).is_some_and(|one| one.ready <= cycle && one.number <= oldest_posted);
-        (0..3).filter(may).min_by_key(|kind| first(*kind).map(|one| one.number))
-    }
-
     /// Sends what may leave at a port; whether the port was limited by its width.
     fn send(&mut self, n: usize, cx: &mut Cx, at: Stamp) -> bool {
         while self.ports[n].tx.has_room(cx, 1)
@@ -319,15 +303,15 @@ impl IoSwitch {
             self.push(n, &message, None, cx, at);
         }
         let width = self.config.width_bytes;
-        while let Some(kind) = self.next(n, at.cycle) {
+        while self.ports[n].waiting.front().is_some_and(|first| first.ready <= at.cycle) {
             if self.ports[n].busy_until >= (at.cycle + 1) * width {
                 return true;
             }
             if !self.ports[n].tx.has_room(cx, 1) {
                 return false;
             }
-            let Some(Passing { from, handle, tlp, .. }) = self.ports[n].waiting[kind].pop_front() else { return false };
-            if let (Some(from), POSTED) = (from, kind) {
+            let Some(Passing { from, handle, tlp, .. }) = self.ports[n].waiting.pop_front() else { return false };
+            if let Some(from) = from.filter(|_| traffic(&tlp) == POSTED) {
                 self.ports[from].posted -= 1;
             }
             self.push(n, &tlp, handle, cx, at);
@@ -344,8 +328,7 @@ impl IoSwitch {
             Some((of, IoSide::Down(_))) => self.is_over[of],
             None => true,
         };
-        let is_quiet =
-            port.waiting.iter().all(VecDeque::is_empty) && port.own.agent.is_ready() && port.own.agent.is_quiet();
+        let is_quiet = port.waiting.is_empty() && port.own.agent.is_ready() && port.own.agent.is_quiet();
         if is_over && is_quiet && !port.is_told {
             port.is_told = port.tx.push(cx, IoItem::Done).is_ok();
         }
@@ -368,7 +351,7 @@ impl IoSwitch {
     }
 
     fn held(&self) -> usize {
-        let of = |port: &Port| port.waiting.iter().map(VecDeque::len).sum::<usize>() + usize::from(port.head.is_some());
+        let of = |port: &Port| port.waiting.len() + usize::from(port.head.is_some());
         self.ports.iter().map(of).sum()
     }
 }
@@ -387,7 +370,7 @@ impl Module for IoSwitch {
         if is_slow || self.ports.iter().any(has_room) {
             return Next::Busy;
         }
-        let waiting = self.ports.iter().flat_map(|port| port.waiting.iter().filter_map(VecDeque::front));
+        let waiting = self.ports.iter().filter_map(|port| port.waiting.front());
         let ready = waiting.map(|one| one.ready).filter(|ready| *ready > at.cycle);
         let overdue = self.ports.iter().filter_map(|port| port.own.agent.due());
         match ready.chain(overdue).min() {

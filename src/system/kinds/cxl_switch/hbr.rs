@@ -203,7 +203,8 @@ impl Component for HbrCxlSwitch {
             wrong.chain(self.commands.iter().filter_map(|(one, _)| one.unused()).map(|text| ("commands", text)));
         let expected = "CACHEID:DEVICE or CACHEID:none, both 0 to 15";
         let entries = self.table.iter().filter(|(text, _)| entry(text).is_none());
-        wrong.chain(entries.map(|(text, _)| ("table", format!("found `{text}`, expected {expected}")))).collect()
+        let entries = entries.map(|(text, _)| ("table", format!("found `{text}`, expected {expected}")));
+        wrong.chain(entries).chain(self.hardware.weights().1).collect()
     }
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {

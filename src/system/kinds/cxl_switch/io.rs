@@ -32,7 +32,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "CXL.io side of a switch with hierarchy based routing: root complexes at `usp[n]` enumerate through it and reach the devices at `dsp[n]` that are bound to their hierarchies",
     fields: IoCxlSwitch::fields,
     read: component::<IoCxlSwitch>,
-    external: &[],
+    external: &["flits"],
     metrics: &[METRICS],
 };
 
@@ -168,7 +168,8 @@ impl Component for IoCxlSwitch {
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
-        // Requests with a completion, and completions, are always taken.
+        // Requests with a completion, and completions, are always taken. Outputs keep the order of arrival; what stands there in front of a
+        // posted request always leaves, since devices take requests at once and ask for nothing themselves.
         Some(vec![ChannelWait::routed(POSTED, Reach::OtherPorts)])
     }
 
@@ -209,6 +210,9 @@ impl Component for IoCxlSwitch {
         let (shared, name, place) = (result.clone(), site.path.to_owned(), site.path.to_owned());
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
+                if plugs.is_empty() {
+                    return Ok(());
+                }
                 p.module(&name, clock, |bind| {
                     let ends = plugs.into_iter().map(ComponentPlug::cxl_io);
                     let ports = ports.into_iter().zip(ends).map(|(port, plug)| {

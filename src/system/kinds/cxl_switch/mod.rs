@@ -11,12 +11,13 @@ pub mod pbr;
 use super::{arbiter, cxl_links, published};
 use crate::channels::{ChannelWait, Reach};
 use crate::field::{FieldRange, config};
-use crate::kind::{ComponentNode, ComponentPlug, Site, SitePort};
+use crate::kind::{ComponentNode, ComponentPlug, ConfigFinding, Site, SitePort};
 use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
+use crate::problem::TextPlace;
 use crate::quantity::Unit;
-use scalepool_arbiter::{ALLOCATOR_NAMES, ARBITER_NAMES, AllocatorKind, RoundRobin, Separable};
-use scalepool_fabric::cxl_switch::module::SWITCH_SIGNALS;
+use scalepool_arbiter::{ALLOCATOR_NAMES, ARBITER_NAMES, AllocatorKind, RoundRobin, Separable, WeightedRoundRobin};
+use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS};
 use scalepool_fabric::cxl_switch::{
     CxlSwitch, SWITCH_STAGES, SwitchConfig, SwitchPreset, SwitchResult, SwitchTraffic, Switching, Undelivered,
 };
@@ -62,6 +63,7 @@ config! {
         speedup: u64 = "1" [Unit::Of("-")] in FieldRange::Int(1, 8), "bytes that the crossbar moves for each byte of a port";
         allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "which inputs send to which outputs (fabric §6.1); not given = separable-output-first";
         arbiter: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ARBITER_NAMES), "which class an output takes (fabric §6.2); not given = round-robin";
+        class_weights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CLASS:WEIGHT such as `S2M DRS:4`"), "shares of an output that classes get while all of them wait for it, with arbiter = \"weighted-round-robin\"; a class that is not given has weight 1 (fabric §6.2)";
         poison_on_decode_error: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "poison the data of reads that no decoder holds (fabric §2.1)";
     }
 }
@@ -104,7 +106,39 @@ impl Hardware {
             speedup: self.speedup,
             allocator: self.allocator.as_deref().map_or(&Separable::OUTPUT_FIRST, named),
             arbiter: arbiter(self.arbiter.as_deref(), &RoundRobin::KIND),
+            weights: self.weights().0,
         }
+    }
+
+    /// Weights of all classes, and what is wrong with those that are given.
+    fn weights(&self) -> ([u16; SWITCH_CLASSES.len()], Vec<ConfigFinding>) {
+        let (mut weights, mut wrong) = ([1; SWITCH_CLASSES.len()], Vec::new());
+        let mut is_given = [false; SWITCH_CLASSES.len()];
+        for (text, _) in &self.class_weights {
+            let parts = text.rsplit_once(':');
+            let class = parts.and_then(|(name, _)| SWITCH_CLASSES.iter().position(|class| class.name() == name.trim()));
+            let weight = parts.and_then(|(_, weight)| weight.trim().parse::<u16>().ok()).filter(|weight| *weight > 0);
+            let problem = match (class, weight) {
+                (Some(class), Some(weight)) if !is_given[class] => {
+                    (is_given[class], weights[class]) = (true, weight);
+                    continue;
+                }
+                (Some(_), Some(_)) => format!("found `{text}`, expected one weight for each class"),
+                (Some(_), None) => format!("found `{text}`, expected a weight of 1 to 65535"),
+                (None, _) => {
+                    let names: Vec<&str> = SWITCH_CLASSES.iter().map(|class| class.name()).collect();
+                    format!("found `{text}`, expected CLASS:WEIGHT with one of {}", names.join(", "))
+                }
+            };
+            wrong.push(("class_weights", problem));
+        }
+        let is_weighted = self.arbiter.as_deref() == Some(WeightedRoundRobin::KIND.name);
+        if !self.class_weights.is_empty() && !is_weighted {
+            let text =
+                "found weights, expected them with arbiter = \"weighted-round-robin\", which alone looks at them";
+            wrong.push(("class_weights", text.to_owned()));
+        }
+        (weights, wrong)
     }
 }
 

@@ -89,7 +89,7 @@ impl Component for PbrCxlSwitch {
             );
             ("fabric", text)
         });
-        range.into_iter().collect()
+        range.into_iter().chain(self.hardware.weights().1).collect()
     }
 
     /// Only hosts that keep lines coherent share a device with port based routing.

@@ -16,7 +16,7 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 26] = [
+pub static ALL: [Builtin; 25] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
@@ -29,7 +29,6 @@ pub static ALL: [Builtin; 26] = [
     builtin!("ualink-pod.toml"),
     builtin!("bridge-ualink.toml"),
     builtin!("supercluster-small.toml"),
-    builtin!("supercluster-rack.toml"),
     builtin!("nvlink-pair.toml"),
     builtin!("nvlink-pod.toml"),
     builtin!("cxl-cache-pair.toml"),

@@ -1,4 +1,4 @@
-//! `supercluster-small` and `supercluster-rack`: UALink accelerators, bridges, GPUs on NVLink and memory of tier 2, from the description to the
+//! `supercluster-small` and a rack like it: UALink accelerators, bridges, GPUs on NVLink and memory of tier 2, from the description to the
 //! run.
 
 use super::systems::resolves;
@@ -122,7 +122,7 @@ fn counts_of(text: &str) -> [u64; 6] {
         .map(|name| system.components.iter().filter(|component| is_of(&component.path, name)).count() as u64)
 }
 
-const RACK: &str = include_str!("../../../src/system/builtin/supercluster-rack.toml");
+const RACK: &str = include_str!("../../systems/supercluster_rack.toml");
 
 /// Bridges, GPUs and what they share are as many as the ports of the NVLink switch; bridges beside each other form no circle of waits.
 /// Every bridge and every node of tier 2 has work, and all bytes are right.

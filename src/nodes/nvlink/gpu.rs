@@ -257,8 +257,9 @@ impl Gpu {
             let found = format!("{:?} with {} bytes", message.op, message.data.len());
             self.rule("NVL-TLR-01", found, format!("{expects_data} bytes"), "the answer does not fit its request");
         }
-        if let Some(expected) = open.ask.expected.as_ref().filter(|e| message.op != Op::RSP_DATA || **e != message.data)
-        {
+        // One that has failed brings no bytes to compare; the program tells of it.
+        let has_bytes = message.op != Op::RSP_ERROR;
+        if let Some(expected) = open.ask.expected.as_ref().filter(|e| has_bytes && **e != message.data) {
             let hex = scalepool_forms::number::hex;
             let (found, text) =
                 (hex(&message.data), format!("{:?} of {:#x} at {}", open.ask.op, open.ask.address, open.ask.target));

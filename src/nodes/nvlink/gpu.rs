@@ -258,14 +258,15 @@ impl Gpu {
             self.rule("NVL-TLR-01", found, format!("{expects_data} bytes"), "the answer does not fit its request");
         }
         // One that has failed brings no bytes to compare; the program tells of it.
-        let has_bytes = message.op != Op::RSP_ERROR;
-        if let Some(expected) = open.ask.expected.as_ref().filter(|e| has_bytes && **e != message.data) {
+        let is_known = message.op != Op::RSP_ERROR && self.config.program.knows(&open.ask);
+        let known = open.ask.expected.as_ref().filter(|_| is_known);
+        if let Some(expected) = known.filter(|expected| **expected != message.data) {
             let hex = scalepool_forms::number::hex;
             let (found, text) =
                 (hex(&message.data), format!("{:?} of {:#x} at {}", open.ask.op, open.ask.address, open.ask.target));
             self.rule("SIM-E2E-01", found, hex(expected), &text);
         }
-        if message.ep && open.ask.expected.is_some() {
+        if message.ep && known.is_some() {
             let text = format!("{:?} of {:#x} at {}", open.ask.op, open.ask.address, open.ask.target);
             self.rule("SIM-E2E-01", "poisoned data", "data without poison, as they were written", &text);
         }

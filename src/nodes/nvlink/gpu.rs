@@ -127,8 +127,8 @@ pub struct Gpu {
     links: Vec<LinkEnds>,
     open: BTreeMap<u16, OpenAsk>,
     free_tags: VecDeque<u16>,
-    /// Parts of a FLUSH that are not answered.
-    groups: BTreeMap<u64, usize>,
+    /// Parts of a FLUSH that are not answered, and the first error of the others.
+    groups: BTreeMap<u64, (usize, Option<u8>)>,
     next_group: u64,
     /// What found no room.
     held: VecDeque<Held>,
@@ -257,20 +257,27 @@ impl Gpu {
             let found = format!("{:?} with {} bytes", message.op, message.data.len());
             self.rule("NVL-TLR-01", found, format!("{expects_data} bytes"), "the answer does not fit its request");
         }
-        if let Some(expected) = open.ask.expected.as_ref().filter(|e| message.op != Op::RSP_DATA || **e != message.data)
-        {
+        // One that has failed brings no bytes to compare; the program tells of it.
+        let is_known = message.op != Op::RSP_ERROR && self.config.program.knows(&open.ask);
+        let known = open.ask.expected.as_ref().filter(|_| is_known);
+        if let Some(expected) = known.filter(|expected| **expected != message.data) {
             let hex = scalepool_forms::number::hex;
             let (found, text) =
                 (hex(&message.data), format!("{:?} of {:#x} at {}", open.ask.op, open.ask.address, open.ask.target));
             self.rule("SIM-E2E-01", found, hex(expected), &text);
         }
-        if message.ep && open.ask.expected.is_some() {
+        if message.ep && known.is_some() {
             let text = format!("{:?} of {:#x} at {}", open.ask.op, open.ask.address, open.ask.target);
             self.rule("SIM-E2E-01", "poisoned data", "data without poison, as they were written", &text);
         }
+        let error = (message.op == Op::RSP_ERROR).then_some(message.size);
+        let mut first_error = error;
         if let Some(group) = open.group {
-            let left = self.groups.entry(group).or_default();
+            let (left, of_others) = self.groups.entry(group).or_default();
             *left = left.saturating_sub(1);
+            // Any part may bring the error of the whole.
+            *of_others = of_others.or(error);
+            first_error = *of_others;
             if *left > 0 {
                 return;
             }
@@ -279,7 +286,7 @@ impl Gpu {
         self.mine.latencies.add(at.cycle - open.since_cycle, cx.now().since_fs(open.since));
         self.tap.record(at, RecordKind::End, open.id, 0, || body_of(&message));
         cx.progress();
-        let data = if message.op == Op::RSP_ERROR { Err(message.size) } else { Ok(message.data.as_slice()) };
+        let data = first_error.map_or(Ok(message.data.as_slice()), Err);
         self.config.program.answered(&open.ask, data, &mut self.memory);
     }
 
@@ -423,7 +430,7 @@ impl Gpu {
             }
             let group = self.next_group;
             self.next_group += 1;
-            self.groups.insert(group, parts.len());
+            self.groups.insert(group, (parts.len(), None));
             for (link, count) in parts {
                 let address = global(ask.target, local(count << 4));
                 let tag = self.open(cx, at, id, ask.clone(), Some(group));

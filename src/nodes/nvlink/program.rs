@@ -51,6 +51,12 @@ pub trait GpuProgram: Send {
     /// A request was answered: with these bytes (none for RSP_DONE), or with an error.
     fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, memory: &mut GpuMemory);
 
+    /// Whether what a request is to read is still known when its answer comes.
+    fn knows(&self, ask: &GpuRequest) -> bool {
+        let _ = ask;
+        true
+    }
+
     /// Posted data from `from` is in memory.
     fn arrived(&mut self, from: u16, address: u64, data: &[u8], memory: &mut GpuMemory) {
         let _ = (from, address, data, memory);

@@ -2,7 +2,8 @@
 //!
 //! Modelled: each GPU owns a region in the memory of every target, so it knows what must stand there. Before a request with
 //! an answer to a block that carries unflushed posted writes it sends a FLUSH; before a posted write to a block with open
-//! requests it waits: the two channels are not ordered. At the end it flushes and reads everything back. Left out: shared
+//! requests it waits: the two channels are not ordered. At the end it flushes and reads everything back. A write that has failed, as
+//! when a bridge gives it up, is done or not: blocks that it may have changed are not compared from there on. Left out: shared
 //! regions (see [`litmus`](super::litmus)).
 
 use super::link_group::BLOCK_BYTES;
@@ -81,6 +82,8 @@ pub struct Traffic {
     /// Open requests with an answer, by block.
     open: BTreeMap<(u16, u64), u32>,
     touched: BTreeSet<(u16, u64)>,
+    /// Blocks of which a write has failed.
+    unknown: BTreeSet<(u16, u64)>,
     bytes: u64,
     refused: Vec<Violation>,
 }
@@ -101,6 +104,7 @@ impl Traffic {
             flushing: BTreeSet::new(),
             open: BTreeMap::new(),
             touched: BTreeSet::new(),
+            unknown: BTreeSet::new(),
             bytes: 0,
             refused: Vec::new(),
         }
@@ -231,6 +235,11 @@ impl Traffic {
         GpuStep::Send(ask)
     }
 
+    fn failed(&mut self, ask: &GpuRequest, code: u8) {
+        let text = format!("{:?} at {:#x} of {} has failed", ask.op, ask.address, ask.target);
+        self.refused.push(Violation::at_byte("SIM-E2E-02", 0, format!("error {code}"), "an answer", text));
+    }
+
     fn flush(&mut self, target: u16) -> GpuStep {
         if !self.flushing.insert(target) {
             return GpuStep::Wait;
@@ -280,6 +289,11 @@ impl GpuProgram for Traffic {
     fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, _: &mut GpuMemory) {
         if ask.op == Op::FLUSH {
             self.flushing.remove(&ask.target);
+            if let Err(code) = data {
+                // It reports a posted request, and does not say which.
+                self.unknown.extend(self.dirty.iter().filter(|(target, _)| *target == ask.target));
+                self.failed(ask, code);
+            }
             self.dirty.retain(|(target, _)| *target != ask.target);
             return;
         }
@@ -291,9 +305,15 @@ impl GpuProgram for Traffic {
             }
         }
         if let Err(code) = data {
-            let text = format!("{:?} at {:#x} of {} has failed", ask.op, ask.address, ask.target);
-            self.refused.push(Violation::at_byte("SIM-E2E-02", 0, format!("error {code}"), "an answer", text));
+            if ask.op != Op::READ {
+                self.unknown.insert(key);
+            }
+            self.failed(ask, code);
         }
+    }
+
+    fn knows(&self, ask: &GpuRequest) -> bool {
+        !self.unknown.contains(&(ask.target, ask.address / BLOCK_BYTES))
     }
 
     fn missing(&self) -> Option<String> {

@@ -177,8 +177,7 @@ mod tests {
     /// Old and new bytes are right, others are not; what was read first is all that is right from there on.
     #[test]
     fn a_read_finds_the_bytes_before_or_behind_a_write_that_was_given_up() {
-        for (is, judged) in
-            [(OLD, LineJudgement::Learned), (NEW, LineJudgement::Known), (OTHER, LineJudgement::Known)]
+        for (is, judged) in [(OLD, LineJudgement::Learned), (NEW, LineJudgement::Known), (OTHER, LineJudgement::Known)]
         {
             let mut unknown = unknown(&[]);
             assert_eq!(judge(&mut unknown, 1, 11, is), judged, "{is:?}");

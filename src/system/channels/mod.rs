@@ -18,7 +18,8 @@ mod waits;
 
 pub use waits::{ChannelWait, ClassOrder, Reach, RoutedWays};
 
-use super::design::System;
+use super::design::{JoinedPort, System};
+use super::kind::NodePart;
 use super::problem::{Problems, TextPlace};
 use circles::Circle;
 use serde_json::{Value, json};
@@ -103,6 +104,21 @@ const LISTED: usize = 16;
 
 /// What a kind that declares nothing does.
 const UNDECLARED: &str = "does not say what waits for what";
+
+/// Ways of requests through a switch of a fabric of nodes, without those from one bridge to another.
+fn asked(system: &System, component: usize, reach: Reach) -> Reach {
+    let ports = &system.components[component].ports;
+    let is_bridge = |port: &JoinedPort| {
+        let (peer, _) = system.links[port.link].ports[1 - port.end];
+        system.components[peer].config.node_part() != NodePart::Peer
+    };
+    let bridges: Vec<bool> = ports.iter().map(is_bridge).collect();
+    if !bridges.contains(&true) {
+        return reach;
+    }
+    let pairs = (0..ports.len()).flat_map(|from| (0..ports.len()).map(move |to| (from, to)));
+    Reach::Ways(pairs.filter(|(from, to)| reach.leads(*from, *to) && !(bridges[*from] && bridges[*to])).collect())
+}
 
 impl ChannelGraph {
     /// The graph of a system whose ports are joined.
@@ -198,6 +214,7 @@ impl ChannelGraph {
             let reason = self.add_reason(by, why);
             let reach = match reach {
                 Reach::Routes(of) => Reach::Ways(system.pbr.ways(component, of)),
+                Reach::Asked(reach) => asked(system, component, *reach),
                 other => other,
             };
             self.join(reason, &reach, &of(&incoming, Some(from)), targets);

@@ -15,6 +15,9 @@ pub enum Reach {
     Ways(BTreeSet<(usize, usize)>),
     /// On the ways that the routes of its fabric take through it.
     Routes(RoutedWays),
+    /// As that one, but from one bridge to no other: what a bridge asks for, it asks of nodes with memory of their own (`bridge` §5.4, XO of
+    /// §10), which its windows make sure of.
+    Asked(Box<Reach>),
     /// Everywhere.
     AnyPort,
 }
@@ -39,8 +42,8 @@ impl Reach {
             Reach::OtherPortsBut(denied) => from != to && !denied.contains(&(from, to)),
             Reach::Ways(ways) => ways.contains(&(from, to)),
             Reach::AnyPort => true,
-            // The graph asks the fabric of the system for the ways.
-            Reach::Routes(_) => false,
+            // The graph asks the system for these ways.
+            Reach::Routes(_) | Reach::Asked(_) => false,
         }
     }
 }

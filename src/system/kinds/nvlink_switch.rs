@@ -199,9 +199,10 @@ impl Component for NvSwitch {
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
         // A member of a group gets its own copies too, and a read of the group asks it as well.
-        let routed = [REQUEST, POSTED, RESPONSE].map(|class| ChannelWait::routed(class, Reach::AnyPort));
+        let asked = [REQUEST, POSTED].map(|class| ChannelWait::routed(class, Reach::Asked(Box::new(Reach::AnyPort))));
         // What has no way, or is a sum, the switch answers by itself.
-        Some(routed.into_iter().chain([ChannelWait::answered(REQUEST, RESPONSE)]).collect())
+        let own = [ChannelWait::routed(RESPONSE, Reach::AnyPort), ChannelWait::answered(REQUEST, RESPONSE)];
+        Some(asked.into_iter().chain(own).collect())
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {

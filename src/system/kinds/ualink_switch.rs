@@ -100,8 +100,8 @@ impl Component for UalSwitch {
         // Port n leads to accelerator n.
         let denied = self.routes_denied().0.into_iter().map(|(from, to)| (from.into(), to.into())).collect();
         let reach = Reach::OtherPortsBut(denied);
-        let routed = |class| ChannelWait { queue: Some("egress queue"), ..ChannelWait::routed(class, reach.clone()) };
-        Some(vec![routed(REQUEST), routed(RESPONSE)])
+        let routed = |class, reach| ChannelWait { queue: Some("egress queue"), ..ChannelWait::routed(class, reach) };
+        Some(vec![routed(REQUEST, Reach::Asked(Box::new(reach.clone()))), routed(RESPONSE, reach)])
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {

@@ -334,12 +334,7 @@ impl Judge {
     }
 
     /// An answer for a line that is asked for; behind the last one the open requests of the line may be answered.
-    fn advance(
-        &mut self,
-        tag: u16,
-        left: impl Fn((u16, bool, bool)) -> (u16, bool, bool),
-        change: impl Fn(&mut Line),
-    ) {
+    fn advance(&mut self, tag: u16, left: impl Fn((u16, bool, bool)) -> (u16, bool, bool), change: impl Fn(&mut Line)) {
         let asked = |(_, line): &(&u64, &mut Line)| line.asking.is_some_and(|asking| asking.0 == tag);
         let Some((address, line)) = self.lines.iter_mut().find(asked) else { return };
         let address = *address;

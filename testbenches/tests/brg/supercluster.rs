@@ -1,9 +1,11 @@
-//! `supercluster-small`: UALink accelerators, two bridges, GPUs on NVLink, tier-2 memory and a host, from the description to the run.
+//! `supercluster-small` and a rack like it: UALink accelerators, bridges, GPUs on NVLink and memory of tier 2, from the description to the
+//! run.
 
 use super::systems::resolves;
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
+use scalepool::system::channels::ChannelGraph;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -27,9 +29,11 @@ fn count(report: &ScenarioReport, component: &str, name: &str) -> u64 {
 fn sound(text: &str, set: &[&str]) -> ScenarioReport {
     let report = run(text, set);
     assert_eq!(report.violations, [], "{set:?}");
-    assert_eq!(count(&report, "ubridge", "requests refused"), 0, "{set:?}");
-    for name in ["requests refused", "inbound refused"] {
-        assert_eq!(count(&report, "nbridge", name), 0, "{set:?}: {name}");
+    let json = report.json();
+    for (component, figures) in json["components"].as_object().expect("components") {
+        for name in ["requests refused", "inbound refused"] {
+            assert!(figures.get(name).is_none_or(|count| *count == 0), "{set:?}: {component}, {name}");
+        }
     }
     report
 }
@@ -111,10 +115,54 @@ fn brg_sup_05_p() {
 
 /// Components by kind: accelerators, GPUs, both kinds of bridges, nodes of tier 2, hosts.
 fn counts_of(text: &str) -> [u64; 6] {
-    let json = run(text, &SHORT).json();
-    let names: Vec<&String> = json["components"].as_object().expect("components").keys().collect();
-    ["accel[", "gpu[", "ubridge", "nbridge", "tier2", "host"]
-        .map(|prefix| names.iter().filter(|name| name.starts_with(prefix)).count() as u64)
+    let system = resolves(text).unwrap_or_else(|error| panic!("{error}"));
+    let is_of =
+        |path: &str, name: &str| path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['));
+    ["accel", "gpu", "ubridge", "nbridge", "tier2", "host"]
+        .map(|name| system.components.iter().filter(|component| is_of(&component.path, name)).count() as u64)
+}
+
+const RACK: &str = include_str!("../../systems/supercluster_rack.toml");
+
+/// Bridges, GPUs and what they share are as many as the ports of the NVLink switch; bridges beside each other form no circle of waits.
+/// Every bridge and every node of tier 2 has work, and all bytes are right.
+#[test]
+fn a_rack_of_bridges_reaches_all_memories() {
+    assert_eq!(counts_of(RACK), [72, 64, 8, 8, 8, 0]);
+    // So many that accelerators have asked every bridge, and so have GPUs of both halves.
+    let report = sound(RACK, &["traffic.operations=12", "gpu.requests=42"]);
+    for n in 0..8 {
+        for (component, name) in [
+            (format!("ubridge[{n}]"), "requests answered"),
+            (format!("ubridge[{n}]"), "inbound messages"),
+            (format!("nbridge[{n}]"), "requests answered"),
+            (format!("nbridge[{n}]"), "inbound messages"),
+            (format!("tier2[{n}]"), "least port requests"),
+        ] {
+            assert!(count(&report, &component, name) > 0, "{component} {name}");
+        }
+    }
+}
+
+/// A bridge asks nodes with memory of their own: through the switch its requests lead to accelerators alone, those of accelerators to
+/// all others.
+#[test]
+fn bridges_ask_no_bridges() {
+    let system = resolves(RACK).unwrap_or_else(|error| panic!("{error}"));
+    let graph = ChannelGraph::of(&system).json(&system);
+    let number = |is_it: &dyn Fn(&Value) -> bool| {
+        graph["channels"].as_array().expect("channels").iter().position(is_it).expect("there is one")
+    };
+    let leads = |from: usize, to: usize| {
+        let link = format!("ualink[{from}]");
+        let port = format!("uswitch.port[{to}]");
+        let sent = number(&|c| c["link"] == link && c["direction"] == "to switch" && c["class"] == "request");
+        let queued = number(&|c| c["port"] == port && c["class"] == "request");
+        graph["edges"].as_array().expect("edges").iter().any(|edge| edge[0] == sent && edge[1] == queued)
+    };
+    let (accelerator, bridge) = (3, 72);
+    assert_eq!([(accelerator, 5), (accelerator, bridge), (bridge, accelerator)].map(|(a, b)| leads(a, b)), [true; 3]);
+    assert!(!leads(bridge, bridge + 1));
 }
 
 /// With a GPU less the counts are others.
@@ -372,6 +420,32 @@ fn a_silent_gpu_poisons_what_it_owes() {
     let told = |name| count(&report, "nbridge", name);
     assert!(told("inbound time-outs") > 0 && told("inbound late answers") > 0 && told("writes lost") > 0);
     assert!(report.violations.iter().any(|found| found.violation.rule == "SIM-E2E-01"), "the accelerators are told");
+}
+
+/// A request that the bridge of the GPUs has given up has failed: that is told once. No bytes are compared with none, nor with what a write
+/// was to change that has failed, of which a FLUSH tells if it was posted.
+#[test]
+fn what_has_failed_is_told_once() {
+    for text in [TEXT, &two_links()] {
+        let report = run(text, &with(&["nbridge.timeout_cycles=60"]));
+        let of_gpus = || report.violations.iter().filter(|found| found.place.starts_with("gpu"));
+        assert!(count(&report, "nbridge", "time-outs") > 0);
+        assert!(of_gpus().any(|found| found.violation.text.starts_with("FLUSH")), "posted writes have failed too");
+        let other = of_gpus().find(|found| found.violation.rule != "SIM-E2E-02");
+        assert!(other.is_none(), "{other:?}");
+    }
+}
+
+/// GPUs and their bridge with two links each: a FLUSH has a part for each link, and any of them may bring the error.
+fn two_links() -> String {
+    let mut second: Vec<String> =
+        (0..4).map(|n| format!("[\"gpu[{n}].link[1]\", \"nswitch.port[{}]\"]", 5 + n)).collect();
+    second.push("[\"nbridge.x[1]\", \"nswitch.port[9]\"]".to_owned());
+    let last = "[\"nbridge.x[0]\", \"nswitch.port[4]\"],";
+    TEXT.replace("clock = \"bridge\", links = 1", "clock = \"bridge\", links = 2")
+        .replace("clock = \"bridge\", ports = 5", "clock = \"bridge\", ports = 10")
+        .replace("kind = \"bridge.nvlink\"\n", "kind = \"bridge.nvlink\"\nx_ports = 2\n")
+        .replace(last, &format!("{last} {},", second.join(", ")))
 }
 
 /// What is not built, or does not fit, is refused by name.

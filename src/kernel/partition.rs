@@ -110,8 +110,8 @@ impl PartitionBuilder {
         Ok((writer, reader))
     }
 
-    /// Adds a module on `clock`; `new` gets a [`Binder`] to attach the ends that the module owns. What it returns is a module, or
-    /// one in a box, of which only the crate that made it need know the type.
+    /// Adds a module on `clock`; `new` gets a [`Binder`] to attach the ends that the module owns. It returns a module, or a
+    /// box with a module whose type the caller does not name.
     ///
     /// # Errors
     /// A name outside the grammar or used twice.

@@ -260,16 +260,16 @@ mod tests {
         for scale in Scale::ALL {
             for field in [IoCreditField::Header, IoCreditField::Data] {
                 let advertised = Advertised { field: 20, scale };
-                let (mut purse, mut ledger) =
+                let (mut counter, mut ledger) =
                     (IoCreditCounter::new(field, advertised), IoCreditLedger::new(field, advertised));
                 let step = scale.credits();
                 for _ in 0..3 * field.modulus() {
-                    assert!(purse.covers(step) && ledger.covers(step));
-                    purse.spend(step);
+                    assert!(counter.covers(step) && ledger.covers(step));
+                    counter.spend(step);
                     ledger.arrive(step);
                     ledger.free(step);
-                    assert_eq!(purse.update(ledger.said()), Ok(()));
-                    assert_eq!(purse.left(), advertised.credits().map(u64::from));
+                    assert_eq!(counter.update(ledger.said()), Ok(()));
+                    assert_eq!(counter.left(), advertised.credits().map(u64::from));
                 }
             }
         }
@@ -277,12 +277,12 @@ mod tests {
 
     #[test]
     fn wrong_updates_are_told_apart() {
-        let mut purse = IoCreditCounter::new(IoCreditField::Header, Advertised::x1(8));
-        assert_eq!(purse.update(6), Err(Wrong::TakesBack { credits: 2 }));
-        assert_eq!(purse.left(), Some(6));
-        assert_eq!(purse.update(8), Ok(()));
-        assert_eq!(purse.update(8 + 127), Err(Wrong::TooMuch { open: 135, limit: 127 }));
-        assert_eq!(purse.left(), Some(8));
+        let mut counter = IoCreditCounter::new(IoCreditField::Header, Advertised::x1(8));
+        assert_eq!(counter.update(6), Err(Wrong::TakesBack { credits: 2 }));
+        assert_eq!(counter.left(), Some(6));
+        assert_eq!(counter.update(8), Ok(()));
+        assert_eq!(counter.update(8 + 127), Err(Wrong::TooMuch { open: 135, limit: 127 }));
+        assert_eq!(counter.left(), Some(8));
         let mut endless = IoCreditCounter::new(IoCreditField::Data, Advertised::INFINITE);
         assert_eq!(endless.update(3), Err(Wrong::Counted { field: 3 }));
         assert!(endless.covers(u32::MAX));

@@ -59,7 +59,7 @@ fn type_of(says: Says, kind: IoCreditClass) -> FcType {
 pub struct FlowControl {
     step: FlowInitStep,
     /// What the peer has granted: headers and data.
-    purses: [Option<[IoCreditCounter; 2]>; 3],
+    counters: [Option<[IoCreditCounter; 2]>; 3],
     ledgers: [[IoCreditLedger; 2]; 3],
     /// InitFC of this round that went.
     burst: usize,
@@ -87,7 +87,7 @@ impl FlowControl {
         let silence_flits = config.flits(config.update_fc_fs, 4);
         FlowControl {
             step: FlowInitStep::Init1,
-            purses: [None; 3],
+            counters: [None; 3],
             ledgers,
             burst: 0,
             next_burst: 0,
@@ -108,8 +108,8 @@ impl FlowControl {
     }
 
     /// What the peer has granted of headers and data, once it is known.
-    pub fn purses(&self, kind: IoCreditClass) -> Option<&[IoCreditCounter; 2]> {
-        self.purses[kind.index()].as_ref()
+    pub fn counters(&self, kind: IoCreditClass) -> Option<&[IoCreditCounter; 2]> {
+        self.counters[kind.index()].as_ref()
     }
 
     /// Receive buffers of headers and data.
@@ -134,12 +134,12 @@ impl FlowControl {
     /// Whether the peer has room for a TLP.
     pub fn may_send(&self, tlp: &IoTlp) -> bool {
         self.step == FlowInitStep::Up
-            && self.purses(tlp.kind()).is_some_and(|[h, d]| h.covers(1) && d.covers(tlp.data_credits()))
+            && self.counters(tlp.kind()).is_some_and(|[h, d]| h.covers(1) && d.covers(tlp.data_credits()))
     }
 
     /// Takes the credits of a TLP that leaves.
     pub fn sent(&mut self, tlp: &IoTlp) {
-        if let Some([headers, data]) = &mut self.purses[tlp.kind().index()] {
+        if let Some([headers, data]) = &mut self.counters[tlp.kind().index()] {
             headers.spend(1);
             data.spend(tlp.data_credits());
         }
@@ -175,8 +175,8 @@ impl FlowControl {
         let scales = [dllp.hdr_scale, dllp.data_scale];
         let fields = [u16::from(dllp.hdr_fc), dllp.data_fc];
         let n = kind.index();
-        if let Some(purses) = &self.purses[n] {
-            let expected = purses.each_ref().map(|p| p.granted().scale.code());
+        if let Some(counters) = &self.counters[n] {
+            let expected = counters.each_ref().map(|p| p.granted().scale.code());
             if scales != expected {
                 let text =
                     format!("the scales of headers and data in {:?} have changed since the first one", dllp.fc_type);
@@ -185,14 +185,14 @@ impl FlowControl {
         }
         match says {
             Says::Init1 | Says::Init2 => {
-                if self.purses[n].is_none() {
+                if self.counters[n].is_none() {
                     let [headers, data] = [0, 1].map(|i| Advertised { field: fields[i], scale: Scale::of(scales[i]) });
-                    self.purses[n] = Some([
+                    self.counters[n] = Some([
                         IoCreditCounter::new(IoCreditField::Header, headers),
                         IoCreditCounter::new(IoCreditField::Data, data),
                     ]);
                 }
-                if self.step == FlowInitStep::Init1 && self.purses.iter().all(Option::is_some) {
+                if self.step == FlowInitStep::Init1 && self.counters.iter().all(Option::is_some) {
                     (self.step, self.burst, self.next_burst) = (FlowInitStep::Init2, 0, now);
                     self.restart_clocks(now);
                 } else if self.step == FlowInitStep::Init2 && says == Says::Init2 {
@@ -215,11 +215,11 @@ impl FlowControl {
     }
 
     fn update(&mut self, fc_type: FcType, kind: IoCreditClass, fields: [u16; 2], now: u64) -> Option<Violation> {
-        let purses = self.purses[kind.index()].as_mut()?;
+        let counters = self.counters[kind.index()].as_mut()?;
         (self.heard_at[kind.index()], self.silence_told[kind.index()]) = (now, false);
         let mut wrong: Option<(&str, Wrong)> = None;
         for (i, name) in ["headers", "data"].into_iter().enumerate() {
-            if let Err(found) = purses[i].update(fields[i]) {
+            if let Err(found) = counters[i].update(fields[i]) {
                 wrong = wrong.or(Some((name, found)));
             }
         }
@@ -262,7 +262,7 @@ impl FlowControl {
     /// Whether a silence about a kind would be told.
     fn listens(&self, kind: IoCreditClass) -> bool {
         let n = kind.index();
-        let finite = self.purses[n].is_some_and(|p| p.iter().any(|p| p.left().is_some()));
+        let finite = self.counters[n].is_some_and(|p| p.iter().any(|p| p.left().is_some()));
         self.step == FlowInitStep::Up && finite && !self.silence_told[n]
     }
 

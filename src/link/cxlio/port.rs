@@ -230,7 +230,7 @@ impl IoChannel {
         if !self.prefix_fits(tlp) {
             return Some(Why::Prefix { found: tlp.id_prefix(), expected: self.config.id_prefix });
         }
-        let advertised = self.flow.purses(kind).and_then(|[_, data]| data.granted().credits());
+        let advertised = self.flow.counters(kind).and_then(|[_, data]| data.granted().credits());
         if let Some(expected) = advertised.filter(|&most| found > most) {
             return Some(Why::NeverFits { found, expected });
         }
@@ -254,7 +254,7 @@ impl IoChannel {
     }
 
     fn room(&self, kind: IoCreditClass) -> IoCreditRoom {
-        let Some([headers, data]) = self.flow.purses(kind).filter(|_| self.flow.step() == FlowInitStep::Up) else {
+        let Some([headers, data]) = self.flow.counters(kind).filter(|_| self.flow.step() == FlowInitStep::Up) else {
             return IoCreditRoom { headers: Some(0), data: Some(0) };
         };
         let waiting = (self.outgoing.len(kind) as u64, self.outgoing.data_credits(kind));

@@ -74,7 +74,7 @@ pub struct Monitor {
     /// Credits for the packet under way when it began: what comes behind its header is too late for it.
     at_header: NvlCreditCount,
     /// Credits of the end, and those that it has given to its peer.
-    purse: CreditBook,
+    owned: CreditBook,
     given: CreditBook,
     /// Credits of the peer, as `given`; what CREDIT_INIT said before it began again counts too, for the peer may have it.
     peer: CreditBook,
@@ -119,7 +119,7 @@ impl Monitor {
             tries: 0,
             replay: None,
             at_header: NvlCreditCount::default(),
-            purse: book.clone(),
+            owned: book.clone(),
             given: book.clone(),
             peer: book,
             seen: Seen::default(),
@@ -214,7 +214,7 @@ impl Monitor {
             self.hears("NVL-SEQ-01", found, next, "first identifier of a replay");
         }
         if heard.from_the_start {
-            self.purse.forget_init();
+            self.owned.forget_init();
         }
         if let Some(header) = heard.header.filter(|header| !header.op.is_numbered()) {
             self.credited(&header);
@@ -254,7 +254,7 @@ impl Monitor {
 
     /// Credits that come back to the end.
     fn credited(&mut self, header: &NvlHeader) {
-        if !self.purse.heard(header) {
+        if !self.owned.heard(header) {
             let found = format!("{} headers, {} data flits on {:?}", header.crh, header.crd, header.crvc);
             self.hears("NVL-CRD-03", found, "at most what was used", "credits that came back");
         }
@@ -330,7 +330,7 @@ impl Monitor {
                 self.acknowledges(header.ackid);
             }
         }
-        self.at_header = self.purse.available(header.vc);
+        self.at_header = self.owned.available(header.vc);
         self.open.push(bits);
         self.owed = header.len.into();
     }
@@ -444,7 +444,7 @@ impl Monitor {
             return;
         }
         self.seen.packets[1][usize::from(header.vc.0) % Vc::COUNT] += 1;
-        self.purse.charge(header.vc, data_flits);
+        self.owned.charge(header.vc, data_flits);
         let has = self.at_header;
         if has.headers == 0 || has.data_flits < u64::from(data_flits) {
             let found = format!("{:?} on {:?} with {data_flits} data flits", header.op, header.vc);

@@ -35,7 +35,7 @@ impl Monitor {
         health.number(&figures::CRC_ERRORS, seen.bad_headers);
         health.number(&figures::DISCARDED_FLITS, receiver.discarded);
         let of = |count: &dyn Fn(Vc) -> u64| CHANNELS.map(|vc| (vc_key(vc), count(vc)));
-        health.each(&figures::CREDITS, of(&|vc| self.purse.available(vc).headers));
+        health.each(&figures::CREDITS, of(&|vc| self.owned.available(vc).headers));
         health.each(&figures::CREDITS_GIVEN, of(&|vc| self.given.available(vc).headers));
     }
 
@@ -58,7 +58,7 @@ impl Monitor {
             wait(WaitKind::Replay, Direction::Rx, "", due, due);
         }
         for vc in CHANNELS {
-            let books = [(Direction::Rx, &self.purse, 1), (Direction::Tx, &self.given, 0)];
+            let books = [(Direction::Rx, &self.owned, 1), (Direction::Tx, &self.given, 0)];
             for (by, book, side) in books {
                 let passed = self.seen.packets[side][usize::from(vc.0) % Vc::COUNT];
                 if passed > 0 && book.available(vc).headers == 0 {

@@ -96,7 +96,7 @@ def table(program):
                 ("cxlio", "flit_cxl-io"),
             )
             for d in ("down", "up")
-        ]),
+        ], slow_in_icarus=True),  # 0.06 s a flit
         Bench("arbiter", ["arb_round_robin", "arb_matrix", "arb_weighted"], [
             Case(f"arbiters/{name}", part(v.arbiter, kind=kind, name=name))
             for kind, name in (("round_robin", "round_robin"), ("matrix", "matrix"), ("weighted", "weighted_5_1_1_2"))

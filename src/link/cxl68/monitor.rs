@@ -1046,11 +1046,11 @@ impl Monitor {
 }
 
 /// Adds the credits that a flit of a direction carries, Rsp, Req, Data; counters saturate.
-fn add_credits(purse: &mut [u32; 10], dir: Dir, codes: [u8; 3], counter_bits: u8) {
+fn add_credits(credits: &mut [u32; 10], dir: Dir, codes: [u8; 3], counter_bits: u8) {
     let maximum = (1u32 << counter_bits) - 1;
     for (field, code) in CreditField::ALL.into_iter().zip(codes) {
         if let Some((class, count)) = credit::decode(dir, field, code) {
-            purse[class.index()] = (purse[class.index()] + u32::from(count)).min(maximum);
+            credits[class.index()] = (credits[class.index()] + u32::from(count)).min(maximum);
         }
     }
 }

@@ -52,8 +52,7 @@ pub trait GpuProgram: Send {
     fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, memory: &mut GpuMemory);
 
     /// Whether what a request is to read is still known when its answer comes.
-    fn knows(&self, ask: &GpuRequest) -> bool {
-        let _ = ask;
+    fn knows(&self, _ask: &GpuRequest) -> bool {
         true
     }
 

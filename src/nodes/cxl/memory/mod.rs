@@ -6,8 +6,7 @@
 //! device of the coherence engine ([`HdmH`](scalepool_coherence::mem::HdmH)), the one that the chapter 14 tests judge, over a store with
 //! real bytes, byte enables, codes and poison (`server`); a message that is in no row of its table breaks that row's rule and gets no
 //! answer. HDM decoders make device addresses of system addresses. A patrol reads line after line where nobody asks. Left out: stored meta
-//! values, DevLoad other than light load where
-//! no telemetry is asked for.
+//! values, DevLoad other than light load where no telemetry is asked for.
 //!
 //! A walk through one cycle: answers whose time has come leave as far as the channel of their port has room; one request is taken if
 //! the memory has room for it, and applied to the store at once, so requests to one line take effect in order of arrival, whatever
@@ -230,9 +229,14 @@ impl MemoryDevice {
         front.is_some()
     }
 
+    /// Requests that have been taken and whose answers have not left.
+    fn queued(&self) -> usize {
+        self.memory.in_flight() - self.patrolling + self.ready()
+    }
+
     /// Whether as many requests are in flight as may be.
     fn is_full(&self) -> bool {
-        self.memory.in_flight() - self.patrolling + self.ready() >= self.most
+        self.queued() >= self.most
     }
 
     /// The first cycle from which the memory takes a request that stands in front at a port.
@@ -317,7 +321,7 @@ impl MemoryDevice {
             }
         }
         let form = self.form;
-        let mut queued = self.memory.in_flight() - self.patrolling + self.ready();
+        let mut queued = if self.telemetry.is_some() { self.queued() } else { 0 };
         for port in &mut self.ports {
             while !port.ready.is_empty()
                 && port.tx.has_room(cx, 1)
@@ -325,8 +329,8 @@ impl MemoryDevice {
             {
                 if let Some(telemetry) = &mut self.telemetry {
                     tell(telemetry, &mut message, (queued, self.most));
+                    queued -= 1;
                 }
-                queued -= 1;
                 self.tap.record(at, RecordKind::End, transaction, 0, || shown(&message, form));
                 // Room was asked for before.
                 let _ = port.tx.push(cx, message);

@@ -1,8 +1,8 @@
 //! A root complex, devices, and a switch between them, that speak CXL.io.
 //!
 //! Modelled: the host walks configuration space, sizes and places BARs, programs the memory ranges of CXL.mem and locks them,
-//! then writes and reads behind the BARs; both sides start power management beside it. Left out:
-//! ranges of memory that decode addresses of CXL.mem.
+//! then writes and reads behind the BARs; both sides start power management beside it. Left out: ranges of
+//! memory that decode addresses of CXL.mem.
 //!
 //! A walk through one configuration read: the root complex gives it a tag and its bytes go to the host's link end, which
 //! frames them, with sequence number and LCRC or in a flit; the device's end checks them and hands them over; the completer

@@ -3,7 +3,7 @@
 # in the environment the program is also compared with the fact sheets in DIR.
 #
 # Co-simulation begins when program and library are built and runs beside the tests: neither keeps two cores busy alone. Its
-# simulators, and the benches that go without the program, are built beside clippy, which often waits for one crate.
+# simulators, and the benches that go without the program, are built beside program and library.
 #
 # At the end: a table of durations, and the sum of the runner's own `test result` lines.
 set -euo pipefail
@@ -26,13 +26,6 @@ print(len(sys.argv) - 1, "files parse")'
         --namespace-packages -p cocotbext.scalepool
 }
 
-# What `cargo clippy` does, with a compiler of our own, see there. The pages need what is made of each crate here; so cargo is
-# told the same for them, else the compiler would go through all crates once more, 39 s of processor time.
-linted() {
-    RUSTC_WORKSPACE_WRAPPER=$PWD/testbenches/setup/lint.sh CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ \
-        RUSTDOCFLAGS='-D warnings' cargo "$@" --workspace
-}
-
 tests() {
     cargo test --workspace --no-fail-fast 2>&1 | tee "$log"
     # The runner's own lines, with colours removed, added up. No line at all means that nothing was tested.
@@ -44,9 +37,12 @@ tests() {
         }')
 }
 
-# The program and the library that the tests are built with are what every further step runs.
+# The program and the library that the tests are built with are what every further step runs. Lints and pages of the crates
+# are part of the build, see lint.sh; cargo keeps what this compiler makes apart from what others do, so every cargo of this
+# command has to have it.
+export RUSTC_WORKSPACE_WRAPPER=$PWD/testbenches/setup/lint.sh
 build() {
-    cargo test --workspace --no-run
+    cargo test --workspace --all-targets --no-run
     bash testbenches/setup/build.sh dev
 }
 
@@ -86,8 +82,6 @@ mkdir -p "$target"
 step python python_files
 step_beside simulators "$target/simulators.log" bash -c \
     'bash testbenches/setup/simulators.sh && .venv-cosim/bin/python3 testbenches/verilator/run.py --build-only'
-step clippy linted check --all-targets
-step rustdoc linted doc --no-deps
 step build build
 join
 step_beside cosim "$target/cosim.log" env PROFILE=dev bash testbenches/setup/cosimulate.sh

@@ -7,12 +7,15 @@
 use crate::cache::sector::SectorState;
 use crate::outbound::OutboundBridge;
 use crate::outbound::write_backs::{WriteBack, WriteBackEnd};
+use scalepool_coherence::clocked::making::MakesWatch;
 use scalepool_coherence::clocked::node::AgentWatch;
-use scalepool_coherence::clocked::watcher::{HomeView, Watched};
+use scalepool_coherence::clocked::sequence::Recorded;
+use scalepool_coherence::clocked::watcher::{HomeView, Watched, Watcher, WatcherHandle};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::CopyView;
+use std::sync::{Arc, Mutex};
 
 /// Copies of the lines at one port that are looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,6 +49,16 @@ fn copy(bridge: &OutboundBridge, place: (usize, LineAddr)) -> Option<CopyView<Ca
         dirty: sector.state.is_dirty(),
         value: sector.line,
     })
+}
+
+impl MakesWatch for BridgeLines {
+    fn watch(watcher: Arc<Mutex<Watcher>>) -> Box<dyn AgentWatch<BridgeLines>> {
+        Box::new(WatcherHandle(watcher))
+    }
+
+    fn recorded(recorded: Recorded<BridgeLines>) -> Box<dyn AgentWatch<BridgeLines>> {
+        Box::new(recorded)
+    }
 }
 
 impl Watched for BridgeLines {

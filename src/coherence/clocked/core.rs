@@ -94,38 +94,8 @@ pub trait Core<A> {
     }
 }
 
-impl<A> Core<A> for Box<dyn Core<A> + Send> {
-    fn cycle(
-        &mut self,
-        agent: &mut A,
-        config: &CoherenceConfig,
-        cycle: u64,
-        effects: &[Effect<CacheLine>],
-        out: &mut AgentOutput<CacheLine>,
-    ) -> Wants {
-        (**self).cycle(agent, config, cycle, effects, out)
-    }
-
-    fn heard(&mut self, cycle: u64, msg: &Msg<CacheLine>) {
-        (**self).heard(cycle, msg);
-    }
-
-    fn told(&mut self) -> Vec<Told> {
-        (**self).told()
-    }
-
-    fn open_work(&self) -> Option<String> {
-        (**self).open_work()
-    }
-
-    fn is_open(&self) -> bool {
-        (**self).is_open()
-    }
-
-    fn report(&self) -> Option<CoreReport> {
-        (**self).report()
-    }
-}
+/// A core of whatever kind.
+pub type AnyCore<A> = Box<dyn Core<A> + Send>;
 
 /// What a core has measured.
 #[derive(Debug, Clone)]

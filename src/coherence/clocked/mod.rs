@@ -8,7 +8,7 @@
 //! * [`linked`]: a link as a node uses it. [`switch`]: links that share one on their way. [`tree`]: transactions in traces.
 //! * [`core`](mod@core): what issues operations to a caching agent. [`litmus`]: cores that run a program many times.
 //!   [`peer`]: a direct peer;
-//!   [`uio`]: one that reaches a device by CXL.io.
+//!   [`uio`]: one that reaches a device by CXL.io. [`making`]: nodes, watches and cores of each agent.
 
 pub mod accessor;
 pub mod bias;
@@ -17,6 +17,7 @@ pub mod core;
 pub mod coverage;
 pub mod linked;
 pub mod litmus;
+pub mod making;
 pub mod mem;
 pub mod node;
 pub mod peer;

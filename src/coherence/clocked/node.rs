@@ -6,7 +6,7 @@
 //! one that has waited longest, so that no link is passed again and again (§4 V10). Then the core sees what has ended and issues.
 //! What the agent sent goes to the channels of its class as far as they have room; the rest stays in a queue.
 
-use super::core::{Core, CoreReport, Wants};
+use super::core::{AnyCore, CoreReport, Wants};
 use super::coverage::Point;
 use super::linked::{Linked, NodeLink};
 use super::tree::{Passing, Tree, part};
@@ -78,13 +78,13 @@ pub struct Reduction {
 }
 
 /// Inputs of a node.
-pub struct NodeConfig<A, C> {
+pub struct NodeConfig<A> {
     /// Its number among the nodes that an [`AgentWatch`] sees.
     pub number: usize,
     /// The agent.
     pub agent: A,
     /// What issues operations to it.
-    pub core: C,
+    pub core: AnyCore<A>,
     /// Choices.
     pub config: CoherenceConfig,
     /// Times in which the throughput of a device is reduced.
@@ -98,10 +98,10 @@ pub struct NodeConfig<A, C> {
 }
 
 /// The module.
-pub struct AgentNode<A, C> {
+pub struct AgentNode<A> {
     number: usize,
     agent: A,
-    core: C,
+    core: AnyCore<A>,
     config: CoherenceConfig,
     reductions: Vec<Reduction>,
     links: Vec<Linked>,
@@ -125,9 +125,9 @@ pub struct AgentNode<A, C> {
     result: Arc<Mutex<NodeResult>>,
 }
 
-impl<A: Agent<CacheLine>, C: Core<A>> AgentNode<A, C> {
+impl<A: Agent<CacheLine>> AgentNode<A> {
     /// A node; copies of agent and core are in `result` when the run is looked at.
-    pub fn new(config: NodeConfig<A, C>, result: Arc<Mutex<NodeResult>>) -> Self {
+    pub fn new(config: NodeConfig<A>, result: Arc<Mutex<NodeResult>>) -> Self {
         let ports = config.links.iter().enumerate().flat_map(|(n, link)| link.routes.iter().map(move |r| (n, *r)));
         AgentNode {
             number: config.number,
@@ -307,7 +307,7 @@ impl<A: Agent<CacheLine>, C: Core<A>> AgentNode<A, C> {
     }
 }
 
-impl<A: Agent<CacheLine>, C: Core<A>> Module for AgentNode<A, C> {
+impl<A: Agent<CacheLine>> Module for AgentNode<A> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         if self.watch.as_ref().is_some_and(|w| w.has_stopped()) {

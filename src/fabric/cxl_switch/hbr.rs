@@ -1,12 +1,17 @@
 //! Switching with hierarchy based routing: routes by bindings, which a fabric manager changes while the switch runs.
 
 use super::manager::{Due, Manager, ManagerEvent, TimedCommand, Vppb};
-use super::module::CxlSwitch;
+use super::module::{CxlSwitch, SwitchConfig, SwitchResult};
 use super::route::{HbrRoute, HbrRoutes, has_answer};
 use super::switching::{Managed, Routed, Switching, Undelivered};
 use super::{VppbBinding, violation};
+use scalepool_arbiter::ArbiterError;
+use scalepool_coherence::clocked::linked::NodeLink;
+use scalepool_kernel::Module;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
+use scalepool_trace::Tap;
+use std::sync::{Arc, Mutex};
 
 /// The routes of a switch with hierarchy based routing, and what changes them.
 pub struct HbrSwitching {
@@ -29,6 +34,16 @@ impl HbrSwitching {
 
 impl Switching for HbrSwitching {
     type Flow = Vppb;
+
+    fn module(
+        self,
+        config: SwitchConfig,
+        links: Vec<(NodeLink, Tap)>,
+        tap: Tap,
+        shared: Arc<Mutex<SwitchResult>>,
+    ) -> Result<Box<dyn Module>, ArbiterError> {
+        Ok(Box::new(CxlSwitch::new(self, config, links, tap, shared)?))
+    }
 
     fn route(&self, from: usize, message: &Message) -> Routed<Vppb> {
         match self.routes.route(from, message) {

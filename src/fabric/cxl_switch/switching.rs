@@ -6,9 +6,15 @@
 //! time brings, is told too.
 
 use super::manager::ManagerEvent;
+use super::module::{SwitchConfig, SwitchResult};
 use crate::spread::Backlog;
+use scalepool_arbiter::ArbiterError;
+use scalepool_coherence::clocked::linked::NodeLink;
+use scalepool_kernel::Module;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
+use scalepool_trace::Tap;
+use std::sync::{Arc, Mutex};
 
 /// Why a message does not reach a device or a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,9 +74,22 @@ pub enum Managed<F> {
 }
 
 /// What a kind of switch decides.
-pub trait Switching: Send + 'static {
+pub trait Switching: Send + Sized + 'static {
     /// What a message that passes belongs to.
     type Flow: Copy + PartialEq + Send;
+
+    /// The switch as a module, see [`CxlSwitch::new`](super::module::CxlSwitch::new). Each way of switching says it for itself: a module is compiled where its
+    /// type is named.
+    ///
+    /// # Errors
+    /// The switch has more ports than the allocator supports.
+    fn module(
+        self,
+        config: SwitchConfig,
+        links: Vec<(NodeLink, Tap)>,
+        tap: Tap,
+        shared: Arc<Mutex<SwitchResult>>,
+    ) -> Result<Box<dyn Module>, ArbiterError>;
 
     /// What becomes of a message that was received at a port.
     fn route(&self, from: usize, message: &Message) -> Routed<Self::Flow>;

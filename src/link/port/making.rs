@@ -1,22 +1,26 @@
-//! Ports and agents of the ends of CXL.cachemem, made in the crate of the ends.
+//! Ports and agents of the ends of CXL, made in the crate of the ends.
 //!
-//! Modelled: nothing. Left out: ends with CXL.io, whose flits are few. Their ports are made where they are used.
+//! Modelled: nothing. Left out: ends of UALink and NVLink, whose ports are generic over nothing.
 //!
-//! A port is generic over its end, and the compiler makes such code in the crate that says which end it is. In the crate of
-//! systems, which is compiled in many units, calls within a flit stay calls from one unit to another. In this crate, which is
-//! one unit, they do not, and a 68B flit takes 200 instructions less.
+//! A port is generic over its end, and the compiler makes such code in the crate that says which end it is. The crate of
+//! systems puts parts together and is compiled without optimisation; and in this crate, which is one unit, calls within a flit
+//! are no calls from one unit to another: a 68B flit takes 200 instructions less.
 //!
 //! A walk: a system hands the parts of a port to [`MakesPort::port`] and gets a module, with agents from [`MakesAgents`].
 
 use super::agent::{Channels, PortAgent};
 use super::end::{CxlEnd, Reports};
 use super::frame::PortResult;
-use super::module::{LinkEndPort, PortConfig, Ports};
+use super::module::{LinkEndPort, PortConfig, Ports, WireItem};
+use crate::arbmux::cxl256::ArbMux;
 use crate::classes::{ByClass, ClassChannels};
 use crate::cxl68::end::Cxl68End;
 use crate::cxl256::{Cachemem, Cxl256End};
-use crate::io_ends::{HasIo, IoEnd};
-use scalepool_kernel::Module;
+use crate::cxlio::FlitEnd;
+
+use crate::external::{ExternalConfig, ExternalEnd, ExternalWires};
+use crate::io_ends::{IoEnd, IoItem, PidLogger, UnitEnd};
+use scalepool_kernel::{Binder, LinkIn, LinkInEnd, LinkOut, LinkOutEnd, Module};
 use scalepool_protocols::cxl::cxl68::content::Content68;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::content::Content256;
@@ -24,12 +28,33 @@ use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::message::Message;
 use std::sync::{Arc, Mutex};
 
+/// What a port sends on, and what it receives from.
+pub type Wires<U> = (LinkOut<WireItem<U>>, LinkIn<WireItem<U>>);
+
 /// An end with a port of its own.
 pub trait MakesPort: CxlEnd + Reports {
+    /// Attaches the ends of the wires of a link to the module of its port.
+    fn attach(
+        bind: &mut Binder<'_>,
+        out: LinkOutEnd<WireItem<Self::Unit>>,
+        back: LinkInEnd<WireItem<Self::Unit>>,
+    ) -> Wires<Self::Unit>
+    where
+        Self: Sized;
+
     /// The port, see [`LinkEndPort::new`].
     fn port(
         config: PortConfig<Self>,
         ports: Ports<Self>,
+        result: Arc<Mutex<PortResult<Self::Report>>>,
+    ) -> Box<dyn Module>
+    where
+        Self: Sized;
+
+    /// The place of an end that a caller drives, see [`ExternalEnd::new`].
+    fn external(
+        config: ExternalConfig<Self>,
+        wires: ExternalWires<Self>,
         result: Arc<Mutex<PortResult<Self::Report>>>,
     ) -> Box<dyn Module>
     where
@@ -45,10 +70,23 @@ pub trait MakesAgents: MakesPort + ByClass {
     fn agent_by_class(channels: ClassChannels) -> Box<dyn PortAgent<Self>>;
 }
 
-/// Makes the port and the agents of ends that are named here.
-macro_rules! made_here {
+/// An end whose agents exchange CXL.io with it, and messages of CXL.mem beside that.
+pub trait MakesIoAgents: MakesPort {
+    /// An agent of CXL.io.
+    fn io_agent(channels: Channels<IoItem>) -> Box<dyn PortAgent<Self>>;
+
+    /// An agent of CXL.mem.
+    fn mem_agent(channels: Channels<Message>) -> Box<dyn PortAgent<Self>>;
+}
+
+/// Makes the ports of the ends that are named here.
+macro_rules! ports_made_here {
     ($($end:ty),*) => {$(
         impl MakesPort for $end {
+            fn attach(bind: &mut Binder<'_>, out: LinkOutEnd<WireItem<Self::Unit>>, back: LinkInEnd<WireItem<Self::Unit>>) -> Wires<Self::Unit> {
+                (bind.attach(out), bind.attach(back))
+            }
+
             fn port(
                 config: PortConfig<Self>,
                 ports: Ports<Self>,
@@ -56,7 +94,22 @@ macro_rules! made_here {
             ) -> Box<dyn Module> {
                 Box::new(LinkEndPort::new(config, ports, result))
             }
+
+            fn external(
+                config: ExternalConfig<Self>,
+                wires: ExternalWires<Self>,
+                result: Arc<Mutex<PortResult<Self::Report>>>,
+            ) -> Box<dyn Module> {
+                Box::new(ExternalEnd::new(config, wires, result))
+            }
         }
+    )*};
+}
+
+/// Makes what belongs to ends of CXL.cachemem.
+macro_rules! cachemem_made_here {
+    ($($end:ty),*) => {$(
+        ports_made_here!($end);
 
         impl MakesAgents for $end {
             fn agent(channels: Channels<Message>) -> Box<dyn PortAgent<Self>> {
@@ -70,14 +123,28 @@ macro_rules! made_here {
     )*};
 }
 
-made_here!(Cxl68End<Content68>, Cxl68End<Cxl68Unit>, Cxl256End<Cachemem<Content256>>, Cxl256End<Cachemem<Cxl256Flit>>);
+/// Makes what belongs to ends with CXL.io.
+macro_rules! io_made_here {
+    ($($end:ty),*) => {$(
+        ports_made_here!(IoEnd<$end>);
 
-impl<E: HasIo> MakesPort for IoEnd<E> {
-    fn port(
-        config: PortConfig<Self>,
-        ports: Ports<Self>,
-        result: Arc<Mutex<PortResult<Self::Report>>>,
-    ) -> Box<dyn Module> {
-        Box::new(LinkEndPort::new(config, ports, result))
-    }
+        impl MakesIoAgents for IoEnd<$end> {
+            fn io_agent(channels: Channels<IoItem>) -> Box<dyn PortAgent<Self>> {
+                Box::new(channels)
+            }
+
+            fn mem_agent(channels: Channels<Message>) -> Box<dyn PortAgent<Self>> {
+                Box::new(channels)
+            }
+        }
+    )*};
 }
+
+cachemem_made_here!(
+    Cxl68End<Content68>,
+    Cxl68End<Cxl68Unit>,
+    Cxl256End<Cachemem<Content256>>,
+    Cxl256End<Cachemem<Cxl256Flit>>
+);
+
+io_made_here!(UnitEnd<PidLogger>, UnitEnd<Cxl68End>, Cxl256End<FlitEnd>, Cxl256End<ArbMux<FlitEnd, Cachemem>>);

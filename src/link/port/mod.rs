@@ -16,7 +16,7 @@ mod wire;
 pub use agent::{Channels, PACKER_DEPTH, PortAgent};
 pub use end::{Carries, CxlEnd, LinkEnd, Reports};
 pub use frame::{Frame, FrameConfig, GIVE_UP_RULE, PortResult};
-pub use making::{MakesAgents, MakesPort};
+pub use making::{MakesAgents, MakesIoAgents, MakesPort};
 pub use module::{LinkEndPort, PortConfig, Ports, WireItem};
 pub use wire::Arriving;
 pub(crate) use wire::{WayOut, on_wire};

@@ -18,7 +18,7 @@ use super::isolation::{IsolatedAnswer, IsolationControl, RootPortIsolation};
 use super::{cxl_tag, shown};
 use crate::PlacedViolation;
 use crate::latencies::Latencies;
-use crate::stimulus::LineAccess;
+use crate::stimulus::{LineAccess, LineSource};
 use scalepool_coherence::agent::AgentPort;
 use scalepool_coherence::content::{self, LineAddr};
 use scalepool_coherence::event::CoherenceEvent;
@@ -96,9 +96,6 @@ pub struct HostErrors {
     /// Writes that were completed, and lost, for the same reason.
     pub isolated_writes: u64,
 }
-
-/// Accesses in program order, made as they are used.
-pub type LineSource = Box<dyn ExactSizeIterator<Item = LineAccess> + Send>;
 
 /// How the host is built.
 pub struct HostConfig {

@@ -5,6 +5,7 @@
 //!   has at most [`MAX_ACCESSES`] accesses.
 //! * [`saturated`] makes endless-demand read, write and mixed traffic.
 //! * [`alg1a`], [`alg1b`], [`alg2`] are the stress algorithms of the compliance chapter, for a single host.
+//! * [`HostProgram`] is what a host does in a run: either of these.
 //! * [`line_accesses`] turns accesses of any size into the line accesses a host's cache sees.
 //!
 //! Modelled: addresses, sizes, directions, the earliest host cycle of each access. Left out: the data of a traced
@@ -20,12 +21,14 @@ mod error;
 mod lackey;
 mod lines;
 mod parsing;
+mod program;
 mod saturated;
 mod source;
 
 pub use algorithms::{AlgorithmStep, ProducerConsumer, WriteStreams, alg1a, alg1b, alg2};
 pub use error::{ParameterError, TraceError, UnknownFormat};
 pub use lines::{LineAccess, in_memory, line_accesses};
+pub use program::{HostProgram, LineSource, RegionTraffic, lines_from};
 pub use saturated::{LineRegion, Mix, saturated};
 pub use source::{MAX_ACCESSES, StimulusFormat, Within, parse_trace, read_trace, read_trace_within};
 

@@ -12,9 +12,10 @@ mod domains;
 pub(super) use domains::{Domains, domains};
 pub use domains::{Joined, joined};
 
+use scalepool_coherence::clocked::making::MakesWatch;
 use scalepool_coherence::clocked::node::AgentWatch;
 use scalepool_coherence::clocked::sequence::{Recorded, Sequence};
-use scalepool_coherence::clocked::watcher::{Watched, Watcher, WatcherHandle};
+use scalepool_coherence::clocked::watcher::Watcher;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_protocols::cxl::message::MessageForm;
 use scalepool_protocols::cxl::message::PeerRoute;
@@ -171,8 +172,8 @@ impl Domain {
     }
 
     /// The handle of an agent on the watcher, if the domain is watched.
-    pub fn watch<A: Watched + 'static>(&self) -> Option<Box<dyn AgentWatch<A>>> {
-        self.watcher.clone().map(|watcher| Box::new(WatcherHandle(watcher)) as Box<dyn AgentWatch<A>>)
+    pub fn watch<A: MakesWatch>(&self) -> Option<Box<dyn AgentWatch<A>>> {
+        self.watcher.clone().map(A::watch)
     }
 
     /// Number of the link to the memory of its lines in the log.
@@ -256,7 +257,7 @@ impl Seat {
 
 /// The watch of an agent, which writes its messages down if there is a chart to draw; `number` is its own: 0 for the home, n + 1
 /// for holder n. `seats` are those of its ports.
-pub fn recorded<A: 'static>(
+pub fn recorded<A: MakesWatch>(
     watch: Option<Box<dyn AgentWatch<A>>>,
     number: usize,
     seats: &[Seat],
@@ -266,5 +267,6 @@ pub fn recorded<A: 'static>(
         0 => seats[0].domain.columns[1..].to_vec(),
         _ => seats.iter().map(|seat| seat.domain.columns[0]).collect(),
     };
-    Some(Box::new(Recorded { watch, sequence: sequence.clone(), column: seats[0].domain.columns[number], peers }))
+    let column = seats[0].domain.columns[number];
+    Some(A::recorded(Recorded { watch, sequence: sequence.clone(), column, peers }))
 }

@@ -15,14 +15,13 @@ use scalepool_kernel::{Clock, Rng, Time};
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::cache::{Cache, CacheConfig};
 use scalepool_memory::decoder::ADDRESS_END;
-use scalepool_nodes::cxl::host::{
-    Host, HostChannels, HostConfig, HostErrors, HostPorts, HostResult, HostThrottled, LineSource,
-};
+use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostErrors, HostPorts, HostResult, HostThrottled};
 use scalepool_nodes::cxl::isolation::IsolationControl;
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
-use scalepool_nodes::stimulus::{self, LineAccess, LineRegion, Mix, ParameterError, StimulusAccess, StimulusOp};
+use scalepool_nodes::stimulus::{
+    self, HostProgram, LineRegion, LineSource, Mix, ParameterError, RegionTraffic, StimulusAccess, StimulusOp,
+};
 use scalepool_trace::{Hub, PlaceKind};
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -217,7 +216,7 @@ impl Component for CxlHost {
                 })
             }),
             measure: Box::new(move || measured(&super::published(&result))),
-            digest: accesses.digest.to_vec(),
+            digest: accesses.digest,
             ledger: None,
         })
     }
@@ -279,8 +278,8 @@ struct Accesses {
     list: LineSource,
     /// Their cycles are times of their own.
     absolute: bool,
-    /// Bytes that name the stimulus, for the hash of the run.
-    digest: [u8; 32],
+    /// Bytes that name the stimulus, for the hash of a run that is recorded.
+    digest: Vec<u8>,
     /// They go through the cache of the host.
     cached: bool,
 }
@@ -318,7 +317,7 @@ fn accesses(
             };
             let raw = stimulus::read_trace_within(&path, None, &within)?;
             let absolute = raw.iter().any(|a| a.at_cycles.is_some());
-            judged(stimulus::in_memory(raw), absolute, true, stimulus.ifetch, modulo, site)
+            judged(HostProgram::Trace(Arc::new(raw)), absolute, true, stimulus.ifetch, modulo, site)
         }
         None => {
             let raw = generated(stimulus, reach, site)?;
@@ -338,11 +337,7 @@ fn in_windows(access: &StimulusAccess, spans: &[Span], host: &str) -> Result<(),
 }
 
 /// Accesses to the lines of a region, one after the other and round again, or at random.
-fn generated(
-    stimulus: &HostStimulus,
-    reach: &Reach,
-    site: &Site<'_>,
-) -> Result<impl Iterator<Item = StimulusAccess> + Clone + Send + 'static, NodeError> {
+fn generated(stimulus: &HostStimulus, reach: &Reach, site: &Site<'_>) -> Result<HostProgram, NodeError> {
     let mix = match stimulus.pattern.as_str() {
         "reads" => Mix::Reads,
         "writes" => Mix::Writes,
@@ -356,69 +351,34 @@ fn generated(
     let lines: u64 = spans.iter().map(|(from, until)| (until - from) / LINE_BYTES).sum();
     let lines = stimulus.region_lines.min(lines);
     let region = LineRegion::new(0, lines)?;
-    let mut draws = (stimulus.order == "random").then(|| Rng::for_name(site.seed, &format!("{}.stimulus", site.path)));
-    let (num, den) = site.clock.period();
-    let interval = u128::from(stimulus.interval.unwrap_or(0)) * u128::from(den);
-    let raw = stimulus::saturated(mix, region, stimulus.accesses);
-    Ok((0..).zip(raw).map(move |(n, access): (u64, StimulusAccess)| {
-        let byte = draws.as_mut().map_or(access.address, |draws| draws.below(lines) * LINE_BYTES);
-        // A count of at most 2^24 and times below 2^50 fs; what comes too late is refused where all accesses are judged.
-        let due = u128::from(n) * interval;
-        let cycle = match u64::try_from(due) {
-            Ok(due) => due / num,
-            Err(_) => (due / u128::from(num)).min(u128::from(u64::MAX)) as u64,
-        };
-        StimulusAccess { at_cycles: Some(cycle), address: nth_byte(&spans, byte), ..access }
-    }))
-}
-
-/// The address of the n-th byte of spans.
-fn nth_byte(spans: &[Span], mut n: u64) -> u64 {
-    for (from, until) in spans {
-        if n < until - from {
-            return from + n;
-        }
-        n -= until - from;
-    }
-    unreachable!("a region is no larger than its spans")
+    let draws = (stimulus.order == "random").then(|| Rng::for_name(site.seed, &format!("{}.stimulus", site.path)));
+    let traffic = RegionTraffic {
+        mix,
+        spans,
+        lines,
+        accesses: stimulus.accesses,
+        interval_fs: stimulus.interval.unwrap_or(0),
+        period_fs: site.clock.period(),
+        draws,
+    };
+    Ok(HostProgram::Region(traffic, region))
 }
 
 /// Names and checks them, and cuts them into lines when these are asked for.
 fn judged(
-    raw: impl Iterator<Item = StimulusAccess> + Clone + Send + 'static,
+    program: HostProgram,
     absolute: bool,
     cached: bool,
     ifetch: bool,
     modulo: Option<u64>,
     site: &Site<'_>,
 ) -> Result<Accesses, NodeError> {
-    let mut sha = Sha256::new();
     let (num, den) = site.clock.period();
-    let latest_cycle = LATEST_ACCESS_FS / num.div_ceil(den);
-    for a in raw.clone() {
-        if let Some(found) = a.at_cycles.filter(|&cycle| cycle > latest_cycle) {
-            let expected = "a cycle of the host's clock before 2^63 fs";
-            return Err(ParameterError { parameter: "time of an access", found, expected }.into());
-        }
-        // Only the head of a trace or wave has the hash, which takes a tenth of the instructions of a short run.
-        if !site.is_recorded {
-            continue;
-        }
-        let op = match a.op {
-            StimulusOp::Ifetch => 0u8,
-            StimulusOp::Load => 1,
-            StimulusOp::Store => 2,
-            StimulusOp::Modify => 3,
-        };
-        let mut bytes = [0; 21];
-        bytes[..8].copy_from_slice(&a.at_cycles.unwrap_or(u64::MAX).to_le_bytes());
-        bytes[8] = op;
-        bytes[9..17].copy_from_slice(&a.address.to_le_bytes());
-        bytes[17..].copy_from_slice(&a.size_bytes.to_le_bytes());
-        sha.update(bytes);
+    if let Some(found) = program.first_behind(LATEST_ACCESS_FS / num.div_ceil(den)) {
+        let expected = "a cycle of the host's clock before 2^63 fs";
+        return Err(ParameterError { parameter: "time of an access", found, expected }.into());
     }
-    let lines = stimulus::line_accesses(raw, ifetch);
-    let in_memory = move |address: u64| modulo.map_or(address, |size| address % size);
-    let list = Box::new(lines.map(move |a| LineAccess { line_address: in_memory(a.line_address), ..a }));
-    Ok(Accesses { list, absolute, digest: sha.finalize().into(), cached })
+    // Only the head of a trace or wave has the hash, which takes a tenth of the instructions of a short run.
+    let digest = if site.is_recorded { program.digest().to_vec() } else { Vec::new() };
+    Ok(Accesses { list: program.lines(ifetch, modulo), absolute, digest, cached })
 }

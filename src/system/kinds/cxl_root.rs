@@ -15,14 +15,14 @@ use scalepool_endpoint::config_space::port::port as root_port;
 use scalepool_endpoint::pm::{PmAgent, PmConfig, PmRequest, PmSide, ResetKind};
 use scalepool_endpoint::requester::{Requester, RequesterConfig};
 use scalepool_kernel::Clock;
-use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
+use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult};
 use scalepool_nodes::cxl::isolation::IsolationControl;
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
 use scalepool_nodes::io::root::{Root, RootConfig, RootResult};
 use scalepool_nodes::io::walk::{ConfigWalkResult, Windows};
 use scalepool_nodes::io::{self, tlps};
-use scalepool_nodes::stimulus::{self, LineAccess, LineRegion, Mix};
+use scalepool_nodes::stimulus::{self, LineRegion, LineSource, Mix};
 use scalepool_protocols::cxl::cxlio::dvsec::ConnectedMode;
 use scalepool_protocols::wire::Wire;
 use scalepool_trace::{Hub, PlaceKind};
@@ -155,9 +155,8 @@ impl MemAccesses {
             "writes" => Mix::Writes,
             _ => Mix::TwoToOne,
         };
-        let raw = stimulus::saturated(mix, LineRegion::new(0, MEM_LINES)?, self.accesses);
-        let cycle = cycles(self.start, clock);
-        Ok(Box::new(stimulus::line_accesses(raw, false).map(move |access| LineAccess { cycle, ..access })))
+        let region = LineRegion::new(0, MEM_LINES)?;
+        Ok(stimulus::lines_from(cycles(self.start, clock), mix, region, self.accesses))
     }
 }
 

@@ -70,11 +70,14 @@ impl PbrFabric {
             None => vec![None],
             Some(count) => (0..count).map(Some).collect(),
         };
-        for ld in lds {
-            let bound = self.bindings.iter().filter(|binding| hosts.contains(&binding.host)).count();
-            if !hosts.is_empty() {
-                self.bind(system, device, ld, hosts[bound % hosts.len()]);
-            }
+        if hosts.is_empty() {
+            return;
+        }
+        // They are in order.
+        let is_of = |binding: &&Binding| hosts.binary_search(&binding.host).is_ok();
+        let bound = self.bindings.iter().filter(is_of).count();
+        for (n, ld) in lds.into_iter().enumerate() {
+            self.bind(system, device, ld, hosts[(bound + n) % hosts.len()]);
         }
     }
 

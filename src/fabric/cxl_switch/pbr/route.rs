@@ -8,7 +8,7 @@
 //! the table (`fabric` DRT-2).
 
 use super::super::manager::ManagerEvent;
-use super::super::module::CxlSwitch;
+use super::super::module::{CxlSwitch, SwitchConfig, SwitchResult};
 use super::super::route::own_answer;
 use super::super::switching::{Managed, Routed, Switching, Undelivered};
 use super::super::violation;
@@ -17,13 +17,17 @@ use super::pid::PbrPid;
 use super::rgt::is_spread;
 use super::segments::SegmentTable;
 use crate::spread::Backlog;
-use scalepool_kernel::Rng;
+use scalepool_arbiter::ArbiterError;
+use scalepool_coherence::clocked::linked::NodeLink;
+use scalepool_kernel::{Module, Rng};
 use scalepool_memory::bridge::BridgeDecoders;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::message::{Class, Message, MessageForm, PeerRoute};
 use scalepool_protocols::wire::Violation;
+use scalepool_trace::Tap;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
 /// An edge port towards a host.
 #[derive(Debug, Clone)]
@@ -264,6 +268,16 @@ impl PbrRoutes {
 impl Switching for PbrRoutes {
     /// SPID and DPID as the message has them in the fabric.
     type Flow = PeerRoute;
+
+    fn module(
+        self,
+        config: SwitchConfig,
+        links: Vec<(NodeLink, Tap)>,
+        tap: Tap,
+        shared: Arc<Mutex<SwitchResult>>,
+    ) -> Result<Box<dyn Module>, ArbiterError> {
+        Ok(Box::new(CxlSwitch::new(self, config, links, tap, shared)?))
+    }
 
     fn route(&self, from: usize, message: &Message) -> Routed<PeerRoute> {
         let is_down = message.class().dir() == Dir::Down;

@@ -3,12 +3,10 @@
 use super::figures::{Figures, figures, waits};
 use crate::coherence::{AgentEnd, Seat, recorded};
 use crate::kind::{ComponentNode, ComponentPlug, Site, SitePort};
-use scalepool_coherence::agent::Agent;
-use scalepool_coherence::clocked::core::Core;
-use scalepool_coherence::clocked::node::{self, AgentWatch, NodeConfig, NodeResult, Reduction};
+use scalepool_coherence::clocked::core::AnyCore;
+use scalepool_coherence::clocked::making::Clocked;
+use scalepool_coherence::clocked::node::{AgentWatch, NodeConfig, NodeResult, Reduction};
 use scalepool_coherence::clocked::waiting::WaitTable;
-use scalepool_coherence::clocked::watcher::Watched;
-use scalepool_coherence::content::CacheLine;
 use scalepool_kernel::{BuildError, ClockId, PartitionBuilder};
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_protocols::cxl::message::MessageForm;
@@ -27,13 +25,13 @@ struct AgentLink {
 type MakeWatch<A> = fn(&[Seat]) -> Option<Box<dyn AgentWatch<A>>>;
 
 /// An agent that is to become a module.
-pub(super) struct Described<A, C> {
+pub(super) struct Described<A> {
     /// Name of the module.
     pub name: String,
     /// The agent.
     pub agent: A,
     /// The core in front of it.
-    pub core: C,
+    pub core: AnyCore<A>,
     /// Times in which its throughput is reduced.
     pub reductions: Vec<Reduction>,
     /// Which class of messages waits for which.
@@ -44,11 +42,8 @@ pub(super) struct Described<A, C> {
     pub tap: Tap,
 }
 
-/// A core that loads and stores, by whatever program.
-pub(super) type AnyCore<A> = Box<dyn Core<A> + Send>;
-
 /// The watch of an agent in one domain.
-pub(super) fn one_watch<A: Watched + 'static>(seats: &[Seat]) -> Option<Box<dyn AgentWatch<A>>> {
+pub(super) fn one_watch<A: Clocked>(seats: &[Seat]) -> Option<Box<dyn AgentWatch<A>>> {
     seats[0].domain.watch()
 }
 
@@ -64,19 +59,13 @@ pub(super) struct Ready {
     ports: usize,
 }
 
-impl<A: Watched + 'static> Described<A, AnyCore<A>> {
+impl<A: Clocked> Described<A> {
     /// An agent with a core: followed in the domain of its first port, with the wait table that every holder has.
     pub fn with_core(name: String, agent: A, core: AnyCore<A>, tap: Tap) -> Self {
         let (reductions, waits) = (Vec::new(), WaitTable::default());
         Described { name, agent, core, reductions, waits, watch: one_watch, tap }
     }
-}
 
-impl<A, C> Described<A, C>
-where
-    A: Agent<CacheLine> + Watched + Send + 'static,
-    C: Core<A> + Send + 'static,
-{
     /// The home of the lines of a domain; its ports lead to holders, but for one behind which its memory may be.
     pub fn home(self, ports: &[SitePort], is_host: bool) -> Ready {
         let domain = ports[0].seat().domain.clone();
@@ -127,7 +116,7 @@ where
             p.module(&module, clock, |bind| {
                 let attach = |(link, end): (AgentLink, NodeEnds)| end.attach(bind, link.routes, link.form, link.number);
                 let links = links.into_iter().zip(ends).map(attach).collect();
-                node::AgentNode::new(NodeConfig { number, agent, core, config, reductions, links, tap, watch }, shared)
+                A::node(NodeConfig { number, agent, core, config, reductions, links, tap, watch }, shared)
             })
         };
         Ready { name, place: Box::new(place), figures: Box::new(move || figures(&result)), ports }

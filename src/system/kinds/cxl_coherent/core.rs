@@ -1,12 +1,12 @@
 //! The core in front of a coherent agent, with the cache that it uses and what it does.
 
-use super::agent::AnyCore;
 use crate::coherence::Seat;
 use crate::field::{FieldRange, config};
 use crate::kind::Site;
 use crate::quantity::Unit;
-use scalepool_coherence::clocked::accessor::{Accessor, Caching, CoreAccess};
-use scalepool_coherence::clocked::litmus::LitmusCore;
+use scalepool_coherence::clocked::accessor::{Accessor, CoreAccess};
+use scalepool_coherence::clocked::core::AnyCore;
+use scalepool_coherence::clocked::making::ClockedHolder;
 use scalepool_coherence::clocked::program::CoreProgram;
 use scalepool_kernel::Rng;
 use scalepool_nodes::cxl::coherent::dealt::Deal;
@@ -45,17 +45,17 @@ impl CxlCore {
     }
 
     /// The core with its program, which may change; a litmus program of the run stands in its place.
-    pub(super) fn core<A: Caching>(
+    pub(super) fn core<A: ClockedHolder>(
         &self,
         site: &Site<'_>,
         program: impl FnOnce() -> CoreProgram<CoreAccess>,
         amend: impl FnOnce(Accessor) -> Accessor,
     ) -> AnyCore<A> {
         match site.litmus {
-            Some(runs) => Box::new(LitmusCore::new(runs)),
+            Some(runs) => A::litmus(runs),
             None => {
                 let core = Accessor::new(program(), self.outstanding, self.cache_lines).poisoning(self.poison_every);
-                Box::new(amend(core))
+                A::accessor(amend(core))
             }
         }
     }

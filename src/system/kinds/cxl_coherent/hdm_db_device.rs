@@ -156,7 +156,7 @@ impl Component for HdmDbDevice {
                 None => Dcoh::new(domain.config(), domain.holders() as AgentPort),
                 Some(_) => Dcoh::without_memory(domain.config(), domain.holders() as AgentPort),
             },
-            core: UioTraffic { accesses, writes, bytes, lines }.peer(rng),
+            core: Box::new(UioTraffic { accesses, writes, bytes, lines }.peer(rng)),
             reductions: self.reduced.iter().filter_map(|(text, _)| reduction(text)).collect(),
             waits: WaitTable::default(),
             watch: one_watch,

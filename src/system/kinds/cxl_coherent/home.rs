@@ -74,7 +74,7 @@ impl Component for CxlHome {
         let home = Described {
             name,
             agent: HomeAgent::new(memory),
-            core: NoCore,
+            core: Box::new(NoCore),
             reductions: Vec::new(),
             waits: WaitTable::default(),
             watch: one_watch,

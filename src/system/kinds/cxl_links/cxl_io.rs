@@ -27,6 +27,7 @@ use scalepool_link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
 use scalepool_link::cxl256::{Cachemem, Cxl256End};
 use scalepool_link::cxlio::{FlitConfig, FlitEnd, IoConfig, IoConfigError, NonFlitEnd, ReplayConfig, Stats};
 use scalepool_link::io_ends::{Beside, HasIo, IoEnd, IoFigures, IoItem, IoReport, PidLogger, Shares, UnitEnd};
+use scalepool_link::port::MakesIoAgents;
 use scalepool_memory::limit;
 use scalepool_nodes::io::mode;
 use scalepool_protocols::cxl::Dir;
@@ -177,7 +178,10 @@ impl CxlIoLink {
         flits: Trained,
         sim: &mut Simulation,
         site: &LinkSite<'_>,
-    ) -> Result<BuiltLink, BuildError> {
+    ) -> Result<BuiltLink, BuildError>
+    where
+        IoEnd<E>: MakesIoAgents<Report = IoReport>,
+    {
         // Without CXL.mem on the link nobody answers on it.
         let answers_due = if E::CACHEMEM { site.offers[0].answers_due } else { 0 };
         let (unit_bytes, unit_time_fs) = self.unit(flits);
@@ -274,7 +278,10 @@ impl Link for CxlIoLink {
     }
 }
 
-impl<E: HasIo> Reported for IoEnd<E> {
+impl<E: HasIo> Reported for IoEnd<E>
+where
+    IoEnd<E>: MakesIoAgents<Report = IoReport>,
+{
     fn plug(
         p: &mut PartitionBuilder,
         name: &str,
@@ -283,12 +290,11 @@ impl<E: HasIo> Reported for IoEnd<E> {
     ) -> Result<(ComponentPlug, Attach<Self>), BuildError> {
         /// Items between an agent and its link end: room for the longest access in the smallest payloads.
         const DEPTH: u32 = 64;
-        let (io, attach) = channels::<IoItem, Self>(p, &format!("{name}.io"), (DEPTH, edges), |ends| Box::new(ends))?;
+        let (io, attach) = channels::<IoItem, Self>(p, &format!("{name}.io"), (DEPTH, edges), Self::io_agent)?;
         if !E::CACHEMEM {
             return Ok((ComponentPlug::CxlIo(IoPlug { io, mem: None }), attach));
         }
-        let (mem, attach_mem) =
-            channels::<Message, Self>(p, &format!("{name}.mem"), (DEPTH, edges), |ends| Box::new(ends))?;
+        let (mem, attach_mem) = channels::<Message, Self>(p, &format!("{name}.mem"), (DEPTH, edges), Self::mem_agent)?;
         let both: Attach<Self> = Box::new(move |bind| {
             let mut agents = attach(bind);
             agents.extend(attach_mem(bind));

@@ -6,7 +6,7 @@ use crate::kind::{BuiltLink, Clocks, ComponentPlug, ExternalComponent, LinkEndSi
 use crate::kinds::{broken as broken_at, published};
 use crate::measured::{Ending, LinkMeasured};
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
-use scalepool_link::external::{ExternalConfig, ExternalEnd, ExternalWires, Feed};
+use scalepool_link::external::{ExternalConfig, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
 use scalepool_link::port::{PortConfig, PortResult, Ports, WireItem};
 use scalepool_link::sim_port::SimPort;
@@ -79,9 +79,10 @@ impl<E: Reported> LinkEndSite for End<E> {
         let [flits, signals] = taps.unwrap_or_else(|| unreachable!("places in traces are taken before"));
         if let Some(feed) = port.feed {
             p.module(&name, flit, |bind| {
-                let wires = ExternalWires { wire_out: bind.attach(wire_out), wire_in: bind.attach(wire_in), flits };
+                let (wire_out, wire_in) = E::attach(bind, wire_out, wire_in);
+                let wires = ExternalWires { wire_out, wire_in, flits };
                 let config = ExternalConfig { end, wire: wire(bind.rng()), dir, retrain_fs, halves, feed };
-                ExternalEnd::new(config, wires, result)
+                E::external(config, wires, result)
             })?;
             return Ok(None);
         }
@@ -89,13 +90,9 @@ impl<E: Reported> LinkEndSite for End<E> {
         let edges = if halves { 2 } else { 1 };
         let (plug, attach) = E::plug(p, &name, edges, classes)?;
         p.module(&name, flit, |bind| {
-            let ports = Ports {
-                agents: attach(bind),
-                wire_out: bind.attach(wire_out),
-                wire_in: bind.attach(wire_in),
-                flits,
-                signals,
-            };
+            let agents = attach(bind);
+            let (wire_out, wire_in) = E::attach(bind, wire_out, wire_in);
+            let ports = Ports { agents, wire_out, wire_in, flits, signals };
             let config =
                 PortConfig { end, wire: wire(bind.rng()), dir, retrain_fs, hold_credits_flits, halves, give_up };
             E::port(config, ports, result)

@@ -19,7 +19,7 @@ use crate::quantity::Unit;
 use scalepool_arbiter::{ALLOCATOR_NAMES, ARBITER_NAMES, AllocatorKind, RoundRobin, Separable, WeightedRoundRobin};
 use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS};
 use scalepool_fabric::cxl_switch::{
-    CxlSwitch, SWITCH_STAGES, SwitchConfig, SwitchPreset, SwitchResult, SwitchTraffic, Switching, Undelivered,
+    SWITCH_STAGES, SwitchConfig, SwitchPreset, SwitchResult, SwitchTraffic, Switching, Undelivered,
 };
 use scalepool_kernel::Clock;
 use scalepool_nodes::PlacedViolation;
@@ -216,7 +216,8 @@ fn node<S: Switching>(
                 let links = ends
                     .map(|(end, (form, number, signals))| (end.attach(bind, Vec::new(), form, (0, number)), signals));
                 let links = links.collect();
-                CxlSwitch::new(switching, config, links, tap, shared)
+                switching
+                    .module(config, links, tap, shared)
                     .unwrap_or_else(|e| unreachable!("fewer ports than an allocator can have: {e}"))
             })
         }),

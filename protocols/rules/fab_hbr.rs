@@ -103,6 +103,7 @@ pub static RULES: &[Rule] = &[
         "fabric §4.2",
         "a snoop of CXL.cache stays behind the responses of its host that came before it",
     ),
+    choice("FAB-ORD-06", "fabric §4.2", "no message class starves at a port, whatever the others have to send"),
     rule(
         "FAB-ISO-02",
         "fabric §1.9",

@@ -3,6 +3,7 @@
 mod back_invalidate;
 mod cache_id;
 mod decoders;
+mod fairness;
 mod isolation;
 mod manager;
 mod module;

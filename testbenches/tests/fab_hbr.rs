@@ -10,4 +10,5 @@ mod module;
 mod order;
 mod routes;
 mod sharing;
+mod slice_trace;
 pub mod systems;

@@ -18,7 +18,7 @@ HOSTS = 2
 DEVICE = HOSTS
 ACCESSES = 60
 # Cycles after the last message in which nothing more may come.
-QUIET = 300
+QUIET = 100
 
 
 async def start(dut):
@@ -96,6 +96,13 @@ class Slices:
     def leave(self, cycle):
         """What the slices send goes to its link, which takes none for 48 of 64 cycles, so that all credits of the
         slice are spent, and then one of a class in each cycle."""
+        offers = int(self.dut.offer_o.value)
+        for o in range(PORTS):
+            can = any(
+                self.left[o, i, c] < DEPTH and len(self.behind[o, c]) < CREDITS for i in range(PORTS) for c in range(CLASSES)
+            )
+            is_offered = offers >> (PORTS * o) & (1 << PORTS) - 1 != 0
+            assert is_offered == (can and cycle >= self.free_from[o]), f"cycle {cycle}, output {o}: offer {is_offered}"
         # A credit comes back in a later cycle than the one that spent it.
         credit = 0
         for (o, c), waiting in self.behind.items():

@@ -2,6 +2,7 @@
 
 mod back_invalidate;
 mod cache_id;
+mod crossbar;
 mod decoders;
 mod fairness;
 mod isolation;

@@ -1,7 +1,7 @@
 // Slices of a switch. +trace=FILE +count=N: cycles of the model's crossbar with one output, against one slice, all of which the
 // crossbar accepts. A line of the trace: bits 1:0 input granted, 3:2 its class, 4 whether there is a grant, 20:5 its word, 23:21
 // egress credits that come back, then 20 bits for each input: whether it pushes, the class, the word of 16 bits, and one spare bit.
-// Behind it 600 cycles of three slices as a switch of four inputs: random messages, credits and pauses. Everything that goes in comes
+// Behind it 450 cycles of three slices as a switch of four inputs: random messages, credits and pauses. Everything that goes in comes
 // out once at its output, in order; nothing leaves without credit; credits of the inputs come back once; nobody is passed over for
 // long; an offer stands until it is accepted; a push too many and a credit too many are errors.
 module switch_slice_tb;
@@ -150,8 +150,8 @@ module switch_slice_tb;
             begins[q] = 0;
             holds[q] = 0;
         end
-        for (int n = 0; n < 600; n++) random_cycle(n < 400);
-        if (sent != left || sent < 400) $fatal(1, "%0d messages went in, %0d came out", sent, left);
+        for (int n = 0; n < 450; n++) random_cycle(n < 200);
+        if (sent != left || sent < 200) $fatal(1, "%0d messages went in, %0d came out", sent, left);
 
         // An offer stands until it is accepted.
         start();

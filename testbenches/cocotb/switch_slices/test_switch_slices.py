@@ -16,7 +16,7 @@ DEPTH, CREDITS = 4, 3
 DATA_BEATS = 5
 HOSTS = 2
 DEVICE = HOSTS
-ACCESSES = 60
+ACCESSES = 40
 # Cycles after the last message in which nothing more may come.
 QUIET = 100
 

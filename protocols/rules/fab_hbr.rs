@@ -103,6 +103,7 @@ pub static RULES: &[Rule] = &[
         "fabric §4.2",
         "a snoop of CXL.cache stays behind the responses of its host that came before it",
     ),
+    choice("FAB-ORD-06", "fabric §4.2", "no message class starves at a port, whatever the others have to send"),
     rule(
         "FAB-ISO-02",
         "fabric §1.9",
@@ -130,11 +131,17 @@ pub static RULES: &[Rule] = &[
         "a request to a device that is removed ends once: by its answer, as unmapped, or by a time-out because the port is gone",
     ),
     rule("FAB-CON-03", "fabric §1.8", "only requests to the port or logical device that is gone end with an error"),
+    rule("FAB-SWC-01", "fabric §6.1", "an output that takes nothing holds up no message for another one"),
     rule("FAB-SWC-02", "fabric §4.2", "requests never block responses: each class has queues of its own"),
     choice(
         "FAB-SWC-05",
         "fabric §5",
         "from the receiver of the input to the transmitter of the output a message takes the sum of the named stages",
+    ),
+    rule(
+        "FAB-SWC-08",
+        "fabric §6.1",
+        "with a speed-up of s a port of the crossbar moves at most s times in a cycle what the port of the switch moves",
     ),
     rule("FAB-SWC-09", "fabric §4.2", "messages that came in went out, ended in the switch, or are held there"),
     rule("FAB-HDM-01", "fabric §2.1", "a decoder is hit by Base <= HPA < Base + Size; one of size 0 never"),

@@ -153,6 +153,9 @@ pub enum Happened {
     FlushPhase(u8),
     /// Host: the device has finished a phase.
     FlushAnswered(u8),
+    /// Host: the device has not answered a reset or a phase of a flush in time, or named another phase, and is not waited for any
+    /// more.
+    GivenUp,
 }
 
 /// A power management agent.
@@ -439,6 +442,7 @@ impl PmAgent {
                     &expected,
                     "the answer names another phase of the flush than the request",
                 );
+                self.happened.push(Happened::GivenUp);
                 return;
             }
             self.happened.push(Happened::FlushAnswered(phase));
@@ -488,6 +492,9 @@ impl PmAgent {
             .collect();
         for (opcode, since) in overdue {
             self.waiting.remove(&opcode);
+            if matches!(PmOpcode(opcode), PmOpcode::ResetPrep | PmOpcode::Gpf) {
+                self.happened.push(Happened::GivenUp);
+            }
             let rule = match PmOpcode(opcode) {
                 PmOpcode::ResetPrep => "CXLIO-VDM-05",
                 PmOpcode::PmReq => "CXLIO-VDM-06",

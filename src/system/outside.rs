@@ -12,6 +12,7 @@ use scalepool_link::mailbox::{Mailbox, MailboxDirection};
 use scalepool_nodes::cxl::MEM_CLASSES;
 use scalepool_nodes::cxl::outside::{Outside, OutsideResult};
 use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::message::Class;
 use std::sync::{Arc, Mutex};
 
 metrics! {
@@ -32,7 +33,11 @@ pub(crate) fn mailbox(port: &SitePort, role: PortRole) -> Mailbox {
         };
     let flow = |dir| if dir == sends { MailboxDirection::Sent } else { MailboxDirection::Arriving };
     let (form, _) = port.link.cxl();
-    Mailbox::new(form, MEM_CLASSES.map(|class| (class, flow(class.dir()))).to_vec())
+    // A switch passes on whatever its links carry; others have no use for more than CXL.mem without coherence.
+    let is_switch = matches!(role, PortRole::SwitchUpstream | PortRole::SwitchDownstream);
+    let classes = if is_switch { &Class::ALL[..] } else { &MEM_CLASSES[..] };
+    let carried = classes.iter().filter(|class| form.layout(**class).is_some());
+    Mailbox::new(form, carried.map(|class| (*class, flow(class.dir()))).collect())
 }
 
 /// What stands in the place of a component with these mailboxes, by path of the port; and its figures.

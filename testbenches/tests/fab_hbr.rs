@@ -2,11 +2,14 @@
 
 mod back_invalidate;
 mod cache_id;
+mod crossbar;
 mod decoders;
+mod fairness;
 mod isolation;
 mod manager;
 mod module;
 mod order;
 mod routes;
 mod sharing;
+mod slice_trace;
 pub mod systems;

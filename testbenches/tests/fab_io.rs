@@ -1,4 +1,5 @@
 //! The CXL.io side of switches: where TLPs go, power management, and root complexes that find devices through a switch.
 
 mod hierarchy;
+mod silent_device;
 mod systems;

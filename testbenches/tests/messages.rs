@@ -274,3 +274,62 @@ fn messages_and_flits_stand_side_by_side() {
     assert!(matches!(answer, Ok(Message::S2mNdr(S2mNdr { tag: 7, .. }))), "{answer:?}");
     assert_eq!(outside.report().expect("a report").violations, []);
 }
+
+/// The message as it is behind the switch.
+fn with_ld(message: Message, ld_id: u8) -> Message {
+    match message {
+        Message::M2sReq(m) => Message::M2sReq(M2sReq { ld_id, ..m }),
+        Message::M2sRwd(m, data) => Message::M2sRwd(M2sRwd { ld_id, ..m }, data),
+        Message::S2mNdr(m) => Message::S2mNdr(S2mNdr { ld_id, ..m }),
+        Message::S2mDrs(m, data) => Message::S2mDrs(S2mDrs { ld_id, ..m }, data),
+        other => other,
+    }
+}
+
+/// Passes what waits in a channel of the switch on: requests get the LD-ID of their host, answers go to the host that theirs names.
+fn switch(live: &Live, from: &str, name: &str) {
+    let from_channel = channel(live, &format!("{from}.{name}"));
+    let is_it = |class: &Class| MessageForm::Hbr.layout(*class).is_some_and(|one| one.name == from_channel.layout);
+    let class = Class::ALL.into_iter().find(is_it).expect("a class of the link");
+    while let Some(sample) = from_channel.first() {
+        let message = Message::from_packed(MessageForm::Hbr, class, &sample.unit).expect("it is legal");
+        let (to, ld) = match from.strip_prefix("switch.usp[") {
+            Some(host) => ("switch.dsp[0]".to_owned(), host[..1].parse().expect("a digit")),
+            None => (format!("switch.usp[{}]", message.route().ld_id), 0),
+        };
+        let unit = with_ld(message, ld).to_packed(MessageForm::Hbr).expect("it is legal");
+        if !channel(live, &format!("{to}.{name}")).post(&unit).expect("what one end gives, the other one takes") {
+            break;
+        }
+        assert_eq!(from_channel.take(), Some(sample));
+    }
+}
+
+/// A switch stands outside with all classes of its links; hosts reach their logical devices through the one that stands there.
+#[test]
+fn a_switch_is_outside_with_all_its_classes() {
+    let mut live = Live::new(&ScenarioRequest {
+        scenario: "pooled-pair".to_owned(),
+        seed: 1,
+        threads: 1,
+        set: ["component.switch.external=messages", "host.accesses=50"].map(str::to_owned).to_vec(),
+        ..ScenarioRequest::default()
+    })
+    .unwrap_or_else(|e| panic!("{e}"));
+    let ports = ["switch.usp[0]", "switch.usp[1]", "switch.dsp[0]"];
+    for port in ports {
+        let layouts = Class::ALL.into_iter().filter_map(|class| MessageForm::Hbr.layout(class));
+        let names: Vec<String> = layouts.map(|layout| layout.name.replace("cxl256", port)).collect();
+        assert!(names.len() > 6 && names.iter().all(|name| live.port(name).is_ok()), "{names:?}");
+    }
+    for _ in 0..4000 {
+        step(&mut live, 4);
+        for (port, names) in ports.into_iter().zip([DOWN, DOWN, UP]) {
+            names.into_iter().for_each(|name| switch(&live, port, name));
+        }
+    }
+    let report = live.report().expect("a report");
+    assert_eq!(report.violations, []);
+    let bytes = |host: &str| report.json()["components"][host]["bytes"].as_u64();
+    assert!(["host[0]", "host[1]"].iter().all(|host| bytes(host) > Some(0)), "{:?}", report.json()["components"]);
+}

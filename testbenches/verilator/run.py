@@ -101,6 +101,7 @@ def table(program):
             Case(f"arbiters/{name}", part(v.arbiter, kind=kind, name=name))
             for kind, name in (("round_robin", "round_robin"), ("matrix", "matrix"), ("weighted", "weighted_5_1_1_2"))
         ]),
+        Bench("switch_slice", ["switch_port_slice", "arb_round_robin"], [Case("fab_hbr/switch_port_slice", v.switch_slice)]),
         Bench("nvl_crc", ["nvl_crc25"], [
             Case(f"nvlink/flit_nvlink_{d}", part(v.nvl_crc, name=f"flit_nvlink_{d}")) for d in ("down", "up")
         ]),

@@ -103,6 +103,27 @@ def arbiter(vectors, kind, name):
     return [f"+trace={trace}", f"+kind={kind}", f"+count={len(numbers)}"], len(numbers)
 
 
+def switch_slice(vectors):
+    """The decisions of the model's crossbar at one output, as testbenches/tests/fab_hbr/ commits them."""
+    snapshot = ROOT / "testbenches/tests/fab_hbr/snapshots/system__fab_hbr__slice_trace__switch_port_slice.snap"
+    numbers = []
+    for line in snapshot.read_text(encoding="ascii").splitlines():
+        fields = line.split()
+        if not fields or not fields[0].isdigit():
+            continue
+        _, credits, *pushes, grant = fields
+        number = int(credits, 2) << 21
+        for place, push in enumerate(pushes):
+            if push != "-":
+                which, word = map(int, push.split(":"))
+                number |= (1 | which << 1 | word << 3) << 24 + 20 * place
+        if grant != "-":
+            place, which, word = map(int, grant.split(":"))
+            number |= place | which << 2 | 1 << 4 | word << 5
+        numbers.append(number)
+    return ["+trace=" + vectors.write("switch_slice.hex", numbers, 104), f"+count={len(numbers)}"], len(numbers)
+
+
 def nvl_crc(vectors, name):
     """All flits of a set in order; the CRC of a header covers the payload before it."""
     # One flit a line: other than elsewhere, a record has several of them.

@@ -6,14 +6,15 @@
 //! [the module text](super).
 //!
 //! A walk through one cycle: the crossbar grants the messages that are ready. Messages that have passed the stages after
-//! the grant leave as far as the channels of the link ends have room. Each port accepts messages, looks up their route,
-//! and queues them; they become ready after the stages before the grant. Latencies are rounded up to whole cycles, and
-//! the last cycle is that of the channel to the link end.
+//! the grant leave as far as the channels of the link ends have room; where more classes have one than the port can move,
+//! the arbiter of the port selects the class, because with a `speedup` they wait here and no longer at the grant. Each port
+//! accepts messages, its classes in turn, looks up their route, and queues them; they become ready after the stages before
+//! the grant. Latencies are rounded up to whole cycles, and the last cycle is that of the channel to the link end.
 
 use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar};
 use super::manager::ManagerEvent;
 use super::switching::{Managed, Routed, Switching, Undelivered};
-use scalepool_arbiter::{AllocatorKind, ArbiterError, ArbiterKind};
+use scalepool_arbiter::{AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Requests, RoundRobin};
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree::{self, TransactionPart};
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
@@ -109,7 +110,7 @@ pub struct SwitchConfig {
     pub speedup: u64,
     /// Allocator that pairs inputs with outputs.
     pub allocator: &'static AllocatorKind,
-    /// Arbiter that selects the class at an output.
+    /// Arbiter that selects the class at an output, at the grant and again when a message leaves.
     pub arbiter: &'static ArbiterKind,
     /// Weights of the classes, in the order of [`SWITCH_CLASSES`], for an arbiter that looks at weights.
     pub weights: [u16; CLASSES],
@@ -170,6 +171,10 @@ struct Port {
     tx: [Option<usize>; CLASSES],
     taking: Pace,
     sending: Pace,
+    /// Selects the class that is received next, among the channels of the link.
+    taking_turn: RoundRobin,
+    /// Selects the class that is sent next.
+    sending_turn: Box<dyn Arbiter>,
     /// Count of messages sent, from which messages get their numbers.
     posted: u64,
     /// Whether the trace shows the first message of a class as waiting: at the input, and at the output.
@@ -226,20 +231,26 @@ impl<S: Switching> CxlSwitch<S> {
             allocator: config.allocator,
             arbiter: config.arbiter,
         };
-        let crossbar = VoqCrossbar::new(voq, &config.weights[..config.traffic.count()])?;
-        let port = |(link, signals): (NodeLink, Tap)| Port {
-            tx: SWITCH_CLASSES.map(|class| link.tx.iter().position(|(of, _)| *of == class)),
-            link,
-            taking: Pace::default(),
-            sending: Pace::default(),
-            posted: 0,
-            is_held: [[false; CLASSES]; 2],
-            full_since_cycle: [None; CLASSES],
-            shown: [0; CLASSES],
-            signals,
+        let weights = &config.weights[..config.traffic.count()];
+        let crossbar = VoqCrossbar::new(voq, weights)?;
+        let port = |(link, signals): (NodeLink, Tap)| {
+            Ok(Port {
+                tx: SWITCH_CLASSES.map(|class| link.tx.iter().position(|(of, _)| *of == class)),
+                // A port that only sends has one turn that is never used.
+                taking_turn: RoundRobin::new(link.rx.len().max(1))?,
+                sending_turn: (config.arbiter.make)(weights)?,
+                link,
+                taking: Pace::default(),
+                sending: Pace::default(),
+                posted: 0,
+                is_held: [[false; CLASSES]; 2],
+                full_since_cycle: [None; CLASSES],
+                shown: [0; CLASSES],
+                signals,
+            })
         };
         let mine = SwitchResult { ports: vec![PortCounts::default(); count], ..SwitchResult::default() };
-        let ports = links.into_iter().map(port).collect();
+        let ports = links.into_iter().map(port).collect::<Result<_, ArbiterError>>()?;
         Ok(CxlSwitch { switching, config, ports, crossbar, tap, busy_since: None, mine, shared })
     }
 
@@ -275,87 +286,120 @@ impl<S: Switching> CxlSwitch<S> {
     fn send(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         let (width, mut is_slow) = (self.config.width_bytes, false);
         for port in 0..self.ports.len() {
-            for class in 0..self.config.traffic.count() {
-                while let Some(first) = self.crossbar.leaving(port, class, at.cycle) {
-                    let (handle, message) = (first.handle, first.message);
-                    if !self.ports[port].sending.is_free(at.cycle, width) {
-                        is_slow = true;
-                        break;
-                    }
-                    let own = &mut self.ports[port];
-                    let numbered = (own.posted, message);
-                    // A port of a form without the class is refused when the switch is made.
-                    let is_sent = own.tx[class].is_some_and(|place| own.link.tx[place].1.push(cx, numbered).is_ok());
-                    if !is_sent {
-                        self.hold((port, 1, class), Some(Wait::Link), handle, at);
-                        break;
-                    }
-                    own.posted += 1;
-                    own.sending.take(at.cycle, width, bytes(&message));
-                    self.hold((port, 1, class), None, handle, at);
-                    let of = self.crossbar.leave(port, class).and_then(|passing| passing.of);
-                    let counts = &mut self.mine.ports[port];
-                    counts.sent[class] += 1;
-                    counts.own[class] += u64::from(of.is_none());
-                    if let Some(of) = of {
-                        self.switching.sent(port, of);
-                    }
-                    cx.progress();
+            loop {
+                let classes = self.sendable(port, cx, at);
+                let Some(class) = self.ports[port].sending_turn.arbitrate(&classes) else { break };
+                if !self.ports[port].sending.is_free(at.cycle, width) {
+                    is_slow = true;
+                    break;
                 }
+                self.ports[port].sending_turn.update(&classes, class);
+                self.send_first((port, class), cx, at);
             }
         }
         is_slow
     }
 
-    /// Receives messages of a port. Returns whether the port was limited by its width in this cycle.
-    fn take(&mut self, port: usize, cx: &mut Cx, at: Stamp) -> bool {
-        let (width, mut is_slow) = (self.config.width_bytes, false);
-        for place in 0..self.ports[port].link.rx.len() {
-            let class = self.ports[port].link.rx[place].0;
-            // A snoop stays behind the responses that arrived before it.
-            if class == Class::H2dReq
-                && self.ports[port].link.rx.iter().any(|(c, rx)| *c == Class::H2dRsp && rx.is_due(cx))
-            {
-                continue;
-            }
-            while let Some(message) = self.ports[port].link.rx[place].1.peek(cx).copied() {
-                if !self.ports[port].taking.is_free(at.cycle, width) {
-                    is_slow = true;
-                    break;
-                }
-                let mut routed = self.switching.route(port, &message);
-                let is_placed = self.spread(port, &mut routed);
-                let leaving = match routed {
-                    Routed::Port { to, message, flow } => Some(Leaving { input: port, to, message, of: Some(flow) }),
-                    Routed::Answered { answer: Some((to, message)), .. } => {
-                        Some(Leaving { input: self.ports.len(), to, message, of: None })
-                    }
-                    _ => None,
-                };
-                let handle = self.handle(port, &message);
-                if let Some(Leaving { input, to, message: sent, .. }) = &leaving
-                    && let Some(queue) = self.config.traffic.place(sent.class())
-                    && (!is_placed || !self.crossbar.has_room(*input, *to, queue))
-                {
-                    if let Some(held) = self.config.traffic.place(class) {
-                        self.hold((port, 0, held), Some(Wait::Room), handle, at);
-                    }
-                    break;
-                }
-                self.ports[port].link.rx[place].1.pop(cx);
-                self.ports[port].taking.take(at.cycle, width, bytes(&message));
-                if let Some(counted) = self.config.traffic.place(class) {
-                    self.hold((port, 0, counted), None, handle, at);
-                    let counts = &mut self.mine.ports[port];
-                    counts.received[counted] += 1;
-                    counts.ended[counted] += u64::from(!matches!(routed, Routed::Port { .. }));
-                }
-                self.judge(port, &message, &routed, at);
-                self.queue((port, &message, handle), leaving, at);
-                cx.progress();
+    /// Classes of a port whose first message can leave now.
+    fn sendable(&mut self, port: usize, cx: &Cx, at: Stamp) -> Requests {
+        let mut classes = Requests::NONE;
+        for class in 0..self.config.traffic.count() {
+            let Some(first) = self.crossbar.leaving(port, class, at.cycle) else { continue };
+            let (handle, own) = (first.handle, &self.ports[port]);
+            // A port of a form without the class is refused when the switch is made.
+            if own.tx[class].is_some_and(|place| own.link.tx[place].1.has_room(cx, 1)) {
+                classes.insert(class);
+            } else {
+                self.hold((port, 1, class), Some(Wait::Link), handle, at);
             }
         }
-        is_slow
+        classes
+    }
+
+    /// Sends the first message of a class, which can leave.
+    fn send_first(&mut self, (port, class): (usize, usize), cx: &mut Cx, at: Stamp) {
+        let Some(Passing { message, handle, of, .. }) = self.crossbar.leave(port, class) else { return };
+        let own = &mut self.ports[port];
+        if let Some(place) = own.tx[class] {
+            let _ = own.link.tx[place].1.push(cx, (own.posted, message));
+        }
+        own.posted += 1;
+        own.sending.take(at.cycle, self.config.width_bytes, bytes(&message));
+        self.hold((port, 1, class), None, handle, at);
+        let counts = &mut self.mine.ports[port];
+        counts.sent[class] += 1;
+        counts.own[class] += u64::from(of.is_none());
+        if let Some(of) = of {
+            self.switching.sent(port, of);
+        }
+        cx.progress();
+    }
+
+    /// Receives messages of a port. Returns whether the port was limited by its width in this cycle.
+    fn take(&mut self, port: usize, cx: &mut Cx, at: Stamp) -> bool {
+        let mut blocked = Requests::NONE;
+        loop {
+            let channels = self.takeable(port, &blocked, cx);
+            let Some(place) = self.ports[port].taking_turn.arbitrate(&channels) else { return false };
+            if !self.ports[port].taking.is_free(at.cycle, self.config.width_bytes) {
+                return true;
+            }
+            if self.take_first((port, place), cx, at) {
+                self.ports[port].taking_turn.update(&channels, place);
+            } else {
+                blocked.insert(place);
+            }
+        }
+    }
+
+    /// Channels of a port that have a message and are not blocked.
+    fn takeable(&self, port: usize, blocked: &Requests, cx: &Cx) -> Requests {
+        let rx = &self.ports[port].link.rx;
+        // A snoop stays behind the responses that arrived before it.
+        let is_behind =
+            |class: Class| class == Class::H2dReq && rx.iter().any(|(c, rx)| *c == Class::H2dRsp && rx.is_due(cx));
+        let is_open = |place: &usize| {
+            let (class, end) = &rx[*place];
+            !blocked.contains(*place) && end.is_due(cx) && !is_behind(*class)
+        };
+        (0..rx.len()).filter(is_open).collect()
+    }
+
+    /// Receives the first message of a channel; returns `false` if what leaves in its place finds no room.
+    fn take_first(&mut self, (port, place): (usize, usize), cx: &mut Cx, at: Stamp) -> bool {
+        let class = self.ports[port].link.rx[place].0;
+        let Some(message) = self.ports[port].link.rx[place].1.peek(cx).copied() else { return false };
+        let mut routed = self.switching.route(port, &message);
+        let is_placed = self.spread(port, &mut routed);
+        let leaving = match routed {
+            Routed::Port { to, message, flow } => Some(Leaving { input: port, to, message, of: Some(flow) }),
+            Routed::Answered { answer: Some((to, message)), .. } => {
+                Some(Leaving { input: self.ports.len(), to, message, of: None })
+            }
+            _ => None,
+        };
+        let handle = self.handle(port, &message);
+        if let Some(Leaving { input, to, message: sent, .. }) = &leaving
+            && let Some(queue) = self.config.traffic.place(sent.class())
+            && (!is_placed || !self.crossbar.has_room(*input, *to, queue))
+        {
+            if let Some(held) = self.config.traffic.place(class) {
+                self.hold((port, 0, held), Some(Wait::Room), handle, at);
+            }
+            return false;
+        }
+        self.ports[port].link.rx[place].1.pop(cx);
+        self.ports[port].taking.take(at.cycle, self.config.width_bytes, bytes(&message));
+        if let Some(counted) = self.config.traffic.place(class) {
+            self.hold((port, 0, counted), None, handle, at);
+            let counts = &mut self.mine.ports[port];
+            counts.received[counted] += 1;
+            counts.ended[counted] += u64::from(!matches!(routed, Routed::Port { .. }));
+        }
+        self.judge(port, &message, &routed, at);
+        self.queue((port, &message, handle), leaving, at);
+        cx.progress();
+        true
     }
 
     /// Gives a message that may leave at several ports one of them; returns whether one of them has room, if it needs any.

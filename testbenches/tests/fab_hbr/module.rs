@@ -1,6 +1,6 @@
 //! The switch as a module, with messages and without flits: latencies, classes that don't hold one another up, commands.
 
-use scalepool::arbiter::{RoundRobin, Separable};
+use scalepool::arbiter::{ArbiterKind, RoundRobin, Separable};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::fabric::cxl_switch::{
     Bindings, CommandError, HbrRoutes, HbrSwitch, HbrSwitching, ManagerCommand, ManagerEvent, SwitchConfig,
@@ -28,6 +28,8 @@ struct End {
     sends: VecDeque<(u64, Message)>,
     tx: Vec<(Class, Out<Message>)>,
     rx: Vec<(Class, In<Numbered>)>,
+    /// A message of each of these classes is sent whenever there is room for it.
+    flood: Vec<Message>,
     is_device: bool,
     /// Classes that it never takes.
     closed: Vec<Class>,
@@ -62,43 +64,56 @@ impl Module for End {
                 }
                 self.sends.remove(place);
             }
+            for message in self.flood.iter().filter(|message| message.class() == *class) {
+                while tx.push(cx, *message).is_ok() {}
+            }
         }
         Next::Busy
     }
 }
 
 /// A run: what is sent at each port, what devices don't take, and the settings of the switch.
-struct Bench {
+pub(super) struct Bench {
     hosts: usize,
     sends: Vec<Vec<(u64, Message)>>,
+    /// What each host sends whenever it can, to a logical device of the first port, which then answers nothing.
+    pub(super) floods: Vec<Vec<Message>>,
     closed: Vec<Class>,
     /// Classes that hosts never take.
     closed_hosts: Vec<Class>,
     commands: Vec<TimedCommand>,
     queue: usize,
+    pub(super) width_bytes: u64,
+    pub(super) speedup: u64,
+    pub(super) arbiter: &'static ArbiterKind,
     stages_cycles: [u64; 2],
     /// Time that an unbind waits \[cycles\].
     drain_cycles: u64,
 }
 
 /// Hosts that have a device each, at address 0, and none beside it.
-fn bench(hosts: usize) -> Bench {
+pub(super) fn bench(hosts: usize) -> Bench {
     let sends = vec![Vec::new(); 2 * hosts];
     Bench {
         hosts,
         sends,
+        floods: vec![Vec::new(); hosts],
         closed: Vec::new(),
         closed_hosts: Vec::new(),
         commands: Vec::new(),
         queue: 8,
+        width_bytes: 128,
+        speedup: 1,
+        arbiter: &RoundRobin::KIND,
         stages_cycles: [5, 7],
         drain_cycles: 100,
     }
 }
 
 /// What came at every port, and what the switch has counted, after a thousand cycles.
-fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
-    let Bench { hosts, sends, closed, closed_hosts, commands, queue, stages_cycles, drain_cycles } = bench;
+pub(super) fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
+    let Bench { hosts, sends, floods, closed, closed_hosts, commands, queue, stages_cycles, drain_cycles, .. } = bench;
+    let is_shared = floods.iter().any(|flood| !flood.is_empty());
     let (result, seen): (Arc<Mutex<SwitchResult>>, Vec<Seen>) =
         (Arc::default(), sends.iter().map(|_| Seen::default()).collect());
     let (shared, of_ports) = (result.clone(), seen.clone());
@@ -125,7 +140,8 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
                 sends: sends.into(),
                 tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
-                is_device,
+                flood: floods.get(port).cloned().unwrap_or_default(),
+                is_device: is_device && !is_shared,
                 closed,
                 seen,
             })?;
@@ -133,7 +149,8 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
         }
         let mut bindings = Bindings::new(hosts, 4, hosts);
         (0..hosts).for_each(|n| {
-            bindings.bind(VppbBinding { vcs: n, vppb: 0, port: n, ld: None }).expect("it is free");
+            let (port, ld) = if is_shared { (0, Some(n as u8)) } else { (n, None) };
+            bindings.bind(VppbBinding { vcs: n, vppb: 0, port, ld }).expect("it is free");
         });
         let mut decoders = BridgeDecoders::default();
         decoders
@@ -154,10 +171,10 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
             stages_cycles,
             queue,
             output_queue: queue,
-            width_bytes: 128,
-            speedup: 1,
+            width_bytes: bench.width_bytes,
+            speedup: bench.speedup,
             allocator: &Separable::OUTPUT_FIRST,
-            arbiter: &RoundRobin::KIND,
+            arbiter: bench.arbiter,
             weights: [1; 12],
         };
         p.module("switch", clock, |bind| {
@@ -184,11 +201,11 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
     (seen, result)
 }
 
-fn read(tag: u16, address: u64) -> Message {
+pub(super) fn read(tag: u16, address: u64) -> Message {
     Message::M2sReq(M2sReq { opcode: M2sReqOpcode::MemRd, address, tag, ..M2sReq::default() })
 }
 
-fn write(tag: u16) -> Message {
+pub(super) fn write(tag: u16) -> Message {
     Message::M2sRwd(M2sRwd { opcode: M2sRwdOpcode::MemWr, tag, ..M2sRwd::default() }, Data::line([1; 64]))
 }
 

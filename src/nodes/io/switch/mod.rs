@@ -3,7 +3,7 @@
 //! Modelled: upstream ports, each the top of a virtual hierarchy ([`hierarchy`]); downstream ports, of which each is bound whole to
 //! one vPPB or to none; a queue for each output, which TLPs leave in the order in which they came, so that nothing passes a posted
 //! request; agents of power management at every port, of which that towards the host answers resets and flushes when those of all
-//! ports of its hierarchy have been answered (`fabric` RST-8). Detail: whole TLPs; a TLP occupies a port for its bytes; a pipeline is a
+//! ports of its hierarchy have been answered, or given up (`fabric` RST-8). Detail: whole TLPs; a TLP occupies a port for its bytes; a pipeline is a
 //! latency. Posted requests of an input wait in the link when the switch holds as many of them as its queue has room for. Requests with
 //! a completion, and completions, are always taken: there are no more of them than requesters have tags. Left out: logical
 //! devices, changes of bindings, AER, containment, what a reset does to the ports; and TLPs of one kind that pass those of another (`fabric` ORD-2).
@@ -268,7 +268,8 @@ impl IoSwitch {
                 let ask = match one {
                     Happened::ResetAnnounced(kind) => PmRequest::ResetPrep(kind),
                     Happened::FlushPhase(phase) => PmRequest::FlushPhase(phase),
-                    Happened::ResetAcknowledged | Happened::FlushAnswered(_) => {
+                    // A port whose device is silent is not waited for: the host gets the answer of the others (our own choice).
+                    Happened::ResetAcknowledged | Happened::FlushAnswered(_) | Happened::GivenUp => {
                         self.due[of] -= 1;
                         self.answer(of);
                         continue;

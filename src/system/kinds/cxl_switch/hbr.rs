@@ -35,7 +35,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "CXL switch with hierarchy based routing for CXL.mem and CXL.cache: hosts share devices and logical devices by bindings; its ports are `usp[n]` towards hosts and `dsp[n]` towards devices",
     fields: HbrCxlSwitch::fields,
     read: component::<HbrCxlSwitch>,
-    external: &["flits"],
+    external: &["flits", "messages"],
     metrics: &[SWITCHED, METRICS],
 };
 

@@ -77,6 +77,7 @@ config! {
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload that its ports pass";
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an input that the switch holds; further ones wait in the link";
         width: u64 = "128 B" [Unit::Bytes] in FieldRange::Int(16, 4096), "bytes that an output moves in a cycle";
+        power_timeout: u64 = "20 us" [Unit::Time] in FieldRange::Int(1_000_000_000, 1 << 50), "time after which a device that has not answered a reset or a phase of a flush is given up, so that the host gets the answer of the others; shorter than the time-out of the host";
     }
 }
 
@@ -197,7 +198,8 @@ impl Component for IoCxlSwitch {
             let is_up = n < self.hosts;
             let (side, ids) = if is_up { (PmSide::Device, [device, host]) } else { (PmSide::Host, [host, device]) };
             let form = mode::form(agreed, ids[0], ids[1]);
-            let agent = PmAgent::new(PmConfig { is_of_switch: true, ..PmConfig::new(side) });
+            let timeout = cycles(site.clock, self.power_timeout).max(1);
+            let agent = PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) });
             let tap = hub.tap(&format!("{}.bridge", port.path), tlps::shows(form));
             ports.push(IoSwitchPort { place, form, agent, link: port.number, tap });
         }

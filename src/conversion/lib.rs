@@ -12,4 +12,5 @@
 pub mod config;
 pub mod message;
 pub mod model;
+pub mod scoreboard;
 pub mod vectors;

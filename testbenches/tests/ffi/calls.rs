@@ -313,7 +313,8 @@ fn bridges_convert_and_are_watched() {
     assert_eq!((&found["rule"], &found["message"]), (&"BRG-INT-02".into(), &1.into()));
     assert_eq!(pass(board, SP_BRIDGE_SENT, &sent), SP_OK);
     let data = "5a".repeat(64);
-    let answer = format!(r#"{{"layout":"cxl256.s2m_drs","fields":{{"opcode":"MemData","meta_field":"NoOp"}},"data":"{data}"}}"#);
+    let answer =
+        format!(r#"{{"layout":"cxl256.s2m_drs","fields":{{"opcode":"MemData","meta_field":"NoOp"}},"data":"{data}"}}"#);
     assert_eq!((pass(model, SP_BRIDGE_ANSWER, &answer), pass(board, SP_BRIDGE_ANSWER, &answer)), (SP_OK, SP_OK));
     let (status, point, response) = next();
     assert_eq!((status, point), (SP_OK, SP_BRIDGE_RESPONSE));

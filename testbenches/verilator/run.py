@@ -112,6 +112,7 @@ def table(program):
         ] + [
             Case(f"ualink/flit_ualink_{d}", part(v.ual_frames, name=f"flit_ualink_{d}")) for d in ("down", "up")
         ], slow_in_icarus=True),  # 0.16 s a flit, Verilator 2 ms
+        Bench("brg_upli_mem", ["brg_upli_mem"], [Case("conversions/ualink_to_cxl_mn", v.bridge_slice)]),
         Bench("ual_crc", ["ual_crc32"], [
             Case(f"ualink/flit_ualink_{d}", part(v.ual_crc, name=f"flit_ualink_{d}")) for d in ("down", "up")
         ]),

@@ -31,10 +31,12 @@ module brg_upli_mem #(
     output logic [103:0]  m2s_header_o,
     output logic [511:0]  m2s_data_o,
     output logic [63:0]   m2s_enables_o,
-    // S2M NDR, or DRS; there is always room.
+    // S2M NDR, or DRS; there is always room. Meta value, load and LD-ID mean nothing here.
     input  logic          s2m_valid_i,
     input  logic          s2m_drs_i,
+    /* verilator lint_off UNUSEDSIGNAL */
     input  logic [39:0]   s2m_header_i,
+    /* verilator lint_on UNUSEDSIGNAL */
     input  logic [511:0]  s2m_data_i,
     // Response of UALink.
     output logic          rsp_valid_o,
@@ -55,7 +57,9 @@ module brg_upli_mem #(
     typedef enum logic [2:0] {IDLE, CONVERTS, SENDS, AWAITS, RESPONDS} state_e;
     state_e state_q;
 
-    logic [127:0]  req_q;
+    /* verilator lint_off UNUSEDSIGNAL */
+    logic [127:0]  req_q;  // fields of the link, metadata and attributes mean nothing here
+    /* verilator lint_on UNUSEDSIGNAL */
     logic [255:0]  enables_q;
     logic [2047:0] data_q;
     logic [3:0]    poison_q;
@@ -90,7 +94,9 @@ module brg_upli_mem #(
 
     // Window (bridge §2), before the form of the request.
     wire        in_window = address >= BASE && address - BASE < SIZE;
-    wire [56:0] out = address - BASE + 57'(OUT);
+    /* verilator lint_off UNUSEDSIGNAL */
+    wire [56:0] out = address - BASE + 57'(OUT);  // the block counts
+    /* verilator lint_on UNUSEDSIGNAL */
     wire        is_legal = (is_read || is_write) && behind <= 10'd256;
 
     // Conversions that are kept: the block, what is done to it, and the lines; direct mapped.
@@ -129,7 +135,8 @@ module brg_upli_mem #(
 
     // The response (ualink §10): a read has all beats, ones if it failed; other channels have none.
     wire       on_read = cmd[5:4] == 2'b00 || cmd == ATOMIC_R;
-    wire [1:0] beats = 2'(touched[0] + touched[1] + touched[2] + touched[3] - 3'd1);
+    wire [1:0] last = behind > 10'd256 ? 2'd3 : 2'((behind - 10'd1) >> 6);
+    wire [1:0] beats = last - address[7:6];
     assign rsp_valid_o = state_q == RESPONDS;
     assign rsp_o = {4'd2, vchan, req_q[113:103], 1'b0, on_read ? beats : 2'd0, 2'd0, status_q, on_read, on_read, OWN,
                     req_q[24:15], 16'd0};

@@ -53,11 +53,11 @@ module brg_upli_mem_tb;
 
     initial begin
         if (!$value$plusargs("count=%d", count)) $fatal(1, "+count is missing");
-        void'($value$plusargs("requests=%s", file));
+        if (!$value$plusargs("requests=%s", file)) $fatal(1, "+requests is missing");
         $readmemh(file, requests, 0, count - 1);
-        void'($value$plusargs("lines=%s", file));
+        if (!$value$plusargs("lines=%s", file)) $fatal(1, "+lines is missing");
         $readmemh(file, lines, 0, 4*count - 1);
-        void'($value$plusargs("responses=%s", file));
+        if (!$value$plusargs("responses=%s", file)) $fatal(1, "+responses is missing");
         $readmemh(file, responses, 0, count - 1);
         repeat (2) @(negedge clk);
         rst_n = 1;

@@ -462,12 +462,14 @@ def little(text):
 
 #: Commands of the slice of a bridge, and names that are refused like codes without one.
 BRIDGE_COMMANDS = re.compile(r"\d+$|Read$|Write$|WriteFull$|Vendor")
+#: What the enables of a request that has none show.
+BRIDGE_ENABLES = int("5a" * 32, 16)
 #: Templates of the slice.
 BRIDGE_TEMPLATES = 16
 
 
-def bridge_slice(vectors):
-    """Cases of one request to the first window by a source with all rights, with their lines; which conversions are kept, follows from the
+def bridge_slice(vectors, every):
+    """One in so many cases of one request to the first window by a source with all rights, with their lines; which conversions are kept, follows from the
     sheet: block, operation, lines that are sent, lines that are written whole."""
     folder = vectors.out / "conversions"
     if not folder.is_dir():
@@ -483,7 +485,7 @@ def bridge_slice(vectors):
         return points.count("request") == 1 and str(request["src"]) not in head["config"]["groups"] \
             and BRIDGE_COMMANDS.match(str(request["cmd"])) and not any(low <= address < high for low, high in other)
 
-    cases = [case for case in cases if is_taken(case)]
+    cases = [case for case in cases if is_taken(case)][::every]
     numbers = iter(field_bits(vectors.program, [event["message"] for case in cases for event in case["events"]]))
     requests, lines, responses, kept = [], [], [], {}
     for case in cases:
@@ -497,8 +499,9 @@ def bridge_slice(vectors):
             tag = message["fields"].get("tag")
             if event["point"] == "request":
                 block = int(str(message["fields"]["address"]), 0) // 256
-                command, whole = message["fields"]["cmd"], (1 << 256) - 1
-                requests.append(data << 388 | poison << 384 | (whole if enables is None else enables) << 128 | bits)
+                command = message["fields"]["cmd"]
+                # A request without enables heeds none.
+                requests.append(data << 388 | poison << 384 | (BRIDGE_ENABLES if enables is None else enables) << 128 | bits)
             elif event["point"] == "sent":
                 rwd = message["layout"].endswith("rwd")
                 mask = (1 << 64) - 1 if enables is None else enables
@@ -519,7 +522,9 @@ def bridge_slice(vectors):
         of_case = [line for _, _, line in open_.values()]
         lines += of_case + [0] * (4 - len(of_case))
     arguments = [
-        f"+requests={vectors.write('brg.requests.hex', requests, 2436)}", f"+lines={vectors.write('brg.lines.hex', lines, 1235)}",
-        f"+responses={vectors.write('brg.responses.hex', responses, 2120)}", f"+count={len(cases)}",
+        f"+requests={vectors.write(f'brg.{every}.requests.hex', requests, 2436)}",
+        f"+lines={vectors.write(f'brg.{every}.lines.hex', lines, 1235)}",
+        f"+responses={vectors.write(f'brg.{every}.responses.hex', responses, 2120)}",
+        f"+count={len(cases)}",
     ]
     return arguments, len(cases)

@@ -68,7 +68,7 @@ class _BridgeHandle(lib.Handle):
 
     def findings(self) -> list[BridgeFinding]:
         """Takes what has been found since the last call."""
-        found = []
+        found: list[BridgeFinding] = []
         while True:
             status, text = lib.fill("sp_bridge_finding", self._handle)
             if status == lib.SP_EMPTY:
@@ -95,7 +95,7 @@ class Bridge(_BridgeHandle):
         return self._made()
 
     def _made(self) -> list[BridgeEvent]:
-        made = []
+        made: list[BridgeEvent] = []
         while True:
             point, port = c_uint32(), c_uint32()
             status, text = lib.fill("sp_bridge_next", self._handle, byref(point), byref(port))

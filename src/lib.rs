@@ -2,7 +2,7 @@
 //!
 //! Each layer is a crate, in the folder of its name under `src/`; this one gives them one name to import. The dependencies
 //! of a layer are the order, lowest first: `scalepool_protocols` (codecs), [`arbiter`], [`kernel`], [`forms`], [`grammar`], [`trace`],
-//! [`link`], [`memory`], [`endpoint`], [`coherence`], [`transactions`], [`inspect`], [`proof`], [`fabric`], [`nodes`], [`bridge`],
+//! [`link`], [`memory`], [`endpoint`], [`coherence`], [`transactions`], [`inspect`], [`proof`], [`fabric`], [`nodes`], [`bridge`], [`conversion`],
 //! [`system`], [`scenario`], [`golden`], [`export`]; above them all stand the command line and the C functions (`scalepool_cli`, `scalepool_capi`).
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -10,6 +10,7 @@
 pub use scalepool_arbiter as arbiter;
 pub use scalepool_bridge as bridge;
 pub use scalepool_coherence as coherence;
+pub use scalepool_conversion as conversion;
 pub use scalepool_endpoint as endpoint;
 pub use scalepool_export as export;
 pub use scalepool_fabric as fabric;

@@ -1,7 +1,7 @@
 //! The C ABI: the codecs and the model for C, C++, SystemVerilog DPI and Python.
 //!
 //! Modelled: nothing of its own. Stateless calls ([`message`], [`check`]), flits as streams ([`stream`], [`parts`]), runs of
-//! scenarios ([`sim`]), ends of links beside RTL ([`link`]) and arbiters ([`arbiter`]). The committed header `testbenches/c/scalepool.h` is
+//! scenarios ([`sim`]), ends of links beside RTL ([`link`]) arbiters ([`arbiter`]) and bridges ([`bridge`]). The committed header `testbenches/c/scalepool.h` is
 //! written from these files; its text on conventions is [`HEADER`]. Functions of the caller run inside calls of their handle
 //! alone ([`link::hook`], [`sim`]).
 //!
@@ -18,6 +18,7 @@
 #![allow(clippy::missing_safety_doc)]
 
 pub mod arbiter;
+pub mod bridge;
 mod call;
 pub mod check;
 pub mod link;

@@ -4,6 +4,7 @@ use super::{Status, explore};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::{Generator, Shell};
 use scalepool_coherence::clocked::coverage::CoverageTable;
+use scalepool_conversion::vectors::ConversionVectors;
 use scalepool_export::{File, plan::Extras};
 use scalepool_link::coverage::Met;
 use scalepool_link::link_coverage::LinkCoverage;
@@ -42,6 +43,9 @@ enum Format {
     Schema(Out),
     /// Bench for a component in RTL: a module with its ports, a top level and a cocotb test; the model is the rest of the system.
     Bench(BenchOf),
+    /// Vectors of the bridge between UALink or NVLink and CXL: all messages at its ports for every command, status and error, one JSON
+    /// object for each case.
+    Conversions(Out),
     /// Verification plan: one CSV table of rules with their tests, coverage points, vector sets and seeds.
     Plan(Out),
     /// Murphi: a protocol as a model for checkers of that family, such as rumur, in the scope of an exploration.
@@ -120,6 +124,15 @@ impl MurphiOf {
         }
         Ok(Status::Good)
     }
+}
+
+/// The vectors of the bridge.
+fn conversions() -> Vec<File> {
+    let file = |vectors: ConversionVectors| File {
+        name: format!("{}.jsonl", vectors.name),
+        text: vectors.text(env!("CARGO_PKG_VERSION")),
+    };
+    scalepool_conversion::vectors::all().into_iter().map(file).collect()
 }
 
 #[derive(Debug, Args)]
@@ -230,6 +243,7 @@ impl Export {
                 (to.out, vec![File { name: "scalepool.schema.json".into(), text }])
             }
             Format::Bench(of) => (of.to.out.clone(), of.files()?),
+            Format::Conversions(to) => (to.out, conversions()),
             Format::Plan(to) => (to.out, scalepool_export::plan::files(&extras(), None)),
             Format::Murphi(of) => return of.run(out),
             Format::Tla(of) => (of.to.out.clone(), of.files()?),

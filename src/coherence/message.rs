@@ -212,8 +212,8 @@ pub const ORDER: [Class; Class::COUNT] = [
 ];
 
 /// Bytes with their enables; a whole line has no trailer.
-fn payload<D: LineContent>(line: &D, enables: u64) -> Data {
-    Data { byte_enables: (enables != WHOLE_LINE).then_some(enables), ..Data::line(line.bytes()) }
+fn payload<D: LineContent>(line: &D, byte_enables: Option<u64>) -> Data {
+    Data { byte_enables, ..Data::line(line.bytes()) }
 }
 
 /// A message as traces show it, whoever its peer is.
@@ -254,13 +254,13 @@ impl<D: LineContent> Msg<D> {
         }
     }
 
-    /// Byte enables with which its data travels: with a partial write and with data of CXL.cache alone; BIConflict has bytes
-    /// without a meaning.
-    fn travelling_enables(&self) -> u64 {
+    /// Byte enables with which its data travels: those of a partial write always (`cxl-256b` §5.1), those of data of CXL.cache if a
+    /// byte is not enabled; BIConflict has bytes without a meaning.
+    fn travelling_enables(&self) -> Option<u64> {
         match self {
-            Msg::D2hData { enables, .. } => *enables,
-            Msg::M2sRwd { opcode: M2sRwdOpcode::MemWrPtl, enables, .. } => *enables,
-            _ => WHOLE_LINE,
+            Msg::D2hData { enables, .. } => (*enables != WHOLE_LINE).then_some(*enables),
+            Msg::M2sRwd { opcode: M2sRwdOpcode::MemWrPtl, enables, .. } => Some(*enables),
+            _ => None,
         }
     }
 

@@ -216,6 +216,18 @@
 // pays the weights of all that requested.
 #define SP_ARBITER_WEIGHTED 3
 
+// A request comes to the bridge.
+#define SP_BRIDGE_REQUEST 0
+
+// What the request was converted to leaves the bridge on its other side, with a tag of the bridge.
+#define SP_BRIDGE_SENT 1
+
+// An answer to that comes to the bridge, or a snoop.
+#define SP_BRIDGE_ANSWER 2
+
+// The response to the request leaves the bridge.
+#define SP_BRIDGE_RESPONSE 3
+
 // Size of a layout.
 typedef struct {
   // Bits of a message, 1 to 128.
@@ -903,6 +915,48 @@ int32_t sp_arbiter_grant(uint64_t arbiter, uint64_t requests, uint32_t used, uin
 
 // Destroys an arbiter; its handle is invalid from then on.
 int32_t sp_arbiter_destroy(uint64_t arbiter);
+
+// Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
+// (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
+// `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
+// `order` (`blocks` or `sources`), `cache`, `templates`; the first line of each file of `scalepool export conversions` has one.
+// With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.
+int32_t sp_bridge_new(const char *config,
+                      size_t config_length,
+                      uint32_t watches,
+                      uint64_t *bridge);
+
+// Gives a message to the bridge. `point` is one of SP_BRIDGE_*; the model takes requests and answers, a scoreboard takes all
+// four, in the order in which they pass. `port` counts the ports or links of that side from 0. `json` is a message as the files
+// of `scalepool export conversions` have them. Returns SP_FULL if the bridge has no entry for a request, which it then has not
+// taken, and SP_FINDING as long as there is a finding to be taken by sp_bridge_finding.
+int32_t sp_bridge_pass(uint64_t bridge,
+                       uint32_t point,
+                       uint32_t port,
+                       const char *json,
+                       size_t json_length);
+
+// Takes the next message that the model has made, with its point, SP_BRIDGE_SENT or SP_BRIDGE_RESPONSE, and its port. Returns
+// SP_EMPTY if there is none; a scoreboard makes none.
+int32_t sp_bridge_next(uint64_t bridge,
+                       uint32_t *point,
+                       uint32_t *port,
+                       char *json,
+                       size_t json_capacity,
+                       size_t *json_length);
+
+// Takes the next finding as a JSON object with `rule`, `message` (its number among those that have passed, from 0), `found` and
+// `expected`. Returns SP_EMPTY if there is none.
+int32_t sp_bridge_finding(uint64_t bridge,
+                          char *json,
+                          size_t json_capacity,
+                          size_t *json_length);
+
+// Ends the run of a scoreboard: what has not left and what is open are findings now. Returns SP_FINDING if there is a finding.
+int32_t sp_bridge_finish(uint64_t bridge);
+
+// Destroys a bridge; its handle is invalid from then on.
+int32_t sp_bridge_destroy(uint64_t bridge);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -720,3 +720,45 @@ int sp_dpi_arbiter_new(unsigned int kind, unsigned int requesters, const svOpenA
     *arbiter = arbiter_out;
     return status;
 }
+
+int sp_dpi_bridge_new(const char *config, unsigned int watches, unsigned long long *bridge)
+{
+    int status;
+    uint64_t bridge_out = 0;
+    status = sp_bridge_new(config, strlen(config), watches, &bridge_out);
+    *bridge = bridge_out;
+    return status;
+}
+
+int sp_dpi_bridge_pass(unsigned long long bridge, unsigned int point, unsigned int port, const char *json)
+{
+    int status;
+    status = sp_bridge_pass(bridge, point, port, json, strlen(json));
+    return status;
+}
+
+int sp_dpi_bridge_next(unsigned long long bridge, unsigned int *point, unsigned int *port, const char **json)
+{
+    int status;
+    uint32_t point_out = 0;
+    uint32_t port_out = 0;
+    static sp_dpi_text json_text;
+    do {
+        status = sp_bridge_next(bridge, &point_out, &port_out, json_text.text, json_text.capacity, &json_text.length);
+    } while (status == SP_ERR_SHORT && sp_dpi_grow(&json_text));
+    *point = point_out;
+    *port = port_out;
+    *json = sp_dpi_end(&json_text, status);
+    return status;
+}
+
+int sp_dpi_bridge_finding(unsigned long long bridge, const char **json)
+{
+    int status;
+    static sp_dpi_text json_text;
+    do {
+        status = sp_bridge_finding(bridge, json_text.text, json_text.capacity, &json_text.length);
+    } while (status == SP_ERR_SHORT && sp_dpi_grow(&json_text));
+    *json = sp_dpi_end(&json_text, status);
+    return status;
+}

@@ -68,6 +68,10 @@ package scalepool_dpi_pkg;
     localparam int SP_ARBITER_ROUND_ROBIN = 1;
     localparam int SP_ARBITER_MATRIX = 2;
     localparam int SP_ARBITER_WEIGHTED = 3;
+    localparam int SP_BRIDGE_REQUEST = 0;
+    localparam int SP_BRIDGE_SENT = 1;
+    localparam int SP_BRIDGE_ANSWER = 2;
+    localparam int SP_BRIDGE_RESPONSE = 3;
 
     // Returns the version of the library, coded as SP_ABI_VERSION. It may be called before sp_open.
     import "DPI-C" function int unsigned sp_version();
@@ -774,5 +778,53 @@ package scalepool_dpi_pkg;
     // Destroys an arbiter; its handle is invalid from then on.
     import "DPI-C" function int sp_arbiter_destroy(
         input longint unsigned arbiter
+    );
+
+    // Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
+    // (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
+    // `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
+    // `order` (`blocks` or `sources`), `cache`, `templates`; the first line of each file of `scalepool export conversions` has one.
+    // With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.
+    import "DPI-C" sp_dpi_bridge_new = function int sp_bridge_new(
+        input string config_json,
+        input int unsigned watches,
+        output longint unsigned bridge
+    );
+
+    // Gives a message to the bridge. `point` is one of SP_BRIDGE_*; the model takes requests and answers, a scoreboard takes all
+    // four, in the order in which they pass. `port` counts the ports or links of that side from 0. `json` is a message as the files
+    // of `scalepool export conversions` have them. Returns SP_FULL if the bridge has no entry for a request, which it then has not
+    // taken, and SP_FINDING as long as there is a finding to be taken by sp_bridge_finding.
+    import "DPI-C" sp_dpi_bridge_pass = function int sp_bridge_pass(
+        input longint unsigned bridge,
+        input int unsigned point,
+        input int unsigned port,
+        input string json
+    );
+
+    // Takes the next message that the model has made, with its point, SP_BRIDGE_SENT or SP_BRIDGE_RESPONSE, and its port. Returns
+    // SP_EMPTY if there is none; a scoreboard makes none.
+    import "DPI-C" sp_dpi_bridge_next = function int sp_bridge_next(
+        input longint unsigned bridge,
+        output int unsigned point,
+        output int unsigned port,
+        output string json
+    );
+
+    // Takes the next finding as a JSON object with `rule`, `message` (its number among those that have passed, from 0), `found` and
+    // `expected`. Returns SP_EMPTY if there is none.
+    import "DPI-C" sp_dpi_bridge_finding = function int sp_bridge_finding(
+        input longint unsigned bridge,
+        output string json
+    );
+
+    // Ends the run of a scoreboard: what has not left and what is open are findings now. Returns SP_FINDING if there is a finding.
+    import "DPI-C" function int sp_bridge_finish(
+        input longint unsigned bridge
+    );
+
+    // Destroys a bridge; its handle is invalid from then on.
+    import "DPI-C" function int sp_bridge_destroy(
+        input longint unsigned bridge
     );
 endpackage

@@ -182,11 +182,12 @@ pub struct InboundConversion {
     pub is_legal: bool,
 }
 
-/// 5.2 with the table of HDM-H of `coherence` 3.2: an opcode, `Meta0` or `NoOp` as MetaField, a SnpType.
+/// 5.2 with the table of HDM-H of `coherence` 3.2: an opcode, `Meta0`, `EMS` or `NoOp` as MetaField, a SnpType.
 pub fn inbound(opcode: &str, field: &str, snoop: &str) -> InboundConversion {
     let fields: &[&str] = match opcode {
-        // The field of MemSpecRd is reserved.
-        "MemRd" | "MemInv" | "MemInvNT" | "MemSpecRd" => &["Meta0", "NoOp"],
+        "MemRd" | "MemInv" | "MemInvNT" => &["Meta0", "NoOp"],
+        // Its field is reserved.
+        "MemSpecRd" => &["Meta0", "EMS", "NoOp"],
         "MemWr" | "MemWrPtl" => &["Meta0"],
         "MemRdData" | "MemRdFill" => &["NoOp"],
         _ => &[],

@@ -68,6 +68,11 @@ models() {
     .venv/bin/python3 -B testbenches/models/tla_syntax.py --program "$target/debug/scalepool"
 }
 
+# Vectors of the bridge's conversions, against its tables, which another hand has spelled from the sheet.
+bridge() {
+    python3 -B testbenches/bridge/compare.py --program "$target/debug/scalepool"
+}
+
 oracle() {
     if [ -z "${ORACLE+set}" ]; then
         echo 'oracle: not run'
@@ -91,5 +96,6 @@ step cost python3 -B testbenches/setup/flit_cost.py --program "$target/debug/sca
 step pcie pcie
 step litmus litmus
 step models models
+step bridge bridge
 step oracle oracle
 join

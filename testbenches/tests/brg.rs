@@ -17,6 +17,7 @@ mod lines;
 mod nvlink;
 mod order;
 mod path_latency;
+mod scoreboard;
 mod snoops;
 mod supercluster;
 mod systems;

@@ -69,6 +69,7 @@ class Bench:
     classes: bool = False  # with the classes of scalepool_pkg
     fast: bool = False  # it runs for longer than a compiler that optimises
     slow_in_icarus: bool = False  # of its cases Icarus runs the first alone, all of them with --full
+    slow_to_build: bool = False  # its build in Verilator takes longer than all that Icarus runs: with --full alone
 
 
 def table(program):
@@ -113,6 +114,9 @@ def table(program):
         ] + [
             Case(f"ualink/flit_ualink_{d}", part(v.ual_frames, name=f"flit_ualink_{d}")) for d in ("down", "up")
         ], slow_in_icarus=True),  # 0.16 s a flit, Verilator 2 ms
+        Bench("brg_upli_mem", ["brg_upli_mem"], [
+            Case(f"conversions, one in {every}", part(v.bridge_slice, every=every)) for every in (3, 1)
+        ], slow_in_icarus=True, slow_to_build=True),
         Bench("ual_crc", ["ual_crc32"], [
             Case(f"ualink/flit_ualink_{d}", part(v.ual_crc, name=f"flit_ualink_{d}")) for d in ("down", "up")
         ]),
@@ -286,7 +290,8 @@ def main():
     library = pathlib.Path(os.environ.get("SCALEPOOL_LIB") or program.parent / "libscalepool.so").resolve()
     if options.build_only:
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            built = list(pool.map(lambda bench: build(bench, "verilator", RTL, library), table(program)))
+            benches = [bench for bench in table(program) if options.full or not bench.slow_to_build]
+            built = list(pool.map(lambda bench: build(bench, "verilator", RTL, library), benches))
         print(f"{len(built)} benches, {time.monotonic() - begin:.0f} s")
         return 0
     if not program.is_file() or not library.is_file():
@@ -335,7 +340,10 @@ def main():
                     return device, name, simulator, f"{bench.name}_tb", why
         return device, name, simulator, None, "survives"
 
-    jobs = [(b, s) for s in reversed(SIMULATORS) for b in benches if s == "verilator" or not b.dpi]
+    def is_run(bench, simulator):
+        return not bench.dpi if simulator == "icarus" else options.full or not bench.slow_to_build
+
+    jobs = [(b, s) for s in reversed(SIMULATORS) for b in benches if is_run(b, s)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = [row for rows in pool.map(on_rtl, jobs) for row in rows]
     print(f"{'device':<44} {'simulator':<10} {'vectors':<34} {'count':>8} {'s':>5}  verdict")

@@ -468,3 +468,84 @@ def no_rule_is_broken(folder, program, protocol):
         if record["violations"]:
             return f"the program says of flit {record['index']}: {record['violations'][0]}"
     return None if answer else "the program answers nothing"
+
+
+def field_bits(program, messages):
+    """Each message of these JSON forms as a number, by `scalepool encode`."""
+    lines = "".join(json.dumps({"layout": m["layout"], "fields": m["fields"]}) + "\n" for m in messages)
+    result = subprocess.run([program, "encode", "--jsonl"], input=lines, check=True, stdout=subprocess.PIPE, text=True)
+    return [int.from_bytes(bytes.fromhex(json.loads(line)["hex"]), "little") for line in result.stdout.splitlines()]
+
+
+def little(text):
+    return int.from_bytes(bytes.fromhex(text), "little")
+
+
+#: Commands of the slice of a bridge, and names that are refused like codes without one.
+BRIDGE_COMMANDS = re.compile(r"\d+$|Read$|Write$|WriteFull$|Vendor")
+#: What the enables of a request that has none show.
+BRIDGE_ENABLES = int("5a" * 32, 16)
+#: Templates of the slice.
+BRIDGE_TEMPLATES = 16
+
+
+def bridge_slice(vectors, every):
+    """One in so many cases of one request to the first window by a source with all rights, with their lines; which conversions are kept, follows from the
+    sheet: block, operation, lines that are sent, lines that are written whole."""
+    folder = vectors.out / "conversions"
+    if not folder.is_dir():
+        subprocess.run([vectors.program, "export", "conversions", "--out", str(folder)], check=True, stdout=subprocess.DEVNULL)
+    with open(folder / "ualink_to_cxl_mn.jsonl", encoding="ascii") as lines:
+        head, *cases = map(json.loads, lines)
+    other = [(w["base"], w["base"] + w["size"]) for w in head["config"]["windows"][1:]]
+
+    def is_taken(case):
+        points = [event["point"] for event in case["events"]]
+        request = case["events"][0]["message"]["fields"]
+        address = int(str(request["address"]), 0)
+        return points.count("request") == 1 and str(request["src"]) not in head["config"]["groups"] \
+            and BRIDGE_COMMANDS.match(str(request["cmd"])) and not any(low <= address < high for low, high in other)
+
+    cases = [case for case in cases if is_taken(case)][::every]
+    numbers = iter(field_bits(vectors.program, [event["message"] for case in cases for event in case["events"]]))
+    requests, lines, responses, kept = [], [], [], {}
+    for case in cases:
+        open_ = {}
+        for event in case["events"]:
+            message, bits = event["message"], next(numbers)
+            data = sum(little(beat) << 512 * n for n, beat in enumerate(message["data"])) \
+                if isinstance(message.get("data"), list) else little(message.get("data", ""))
+            enables = little(message["enables"]) if "enables" in message else None
+            poison = sum(1 << n for n in message.get("poison", []))
+            tag = message["fields"].get("tag")
+            if event["point"] == "request":
+                block = int(str(message["fields"]["address"]), 0) // 256
+                command = message["fields"]["cmd"]
+                # A request without enables heeds none.
+                requests.append(data << 388 | poison << 384 | (BRIDGE_ENABLES if enables is None else enables) << 128 | bits)
+            elif event["point"] == "sent":
+                rwd = message["layout"].endswith("rwd")
+                mask = (1 << 64) - 1 if enables is None else enables
+                open_[tag] = [int(str(message["fields"]["address"]), 0) // 64 % 4, mask,
+                              data << 169 | mask << 105 | rwd << 104 | bits]
+            elif event["point"] == "answer":
+                drs = message["layout"].endswith("drs")
+                open_[tag][2] |= 1 << 1234 | data << 722 | drs << 721 | bits << 681
+            else:
+                place, key = block % BRIDGE_TEMPLATES, None
+                if open_:
+                    full = 0 if command == "Read" else sum((mask == (1 << 64) - 1) << n for n, mask, _ in open_.values())
+                    key = (block, command == "Read", sum(1 << n for n, _, _ in open_.values()), full)
+                hit = key is not None and kept.get(place) == key
+                if key is not None:
+                    kept[place] = key
+                responses.append(hit << 2119 | len(open_) << 2116 | data << 68 | poison << 64 | bits)
+        of_case = [line for _, _, line in open_.values()]
+        lines += of_case + [0] * (4 - len(of_case))
+    arguments = [
+        f"+requests={vectors.write(f'brg.{every}.requests.hex', requests, 2436)}",
+        f"+lines={vectors.write(f'brg.{every}.lines.hex', lines, 1235)}",
+        f"+responses={vectors.write(f'brg.{every}.responses.hex', responses, 2120)}",
+        f"+count={len(cases)}",
+    ]
+    return arguments, len(cases)

@@ -611,7 +611,12 @@ fn hdm_h(row: &'static HdmHRow, field: MetaField, snp: SnpType) -> Result<&'stat
     if snp != SnpType::NoOp {
         return Err(row.rule);
     }
-    let field_fits = if field == MetaField::NoOp { row.noop } else { row.meta0 };
+    let field_fits = match field {
+        MetaField::NoOp => row.noop,
+        MetaField::Meta0State => row.meta0,
+        // Memory of HDM-H has no extended metadata.
+        _ => false,
+    };
     // MemSpecRd has no meta field of its own: the field is reserved, 0 on the wire.
     if field_fits || row.req.contains(&M2sReqOpcode::MemSpecRd) { Ok(row) } else { Err(row.rule) }
 }

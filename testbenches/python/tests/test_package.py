@@ -16,7 +16,7 @@ import unittest
 
 import cocotbext.scalepool as sp
 from cocotbext.scalepool import (
-    _library, agents, arbiter, bus, check, cxl_mem, errors, flit, hooks, lines, message, model, monitor, nvlink, partner, stepped, ualink,
+    _library, agents, arbiter, bridge, bus, check, cxl_mem, errors, flit, hooks, lines, message, model, monitor, nvlink, partner, stepped, ualink,
     verbs
 )
 
@@ -681,7 +681,7 @@ class Errors(unittest.TestCase):
 
 class Documentation(unittest.TestCase):
     def test_examples_in_the_docs_are_true(self):
-        for module in (message, check, arbiter, flit, model, hooks, cxl_mem, nvlink, ualink, stepped):
+        for module in (message, check, arbiter, bridge, flit, model, hooks, cxl_mem, nvlink, ualink, stepped):
             found = doctest.testmod(module)
             self.assertEqual(found.failed, 0, module.__name__)
             self.assertGreater(found.attempted, 0, module.__name__)
@@ -697,7 +697,7 @@ class Documentation(unittest.TestCase):
 
     def test_everything_public_is_documented_and_typed(self):
         missing = []
-        for module in (message, check, arbiter, flit, model, hooks, cxl_mem, nvlink, ualink, verbs, lines, stepped, agents, bus, monitor, partner,
+        for module in (message, check, arbiter, bridge, flit, model, hooks, cxl_mem, nvlink, ualink, verbs, lines, stepped, agents, bus, monitor, partner,
                        errors):
             missing += [module.__name__] if not module.__doc__ else []
             for name, thing in vars(module).items():

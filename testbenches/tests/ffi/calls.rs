@@ -1,6 +1,7 @@
 //! Every function does what the header says: answers, statuses, lengths, texts.
 
 use scalepool_capi::arbiter::*;
+use scalepool_capi::bridge::*;
 use scalepool_capi::check::*;
 use scalepool_capi::message::*;
 use scalepool_capi::status::*;
@@ -277,4 +278,52 @@ fn arbiters_grant_what_the_model_does() {
     let mut arbiter = 0;
     assert_eq!(unsafe { sp_arbiter_new(3, 1, [65536].as_ptr(), 1, &mut arbiter) }, SP_ERR_RANGE);
     assert_eq!(unsafe { sp_arbiter_new(3, 1, std::ptr::null(), 1, &mut arbiter) }, SP_ERR_NULL);
+}
+
+/// The model converts a read, a scoreboard knows its messages, and one that says something else is found.
+#[test]
+fn bridges_convert_and_are_watched() {
+    open();
+    let config = r#"{"protocol":"ualink","direction":"outbound","windows":[
+        {"class":"MN","base":0,"size":2097152,"out_base":"0x100000000"}]}"#;
+    let new = |watches| {
+        let mut bridge = 0;
+        (unsafe { sp_bridge_new(start(config), config.len(), watches, &mut bridge) }, bridge)
+    };
+    let ((model_made, model), (board_made, board)) = (new(0), new(1));
+    assert_eq!((model_made, board_made, new(2).0), (SP_OK, SP_OK, SP_ERR_RANGE));
+    let pass = |bridge, point, text: &str| unsafe { sp_bridge_pass(bridge, point, 0, start(text), text.len()) };
+    let next = || {
+        let (mut point, mut port) = (9, 9);
+        let (status, text) = text_of(|t, c, l| unsafe { sp_bridge_next(model, &mut point, &mut port, t, c, l) });
+        (status, point, text)
+    };
+    let request = r#"{"layout":"ualink.tl_req","fields":{"cmd":"Read","address":"0x40","len":15,"tag":5}}"#;
+    assert_eq!((pass(model, SP_BRIDGE_REQUEST, request), pass(board, SP_BRIDGE_REQUEST, request)), (SP_OK, SP_OK));
+    let (status, point, sent) = next();
+    assert_eq!((status, point), (SP_OK, SP_BRIDGE_SENT));
+    assert!(sent.contains(r#""opcode":"MemRd""#) && sent.contains("4294967360"), "{sent}");
+    assert_eq!(next().0, SP_EMPTY);
+    let other = sent.replace("4294967360", "4294967424");
+    assert_eq!(pass(board, SP_BRIDGE_SENT, &other), SP_FINDING);
+    let finding = || text_of(|t, c, l| unsafe { sp_bridge_finding(board, t, c, l) });
+    let (status, found) = finding();
+    assert_eq!((status, finding().0), (SP_OK, SP_EMPTY));
+    let found: Value = serde_json::from_str(&found).expect("JSON");
+    assert_eq!((&found["rule"], &found["message"]), (&"BRG-INT-02".into(), &1.into()));
+    assert_eq!(pass(board, SP_BRIDGE_SENT, &sent), SP_OK);
+    let data = "5a".repeat(64);
+    let answer =
+        format!(r#"{{"layout":"cxl256.s2m_drs","fields":{{"opcode":"MemData","meta_field":"NoOp"}},"data":"{data}"}}"#);
+    assert_eq!((pass(model, SP_BRIDGE_ANSWER, &answer), pass(board, SP_BRIDGE_ANSWER, &answer)), (SP_OK, SP_OK));
+    let (status, point, response) = next();
+    assert_eq!((status, point), (SP_OK, SP_BRIDGE_RESPONSE));
+    assert!(response.contains(&data), "{response}");
+    assert_eq!(sp_bridge_finish(board), SP_FINDING, "the response has not left");
+    assert_eq!(pass(model, SP_BRIDGE_SENT, &sent), SP_ERR_RANGE, "the model makes it");
+    assert_eq!(pass(model, 4, &sent), SP_ERR_RANGE);
+    assert_eq!(pass(model, SP_BRIDGE_REQUEST, &answer), SP_ERR_INPUT, "it comes from the other side");
+    assert_eq!(pass(model, SP_BRIDGE_REQUEST, "{}"), SP_ERR_INPUT);
+    assert_eq!((sp_bridge_destroy(model), sp_bridge_destroy(model)), (SP_OK, SP_ERR_HANDLE));
+    assert_eq!((sp_arbiter_destroy(board), sp_bridge_destroy(board)), (SP_ERR_HANDLE, SP_OK));
 }

@@ -4,6 +4,7 @@
 
 use crate::calls::{last_error, open};
 use scalepool_capi::arbiter::*;
+use scalepool_capi::bridge::*;
 use scalepool_capi::check::*;
 use scalepool_capi::link::hook::*;
 use scalepool_capi::link::typed::*;
@@ -26,6 +27,8 @@ const GUARD: u8 = 0xa5;
 
 /// Words of which texts are made.
 const WORDS: &[&str] = &[
+    r#"{"protocol":"nvlink","direction":"inbound","windows":[]}"#,
+    r#"{"layout":"cxl256.m2s_req","fields":{"opcode":"MemRd"}}"#,
     "cxl-68b",
     "cxl-256b",
     "cxl-256b-lopt",
@@ -333,7 +336,14 @@ impl Rough {
                     let at = self.input(4 * weights + 3).next_multiple_of(4);
                     self.made(|to| sp_arbiter_new(number as u32, requesters, at as *const u32, weights, to))
                 }
-                69 | 70 => sp_arbiter_grant(handle, number, small % 3, place as *mut u64),
+                69 => sp_arbiter_grant(handle, number, small % 3, place as *mut u64),
+                70 => match self.below(6) {
+                    0 | 1 => self.made(|to| sp_bridge_new(text, length, small % 3, to)),
+                    2 => sp_bridge_pass(handle, small % 5, small % 3, other, other_length),
+                    3 => sp_bridge_next(handle, place as *mut u32, place as *mut u32, t, c, l),
+                    4 => sp_bridge_finding(handle, t, c, l),
+                    _ => sp_bridge_finish(handle),
+                },
                 71 if self.rarely() => sp_arbiter_destroy(handle),
                 72..=74 => {
                     // Mostly lengths that some message has.
@@ -392,7 +402,7 @@ impl Rough {
         }
         if self.handles.len() > 24 {
             let oldest = self.handles.remove(1);
-            for destroy in [sp_stream_destroy, sp_sim_destroy, sp_link_destroy, sp_arbiter_destroy] {
+            for destroy in [sp_stream_destroy, sp_sim_destroy, sp_link_destroy, sp_arbiter_destroy, sp_bridge_destroy] {
                 destroy(oldest);
             }
         }

@@ -31,6 +31,7 @@ import importlib.metadata
 from . import flit, hooks
 from .agents import FlitSink, FlitSource, bit_flips, random_pauses
 from .arbiter import Arbiter, ArbiterKind
+from .bridge import Bridge, BridgeEvent, BridgeFinding, BridgePoint, BridgeScoreboard
 from .bus import FlitBus
 from .check import Crc, Fec, crc, crc_many, fec_correct, fec_encode
 from .cxl_cache import CxlCacheDevice
@@ -108,6 +109,11 @@ __all__ = [
     "Arbiter",
     "ArbiterKind",
     "AxiStreamBus",
+    "Bridge",
+    "BridgeEvent",
+    "BridgeFinding",
+    "BridgePoint",
+    "BridgeScoreboard",
     "BusyError",
     "ComparisonError",
     "Crc",

@@ -1,0 +1,232 @@
+//! The bridge between UALink or NVLink and CXL: a reference model, and a scoreboard for a bridge in RTL.
+//!
+//! Modelled: nothing of its own; [`scalepool::conversion`] converts and judges. Left out: time, credits and flits: messages pass when
+//! they are given in.
+//!
+//! A walk: a request is passed to the model, and `sp_bridge_next` gives what it sends; the answer of memory is passed, and
+//! `sp_bridge_next` gives the response. A scoreboard gets all four, and `sp_bridge_finding` tells what the bridge did otherwise.
+
+use super::call::{Caller, call};
+use super::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_FINDING, SP_FULL, SP_OK};
+use super::table::ObjectTable;
+use scalepool::conversion::config::ReferenceConfig;
+use scalepool::conversion::message::BridgeMessage;
+use scalepool::conversion::model::{BridgeEvent, BridgePoint, ReferenceBridge, ReferenceError};
+use scalepool::conversion::scoreboard::{BridgeScoreboard, ScoreboardFinding};
+use scalepool::forms::{FormError, parse};
+use std::collections::VecDeque;
+use std::ffi::c_char;
+
+/// A request comes to the bridge.
+pub const SP_BRIDGE_REQUEST: u32 = 0;
+/// What the request was converted to leaves the bridge on its other side, with a tag of the bridge.
+pub const SP_BRIDGE_SENT: u32 = 1;
+/// An answer to that comes to the bridge, or a snoop.
+pub const SP_BRIDGE_ANSWER: u32 = 2;
+/// The response to the request leaves the bridge.
+pub const SP_BRIDGE_RESPONSE: u32 = 3;
+
+/// A bridge of a caller.
+enum Role {
+    /// It converts.
+    Reference {
+        bridge: Box<ReferenceBridge>,
+        /// What it has made and nobody has taken.
+        made: VecDeque<BridgeEvent>,
+        findings: VecDeque<ScoreboardFinding>,
+        passed: u64,
+    },
+    /// It judges.
+    Watch(Box<BridgeScoreboard>),
+}
+
+static BRIDGES: ObjectTable<Role> = ObjectTable::new(5, "bridge");
+
+fn wrong(error: FormError) -> Failure {
+    Failure::new(SP_ERR_INPUT, error.to_string())
+}
+
+fn refused(error: ReferenceError) -> Failure {
+    let status = if error == ReferenceError::Full { SP_FULL } else { SP_ERR_INPUT };
+    Failure::new(status, error.to_string())
+}
+
+impl Role {
+    fn finding(&self) -> Option<&ScoreboardFinding> {
+        match self {
+            Role::Reference { findings, .. } => findings.front(),
+            Role::Watch(scoreboard) => scoreboard.finding(),
+        }
+    }
+
+    fn drop_finding(&mut self) {
+        match self {
+            Role::Reference { findings, .. } => {
+                findings.pop_front();
+            }
+            Role::Watch(scoreboard) => scoreboard.drop_finding(),
+        }
+    }
+
+    /// Whether there is something to tell.
+    fn verdict(&self) -> Result<i32, Failure> {
+        match self.finding() {
+            Some(first) => Err(Failure::new(SP_FINDING, format!("{}: found {}", first.rule, first.found))),
+            None => Ok(SP_OK),
+        }
+    }
+
+    fn pass(&mut self, event: &BridgeEvent) -> Result<i32, Failure> {
+        match self {
+            Role::Watch(scoreboard) => scoreboard.pass(event).map_err(refused)?,
+            Role::Reference { bridge, made, findings, passed } => {
+                let followed = match event.point {
+                    BridgePoint::Request => bridge.request(event.port, &event.message),
+                    BridgePoint::Answer => bridge.answer(event.port, &event.message),
+                    _ => {
+                        let found = event.point.name();
+                        let expected = "SP_BRIDGE_REQUEST or SP_BRIDGE_ANSWER: the model makes the others";
+                        return Err(Failure::range("point", found, expected));
+                    }
+                };
+                made.extend(followed.map_err(refused)?);
+                findings.extend(bridge.take_findings().into_iter().map(|finding| ScoreboardFinding {
+                    rule: finding.rule,
+                    message: *passed,
+                    found: finding.found,
+                    expected: finding.expected.to_owned(),
+                }));
+                *passed += 1;
+            }
+        }
+        self.verdict()
+    }
+}
+
+/// Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
+/// (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
+/// `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
+/// `order` (`blocks` or `sources`), `cache`, `templates`; the first line of each file of `scalepool export conversions` has one.
+/// With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_bridge_new(
+    config: *const c_char,
+    config_length: usize,
+    watches: u32,
+    bridge: *mut u64,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let bridge = caller.place("bridge", bridge)?;
+        let config = parse(&caller.text("config", config, config_length)?).map_err(wrong)?;
+        let config = ReferenceConfig::from_json(&config).map_err(wrong)?;
+        let role = match watches {
+            0 => Role::Reference {
+                bridge: Box::new(ReferenceBridge::new(config)),
+                made: VecDeque::new(),
+                findings: VecDeque::new(),
+                passed: 0,
+            },
+            1 => Role::Watch(Box::new(BridgeScoreboard::new(config))),
+            _ => return Err(Failure::range("watches", watches, "0 or 1")),
+        };
+        bridge.set(BRIDGES.insert(role)?);
+        Ok(SP_OK)
+    })
+}
+
+/// Gives a message to the bridge. `point` is one of SP_BRIDGE_*; the model takes requests and answers, a scoreboard takes all
+/// four, in the order in which they pass. `port` counts the ports or links of that side from 0. `json` is a message as the files
+/// of `scalepool export conversions` have them. Returns SP_FULL if the bridge has no entry for a request, which it then has not
+/// taken, and SP_FINDING as long as there is a finding to be taken by sp_bridge_finding.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_bridge_pass(
+    bridge: u64,
+    point: u32,
+    port: u32,
+    json: *const c_char,
+    json_length: usize,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let point = BridgePoint::ALL.get(point as usize);
+        let point = *point.ok_or_else(|| Failure::range("point", "another number", "one of SP_BRIDGE_*, 0 to 3"))?;
+        let form = parse(&caller.text("json", json, json_length)?).map_err(wrong)?;
+        let message = BridgeMessage::from_json(&form).map_err(wrong)?;
+        BRIDGES.with(bridge, |role| role.pass(&BridgeEvent { point, port: port as usize, message }))
+    })
+}
+
+/// Takes the next message that the model has made, with its point, SP_BRIDGE_SENT or SP_BRIDGE_RESPONSE, and its port. Returns
+/// SP_EMPTY if there is none; a scoreboard makes none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_bridge_next(
+    bridge: u64,
+    point: *mut u32,
+    port: *mut u32,
+    json: *mut c_char,
+    json_capacity: usize,
+    json_length: *mut usize,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let (point, port) = (caller.place("point", point)?, caller.place("port", port)?);
+        let json = caller.buffer("json", json, json_capacity, json_length)?;
+        BRIDGES.with(bridge, |role| {
+            let empty = || Failure::new(SP_EMPTY, "bridge: no message has been made");
+            let Role::Reference { made, .. } = role else { return Err(empty()) };
+            let event = made.front().ok_or_else(empty)?;
+            let status = json.fill_text(&event.message.to_json().to_string())?;
+            point.set(event.point as u32);
+            port.set(event.port as u32);
+            made.pop_front();
+            Ok(status)
+        })
+    })
+}
+
+/// Takes the next finding as a JSON object with `rule`, `message` (its number among those that have passed, from 0), `found` and
+/// `expected`. Returns SP_EMPTY if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_bridge_finding(
+    bridge: u64,
+    json: *mut c_char,
+    json_capacity: usize,
+    json_length: *mut usize,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let json = caller.buffer("json", json, json_capacity, json_length)?;
+        BRIDGES.with(bridge, |role| {
+            let Some(finding) = role.finding() else {
+                return Err(Failure::new(SP_EMPTY, "bridge: nothing has been found"));
+            };
+            let status = json.fill_text(&finding.to_json().to_string())?;
+            role.drop_finding();
+            Ok(status)
+        })
+    })
+}
+
+/// Ends the run of a scoreboard: what has not left and what is open are findings now. Returns SP_FINDING if there is a finding.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_bridge_finish(bridge: u64) -> i32 {
+    call(|| {
+        BRIDGES.with(bridge, |role| {
+            if let Role::Watch(scoreboard) = role {
+                scoreboard.finish();
+            }
+            role.verdict()
+        })
+    })
+}
+
+/// Destroys a bridge; its handle is invalid from then on.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_bridge_destroy(bridge: u64) -> i32 {
+    call(|| BRIDGES.remove(bridge).map(|()| SP_OK))
+}

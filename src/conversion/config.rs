@@ -1,0 +1,262 @@
+//! How a reference model of a bridge is built: its JSON form.
+//!
+//! Modelled: one half of a bridge with one protocol of accelerators, its windows and rights, its table, order and caches. Left out:
+//! latencies, which the model does not have. A walk: `{"protocol":"ualink","direction":"outbound","windows":[{"class":"MC","base":"0x10000000",
+//! "size":"0x1000000","out_base":"0x400000000"}]}` is a bridge with one window of coherent memory and all else as in the sheet.
+
+use scalepool_bridge::cache::data::DataCache;
+use scalepool_bridge::cache::templates::TemplateConfig;
+use scalepool_bridge::cache::{DataCacheConfig, StorePolicy, policy::EvictionPolicy};
+use scalepool_bridge::inbound::InboundConfig;
+use scalepool_bridge::inbound::table::MOST_INBOUND;
+use scalepool_bridge::outbound::OutboundConfig;
+use scalepool_bridge::outbound::order::BridgeOrder;
+use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
+use scalepool_bridge::window::{
+    AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WINDOW_WAYS, WindowClass, WindowLimits,
+};
+use scalepool_forms::{FormError, Object, number, object, shown, text};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Entries of the table of outbound transactions (`bridge` §7).
+const OUTBOUND_ENTRIES: u64 = 512;
+/// Entries of the table of inbound transactions (`bridge` §7).
+const INBOUND_ENTRIES: u64 = 1024;
+/// Buffers of 64 bytes for what is written (`bridge` §7).
+const WRITE_BUFFERS: u64 = 1024;
+/// Fewest of them: a write of a block.
+const FEWEST_BUFFERS: u64 = 4;
+/// Most of them: a thousand times the sheet's.
+const MOST_BUFFERS: u64 = 1 << 20;
+/// Ports or accelerators among which windows are dealt, as far as a model is told of them.
+const TARGETS: usize = 1 << 10;
+/// Blocks of a row behind which a stream is not kept, at most.
+const MOST_STREAM_BLOCKS: u64 = 1 << 16;
+
+/// The protocol of accelerators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AcceleratorProtocol {
+    /// UALink.
+    Ualink,
+    /// NVLink, model profile NVL-M1.
+    Nvlink,
+}
+
+impl AcceleratorProtocol {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            AcceleratorProtocol::Ualink => "ualink",
+            AcceleratorProtocol::Nvlink => "nvlink",
+        }
+    }
+}
+
+/// One half of a bridge.
+#[derive(Debug, Clone)]
+pub enum BridgeHalf {
+    /// From accelerators to CXL.
+    Outbound(Box<OutboundConfig>),
+    /// From CXL to accelerators.
+    Inbound(InboundConfig),
+}
+
+/// How a reference model is built.
+#[derive(Debug, Clone)]
+pub struct ReferenceConfig {
+    /// What accelerators speak.
+    pub protocol: AcceleratorProtocol,
+    /// Number of the bridge among them.
+    pub own: u16,
+    /// Which half it is.
+    pub half: BridgeHalf,
+}
+
+/// Keys of every configuration.
+const KEYS: [&str; 10] =
+    ["protocol", "direction", "own", "windows", "groups", "entries", "write_buffers", "order", "cache", "templates"];
+
+impl ReferenceConfig {
+    /// Reads its JSON form.
+    ///
+    /// # Errors
+    /// A key that is not known, a value out of range, windows that cannot be, with the place.
+    pub fn from_json(form: &Value) -> Result<ReferenceConfig, FormError> {
+        let form = object(form, "bridge", &KEYS)?;
+        let protocols = [("ualink", AcceleratorProtocol::Ualink), ("nvlink", AcceleratorProtocol::Nvlink)];
+        let protocol = one_of(form, "protocol", &protocols, None)?;
+        let sources = match protocol {
+            AcceleratorProtocol::Ualink => WindowLimits::OUTBOUND.sources,
+            AcceleratorProtocol::Nvlink => WindowLimits::OUTBOUND_NVLINK.sources,
+        };
+        let own = count(form, "own", 0..=u64::from(sources) - 1, 0)? as u16;
+        let is_inbound = one_of(form, "direction", &[("outbound", false), ("inbound", true)], None)?;
+        let half = if is_inbound { inbound(form, protocol)? } else { outbound(form, protocol)? };
+        Ok(ReferenceConfig { protocol, own, half })
+    }
+}
+
+fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, FormError> {
+    let limits = match protocol {
+        AcceleratorProtocol::Ualink => WindowLimits::OUTBOUND,
+        AcceleratorProtocol::Nvlink => WindowLimits::OUTBOUND_NVLINK,
+    };
+    let windows = windows(form, &[("MC", WindowClass::Mc), ("MN", WindowClass::Mn)], limits)?;
+    let entries = count(form, "entries", FEWEST_ENTRIES as u64..=MOST_ENTRIES as u64, OUTBOUND_ENTRIES)?;
+    let write_buffers = count(form, "write_buffers", FEWEST_BUFFERS..=MOST_BUFFERS, WRITE_BUFFERS)?;
+    let orders = [("blocks", BridgeOrder::Blocks), ("sources", BridgeOrder::Sources)];
+    let order = one_of(form, "order", &orders, Some(BridgeOrder::Blocks))?;
+    let data = form.get("cache").map(cache).transpose()?;
+    let templates = form.get("templates").map(templates).transpose()?;
+    Ok(BridgeHalf::Outbound(Box::new(OutboundConfig {
+        windows,
+        entries: entries as usize,
+        write_buffers: write_buffers as usize,
+        order,
+        data,
+        templates,
+        control: None,
+    })))
+}
+
+fn inbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, FormError> {
+    if let Some(key) = ["write_buffers", "order", "cache", "templates"].into_iter().find(|key| form.contains_key(*key))
+    {
+        return Err(FormError::new("bridge", format!("key `{key}`"), "a key of an inbound bridge"));
+    }
+    let limits = match protocol {
+        AcceleratorProtocol::Ualink => WindowLimits::INBOUND_UALINK,
+        AcceleratorProtocol::Nvlink => WindowLimits::INBOUND_NVLINK,
+    };
+    let windows = windows(form, &[("NH", InboundClass::Nh)], limits)?;
+    let entries = count(form, "entries", 1..=MOST_INBOUND as u64, INBOUND_ENTRIES)? as usize;
+    Ok(BridgeHalf::Inbound(InboundConfig { windows, decoders: Vec::new(), entries }))
+}
+
+/// The number of a key in a range.
+fn count(form: &Object, key: &str, range: std::ops::RangeInclusive<u64>, default: u64) -> Result<u64, FormError> {
+    let Some(value) = form.get(key) else { return Ok(default) };
+    let found = number::from_json(value, key)?;
+    let within = u64::try_from(found).ok().filter(|found| range.contains(found));
+    within.ok_or_else(|| FormError::new(key, found.to_string(), format!("{} to {}", range.start(), range.end())))
+}
+
+/// A number of 64 bits that has to be there.
+fn address(form: &Object, key: &str) -> Result<u64, FormError> {
+    let value = form.get(key).ok_or_else(|| FormError::new(key, "no such key", "a number of 64 bits"))?;
+    let found = number::from_json(value, key)?;
+    u64::try_from(found).map_err(|_| FormError::new(key, format!("{found:#x}"), "a number of 64 bits"))
+}
+
+/// The value of a name.
+fn one_of<T: Copy>(form: &Object, key: &str, names: &[(&str, T)], default: Option<T>) -> Result<T, FormError> {
+    let expected = || format!("one of: {}", names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "));
+    let Some(value) = form.get(key) else {
+        return default.ok_or_else(|| FormError::new(key, "no such key", expected()));
+    };
+    let found = text(value, key, &expected())?;
+    let row = names.iter().find(|(name, _)| *name == found);
+    row.map(|(_, value)| *value).ok_or_else(|| FormError::new(key, format!("`{found}`"), expected()))
+}
+
+fn windows<C: Copy>(form: &Object, classes: &[(&str, C)], limits: WindowLimits) -> Result<BridgeWindows<C>, FormError> {
+    let expected = "a list of windows";
+    let listed = form.get("windows").ok_or_else(|| FormError::new("windows", "no such key", expected))?;
+    let listed = listed.as_array().ok_or_else(|| FormError::new("windows", shown(listed), expected))?;
+    let mut windows = Vec::new();
+    for (n, entry) in listed.iter().enumerate() {
+        windows.push(window(entry, classes).map_err(|e| e.within(format!("windows[{n}]")))?);
+    }
+    let groups = groups(form)?;
+    BridgeWindows::within(limits, windows, groups, TARGETS)
+        .map_err(|e| FormError::new(e.field(), e.to_string(), "windows and groups that can be"))
+}
+
+fn window<C: Copy>(form: &Value, classes: &[(&str, C)]) -> Result<BridgeWindow<C>, FormError> {
+    let keys = ["class", "base", "size", "out_base", "targets", "granule", "rights"];
+    let form = object(form, "window", &keys)?;
+    let mut ports = Vec::new();
+    let most = WINDOW_WAYS[WINDOW_WAYS.len() - 1];
+    match form.get("targets") {
+        None => ports.push(0),
+        Some(value) => {
+            let list = value.as_array().filter(|list| list.len() <= most);
+            let list =
+                list.ok_or_else(|| FormError::new("targets", shown(value), format!("a list of at most {most}")))?;
+            for port in list {
+                let found = number::from_json(port, "targets")?;
+                ports.push(usize::try_from(found).unwrap_or(usize::MAX));
+            }
+        }
+    }
+    Ok(BridgeWindow {
+        class: one_of(form, "class", classes, None)?,
+        base: address(form, "base")?,
+        size: address(form, "size")?,
+        out_base: address(form, "out_base")?,
+        ports,
+        granule: if form.contains_key("granule") { address(form, "granule")? } else { 256 },
+        rights: rights(form)?,
+    })
+}
+
+/// `{"5":"rw"}`: what a group may do; one that is not named may do everything.
+fn rights(form: &Object) -> Result<[AccessRights; GROUPS], FormError> {
+    let mut rights = [AccessRights::ALL; GROUPS];
+    let Some(given) = form.get("rights") else { return Ok(rights) };
+    let expected = "an object of groups 0 to 15 with letters out of `rwa`";
+    let given = given.as_object().ok_or_else(|| FormError::new("rights", shown(given), expected))?;
+    for (group, letters) in given {
+        let letters = text(letters, "rights", expected)?;
+        let own = group.parse().ok().and_then(|group: usize| rights.get_mut(group));
+        let own = own.filter(|_| letters.chars().all(|c| "rwa".contains(c)));
+        let own = own.ok_or_else(|| FormError::new("rights", format!("`{group}`: `{letters}`"), expected))?;
+        *own =
+            AccessRights { read: letters.contains('r'), write: letters.contains('w'), atomic: letters.contains('a') };
+    }
+    Ok(rights)
+}
+
+/// `{"3":5}`: the group of a source; others are in group 0.
+fn groups(form: &Object) -> Result<BTreeMap<u16, usize>, FormError> {
+    let Some(given) = form.get("groups") else { return Ok(BTreeMap::new()) };
+    let expected = "an object of sources with groups";
+    let given = given.as_object().ok_or_else(|| FormError::new("groups", shown(given), expected))?;
+    let row = |(source, group): (&String, &Value)| {
+        let source = source.parse().map_err(|_| FormError::new("groups", format!("source `{source}`"), expected))?;
+        let group = number::from_json(group, "groups")?;
+        Ok((source, usize::try_from(group).unwrap_or(usize::MAX)))
+    };
+    given.iter().map(row).collect()
+}
+
+fn cache(form: &Value) -> Result<DataCache, FormError> {
+    let keys = ["capacity_bytes", "ways", "block_bytes", "policy", "stores", "stream_blocks"];
+    let form = object(form, "cache", &keys)?;
+    let sheet = DataCacheConfig::SHEET;
+    let policies = [("lru", EvictionPolicy::Lru), ("srrip", EvictionPolicy::Srrip), ("lfu", EvictionPolicy::Lfu)];
+    let stores = [("back", StorePolicy::Back), ("through", StorePolicy::Through)];
+    let config = DataCacheConfig {
+        capacity_bytes: count(form, "capacity_bytes", 0..=1 << 40, sheet.capacity_bytes)?,
+        ways: count(form, "ways", 0..=1 << 10, sheet.ways as u64)? as usize,
+        block_bytes: count(form, "block_bytes", 0..=1 << 10, sheet.block_bytes)?,
+        policy: one_of(form, "policy", &policies, Some(sheet.policy))?,
+        stores: one_of(form, "stores", &stores, Some(sheet.stores))?,
+        stream_blocks: count(form, "stream_blocks", 0..=MOST_STREAM_BLOCKS, sheet.stream_blocks)?,
+        ..sheet
+    };
+    DataCache::new(config).map_err(|e| FormError::new("cache", e.to_string(), "a cache that can be"))
+}
+
+fn templates(form: &Value) -> Result<TemplateConfig, FormError> {
+    let form = object(form, "templates", &["entries", "ways"])?;
+    let sheet = TemplateConfig::SHEET;
+    let ways = count(form, "ways", 1..=1 << 10, sheet.ways as u64)? as usize;
+    let entries = count(form, "entries", 1..=1 << 24, sheet.entries as u64)? as usize;
+    if !entries.is_multiple_of(ways) {
+        let expected = format!("a multiple of the {ways} ways");
+        return Err(FormError::new("templates", format!("{entries} entries"), expected));
+    }
+    Ok(TemplateConfig { entries, ways })
+}

@@ -1,0 +1,318 @@
+//! One half of a bridge as a reference model: messages in, messages out, no time.
+//!
+//! Modelled: what [`scalepool_bridge`] models of conversion, order, line locks, caches, status and poison, behind two calls: a request
+//! comes, an answer comes. Accesses to the memory of a cache end at once. Left out: latencies, time-outs, the load that targets report,
+//! back-pressure of links: whoever drives the model asks for one request after the other and takes what it makes.
+//!
+//! A walk through a partial write of coherent memory: the request comes, MemRd Any/SnpInv leaves; Cmp-E and the data come, MemWr
+//! Invalid/NoOp leaves with the merged line; its Cmp comes, and the response leaves.
+
+use super::config::{AcceleratorProtocol, BridgeHalf, ReferenceConfig};
+use super::message::{BridgeMessage, CxlMessage};
+use scalepool_bridge::flows::LineOperation;
+use scalepool_bridge::inbound::table::InboundSource;
+use scalepool_bridge::inbound::{self, InboundBridge, InboundOutput, InboundStep};
+use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge};
+use scalepool_coherence::message::Msg;
+use scalepool_protocols::cxl::message::PeerRoute;
+use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
+use scalepool_protocols::ualink::control::ControlField;
+use std::collections::{BTreeMap, VecDeque};
+use thiserror::Error;
+
+/// Where a message passes, seen from a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BridgePoint {
+    /// A request comes to the bridge.
+    Request,
+    /// What it was converted to leaves, with a tag of the bridge.
+    Sent,
+    /// An answer to that comes, or a snoop.
+    Answer,
+    /// The response to the request leaves.
+    Response,
+}
+
+impl BridgePoint {
+    /// All of them, in the order in which a transaction passes them.
+    pub const ALL: [BridgePoint; 4] =
+        [BridgePoint::Request, BridgePoint::Sent, BridgePoint::Answer, BridgePoint::Response];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            BridgePoint::Request => "request",
+            BridgePoint::Sent => "sent",
+            BridgePoint::Answer => "answer",
+            BridgePoint::Response => "response",
+        }
+    }
+}
+
+/// A message that passes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BridgeEvent {
+    /// Where.
+    pub point: BridgePoint,
+    /// Number of the port or link on that side.
+    pub port: usize,
+    /// What.
+    pub message: BridgeMessage,
+}
+
+/// Why a message is not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ReferenceError {
+    /// It belongs to the other side, or is none that comes there.
+    #[error("{point}: found a message of {found} that does not come there, expected {expected}")]
+    Misplaced {
+        /// Where it was given in.
+        point: &'static str,
+        /// Its protocol.
+        found: &'static str,
+        /// What comes there.
+        expected: &'static str,
+    },
+    /// The table of transactions or the buffers of what is written are full.
+    #[error("request: found no free entry, expected to be asked again when a response has left")]
+    Full,
+}
+
+enum Half {
+    Outbound(Box<OutboundBridge>),
+    Inbound {
+        bridge: Box<InboundBridge>,
+        /// Operations under way, by tag.
+        asked: BTreeMap<u16, LineOperation>,
+    },
+}
+
+/// One half of a bridge.
+pub struct ReferenceBridge {
+    protocol: AcceleratorProtocol,
+    own: u16,
+    half: Half,
+    codec: NvlConfig,
+    findings: Vec<BridgeFinding>,
+}
+
+impl ReferenceBridge {
+    /// A bridge with nothing under way.
+    pub fn new(config: ReferenceConfig) -> ReferenceBridge {
+        let half = match config.half {
+            BridgeHalf::Outbound(config) => Half::Outbound(Box::new(OutboundBridge::new(*config))),
+            BridgeHalf::Inbound(config) => {
+                Half::Inbound { bridge: Box::new(InboundBridge::new(config)), asked: BTreeMap::new() }
+            }
+        };
+        ReferenceBridge {
+            protocol: config.protocol,
+            own: config.own,
+            half,
+            codec: NvlConfig::default(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// Transactions that have an entry, and what a cache writes back.
+    pub fn open(&self) -> usize {
+        match &self.half {
+            Half::Outbound(bridge) => bridge.open(),
+            Half::Inbound { bridge, .. } => bridge.open(),
+        }
+    }
+
+    /// Whether an answer with this tag of the model is still to come.
+    pub fn awaits(&self, tag: u16) -> bool {
+        match &self.half {
+            Half::Outbound(bridge) => match outbound::write_backs::of_tag(tag) {
+                Some(n) => bridge.write_backs().get(n).is_some(),
+                None => {
+                    let child = bridge.child_of(outbound::table::ChildId::of_tag(tag));
+                    child.is_some_and(|child| child.awaited.any())
+                }
+            },
+            Half::Inbound { asked, .. } => asked.contains_key(&tag),
+        }
+    }
+
+    /// Rules that messages have broken since the last call.
+    pub fn take_findings(&mut self) -> Vec<BridgeFinding> {
+        std::mem::take(&mut self.findings)
+    }
+
+    fn misplaced(&self, point: BridgePoint, message: &BridgeMessage) -> ReferenceError {
+        let is_upper = (point == BridgePoint::Request) == matches!(self.half, Half::Outbound(_));
+        let expected = match (is_upper, point) {
+            (true, BridgePoint::Request) => "a request of the accelerators",
+            (true, _) => "a response of the accelerators",
+            (false, BridgePoint::Request) => "M2S Req or RwD",
+            (false, _) => "S2M NDR, DRS or BISnp",
+        };
+        ReferenceError::Misplaced { point: point.name(), found: message.protocol(), expected }
+    }
+
+    /// A request comes through a port; what follows at once.
+    ///
+    /// # Errors
+    /// It is none that comes there, or there is no room for it.
+    pub fn request(&mut self, port: usize, message: &BridgeMessage) -> Result<Vec<BridgeEvent>, ReferenceError> {
+        let misplaced = self.misplaced(BridgePoint::Request, message);
+        match (&mut self.half, message) {
+            (Half::Outbound(bridge), BridgeMessage::Upli(transfer)) if self.protocol == AcceleratorProtocol::Ualink => {
+                let request = outbound::upli::asked(transfer).ok_or(misplaced)?;
+                let entry = bridge.admit(port, request).ok_or(ReferenceError::Full)?;
+                Ok(self.outbound(|bridge, out| bridge.start(entry, out)))
+            }
+            (Half::Outbound(bridge), BridgeMessage::Nvlink(asked)) if self.protocol == AcceleratorProtocol::Nvlink => {
+                if !matches!(asked.op.class(), Some(Class::Posted | Class::NonPosted)) {
+                    return Err(misplaced);
+                }
+                // What a switch alone understands is dropped.
+                let Some(request) = outbound::nvlink::asked(asked, port) else { return Ok(Vec::new()) };
+                let entry = bridge.admit(port, request).ok_or(ReferenceError::Full)?;
+                Ok(self.outbound(|bridge, out| bridge.start(entry, out)))
+            }
+            (Half::Inbound { bridge, .. }, BridgeMessage::Cxl(CxlMessage { msg, ld_id, traffic_class })) => {
+                if !matches!(msg, Msg::M2sReq { .. } | Msg::M2sRwd { .. }) {
+                    return Err(misplaced);
+                }
+                let route = PeerRoute { ld_id: *ld_id, ..PeerRoute::default() };
+                let source = InboundSource { port, id: u16::from(*ld_id), route, traffic_class: *traffic_class };
+                let mut out = InboundOutput::default();
+                let entry = bridge.admit(source, *msg, &mut out).ok_or(ReferenceError::Full)?;
+                bridge.start(entry, &mut out);
+                Ok(self.inbound_steps(out))
+            }
+            _ => Err(misplaced),
+        }
+    }
+
+    /// An answer to what the bridge has sent comes through a port, or a snoop; what follows at once.
+    ///
+    /// # Errors
+    /// It is none that comes there.
+    pub fn answer(&mut self, port: usize, message: &BridgeMessage) -> Result<Vec<BridgeEvent>, ReferenceError> {
+        let misplaced = self.misplaced(BridgePoint::Answer, message);
+        match (&mut self.half, message) {
+            (Half::Outbound(_), BridgeMessage::Cxl(CxlMessage { msg, .. })) => {
+                if !matches!(msg, Msg::S2mNdr { .. } | Msg::S2mDrs { .. } | Msg::S2mBisnp { .. }) {
+                    return Err(misplaced);
+                }
+                Ok(self.outbound(|bridge, out| bridge.receive(port, *msg, out)))
+            }
+            (Half::Inbound { bridge, asked }, BridgeMessage::Upli(transfer))
+                if self.protocol == AcceleratorProtocol::Ualink =>
+            {
+                let ControlField::Response(rsp) = transfer.field else { return Err(misplaced) };
+                let mut out = InboundOutput::default();
+                let operation = asked.remove(&rsp.tag).unwrap_or(LineOperation::Read);
+                match inbound::ualink::upli_understood(operation, transfer) {
+                    Ok((status, line)) => bridge.receive(rsp.tag, status, line, &mut out),
+                    Err(found) => out.findings.push(unusable(found.to_owned(), "the response of its request")),
+                }
+                Ok(self.inbound_steps(out))
+            }
+            (Half::Inbound { bridge, asked }, BridgeMessage::Nvlink(message))
+                if self.protocol == AcceleratorProtocol::Nvlink =>
+            {
+                if !matches!(message.op, Op::RSP_DATA | Op::RSP_DONE | Op::RSP_ERROR) {
+                    return Err(misplaced);
+                }
+                let mut out = InboundOutput::default();
+                asked.remove(&message.tag);
+                match inbound::nvlink::understood(message) {
+                    Ok((status, line)) => bridge.receive(message.tag, status, line, &mut out),
+                    Err(found) => out.findings.push(unusable(found, "64 bytes, RSP_DONE or RSP_ERROR")),
+                }
+                Ok(self.inbound_steps(out))
+            }
+            _ => Err(misplaced),
+        }
+    }
+
+    /// Does something to the outbound half and all that follows.
+    fn outbound(&mut self, work: impl FnOnce(&mut OutboundBridge, &mut BridgeOutput)) -> Vec<BridgeEvent> {
+        let Half::Outbound(bridge) = &mut self.half else { return Vec::new() };
+        let (mut out, mut events) = (BridgeOutput::default(), Vec::new());
+        work(bridge, &mut out);
+        self.findings.append(&mut out.findings);
+        let mut steps: VecDeque<BridgeStep> = out.steps.drain(..).collect();
+        while let Some(step) = steps.pop_front() {
+            match step {
+                BridgeStep::Send { by, port, msg, .. } => {
+                    let mut traffic_class = 0;
+                    if let Some(BridgeActor::Child(child)) = by {
+                        bridge.sent(child, &msg);
+                        let of = bridge.transaction(child.entry);
+                        traffic_class = of.map_or(0, |transaction| transaction.request.traffic_class);
+                    }
+                    let message = BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, traffic_class });
+                    events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
+                }
+                BridgeStep::Access { by: Some(by), .. } => {
+                    bridge.accessed(by, &mut out);
+                    self.findings.append(&mut out.findings);
+                    steps.extend(out.steps.drain(..));
+                }
+                BridgeStep::Respond { entry } => {
+                    if let Some((port, response)) = bridge.response(entry) {
+                        let upli = outbound::upli::answered(self.own, &response);
+                        let upli = upli.map(|transfer| BridgeMessage::Upli(Box::new(transfer)));
+                        let nvlink = || outbound::nvlink::answered(&response, &self.codec);
+                        let message = upli.or_else(|| nvlink().map(|m| BridgeMessage::Nvlink(Box::new(m))));
+                        let event = |message| BridgeEvent { point: BridgePoint::Response, port, message };
+                        events.extend(message.map(event));
+                    }
+                    bridge.left(entry);
+                }
+                _ => (),
+            }
+        }
+        events
+    }
+
+    /// What follows from steps of the inbound half.
+    fn inbound_steps(&mut self, mut out: InboundOutput) -> Vec<BridgeEvent> {
+        let Half::Inbound { bridge, asked } = &mut self.half else { return Vec::new() };
+        self.findings.append(&mut out.findings);
+        let mut events = Vec::new();
+        let mut steps: VecDeque<InboundStep> = out.steps.drain(..).collect();
+        while let Some(step) = steps.pop_front() {
+            match step {
+                InboundStep::Send(entry) => {
+                    let Some(access) = bridge.access(entry) else { continue };
+                    let message = match self.protocol {
+                        AcceleratorProtocol::Ualink => {
+                            BridgeMessage::Upli(Box::new(inbound::ualink::upli_spelled(self.own, entry, &access)))
+                        }
+                        AcceleratorProtocol::Nvlink => {
+                            let message = inbound::nvlink::spelled(self.own, entry, &access, &self.codec);
+                            BridgeMessage::Nvlink(Box::new(message))
+                        }
+                    };
+                    asked.insert(entry, access.operation);
+                    events.push(BridgeEvent { point: BridgePoint::Sent, port: 0, message });
+                    bridge.sent(entry, &mut out);
+                    steps.extend(out.steps.drain(..));
+                }
+                InboundStep::Respond(entry) => {
+                    if let Some((InboundSource { port, route, .. }, msg)) = bridge.answer(entry) {
+                        let message = BridgeMessage::Cxl(CxlMessage { msg, ld_id: route.ld_id, traffic_class: 0 });
+                        events.push(BridgeEvent { point: BridgePoint::Response, port, message });
+                    }
+                    bridge.left(entry);
+                }
+                InboundStep::Drop(entry) => bridge.left(entry),
+                _ => (),
+            }
+        }
+        self.findings.append(&mut out.findings);
+        events
+    }
+}
+
+/// A response that cannot be used.
+fn unusable(found: String, expected: &'static str) -> BridgeFinding {
+    BridgeFinding { rule: "BRG-MAP-64", found, expected }
+}

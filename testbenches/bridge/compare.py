@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Holds the vectors of the bridge against a second spelling of its sheet: compare.py --program target/debug/scalepool
+
+    python3 testbenches/bridge/compare.py --program target/debug/scalepool [--set FOLDER]
+
+Every message of every case is compared: what is sent for a request, to which port, line and bytes, and what it is answered with. Between
+two messages that come, exactly those leave that the sheet says, in any order. Then the walk itself is judged: each legal command of each
+side, each status and error has to be there, and so have the illegal ones. At last each file is spoiled in a few places, each of which
+has to be seen. Exit status 1 when anything differs.
+"""
+
+import argparse
+import copy
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import spelling
+
+
+#: About so many messages of a file are spoiled, one after the other.
+SPOILED = 150
+
+
+class Judge:
+    """One case against the spelling."""
+
+    def __init__(self, config):
+        self.inbound = config["direction"] == "inbound"
+        self.model = (spelling.Inbound if self.inbound else spelling.Outbound)(config)
+
+    def left(self, event):
+        """A message leaves: it is one that is wanted, or a text says what is wrong."""
+        model, point = self.model, event["point"]
+        if self.inbound or point == "response":
+            if self.inbound:
+                found = model.access(event) if point == "sent" else model.response(event)
+            else:
+                found = (spelling.nvlink_response if model.nvlink else spelling.upli_response)(event)
+            for wanted in model.wanted:
+                if spelling.fits(found, wanted):
+                    model.wanted.remove(wanted)
+                    return None
+            return f"{point}: {found}, the sheet says {model.wanted}"
+        found = spelling.cxl_request(event)
+        texts = []
+        for message in [m for m in model.wanted if isinstance(m, spelling.Cxl)]:
+            text = message.differs(found)
+            if text is None:
+                model.wanted.remove(message)
+                model.by_tag[event["port"], event["message"]["fields"]["tag"]] = message.line_of
+                return None
+            texts.append(f"{message}: {text}")
+        return f"sent {found}, the sheet says {texts or model.wanted}"
+
+    def run(self, events):
+        """What is wrong with a case; nothing if all is well."""
+        for event in events:
+            if event["point"] in ("request", "answer"):
+                if self.model.wanted:
+                    return f"not sent: {self.model.wanted}"
+                if event["point"] == "request":
+                    self.model.request(event["message"])
+                else:
+                    self.model.answer(event)
+            else:
+                text = self.left(event)
+                if text:
+                    return text
+        return f"not sent: {self.model.wanted}" if self.model.wanted else None
+
+
+def judged(config, case):
+    try:
+        return Judge(config).run(case["events"])
+    except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def met(config, cases):
+    """What a file has walked: words for commands with their ends."""
+    words = set()
+    for case in cases:
+        request = case["events"][0]["message"]
+        fields = request["fields"]
+        name = fields.get("cmd", fields.get("op", fields.get("opcode")))
+        words.add(f"asked {name}")
+        for event in case["events"]:
+            fields = event["message"]["fields"]
+            if event["point"] == "sent" and config["direction"] == "outbound":
+                words.add(f"{name} sent {spelling.cxl_request(event).words}")
+            elif event["point"] == "response":
+                end = fields.get("status", fields.get("opcode", fields.get("op")))
+                if end == "RSP_ERROR":
+                    end = f"error {fields['size']}"
+                words.add(f"{name} ended {end}")
+            elif event["point"] == "answer":
+                words.add(f"told {fields.get('status', fields.get('opcode', fields.get('op')))} {fields.get('size', '')}".strip())
+    return words
+
+
+def missing(config, words):
+    """What the walk has to have, as the sheet lists it, and has not."""
+    want = set()
+    coherent = config["windows"][0]["class"] == "MC"
+    if config["direction"] == "inbound":
+        want |= {f"asked {opcode}" for opcode in spelling.LEGAL}
+        # Reserved and foreign opcodes too.
+        want |= {"asked MemClnEvct", "asked BIConflict", "MemRd ended MemDataNXM", "MemRd ended MemData", "MemWr ended Cmp"}
+        if config["protocol"] == "ualink":
+            want |= {f"told {status}" for status in spelling.STATUS}
+        else:
+            want |= {f"told RSP_ERROR {status}" for status in range(1, 16)}
+    elif config["protocol"] == "ualink" and "cache" not in config:
+        known = {code: name for name, code in spelling.COMMAND.items()}
+        want |= {f"asked {known.get(code, code)}" for code in range(64)}
+        for command in ("Read", "Write", "WriteFull", "AtomicR", "AtomicNR"):
+            want |= {f"{command} ended {end}" for end in ("TargetAbort", "DecodeError", "ProtectionViolation")}
+            want |= {f"{command} ended OKAY"} if coherent or "Atomic" not in command else set()
+        want |= {f"{code} ended TargetAbort" for code in range(64) if code not in known}
+    elif config["protocol"] == "nvlink":
+        for op in ("READ", "WRITE_NONPOSTED", "ATOMIC_RETURN"):
+            want |= {f"{op} ended error {status}" for status in (2, 3, 6)}
+        want |= {"asked WRITE_POSTED", "asked ATOMIC_POSTED", "asked MULTICAST_WRITE", "REDUCE_READ ended error 2",
+                 "WRITE_NONPOSTED ended RSP_DONE", "READ ended RSP_DATA", "WRITE_POSTED ended error 3"}
+    if config["direction"] == "outbound" and "cache" not in config:
+        reads, writes = ("READ", "WRITE_NONPOSTED") if config["protocol"] == "nvlink" else ("Read", "Write")
+        for (kind, op), steps in spelling.FLOWS.items():
+            if kind == config["windows"][0]["class"] and op != "atomic":
+                want |= {f"{reads if op == 'read' else writes} sent {step[0]}" for step in steps}
+    elif config["direction"] == "outbound":
+        kind = config["windows"][0]["class"]
+        fills = {words for (of, _, _), (words, _) in spelling.FILLS.items() if of == kind}
+        evicts = {spelling.EVICTS[state] for state in ("SEM" if coherent else "D")}
+        heard = {word.split(" sent ", 1)[1] for word in words if " sent " in word}
+        return sorted((fills | evicts) - heard)
+    return sorted(want - words)
+
+
+def flipped(text):
+    return bytes(byte ^ 0x10 for byte in bytes.fromhex(text)).hex()
+
+
+def spoiled(event):
+    """The event with one thing changed, several times: data, places, words, status."""
+    fields = event["message"]["fields"]
+    for name in ("status", "opcode", "address", "snp_type", "meta_value", "tc", "dst", "rdwr", "poison", "tag", "vchan", "rid",
+                 "op", "size", "ep"):
+        if name not in fields or event["point"] == "sent" and name == "tag":
+            continue
+        changed = copy.deepcopy(event)
+        old = fields[name]
+        other = {"op": "RSP_DONE" if old != "RSP_DONE" else "RSP_DATA", "opcode": "MemRdData", "status": 9,
+                 "snp_type": "SnpData" if old != "SnpData" else "SnpInv", "rdwr": "Write" if old == "Read" else "Read",
+                 "meta_value": "Shared" if old != "Shared" else "Any", "poison": int(not old)}
+        changed["message"]["fields"][name] = other.get(name, 64 + spelling.number(old) if name == "address" else
+                                                       old + 1 if isinstance(old, int) else 1)
+        yield name, changed
+    for key in ("data", "enables", "be"):
+        if key in event["message"]:
+            changed = copy.deepcopy(event)
+            value = changed["message"][key]
+            # All bytes: some lanes of an atomic mean nothing.
+            changed["message"][key] = list(map(flipped, value)) if isinstance(value, list) else flipped(value)
+            yield key, changed
+
+
+def blind(config, cases):
+    """Changes that nobody sees. A field that means nothing in its message is no change."""
+    unseen, tried = [], 0
+    nothing = {("cxl256.s2m_ndr", "meta_value"), ("cxl256.s2m_drs", "meta_value"), ("nvlink.header", "size"),
+               ("nvlink.header", "ep")}
+    messages = sum(len(case["events"]) for case in cases)
+    for case in cases[::max(1, messages // SPOILED)]:
+        if judged(config, case):
+            continue
+        for n, event in enumerate(case["events"]):
+            if event["point"] in ("request", "answer"):
+                continue
+            layout, fields = event["message"]["layout"], event["message"]["fields"]
+            for name, changed in spoiled(event):
+                no_meta = name == "meta_value" and fields.get("meta_field") == "NoOp"
+                no_channel = name == "tc" and event["point"] == "response"
+                request = case["events"][0]["message"]
+                no_lane = name == "data" and not any(bytes.fromhex(request.get("enables", request.get("be", "01"))))
+                no_address = name == "address" and event["point"] == "response"
+                if no_meta or no_channel or no_address or no_lane or (layout, name) in nothing:
+                    continue
+                tried += 1
+                other = dict(case, events=case["events"][:n] + [changed] + case["events"][n + 1:])
+                if judged(config, other) is None:
+                    unseen.append(f"case {case['case']} ({case['what']}): {name} of message {n}")
+    return unseen, tried
+
+
+def check(path):
+    """Lines of what is wrong with a file, and what was done."""
+    with open(path, encoding="ascii") as lines:
+        head, *cases = map(json.loads, lines)
+    config, wrong = head["config"], []
+    if head["format"] != 1 or head["cases"] != len(cases):
+        wrong.append(f"format {head['format']} with {len(cases)} cases, expected format 1 with {head['cases']}")
+    for case in cases:
+        text = judged(config, case)
+        if text:
+            wrong.append(f"case {case['case']} ({case['what']}): {text}")
+    wrong += [f"the walk lacks: {what}" for what in missing(config, met(config, cases))]
+    unseen, tried = blind(config, cases)
+    wrong += [f"not seen: {what}" for what in unseen]
+    messages = sum(len(case["events"]) for case in cases)
+    return wrong, f"{len(cases)} cases, {messages} messages, {tried} spoiled messages seen"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--set", type=pathlib.Path, help="vectors that are there already")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        folder = options.set or pathlib.Path(made)
+        if not options.set:
+            subprocess.run([options.program, "export", "conversions", "--out", made], check=True, stdout=subprocess.DEVNULL)
+        files = sorted(folder.glob("*.jsonl"))
+        if len(files) != 8:
+            print(f"bridge: found {len(files)} files of vectors, expected 8", file=sys.stderr)
+            return 1
+        status = 0
+        for path in files:
+            wrong, done = check(path)
+            print(f"{path.stem}: {done}, {len(wrong)} differences")
+            for line in wrong[:8]:
+                print(f"    {line[:600]}")
+            status |= bool(wrong)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

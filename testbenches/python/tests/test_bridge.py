@@ -1,0 +1,85 @@
+"""The bridge as reference model and scoreboard in Python: one read and one write, a bridge that is right and some that are not."""
+
+import copy
+import unittest
+
+import cocotbext.scalepool as sp
+
+CONFIG = {
+    "protocol": "ualink", "direction": "outbound",
+    "windows": [{"class": "MC", "base": 0, "size": 2 << 20, "out_base": 1 << 32}],
+}
+READ = {"layout": "ualink.tl_req", "fields": {"cmd": "Read", "address": 0x40, "len": 31, "tag": 3}}
+WRITE = {"layout": "ualink.tl_req", "fields": {"cmd": "Write", "address": 0x100, "len": 15}, "enables": "0f" + "00" * 31,
+         "data": ["a5" * 64]}
+
+
+def memory(event):
+    """What memory answers to a message."""
+    fields = event.message["fields"]
+    tag, opcode = fields["tag"], fields["opcode"]
+    granted = "CmpE" if fields["meta_value"] == "Any" else "Cmp"
+    answers = [{"layout": "cxl256.s2m_ndr", "fields": {"opcode": granted, "meta_field": "NoOp", "tag": tag}}]
+    if opcode == "MemRd":
+        drs = {"opcode": "MemData", "meta_field": "NoOp", "tag": tag}
+        answers.append({"layout": "cxl256.s2m_drs", "fields": drs, "data": "5a" * 64})
+    return answers
+
+
+def run(requests):
+    """Every message of these requests, in order."""
+    passed = []
+    with sp.Bridge(CONFIG) as bridge:
+        for request in requests:
+            passed.append((sp.BridgePoint.REQUEST, request))
+            made = bridge.request(request)
+            while made:
+                event = made.pop(0)
+                passed.append((event.point, event.message))
+                if event.point == sp.BridgePoint.SENT:
+                    for answer in memory(event):
+                        passed.append((sp.BridgePoint.ANSWER, answer))
+                        made += bridge.answer(answer)
+        assert bridge.findings() == []
+    return passed
+
+
+class Bridges(unittest.TestCase):
+    def test_a_write_of_a_part_fetches_the_line_and_writes_it_back(self):
+        passed = run([WRITE])
+        sent = [message for point, message in passed if point == sp.BridgePoint.SENT]
+        self.assertEqual([m["fields"]["opcode"] for m in sent], ["MemRd", "MemWr"])
+        self.assertEqual(sent[1]["data"], "a5" * 4 + "5a" * 60)
+        point, response = passed[-1]
+        self.assertEqual((point, response["fields"]["status"]), (sp.BridgePoint.RESPONSE, "OKAY"))
+
+    def test_a_scoreboard_knows_a_bridge_that_is_right(self):
+        with sp.BridgeScoreboard(CONFIG) as board:
+            self.assertTrue(all(board.passes(*step) for step in run([READ, WRITE])))
+            self.assertTrue(board.finish())
+
+    def test_a_scoreboard_finds_what_is_wrong(self):
+        passed = run([READ, WRITE])
+        for n, (point, message) in enumerate(passed):
+            if point not in (sp.BridgePoint.SENT, sp.BridgePoint.RESPONSE):
+                continue
+            lost = passed[:n]
+            other = copy.deepcopy(message)
+            name = "address" if point == sp.BridgePoint.SENT else "tag"
+            other["fields"][name] = int(other["fields"][name]) + 64
+            for steps in (lost, [*lost, (point, other)], [*passed[: n + 1], (point, message)]):
+                with sp.BridgeScoreboard(CONFIG) as board:
+                    for step in steps:
+                        board.passes(*step)
+                    self.assertFalse(board.finish())
+                    self.assertNotEqual(board.findings(), [])
+
+    def test_what_is_no_configuration_or_message_is_refused(self):
+        with self.assertRaisesRegex(sp.InputError, "key `speed`"):
+            sp.Bridge({**CONFIG, "speed": 1})
+        with sp.Bridge(CONFIG) as bridge, self.assertRaisesRegex(sp.InputError, "a request of the accelerators"):
+            bridge.request({"layout": "cxl256.m2s_req", "fields": {}})
+
+
+if __name__ == "__main__":
+    unittest.main()

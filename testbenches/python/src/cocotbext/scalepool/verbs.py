@@ -218,7 +218,15 @@ class Requester(TransactionAgent):
                 raise TransactionError(f"tags {lost}: found no answer to any, expected a free one", None, address, None)
             turn = self.link.event()
             self._waiting.append(turn)
-            await turn.wait()
+            try:
+                await turn.wait()
+            except BaseException:
+                # Whoever is called off passes the turn on, if it has got it.
+                if turn in self._waiting:
+                    self._waiting.remove(turn)
+                else:
+                    self._wake()
+                raise
         if self._failed is not None:
             raise self._failed
 
@@ -260,11 +268,15 @@ class Requester(TransactionAgent):
         request = self._open.get(tag)
         if request is not None:
             self._answer(request, form)
-        elif self._is_last(form):
+        elif tag in self._lost and self._is_last(form):
             # The end has judged it: it answers a request that has failed here.
-            self._lost.discard(tag)
-            self._free.append(tag)
-            self._wake()
+            self._found(tag)
+
+    def _found(self, tag: int) -> None:
+        """The last answer to a request that has failed here has come: its tag is free."""
+        self._lost.discard(tag)
+        self._free.append(tag)
+        self._wake()
 
     def _is_last(self, form: Form) -> bool:
         """Whether an answer is the last one to its request, behind which the tag is free."""
@@ -320,6 +332,10 @@ class Completer(TransactionAgent):
             self.link.end.send(self._answers.popleft()[1])
 
     def _lose(self) -> None:
+        self._answers.clear()
+
+    def _fail(self, error: BaseException) -> None:
+        # Behind a reset nobody waits for them.
         self._answers.clear()
 
     def _message(self, form: Form) -> None:

@@ -39,9 +39,9 @@
 //! memory = "hdm-h"              # what answers CXL.mem: "hdm-h" (default), "hdm-db", "hdm-d"
 //! all_writers_seen = false      # nobody writes the lines but the agents on these links
 //!
-//! [[transactions]]              # optional: the links of one device of CXL.mem or one home of CXL.cache, or links of UALink or of NVLink
+//! [[transactions]]              # optional: the links of one device of CXL.mem or one home of CXL.cache, or links of CXL.io, UALink or NVLink
 //! links = ["host"]              # names of [[link]] whose requests and answers are judged
-//! of = "cxl-mem"                # CXL: "cxl-mem" (default), or "cxl-cache", which [[coherence]] completes
+//! of = "cxl-mem"                # CXL: "cxl-mem" (default), "cxl-cache", which [[coherence]] completes, or "cxl-io" on 256B links
 //! memory = "hdm-h"              # CXL.mem: what answers, as above
 //! all_writers_seen = false      # nobody writes the lines but those on these links: reads are compared
 //! unique_tags = false           # CXL.mem: no tag is used again while its request is open
@@ -76,13 +76,14 @@ use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_coherence::passive::PassiveConfig;
 use scalepool_link::cxl68::Known;
 use scalepool_link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
-use scalepool_link::protocol::LinkProtocol;
+use scalepool_link::protocol::{CXL_IO, LinkProtocol};
 use scalepool_link::watch::{EndWatch, REACTION_FLITS, WatchConfig};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
 use scalepool_protocols::registry::{self, Protocol};
 use scalepool_transactions::cxl_cache::{CxlCacheConfig, CxlCacheTransactions};
+use scalepool_transactions::cxl_io::{CxlIoConfig, CxlIoTransactions};
 use scalepool_transactions::cxl_mem::{CxlMemConfig, CxlMemTransactions};
 use scalepool_transactions::nvlink::{NvlTransactionConfig, NvlTransactions};
 use scalepool_transactions::ualink::{UalTransactionConfig, UalTransactions};
@@ -159,6 +160,8 @@ pub enum MappedCxlTransactions {
     CxlMem,
     /// Those of CXL.cache.
     CxlCache,
+    /// Those of CXL.io, on links of 256B flits.
+    CxlIo,
 }
 
 /// The links of one device of CXL.mem or one home of CXL.cache, or links of UALink or of NVLink.
@@ -206,6 +209,10 @@ impl MappedTransactions {
             let config = CxlCacheConfig { limit };
             return TransactionChecker::CxlCache(Box::new(CxlCacheTransactions::new(config, names)));
         }
+        if self.of == Some(MappedCxlTransactions::CxlIo) {
+            let config = CxlIoConfig { all_writers_seen, limit };
+            return TransactionChecker::CxlIo(Box::new(CxlIoTransactions::new(config, names)));
+        }
         let region = region(self.memory.as_deref().unwrap_or(HdmRegion::HdmH.key()));
         let config = CxlMemConfig { region, all_writers_seen, unique_tags, limit };
         TransactionChecker::CxlMem(Box::new(CxlMemTransactions::new(config, names)))
@@ -213,12 +220,13 @@ impl MappedTransactions {
 }
 
 impl MappedTransactions {
-    /// Keys that say something of CXL.mem alone, beside transactions of CXL.cache.
+    /// Keys that say something of CXL.mem alone, beside other transactions of CXL.
     fn without_keys_of_memory(&self) -> Result<(), String> {
         let keys = [
             ("memory", self.memory.is_some()),
             ("unique_tags", self.unique_tags),
-            ("all_writers_seen", self.all_writers_seen),
+            // Of CXL.io reads of memory are compared, too.
+            ("all_writers_seen", self.all_writers_seen && self.of != Some(MappedCxlTransactions::CxlIo)),
         ];
         match keys.into_iter().find(|(_, is_set)| *is_set) {
             Some((key, _)) => Err(format!("key `{key}`: found a value, expected `of` = \"cxl-mem\" beside it")),
@@ -432,9 +440,10 @@ impl Map {
         }
         if !matches!(of_all, LinkProtocol::Ualink | LinkProtocol::Nvlink) {
             self.check_cxl(&table.links).map_err(|text| format!("key `links`: {text}"))?;
-            if table.of == Some(MappedCxlTransactions::CxlCache) {
+            if matches!(table.of, Some(MappedCxlTransactions::CxlCache | MappedCxlTransactions::CxlIo)) {
                 table.without_keys_of_memory()?;
             }
+            self.check_io(table)?;
             return table.memory.as_ref().map_or(Ok(()), |memory| check_memory(memory));
         }
         for name in &table.links {
@@ -452,6 +461,27 @@ impl Map {
             (None, true) => Err("key `unique_tags`: found true, expected links of CXL".into()),
             (None, false) => Ok(()),
         }
+    }
+
+    /// Links that carry what is judged on them: TLPs in 256B flits, or messages of CXL.cachemem.
+    fn check_io(&self, table: &MappedTransactions) -> Result<(), String> {
+        let is_io = table.of == Some(MappedCxlTransactions::CxlIo);
+        for link in self.link.iter().filter(|link| table.links.contains(&link.name)) {
+            let protocol = &self.interface[self.places(link)?[1]].protocol;
+            if is_io && protocol == LinkProtocol::Cxl68.name() {
+                return Err(format!(
+                    "key `of`: found \"cxl-io\" for `{}`, a link of cxl-68b, expected one of 256B flits",
+                    link.name
+                ));
+            }
+            if !is_io && protocol == CXL_IO {
+                return Err(format!(
+                    "key `links`: found `{}`, a link of cxl-io, expected `of` = \"cxl-io\" beside it",
+                    link.name
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Protocol of the first of some links.
@@ -516,8 +546,8 @@ impl Map {
     /// What a watcher of an end has to know.
     pub(super) fn watch_config(&self, link: &MappedLink) -> Result<WatchConfig, String> {
         let [receives, sends] = self.places(link)?.map(|at| &self.interface[at]);
-        let Some(protocol) = LinkProtocol::named(&sends.protocol) else {
-            let known: Vec<_> = LinkProtocol::ALL.into_iter().map(LinkProtocol::name).collect();
+        let Some(protocol) = LinkProtocol::below(&sends.protocol) else {
+            let known: Vec<_> = LinkProtocol::ALL.into_iter().map(LinkProtocol::name).chain([CXL_IO]).collect();
             return Err(format!(
                 "interface `{}`: found `{}`, expected one of {}",
                 sends.name,

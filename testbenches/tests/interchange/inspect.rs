@@ -401,7 +401,7 @@ fn links_of_maps_that_cannot_be_used_say_why() {
             link("").replace("sends = \"tx\"", "sends = \"rx\""),
             "found cxl-68b up and cxl-68b up, expected both directions",
         ),
-        (link("").replacen("cxl-68b", "cxl-io", 2), "interface `tx`: found `cxl-io`, expected one of cxl-68b, "),
+        (link("").replacen("cxl-68b", "cxl-io", 1), "expected both directions of one protocol"),
         (link("retry_entries = 3\n"), "link `end`, config"),
         (link("interleave = 3\n"), "link `end`, interleave: found 3, expected 1, 2 or 4 code words"),
         (link("max = 3\n"), "unknown field `max`"),

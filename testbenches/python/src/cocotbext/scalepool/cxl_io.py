@@ -18,7 +18,8 @@ It stands on an active end of `cxl-io`, CXL.io alone in 256B flits with credits 
 
 Modelled: TLPs of flit mode for configuration and memory, completions in several parts, tags, BARs of 32 and 64 bits, capabilities and
 DVSECs (`cxl-io` §3, §4). A completion that answers no request, comes twice, is too long, out of order or for somebody else is an exception at
-the flit that brings it. Left out: messages, which are counted and dropped, I/O space, atomics, bridges: the functions are those of one device
+the flit that brings it. With `transactions="cxl-io"` the end judges the same of both directions, and compares registers and memory with
+what was read and written before; so does a passive end, where the root is a design. Left out: messages, which are counted and dropped, I/O space, atomics, bridges: the functions are those of one device
 on the bus below the root port.
 
 A walk through one read: MRd32 with a free tag is queued. The device answers in two completions; the first one says in Byte Count how much is still
@@ -162,7 +163,8 @@ class CxlIoRoot(Requester):
 
     _families = {"cxl-io": "cxlio"}
     _protocols = "CXL.io"
-    _transactions = None
+    _transactions = "cxl-io"
+    _judges_itself = True
     _layouts_taken = ("tlp",)
 
     def __init__(

@@ -21,7 +21,7 @@ Form: TypeAlias = dict[str, Any]
 
 _LATE = "TXN-END-02"
 # Broken by an answer that ends its request.
-_ANSWERED = ("TXN-DAT-01", "TXN-DAT-02", "TXN-ANS-03")
+_ANSWERED = ("TXN-DAT-01", "TXN-DAT-02", "TXN-DAT-03", "TXN-ANS-03")
 
 
 @dataclass
@@ -59,7 +59,9 @@ class TransactionAgent:
     # Family of the layouts by protocol, what the protocols are called, what the end has to judge, layouts that the agent takes.
     _families: Mapping[str, str] = {}
     _protocols = ""
-    _transactions: str | None = ""
+    _transactions = ""
+    # Whether the end need not judge, since the agent does.
+    _judges_itself = False
     _layouts_taken: tuple[str, ...] = ()
     # Field of a message that has its tag.
     _tag = "tag"
@@ -86,7 +88,7 @@ class TransactionAgent:
         if family is None or state["passive"]:
             found = f"{'a passive' if state['passive'] else 'an active'} end of {state['protocol']}"
             raise KindError(f"link: found {found}, expected an active end of {self._protocols}")
-        if state["transactions"] != self._transactions:
+        if state["transactions"] != self._transactions and not (self._judges_itself and state["transactions"] is None):
             found, wanted = state["transactions"], self._transactions
             raise KindError(f'link: found transactions={found!r}, expected an end made with transactions="{wanted}"')
         return family

@@ -582,7 +582,18 @@ impl Map {
         let messages =
             coherence.chain(self.transactions.iter().map(|table| &table.links)).any(|links| links.contains(&link.name));
         let liveness = link.liveness()?;
-        Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, interleave, messages, liveness, ..default })
+        let io_alone = sends.protocol == CXL_IO;
+        Ok(WatchConfig {
+            cxl68,
+            known,
+            selective_nak,
+            io_alone,
+            reaction_flits,
+            interleave,
+            messages,
+            liveness,
+            ..default
+        })
     }
 }
 

@@ -66,6 +66,8 @@ pub struct WatchConfig {
     pub known: Known,
     /// The 256B modes: it may ask for a single flit.
     pub selective_nak: bool,
+    /// Standard 256B flits: the link carries CXL.io alone.
+    pub io_alone: bool,
     /// `cxl-68b`, `ualink`: units that it may still send before it shows that something has come, at most
     /// [`MOST_REACTION_FLITS`].
     pub reaction_flits: u64,
@@ -93,6 +95,7 @@ impl WatchConfig {
             cxl68: Cxl68Config::default(),
             known: Known::NONE,
             selective_nak: false,
+            io_alone: false,
             reaction_flits: REACTION_FLITS,
             interleave: 1,
             messages: false,
@@ -599,6 +602,7 @@ impl EndWatch {
             cxl68,
             known,
             selective_nak,
+            io_alone,
             reaction_flits,
             interleave,
             messages,
@@ -632,7 +636,7 @@ impl EndWatch {
             LinkProtocol::Cxl256(mode) => {
                 let stream = |dir| FlitDecoder::new(protocol.name(), dir);
                 let streams = [stream(dir.opposite())?, stream(dir)?];
-                let monitor = cxl256::Monitor::new(mode, dir, selective_nak);
+                let monitor = cxl256::Monitor::new(mode, dir, selective_nak).of_io_alone(io_alone);
                 let unpackers = messages.then(|| ways.map(|dir| stream256::Unpacker::new(mode, dir)));
                 Box::new(Watch256 {
                     mode,

@@ -318,6 +318,7 @@ impl CapiEndConfig {
             cxl68: self.cxl68(),
             known,
             selective_nak,
+            io_alone: self.protocol == CapiProtocol::CxlIo,
             reaction_flits,
             interleave,
             messages,

@@ -129,7 +129,8 @@ class WatchedPair(sp.LinkPair):
 
     def __init__(self, **config):
         super().__init__("cxl-io", **config)
-        self.watch = sp.LinkEnd("cxl-io", "down", passive=True, transactions="cxl-io", all_writers_seen=True, answer_flits=300)
+        self.watch = sp.LinkEnd("cxl-io", "down", passive=True, transactions="cxl-io", all_writers_seen=True, answer_flits=300,
+                                liveness_flits=200)
         self.seen = []
 
     def _step_all(self):
@@ -166,7 +167,14 @@ class Judged(unittest.IsolatedAsyncioTestCase):
             self.assertTrue(pair.host.end.finish() and pair.watch.finish())
             found = {event.by for event in pair.host.events + pair.seen + pair.watch.events()}
             self.assertLessEqual(found, {"line"})
-            self.assertGreater(pair.host.end.state()["health"]["received"]["crc_errors"], 0)
+            # Longer than anybody may wait.
+            for _ in range(400):
+                await asyncio.sleep(0)
+            self.assertGreater(pair.flit_clocks, 400)
+            self.assertEqual({event.by for event in pair.seen} - {"line"}, set())
+            for health in (end.state()["health"] for end in (pair.host.end, pair.watch)):
+                self.assertEqual((health["link_state"], health["crc_errors"] > 0), ("up", True))
+            self.assertNotIn("credits", pair.watch.state()["health"])
 
     async def test_wrong_completions_are_named(self):
         def parts(fields, data):
@@ -190,7 +198,9 @@ class Judged(unittest.IsolatedAsyncioTestCase):
                     await root.read(0x1000, 64)
                     for _ in range(100):
                         await asyncio.sleep(0)
-            told = [event for event in pair.seen if event.by != "line"]
+            # A request counts from its flit on where it is watched, and from its queue at the end.
+            pair.watch.step(20)
+            told = [event for event in pair.seen + pair.watch.events() if event.by != "line"]
             self.assertEqual((caught.exception.rule, told[0].violation.rule), (rule, rule))
             self.assertEqual((caught.exception.flit, caught.exception.tag), (told[0].unit, told[0].tag), rule)
 

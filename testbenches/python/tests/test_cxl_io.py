@@ -172,8 +172,8 @@ class Judged(unittest.IsolatedAsyncioTestCase):
                 await asyncio.sleep(0)
             self.assertGreater(pair.flit_clocks, 400)
             self.assertEqual({event.by for event in pair.seen} - {"line"}, set())
-            for health in (end.state()["health"] for end in (pair.host.end, pair.watch)):
-                self.assertEqual((health["link_state"], health["crc_errors"] > 0), ("up", True))
+            self.assertGreater(pair.host.end.state()["health"]["crc_errors"], 0)
+            self.assertEqual(pair.watch.state()["health"]["link_state"], "up")
             self.assertNotIn("credits", pair.watch.state()["health"])
 
     async def test_wrong_completions_are_named(self):

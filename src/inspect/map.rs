@@ -17,6 +17,11 @@
 //! first = "sop"                 # optional: 1 at the first beat of a unit, 0 at its others
 //! data = "flit[543:0]"          # a signal or a part of it; bit 8n+b is bit b of byte n
 //! unit_bits = 544               # optional: bits of a unit; cxl-68b also 528, 512; nvlink also 2304
+//! last = "eop"                  # optional, in the place of `first`: 1 at the last beat of a unit
+//! keep = "keep"                 # optional: a bit a byte of `data`, from byte 0 on: those that count
+//! bus = "axi-stream"            # optional, with `prefix`: valid, ready, last, keep and data have the names of an interface that cores have:
+//! prefix = "m_axis"             # "axi-stream", "credited" (like CXS), "state" (like LPIF and FDI), "slots68"; the keys above go first
+//! order = [3, 2, 1, 0]          # optional: byte n of `data` is byte order[n] of the beat
 //!
 //! [[link]]                      # optional: two interfaces are the two directions of a link
 //! name = "host"                 # the end that is watched
@@ -71,6 +76,7 @@
 //! interfaces at its own end or, with the time that flits are under way both ways in `reaction_flits`, those of the other one.
 
 use super::InspectError;
+use super::bus::MappedBus;
 use super::waiver::{self, MappedWaiver, Severities};
 use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_coherence::passive::PassiveConfig;
@@ -89,6 +95,9 @@ use scalepool_transactions::nvlink::{NvlTransactionConfig, NvlTransactions};
 use scalepool_transactions::ualink::{UalTransactionConfig, UalTransactions};
 use scalepool_transactions::{AnswerLimit, TransactionChecker};
 use serde::Deserialize;
+
+/// Bits of the slots of a 68B flit (`cxl-68b` §3).
+const SLOT_BITS: usize = 512;
 
 /// Bits of the longest packet of NVLink (`nvlink` §1).
 const PACKET_BITS: usize = 8 * FLIT_BYTES * MAX_FLITS;
@@ -328,8 +337,18 @@ pub struct Interface {
     pub ready: Option<String>,
     /// 1 at the first beat of a unit.
     pub first: Option<String>,
+    /// 1 at the last beat of a unit.
+    pub last: Option<String>,
+    /// A bit a byte of the data: those that count.
+    pub keep: Option<String>,
+    /// Kind of interface, whose signals are found behind the prefix.
+    pub bus: Option<MappedBus>,
+    /// Stands before the names of the signals of the bus.
+    pub prefix: Option<String>,
+    /// Where each byte of the data belongs in its beat.
+    pub order: Option<Vec<usize>>,
     /// The bytes.
-    pub data: String,
+    pub data: Option<String>,
     /// Bits of a unit.
     pub unit_bits: Option<usize>,
 }
@@ -399,7 +418,7 @@ impl Map {
             if map.interface[..n].iter().any(|other| other.name == *name) {
                 return refuse(format!("interface {n}, key `name`: found `{name}` again, expected another name"));
             }
-            if let Err(text) = interface.holds() {
+            if let Err(text) = interface.holds().and_then(|_| interface.check_signals()) {
                 return refuse(format!("interface `{name}`, {text}"));
             }
         }
@@ -618,7 +637,13 @@ impl Interface {
             return Err(format!("key `dir`: found `{}`, expected `down` or `up`", self.dir));
         }
         let whole = 8 * protocol.unit_bytes;
-        match (self.unit_bits.unwrap_or(whole), protocol.name) {
+        let is_slots = self.bus == Some(MappedBus::Slots68);
+        if is_slots && (protocol.name != "cxl-68b" || self.unit_bits.is_some_and(|bits| bits != SLOT_BITS)) {
+            let found = format!("found \"slots68\" for {} bits of {}", self.unit_bits.unwrap_or(whole), protocol.name);
+            return Err(format!("key `bus`: {found}, expected cxl-68b, {SLOT_BITS} bits"));
+        }
+        let usual = if is_slots { SLOT_BITS } else { whole };
+        match (self.unit_bits.unwrap_or(usual), protocol.name) {
             (bits, _) if bits == whole => Ok((bits, Holds::Unit)),
             (528, "cxl-68b") => Ok((528, Holds::FlitAndCrc)),
             (512, "cxl-68b") => Ok((512, Holds::Slots)),
@@ -626,6 +651,18 @@ impl Interface {
             (PACKET_BITS, "nvlink") => Ok((PACKET_BITS, Holds::Unit)),
             (bits, "nvlink") => Err(format!("key `unit_bits`: found {bits}, expected {whole} or {PACKET_BITS}")),
             (bits, _) => Err(format!("key `unit_bits`: found {bits}, expected {whole}")),
+        }
+    }
+
+    /// Signals that go together.
+    fn check_signals(&self) -> Result<(), String> {
+        let names = self.signal_names(|_| true)?;
+        match (&self.first, &self.last, names.keep) {
+            (Some(_), Some(_), _) => Err("key `last`: found a value beside `first`, expected one of them".into()),
+            (_, _, Some(_)) if self.order.is_some() => {
+                Err("key `order`: found a value beside `keep`, expected one of them".into())
+            }
+            _ => Ok(()),
         }
     }
 

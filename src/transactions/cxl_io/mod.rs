@@ -7,7 +7,7 @@
 //! completion with another status than Successful ends its request, and Request Retry Status answers configuration requests alone.
 //! Memory writes and messages are posted and have no answer.
 //!
-//! Compared are the registers of configuration space that change by no write or by a write of their own ([`config_space`]), and with
+//! Compared are the registers of configuration space that change by no write or by a write of their own (`config_space`), and with
 //! [`CxlIoConfig::all_writers_seen`] every byte that a memory read brings up: a read does not pass the writes before it, so it brings
 //! them, or those that were on their way with it. Left out: memory of the host, which others write; 68B links, whose TLPs are in
 //! another form; UIO, which is passed over; what atomics and I/O requests leave (their completions are counted, atomics end the comparison

@@ -77,7 +77,7 @@ impl Monitor {
         let mut wait = |kind, by, channel: &str, waiting: u64, progress: u64| {
             each(LinkWait { kind, by, channel, waiting, is_passed: true, progress });
         };
-        let has_to_begin = |has_begun: bool| !has_begun && !(self.io_alone && self.is_agreed());
+        let has_to_begin = |has_begun: bool| !(has_begun || self.io_alone && self.is_agreed());
         if has_to_begin(self.peer_init) {
             wait(WaitKind::Up, Direction::Rx, "", 0, self.acks.min(HANDSHAKE.0).into());
         }

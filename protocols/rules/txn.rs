@@ -30,6 +30,12 @@ pub static RULES: &[Rule] = &[
     row("TXN-ANS-05", "ualink §12", false, "Last stands with the beat that ends a read, and with no other"),
     row("TXN-ANS-06", "coherence §2.3", false, "the opcode of a D2H Rsp is one that its snoop allows"),
     row(
+        "TXN-ANS-07",
+        "cxl-io §1.3, §3.5",
+        false,
+        "Byte Count of a completion of a memory read is what is still to come, itself included, and Lower Address is where it begins",
+    ),
+    row(
         "TXN-ORD-01",
         "coherence §3.5",
         false,
@@ -42,8 +48,20 @@ pub static RULES: &[Rule] = &[
         "in strict order the read responses of a source and a destination keep the order of their requests, and so do the write responses",
     ),
     row("TXN-ORD-03", "coherence §2.2", false, "the GO of WrInv comes behind its pull and the data of it"),
+    row(
+        "TXN-ORD-04",
+        "cxl-io §1.3, §3.5",
+        false,
+        "the completions of a memory read come in the order of their addresses",
+    ),
     row("TXN-DAT-01", "coherence §3.2", false, "a read brings the bytes that were written or read last"),
     row("TXN-DAT-02", "coherence §3.2", false, "a read of bytes that were written with poison brings poison"),
+    row(
+        "TXN-DAT-03",
+        "cxl-io §1.3",
+        true,
+        "a register of configuration space that no request has changed is read as before: identity, class, capabilities, base addresses",
+    ),
     row("TXN-END-01", "coherence §4", false, "a request has had all its answers when the run ends at rest"),
     row("TXN-END-02", "coherence §4", true, "a request has all its answers within the time that was stated"),
 ];

@@ -17,6 +17,11 @@
 //! first = "sop"                 # optional: 1 at the first beat of a unit, 0 at its others
 //! data = "flit[543:0]"          # a signal or a part of it; bit 8n+b is bit b of byte n
 //! unit_bits = 544               # optional: bits of a unit; cxl-68b also 528, 512; nvlink also 2304
+//! last = "eop"                  # optional, in the place of `first`: 1 at the last beat of a unit
+//! keep = "keep"                 # optional: a bit a byte of `data`, from byte 0 on: those that count
+//! bus = "axi-stream"            # optional, with `prefix`: valid, ready, last, keep and data have the names of an interface that cores have:
+//! prefix = "m_axis"             # "axi-stream", "credited" (like CXS), "state" (like LPIF and FDI), "slots68"; the keys above go first
+//! order = [3, 2, 1, 0]          # optional: byte n of `data` is byte order[n] of the beat
 //!
 //! [[link]]                      # optional: two interfaces are the two directions of a link
 //! name = "host"                 # the end that is watched
@@ -39,9 +44,9 @@
 //! memory = "hdm-h"              # what answers CXL.mem: "hdm-h" (default), "hdm-db", "hdm-d"
 //! all_writers_seen = false      # nobody writes the lines but the agents on these links
 //!
-//! [[transactions]]              # optional: the links of one device of CXL.mem or one home of CXL.cache, or links of UALink or of NVLink
+//! [[transactions]]              # optional: the links of one device of CXL.mem or one home of CXL.cache, or links of CXL.io, UALink or NVLink
 //! links = ["host"]              # names of [[link]] whose requests and answers are judged
-//! of = "cxl-mem"                # CXL: "cxl-mem" (default), or "cxl-cache", which [[coherence]] completes
+//! of = "cxl-mem"                # CXL: "cxl-mem" (default), "cxl-cache", which [[coherence]] completes, or "cxl-io" on 256B links
 //! memory = "hdm-h"              # CXL.mem: what answers, as above
 //! all_writers_seen = false      # nobody writes the lines but those on these links: reads are compared
 //! unique_tags = false           # CXL.mem: no tag is used again while its request is open
@@ -71,23 +76,28 @@
 //! interfaces at its own end or, with the time that flits are under way both ways in `reaction_flits`, those of the other one.
 
 use super::InspectError;
+use super::bus::MappedBus;
 use super::waiver::{self, MappedWaiver, Severities};
 use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_coherence::passive::PassiveConfig;
 use scalepool_link::cxl68::Known;
 use scalepool_link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
-use scalepool_link::protocol::LinkProtocol;
+use scalepool_link::protocol::{CXL_IO, LinkProtocol};
 use scalepool_link::watch::{EndWatch, REACTION_FLITS, WatchConfig};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
 use scalepool_protocols::registry::{self, Protocol};
 use scalepool_transactions::cxl_cache::{CxlCacheConfig, CxlCacheTransactions};
+use scalepool_transactions::cxl_io::{CxlIoConfig, CxlIoTransactions};
 use scalepool_transactions::cxl_mem::{CxlMemConfig, CxlMemTransactions};
 use scalepool_transactions::nvlink::{NvlTransactionConfig, NvlTransactions};
 use scalepool_transactions::ualink::{UalTransactionConfig, UalTransactions};
 use scalepool_transactions::{AnswerLimit, TransactionChecker};
 use serde::Deserialize;
+
+/// Bits of the slots of a 68B flit (`cxl-68b` §3).
+const SLOT_BITS: usize = 512;
 
 /// Bits of the longest packet of NVLink (`nvlink` §1).
 const PACKET_BITS: usize = 8 * FLIT_BYTES * MAX_FLITS;
@@ -159,6 +169,8 @@ pub enum MappedCxlTransactions {
     CxlMem,
     /// Those of CXL.cache.
     CxlCache,
+    /// Those of CXL.io, on links of 256B flits.
+    CxlIo,
 }
 
 /// The links of one device of CXL.mem or one home of CXL.cache, or links of UALink or of NVLink.
@@ -206,6 +218,10 @@ impl MappedTransactions {
             let config = CxlCacheConfig { limit };
             return TransactionChecker::CxlCache(Box::new(CxlCacheTransactions::new(config, names)));
         }
+        if self.of == Some(MappedCxlTransactions::CxlIo) {
+            let config = CxlIoConfig { all_writers_seen, limit };
+            return TransactionChecker::CxlIo(Box::new(CxlIoTransactions::new(config, names)));
+        }
         let region = region(self.memory.as_deref().unwrap_or(HdmRegion::HdmH.key()));
         let config = CxlMemConfig { region, all_writers_seen, unique_tags, limit };
         TransactionChecker::CxlMem(Box::new(CxlMemTransactions::new(config, names)))
@@ -213,12 +229,13 @@ impl MappedTransactions {
 }
 
 impl MappedTransactions {
-    /// Keys that say something of CXL.mem alone, beside transactions of CXL.cache.
+    /// Keys that say something of CXL.mem alone, beside other transactions of CXL.
     fn without_keys_of_memory(&self) -> Result<(), String> {
         let keys = [
             ("memory", self.memory.is_some()),
             ("unique_tags", self.unique_tags),
-            ("all_writers_seen", self.all_writers_seen),
+            // Of CXL.io reads of memory are compared, too.
+            ("all_writers_seen", self.all_writers_seen && self.of != Some(MappedCxlTransactions::CxlIo)),
         ];
         match keys.into_iter().find(|(_, is_set)| *is_set) {
             Some((key, _)) => Err(format!("key `{key}`: found a value, expected `of` = \"cxl-mem\" beside it")),
@@ -320,8 +337,18 @@ pub struct Interface {
     pub ready: Option<String>,
     /// 1 at the first beat of a unit.
     pub first: Option<String>,
+    /// 1 at the last beat of a unit.
+    pub last: Option<String>,
+    /// A bit a byte of the data: those that count.
+    pub keep: Option<String>,
+    /// Kind of interface, whose signals are found behind the prefix.
+    pub bus: Option<MappedBus>,
+    /// Stands before the names of the signals of the bus.
+    pub prefix: Option<String>,
+    /// Where each byte of the data belongs in its beat.
+    pub order: Option<Vec<usize>>,
     /// The bytes.
-    pub data: String,
+    pub data: Option<String>,
     /// Bits of a unit.
     pub unit_bits: Option<usize>,
 }
@@ -391,7 +418,7 @@ impl Map {
             if map.interface[..n].iter().any(|other| other.name == *name) {
                 return refuse(format!("interface {n}, key `name`: found `{name}` again, expected another name"));
             }
-            if let Err(text) = interface.holds() {
+            if let Err(text) = interface.holds().and_then(|_| interface.check_signals()) {
                 return refuse(format!("interface `{name}`, {text}"));
             }
         }
@@ -432,9 +459,10 @@ impl Map {
         }
         if !matches!(of_all, LinkProtocol::Ualink | LinkProtocol::Nvlink) {
             self.check_cxl(&table.links).map_err(|text| format!("key `links`: {text}"))?;
-            if table.of == Some(MappedCxlTransactions::CxlCache) {
+            if matches!(table.of, Some(MappedCxlTransactions::CxlCache | MappedCxlTransactions::CxlIo)) {
                 table.without_keys_of_memory()?;
             }
+            self.check_io(table)?;
             return table.memory.as_ref().map_or(Ok(()), |memory| check_memory(memory));
         }
         for name in &table.links {
@@ -452,6 +480,27 @@ impl Map {
             (None, true) => Err("key `unique_tags`: found true, expected links of CXL".into()),
             (None, false) => Ok(()),
         }
+    }
+
+    /// Links that carry what is judged on them: TLPs in 256B flits, or messages of CXL.cachemem.
+    fn check_io(&self, table: &MappedTransactions) -> Result<(), String> {
+        let is_io = table.of == Some(MappedCxlTransactions::CxlIo);
+        for link in self.link.iter().filter(|link| table.links.contains(&link.name)) {
+            let protocol = &self.interface[self.places(link)?[1]].protocol;
+            if is_io && protocol == LinkProtocol::Cxl68.name() {
+                return Err(format!(
+                    "key `of`: found \"cxl-io\" for `{}`, a link of cxl-68b, expected one of 256B flits",
+                    link.name
+                ));
+            }
+            if !is_io && protocol == CXL_IO {
+                return Err(format!(
+                    "key `links`: found `{}`, a link of cxl-io, expected `of` = \"cxl-io\" beside it",
+                    link.name
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Protocol of the first of some links.
@@ -516,8 +565,8 @@ impl Map {
     /// What a watcher of an end has to know.
     pub(super) fn watch_config(&self, link: &MappedLink) -> Result<WatchConfig, String> {
         let [receives, sends] = self.places(link)?.map(|at| &self.interface[at]);
-        let Some(protocol) = LinkProtocol::named(&sends.protocol) else {
-            let known: Vec<_> = LinkProtocol::ALL.into_iter().map(LinkProtocol::name).collect();
+        let Some(protocol) = LinkProtocol::below(&sends.protocol) else {
+            let known: Vec<_> = LinkProtocol::ALL.into_iter().map(LinkProtocol::name).chain([CXL_IO]).collect();
             return Err(format!(
                 "interface `{}`: found `{}`, expected one of {}",
                 sends.name,
@@ -552,7 +601,18 @@ impl Map {
         let messages =
             coherence.chain(self.transactions.iter().map(|table| &table.links)).any(|links| links.contains(&link.name));
         let liveness = link.liveness()?;
-        Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, interleave, messages, liveness, ..default })
+        let io_alone = sends.protocol == CXL_IO;
+        Ok(WatchConfig {
+            cxl68,
+            known,
+            selective_nak,
+            io_alone,
+            reaction_flits,
+            interleave,
+            messages,
+            liveness,
+            ..default
+        })
     }
 }
 
@@ -577,7 +637,13 @@ impl Interface {
             return Err(format!("key `dir`: found `{}`, expected `down` or `up`", self.dir));
         }
         let whole = 8 * protocol.unit_bytes;
-        match (self.unit_bits.unwrap_or(whole), protocol.name) {
+        let is_slots = self.bus == Some(MappedBus::Slots68);
+        if is_slots && (protocol.name != "cxl-68b" || self.unit_bits.is_some_and(|bits| bits != SLOT_BITS)) {
+            let found = format!("found \"slots68\" for {} bits of {}", self.unit_bits.unwrap_or(whole), protocol.name);
+            return Err(format!("key `bus`: {found}, expected cxl-68b, {SLOT_BITS} bits"));
+        }
+        let usual = if is_slots { SLOT_BITS } else { whole };
+        match (self.unit_bits.unwrap_or(usual), protocol.name) {
             (bits, _) if bits == whole => Ok((bits, Holds::Unit)),
             (528, "cxl-68b") => Ok((528, Holds::FlitAndCrc)),
             (512, "cxl-68b") => Ok((512, Holds::Slots)),
@@ -585,6 +651,18 @@ impl Interface {
             (PACKET_BITS, "nvlink") => Ok((PACKET_BITS, Holds::Unit)),
             (bits, "nvlink") => Err(format!("key `unit_bits`: found {bits}, expected {whole} or {PACKET_BITS}")),
             (bits, _) => Err(format!("key `unit_bits`: found {bits}, expected {whole}")),
+        }
+    }
+
+    /// Signals that go together.
+    fn check_signals(&self) -> Result<(), String> {
+        let names = self.signal_names(|_| true)?;
+        match (&self.first, &self.last, names.keep) {
+            (Some(_), Some(_), _) => Err("key `last`: found a value beside `first`, expected one of them".into()),
+            (_, _, Some(_)) if self.order.is_some() => {
+                Err("key `order`: found a value beside `keep`, expected one of them".into())
+            }
+            _ => Ok(()),
         }
     }
 

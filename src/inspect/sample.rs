@@ -9,9 +9,12 @@ use super::wave::{Bit, Part, Wave};
 pub(super) struct Signals {
     clock: Part,
     reset: Option<Part>,
-    valid: Option<Part>,
+    valid: Vec<Part>,
     ready: Option<Part>,
     first: Option<Part>,
+    last: Option<Part>,
+    keep: Option<Part>,
+    order: Option<Vec<usize>>,
     pub data: Part,
     pub unit_bits: usize,
     pub holds: Holds,
@@ -36,6 +39,11 @@ impl Signals {
             part => Err(error(key, format!("found {} bits in `{}`, expected 1", part.bits, part.name))),
         };
         let control = |key, name: &Option<String>| name.as_deref().map(|name| one_bit(key, name)).transpose();
+        let is_there = |name: &str| {
+            let name = scope.map_or(name.to_owned(), |scope| format!("{scope}.{name}"));
+            wave.find(&name).is_ok()
+        };
+        let names = interface.signal_names(is_there).map_err(|text| error("bus", text))?;
         let (unit_bits, holds) = interface.holds().map_err(|text| error("unit_bits", text))?;
         let signals = Signals {
             clock: if interface.edge == Edge::Any {
@@ -44,10 +52,14 @@ impl Signals {
                 one_bit("clock", &interface.clock)?
             },
             reset: control("reset", &interface.reset)?,
-            valid: control("valid", &interface.valid)?,
-            ready: control("ready", &interface.ready)?,
+            valid: names.valid.iter().map(|name| one_bit("valid", name)).collect::<Result<_, _>>()?,
+            ready: control("ready", &names.ready)?,
             first: control("first", &interface.first)?,
-            data: find("data", &interface.data)?,
+            // One that the map does not name, beside a `first` that it does, says nothing new.
+            last: control("last", &names.last.filter(|_| interface.first.is_none()))?,
+            keep: names.keep.as_deref().map(|name| find("keep", name)).transpose()?,
+            order: interface.order.clone(),
+            data: find("data", &names.data)?,
             unit_bits,
             holds,
         };
@@ -57,9 +69,19 @@ impl Signals {
                 format!("found {bits} bits in `{}`, expected {unit_bits}, or less in whole bytes", signals.data.name);
             return Err(error("data", text));
         }
-        let options = [&signals.reset, &signals.valid, &signals.ready, &signals.first];
+        if let Some(keep) = signals.keep.as_ref().filter(|keep| 8 * keep.bits != bits) {
+            return Err(error("keep", format!("found {} bits in `{}`, expected {}", keep.bits, keep.name, bits / 8)));
+        }
+        if let Some(order) = &signals.order {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            if !sorted.into_iter().eq(0..bits / 8) {
+                return Err(error("order", format!("found {order:?}, expected each of 0 to {} once", bits / 8 - 1)));
+            }
+        }
+        let options = [&signals.reset, &signals.ready, &signals.first, &signals.last, &signals.keep];
         let mut parts = vec![&signals.clock, &signals.data];
-        parts.extend(options.into_iter().flatten());
+        parts.extend(options.into_iter().flatten().chain(&signals.valid));
         wave.load(&parts)?;
         Ok(signals)
     }
@@ -68,15 +90,17 @@ impl Signals {
 impl Signals {
     /// Those that there are, as a viewer names them: clock, reset, handshake, data.
     pub fn shown(&self, wave: &Wave) -> Vec<String> {
-        let all =
-            [Some(&self.clock), self.reset.as_ref(), self.valid.as_ref(), self.ready.as_ref(), self.first.as_ref()];
-        all.into_iter().flatten().chain([&self.data]).map(|part| wave.shown(part)).collect()
+        let all = [self.ready.as_ref(), self.first.as_ref(), self.last.as_ref(), self.keep.as_ref(), Some(&self.data)];
+        let handshake = [Some(&self.clock), self.reset.as_ref()].into_iter().flatten().chain(&self.valid);
+        handshake.chain(all.into_iter().flatten()).map(|part| wave.shown(part)).collect()
     }
 }
 
 /// Samples every edge of the clock into the stream; the number of edges outside of reset.
 pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, stream: &mut Stream) -> u64 {
     let (mut edges, mut cycle) = (0, 0);
+    // Where `last` is sampled: the beat before was the last one of its unit.
+    let mut is_first = true;
     for position in edges_of(wave, interface, signals) {
         let t_fs = wave.t_fs(position);
         let number = cycle;
@@ -92,11 +116,12 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
         // A reset that nobody drives yet is no time for flits either.
         if signals.reset.as_ref().is_some_and(|reset| [active, Bit::Unknown].contains(&level(reset))) {
             stream.restart(t_fs);
+            is_first = true;
             continue;
         }
         edges += 1;
         stream.edge(t_fs, number);
-        let handshake = [&signals.valid, &signals.ready].into_iter().flatten();
+        let handshake = signals.valid.iter().chain(&signals.ready);
         let levels: Vec<(&Part, Bit)> = handshake.map(|part| (part, level(part))).collect();
         if levels.iter().any(|(_, level)| *level == Bit::Zero) {
             continue;
@@ -106,21 +131,43 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
             continue;
         }
         let first = match signals.first.as_ref().map(|first| (first, level(first))) {
-            None => None,
+            None => signals.last.as_ref().map(|_| is_first),
             Some((first, Bit::Unknown)) => {
                 stream.unknown(t_fs, number, first, &[0]);
                 continue;
             }
             Some((_, level)) => Some(level == Bit::One),
         };
-        let bits = wave.at(&signals.data, beside).unwrap_or_else(|| vec![Bit::Unknown; signals.data.bits]);
+        match signals.last.as_ref().map(|last| (last, level(last))) {
+            None => (),
+            Some((last, Bit::Unknown)) => {
+                stream.unknown(t_fs, number, last, &[0]);
+                is_first = true;
+                continue;
+            }
+            Some((_, level)) => is_first = level == Bit::One,
+        }
+        let kept = signals.keep.as_ref().map(|keep| wave.at(keep, beside).unwrap_or_default());
+        let kept_bytes =
+            kept.map_or(signals.data.bits / 8, |bits| bits.iter().take_while(|bit| **bit == Bit::One).count());
+        let mut bits = wave.at(&signals.data, beside).unwrap_or_else(|| vec![Bit::Unknown; signals.data.bits]);
+        bits.truncate(8 * kept_bytes);
         let unknown: Vec<usize> = (0..bits.len()).filter(|&n| bits[n] == Bit::Unknown).collect();
         if !unknown.is_empty() {
             stream.unknown(t_fs, number, &signals.data, &unknown);
             continue;
         }
         let byte = |eight: &[Bit]| eight.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit == Bit::One));
-        stream.beat(Beat { t_fs, cycle: number, first, bytes: bits.chunks(8).map(byte).collect() });
+        let found: Vec<u8> = bits.chunks(8).map(byte).collect();
+        let bytes = match &signals.order {
+            None => found,
+            Some(order) => {
+                let mut beat = vec![0; found.len()];
+                order.iter().zip(found).for_each(|(&at, byte)| beat[at] = byte);
+                beat
+            }
+        };
+        stream.beat(Beat { t_fs, cycle: number, first, bytes });
     }
     stream.end();
     edges

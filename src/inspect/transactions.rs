@@ -1,4 +1,4 @@
-//! Links of one device of CXL.mem, links of UALink, or links of NVLink, past the checker that judges their transactions.
+//! Links of one device of CXL.mem, links of CXL.io, of UALink, or of NVLink, past the checker that judges their transactions.
 //!
 //! A walk through one message: those of all links are taken in the order of time, as for coherence (`coherence`), each with the
 //! number of the flit that ended it, counted from the last reset as the output counts them. Time goes on with the messages, and at
@@ -92,6 +92,10 @@ pub(super) fn judge(
                     WatchedContent::Cxl(message) => judge.checker.see_cxl(link, number, message),
                     WatchedContent::SpareData { slot } => {
                         judge.checker.see_spare_data(link, links[link].streams[at].dir(), number, *slot)
+                    }
+                    WatchedContent::Tlp { bytes, pbr } => {
+                        let dir = links[link].streams[at].dir();
+                        judge.checker.see_tlp(link, dir, number, bytes, *pbr)
                     }
                     WatchedContent::Ualink(transfer) => {
                         let dir = links[link].streams[at].dir();

@@ -4,6 +4,9 @@ use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
 use scalepool_protocols::{nvlink, ualink};
 
+/// Name of CXL.io alone in standard 256B flits.
+pub const CXL_IO: &str = "cxl-io";
+
 /// A protocol with a link layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkProtocol {
@@ -36,6 +39,11 @@ impl LinkProtocol {
             LinkProtocol::Nvlink => "nvlink",
             LinkProtocol::Ualink => "ualink",
         }
+    }
+
+    /// The one whose flits and sequence numbers a link of this name has: `cxl-io` is CXL.io alone in standard 256B flits.
+    pub fn below(name: &str) -> Option<LinkProtocol> {
+        if name == CXL_IO { Some(LinkProtocol::Cxl256(Mode::Standard)) } else { LinkProtocol::named(name) }
     }
 
     /// The one of a name.

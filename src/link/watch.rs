@@ -17,6 +17,7 @@
 //! content and monitor leave events, which [`EndWatch::take_events`] gives with the direction that they concern.
 
 use super::cxl68::Known;
+use super::cxlio::flit::tlp_bytes;
 use super::event::{LinkEvent, Severity};
 use super::health::liveness::{LIVENESS_FLITS, LinkWait, Liveness, LivenessLimits, LivenessNow};
 use super::health::retimer::RetimerSigns;
@@ -36,8 +37,10 @@ use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidLog};
 use scalepool_protocols::cxl::cxl68::stream::{self as stream68, Cxl68DecodedUnit, Cxl68SlotRole, Cxl68UnitKind};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
+use scalepool_protocols::cxl::cxl256::code::FlitType;
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, body_byte};
 use scalepool_protocols::cxl::cxl256::stream as stream256;
+use scalepool_protocols::cxl::cxlio::stream::TlpRegionReader;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::nvlink::stream::NvlDecodedPacket;
 use scalepool_protocols::ualink::compress::CompressionRole;
@@ -63,13 +66,15 @@ pub struct WatchConfig {
     pub known: Known,
     /// The 256B modes: it may ask for a single flit.
     pub selective_nak: bool,
+    /// Standard 256B flits: the link carries CXL.io alone.
+    pub io_alone: bool,
     /// `cxl-68b`, `ualink`: units that it may still send before it shows that something has come, at most
     /// [`MOST_REACTION_FLITS`].
     pub reaction_flits: u64,
     /// `ualink`: FEC code words that are interleaved, one of [`INTERLEAVES`]. Copies of a Replay Request go in groups of as many
     /// flits (`ualink` §7), so the peer is not held to that with 1.
     pub interleave: u8,
-    /// Gives the messages of CXL.cachemem and the transfers of UALink too ([`EndWatch::take_messages`]).
+    /// Gives the messages of CXL.cachemem, the TLPs of CXL.io in 256B flits, and the transfers of UALink and NVLink too ([`EndWatch::take_messages`]).
     pub messages: bool,
     /// How long either side may wait for the other one.
     pub liveness: LivenessLimits,
@@ -90,6 +95,7 @@ impl WatchConfig {
             cxl68: Cxl68Config::default(),
             known: Known::NONE,
             selective_nak: false,
+            io_alone: false,
             reaction_flits: REACTION_FLITS,
             interleave: 1,
             messages: false,
@@ -109,6 +115,13 @@ pub enum WatchedContent {
     SpareData {
         /// The slot, 1 to 3.
         slot: u8,
+    },
+    /// A TLP of CXL.io in flit mode, whole with its data, that 256B flits have brought.
+    Tlp {
+        /// Its bytes, byte 0 first on the wire.
+        bytes: Vec<u8>,
+        /// A PBR header stands in front.
+        pbr: bool,
     },
     /// A request or response of UALink, whole with its data.
     Ualink(Box<Transfer>),
@@ -382,6 +395,8 @@ struct Watch256 {
     units: [u64; 2],
     /// Takes the messages out of them, where they are asked for.
     unpackers: Option<[stream256::Unpacker; 2]>,
+    /// The same for the TLPs of CXL.io.
+    readers: [TlpRegionReader; 2],
     messages: Vec<(Direction, WatchedContent)>,
     /// Reports what the FEC repairs.
     repairs: bool,
@@ -486,6 +501,18 @@ impl Watch68 {
 }
 
 impl Watch256 {
+    /// The TLPs that end in a flit of CXL.io.
+    fn read_tlps(&mut self, way: Direction, flit: &Cxl256Flit) {
+        let (received, mode) = (flit.receive(self.mode), self.mode);
+        if !received.is_good() || received.flit.header().flit_type != FlitType::Io {
+            return;
+        }
+        let region: Vec<u8> = (0..tlp_bytes(mode)).map(|k| received.flit.0[body_byte(mode, k)]).collect();
+        let whole = self.readers[index(way)].read(&region).into_iter().filter_map(|found| found.whole);
+        let pbr = mode == Mode::Pbr;
+        self.messages.extend(whole.map(|bytes| (way, WatchedContent::Tlp { bytes, pbr })));
+    }
+
     /// What a flit that comes shows of the line and of what stands in it.
     fn look_at_line(&mut self, flit: &Cxl256Flit) -> Vec<Violation> {
         let received = flit.receive(self.mode);
@@ -526,6 +553,7 @@ impl Judge for Watch256 {
                 let neutral =
                     delivered.iter().map(|message| WatchedContent::Cxl(Message::from_cxl256(message, routing)));
                 self.messages.extend(neutral.map(|message| (way, message)));
+                self.read_tlps(way, flit);
             }
             // A flit that was damaged under way is repaired or comes again.
             let whole = way == Direction::Tx || matches!(flit.receive(self.mode), r if r.is_good() && r.flit == *flit);
@@ -574,6 +602,7 @@ impl EndWatch {
             cxl68,
             known,
             selective_nak,
+            io_alone,
             reaction_flits,
             interleave,
             messages,
@@ -607,7 +636,7 @@ impl EndWatch {
             LinkProtocol::Cxl256(mode) => {
                 let stream = |dir| FlitDecoder::new(protocol.name(), dir);
                 let streams = [stream(dir.opposite())?, stream(dir)?];
-                let monitor = cxl256::Monitor::new(mode, dir, selective_nak);
+                let monitor = cxl256::Monitor::new(mode, dir, selective_nak).of_io_alone(io_alone);
                 let unpackers = messages.then(|| ways.map(|dir| stream256::Unpacker::new(mode, dir)));
                 Box::new(Watch256 {
                     mode,
@@ -615,6 +644,7 @@ impl EndWatch {
                     streams,
                     units: [0; 2],
                     unpackers,
+                    readers: [(); 2].map(|()| TlpRegionReader::new(mode == Mode::Pbr)),
                     messages: Vec::new(),
                     repairs,
                     signs: RetimerSigns::default(),

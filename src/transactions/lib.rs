@@ -4,7 +4,7 @@
 //! Modelled: CXL.mem in 68B flits and in all 256B modes, for memory of the kinds HDM-H, HDM-DB and HDM-D, with
 //! back-invalidate snoops and the BIConflict handshake ([`cxl_mem`]); CXL.cache, requests of devices and snoops of hosts
 //! ([`cxl_cache`]); UALink, requests of both ends, in default and strict order
-//! ([`ualink`]); the NVLink model, posted writes and FLUSH among them ([`nvlink`]). Detail: one verdict per message, with the number of the flit that brought it. Left out: CXL.io and UIO (passed
+//! ([`ualink`]); the NVLink model, posted writes and FLUSH among them ([`nvlink`]); CXL.io on links of 256B flits, memory and configuration space ([`cxl_io`]). Detail: one verdict per message, with the number of the flit that brought it. Left out: UIO (passed
 //! over), the opcodes of trusted environments and Extended-Meta (their requests are known, their answers are not judged),
 //! and copies of lines, which `scalepool_coherence::passive` judges.
 //!
@@ -20,6 +20,7 @@
 #![warn(missing_docs)]
 
 pub mod cxl_cache;
+pub mod cxl_io;
 pub mod cxl_mem;
 mod image;
 mod ledger;
@@ -28,6 +29,7 @@ mod owed;
 pub mod ualink;
 
 use cxl_cache::CxlCacheTransactions;
+use cxl_io::CxlIoTransactions;
 use cxl_mem::CxlMemTransactions;
 use nvlink::NvlTransactions;
 use scalepool_protocols::cxl::Dir;
@@ -77,6 +79,8 @@ pub enum TransactionChecker {
     CxlMem(Box<CxlMemTransactions>),
     /// Of CXL.cache.
     CxlCache(Box<CxlCacheTransactions>),
+    /// Of CXL.io.
+    CxlIo(Box<CxlIoTransactions>),
     /// Of UALink.
     Ualink(Box<UalTransactions>),
     /// Of the NVLink model.
@@ -123,11 +127,20 @@ impl TransactionChecker {
         }
     }
 
+    /// See [`CxlIoTransactions::see`]; TLPs are nothing to others.
+    pub fn see_tlp(&mut self, link: usize, dir: Dir, unit: u64, tlp: &[u8], pbr: bool) -> Vec<TransactionFinding> {
+        match self {
+            TransactionChecker::CxlIo(checker) => checker.see(link, dir, unit, tlp, pbr),
+            _ => Vec::new(),
+        }
+    }
+
     /// A flit of a link passes, with or without a message; flits of a direction are numbered upwards.
     pub fn unit(&mut self, link: usize, dir: Dir, unit: u64) {
         match self {
             TransactionChecker::CxlMem(checker) => checker.unit(link, dir, unit),
             TransactionChecker::CxlCache(checker) => checker.unit(link, dir, unit),
+            TransactionChecker::CxlIo(checker) => checker.unit(link, dir, unit),
             TransactionChecker::Ualink(checker) => checker.unit(link, dir, unit),
             TransactionChecker::Nvlink(checker) => checker.unit(link, dir, unit),
         }
@@ -138,6 +151,7 @@ impl TransactionChecker {
         match self {
             TransactionChecker::CxlMem(checker) => checker.clock(now),
             TransactionChecker::CxlCache(checker) => checker.clock(now),
+            TransactionChecker::CxlIo(checker) => checker.clock(now),
             TransactionChecker::Ualink(checker) => checker.clock(now),
             TransactionChecker::Nvlink(checker) => checker.clock(now),
         }
@@ -148,6 +162,7 @@ impl TransactionChecker {
         match self {
             TransactionChecker::CxlMem(checker) => checker.finish(),
             TransactionChecker::CxlCache(checker) => checker.finish(),
+            TransactionChecker::CxlIo(checker) => checker.finish(),
             TransactionChecker::Ualink(checker) => checker.finish(),
             TransactionChecker::Nvlink(checker) => checker.finish(),
         }

@@ -1,6 +1,7 @@
 //! Transactions judged from messages: each check obeyed and broken, and what is legal and looks odd.
 
 mod cxl_cache;
+mod cxl_io;
 mod cxl_mem;
 mod nvlink;
 mod ualink;

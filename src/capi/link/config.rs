@@ -6,7 +6,7 @@ use scalepool::coherence::mem::tables::HdmRegion;
 use scalepool::forms::{self, FormError, number};
 use scalepool::link::cxl68::Known;
 use scalepool::link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
-use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::protocol::{CXL_IO, LinkProtocol};
 use scalepool::link::ualink::CONTROL_BYTES;
 use scalepool::link::ualink::line::INTERLEAVES;
 use scalepool::link::watch::WatchConfig;
@@ -70,6 +70,8 @@ pub enum JudgedTransactions {
     CxlMem(HdmRegion),
     /// Those of CXL.cache, copies of lines and their bytes among them.
     CxlCache,
+    /// Those of CXL.io.
+    CxlIo,
     /// Those of UALink.
     Ualink,
     /// Those of the NVLink model.
@@ -82,6 +84,7 @@ impl JudgedTransactions {
         match self {
             JudgedTransactions::CxlMem(region) => region.key(),
             JudgedTransactions::CxlCache => "cxl-cache",
+            JudgedTransactions::CxlIo => CXL_IO,
             JudgedTransactions::Ualink => "ualink",
             JudgedTransactions::Nvlink => "nvlink",
         }
@@ -148,13 +151,13 @@ impl CapiEndConfig {
             strict: false,
             answer_flits: None,
         };
-        if passive && config.protocol == CapiProtocol::CxlIo {
-            return Err(FormError::new("mode", "a passive end of cxl-io", "an active one"));
-        }
         // Only what the protocol has a use for is known.
-        let of_link = config.protocol.watched();
+        let of_link = config.protocol.messages();
         let mut known = match of_link {
-            None => vec!["retry_entries", "timeout_flits", "selective_nak"],
+            None => {
+                let judged = ["transactions", "all_writers_seen", "answer_flits"];
+                [["retry_entries", "timeout_flits", "selective_nak"], judged].concat()
+            }
             Some(LinkProtocol::Cxl68) => {
                 vec![
                     "buffers",
@@ -231,8 +234,9 @@ impl CapiEndConfig {
                 "answer_flits" => config.answer_flits = number(value, key, 1, u64::MAX.into())?,
                 "coherence" => config.coherence = Some(region(value, key)?),
                 "strict" => config.strict = yes_or_no(value, key)?,
-                "transactions" if matches!(of_link, Some(LinkProtocol::Ualink | LinkProtocol::Nvlink)) => {
+                "transactions" if matches!(of_link, None | Some(LinkProtocol::Ualink | LinkProtocol::Nvlink)) => {
                     let kind = match of_link {
+                        None => JudgedTransactions::CxlIo,
                         Some(LinkProtocol::Ualink) => JudgedTransactions::Ualink,
                         _ => JudgedTransactions::Nvlink,
                     };
@@ -296,9 +300,9 @@ impl CapiEndConfig {
         }
     }
 
-    /// What a watcher of the end has to know; an end of CXL.io has none.
-    pub fn watch(&self) -> Option<WatchConfig> {
-        let default = WatchConfig::new(self.protocol.watched()?, self.dir);
+    /// What a watcher of the end has to know.
+    pub fn watch(&self) -> WatchConfig {
+        let default = WatchConfig::new(self.protocol.watcher(), self.dir);
         let known = Known {
             entries: self.retry_entries.is_some(),
             timeout: self.timeout_flits.is_some(),
@@ -310,16 +314,17 @@ impl CapiEndConfig {
         let (selective_nak, interleave) = (self.selective_nak, self.interleave);
         let messages = self.messages || self.coherence.is_some() || self.transactions.is_some();
         let liveness = LivenessLimits { flits: self.liveness_flits, time_fs: None };
-        Some(WatchConfig {
+        WatchConfig {
             cxl68: self.cxl68(),
             known,
             selective_nak,
+            io_alone: self.protocol == CapiProtocol::CxlIo,
             reaction_flits,
             interleave,
             messages,
             liveness,
             repairs: true,
             ..default
-        })
+        }
     }
 }

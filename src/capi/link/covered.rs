@@ -27,7 +27,7 @@ impl EndCoverage {
     pub fn new(config: &CapiEndConfig) -> Option<EndCoverage> {
         let kind = if config.passive { "passive" } else { "active" };
         let source = format!("{kind} end, {} {}", config.protocol.name(), config.dir.name());
-        let units = config.protocol.watched().filter(|_| config.passive).map(LinkCoverage::new);
+        let units = config.protocol.messages().filter(|_| config.passive).map(LinkCoverage::new);
         config.coverage.then(|| EndCoverage { units, earlier: Vec::new(), broken: CoverageReport::default(), source })
     }
 

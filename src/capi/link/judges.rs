@@ -12,6 +12,7 @@ use scalepool::link::event::{LinkEvent, Severity};
 use scalepool::link::hook::Direction;
 use scalepool::link::watch::WatchedContent;
 use scalepool::transactions::cxl_cache::{CxlCacheConfig, CxlCacheTransactions};
+use scalepool::transactions::cxl_io::{CxlIoConfig, CxlIoTransactions};
 use scalepool::transactions::cxl_mem::{CxlMemConfig, CxlMemTransactions};
 use scalepool::transactions::nvlink::{NvlTransactionConfig, NvlTransactions};
 use scalepool::transactions::ualink::{UalTransactionConfig, UalTransactions};
@@ -43,6 +44,10 @@ fn checker(config: &CapiEndConfig) -> Option<TransactionChecker> {
         }
         JudgedTransactions::CxlCache => {
             TransactionChecker::CxlCache(Box::new(CxlCacheTransactions::new(CxlCacheConfig { limit }, names)))
+        }
+        JudgedTransactions::CxlIo => {
+            let config = CxlIoConfig { all_writers_seen, limit };
+            TransactionChecker::CxlIo(Box::new(CxlIoTransactions::new(config, names)))
         }
         JudgedTransactions::Ualink => {
             let config = UalTransactionConfig { all_writers_seen, strict, limit };
@@ -101,6 +106,10 @@ impl Judges {
             }
             WatchedContent::SpareData { slot } => {
                 let found = self.transactions.as_mut().map(|checker| checker.see_spare_data(0, dir, unit, *slot));
+                self.events(found)
+            }
+            WatchedContent::Tlp { bytes, pbr } => {
+                let found = self.transactions.as_mut().map(|checker| checker.see_tlp(0, dir, unit, bytes, *pbr));
                 self.events(found)
             }
             WatchedContent::Ualink(transfer) => {

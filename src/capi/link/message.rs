@@ -67,7 +67,7 @@ impl CapiMessage {
 
     /// What a watcher of a link of CXL has seen; `None` of the other protocols.
     pub fn seen(protocol: CapiProtocol, message: &Message) -> Option<CapiMessage> {
-        match protocol.watched()? {
+        match protocol.messages()? {
             LinkProtocol::Cxl68 => message.to_cxl68().ok().map(CapiMessage::Cxl68),
             LinkProtocol::Cxl256(mode) => {
                 message.to_cxl256(mode.routing()).ok().map(|message| CapiMessage::Cxl256(mode, message))
@@ -100,7 +100,8 @@ impl CapiMessage {
             CapiMessage::Cxl256(mode, given) => Some(WatchedContent::Cxl(Message::from_cxl256(given, mode.routing()))),
             CapiMessage::Nvlink(given) => given.decoded().ok().map(|packet| WatchedContent::Nvlink(Box::new(packet))),
             CapiMessage::UalinkTransfer(given) => Some(WatchedContent::Ualink(given.clone())),
-            CapiMessage::Ualink(_) | CapiMessage::Tlp(_) => None,
+            CapiMessage::Tlp(bytes) => Some(WatchedContent::Tlp { bytes: bytes.clone(), pbr: false }),
+            CapiMessage::Ualink(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Ends of links beside RTL: one handle is one end of a link, or watches one.
 //!
-//! Modelled: the ends of `scalepool::link` for `cxl-68b`, the 256B modes, `nvlink`, `ualink` and, active only, `cxl-io`, as they are; an
+//! Modelled: the ends of `scalepool::link` for `cxl-68b`, the 256B modes, `nvlink`, `ualink` and `cxl-io`, as they are; an
 //! active handle is the end itself, a passive one only reads both directions and reports rule ids. Detail: one wire unit a flit clock in each
 //! direction (68 bytes, 256 bytes, one flit of 16 bytes, 640 bytes). Left out: latency (the caller's steps are the wire), early even
 //! halves of latency-optimised flits, ARB/MUX.
@@ -103,10 +103,9 @@ static LINKS: ObjectTable<Link> = ObjectTable::new(3, "link end");
 
 impl Link {
     fn new(config: CapiEndConfig, hooks: Hooks) -> Result<Link, Failure> {
-        let watched = if config.passive { config.watch() } else { None };
-        let mut part = match watched {
-            None => Part::Active(CapiEnd::new(&config)?),
-            Some(watch) => Part::Passive(EndWatch::new(&watch)?),
+        let mut part = match config.passive {
+            false => Part::Active(CapiEnd::new(&config)?),
+            true => Part::Passive(EndWatch::new(&config.watch())?),
         };
         part.attach_hooks(&hooks);
         let (driven, sent, events, seen) = Default::default();
@@ -305,7 +304,7 @@ impl Link {
     }
 }
 
-/// Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink`, `ualink`, or for an active end
+/// Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink`, `ualink`, or
 /// `cxl-io`: CXL.io alone in 256B flits.
 /// `dir` is the direction in which the end sends: SP_DOWN for a host or an accelerator. `mode` is SP_ACTIVE or
 /// SP_PASSIVE; a passive end sends nothing and only reports broken rules. `config` is a JSON object, or an empty text
@@ -332,20 +331,22 @@ impl Link {
 ///   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.
 ///   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
 ///   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends. For any
-///   end of nvlink it is `nvlink`
+///   end of nvlink it is `nvlink`. For any end of cxl-io it is `cxl-io`: tags, completions with their Byte Counts and order, registers of
+///   configuration space
 /// * `layer`: for an active end of ualink, `tl` if its messages are requests and responses and it has a transaction layer with credits
 ///   and compression, or `dl` if they are TL flits of the caller's (`dl`)
 /// * `strict`: with `transactions` of ualink, true if the link keeps strict order (false)
 /// * `unique_tags`: with `transactions`, true if no tag is used again while its request is open (false)
 /// * `answer_flits`: with `transactions`, highest number of flit clocks from a request to its last answer (no limit)
 /// * `all_writers_seen`: with `coherence` or `transactions`, true if nobody but the two ends writes the lines, so that every
-///   read is compared with the last write (false)
+///   read is compared with the last write; of cxl-io the memory behind the BARs (false)
 /// * `liveness_flits`: number of flit clocks for which an end may wait for a credit, an acknowledgement, a replay or the end of
 ///   initialisation before it is reported (LIV-CRD-01, LIV-ACK-01, LIV-RTY-01, LIV-INI-01), 0 for no limit (131072)
 /// * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 ///   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 ///
-/// `cxl-io` has only `retry_entries`, `timeout_flits`, `selective_nak` and `liveness_flits`. `ualink` has only `reaction_flits`,
+/// `cxl-io` has only `retry_entries`, `timeout_flits`, `selective_nak`, `liveness_flits`, `transactions`, `all_writers_seen` and
+/// `answer_flits`. `ualink` has only `reaction_flits`,
 /// `liveness_flits`, `interleave`, `layer`, `buffers`, `coverage` and the keys of `transactions`. A unit of
 /// one byte stands for control flits of ualink: 0 is idle, 1 is a remote fault. An end of ualink sends such units until it is up.
 ///

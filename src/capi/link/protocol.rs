@@ -1,13 +1,14 @@
-//! The protocols of which the C ABI has link ends: those that have a watcher too, and CXL.io alone in 256B flits, whose ends are active.
+//! The protocols of which the C ABI has link ends: those with a link layer of their own, and CXL.io alone in 256B flits.
 
 use scalepool::forms::{FormError, flit256, message};
-use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::protocol::{CXL_IO, LinkProtocol};
+use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 
 /// A protocol of link ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CapiProtocol {
-    /// One with a watcher.
+    /// One with a link layer of its own.
     Link(LinkProtocol),
     /// CXL.io alone in standard 256B flits.
     CxlIo,
@@ -37,7 +38,7 @@ impl CapiProtocol {
     pub const fn name(self) -> &'static str {
         match self {
             CapiProtocol::Link(protocol) => protocol.name(),
-            CapiProtocol::CxlIo => "cxl-io",
+            CapiProtocol::CxlIo => CXL_IO,
         }
     }
 
@@ -49,8 +50,16 @@ impl CapiProtocol {
         }
     }
 
-    /// The one that has a watcher.
-    pub const fn watched(self) -> Option<LinkProtocol> {
+    /// The one whose watcher judges its flits.
+    pub const fn watcher(self) -> LinkProtocol {
+        match self {
+            CapiProtocol::Link(protocol) => protocol,
+            CapiProtocol::CxlIo => LinkProtocol::Cxl256(Mode::Standard),
+        }
+    }
+
+    /// The one of its own messages; CXL.io has TLPs.
+    pub const fn messages(self) -> Option<LinkProtocol> {
         match self {
             CapiProtocol::Link(protocol) => Some(protocol),
             CapiProtocol::CxlIo => None,

@@ -1,5 +1,6 @@
 //! Links of CXL.cache: requests, snoops and pulls that are open, and what each message makes of a line (`coherence` §2).
 
+use super::half::LineHalf;
 use super::line::Held;
 use super::{Holder, Lines};
 use crate::cache::requests::{self, CacheRequestKind, CacheRequestRow};
@@ -26,6 +27,7 @@ struct Open {
     /// Data that came before the GO.
     data: Option<CacheLine>,
     has_data: bool,
+    half: LineHalf,
     /// Answers of a write that were seen: its pull, and its end.
     pulled: bool,
     ended: bool,
@@ -41,6 +43,7 @@ struct Snooped {
     most: Copy4,
     answer: Option<D2hRspOpcode>,
     has_data: bool,
+    half: LineHalf,
 }
 
 /// A pull without its data.
@@ -54,6 +57,7 @@ struct Pull {
     clean: Option<CacheLine>,
     /// The home drops the data.
     refused: bool,
+    half: LineHalf,
 }
 
 /// All links of a home.
@@ -82,9 +86,10 @@ fn state(most: Copy4) -> CacheLineState {
 }
 
 impl CacheLinks {
-    /// A message passes; `device` is the peer that it names, if it names one.
-    pub fn see(&mut self, lines: &mut Lines, device: Holder, msg: &Msg<CacheLine>) {
+    /// A message passes, with these bytes of its line; `device` is the peer that it names, if it names one.
+    pub fn see(&mut self, lines: &mut Lines, device: Holder, msg: &Msg<CacheLine>, enables: u64) {
         let device = self.known(device, msg);
+        let Some(msg) = &self.whole(device, msg, enables) else { return };
         if matches!(msg, Msg::D2hReq { .. } | Msg::H2dRsp { .. } | Msg::H2dData { .. }) {
             let (first, at) = (lines.events.len(), lines.name(device));
             let issued = self.issued.entry(device).or_default();
@@ -108,6 +113,31 @@ impl CacheLinks {
             }
             _ => {}
         }
+    }
+
+    /// The message with its whole line, unless the other half has not passed.
+    fn whole(&mut self, device: Holder, msg: &Msg<CacheLine>, enables: u64) -> Option<Msg<CacheLine>> {
+        let half = match msg {
+            Msg::H2dData { cqid, go_err: false, .. } => self.open.get_mut(&(device, *cqid)).map(|open| &mut open.half),
+            Msg::D2hData { uqid, .. } => {
+                let key = (device.link, *uqid);
+                match self.pulls.get_mut(&key) {
+                    // A write that need not be whole says by its enables what it writes.
+                    Some(pull) if [Op::WrInv, Op::WOWrInv].contains(&pull.op) => None,
+                    Some(pull) => Some(&mut pull.half),
+                    None => self.snoops.get_mut(&key).map(|of| &mut of.half),
+                }
+            }
+            _ => None,
+        };
+        let (Some(half), Some(data)) = (half, msg.data()) else { return Some(*msg) };
+        let line = half.join(enables, data)?;
+        let mut whole = *msg;
+        *whole.data_mut()? = line;
+        if let Msg::D2hData { enables: of_whole, .. } = &mut whole {
+            *of_whole = if LineHalf::is_half(enables) { WHOLE_LINE } else { enables };
+        }
+        Some(whole)
     }
 
     /// The device as its requests name it. A switch fills in the CacheID on the way up, so a device below one may not know its
@@ -150,8 +180,9 @@ impl CacheLinks {
         let left = if row.kind == CacheRequestKind::Evict { held } else { held.lowered(most.unwrap_or_default()) };
         lines.hold(line, device, Held { before: held.most, leaving, ..left });
         let mark = lines.read_begins(line);
-        let (data, granted, has_data, pulled, ended) = (None, false, false, false, false);
-        self.open.insert((device, cqid), Open { row, line, mark, clean, granted, data, has_data, pulled, ended });
+        let (data, granted, has_data, pulled, ended, half) = (None, false, false, false, false, LineHalf::default());
+        let open = Open { row, line, mark, clean, granted, data, has_data, half, pulled, ended };
+        self.open.insert((device, cqid), open);
     }
 
     /// A device says that it holds nothing any more.
@@ -208,7 +239,9 @@ impl CacheLinks {
         if pulls {
             let (clean, refused) = (open.clean, answer == HostAnswer::GoErrPull);
             self.pulled.insert((device, line), rsp_data);
-            self.pulls.insert((device.link, rsp_data), Pull { holder: device, line, op: row.op, held, clean, refused });
+            let half = LineHalf::default();
+            let pull = Pull { holder: device, line, op: row.op, held, clean, refused, half };
+            self.pulls.insert((device.link, rsp_data), pull);
         }
         if row.kind == CacheRequestKind::Write && answer == HostAnswer::GoErr {
             // The data of a refused write has no effect, or some.
@@ -270,7 +303,8 @@ impl CacheLinks {
             lines.say("COH-ORD-06", line, device, found, "a snoop behind the GO");
         }
         let most = lines.held(line, device).most;
-        let of = Snooped { holder: device, line, snoop, most, answer: None, has_data: false };
+        let of =
+            Snooped { holder: device, line, snoop, most, answer: None, has_data: false, half: LineHalf::default() };
         self.snoops.insert((device.link, uqid), of);
     }
 
@@ -326,7 +360,7 @@ impl CacheLinks {
 
 /// The data of a pull.
 fn pulled(lines: &mut Lines, pull: &Pull, bogus: bool, data: &CacheLine, enables: u64) {
-    let Pull { holder, line, op, held, clean, refused } = pull;
+    let Pull { holder, line, op, held, clean, refused, half: _ } = pull;
     let (line, holder, op, name) = (*line, *holder, *op, op.name().unwrap_or("?"));
     let is_evict = matches!(op, Op::DirtyEvict | Op::CleanEvict);
     let was_hit = is_evict && held.most < Copy4::E;

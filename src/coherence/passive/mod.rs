@@ -17,10 +17,11 @@
 //! line from now on. GO-E passes: no other copy may be left. The data passes: it has to be the value of the line.
 
 mod cache;
+mod half;
 mod line;
 mod mem;
 
-use crate::content::{CacheLine, LineAddr};
+use crate::content::{CacheLine, LineAddr, WHOLE_LINE};
 use crate::event::CoherenceEvent;
 use crate::mem::tables::{Copy4, HdmRegion};
 use crate::message::{Dir, from_link};
@@ -87,7 +88,8 @@ impl PassiveMonitor {
     pub fn see(&mut self, link: usize, message: &Message) -> Vec<CoherenceEvent> {
         let (peer, msg) = (peer_of(message), from_link(message));
         if !msg.class().is_mem() {
-            self.cache.see(&mut self.lines, Holder { link, peer, is_host: false }, &msg);
+            let enables = message.data().and_then(|data| data.byte_enables).unwrap_or(WHOLE_LINE);
+            self.cache.see(&mut self.lines, Holder { link, peer, is_host: false }, &msg, enables);
         } else {
             self.mem.see(&mut self.lines, &mut self.cache, Holder { link, peer, is_host: true }, &msg);
         }

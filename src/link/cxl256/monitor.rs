@@ -40,6 +40,8 @@ pub struct Monitor {
     mode: Mode,
     /// Direction in which the end sends.
     dir: Dir,
+    /// The link carries CXL.io alone, which initialises credits of its own.
+    io_alone: bool,
     // What has come.
     /// One that takes implied numbers at their word and one that doubts them: the end may be either.
     receivers: [Receiver; 2],
@@ -109,6 +111,7 @@ impl Monitor {
         Monitor {
             mode,
             dir,
+            io_alone: false,
             receivers: [false, true].map(|doubts| Receiver::new(selective, doubts)),
             taken: number::LAST,
             received_at: None,
@@ -141,6 +144,12 @@ impl Monitor {
             seen: Seen::default(),
             events: Vec::new(),
         }
+    }
+
+    /// The same where the link carries CXL.io alone: no INIT.Param is to be expected, and the link is up once numbers are agreed.
+    #[must_use]
+    pub fn of_io_alone(self, io_alone: bool) -> Monitor {
+        Monitor { io_alone, ..self }
     }
 
     /// The link has been trained: numbers are agreed again and go on where they were.

@@ -34,8 +34,8 @@ pub struct CxlCacheConfig {
     pub limit: Option<AnswerLimit>,
 }
 
-/// Halves of a line.
-const WHOLE: u8 = 2;
+/// Both halves of a line: bit 0 is the lower one, bit 1 the upper one.
+const WHOLE: u8 = 0b11;
 
 /// Something that is owed an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,9 +157,12 @@ impl CxlCacheTransactions {
     }
 }
 
-/// Halves of a line that a message brings: a 68B link may bring a line in two messages, each with a header.
+/// Halves of a line that a message brings: a 68B link may bring a line in two messages, each with a header. Without any byte
+/// it is the only one.
 fn halves_of(data: &Data) -> u8 {
-    if data.byte_enables.is_some_and(|enables| enables != WHOLE_LINE) { 1 } else { WHOLE }
+    let enables = data.byte_enables.unwrap_or(WHOLE_LINE);
+    let (lower, upper) = (enables & 0xffff_ffff != 0, enables >> 32 != 0);
+    if lower == upper { WHOLE } else { u8::from(lower) | u8::from(upper) << 1 }
 }
 
 /// What names a device among those behind a link: its port of a fabric, or its CacheID.

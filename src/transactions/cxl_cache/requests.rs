@@ -186,12 +186,12 @@ impl CxlCacheTransactions {
         let Some(open) = self.open.get_mut(&id) else { return self.say_spare(at, id, 1, found) };
         let address = Some(open.address);
         let halves = halves_of(data);
-        if !open.owes_data() || open.halves + halves > WHOLE {
+        if !open.owes_data() || open.halves & halves != 0 {
             let rule = if open.halves > 0 { "TXN-TAG-03" } else { "TXN-ANS-01" };
             let expected = format!("{} for {}", open.missing(), open.in_words());
             return self.say(rule, at, address, found, expected);
         }
-        open.halves += halves;
+        open.halves |= halves;
         if open.is_over() {
             self.close(at, id);
         }

@@ -139,11 +139,11 @@ impl CxlCacheTransactions {
         let Some(open) = self.host.get_mut(&key) else { return self.say_spare_of_device(at, key, 1, found) };
         // A write that need not be whole says by its enables what it writes, and is one message.
         let halves = if open.may_be_partial { WHOLE } else { halves_of(data) };
-        if open.halves + halves > WHOLE {
+        if open.halves & halves != 0 {
             let (address, expected) = (open.address, format!("{} for {}", open.missing(), open.in_words()));
             return self.say("TXN-TAG-03", at, Some(address), found, expected);
         }
-        open.halves += halves;
+        open.halves |= halves;
         if open.is_over() {
             self.end(at, key);
         }

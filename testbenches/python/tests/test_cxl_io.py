@@ -124,12 +124,94 @@ class WrongDevices(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(isinstance(error, TimeoutError), "no completion" in words)
 
 
+class WatchedPair(sp.LinkPair):
+    """A pair with a passive end beside the host."""
+
+    def __init__(self, **config):
+        super().__init__("cxl-io", **config)
+        self.watch = sp.LinkEnd("cxl-io", "down", passive=True, transactions="cxl-io", all_writers_seen=True, answer_flits=300,
+                                liveness_flits=200)
+        self.seen = []
+
+    def _step_all(self):
+        _, up = self._on_the_way
+        try:
+            super()._step_all()
+            sent, _ = self._on_the_way
+        except sp.ScalepoolError:
+            # The flit that has brought it has passed all the same.
+            sent = None
+            raise
+        finally:
+            for unit, way in ((up, "rx"), (sent, "tx")):
+                if unit is not None:
+                    self.watch.drive(unit, way)
+            self.watch.step()
+            self.seen += self.watch.events()
+
+
+class Judged(unittest.IsolatedAsyncioTestCase):
+    """What an end judges, active or passive, names the same rule in the same flit."""
+
+    async def test_a_right_device_is_silent_with_damaged_flits(self):
+        async with WatchedPair(transactions="cxl-io", all_writers_seen=True, timeout_flits=100) as pair:
+            for number in range(10, 2000, 37):
+                pair.host.end.fault("wire", f"noise:{number}", "rx")
+            root = sp.CxlIoRoot(pair.host, outstanding=4)
+            Device(pair.device, lambda fields, data: [
+                completion({**fields, "byte_count": len(data) - at, "lower_addr": at // 4 & 15}, data[at : at + 16])
+                for at in range(0, len(data), 16)])
+            for n in range(20):
+                await root.write(0x1000, bytes([n]) * 64)
+                self.assertEqual(await root.read(0x1000, 64), bytes([n]) * 64)
+            self.assertTrue(pair.host.end.finish() and pair.watch.finish())
+            found = {event.by for event in pair.host.events + pair.seen + pair.watch.events()}
+            self.assertLessEqual(found, {"line"})
+            # Longer than anybody may wait.
+            for _ in range(400):
+                await asyncio.sleep(0)
+            self.assertGreater(pair.flit_clocks, 400)
+            self.assertEqual({event.by for event in pair.seen} - {"line"}, set())
+            self.assertGreater(pair.host.end.state()["health"]["crc_errors"], 0)
+            self.assertEqual(pair.watch.state()["health"]["link_state"], "up")
+            self.assertNotIn("credits", pair.watch.state()["health"])
+
+    async def test_wrong_completions_are_named(self):
+        def parts(fields, data):
+            return [completion(fields, data[:32]), completion({**fields, "byte_count": 32, "lower_addr": 8}, data[32:])]
+
+        for wrong, rule in (
+            (lambda fields, data: [completion({**fields, "tag": 77}, data)], "TXN-TAG-02"),
+            (lambda fields, data: 2 * [completion(fields, data)], "TXN-TAG-03"),
+            (lambda fields, data: [completion(fields)], "TXN-ANS-03"),
+            (lambda fields, data: [completion(fields, data + bytes(4))], "TXN-ANS-01"),
+            (lambda fields, data: [completion({**fields, "byte_count": 8}, data[:32]), parts(fields, data)[1]], "TXN-ANS-07"),
+            (lambda fields, data: parts(fields, data)[::-1], "TXN-ORD-04"),
+            (lambda fields, data: [completion(fields, bytes(64))], "TXN-DAT-01"),
+            (lambda fields, data: [], "TXN-END-02"),
+        ):
+            with self.assertRaises(sp.TransactionError) as caught:
+                async with WatchedPair(transactions="cxl-io", all_writers_seen=True, answer_flits=300) as pair:
+                    root = sp.CxlIoRoot(pair.host)
+                    Device(pair.device, wrong)
+                    await root.write(0x1000, bytes(range(64)))
+                    await root.read(0x1000, 64)
+                    for _ in range(100):
+                        await asyncio.sleep(0)
+            # A request counts from its flit on where it is watched, and from its queue at the end.
+            pair.watch.step(20)
+            told = [event for event in pair.seen + pair.watch.events() if event.by != "line"]
+            self.assertEqual((caught.exception.rule, told[0].violation.rule), (rule, rule))
+            self.assertEqual((caught.exception.flit, caught.exception.tag), (told[0].unit, told[0].tag), rule)
+
+
 class Refusals(unittest.TestCase):
     """What cannot be done says what was found and what was expected."""
 
     def test_links_and_values(self):
         self.assertRaises(sp.KindError, sp.CxlIoRoot, sp.PairedEnd("cxl-68b", "down"))
-        self.assertRaises(sp.InputError, sp.LinkEnd, "cxl-io", "down", passive=True)
+        self.assertRaises(sp.InputError, sp.LinkEnd, "cxl-io", "down", passive=True, coherence="hdm-h")
+        self.assertRaises(sp.InputError, sp.LinkEnd, "cxl-io", "down", transactions="hdm-h")
         self.assertRaises(sp.InputError, sp.LinkEnd, "cxl-io", "down", buffers=4)
         end = sp.PairedEnd("cxl-io", "down")
         for config in ({"requester": 1 << 16}, {"bus": 256}, {"timeout": -1}, {"outstanding": 0}):

@@ -239,6 +239,54 @@ fn each_check_of_cxl_cache_speaks() {
     }
 }
 
+/// A 68B link may bring a line in two messages of 32 bytes, whose other bytes are 0: only both are the line.
+#[test]
+fn halves_of_a_line_are_judged_together() {
+    const LOWER: u64 = 0xffff_ffff;
+    let half = |msg: Msg<CacheLine>, enables: u64| {
+        let mut message = shown(&msg);
+        if let Message::H2dData(_, data) | Message::D2hData(_, data) = &mut message {
+            data.byte_enables = Some(enables);
+            data.line.iter_mut().enumerate().for_each(|(i, byte)| *byte *= u8::from(enables >> i & 1 == 1));
+        }
+        (0, message)
+    };
+    let whole = |msg: Msg<CacheLine>| (0, shown(&msg));
+    let rules = |messages: &[(usize, Message)]| {
+        let mut monitor = PassiveMonitor::new(PassiveConfig::default(), vec!["a".into()]);
+        let all = messages.iter().flat_map(|(link, message)| monitor.see(*link, message));
+        all.map(|event| event.rule).collect::<Vec<_>>()
+    };
+    // A read, a store that makes M of E, a snoop that gets it, and a read of the same bytes: all in halves.
+    let read = |value: u8| {
+        let (request, go) = (whole(req(Op::RdOwn, 1)), whole(go(GoState::Exclusive, 1)));
+        vec![request, half(down(1, value), !LOWER), go, half(down(1, value), LOWER)]
+    };
+    let stored = [
+        read(1),
+        vec![whole(snp(H2dReqOpcode::SnpInv, 5)), half(up(5, false, 2), LOWER), whole(rsp(Rsp::RspIFwdM, 5))],
+        vec![half(up(5, false, 2), !LOWER)],
+    ]
+    .concat();
+    let evict = |value: u8| {
+        let (request, answer) = (req(Op::DirtyEvict, 2), pull(H2dRspOpcode::GO_WritePull, 6, 2));
+        vec![whole(request), whole(answer), half(up(6, false, value), LOWER), half(up(6, false, value), !LOWER)]
+    };
+    assert_eq!(rules(&[stored.clone(), read(2), evict(3)].concat()), [""; 0]);
+    let watched = PassiveConfig { all_writers_seen: true, ..PassiveConfig::default() };
+    let mut monitor = PassiveMonitor::new(watched, vec!["a".into()]);
+    let all = [stored, read(2), evict(3), read(4)].concat();
+    let found: Vec<_> = all
+        .iter()
+        .enumerate()
+        .flat_map(|(n, (link, m))| monitor.see(*link, m).into_iter().map(move |e| (n, e)))
+        .collect();
+    // The last read brings the bytes of nobody, which is known with its second half.
+    assert_eq!(found.iter().map(|(n, event)| (*n, event.rule)).collect::<Vec<_>>(), [(all.len() - 1, "COH-INV-02")]);
+    let text = format!("{:?}", found[0].1);
+    assert!(text.contains("04"), "{text}");
+}
+
 #[test]
 fn each_check_of_cxl_mem_speaks() {
     const MEM_RD: M2sReqOpcode = M2sReqOpcode::MemRd;

@@ -401,12 +401,133 @@ fn links_of_maps_that_cannot_be_used_say_why() {
             link("").replace("sends = \"tx\"", "sends = \"rx\""),
             "found cxl-68b up and cxl-68b up, expected both directions",
         ),
-        (link("").replacen("cxl-68b", "cxl-io", 2), "interface `tx`: found `cxl-io`, expected one of cxl-68b, "),
+        (link("").replacen("cxl-68b", "cxl-io", 1), "expected both directions of one protocol"),
         (link("retry_entries = 3\n"), "link `end`, config"),
         (link("interleave = 3\n"), "link `end`, interleave: found 3, expected 1, 2 or 4 code words"),
         (link("max = 3\n"), "unknown field `max`"),
     ] {
         let found = Map::read(&text, "m.toml").expect_err("an error").to_string();
+        assert!(found.contains(expected), "`{found}` does not say `{expected}`");
+    }
+}
+
+/// A dump of some signals, one row of values a cycle of the clock; values are binary digits.
+fn dump_of(signals: &[(&str, usize)], rows: &[Vec<String>]) -> String {
+    let id = |n: usize| char::from(b'd' + n as u8);
+    let var = |(n, (name, width)): (usize, &(&str, usize))| format!("$var wire {width} {} {name} $end\n", id(n));
+    let declared: String = signals.iter().enumerate().map(var).collect();
+    let mut text = format!(
+        "$timescale 1ns $end\n$scope module tb $end\n$var wire 1 c clk $end\n{declared}$upscope $end\n\
+         $enddefinitions $end\n"
+    );
+    for (cycle, row) in rows.iter().enumerate() {
+        let t = cycle as u64 * PERIOD_NS;
+        let values: String = row.iter().enumerate().map(|(n, value)| format!("b{value} {}\n", id(n))).collect();
+        text += &format!("#{t}\n0c\n{values}#{}\n1c\n", t + PERIOD_NS / 2);
+    }
+    text
+}
+
+fn binary(bytes: &[u8]) -> String {
+    bytes.iter().rev().map(|byte| format!("{byte:08b}")).collect()
+}
+
+fn map_of_bus(keys: &str) -> String {
+    format!("[[interface]]\nname = \"port\"\nprotocol = \"cxl-68b\"\ndir = \"down\"\nclock = \"clk\"\n{keys}")
+}
+
+const AXI: &[(&str, usize)] =
+    &[("m_tvalid", 1), ("m_tready", 1), ("m_tdata", 256), ("m_tkeep", 32), ("m_tlast", 1), ("m_tuser", 1)];
+
+/// Flits of 68 bytes on an AXI-Stream of 32 bytes: three beats, of which the last one keeps four. Every other cycle waits.
+fn axi_rows(sent: &[Vec<u8>]) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for unit in sent {
+        for (n, part) in unit.chunks(32).enumerate() {
+            let mut beat = part.to_vec();
+            beat.resize(32, 0xee);
+            let keep = if n == 2 { "1111".into() } else { "1".repeat(32) };
+            let last = u8::from(n == 2).to_string();
+            let row =
+                |ready: &str| vec!["1".into(), ready.into(), binary(&beat), keep.clone(), last.clone(), "x".into()];
+            rows.extend([row("0"), row("1")]);
+        }
+    }
+    rows
+}
+
+#[test]
+fn an_axi_stream_is_read_by_its_prefix() {
+    let sent = good("cxl68/flit_cxl-68b_down");
+    let keys = "bus = \"axi-stream\"\nprefix = \"m\"\n";
+    let found = inspected(&dump_of(AXI, &axi_rows(&sent)), &map_of_bus(keys)).expect("a wave");
+    assert!(units(&found) == sent, "other flits");
+    assert_eq!((rules(&found), found.counts[0].left_over_beats), (vec![], 0));
+    // A tlast that is missing costs the next flit its beginning; one that is early cuts its flit.
+    for (row, last) in [(5, "0"), (9, "1")] {
+        let mut rows = axi_rows(&sent[..3]);
+        rows[row][4] = last.into();
+        let found = inspected(&dump_of(AXI, &rows), &map_of_bus(keys)).expect("a wave");
+        assert!(!rules(&found).is_empty() && rules(&found).iter().all(|rule| *rule == "SIM-WAV-02"), "{row}");
+        assert!(units(&found) == [sent[0].clone(), sent[2].clone()], "{row}: other flits");
+    }
+    // So does a beat that keeps too little.
+    let mut rows = axi_rows(&sent[..3]);
+    rows[7][3] = "111".into();
+    assert!(rules(&inspected(&dump_of(AXI, &rows), &map_of_bus(keys)).expect("a wave")).contains(&"SIM-WAV-02"));
+}
+
+#[test]
+fn other_buses_are_read_by_their_prefix() {
+    let sent: Vec<Vec<u8>> =
+        good("cxl68/flit_cxl-68b_down").into_iter().filter(|unit| unit[..2] == [0x55, 0x55]).collect();
+    let one = || "1".to_owned();
+    let whole = |unit: &Vec<u8>| binary(unit);
+    let credited = [("p_valid", 1), ("p_data", 544), ("p_crdgnt", 1)];
+    let rows: Vec<_> = sent.iter().map(|unit| vec![one(), whole(unit), "0".into()]).collect();
+    let state = [("p_irdy", 1), ("p_valid", 1), ("p_trdy", 1), ("p_data", 544)];
+    // Each flit is offered without irdy, without trdy, and passes then.
+    let waits = ["011", "110", "111"];
+    let of_state = sent
+        .iter()
+        .flat_map(|unit| waits.map(|levels| levels.chars().map(String::from).chain([whole(unit)]).collect::<Vec<_>>()));
+    let slots = [("p_valid", 1), ("p_data", 512)];
+    let of_slots = sent.iter().map(|unit| vec![one(), binary(&unit[2..66])]);
+    for (bus, wave) in [
+        ("credited", dump_of(&credited, &rows)),
+        ("state", dump_of(&state, &of_state.collect::<Vec<_>>())),
+        ("slots68", dump_of(&slots, &of_slots.collect::<Vec<_>>())),
+    ] {
+        let keys = format!("bus = \"{bus}\"\nprefix = \"p\"\n");
+        let found = inspected(&wave, &map_of_bus(&keys)).expect("a wave");
+        assert!(units(&found) == sent, "{bus}: other flits");
+        assert_eq!(rules(&found), [""; 0], "{bus}");
+    }
+    // Bytes in another order.
+    let order: Vec<usize> = (0..68).rev().collect();
+    let turned =
+        sent.iter().map(|unit| vec![one(), binary(&unit.iter().rev().copied().collect::<Vec<_>>()), "0".into()]);
+    let keys = format!("bus = \"credited\"\nprefix = \"p\"\norder = {order:?}\n");
+    let found = inspected(&dump_of(&credited, &turned.collect::<Vec<_>>()), &map_of_bus(&keys)).expect("a wave");
+    assert!(units(&found) == sent, "other flits");
+}
+
+#[test]
+fn buses_that_cannot_be_used_say_why() {
+    let wave = dump_of(AXI, &axi_rows(&good("cxl68/flit_cxl-68b_down")[..1]));
+    for (keys, expected) in [
+        ("", "key `data`: found none, expected a signal, or `bus` and `prefix`"),
+        ("bus = \"credited\"\n", "key `bus`: found a value, expected `prefix` beside it"),
+        ("data = \"m_tdata\"\nprefix = \"m\"\n", "key `prefix`: found a value, expected `bus` beside it"),
+        ("bus = \"axi\"\nprefix = \"m\"\n", "unknown variant `axi`"),
+        ("bus = \"slots68\"\nprefix = \"m\"\nunit_bits = 528\n", "expected cxl-68b, 512 bits"),
+        ("data = \"d\"\nfirst = \"f\"\nlast = \"l\"\n", "key `last`: found a value beside `first`"),
+        ("bus = \"axi-stream\"\nprefix = \"m\"\norder = [0]\n", "key `order`: found a value beside `keep`"),
+        ("bus = \"axi-stream\"\nprefix = \"s\"\n", "found `s_tvalid`, expected a signal of"),
+        ("bus = \"axi-stream\"\nprefix = \"m\"\nkeep = \"m_tlast\"\n", "found 1 bits in `tb.m_tlast`, expected 32"),
+        ("data = \"m_tdata\"\norder = [0, 0]\n", "found [0, 0], expected each of 0 to 31 once"),
+    ] {
+        let found = inspected(&wave, &map_of_bus(keys)).expect_err(keys).to_string();
         assert!(found.contains(expected), "`{found}` does not say `{expected}`");
     }
 }

@@ -35,6 +35,7 @@ fn transactions_of_systems_are_silent() {
         ("cxl68-expander", "cxl-256b", MEMORY, SEEN),
         ("ualink-pair", "ualink", PORT, "all_writers_seen = true\nstrict = true\n"),
         ("ualink-pair relaxed", "ualink", PORT, "all_writers_seen = true\n"),
+        ("cxlio-enumerate", "cxl-io", &[["device.link", "host.link"]], "of = \"cxl-io\"\nall_writers_seen = true\n"),
         ("nvlink-pair", "nvlink", &[["gpu[1].link[0]", "gpu[0].link[0]"]], "all_writers_seen = true\n"),
     ] {
         let dir = tempfile::tempdir().expect("a temporary folder");
@@ -44,6 +45,7 @@ fn transactions_of_systems_are_silent() {
             "cxl68-expander" => {
                 vec!["host.accesses=1000", "host.region_lines=64", "host.cache_bytes=1KiB", mode.as_str()]
             }
+            "cxlio-enumerate" => vec!["link.cachemem=off", "link.mode=cxl-256b"],
             "hdm-db-fabric" => vec!["core.accesses=300"],
             "ualink-pair" => vec!["traffic.operations=400"],
             "nvlink-pair" => vec!["traffic.requests=400", "link.count=1"],
@@ -246,7 +248,19 @@ fn maps_of_transactions_that_cannot_be_used_say_why() {
         ),
         (format!("{}unique_tags = true\n", good.replace("cxl-68b", "ualink")), "key `unique_tags`: found true"),
         (format!("{good}memory = \"dram\"\n"), "transactions 0, key `memory`: found `dram`, expected one of"),
-        (format!("{good}of = \"cxl-io\"\n"), "unknown variant `cxl-io`"),
+        (format!("{good}of = \"cxl\"\n"), "unknown variant `cxl`"),
+        (
+            format!("{good}of = \"cxl-io\"\n"),
+            "key `of`: found \"cxl-io\" for `link0`, a link of cxl-68b, expected one of 256B flits",
+        ),
+        (
+            good.replace("cxl-68b", "cxl-io"),
+            "key `links`: found `link0`, a link of cxl-io, expected `of` = \"cxl-io\" beside it",
+        ),
+        (
+            format!("{}of = \"cxl-io\"\nmemory = \"hdm-h\"\n", good.replace("cxl-68b", "cxl-io")),
+            "key `memory`: found a value, expected `of` = \"cxl-mem\" beside it",
+        ),
         (
             format!("{good}of = \"cxl-cache\"\nunique_tags = true\n"),
             "transactions 0, key `unique_tags`: found a value, expected `of` = \"cxl-mem\" beside it",

@@ -253,16 +253,34 @@ fn txn_ans_06_n() {
 /// A line may come in two messages of 32 bytes; the bytes that a write enables are no half.
 #[test]
 fn halves_of_a_line_are_counted() {
-    let half = |message: Message| match message {
-        Message::H2dData(m, data) => Message::H2dData(m, Data { byte_enables: Some(0xffff_ffff), ..data }),
-        Message::D2hData(m, data) => Message::D2hData(m, Data { byte_enables: Some(0xffff_ffff), ..data }),
+    let part = |message: Message, enables: u64| match message {
+        Message::H2dData(m, data) => Message::H2dData(m, Data { byte_enables: Some(enables), ..data }),
+        Message::D2hData(m, data) => Message::D2hData(m, Data { byte_enables: Some(enables), ..data }),
         other => other,
     };
-    silent(&[req(Op::RdCurr, 1), half(h2d(1)), half(h2d(1))]);
-    broken(&[req(Op::RdCurr, 1), half(h2d(1))], "TXN-END-01", (DOWN, 0), ["RdCurr", "the other half of H2D Data"]);
-    broken(&[req(Op::RdCurr, 1), half(h2d(1)), h2d(1), half(h2d(1))], "TXN-TAG-03", (DOWN, 1), ["", "the other half"]);
-    silent(&[snp(Snp::SnpInv, 1), half(d2h(1)), d2h_rsp(Rsp::RspIFwdM, 1), half(d2h(1))]);
-    silent(&[req(Op::WrInv, 1), rsp(Answer::WritePull, 3, 1), half(d2h(3)), go(GoState::Invalid, 1)]);
+    let lower = |message| part(message, 0xffff_ffff);
+    let upper = |message| part(message, 0xffff_ffff_0000_0000);
+    silent(&[req(Op::RdCurr, 1), lower(h2d(1)), upper(h2d(1))]);
+    silent(&[req(Op::RdCurr, 1), upper(h2d(1)), lower(h2d(1))]);
+    broken(&[req(Op::RdCurr, 1), lower(h2d(1))], "TXN-END-01", (DOWN, 0), ["RdCurr", "the other half of H2D Data"]);
+    broken(
+        &[req(Op::RdCurr, 1), lower(h2d(1)), h2d(1), upper(h2d(1))],
+        "TXN-TAG-03",
+        (DOWN, 1),
+        ["", "the other half"],
+    );
+    // The same half twice is no line.
+    let twice = [req(Op::RdCurr, 1), upper(h2d(1)), upper(h2d(1)), lower(h2d(1))];
+    broken(&twice, "TXN-TAG-03", (DOWN, 1), ["", "the other half"]);
+    let answered = d2h_rsp(Rsp::RspIFwdM, 1);
+    silent(&[snp(Snp::SnpInv, 1), lower(d2h(1)), answered, upper(d2h(1))]);
+    broken(
+        &[snp(Snp::SnpInv, 1), lower(d2h(1)), answered, lower(d2h(1)), upper(d2h(1))],
+        "TXN-TAG-03",
+        (UP, 2),
+        ["D2H Data with UQID 0x1", "D2H Data for SnpInv"],
+    );
+    silent(&[req(Op::WrInv, 1), rsp(Answer::WritePull, 3, 1), lower(d2h(3)), go(GoState::Invalid, 1)]);
 }
 
 #[test]

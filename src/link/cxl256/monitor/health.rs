@@ -25,7 +25,7 @@ impl Monitor {
     }
 
     fn is_up(&self) -> bool {
-        self.init && self.peer_init
+        if self.io_alone { self.is_agreed() } else { self.init && self.peer_init }
     }
 
     /// Places of the states of the end in [`states::CXL256`].
@@ -56,6 +56,9 @@ impl Monitor {
         health.number(&figures::FEC_REPAIRED_SYMBOLS, seen.symbols);
         health.number(&figures::DUPLICATE_FLITS, receiver.duplicates);
         health.number(&figures::DISCARDED_FLITS, receiver.ahead + receiver.doubted);
+        if self.io_alone {
+            return;
+        }
         let of = |is_sent: bool, count: &dyn Fn(Class) -> u64| {
             let classes = Class::ALL.into_iter().filter(|class| (class.dir() == self.dir) == is_sent);
             classes.map(|class| (channel_key(self.layout(class)).to_owned(), count(class))).collect::<Vec<_>>()
@@ -74,10 +77,11 @@ impl Monitor {
         let mut wait = |kind, by, channel: &str, waiting: u64, progress: u64| {
             each(LinkWait { kind, by, channel, waiting, is_passed: true, progress });
         };
-        if !self.peer_init {
+        let has_to_begin = |has_begun: bool| !(has_begun || self.io_alone && self.is_agreed());
+        if has_to_begin(self.peer_init) {
             wait(WaitKind::Up, Direction::Rx, "", 0, self.acks.min(HANDSHAKE.0).into());
         }
-        if !self.init {
+        if has_to_begin(self.init) {
             wait(WaitKind::Up, Direction::Tx, "", 0, self.stated.min(HANDSHAKE.1).into());
         }
         let open = number::steps(self.acked, self.newest);

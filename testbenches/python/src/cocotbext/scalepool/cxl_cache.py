@@ -248,8 +248,19 @@ class CxlCacheDevice(Requester):
             return
         turn = self.link.event()
         of.waiting.append(turn)
-        if of.waiting[0] is not turn:
-            await turn.wait()
+        try:
+            if of.waiting[0] is not turn:
+                await turn.wait()
+            # A call that was called off leaves its request open.
+            while of.request is not None and not of.request.is_done:
+                await of.request.done.wait()
+        except BaseException:
+            if of.waiting[0] is turn:
+                self._next(line)
+            else:
+                of.waiting.remove(turn)
+            raise
+        of.request = None
 
     def _next(self, line: int) -> None:
         """The line is free for the next call."""
@@ -257,7 +268,7 @@ class CxlCacheDevice(Requester):
         of.waiting.popleft()
         if of.waiting:
             of.waiting[0].set()
-        elif of.state == "I":
+        elif of.state == "I" and (of.request is None or of.request.is_done):
             del self._lines[line]
 
     async def _copy(self, address: int, opcode: str) -> bytes:

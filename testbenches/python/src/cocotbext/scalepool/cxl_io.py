@@ -18,21 +18,23 @@ It stands on an active end of `cxl-io`, CXL.io alone in 256B flits with credits 
 
 Modelled: TLPs of flit mode for configuration and memory, completions in several parts, tags, BARs of 32 and 64 bits, capabilities and
 DVSECs (`cxl-io` §3, §4). A completion that answers no request, comes twice, is too long, out of order or for somebody else is an exception at
-the flit that brings it. Left out: messages, which are counted and dropped, I/O space, atomics, bridges: the functions are those of one device
+the flit that brings it. With `transactions="cxl-io"` the end judges the same of both directions, and compares registers and memory with
+what was read and written before; so does a passive end, where the root is a design. Left out: messages, which are counted and dropped, I/O space, atomics, bridges: the functions are those of one device
 on the bus below the root port.
 
 A walk through one read: MRd32 with a free tag is queued. The device answers in two completions; the first one says in Byte Count how much is still
 to come, the second one ends the request. The bytes that were asked for are cut out of the double words.
 """
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import AnswerTimeoutError, InputError, NoMemoryError, PoisonError, TransactionError
 from .lines import check_range, pieces
 from .message import decode, encode
-from .stepped import SteppedLink
+from .stepped import SteppedLink, Waitable
 from .verbs import Form, OpenRequest, Requester, Wanted
 
 DW = 4
@@ -63,6 +65,15 @@ def _enables(first: int, size: int) -> tuple[int, int, int, int]:
     low = 0xF << first % DW & 0xF
     high = 0xF >> (DW * words - (end - begin)) & 0xF
     return begin, words, low & high if words == 1 else low, 0 if words == 1 else high
+
+
+def _is_last(head: Mapping[str, int | str], tlp: bytes) -> bool:
+    """Whether a completion is the last one of its request: what it brings is all that its Byte Count says to be missing."""
+    ohc = 1 if int(head["ohc"]) & 1 else 0
+    if head["tlp_type"] not in _CPLD:
+        return True
+    first = int(decode("cxlio.ohc_a5", tlp[12:16]).fields["lower_addr"]) if ohc else 0
+    return (int(head["byte_count"]) or PAGE) <= DW * (int(head["length"]) or 1024) - first
 
 
 @dataclass
@@ -152,7 +163,8 @@ class CxlIoRoot(Requester):
 
     _families = {"cxl-io": "cxlio"}
     _protocols = "CXL.io"
-    _transactions = None
+    _transactions = "cxl-io"
+    _judges_itself = True
     _layouts_taken = ("tlp",)
 
     def __init__(
@@ -175,6 +187,9 @@ class CxlIoRoot(Requester):
         self.messages = 0
         self._next_region = mmio
         self._clock = 0
+        # TLPs for which the end has had no room, oldest first, and the calls that wait for it.
+        self._unsent: deque[bytes] = deque()
+        self._posting: deque[Waitable] = deque()
         self._awaited: dict[int, _Awaited] = {}
         self._began: dict[int, int] = {}
         super().__init__(link, outstanding, _TAGS)
@@ -221,12 +236,13 @@ class CxlIoRoot(Requester):
             payload = bytes(block + first - begin) + part
             payload += bytes(DW * words - len(payload))
             name, layout, fields, ohc = self._memory("MWr", begin, words, low, high)
-            while not self._post(self._bytes(name, layout, {**fields, "tag": 0}, ohc) + payload):
+            self._post(self._bytes(name, layout, {**fields, "tag": 0}, ohc) + payload)
+            while self._unsent and self._failed is None:
                 turn = self.link.event()
-                self._waiting.append(turn)
+                self._posting.append(turn)
                 await turn.wait()
-                if self._failed is not None:
-                    raise self._failed
+            if self._failed is not None:
+                raise self._failed
 
     async def enumerate(self) -> list[IoFunction]:
         """Finds the functions of the device below the root port, gives their BARs addresses, reads their capabilities, and lets them use
@@ -338,18 +354,23 @@ class CxlIoRoot(Requester):
         tag = form["fields"][self._tag]
         name, layout, fields, ohc, *payload = form["tlp"]
         self._awaited[tag], self._began[tag] = form["awaited"], self._clock
-        if not self._post(self._bytes(name, layout, {**fields, "tag": tag}, ohc) + b"".join(payload)):
-            raise InputError(f"link: found no room for {name}, expected fewer than 64 requests outstanding")
+        self._post(self._bytes(name, layout, {**fields, "tag": tag}, ohc) + b"".join(payload))
 
-    def _post(self, tlp: bytes) -> bool:
-        """Queues a TLP. Returns False if too many wait."""
-        try:
-            self.link.end.send({"tlp": tlp.hex()})
-        except ValueError as error:
-            if "the queue is full" not in str(error):
-                raise
-            return False
-        return True
+    def _post(self, tlp: bytes) -> None:
+        """Queues a TLP behind those that wait for room."""
+        self._unsent.append(tlp)
+        self._drain()
+
+    def _drain(self) -> None:
+        """Moves TLPs to the end, as many as it has room for."""
+        while self._unsent:
+            try:
+                self.link.end.send({"tlp": self._unsent[0].hex()})
+            except ValueError as error:
+                if "the queue is full" not in str(error):
+                    raise
+                return
+            self._unsent.popleft()
 
     def _address_of(self, tlp: tuple[Any, ...]) -> int:
         """The address of memory, or the register."""
@@ -367,7 +388,8 @@ class CxlIoRoot(Requester):
         self._clock += 1
         super()._on_step()
         # Posted writes wait for room, which no answer announces.
-        self._wake()
+        self._drain()
+        self._wake_posting()
         for tag, began in list(self._began.items()):
             request = self._open.get(tag)
             if self.timeout and self._clock - began > self.timeout and request is not None:
@@ -393,6 +415,8 @@ class CxlIoRoot(Requester):
         request = self._open.get(tag)
         if request is None and tag in self._lost:
             # Of a request that has timed out.
+            if _is_last(head, tlp):
+                self._found(tag)
             return
         if request is None or int(head["requester"]) != self.requester:
             found = f"{head['tlp_type']} with tag {tag:#x} for {int(head['requester']):#06x}"
@@ -441,12 +465,20 @@ class CxlIoRoot(Requester):
             awaited.missing -= min(behind - awaited.next, awaited.missing)
             awaited.next = behind
         awaited.came += data
-        if head["ep"]:
+        request.poison |= bool(head["ep"])
+        if len(awaited.came) < awaited.size:
+            return
+        if request.poison:
             return end(error=PoisonError(f"{where}: found poisoned data, expected good data", request.tag, request.address, flit))
-        if len(awaited.came) == awaited.size:
-            end(awaited.came)
+        end(awaited.came)
 
     def _fail(self, error: BaseException) -> None:
         super()._fail(error)
         self._awaited.clear()
         self._began.clear()
+        self._unsent.clear()
+        self._wake_posting()
+
+    def _wake_posting(self) -> None:
+        while self._posting:
+            self._posting.popleft().set()

@@ -101,6 +101,7 @@ class CxlMemHost(Requester):
 
     def _answer(self, request: OpenRequest, form: Form) -> None:
         fields = form["fields"]
+        request.poison |= bool(fields.get("poison"))
         data = bytes.fromhex(form["data"]) if "data" in form else None
         if "half" in form and data is not None:
             # The first half is the one that the address names, here always the lower one.
@@ -114,7 +115,7 @@ class CxlMemHost(Requester):
         if fields.get("opcode") == "MemDataNXM":
             text = f"{where}: found MemDataNXM, expected memory at this address"
             request.finish(error=NoMemoryError(text, request.tag, request.address, flit))
-        elif fields.get("poison"):
+        elif request.poison:
             text = f"{where}: found poisoned data, expected good data"
             request.finish(error=PoisonError(text, request.tag, request.address, flit))
         else:

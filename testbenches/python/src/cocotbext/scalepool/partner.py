@@ -171,10 +171,15 @@ class LinkPartner:
         return is_over
 
     def stop(self) -> None:
-        """Stops the partner: it neither drives nor watches from then on."""
+        """Stops the partner: it neither drives nor watches from then on, and calls that wait for it raise `ScalepoolError`."""
         for part in (self.rx, self.tx):
             part.stop()
         self._task.cancel()
+        self._fail("the link partner was stopped")
+
+    def _fail(self, text: str) -> None:
+        for fail in self.on_error:
+            fail(ScalepoolError(text))
 
     def _show(self) -> None:
         """Lets a flit clock of a passive end pass, with the oldest flit of each direction. What is sent and what ends behind it do
@@ -210,8 +215,7 @@ class LinkPartner:
                 if self.end.state()["flit_clocks"]:
                     self.end.reset()
                     self.received = 0
-                    for fail in self.on_error:
-                        fail(ScalepoolError("the link was reset"))
+                    self._fail("the link was reset")
                 continue
             if isinstance(self.tx, FlitSource) and not self.tx.empty():
                 continue

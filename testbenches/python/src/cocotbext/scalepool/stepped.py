@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from .errors import ScalepoolError
 from .flit import Dir
 from .model import Event, LinkEnd, System
 
@@ -97,6 +98,7 @@ class _Stepped:
         try:
             await task
         except asyncio.CancelledError:
+            self._fail(ScalepoolError("the link is stepped no more: its block has ended"))
             return
         except Exception:
             # The block's own exception says more.
@@ -113,10 +115,14 @@ class _Stepped:
                 self._step_all()
                 await asyncio.sleep(0)
         except Exception as error:
-            for end in self._ends:
-                for fail in end.on_error:
-                    fail(error)
+            self._fail(error)
             raise
+
+    def _fail(self, error: BaseException) -> None:
+        """The ends are not stepped any more."""
+        for end in self._ends:
+            for fail in end.on_error:
+                fail(error)
 
 
 class LinkPair(_Stepped):
@@ -133,7 +139,7 @@ class LinkPair(_Stepped):
         '10111213'
 
     `config` is that of both ends, see `LinkEnd`. If an agent or an end raises an exception, nothing is stepped any more, all who
-    wait for the link get the exception, and so does the block.
+    wait for the link get the exception, and so does the block. Behind the block nothing is stepped either, and a call raises `ScalepoolError`.
     """
 
     def __init__(self, protocol: str = "cxl-68b", **config: int | str | bool) -> None:

@@ -21,7 +21,7 @@ Form: TypeAlias = dict[str, Any]
 
 _LATE = "TXN-END-02"
 # Broken by an answer that ends its request.
-_ANSWERED = ("TXN-DAT-01", "TXN-DAT-02", "TXN-ANS-03")
+_ANSWERED = ("TXN-DAT-01", "TXN-DAT-02", "TXN-DAT-03", "TXN-ANS-03")
 
 
 @dataclass
@@ -59,7 +59,9 @@ class TransactionAgent:
     # Family of the layouts by protocol, what the protocols are called, what the end has to judge, layouts that the agent takes.
     _families: Mapping[str, str] = {}
     _protocols = ""
-    _transactions: str | None = ""
+    _transactions = ""
+    # Whether the end need not judge, since the agent does.
+    _judges_itself = False
     _layouts_taken: tuple[str, ...] = ()
     # Field of a message that has its tag.
     _tag = "tag"
@@ -86,7 +88,7 @@ class TransactionAgent:
         if family is None or state["passive"]:
             found = f"{'a passive' if state['passive'] else 'an active'} end of {state['protocol']}"
             raise KindError(f"link: found {found}, expected an active end of {self._protocols}")
-        if state["transactions"] != self._transactions:
+        if state["transactions"] != self._transactions and not (self._judges_itself and state["transactions"] is None):
             found, wanted = state["transactions"], self._transactions
             raise KindError(f'link: found transactions={found!r}, expected an end made with transactions="{wanted}"')
         return family
@@ -218,7 +220,15 @@ class Requester(TransactionAgent):
                 raise TransactionError(f"tags {lost}: found no answer to any, expected a free one", None, address, None)
             turn = self.link.event()
             self._waiting.append(turn)
-            await turn.wait()
+            try:
+                await turn.wait()
+            except BaseException:
+                # Whoever is called off passes the turn on, if it has got it.
+                if turn in self._waiting:
+                    self._waiting.remove(turn)
+                else:
+                    self._wake()
+                raise
         if self._failed is not None:
             raise self._failed
 
@@ -260,11 +270,15 @@ class Requester(TransactionAgent):
         request = self._open.get(tag)
         if request is not None:
             self._answer(request, form)
-        elif self._is_last(form):
+        elif tag in self._lost and self._is_last(form):
             # The end has judged it: it answers a request that has failed here.
-            self._lost.discard(tag)
-            self._free.append(tag)
-            self._wake()
+            self._found(tag)
+
+    def _found(self, tag: int) -> None:
+        """The last answer to a request that has failed here has come: its tag is free."""
+        self._lost.discard(tag)
+        self._free.append(tag)
+        self._wake()
 
     def _is_last(self, form: Form) -> bool:
         """Whether an answer is the last one to its request, behind which the tag is free."""
@@ -320,6 +334,10 @@ class Completer(TransactionAgent):
             self.link.end.send(self._answers.popleft()[1])
 
     def _lose(self) -> None:
+        self._answers.clear()
+
+    def _fail(self, error: BaseException) -> None:
+        # Behind a reset nobody waits for them.
         self._answers.clear()
 
     def _message(self, form: Form) -> None:

@@ -1,0 +1,416 @@
+//! Transactions of CXL.io: requests of both ends of a link for memory, configuration space and I/O, and their completions (`cxl-io` §1.3,
+//! §3.5).
+//!
+//! A request that waits for a completion is known by its link, its direction, its Requester ID and its tag, which is not used again
+//! before its last completion. A memory read is answered by CplD, in one part or in several, each of which says in Byte Count how much is still to
+//! come, itself included, and in Lower Address where it begins; a configuration read by one CplD, a configuration write by one Cpl. A
+//! completion with another status than Successful ends its request, and Request Retry Status answers configuration requests alone.
+//! Memory writes and messages are posted and have no answer.
+//!
+//! Compared are the registers of configuration space that change by no write or by a write of their own (`config_space`), and with
+//! [`CxlIoConfig::all_writers_seen`] every byte that a memory read brings up: a read does not pass the writes before it, so it brings
+//! them, or those that were on their way with it. Left out: memory of the host, which others write; 68B links, whose TLPs are in
+//! another form; UIO, which is passed over; what atomics and I/O requests leave (their completions are counted, atomics end the comparison
+//! of their lines); ordering by ID; completions behind a function level reset.
+//!
+//! A walk through one read: `MRd` with tag 5 for 64 bytes passes. `CplD` with tag 5 comes with Byte Count 64 and 16 bytes: 48 are
+//! missing, from 16 bytes further on. A second one says 48 and brings the rest: the bytes are compared, and the tag is free.
+
+mod config_space;
+mod image;
+
+use super::ledger::{Ledger, Place, flit};
+use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
+use config_space::ConfigImage;
+use image::MemoryImage;
+use scalepool_endpoint::tlp::{Tlp, TlpForm, TlpKind};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxlio::DW_BYTES;
+use scalepool_protocols::cxl::cxlio::code::{CplStatus, FmType};
+use scalepool_protocols::cxl::cxlio::tlp::TlpParts;
+use std::collections::BTreeMap;
+
+/// What the checker knows beforehand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CxlIoConfig {
+    /// Nobody writes the memory behind the BARs but the requests that pass down, and none of it is a register that changes by
+    /// itself: reads are compared.
+    pub all_writers_seen: bool,
+    /// Longest time of a request.
+    pub limit: Option<AnswerLimit>,
+}
+
+/// What both ends know a request by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Request {
+    link: usize,
+    /// Direction of the request.
+    dir: Dir,
+    requester: u16,
+    tag: u16,
+}
+
+impl Request {
+    fn in_words(self) -> String {
+        format!("tag {:#x} of requester {:#06x}", self.tag, self.requester)
+    }
+}
+
+/// What a request waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Wanted {
+    /// The bytes of a memory read.
+    Memory {
+        /// Byte address of the first DW.
+        address: u64,
+        /// Bytes of all its DW.
+        bytes: usize,
+        /// Bytes from the first to the last enabled one, and the address behind them.
+        missing: usize,
+        end: u64,
+        /// Data so far, whole DW.
+        came: Vec<u8>,
+        poison: bool,
+        /// A completion had a wrong Byte Count or Lower Address: where others belong is not known.
+        is_lost: bool,
+    },
+    /// A register of a function.
+    Register {
+        /// Bus, device, function.
+        function: u16,
+        /// Byte address.
+        register: u16,
+        /// Bytes that are asked for.
+        enables: u8,
+    },
+    /// The end of a configuration write.
+    Written,
+    /// The completion of a request that is not taken apart.
+    Any,
+}
+
+/// A request without its last completion.
+#[derive(Debug, Clone)]
+struct OpenRequest {
+    /// When it passed, in messages: no other one has this number.
+    number: u64,
+    said: String,
+    address: u64,
+    wanted: Wanted,
+}
+
+impl OpenRequest {
+    /// The completion that has not come.
+    fn missing(&self) -> String {
+        match &self.wanted {
+            Wanted::Memory { missing, came, .. } if came.is_empty() => format!("CplD of {missing} B"),
+            Wanted::Memory { missing, .. } => format!("CplD of the last {missing} B"),
+            Wanted::Register { .. } => "CplD".into(),
+            Wanted::Written => "Cpl".into(),
+            Wanted::Any => "a completion".into(),
+        }
+    }
+}
+
+/// The end of a request whose tag is free.
+#[derive(Debug, Clone)]
+struct Done {
+    said: String,
+    end: u64,
+}
+
+/// A completion.
+#[derive(Debug)]
+struct Completion<'a> {
+    status: CplStatus,
+    byte_count: usize,
+    lower_address: u8,
+    data: &'a [u8],
+    poison: bool,
+    /// `CplD of 64 B with tag 0x5 of requester 0x0000`.
+    said: String,
+}
+
+/// The checker beside some links.
+#[derive(Debug)]
+pub struct CxlIoTransactions {
+    config: CxlIoConfig,
+    ledger: Ledger<Request>,
+    open: BTreeMap<Request, OpenRequest>,
+    done: BTreeMap<Request, Done>,
+    registers: ConfigImage,
+    memory: MemoryImage,
+}
+
+/// Bus, device and function as they are written.
+fn function_name(function: u16) -> String {
+    format!("{:02x}:{:02x}.{}", function >> 8, function >> 3 & 0x1f, function & 7)
+}
+
+/// Low 7 bits of an address, as a completion has them.
+const fn low_bits(address: u64) -> u8 {
+    (address & 0x7f) as u8
+}
+
+impl CxlIoTransactions {
+    /// Beside links with these names, on which nothing has passed.
+    pub fn new(config: CxlIoConfig, names: Vec<String>) -> CxlIoTransactions {
+        let (open, done, registers, memory) = Default::default();
+        CxlIoTransactions { config, ledger: Ledger::new(names), open, done, registers, memory }
+    }
+
+    /// Time goes on, in the unit of [`CxlIoConfig::limit`], which never goes back: what has waited too long. Each request is told once;
+    /// its completions may still come.
+    pub fn clock(&mut self, now: u64) -> Vec<TransactionFinding> {
+        self.ledger.clock(now);
+        if let Some(limit) = self.config.limit {
+            while let Some((number, request)) = self.ledger.late(limit) {
+                self.say_missing("TXN-END-02", number, request, &limit.exceeded());
+            }
+        }
+        self.ledger.take()
+    }
+
+    /// A flit of a link passes, with or without a TLP; flits of a direction are numbered upwards.
+    pub fn unit(&mut self, link: usize, dir: Dir, unit: u64) {
+        self.ledger.unit((link, dir, unit));
+    }
+
+    /// A TLP of flit mode passes the probe of a link, an index into the names, in the flit with this number of its direction that ends it;
+    /// `pbr`: of a link with port based routing. Those of all links come in the order of time. What is wrong with it; a TLP that cannot
+    /// be read is passed over, for the link has told of it.
+    pub fn see(&mut self, link: usize, dir: Dir, unit: u64, tlp: &[u8], pbr: bool) -> Vec<TransactionFinding> {
+        let at = (link, dir, unit);
+        let form = if pbr { TlpForm::Pbr { spid: 0, dpid: 0 } } else { TlpForm::Flit };
+        let is_uio = TlpParts::split(tlp, pbr).is_ok_and(|parts| {
+            [FmType::UIOMRd, FmType::UIOMWr, FmType::UIOWrCpl, FmType::UIORdCpl, FmType::UIORdCplD]
+                .contains(&parts.size.code)
+        });
+        let Ok(tlp) = Tlp::decode(tlp, form) else { return Vec::new() };
+        if is_uio {
+            return Vec::new();
+        }
+        let tag = (tlp.is_non_posted() || matches!(tlp.kind, TlpKind::Completion { .. })).then_some(tlp.tag);
+        self.ledger.message(at, tag);
+        match tlp.kind {
+            TlpKind::Completion { status, byte_count, lower_address, .. } => {
+                let request = Request { link, dir: dir.opposite(), requester: tlp.requester, tag: tlp.tag };
+                let name = match tlp.data.len() {
+                    0 if status == CplStatus::SC => "Cpl".into(),
+                    0 => format!("Cpl with status {}", status.name().unwrap_or("reserved")),
+                    bytes => format!("CplD of {bytes} B"),
+                };
+                let said = format!("{name} with {}", request.in_words());
+                let (data, poison) = (tlp.data.as_slice(), tlp.poison);
+                self.completion(at, request, Completion { status, byte_count, lower_address, data, poison, said });
+            }
+            _ if tlp.is_non_posted() => self.request(at, &tlp),
+            TlpKind::MemWrite { address, enables } if self.config.all_writers_seen && dir == Dir::Down => {
+                let now = self.ledger.number();
+                let dw = tlp.data.len() / DW_BYTES;
+                self.memory.write(link, now, address, &tlp.data, tlp.poison, |n| enables.has(n, dw));
+            }
+            _ => {}
+        }
+        self.ledger.take()
+    }
+
+    /// The run has ended with all at rest: what is still owed. Nothing may pass behind it.
+    pub fn finish(&mut self) -> Vec<TransactionFinding> {
+        while let Some((number, request)) = self.ledger.oldest() {
+            self.say_missing("TXN-END-01", number, request, NO_ANSWER_AT_THE_END);
+        }
+        self.ledger.take()
+    }
+
+    /// Requests that are owed a completion.
+    pub fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    fn say_missing(&mut self, rule: &'static str, number: u64, request: Request, told: &str) {
+        let Some(open) = self.open.get(&request).filter(|open| open.number == number) else { return };
+        let (address, found) = (open.address, format!("{told} to {} with {}", open.said, request.in_words()));
+        let (expected, at) = (open.missing(), self.ledger.newest(request.link, request.dir.opposite()));
+        self.ledger.concern(Some(request.tag));
+        self.ledger.say(rule, at, Some(address), found, expected);
+    }
+
+    fn request(&mut self, at: Place, tlp: &Tlp) {
+        let request = Request { link: at.0, dir: at.1, requester: tlp.requester, tag: tlp.tag };
+        let number = self.ledger.number();
+        let place = flit(at.2, at.1);
+        let (name, address, wanted) = match tlp.kind {
+            TlpKind::MemRead { address, dw, enables } => {
+                let (first, missing) = enables.bounds(dw);
+                let (begin, bytes) = (address + first as u64, dw * DW_BYTES);
+                let (came, poison, is_lost) = (Vec::new(), false, false);
+                let end = begin + missing as u64;
+                let wanted = Wanted::Memory { address, bytes, missing, end, came, poison, is_lost };
+                (format!("MRd of {missing} B at {begin:#x}"), begin, wanted)
+            }
+            TlpKind::ConfigRead { target, register, enables, .. } => {
+                let wanted = Wanted::Register { function: target, register, enables };
+                (format!("CfgRd of register {register:#x} of {}", function_name(target)), register.into(), wanted)
+            }
+            TlpKind::ConfigWrite { target, register, .. } => {
+                if at.1 == Dir::Down {
+                    self.registers.written(at.0, target);
+                    self.memory.moved(at.0);
+                }
+                (
+                    format!("CfgWr of register {register:#x} of {}", function_name(target)),
+                    register.into(),
+                    Wanted::Written,
+                )
+            }
+            TlpKind::Other { type_code } => {
+                // An atomic may leave anything.
+                self.memory.moved(at.0);
+                (format!("a request of type {type_code:#04x}"), 0, Wanted::Any)
+            }
+            _ => return,
+        };
+        let open = OpenRequest { number, said: format!("{name} in {place}"), address, wanted };
+        if let Some(older) = self.open.remove(&request) {
+            let found = format!("{name} with {}", request.in_words());
+            let expected = format!("a tag that is free: {} waits for {}", older.said, older.missing());
+            self.ledger.say("TXN-TAG-01", at, Some(address), found, expected);
+            self.ledger.end(older.number);
+            self.forget(request, &older);
+        }
+        if let Wanted::Memory { address, bytes, .. } = open.wanted
+            && self.compares(request)
+        {
+            self.memory.read_begins(request.link, number, address, bytes);
+        }
+        self.ledger.wait(request);
+        self.open.insert(request, open);
+    }
+
+    /// Whether the bytes of a read of memory are known to be those of writes that pass.
+    fn compares(&self, request: Request) -> bool {
+        self.config.all_writers_seen && request.dir == Dir::Down
+    }
+
+    /// Nothing is to be learned any more of a request.
+    fn forget(&mut self, request: Request, open: &OpenRequest) {
+        if let Wanted::Memory { address, bytes, .. } = open.wanted
+            && self.compares(request)
+        {
+            let now = self.ledger.number();
+            self.memory.read_ends(request.link, open.number, now, address, bytes, None);
+        }
+    }
+
+    fn completion(&mut self, at: Place, request: Request, of: Completion<'_>) {
+        let Some(mut open) = self.open.remove(&request) else { return self.say_spare(at, request, of) };
+        let expected = format!("{} for {}", open.missing(), open.said);
+        let is_retry = of.status == CplStatus::CRS;
+        let of_config = matches!(open.wanted, Wanted::Register { .. } | Wanted::Written);
+        let is_good = of.status == CplStatus::SC;
+        let wrong = match &open.wanted {
+            Wanted::Any => None,
+            _ if !is_good && !of.data.is_empty() => Some(("TXN-ANS-01", "no data behind an error")),
+            _ if is_retry && !of_config => {
+                Some(("TXN-ANS-03", "Request Retry Status for configuration requests alone"))
+            }
+            Wanted::Written if is_good && !of.data.is_empty() => Some(("TXN-ANS-01", "")),
+            Wanted::Memory { .. } | Wanted::Register { .. } if is_good && of.data.is_empty() => {
+                Some(("TXN-ANS-03", ""))
+            }
+            Wanted::Register { .. } if is_good && of.data.len() != DW_BYTES => Some(("TXN-ANS-01", "one DW")),
+            _ => None,
+        };
+        if let Some((rule, why)) = wrong {
+            let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+            self.ledger.say(rule, at, Some(open.address), of.said, format!("{expected}{why}"));
+            // It ends its request all the same: no other one is to be expected.
+            return self.end(at, request, open, None);
+        }
+        if !is_good {
+            return self.end(at, request, open, None);
+        }
+        let is_over = match &mut open.wanted {
+            Wanted::Memory { bytes, missing, end, came, poison, is_lost, .. } => {
+                if came.len() + of.data.len() > *bytes {
+                    let found = format!("{} behind {} B", of.said, came.len());
+                    self.ledger.say(
+                        "TXN-ANS-01",
+                        at,
+                        Some(open.address),
+                        found,
+                        format!("{expected}, {bytes} B in all"),
+                    );
+                    return self.end(at, request, open, None);
+                }
+                let next = *end - *missing as u64;
+                if !*is_lost && (of.byte_count, of.lower_address) != (*missing, low_bits(next)) {
+                    // The bytes of a later part say where they belong.
+                    let is_later =
+                        of.byte_count < *missing && of.lower_address == low_bits(*end - of.byte_count as u64);
+                    let rule = if is_later { "TXN-ORD-04" } else { "TXN-ANS-07" };
+                    let found =
+                        format!("{}, Byte Count {}, Lower Address {:#x}", of.said, of.byte_count, of.lower_address);
+                    let expected =
+                        format!("Byte Count {missing}, Lower Address {:#x} for {}", low_bits(next), open.said);
+                    self.ledger.say(rule, at, Some(open.address), found, expected);
+                    *is_lost = true;
+                }
+                let skip = (next % DW_BYTES as u64) as usize;
+                *missing -= of.data.len().saturating_sub(skip).min(*missing);
+                came.extend(of.data);
+                *poison |= of.poison;
+                came.len() == *bytes || (*missing == 0 && !*is_lost)
+            }
+            Wanted::Any => of.byte_count <= of.data.len().max(DW_BYTES),
+            _ => true,
+        };
+        if is_over {
+            self.end(at, request, open, Some(&of));
+        } else {
+            self.open.insert(request, open);
+        }
+    }
+
+    /// The last completion of a request; `of` where it brings what was asked for.
+    fn end(&mut self, at: Place, request: Request, open: OpenRequest, of: Option<&Completion<'_>>) {
+        match (&open.wanted, of) {
+            (Wanted::Register { function, register, enables }, Some(of)) if !of.poison && request.dir == Dir::Down => {
+                let found = self.registers.read(request.link, *function, *register, *enables, of.data);
+                if let Some((found, expected)) = found {
+                    let found = format!("{found:#010x} for {} with {}", open.said, request.in_words());
+                    self.ledger.say(
+                        "TXN-DAT-03",
+                        at,
+                        Some(open.address),
+                        found,
+                        format!("{expected:#010x}, as before"),
+                    );
+                }
+            }
+            (Wanted::Memory { address, bytes, came, poison, is_lost, .. }, Some(_)) if self.compares(request) => {
+                let now = self.ledger.number();
+                let whole = (!is_lost && came.len() == *bytes).then_some((came.as_slice(), *poison));
+                for (rule, line, found, expected) in
+                    self.memory.read_ends(request.link, open.number, now, *address, *bytes, whole)
+                {
+                    let found = format!("{found} of line {line:#x} for {} with {}", open.said, request.in_words());
+                    self.ledger.say(rule, at, Some(line), found, expected);
+                }
+            }
+            _ => self.forget(request, &open),
+        }
+        self.ledger.end(open.number);
+        self.done.insert(request, Done { said: open.said, end: at.2 });
+    }
+
+    /// A completion of nothing that is open.
+    fn say_spare(&mut self, at: Place, request: Request, of: Completion<'_>) {
+        let Some(Done { said, end }) = self.done.get(&request) else {
+            return self.ledger.say("TXN-TAG-02", at, None, of.said, "the tag of a request");
+        };
+        let expected = format!("none: {said} had its last completion in {}", flit(*end, at.1));
+        self.ledger.say("TXN-TAG-03", at, None, of.said, expected);
+    }
+}

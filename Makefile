@@ -17,7 +17,7 @@ FLIT := 5555a00000000370000008$(shell printf '%0110d' 0)e29b
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 	@echo '  make cosim FULL=1      with every mutant and the full number of random flits; FRESH=1 forgets what is built'
-	@echo '  make test ORACLE=DIR   also compares the program with the fact sheets in DIR'
+	@echo '  make test ORACLE=DIR   also compares the program with the fact sheets in DIR; JUNIT=FILE writes the tests of cargo as JUnit XML'
 
 demo: program ## a memory trace of a real program through a CXL link; waves and trace in target/demo
 	@mkdir -p $(DEMO)

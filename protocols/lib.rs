@@ -11,6 +11,7 @@
 pub mod check;
 pub mod cxl;
 pub mod nvlink;
+pub mod registers;
 pub mod registry;
 pub mod rules;
 pub mod ualink;

@@ -5,6 +5,7 @@ pub mod cxl68;
 pub mod cxlio;
 pub mod fifo;
 pub mod filled;
+pub mod hdm_decoder;
 pub mod message;
 
 /// Direction of a flit on the link.

@@ -39,6 +39,12 @@ enum Format {
     Sva(Out),
     /// GTKWave: save files that split the vectors of a design into fields, and the names of codes.
     Gtkwave(Out),
+    /// Surfer: the names of codes as mapping translators; written from the description of their form, not tried in Surfer.
+    Surfer(Out),
+    /// SystemRDL: DVSECs and HDM decoders as one file of address maps.
+    Systemrdl(Out),
+    /// UVM: DVSECs and HDM decoders as a package of register blocks (`uvm_reg_block`).
+    Uvm(Out),
     /// JSON Schema of system descriptions, for editors.
     Schema(Out),
     /// Bench for a component in RTL: a module with its ports, a top level and a cocotb test; the model is the rest of the system.
@@ -238,6 +244,9 @@ impl Export {
             Format::C(to) => (to.out, scalepool_export::c_header::files()),
             Format::Sva(to) => (to.out, scalepool_export::sva::files()),
             Format::Gtkwave(to) => (to.out, scalepool_export::gtkwave::files()),
+            Format::Surfer(to) => (to.out, scalepool_export::surfer::files()),
+            Format::Systemrdl(to) => (to.out, scalepool_export::systemrdl::files()),
+            Format::Uvm(to) => (to.out, scalepool_export::uvm_registers::files()),
             Format::Schema(to) => {
                 let text = serde_json::to_string_pretty(&schema::schema())? + "\n";
                 (to.out, vec![File { name: "scalepool.schema.json".into(), text }])

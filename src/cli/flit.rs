@@ -61,7 +61,7 @@ struct DecodeFlit {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum DirArg {
+pub(super) enum DirArg {
     /// Host to device.
     Down,
     /// Device to host.

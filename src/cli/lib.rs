@@ -34,6 +34,7 @@ mod list;
 mod litmus;
 mod run;
 mod table;
+mod wave_filter;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use scalepool_trace::output::end_by_signal;
@@ -69,6 +70,7 @@ enum Command {
     Diff(diff::DiffArgs),
     Explain(explain::Explain),
     Inspect(inspect::Inspect),
+    WaveFilter(wave_filter::WaveFilter),
     Explore(explore::Explore),
     Litmus(litmus::Litmus),
     Golden(golden::Golden),
@@ -90,6 +92,7 @@ impl Command {
             Command::Diff(c) => c.run(out),
             Command::Explain(c) => c.run(out),
             Command::Inspect(c) => c.run(out),
+            Command::WaveFilter(c) => c.run(out),
             Command::Explore(c) => c.run(out),
             Command::Litmus(c) => c.run(out),
             Command::Golden(c) => c.run(out),

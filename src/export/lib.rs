@@ -1,7 +1,7 @@
-//! Derived artefacts; input is the layout table alone.
+//! Derived artefacts; input are the tables of layouts, rules and registers alone.
 //!
-//! Modelled: Markdown tables, SystemVerilog packages and assertions, C headers, GTKWave files, the verification plan. Left
-//! out: what the tables do not hold. Invariants: the same
+//! Modelled: Markdown tables, SystemVerilog packages and assertions, C headers, GTKWave and Surfer files, register models, the
+//! verification plan. Left out: what the tables do not hold. Invariants: the same
 //! tables give the same bytes; a file is whole or not there.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -15,8 +15,11 @@ pub mod markdown;
 mod names;
 pub mod plan;
 mod slots;
+pub mod surfer;
 pub mod sva;
+pub mod systemrdl;
 pub mod systemverilog;
+pub mod uvm_registers;
 
 use scalepool_protocols::registry;
 use scalepool_protocols::wire::LayoutDef;

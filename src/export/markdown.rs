@@ -1,9 +1,10 @@
 //! Markdown, the reference pages of the book: a page for each family of layouts (`<family>.md`) with the protocols that use it, their
-//! rules by area, every field and every slot format; and the index of all rules, `rules.md`.
+//! rules by area, every field and every slot format; the index of all rules, `rules.md`; and the blocks of registers, `registers.md`.
 
 use super::File;
 use super::slots::{self, ExportSlotFormat};
 use scalepool_protocols::cxl::cxl68::slot;
+use scalepool_protocols::registers::{self, RegisterDef, RegisterField, RegisterFile};
 use scalepool_protocols::registry::PROTOCOLS;
 use scalepool_protocols::rules::area::{self, RuleAdvice, RuleArea};
 use scalepool_protocols::rules::{self, Rule};
@@ -18,7 +19,8 @@ pub fn files() -> Vec<File> {
     let pages = super::families()
         .into_iter()
         .map(|(family, defs)| File { name: format!("{family}.md"), text: page(family, &defs) });
-    pages.chain([File { name: "rules.md".into(), text: rule_index() }]).collect()
+    let registers = File { name: "registers.md".into(), text: register_page() };
+    pages.chain([File { name: "rules.md".into(), text: rule_index() }, registers]).collect()
 }
 
 /// The page of a family.
@@ -157,4 +159,45 @@ fn rule_index() -> String {
         table(&mut text, &["Rule", "Meaning", "Source", "Choice"], of_area.map(row));
     }
     text
+}
+
+/// The blocks of registers.
+fn register_page() -> String {
+    let mut text = format!(
+        "{HEAD}\n# Registers\n\nDVSECs of configuration space (`cxl-io` section 7) and HDM decoders of component registers (`fabric` section \
+         2.1), with offsets in their block.\nBits that no row names are reserved. A field without a reset has a value there that differs \
+         between designs. A *lock* is bit 0 of the register\n`lock` in `dvsec_device`; a decoder is locked while it is committed with \
+         `lock_on_commit`. `scalepool export systemrdl` and\n`scalepool export uvm` write the same for other tools.\n"
+    );
+    for block in registers::cxl::BLOCKS {
+        let _ = write!(text, "\n## {}\n\n{} {} bytes.\n\n", block.name, block.doc, block.len_bytes());
+        let rows =
+            block.files.iter().flat_map(|file| file.registers().into_iter().flat_map(|r| register_rows(file, &r)));
+        table(&mut text, &["Offset", "Register", "Bits", "Field", "Software", "Reset", "Meaning"], rows);
+    }
+    text
+}
+
+/// The rows of a register, one for each field.
+fn register_rows(file: &RegisterFile, register: &RegisterDef) -> Vec<Vec<String>> {
+    let (mut offset, mut name) = (format!("{:#x}", file.at_byte + register.at_byte), format!("`{}`", register.name));
+    if file.count > 1 {
+        let _ = write!(offset, " + {:#x} n", file.stride_bytes);
+        name = format!("`{}[n].{}`, n = 0 to {}", file.name, register.name, file.count - 1);
+    }
+    let row = |field: &RegisterField| {
+        let bits = match field.width {
+            1 => field.lsb.to_string(),
+            width => format!("{}:{}", field.lsb + width - 1, field.lsb),
+        };
+        let reset = field.reset.map_or(String::new(), |reset| format!("{reset:#x}"));
+        let codes = field.codes.map_or(String::new(), |table| {
+            let codes: Vec<_> = table.codes.iter().map(|c| format!("{} `{}`", c.value, c.name)).collect();
+            format!(" Codes: {}.", codes.join(", "))
+        });
+        let access = field.access.name().to_owned();
+        let meaning = format!("{}{codes}", field.doc);
+        vec![offset.clone(), name.clone(), bits, format!("`{}`", field.name), access, reset, meaning]
+    };
+    register.fields.iter().map(row).collect()
 }

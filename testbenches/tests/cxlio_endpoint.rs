@@ -4,6 +4,7 @@
 mod c14;
 mod config;
 mod pm;
+mod register_model;
 mod registers;
 mod rig;
 mod scenario;

@@ -2,13 +2,13 @@
 """Lints the UVM agent, scalepool_pkg, the demo and what docs/guide/c-and-systemverilog.md shows of them in Verilator, with all its
 warnings; with --full it builds the demo and runs its tests.
 
-A test passes when it ends with status 0 and prints PASS with its name. That an error is found is a test of its own: a device that
-answers with a wrong tag.
+A test passes when it ends with status 0 and prints PASS with its name, and its JUnit file has no failure. That an error is found is a test
+of its own: a device that answers with a wrong tag, with errors that are expected, and with errors that make the test fail.
 
 A build of UVM takes more than a minute of processor time, and a run less than a second: what is built is kept in target/uvm by a hash of
 all that goes into it, and results of the lint likewise.
 
-usage: run.py [--program PROGRAM] [--full] [--fresh]
+usage: run.py [--program PROGRAM] [--full] [--seed N] [--junit FILE] [--test TEST] [--fresh]
 """
 
 import argparse
@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True  # the folder of a source stays as it is
 
@@ -39,12 +40,17 @@ SOURCES = [HERE, HERE.parent / "export" / "sv", DPI / "scalepool_dpi_pkg.sv", DP
 TESTS = [
     ("demo_rtl_test", ["+damage=97"]),
     ("demo_wrong_device_test", []),
+    ("demo_wrong_device_test", ["+unexpected"]),
     ("demo_pair_test", ["+protocol=0"]),
     ("demo_pair_test", ["+protocol=1"]),
     ("demo_pair_test", ["+protocol=2"]),
     ("demo_pair_test", ["+protocol=3"]),
     ("demo_random_test", []),
 ]
+
+
+# Rules that a test has to be failed by, as its JUnit file has them; all others have to pass.
+FAILED_BY = {("demo_wrong_device_test", "+unexpected"): {"TXN-TAG-02", "TXN-END-01"}}
 
 
 def run(command, seconds=900, **options):
@@ -146,18 +152,42 @@ def build(library):
     return folder
 
 
-def verdict(folder, test, arguments):
-    """None, or why a test did not pass."""
+def verdict(folder, seed, test, arguments):
+    """None, or why a test did not do what it should, and its suite of the JUnit file."""
+    name = f"{test}{''.join(arguments)}"
+    junit = folder / f"{name}.xml"
+    junit.unlink(missing_ok=True)
+    rerun = f"testbenches/uvm/run.py --full --seed {seed} --test '{' '.join([test, *arguments])}'"
+    said = [f"+scalepool_junit={junit}", f"+scalepool_seed={seed}", f"+scalepool_rerun={rerun}", f"+verilator+seed+{seed}"]
     try:
         # A design that is wrong may never give an answer: the first errors say enough.
-        status, text = run([folder / "tb", f"+UVM_TESTNAME={test}", "+UVM_NO_RELNOTES", "+UVM_MAX_QUIT_COUNT=5", *arguments], seconds=100)
+        command = [folder / "tb", f"+UVM_TESTNAME={test}", "+UVM_NO_RELNOTES", "+UVM_MAX_QUIT_COUNT=5", *said, *arguments]
+        status, text = run(command, seconds=100)
     except subprocess.TimeoutExpired:
-        return "does not end"
-    (folder / f"{test}{''.join(arguments)}.log").write_text(text, encoding="utf-8")
-    if status == 0 and re.search(rf"^PASS {test}$", text, re.MULTILINE):
-        return None
+        return "does not end", None
+    (folder / f"{name}.log").write_text(text, encoding="utf-8")
+    try:
+        suite = xml.etree.ElementTree.parse(junit).getroot().find("testsuite")
+    except (FileNotFoundError, xml.etree.ElementTree.ParseError) as error:
+        return f"leaves no JUnit file: {error}", None
+    if (found := suite.find("properties/property[@name='rerun']")) is None or found.get("value") != rerun:
+        return f"its JUnit file has another command than {rerun}", suite
+    expected = FAILED_BY.get((test, *arguments), set())
+    failed = {failure.get("type") for failure in suite.iter("failure")}
+    passed = status == 0 and re.search(rf"^PASS {test}$", text, re.MULTILINE) is not None
+    if failed == expected and passed == (not expected):
+        return None, suite
     why = [line for line in text.splitlines() if line.startswith(("UVM_ERROR ", "UVM_FATAL ")) and "@" in line or "%Error" in line]
-    return (why or ["nothing said"])[0][:300]
+    return f"failures {sorted(failed)}: {(why or ['nothing said'])[0][:300]}", suite
+
+
+def write_junit(path, suites):
+    """The suites of all tests as one file."""
+    root = xml.etree.ElementTree.Element("testsuites")
+    for key in ("tests", "failures", "errors"):
+        root.set(key, str(sum(int(suite.get(key)) for suite in suites)))
+    root.extend(suites)
+    xml.etree.ElementTree.ElementTree(root).write(path, encoding="UTF-8", xml_declaration=True)
 
 
 def main():
@@ -165,6 +195,9 @@ def main():
     default = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "scalepool"
     parser.add_argument("--program", default=default, help="the scalepool program; the library stands beside it")
     parser.add_argument("--full", action="store_true", help="build and run the demo")
+    parser.add_argument("--seed", type=int, default=1, help="random seed of the tests, from 1 on")
+    parser.add_argument("--junit", help="write the results of the tests to this file, as JUnit XML")
+    parser.add_argument("--test", help="run only this test, with its plusargs: 'demo_pair_test +protocol=1'")
     parser.add_argument("--fresh", action="store_true", help="forget what was built before, and what came out")
     options = parser.parse_args()
     begin = time.monotonic()
@@ -187,12 +220,19 @@ def main():
         except RuntimeError as error:
             print(error)
             return 1
+        tests = TESTS
+        if options.test:
+            test, *arguments = options.test.split()
+            tests = [(test, arguments)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            verdicts = list(pool.map(lambda test: verdict(folder, *test), TESTS))
-        for (test, arguments), why in zip(TESTS, verdicts):
-            print(f"{test:<24} {' '.join(arguments):<14} {why or 'pass'}")
+            verdicts = list(pool.map(lambda test: verdict(folder, options.seed, *test), tests))
+        for (test, arguments), (why, _) in zip(tests, verdicts):
+            expected = FAILED_BY.get((test, *arguments))
+            print(f"{test:<24} {' '.join(arguments):<14} {why or ('fails, as it should' if expected else 'pass')}")
             wrong += [why] if why else []
-        print(f"{len(TESTS)} tests, {'all as expected' if not wrong else f'{len(wrong)} failures'}, {time.monotonic() - begin:.0f} s")
+        if options.junit:
+            write_junit(options.junit, [suite for _, suite in verdicts if suite is not None])
+        print(f"{len(tests)} tests, {'all as expected' if not wrong else f'{len(wrong)} failures'}, {time.monotonic() - begin:.0f} s")
     return 1 if wrong else 0
 
 

@@ -19,4 +19,5 @@ package scalepool_uvm_pkg;
   `include "scalepool_subscribers.svh"
   `include "scalepool_agent.svh"
   `include "scalepool_sequences.svh"
+  `include "scalepool_junit.svh"
 endpackage

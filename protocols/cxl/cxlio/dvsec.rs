@@ -14,8 +14,17 @@ use crate::wire::{LayoutDef, Violation, Wire};
 use crate::{frame, layout};
 
 /// Registers of the DVSECs.
-pub static LAYOUTS: &[&LayoutDef] =
-    &[DvsecHeader::DEF, DeviceCapability::DEF, DeviceControl::DEF, RangeSizeLow::DEF, FlexBus::DEF, FlexBusStatus::DEF];
+pub static LAYOUTS: &[&LayoutDef] = &[
+    DvsecHeader::DEF,
+    DeviceCapability::DEF,
+    DeviceControl::DEF,
+    DeviceLock::DEF,
+    RangeSizeLow::DEF,
+    RangeBaseLow::DEF,
+    GpfTimeOut::DEF,
+    FlexBus::DEF,
+    FlexBusStatus::DEF,
+];
 
 /// Extended capability ID of every DVSEC.
 pub const CAPABILITY_ID: u16 = 0x0023;
@@ -101,6 +110,43 @@ layout! {
 }
 
 layout! {
+    /// Low half of the base of a memory range.
+    pub struct RangeBaseLow: 32 bits = "cxlio.dvsec_range_base_low" {
+        source: "cxl-io §7", basis: Inferred, rule: "CXLIO-DVS-02";
+        /// Reserved: a base is a multiple of 256 MiB.
+        rsvd: u32 = [0 +: 28], reserved;
+        /// Address bits 31:28.
+        base_31_28: u8 = [28 +: 4];
+    }
+}
+
+layout! {
+    /// Lock of a device.
+    pub struct DeviceLock: 16 bits = "cxlio.dvsec_lock" {
+        source: "cxl-io §7", basis: Inferred, rule: "CXLIO-DVS-02";
+        /// Locks the registers that can be locked, itself included.
+        config_lock: bool = [0 +: 1];
+        /// Reserved.
+        rsvd: u16 = [1 +: 15], reserved;
+    }
+}
+
+layout! {
+    /// Time-out of a phase of global persistent flush.
+    pub struct GpfTimeOut: 16 bits = "cxlio.dvsec_gpf_time_out" {
+        source: "cxl-io §7", basis: Inferred, rule: "CXLIO-DVS-02";
+        /// Time in units of the scale.
+        time_out: u8 = [0 +: 4];
+        /// Reserved.
+        rsvd_4: u8 = [4 +: 4], reserved;
+        /// Scale.
+        scale: u8 = [8 +: 4];
+        /// Reserved.
+        rsvd_12: u8 = [12 +: 4], reserved;
+    }
+}
+
+layout! {
     /// Capability and control of a Flex Bus port: what it can do, what it may do.
     pub struct FlexBus: 16 bits = "cxlio.flex_bus" {
         source: "cxl-io §7", basis: Spec, rule: "CXLIO-DVS-03";
@@ -178,8 +224,8 @@ frame! {
         CONTROL2 = [0x10 +: 2];
         /// Their outcome; bit 15: power management initialisation is over.
         STATUS2 = [0x12 +: 2];
-        /// Bit 0 locks the registers that can be locked.
-        LOCK = [0x14 +: 2];
+        /// Locks registers.
+        LOCK = [0x14 +: 2] as DeviceLock;
         /// Size of the cache.
         CAPABILITY2 = [0x16 +: 2];
         /// Size of range 0, bits 63:32.
@@ -189,7 +235,7 @@ frame! {
         /// Base of range 0, bits 63:32.
         RANGE0_BASE_HIGH = [0x20 +: 4];
         /// Base of range 0, bits 31:28.
-        RANGE0_BASE_LOW = [0x24 +: 4];
+        RANGE0_BASE_LOW = [0x24 +: 4] as RangeBaseLow;
         /// Size of range 1, bits 63:32.
         RANGE1_SIZE_HIGH = [0x28 +: 4];
         /// Size of range 1, bits 31:28, and its state.
@@ -197,7 +243,7 @@ frame! {
         /// Base of range 1, bits 63:32.
         RANGE1_BASE_HIGH = [0x30 +: 4];
         /// Base of range 1, bits 31:28.
-        RANGE1_BASE_LOW = [0x34 +: 4];
+        RANGE1_BASE_LOW = [0x34 +: 4] as RangeBaseLow;
         /// Resets and memory clearing.
         CAPABILITY3 = [0x38 +: 2];
         /// Reserved.
@@ -248,10 +294,10 @@ frame! {
         HEADER = [0x00 +: 10] as DvsecHeader;
         /// Reserved.
         RSVD = [0x0a +: 2];
-        /// Time-out of phase 1: value 3:0, scale 11:8.
-        PHASE1_CONTROL = [0x0c +: 2];
-        /// Time-out of phase 2, likewise.
-        PHASE2_CONTROL = [0x0e +: 2];
+        /// Time-out of phase 1.
+        PHASE1_CONTROL = [0x0c +: 2] as GpfTimeOut;
+        /// Time-out of phase 2.
+        PHASE2_CONTROL = [0x0e +: 2] as GpfTimeOut;
     }
 }
 

@@ -117,8 +117,8 @@
     longint unsigned unit;
     sp_port_e at_port;
 
-    function new(string layout = "");
-      this.layout = layout;
+    function new(string layout_of = "");
+      layout = layout_of;
       bits = '0;
       has_data = 0;
       data = '0;
@@ -222,9 +222,9 @@
       data = line;
     endfunction
 
-    function void set_enables(bit [63:0] enables);
+    function void set_enables(bit [63:0] of_bytes);
       has_enables = 1;
-      this.enables = enables;
+      enables = of_bytes;
     endfunction
 
     // Whether its data is half of a line: 32 bytes, which cxl-68b alone has. The 256B modes have metadata in `extra`.

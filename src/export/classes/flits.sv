@@ -13,10 +13,10 @@
     protected longint unsigned handle;
     protected sp_protocol_e protocol;
 
-    function new(sp_protocol_e protocol, sp_dir_e dir);
+    function new(sp_protocol_e protocol_of, sp_dir_e dir);
       int status;
       sp_library::open();
-      this.protocol = protocol;
+      protocol = protocol_of;
       status = sp_decoder_new(sp_link_end::name_of(protocol), 32'(dir), handle);
       sp_library::must(status, "decoder");
     endfunction

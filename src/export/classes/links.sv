@@ -85,21 +85,21 @@
     bit passive;
     protected longint unsigned handle;
 
-    function new(sp_protocol_e protocol, sp_dir_e dir, bit passive = 0, sp_link_config config_of = null);
+    function new(sp_protocol_e protocol_of, sp_dir_e dir_of, bit passive_of = 0, sp_link_config config_of = null);
       string text;
       int status;
       text = "";
       sp_library::open();
-      this.protocol = protocol;
-      this.dir = dir;
-      this.passive = passive;
+      protocol = protocol_of;
+      dir = dir_of;
+      passive = passive_of;
       if (config_of != null) text = config_of.text();
       status = sp_link_new(name_of(protocol), 32'(dir), text, passive ? SP_PASSIVE : SP_ACTIVE, handle);
       check(status, "link end");
     endfunction
 
-    static function string name_of(sp_protocol_e protocol);
-      case (protocol)
+    static function string name_of(sp_protocol_e number);
+      case (number)
         SP_PROTOCOL_CXL_68B: return "cxl-68b";
         SP_PROTOCOL_CXL_256B: return "cxl-256b";
         SP_PROTOCOL_CXL_256B_LOPT: return "cxl-256b-lopt";

@@ -20,8 +20,8 @@
     bit stopped; // a rule has stopped the link; `reset` begins it anew
     sp_event_t events[$]; // what the other end, the line and this end have broken, oldest first; take them out as you read them
 
-    function new(sp_link_end link);
-      this.link = link;
+    function new(sp_link_end link_of);
+      link = link_of;
       clock = 0;
       stopped = 0;
     endfunction
@@ -92,9 +92,9 @@
     protected sp_cxl_mem_request open[bit [15:0]];
 
     // `outstanding` is the highest number of requests that are open at a time, 1 to 65536; each has its own tag.
-    function new(sp_link_end link, int unsigned outstanding = 64, bit [3:0] ld_id = 0);
-      super.new(link);
-      this.ld_id = ld_id;
+    function new(sp_link_end link_of, int unsigned outstanding = 64, bit [3:0] ld_id_of = 0);
+      super.new(link_of);
+      ld_id = ld_id_of;
       for (int unsigned n = 0; n < outstanding; n++) free_tags.push_back(16'(n));
     endfunction
 
@@ -285,10 +285,10 @@
     protected sp_message answers[$];
     protected longint unsigned due[$];
 
-    function new(sp_link_end link, int unsigned latency = 0, bit [51:0] size_bytes = 0);
-      super.new(link);
-      this.latency = latency;
-      this.size_bytes = size_bytes;
+    function new(sp_link_end link_of, int unsigned latency_of = 0, bit [51:0] size_bytes_of = 0);
+      super.new(link_of);
+      latency = latency_of;
+      size_bytes = size_bytes_of;
       served = 0;
     endfunction
 

@@ -122,8 +122,8 @@ package scalepool_pkg;
     longint unsigned unit;
     sp_port_e at_port;
 
-    function new(string layout = "");
-      this.layout = layout;
+    function new(string layout_of = "");
+      layout = layout_of;
       bits = '0;
       has_data = 0;
       data = '0;
@@ -227,9 +227,9 @@ package scalepool_pkg;
       data = line;
     endfunction
 
-    function void set_enables(bit [63:0] enables);
+    function void set_enables(bit [63:0] of_bytes);
       has_enables = 1;
-      this.enables = enables;
+      enables = of_bytes;
     endfunction
 
     // Whether its data is half of a line: 32 bytes, which cxl-68b alone has. The 256B modes have metadata in `extra`.
@@ -1693,21 +1693,21 @@ package scalepool_pkg;
     bit passive;
     protected longint unsigned handle;
 
-    function new(sp_protocol_e protocol, sp_dir_e dir, bit passive = 0, sp_link_config config_of = null);
+    function new(sp_protocol_e protocol_of, sp_dir_e dir_of, bit passive_of = 0, sp_link_config config_of = null);
       string text;
       int status;
       text = "";
       sp_library::open();
-      this.protocol = protocol;
-      this.dir = dir;
-      this.passive = passive;
+      protocol = protocol_of;
+      dir = dir_of;
+      passive = passive_of;
       if (config_of != null) text = config_of.text();
       status = sp_link_new(name_of(protocol), 32'(dir), text, passive ? SP_PASSIVE : SP_ACTIVE, handle);
       check(status, "link end");
     endfunction
 
-    static function string name_of(sp_protocol_e protocol);
-      case (protocol)
+    static function string name_of(sp_protocol_e number);
+      case (number)
         SP_PROTOCOL_CXL_68B: return "cxl-68b";
         SP_PROTOCOL_CXL_256B: return "cxl-256b";
         SP_PROTOCOL_CXL_256B_LOPT: return "cxl-256b-lopt";
@@ -1968,10 +1968,10 @@ package scalepool_pkg;
     protected longint unsigned handle;
     protected sp_protocol_e protocol;
 
-    function new(sp_protocol_e protocol, sp_dir_e dir);
+    function new(sp_protocol_e protocol_of, sp_dir_e dir);
       int status;
       sp_library::open();
-      this.protocol = protocol;
+      protocol = protocol_of;
       status = sp_decoder_new(sp_link_end::name_of(protocol), 32'(dir), handle);
       sp_library::must(status, "decoder");
     endfunction
@@ -2105,8 +2105,8 @@ package scalepool_pkg;
     bit stopped; // a rule has stopped the link; `reset` begins it anew
     sp_event_t events[$]; // what the other end, the line and this end have broken, oldest first; take them out as you read them
 
-    function new(sp_link_end link);
-      this.link = link;
+    function new(sp_link_end link_of);
+      link = link_of;
       clock = 0;
       stopped = 0;
     endfunction
@@ -2177,9 +2177,9 @@ package scalepool_pkg;
     protected sp_cxl_mem_request open[bit [15:0]];
 
     // `outstanding` is the highest number of requests that are open at a time, 1 to 65536; each has its own tag.
-    function new(sp_link_end link, int unsigned outstanding = 64, bit [3:0] ld_id = 0);
-      super.new(link);
-      this.ld_id = ld_id;
+    function new(sp_link_end link_of, int unsigned outstanding = 64, bit [3:0] ld_id_of = 0);
+      super.new(link_of);
+      ld_id = ld_id_of;
       for (int unsigned n = 0; n < outstanding; n++) free_tags.push_back(16'(n));
     endfunction
 
@@ -2370,10 +2370,10 @@ package scalepool_pkg;
     protected sp_message answers[$];
     protected longint unsigned due[$];
 
-    function new(sp_link_end link, int unsigned latency = 0, bit [51:0] size_bytes = 0);
-      super.new(link);
-      this.latency = latency;
-      this.size_bytes = size_bytes;
+    function new(sp_link_end link_of, int unsigned latency_of = 0, bit [51:0] size_bytes_of = 0);
+      super.new(link_of);
+      latency = latency_of;
+      size_bytes = size_bytes_of;
       served = 0;
     endfunction
 

@@ -445,6 +445,40 @@ class Systems(unittest.TestCase):
             self.assertEqual(end.state()["halted"], "CXL68-INI-02")
         self.assertFalse(host.state()["up"])
 
+    def test_a_watcher_sees_each_message_once(self):
+        write = {"layout": "cxl68.m2s_rwd", "fields": {"opcode": "MemWrPtl", "tag": 7, "address": 0x1240}, "data": "5a" * 64, "be": 0x8001}
+        answer = {"layout": "cxl68.s2m_ndr", "fields": {"opcode": "Cmp", "tag": 7}}
+        host, device = sp.LinkEnd("cxl-68b", "down"), sp.LinkEnd("cxl-68b", "up")
+        watcher, deaf = (sp.LinkEnd("cxl-68b", "up", passive=True, messages=messages) for messages in (True, False))
+        host.send(write)
+        seen, carriers = [], 0
+        for _ in range(200):
+            for end in (host, device):
+                end.step()
+            down, up = host.sample(), device.sample()
+            if down is not None and sp.flit.decode("cxl-68b", down, "down").messages:
+                carriers += 1
+                if carriers == 1:
+                    # It comes damaged, and is sent again.
+                    down = down[:20] + bytes([down[20] ^ 1]) + down[21:]
+            for unit, end, way in ((down, device, "rx"), (up, host, "tx")):
+                if unit is not None:
+                    end.drive(unit)
+                    watcher.drive(unit, way)
+                    deaf.drive(unit, way)
+            watcher.step()
+            deaf.step()
+            if device.take() is not None:
+                device.send(answer)
+            while (message := watcher.take_seen()) is not None:
+                seen.append(message)
+        self.assertEqual(carriers, 2)
+        self.assertEqual([(message.port, message.layout) for message in seen], [("rx", "cxl68.m2s_rwd"), ("tx", "cxl68.s2m_ndr")])
+        self.assertEqual([message.fields["tag"] for message in seen], [7, 7])
+        self.assertEqual((seen[0].fields["opcode"], seen[0].fields["address"]), ("MemWrPtl", 0x1240))
+        self.assertEqual((seen[0].data, seen[0].enables, seen[1].data, seen[1].enables), (b"\x5a" * 64, 0x8001, b"", None))
+        self.assertIsNone(deaf.take_seen())
+
     def test_one_direction_of_a_link_that_retries_is_not_blamed(self):
         read = {"layout": "cxl256.m2s_req", "fields": {"opcode": "MemRd"}}
         write = {"layout": "cxl256.m2s_rwd", "fields": {"opcode": "MemWr"}, "data": "5a" * 64}

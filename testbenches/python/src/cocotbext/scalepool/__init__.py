@@ -70,7 +70,7 @@ from .message import (
     layout,
     layouts,
 )
-from .model import Event, LinkEnd, Sample, System
+from .model import Event, LinkEnd, Sample, SeenMessage, System
 from .monitor import Finding, FlitMonitor, FlitScoreboard
 from .names import (
     CxlFlitBus,
@@ -174,6 +174,7 @@ __all__ = [
     "RuleError",
     "Sample",
     "ScalepoolError",
+    "SeenMessage",
     "StateFlitBus",
     "SteppedLink",
     "System",

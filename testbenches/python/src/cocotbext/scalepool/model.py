@@ -1,18 +1,19 @@
 """The model itself: a whole system from a description, or a single end of a link that runs beside your RTL."""
 
+import ctypes
 import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ctypes import byref, c_uint64
+from ctypes import byref, c_size_t, c_uint32, c_uint64
 from typing import Any, Literal
 
 from . import _library as lib
 from . import hooks
 from .errors import ComparisonError, InputError
 from .flit import Dir, direction
-from .message import Violation
+from .message import Violation, decode
 
 Port = Literal["rx", "tx"]
 """`rx` is what arrives at an end, `tx` what it sends."""
@@ -286,6 +287,20 @@ class Event:
     tag: int | None = None
 
 
+@dataclass(frozen=True)
+class SeenMessage:
+    """A message that a passive end has seen: on which port of the end that it watches (`tx` is what that end has sent), in which
+    unit of this direction it ended, counted from 0, and what it says. `fields` has a code by its name if it has one. `data` is
+    empty where the message has none; bit n of `enables` is set if byte n is enabled, None: it has no byte enables."""
+
+    port: Port
+    unit: int
+    layout: str
+    fields: dict[str, int | str]
+    data: bytes = b""
+    enables: int | None = None
+
+
 class LinkEnd(Hooked):
     """One end of a link, with its credits, retry and packing, stepped by flit clocks.
 
@@ -346,6 +361,22 @@ class LinkEnd(Hooked):
         """Takes the oldest message that has arrived and returns its credit to the peer. Returns None if none waits."""
         status, text = lib.fill("sp_link_take", self._handle)
         return None if status == lib.SP_EMPTY else json.loads(text)
+
+    def take_seen(self) -> SeenMessage | None:
+        """Takes the oldest message that a passive end of CXL, made with `messages=True`, has seen in either direction; one that was
+        sent again is seen once. Returns None if none waits."""
+        # A message of CXL has less than 32 bytes, a line of 64 and 8 bytes of byte enables.
+        parts = [ctypes.create_string_buffer(size) for size in (32, 64, 8)]
+        lengths = [c_size_t() for _ in parts]
+        port, unit, layout, extra = c_uint32(), c_uint64(), c_uint32(), c_uint64()
+        places = [place for part, length in zip(parts, lengths) for place in (part, len(part), byref(length))]
+        if lib.call("sp_link_seen_bits", self._handle, byref(port), byref(unit), byref(layout), *places, byref(extra)) == lib.SP_EMPTY:
+            return None
+        bits, data, enables = (part.raw[: length.value] for part, length in zip(parts, lengths))
+        name = lib.fill("sp_layout_name", layout.value)[1].decode()
+        way: Port = "tx" if port.value == port_number("tx") else "rx"
+        mask = int.from_bytes(enables, "little") if enables else None
+        return SeenMessage(way, unit.value, name, decode(name, bits).fields, data, mask)
 
     def events(self) -> list[Event]:
         """Takes the events since the last call."""

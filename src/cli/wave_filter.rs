@@ -1,0 +1,173 @@
+//! `scalepool wave-filter`: values of a signal in, text out, as GTKWave asks a process filter.
+//!
+//! Modelled: one answer of one line for each line, at once, since the viewer waits for it. Each value stands alone: a viewer asks for what is on
+//! its screen, in any order, so nothing is kept from one value to the next. Left out: `nvlink`, whose packets are longer than what passes
+//! at a time, and what depends on the flits before: rollover of data in CXL, the rest of a message in UALink.
+//!
+//! A walk through one line: its digits, the most significant first, become the bytes of a message or flit; a value that is no number
+//! goes back as it came. The object of it is told in words, as `inspect` does, and the rules that it breaks stand behind.
+
+use super::Status;
+use super::flit::DirArg;
+use anyhow::bail;
+use clap::Args;
+use scalepool_forms::flit::FlitDecoder;
+use scalepool_forms::{FormError, message};
+use scalepool_inspect::told::{fields, messages};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::registry::PROTOCOLS;
+use scalepool_protocols::wire::LayoutDef;
+use serde_json::Value;
+use std::io::{BufRead, Write, stdin};
+
+/// Turn the values of a signal into text, line by line: a process filter of GTKWave.
+///
+/// A line is a value as the viewer shows it in hexadecimal digits, the most significant first; leading zeros may be left out. Each line is
+/// answered by one line, at once. A value with `x` or `z` is answered by itself.
+#[derive(Debug, Args)]
+pub(super) struct WaveFilter {
+    /// What a value is: the name of a layout, as `list layouts` shows it, or of a protocol other than nvlink, for its flits.
+    what: String,
+    /// Direction of the flits.
+    #[arg(long)]
+    dir: Option<DirArg>,
+}
+
+/// What a value is.
+enum Decoded {
+    Message(&'static LayoutDef),
+    Flit { protocol: &'static str, unit_bytes: usize, dir: Dir },
+}
+
+impl WaveFilter {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        let decoded = self.decoded()?;
+        for line in stdin().lock().split(b'\n') {
+            let line = line?;
+            writeln!(out, "{}", decoded.answer(String::from_utf8_lossy(&line).trim()))?;
+            out.flush()?;
+        }
+        Ok(Status::Good)
+    }
+
+    fn decoded(&self) -> anyhow::Result<Decoded> {
+        let Some(protocol) = PROTOCOLS.iter().find(|protocol| protocol.name == self.what) else {
+            return Ok(Decoded::Message(message::layout(&self.what)?));
+        };
+        if protocol.name == "nvlink" {
+            bail!(
+                "found nvlink, whose packets have several flits, expected another protocol or a layout such as nvlink.header"
+            );
+        }
+        let Some(dir) = self.dir else { bail!("found no --dir, expected `down` or `up` for flits of {}", self.what) };
+        Ok(Decoded::Flit { protocol: protocol.name, unit_bytes: protocol.unit_bytes, dir: dir.into() })
+    }
+}
+
+impl Decoded {
+    /// The line for a value.
+    fn answer(&self, value: &str) -> String {
+        let len_bytes = match self {
+            Decoded::Message(layout) => layout.len_bytes(),
+            Decoded::Flit { unit_bytes, .. } => *unit_bytes,
+        };
+        let Some(bytes) = bytes_of(value, len_bytes) else { return value.to_owned() };
+        match self {
+            Decoded::Message(layout) => {
+                let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
+                if bits.checked_shr(layout.bits).unwrap_or(0) != 0 {
+                    return value.to_owned();
+                }
+                let mut found = Vec::new();
+                layout.check(bits, &mut found);
+                let form = message::message_to_json(layout, bits);
+                told(&form, "") + &broken(found.iter().map(|violation| violation.rule))
+            }
+            Decoded::Flit { protocol, dir, .. } => {
+                self.flit(protocol, *dir, &bytes).unwrap_or_else(|error| error.to_string())
+            }
+        }
+    }
+
+    fn flit(&self, protocol: &str, dir: Dir, bytes: &[u8]) -> Result<String, FormError> {
+        let mut decoder = FlitDecoder::new(protocol, dir)?;
+        let mut answers = decoder.read(Ok(bytes));
+        answers.extend(decoder.finish());
+        let mut lines = Vec::new();
+        for answer in answers {
+            let (form, findings) = answer?;
+            let kind = form["kind"].as_str().unwrap_or("unit").to_owned();
+            let control = form.get("control").and_then(|control| control["name"].as_str());
+            let head = control.map_or(kind.clone(), |name| format!("{kind} {name}"));
+            lines.push(told(&form, &head) + &broken(findings.violations.iter().map(|violation| violation.rule)));
+        }
+        Ok(lines.join(" | "))
+    }
+}
+
+/// A form in words: what it begins with, and its messages.
+fn told(form: &Value, head: &str) -> String {
+    let said = messages(form).into_iter().map(|(layout, values)| {
+        let short = layout.split_once('.').map_or(layout, |(_, short)| short);
+        format!("{short}{}", fields(Some(values)))
+    });
+    let parts = Some(head.to_owned()).filter(|head| !head.is_empty()).into_iter().chain(said);
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// The rules that a value breaks, each once.
+fn broken(rules: impl Iterator<Item = &'static str>) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for rule in rules {
+        if !names.contains(&rule) {
+            names.push(rule);
+        }
+    }
+    if names.is_empty() { String::new() } else { format!("; broken: {}", names.join(" ")) }
+}
+
+/// Bytes of a number of hexadecimal digits, the lowest first. `None` for a value that is no number, or too large.
+fn bytes_of(value: &str, len_bytes: usize) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> =
+        value.chars().filter(|c| *c != '_').map(|c| c.to_digit(16).map(|digit| digit as u8)).collect();
+    let digits = digits.filter(|digits| !digits.is_empty())?;
+    let mut bytes = vec![0; len_bytes];
+    for (n, digit) in digits.iter().rev().enumerate().filter(|(_, digit)| **digit != 0) {
+        *bytes.get_mut(n / 2)? |= digit << (4 * (n % 2));
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(what: &str, dir: Option<DirArg>) -> Decoded {
+        WaveFilter { what: what.into(), dir }.decoded().expect("known")
+    }
+
+    #[test]
+    fn digits_become_bytes() {
+        assert_eq!(bytes_of("1_2f", 2), Some(vec![0x2f, 0x01]));
+        assert_eq!(bytes_of("0001", 1), Some(vec![1]));
+        assert_eq!(bytes_of("100", 1), None);
+        assert_eq!((bytes_of("", 1), bytes_of("1x", 1)), (None, None));
+    }
+
+    #[test]
+    fn a_message_is_told_by_its_fields() {
+        let messages = filter("cxl68.m2s_req", None);
+        // Valid, MemRd (1), tag 7 from bit 12 on, Address[51:5] from bit 28 on (`cxl-68b` section 2.1).
+        let words = "m2s_req opcode=MemRd snp_type=NoOp meta_field=Meta0State meta_value=Invalid tag=7 address=0x1240";
+        assert_eq!(messages.answer("920007003"), words);
+        assert_eq!(messages.answer("xxxx"), "xxxx");
+        assert_eq!(messages.answer(&"f".repeat(22)), "f".repeat(22));
+    }
+
+    #[test]
+    fn what_cannot_be_filtered_is_refused() {
+        for (what, dir) in [("nvlink", Some(DirArg::Down)), ("cxl-68b", None), ("cxl68.m2s_reg", None)] {
+            assert!(WaveFilter { what: what.into(), dir }.decoded().is_err(), "{what}");
+        }
+    }
+}

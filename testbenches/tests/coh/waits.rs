@@ -154,7 +154,7 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
             let config = NodeConfig {
                 number: 0,
                 agent: Taker,
-                core,
+                core: Box::new(core),
                 config,
                 reductions: Vec::new(),
                 links,

@@ -8,7 +8,7 @@ use scalepool_golden::{DEFAULT_COUNT, DEFAULT_SEED, MAX_COUNT, MAX_SEED, Spec, c
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Write golden vectors (.hex, .rsp, .jsonl, MANIFEST.toml, SHA256SUMS), or verify a set by generating it again.
+/// Write golden vectors (.hex, .rsp, .jsonl, manifest and sums), or verify a set by generating it again.
 #[derive(Debug, Args)]
 pub(super) struct Golden {
     /// Write only this protocol and its layouts [default: every protocol that `list protocols` shows].

@@ -29,7 +29,7 @@ use scalepool_system::problem::Problems;
 use scalepool_trace::filter::WatchedPlaces;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A file of a description, and no name of a scenario.
 pub fn is_file(scenario: &str) -> bool {
@@ -97,23 +97,24 @@ pub fn about(builtin: &Builtin) -> &'static str {
     kept(parse(builtin).title().1)
 }
 
-/// The shapes of the scenarios whose links may be of another kind. A fabric takes long to resolve, and is none of them.
-static SHAPES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let has_mode = |one: &&Builtin| parse(one).shorts().iter().any(|short| short.name == MODE);
-    builtin::ALL.iter().filter(has_mode).map(|one| resolved(one).shape()).collect()
-});
+/// Whether another scenario differs from this one in the kinds of its links alone: same components, same values, same joints.
+fn is_one_of_several(builtin: &Builtin, system: &System) -> bool {
+    // Most have other components, which their texts show; to resolve all of them takes nine tenths of a short run.
+    let components =
+        |one: &Builtin| one.text.lines().filter(|line| line.starts_with("[component.")).collect::<Vec<_>>();
+    let has_mode = |one: &Builtin| parse(one).shorts().iter().any(|short| short.name == MODE);
+    let (own, shape) = (components(builtin), system.shape());
+    let is_like = |one: &&Builtin| one.file != builtin.file && components(one) == own && has_mode(one);
+    builtin::ALL.iter().filter(is_like).any(|one| resolved(one).shape() == shape)
+}
 
 /// Reads the description of a scenario.
 pub fn told(builtin: &'static Builtin) -> ScenarioKeys {
     let (description, system) = (parse(builtin), resolved(builtin));
-    // Where several scenarios differ in the kind of a link alone, each stands for one kind.
-    let is_one_of_several = || {
-        let shape = system.shape();
-        SHAPES.iter().filter(|other| **other == shape).count() > 1
-    };
     let key = |short: &Short| {
         let key = key_of(short);
-        let range = kinds(&system, &short.paths[0]).filter(|_| !is_one_of_several());
+        // Where several scenarios differ in the kind of a link alone, each stands for one kind.
+        let range = kinds(&system, &short.paths[0]).filter(|_| !is_one_of_several(builtin, &system));
         SettingKey { range: range.unwrap_or(key.range), ..key }
     };
     let keys: Vec<SettingKey> = description.shorts().iter().map(key).collect();

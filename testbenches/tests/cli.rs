@@ -1051,6 +1051,7 @@ fn markdown_holds_every_table_and_is_the_same_each_time() {
         "cxlio.md",
         "cxlpbr.md",
         "nvlink.md",
+        "registers.md",
         "rules.md",
         "ualink.md",
     ];

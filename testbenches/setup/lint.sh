@@ -6,6 +6,8 @@
 # Clippy compiles unit tests, tests, benches and build scripts itself. It switches off the compiler's own optimisation (that of
 # MIR), so what users run is compiled plainly: a library or a program is linted with its unit tests, or alone if it has none
 # (`test = false`).
+#
+# CLIPPY_ARGS comes from the caller of cargo, which compiles anew what was compiled with another value.
 set -euo pipefail
 rustc=$1
 shift
@@ -15,8 +17,6 @@ case " $* " in
 esac
 tools=$("$rustc" --print sysroot)/bin
 
-# What `cargo clippy -- -D warnings` hands to its driver.
-export CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 manifest=$CARGO_MANIFEST_DIR/Cargo.toml
 # A bench is a program of a package whose programs and library all have tests.
 case " $* " in

@@ -46,6 +46,8 @@ tests() {
 # are part of the build, see lint.sh; cargo keeps what this compiler makes apart from what others do, so every cargo of this
 # command has to have it.
 export RUSTC_WORKSPACE_WRAPPER=$PWD/testbenches/setup/lint.sh
+# What `cargo clippy -- -D warnings` hands to its driver.
+export CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 build() {
     cargo test --workspace --all-targets --no-run
     bash testbenches/setup/build.sh dev

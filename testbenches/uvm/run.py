@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lints the UVM agent, scalepool_pkg, the demo and what docs/guide/c-and-systemverilog.md shows of them in Verilator, with all its
+"""Lints the UVM agent, scalepool_pkg, the demo and what docs/guide/c-and-systemverilog.md shows of them in Verilator, with its
 warnings; with --full it builds the demo and runs its tests. Five rules of Verilator are switched off by verilator.vlt.
 
 A test passes when it ends with status 0 and prints PASS with its name, and its JUnit file has no failure. That an error is found is a test
@@ -111,7 +111,7 @@ def coverage_sources():
 
 
 def lint():
-    """All warnings of Verilator: these, or nothing."""
+    """Warnings of Verilator that verilator.vlt leaves on: these, or nothing."""
     kept = OUT / "linted"
     key = hash_of(*SOURCES, OUT / "wanted", PAGE)
     if kept.is_file() and kept.read_text(encoding="ascii") == key:

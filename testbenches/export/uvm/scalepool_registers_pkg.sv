@@ -1477,7 +1477,7 @@ package scalepool_registers_pkg;
     endfunction
   endclass
 
-  // DVSEC of a Flex Bus port. Behind a reset its control is what the port can do.
+  // DVSEC of a Flex Bus port. After reset its control is what the port can do.
   class dvsec_flex_bus_port_block extends uvm_reg_block;
     `uvm_object_utils(dvsec_flex_bus_port_block)
     rand dvsec_flex_bus_port_header_0_reg header_0;

@@ -2,22 +2,10 @@
 //! a switch or host bridge.
 //!
 //! Modelled: places, codes and byte maps. Left out: what a commit checks, which is state, and how an address is decoded (the memory
-//! crate). Like the DVSECs these registers never travel on a link as they stand, so they are in [`LAYOUTS`] here and not among the
-//! messages of a family. Bit 0 of a layout is bit 0 of its first byte.
+//! crate). Like the DVSECs these registers never travel on a link as they stand, so they are not among the messages of a
+//! family; the register blocks take them from the byte maps here. Bit 0 of a layout is bit 0 of its first byte.
 
-use crate::wire::{LayoutDef, Wire};
 use crate::{frame, layout, wire_enum};
-
-/// Registers of decoders.
-pub static LAYOUTS: &[&LayoutDef] = &[
-    HdmCapability::DEF,
-    HdmGlobalControl::DEF,
-    HdmBaseLow::DEF,
-    HdmSizeLow::DEF,
-    HdmControl::DEF,
-    HdmSkipLow::DEF,
-    HdmTargets::DEF,
-];
 
 /// Decoders of a device, at most; a switch or host bridge has up to [`MAX_DECODERS`] (`fabric` §2.1).
 pub const MAX_DEVICE_DECODERS: usize = 10;

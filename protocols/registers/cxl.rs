@@ -2,7 +2,9 @@
 //! (`fabric` section 2.1).
 //!
 //! Modelled: what the configuration spaces of the model do with each field, and the decoders. The sheets give places; what software may do
-//! is general knowledge of the field (basis: inferred) where they say nothing. Fields that the model does not take part in are read-only.
+//! is general knowledge of the field (basis: inferred) where they say nothing, so is that CXL.io is
+//! always there. Fields that the model does not take part in are read-only; only in the
+//! control of a Flex Bus port software writes them too, where the port can do it, and nothing follows.
 
 use super::RegisterAccess::{Constant, Lockable, ReadOnly, ReadWrite, WriteOneClears};
 use super::{FieldUse, RegisterAccess, RegisterBlock, RegisterFile, WHOLE};
@@ -31,7 +33,7 @@ const fn used(segment: &'static str, field: &'static str, access: RegisterAccess
     FieldUse { segment, field, access, reset }
 }
 
-/// A field that software writes and that is 0 behind a reset.
+/// A field that is 0 after reset.
 const fn zero(segment: &'static str, field: &'static str, access: RegisterAccess) -> FieldUse {
     used(segment, field, access, Some(0))
 }
@@ -77,6 +79,7 @@ macro_rules! dvsec_block {
 dvsec_block! {
     /// PCIe DVSEC for CXL devices.
     DEVICE = "dvsec_device", Device, device, [
+        used("CAPABILITY", "io", Constant, Some(1)),
         zero("CONTROL", "cache_enable", Lockable),
         used("CONTROL", "io_enable", Constant, Some(1)),
         zero("CONTROL", "mem_enable", Lockable),
@@ -117,8 +120,10 @@ dvsec_block! {
 }
 
 dvsec_block! {
-    /// DVSEC of a Flex Bus port. Behind a reset its control is what the port can do.
+    /// DVSEC of a Flex Bus port. After reset its control is what the port can do.
     FLEX_BUS_PORT = "dvsec_flex_bus_port", FlexBusPort, flex_bus_port, [
+        used("CAPABILITY", "io", Constant, Some(1)),
+        used("CONTROL", "io", Constant, Some(1)),
         used("CONTROL", "cache", ReadWrite, None),
         used("CONTROL", "mem", ReadWrite, None),
         used("CONTROL", "other_3", ReadWrite, None),

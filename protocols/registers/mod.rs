@@ -1,7 +1,7 @@
 //! Register blocks: what software sees of a part, for register models of other languages.
 //!
-//! Modelled: blocks of registers of 16 and 32 bits with offsets, fields, codes, what software may do with a field, and its value behind
-//! a reset where that is fixed. Offsets and fields come from the byte maps and layouts of [`crate::wire`]; a block says only what these do
+//! Modelled: blocks of registers of 16 and 32 bits with offsets, fields, codes, what software may do with a field, and its value after
+//! reset where that is fixed. Offsets and fields come from the byte maps and layouts of [`crate::wire`]; a block says only what these do
 //! not hold. Left out: side effects between registers, and where a block stands in an address space.
 //!
 //! A walk through one block: [`RegisterBlock::files`] are byte maps one behind the other, each once or as an array; [`RegisterFile::registers`]
@@ -53,7 +53,7 @@ pub struct FieldUse {
     pub field: &'static str,
     /// What software may do.
     pub access: RegisterAccess,
-    /// Value behind a reset, `None` where that differs between designs.
+    /// Value after reset, `None` where that depends on the design.
     pub reset: Option<u64>,
 }
 
@@ -70,7 +70,7 @@ pub struct RegisterFile {
     pub count: usize,
     /// Bytes from one to the next.
     pub stride_bytes: usize,
-    /// Fields that are not read-only, or have a fixed value behind a reset.
+    /// Fields that are not read-only, or have a fixed value after reset.
     pub uses: &'static [FieldUse],
 }
 
@@ -111,7 +111,7 @@ pub struct RegisterField {
     pub width: u32,
     /// What software may do.
     pub access: RegisterAccess,
-    /// Value behind a reset, where that is fixed.
+    /// Value after reset, where that is fixed.
     pub reset: Option<u64>,
     /// Named codes, if it has some.
     pub codes: Option<&'static CodeTable>,
@@ -128,7 +128,7 @@ impl RegisterFile {
 
     /// The bytes of the block that it takes.
     pub fn bytes(&self) -> Range<usize> {
-        self.at_byte..self.at_byte + self.stride_bytes * (self.count - 1) + self.frame.len_bytes
+        self.at_byte..self.at_byte + self.stride_bytes * self.count.saturating_sub(1) + self.frame.len_bytes
     }
 
     /// Registers of a segment: of 32 bits, the last of 16 where no more is left.
@@ -182,8 +182,8 @@ impl RegisterBlock {
         self.files.iter().map(|file| file.bytes().end).max().unwrap_or(0)
     }
 
-    /// What is wrong with the table, a text for each mistake: files that overlap, uses of what is not there, fields that do not fit into
-    /// one register, values that do not fit into a field.
+    /// What is wrong with the table, a text for each mistake: files that overlap or have no copy, registers of 8 or 24 bits, uses of what is
+    /// not there, fields that do not fit into one register, values that do not fit into a field.
     pub fn faults(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut end = 0;
@@ -208,6 +208,9 @@ impl RegisterBlock {
 impl RegisterFile {
     fn faults(&self) -> Vec<String> {
         let mut found = Vec::new();
+        if self.count == 0 {
+            found.push(format!("{}: found no copy, expected at least one", self.frame.name));
+        }
         for used in self.uses {
             let segment = self.frame.segments.iter().find(|segment| segment.name == used.segment);
             let is_there = segment.is_some_and(|segment| match segment.layout {
@@ -219,6 +222,10 @@ impl RegisterFile {
             }
         }
         for register in self.registers() {
+            if !matches!(register.bits, 16 | 32) {
+                let (name, bits) = (&register.name, register.bits);
+                found.push(format!("{}: {name}: found a register of {bits} bits, expected 16 or 32", self.frame.name));
+            }
             for field in &register.fields {
                 if field.lsb + field.width > register.bits {
                     found.push(format!("{}: {}: {} does not fit", self.frame.name, register.name, field.name));
@@ -238,7 +245,7 @@ impl RegisterFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::sample;
+    use model::{odd, sample};
 
     // Of the constants of a map only some are used here.
     #[allow(dead_code)]
@@ -270,6 +277,15 @@ mod tests {
                 LONG = [6 +: 6];
             }
         }
+
+        frame! {
+            /// A register and a byte.
+            pub mod odd: 5 bytes = "model.odd" {
+                source: "none";
+                /// Five bytes.
+                FIVE = [0 +: 5];
+            }
+        }
     }
 
     const fn used(segment: &'static str, field: &'static str, reset: u64) -> FieldUse {
@@ -298,6 +314,12 @@ mod tests {
         static RESET: [FieldUse; 1] = [used("WORD", "low", 16)];
         assert_eq!(file(&FIELD).faults(), ["model.sample: found no field rsvd of WORD"]);
         assert_eq!(file(&RESET).faults(), ["model.sample: word: the reset of low does not fit"]);
+        let odd = RegisterFile { name: "", frame: &odd::FRAME, at_byte: 0, count: 0, stride_bytes: 8, uses: &[] };
+        let expected = [
+            "model.odd: found no copy, expected at least one",
+            "model.odd: five_1: found a register of 8 bits, expected 16 or 32",
+        ];
+        assert_eq!(odd.faults(), expected);
         static FILES: [RegisterFile; 2] = [
             RegisterFile { name: "", frame: &sample::FRAME, at_byte: 0, count: 1, stride_bytes: 0, uses: &[] },
             RegisterFile { name: "again", frame: &sample::FRAME, at_byte: 8, count: 2, stride_bytes: 8, uses: &[] },

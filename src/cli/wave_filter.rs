@@ -2,10 +2,13 @@
 //!
 //! Modelled: one answer of one line for each line, at once, since the viewer waits for it. Each value stands alone: a viewer asks for what is on
 //! its screen, in any order, so nothing is kept from one value to the next. Left out: `nvlink`, whose packets are longer than what passes
-//! at a time, and what depends on the flits before: rollover of data in CXL, the rest of a message in UALink.
+//! at a time, and what depends on the flits before: rollover of data in CXL, the rest of a message in UALink. A flit of data alone may look
+//! like messages, since only the flits before it tell them apart.
 //!
-//! A walk through one line: its digits, the most significant first, become the bytes of a message or flit; a value that is no number
-//! goes back as it came. The object of it is told in words, as `inspect` does, and the rules that it breaks stand behind.
+//! A walk through one line: its digits, the most significant first, become the bytes of a message or flit; a value that is no number, or has
+//! more bits, goes back as it came. The object of it is told in words, as `inspect` does. Of a flit only rules that it breaks whatever
+//! stands before it are called broken ([`OF_ONE_FLIT`]). A flit that breaks others as the first of a stream is probably data: the answer
+//! names these rules, and no messages.
 
 use super::Status;
 use super::flit::DirArg;
@@ -23,15 +26,21 @@ use std::io::{BufRead, Write, stdin};
 /// Turn the values of a signal into text, line by line: a process filter of GTKWave.
 ///
 /// A line is a value as the viewer shows it in hexadecimal digits, the most significant first; leading zeros may be left out. Each line is
-/// answered by one line, at once. A value with `x` or `z` is answered by itself.
+/// answered by one line, at once. A value with `x` or `z`, or with more bits than the message or flit has, is answered by itself.
+///
+/// Each flit is read as the first of a stream. Of rules that need the flits before it, the answer says that it goes on from these, or
+/// breaks the rules; its messages are left out. A flit that is all data may look like messages here; `inspect` reads streams.
 #[derive(Debug, Args)]
 pub(super) struct WaveFilter {
     /// What a value is: the name of a layout, as `list layouts` shows it, or of a protocol other than nvlink, for its flits.
     what: String,
-    /// Direction of the flits.
+    /// Direction of the flits; a layout has none.
     #[arg(long)]
     dir: Option<DirArg>,
 }
+
+/// Rules that a flit breaks whatever stands before it: what its own CRC, FEC and protocol ID say.
+const OF_ONE_FLIT: [&str; 5] = ["CXL68-CRC-", "CXL68-PID-", "CXL256-CRC-", "CXL256-FEC-", "UAL-CRC-"];
 
 /// What a value is.
 enum Decoded {
@@ -52,7 +61,11 @@ impl WaveFilter {
 
     fn decoded(&self) -> anyhow::Result<Decoded> {
         let Some(protocol) = PROTOCOLS.iter().find(|protocol| protocol.name == self.what) else {
-            return Ok(Decoded::Message(message::layout(&self.what)?));
+            let layout = message::layout(&self.what)?;
+            if self.dir.is_some() {
+                bail!("found --dir for the layout {}, expected it for flits only", self.what);
+            }
+            return Ok(Decoded::Message(layout));
         };
         if protocol.name == "nvlink" {
             bail!(
@@ -99,7 +112,14 @@ impl Decoded {
             let kind = form["kind"].as_str().unwrap_or("unit").to_owned();
             let control = form.get("control").and_then(|control| control["name"].as_str());
             let head = control.map_or(kind.clone(), |name| format!("{kind} {name}"));
-            lines.push(told(&form, &head) + &broken(findings.violations.iter().map(|violation| violation.rule)));
+            let rules = findings.violations.iter().map(|violation| violation.rule);
+            let (own, of_stream): (Vec<_>, Vec<_>) =
+                rules.partition(|rule| OF_ONE_FLIT.iter().any(|family| rule.starts_with(family)));
+            // A flit that is damaged is told as it reads; of a good one the messages would be invented.
+            lines.push(match (own.is_empty(), of_stream.is_empty()) {
+                (true, false) => format!("{head}; goes on from earlier flits, or breaks {}", each_once(of_stream)),
+                _ => told(&form, &head) + &broken(own),
+            });
         }
         Ok(lines.join(" | "))
     }
@@ -115,15 +135,21 @@ fn told(form: &Value, head: &str) -> String {
     parts.collect::<Vec<_>>().join("; ")
 }
 
-/// The rules that a value breaks, each once.
-fn broken(rules: impl Iterator<Item = &'static str>) -> String {
+/// The rules that a value breaks.
+fn broken(rules: impl IntoIterator<Item = &'static str>) -> String {
+    let names = each_once(rules);
+    if names.is_empty() { names } else { format!("; broken: {names}") }
+}
+
+/// Names of rules, each once.
+fn each_once(rules: impl IntoIterator<Item = &'static str>) -> String {
     let mut names: Vec<&str> = Vec::new();
     for rule in rules {
         if !names.contains(&rule) {
             names.push(rule);
         }
     }
-    if names.is_empty() { String::new() } else { format!("; broken: {}", names.join(" ")) }
+    names.join(" ")
 }
 
 /// Bytes of a number of hexadecimal digits, the lowest first. `None` for a value that is no number, or too large.
@@ -166,8 +192,43 @@ mod tests {
 
     #[test]
     fn what_cannot_be_filtered_is_refused() {
-        for (what, dir) in [("nvlink", Some(DirArg::Down)), ("cxl-68b", None), ("cxl68.m2s_reg", None)] {
+        let down = Some(DirArg::Down);
+        for (what, dir) in
+            [("nvlink", down), ("cxl-68b", None), ("cxl68.m2s_reg", None), ("cxl68.m2s_req", Some(DirArg::Up))]
+        {
             assert!(WaveFilter { what: what.into(), dir }.decoded().is_err(), "{what}");
         }
+    }
+
+    /// Golden flits stand in streams, and each of them obeys all rules there but those that its object names.
+    #[test]
+    fn no_good_flit_is_called_broken_where_it_stands_alone() {
+        let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden");
+        let mut all_data = 0;
+        for (folder, what) in [
+            ("cxl68", "cxl-68b"),
+            ("cxl256", "cxl-256b"),
+            ("cxl256", "cxl-256b-lopt"),
+            ("cxlpbr", "cxl-256b-pbr"),
+            ("cxlio", "cxl-io"),
+            ("ualink", "ualink"),
+        ] {
+            for (name, dir) in [("down", DirArg::Down), ("up", DirArg::Up)] {
+                let text = |kind: &str| {
+                    let file = golden.join(folder).join(format!("flit_{what}_{name}.{kind}"));
+                    std::fs::read_to_string(file).expect("a golden file")
+                };
+                let (filter, values, forms) = (filter(what, Some(dir)), text("hex"), text("jsonl"));
+                let values = values.lines().filter(|line| !line.starts_with("//"));
+                let forms = forms.lines().map(|line| serde_json::from_str::<Value>(line).expect("an object"));
+                for (n, (value, form)) in values.zip(forms).enumerate() {
+                    let answer = filter.answer(value);
+                    let is_good = form["violations"].as_array().is_none_or(Vec::is_empty);
+                    assert!(!is_good || !answer.contains("; broken: "), "{what} {name} {n}: {answer}");
+                    all_data += usize::from(form["kind"] == "all-data");
+                }
+            }
+        }
+        assert!(all_data > 20, "found {all_data} flits of data alone");
     }
 }

@@ -58,7 +58,8 @@ pub struct PmConfig {
     /// The agent of a switch (`fabric` RST-8). Towards a host it answers resets and flushes when [`PmAgent::release`] says that all
     /// ports below have; towards a device it begins each phase of a flush when it is asked to.
     pub is_of_switch: bool,
-    /// Time until an answer is overdue, in the unit of the `now` that calls pass.
+    /// Time until an answer is overdue, in the unit of the `now` that calls pass. The agent of a switch times resets and phases of
+    /// a flush alone: the host waits for these.
     pub timeout: u64,
 }
 
@@ -158,6 +159,16 @@ pub enum Happened {
     GivenUp,
 }
 
+/// Requests that hold up a reset or a flush until they are answered.
+fn is_waited_for(opcode: PmOpcode) -> bool {
+    matches!(opcode, PmOpcode::ResetPrep | PmOpcode::Gpf)
+}
+
+/// Phase that a message of a flush names.
+fn phase_of(pm: &Pm) -> u8 {
+    (pm.payload >> GPF_PHASE_LSB & 3) as u8
+}
+
 /// A power management agent.
 pub struct PmAgent {
     config: PmConfig,
@@ -175,6 +186,9 @@ pub struct PmAgent {
     info_received: bool,
     /// Requests without an answer, by opcode, and since when.
     waiting: BTreeMap<u8, u64>,
+    /// Resets and phases of a flush that were given up: their answers may still come, in order, and count for nothing then. The phase
+    /// stands beside the opcode, 0 for a reset.
+    given_up: Vec<(PmOpcode, u8)>,
     sleep_answered: bool,
     asleep: bool,
     /// Phase of the flush that was begun, 0 for none.
@@ -197,6 +211,7 @@ impl PmAgent {
             info_sent: false,
             info_received: false,
             waiting: BTreeMap::new(),
+            given_up: Vec::new(),
             sleep_answered: false,
             asleep: false,
             phase: 0,
@@ -357,6 +372,9 @@ impl PmAgent {
             );
             return true;
         }
+        if !pm.is_request() && self.was_given_up(&pm) {
+            return true;
+        }
         let answered = !pm.is_request() && self.waiting.remove(&pm.opcode.0).is_some();
         match pm.opcode {
             PmOpcode::AgentInfo => {
@@ -390,6 +408,13 @@ impl PmAgent {
         true
     }
 
+    /// Whether a message is the late answer to a request that was given up, which is forgotten with it.
+    fn was_given_up(&mut self, pm: &Pm) -> bool {
+        let phase = if pm.opcode == PmOpcode::Gpf { phase_of(pm) } else { 0 };
+        let found = self.given_up.iter().position(|one| *one == (pm.opcode, phase));
+        found.map(|n| self.given_up.remove(n)).is_some()
+    }
+
     fn pm_req(&mut self, pm: &Pm, answered: bool) {
         if pm.is_request() {
             let report = LATENCY_LSB.map(|lsb| Latency::from_bits((pm.payload >> lsb) as u16));
@@ -421,7 +446,7 @@ impl PmAgent {
     }
 
     fn gpf(&mut self, pm: &Pm, answered: bool, now: u64) {
-        let phase = (pm.payload >> GPF_PHASE_LSB & 3) as u8;
+        let phase = phase_of(pm);
         if pm.is_request() {
             let expected = self.phase + 1;
             if phase != expected || expected > 2 {
@@ -479,20 +504,24 @@ impl PmAgent {
 
     /// When the oldest open request is overdue, in the unit of the `now` that calls pass.
     pub fn due(&self) -> Option<u64> {
-        self.waiting.values().min().map(|since| since + self.config.timeout)
+        self.timed().map(|(_, since)| since + self.config.timeout).min()
+    }
+
+    /// Requests whose answer can be overdue: opcode, and since when.
+    fn timed(&self) -> impl Iterator<Item = (u8, u64)> {
+        let is_timed = |opcode: u8| !self.config.is_of_switch || is_waited_for(PmOpcode(opcode));
+        self.waiting.iter().map(|(&opcode, &since)| (opcode, since)).filter(move |(opcode, _)| is_timed(*opcode))
     }
 
     /// Reports answers that are overdue; each is given up (CXLIO-VDM-05).
     pub fn expire(&mut self, now: u64) {
-        let overdue: Vec<(u8, u64)> = self
-            .waiting
-            .iter()
-            .filter(|(_, since)| now.saturating_sub(**since) >= self.config.timeout)
-            .map(|(&opcode, &since)| (opcode, since))
-            .collect();
+        let overdue: Vec<(u8, u64)> =
+            self.timed().filter(|(_, since)| now.saturating_sub(*since) >= self.config.timeout).collect();
         for (opcode, since) in overdue {
             self.waiting.remove(&opcode);
-            if matches!(PmOpcode(opcode), PmOpcode::ResetPrep | PmOpcode::Gpf) {
+            if is_waited_for(PmOpcode(opcode)) {
+                let phase = if PmOpcode(opcode) == PmOpcode::Gpf { self.phase } else { 0 };
+                self.given_up.push((PmOpcode(opcode), phase));
                 self.happened.push(Happened::GivenUp);
             }
             let rule = match PmOpcode(opcode) {

@@ -1,4 +1,4 @@
-//! Derived artefacts; input are the tables of layouts, rules and registers alone.
+//! Derived artefacts; the input is the tables of layouts, rules and registers alone.
 //!
 //! Modelled: Markdown tables, SystemVerilog packages and assertions, C headers, GTKWave and Surfer files, register models, the
 //! verification plan. Left out: what the tables do not hold. Invariants: the same

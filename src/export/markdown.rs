@@ -165,8 +165,8 @@ fn rule_index() -> String {
 fn register_page() -> String {
     let mut text = format!(
         "{HEAD}\n# Registers\n\nDVSECs of configuration space (`cxl-io` section 7) and HDM decoders of component registers (`fabric` section \
-         2.1), with offsets in their block.\nBits that no row names are reserved. A field without a reset has a value there that differs \
-         between designs. A *lock* is bit 0 of the register\n`lock` in `dvsec_device`; a decoder is locked while it is committed with \
+         2.1), with offsets in their block.\nBits that no row names are reserved. A field without a reset value depends on \
+         the design. A *lock* is bit 0 of the register\n`lock` in `dvsec_device`; a decoder is locked while it is committed with \
          `lock_on_commit`. `scalepool export systemrdl` and\n`scalepool export uvm` write the same for other tools.\n"
     );
     for block in registers::cxl::BLOCKS {

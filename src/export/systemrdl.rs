@@ -1,7 +1,7 @@
 //! SystemRDL 2.0: `scalepool_registers.rdl`, an address map for each block of registers, for tools that make documents, RTL or register
 //! models of it.
 //!
-//! Modelled: offsets, widths, fields, codes as enumerations, what software may do, values behind a reset where they are fixed. A field that a
+//! Modelled: offsets, widths, fields, codes as enumerations, what software may do, values after reset where they are fixed. A field that a
 //! lock holds has the property `lockable` besides `sw = rw`. Left out: what hardware does between registers.
 
 use super::File;
@@ -16,7 +16,7 @@ macro_rules! line {
     ($text:expr, $($arg:tt)*) => {{ let _ = writeln!($text, $($arg)*); }};
 }
 
-/// Words of the language that fields or registers are called here.
+/// Words of the language that a field or register may be called; of today's names it is only `mem`.
 const WORDS: &[&str] =
     &["mem", "reg", "field", "signal", "default", "enum", "property", "type", "this", "sw", "hw", "reset", "name"];
 
@@ -88,7 +88,7 @@ fn field(text: &mut String, indent: &str, field: &RegisterField) {
         RegisterAccess::ReadOnly => "sw = r; hw = w;",
         RegisterAccess::ReadWrite => "sw = rw; hw = r;",
         RegisterAccess::Lockable => "sw = rw; hw = r; lockable;",
-        RegisterAccess::WriteOneClears => "sw = rw; hw = w; onwrite = woclr;",
+        RegisterAccess::WriteOneClears => "sw = rw; hw = r; hwset; onwrite = woclr;",
     };
     let codes = field.codes.map_or(String::new(), |table| format!(" encode = {};", enum_name(table)));
     let reset = field.reset.map_or(String::new(), |reset| format!(" = {}'h{reset:x}", field.width));
@@ -120,6 +120,8 @@ mod tests {
         assert_eq!((identifier("mem"), identifier("memory")), ("\\mem".to_owned(), "memory".to_owned()));
         let text = &files()[0].text;
         assert!(text.contains("sw = r; hw = w; } \\mem[2:2];"), "{text}");
+        // Hardware sets a bit that software clears, and never overwrites it.
+        assert!(text.contains("sw = rw; hw = r; hwset; onwrite = woclr; } even_half_failed"), "{text}");
         assert!(text.contains("} decoder[10] @ 0x10 += 0x20;"));
     }
 }

@@ -215,6 +215,8 @@ pub struct Offer {
     pub answer_cycles: u64,
     /// Answers of CXL.mem that it takes beside CXL.io before its link may rest.
     pub answers_due: u64,
+    /// Time after which it gives up what it asks in power management, of a host of CXL.io \[fs\].
+    pub power_timeout_fs: Option<u64>,
 }
 
 /// What a link carries, as its components have to know it.

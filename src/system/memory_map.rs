@@ -22,12 +22,17 @@ use super::problem::{Problems, TextPlace};
 use super::quantity::Unit;
 use super::resolve::OwnTable;
 use scalepool_fabric::cxl_switch::VppbBinding;
+use scalepool_memory::bridge::BRIDGE_DECODERS;
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool_memory::decoder::{
     ADDRESS_END, Arithmetic, DEVICE_DECODERS, Decoders, GRANULARITIES, Interleave, WAYS, WINDOW_STEP_BYTES, WayRoute,
     Window, WindowRoute, WindowRoutes,
 };
+use scalepool_protocols::cxl::hdm_decoder::{MAX_DECODERS, MAX_DEVICE_DECODERS};
 use std::collections::{BTreeMap, BTreeSet};
+
+// Memory knows no registers and registers no memory; here both are known.
+const _: () = assert!(DEVICE_DECODERS == MAX_DEVICE_DECODERS && BRIDGE_DECODERS == MAX_DECODERS);
 
 /// The table at the top that holds windows, as `list kinds` and `describe` name it.
 pub const WINDOW: &str = "memory_map";

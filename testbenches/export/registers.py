@@ -3,7 +3,7 @@
 
 SystemRDL (systemrdl/) goes through a compiler of others: offsets, widths, fields, access, resets and codes of every register are those of
 docs/reference/registers.md, and offsets and bits of DVSECs and HDM decoders those of SHEET, which is written from the sheets. The package for
-UVM (uvm/) is linted in Verilator with UVM and all warnings.
+UVM (uvm/) is linted in Verilator with UVM, with the warnings that testbenches/uvm/verilator.vlt leaves on.
 
 usage: registers.py
 

@@ -20,8 +20,13 @@ RUNNING = re.compile(r"^\s*Running (?:unittests )?(\S+) \((?:.*/)?(.+)-[0-9a-f]+
 DOC_TESTS = re.compile(r"^\s*Doc-tests (\S+)$")
 TEST = re.compile(r"^test (.+?) \.\.\. (ok|FAILED|ignored)\b")
 SAID = re.compile(r"^---- (.+) stdout ----$")
+# What cargo writes behind the name of a test of a special kind; it is no part of the name.
+KIND = re.compile(r" - (?:should panic|compile fail|compile)$")
 # What stands behind the last text of a failed test.
 NO_MORE = re.compile(r"^(failures:|test result: )")
+
+# Of a program that has died, so many of its last lines are shown.
+LAST_LINES = 40
 
 
 def selection(source, program):
@@ -33,23 +38,29 @@ def selection(source, program):
 
 
 def read(lines):
-    """[(name of the suite, arguments of cargo, [(test, verdict)], {test: text})] of a log."""
-    suites, failed = [], None
+    """[(name of the suite, arguments of cargo, [(test, verdict)], {test: text}, last lines where it has no result, or None)] of a log."""
+    suites, failed, ended, last = [], None, [], []
     for line in (re.sub(r"\033\[[0-9;]*m", "", line.rstrip("\n")) for line in lines):
         if (found := RUNNING.match(line)) or (doc := DOC_TESTS.match(line)):
             name, chosen = (found[2], selection(found[1], found[2])) if found else (doc[1], f"-p {doc[1].replace('_', '-')} --doc")
             suites.append((name if found else f"{name} (documentation)", chosen, [], {}))
+            ended.append(False)
+            last.append([])
             failed = None
-        elif suites and (found := TEST.match(line)):
-            suites[-1][2].append((found[1], found[2]))
+            continue
+        if suites and not ended[-1]:
+            last[-1] = [*last[-1][1 - LAST_LINES:], line]
+            ended[-1] = line.startswith("test result: ")
+        if suites and (found := TEST.match(line)):
+            suites[-1][2].append((KIND.sub("", found[1]), found[2]))
         elif suites and (found := SAID.match(line)):
-            failed = found[1]
+            failed = KIND.sub("", found[1])
             suites[-1][3][failed] = []
         elif NO_MORE.match(line):
             failed = None
         elif failed is not None:
             suites[-1][3][failed].append(line)
-    return suites
+    return [(*suite, None if end else lines) for suite, end, lines in zip(suites, ended, last)]
 
 
 def printable(text):
@@ -61,10 +72,12 @@ def junit(suites, settings):
     """The file, as an element."""
     root = etree.Element("testsuites")
     before = "".join(f"{key}={shlex.quote(value)} " for key, value in settings.items())
-    for name, chosen, tests, said in suites:
+    for name, chosen, tests, said, died in suites:
         failures = sum(verdict == "FAILED" for _, verdict in tests)
         skipped = sum(verdict == "ignored" for _, verdict in tests)
-        suite = etree.SubElement(root, "testsuite", name=name, tests=str(len(tests)), failures=str(failures), errors="0", skipped=str(skipped))
+        errors = int(died is not None)
+        suite = etree.SubElement(root, "testsuite", name=name, tests=str(len(tests) + errors), failures=str(failures), errors=str(errors),
+                                 skipped=str(skipped))
         properties = etree.SubElement(suite, "properties")
         for key, value in [*settings.items(), ("rerun", f"{before}cargo test {chosen}")]:
             etree.SubElement(properties, "property", name=key, value=value)
@@ -79,6 +92,11 @@ def junit(suites, settings):
                 etree.SubElement(case, "failure", type="test", message=message).text = f"{text}\nto run it again: {again}"
             elif verdict == "ignored":
                 etree.SubElement(case, "skipped")
+        if died is not None:
+            case = etree.SubElement(suite, "testcase", classname=name, name="the test program")
+            text = printable("\n".join(died).strip())
+            error = etree.SubElement(case, "error", type="program", message="the program ended without a result of its tests")
+            error.text = f"{text}\nto run it again: {before}cargo test {chosen}"
     for key in ("tests", "failures", "errors"):
         root.set(key, str(sum(int(suite.get(key)) for suite in root)))
     etree.indent(root)

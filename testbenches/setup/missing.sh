@@ -42,12 +42,13 @@ python_packages() {
         missing "python packages: $*" "$how, where pip reaches PyPI or a mirror of it"
 }
 
-# hashed_packages FOLDER FILE: what pip finds in a file of versions with hashes, into an environment that is there. Does nothing where it has been done.
+# hashed_packages FOLDER FILE SCRIPT: what pip finds in a file of versions with hashes, into an environment that is there; SCRIPT is the script that
+# asks for it. Does nothing where it has been done.
 hashed_packages() {
     local folder=$1 file=testbenches/setup/$2
     cmp -s "$file" "$folder/$2" && return
     "$folder/bin/python3" -m pip install --disable-pip-version-check --quiet --retries 1 --timeout 20 --no-deps --only-binary :all: \
         --require-hashes --requirement "$file" ||
-        missing "python packages of $file" "pip install --require-hashes --requirement $file, where pip reaches PyPI or a mirror of it"
+        missing "python packages of $file" "bash testbenches/setup/$3, where pip reaches PyPI or a mirror of it"
     cp "$file" "$folder/$2"
 }

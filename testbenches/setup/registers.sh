@@ -4,4 +4,4 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . testbenches/setup/missing.sh
 
-hashed_packages .venv-cosim registers.txt
+hashed_packages .venv-cosim registers.txt registers.sh

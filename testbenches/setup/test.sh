@@ -12,6 +12,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 target=${CARGO_TARGET_DIR:-target}
 log=$target/test.log
+if [ -n "${JUNIT:-}" ] && ! [ -d "$(dirname "$JUNIT")" ]; then
+    echo "JUNIT: found no folder $(dirname "$JUNIT"), expected the folder of a file to write" >&2
+    exit 2
+fi
 . testbenches/setup/steps.sh
 
 python_files() {

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Lints the UVM agent, scalepool_pkg, the demo and what docs/guide/c-and-systemverilog.md shows of them in Verilator, with all its
-warnings; with --full it builds the demo and runs its tests.
+"""Lints the UVM agent, scalepool_pkg, the demo and what docs/guide/c-and-systemverilog.md shows of them in Verilator, with its
+warnings; with --full it builds the demo and runs its tests. Five rules of Verilator are switched off by verilator.vlt.
 
 A test passes when it ends with status 0 and prints PASS with its name, and its JUnit file has no failure. That an error is found is a test
-of its own: a device that answers with a wrong tag, with errors that are expected, and with errors that make the test fail.
+of its own: a device that answers with a wrong tag, with errors that are expected, and with errors that make the test fail. The file of --junit has the verdicts: a test that fails as it
+should is passed there, one that hangs, leaves no file or is wrong otherwise is an error.
 
 A build of UVM takes more than a minute of processor time, and a run less than a second: what is built is kept in target/uvm by a hash of
 all that goes into it, and results of the lint likewise.
@@ -110,7 +111,7 @@ def coverage_sources():
 
 
 def lint():
-    """All warnings of Verilator: these, or nothing."""
+    """Warnings of Verilator that verilator.vlt leaves on: these, or nothing."""
     kept = OUT / "linted"
     key = hash_of(*SOURCES, OUT / "wanted", PAGE)
     if kept.is_file() and kept.read_text(encoding="ascii") == key:
@@ -152,42 +153,56 @@ def build(library):
     return folder
 
 
-def verdict(folder, seed, test, arguments):
-    """None, or why a test did not do what it should, and its suite of the JUnit file."""
+def judged(folder, seed, test, arguments):
+    """None, or why a test did not do what it should."""
     name = f"{test}{''.join(arguments)}"
     junit = folder / f"{name}.xml"
     junit.unlink(missing_ok=True)
-    rerun = f"testbenches/uvm/run.py --full --seed {seed} --test '{' '.join([test, *arguments])}'"
-    said = [f"+scalepool_junit={junit}", f"+scalepool_seed={seed}", f"+scalepool_rerun={rerun}", f"+verilator+seed+{seed}"]
+    rerun = rerun_of(seed, test, arguments)
+    said = [f"+scalepool_junit={junit}", f"+scalepool_case={name}", f"+scalepool_seed={seed}", f"+scalepool_rerun={rerun}", f"+verilator+seed+{seed}"]
     try:
         # A design that is wrong may never give an answer: the first errors say enough.
         command = [folder / "tb", f"+UVM_TESTNAME={test}", "+UVM_NO_RELNOTES", "+UVM_MAX_QUIT_COUNT=5", *said, *arguments]
         status, text = run(command, seconds=100)
     except subprocess.TimeoutExpired:
-        return "does not end", None
+        return "does not end"
     (folder / f"{name}.log").write_text(text, encoding="utf-8")
     try:
         suite = xml.etree.ElementTree.parse(junit).getroot().find("testsuite")
     except (FileNotFoundError, xml.etree.ElementTree.ParseError) as error:
-        return f"leaves no JUnit file: {error}", None
+        return f"leaves no JUnit file: {error}"
+    if (found := [case.get("name") for case in suite.iter("testcase")]) != [name]:
+        return f"its JUnit file has the cases {found}, expected {name}"
     if (found := suite.find("properties/property[@name='rerun']")) is None or found.get("value") != rerun:
-        return f"its JUnit file has another command than {rerun}", suite
+        return f"its JUnit file has another command than {rerun}"
     expected = FAILED_BY.get((test, *arguments), set())
     failed = {failure.get("type") for failure in suite.iter("failure")}
     passed = status == 0 and re.search(rf"^PASS {test}$", text, re.MULTILINE) is not None
     if failed == expected and passed == (not expected):
-        return None, suite
+        return None
     why = [line for line in text.splitlines() if line.startswith(("UVM_ERROR ", "UVM_FATAL ")) and "@" in line or "%Error" in line]
-    return f"failures {sorted(failed)}: {(why or ['nothing said'])[0][:300]}", suite
+    return f"failures {sorted(failed)}: {(why or ['nothing said'])[0][:300]}"
 
 
-def write_junit(path, suites):
-    """The suites of all tests as one file."""
-    root = xml.etree.ElementTree.Element("testsuites")
-    for key in ("tests", "failures", "errors"):
-        root.set(key, str(sum(int(suite.get(key)) for suite in suites)))
-    root.extend(suites)
-    xml.etree.ElementTree.ElementTree(root).write(path, encoding="UTF-8", xml_declaration=True)
+def rerun_of(seed, test, arguments):
+    """The command that runs a test again."""
+    return f"testbenches/uvm/run.py --full --seed {seed} --test '{' '.join([test, *arguments])}'"
+
+
+def junit_of(seed, verdicts):
+    """The verdicts of all tests [((test, arguments), None or why)] as one file."""
+    errors = sum(why is not None for _, why in verdicts)
+    counts = {"tests": str(len(verdicts)), "failures": "0", "errors": str(errors)}
+    root = xml.etree.ElementTree.Element("testsuites", counts)
+    suite = xml.etree.ElementTree.SubElement(root, "testsuite", {"name": "uvm", **counts, "skipped": "0"})
+    properties = xml.etree.ElementTree.SubElement(suite, "properties")
+    xml.etree.ElementTree.SubElement(properties, "property", name="seed", value=str(seed))
+    for (test, arguments), why in verdicts:
+        case = xml.etree.ElementTree.SubElement(suite, "testcase", classname="uvm", name=f"{test}{''.join(arguments)}")
+        if why is not None:
+            error = xml.etree.ElementTree.SubElement(case, "error", type="verdict", message=why)
+            error.text = f"to run it again: {rerun_of(seed, test, arguments)}"
+    return root
 
 
 def main():
@@ -195,11 +210,22 @@ def main():
     default = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "scalepool"
     parser.add_argument("--program", default=default, help="the scalepool program; the library stands beside it")
     parser.add_argument("--full", action="store_true", help="build and run the demo")
-    parser.add_argument("--seed", type=int, default=1, help="random seed of the tests, from 1 on")
+    parser.add_argument("--seed", type=int, help="random seed of the tests, from 1 on; 1 if it is not given")
     parser.add_argument("--junit", help="write the results of the tests to this file, as JUnit XML")
     parser.add_argument("--test", help="run only this test, with its plusargs: 'demo_pair_test +protocol=1'")
     parser.add_argument("--fresh", action="store_true", help="forget what was built before, and what came out")
     options = parser.parse_args()
+    for name in ("seed", "junit", "test"):
+        if getattr(options, name) is not None and not options.full:
+            parser.error(f"found --{name} without --full, which runs the tests")
+    seed = 1 if options.seed is None else options.seed
+    # $urandom of Verilator takes 31 bits, and 0 stands for a seed that differs from run to run.
+    if not 1 <= seed < 2**31:
+        parser.error(f"found --seed {seed}, expected 1 to {2**31 - 1}")
+    if options.test is not None and not options.test.split():
+        parser.error("found an empty --test, expected the name of a test")
+    if options.junit and not pathlib.Path(options.junit).resolve().parent.is_dir():
+        parser.error(f"found no folder for --junit {options.junit}")
     begin = time.monotonic()
     library = pathlib.Path(os.environ.get("SCALEPOOL_LIB") or pathlib.Path(options.program).parent / "libscalepool.so").resolve()
     if options.fresh:
@@ -225,13 +251,14 @@ def main():
             test, *arguments = options.test.split()
             tests = [(test, arguments)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            verdicts = list(pool.map(lambda test: verdict(folder, options.seed, *test), tests))
-        for (test, arguments), (why, _) in zip(tests, verdicts):
+            verdicts = list(zip(tests, pool.map(lambda test: judged(folder, seed, *test), tests)))
+        for (test, arguments), why in verdicts:
             expected = FAILED_BY.get((test, *arguments))
             print(f"{test:<24} {' '.join(arguments):<14} {why or ('fails, as it should' if expected else 'pass')}")
             wrong += [why] if why else []
         if options.junit:
-            write_junit(options.junit, [suite for _, suite in verdicts if suite is not None])
+            file = xml.etree.ElementTree.ElementTree(junit_of(seed, verdicts))
+            file.write(options.junit, encoding="UTF-8", xml_declaration=True)
         print(f"{len(tests)} tests, {'all as expected' if not wrong else f'{len(wrong)} failures'}, {time.monotonic() - begin:.0f} s")
     return 1 if wrong else 0
 

@@ -2,7 +2,8 @@
 // catcher has taken, and as properties the seed and the command that runs the same again.
 //
 // A test calls `scalepool_junit::from_plusargs` in its build phase. A simulator does not tell a test its own command or seed, so both come
-// from plusargs, as does the name of the file: +scalepool_junit=FILE +scalepool_seed=N "+scalepool_rerun=COMMAND".
+// from plusargs, as does the name of the file: +scalepool_junit=FILE +scalepool_seed=N "+scalepool_rerun=COMMAND". A test that runs several
+// times with different plusargs has a name for each in +scalepool_case=NAME. Errors before the call are counted, but have no failure.
 //
 // It is a report server: it sees a message behind all catchers, with the severity that these have left it, and it is asked for the summary at
 // the end of a run, whether that has ended by itself or died of an error. Then it writes the file.
@@ -14,7 +15,6 @@ class scalepool_junit extends uvm_default_report_server;
   protected string seed;
   protected string rerun;
   protected string failures[$];
-  protected int unsigned count;
 
   function new(string name = "scalepool_junit");
     super.new(name);
@@ -28,6 +28,7 @@ class scalepool_junit extends uvm_default_report_server;
     server = new();
     server.path = found;
     server.test = test;
+    if ($value$plusargs("scalepool_case=%s", found) != 0) server.test = found;
     if ($value$plusargs("scalepool_seed=%s", found) != 0) server.seed = found;
     if ($value$plusargs("scalepool_rerun=%s", found) != 0) server.rerun = found;
     uvm_report_server::set_server(server);
@@ -38,7 +39,6 @@ class scalepool_junit extends uvm_default_report_server;
     uvm_severity severity;
     severity = report_message.get_severity();
     if (severity == UVM_ERROR || severity == UVM_FATAL) begin
-      count++;
       if (failures.size() < int'(MOST_FAILURES)) failures.push_back(failure(report_message));
     end
     // A fatal one ends the run in here.
@@ -61,7 +61,9 @@ class scalepool_junit extends uvm_default_report_server;
 
   protected function void write_file();
     string suite;
-    int file;
+    int count, file;
+    // set_server has copied the counts of the server before.
+    count = get_severity_count(UVM_ERROR) + get_severity_count(UVM_FATAL);
     file = $fopen(path, "w");
     if (file == 0) begin
       $display("scalepool_junit: cannot write %s", path);
@@ -77,8 +79,8 @@ class scalepool_junit extends uvm_default_report_server;
     $fdisplay(file, "    </properties>");
     $fdisplay(file, "    <testcase classname=\"uvm\" name=\"%s\">", escaped(test));
     foreach (failures[n]) $fdisplay(file, "%s", failures[n]);
-    if (int'(count) > failures.size())
-      $fdisplay(file, "      <system-out>%0d errors, of which the first %0d are shown</system-out>", count, failures.size());
+    if (count != 0 && failures.size() == 0) $fdisplay(file, "      <failure type=\"uvm\" message=\"errors before scalepool_junit\"/>");
+    if (count > failures.size()) $fdisplay(file, "      <system-out>%0d errors, of which %0d are shown</system-out>", count, failures.size());
     $fdisplay(file, "    </testcase>");
     $fdisplay(file, "  </testsuite>");
     $fdisplay(file, "</testsuites>");
@@ -90,7 +92,8 @@ class scalepool_junit extends uvm_default_report_server;
     string result;
     result = "";
     for (int n = 0; n < text.len(); n++) begin
-      byte c;
+      // Bytes of UTF-8 are above 127 and stay.
+      byte unsigned c;
       c = text.getc(n);
       case (c)
         "&": result = {result, "&amp;"};

@@ -171,7 +171,12 @@ impl Component for CxlRoot {
 
     fn offer(&self) -> Offer {
         // Each access is a request without a cache in front, so each has one answer.
-        Offer { flex_bus: Some(FlexPort::root(&self.mode)), answers_due: self.memory.accesses, ..Offer::default() }
+        Offer {
+            flex_bus: Some(FlexPort::root(&self.mode)),
+            answers_due: self.memory.accesses,
+            power_timeout_fs: Some(self.timeout),
+            ..Offer::default()
+        }
     }
 
     /// Refuses a time-out that every completion would miss.

@@ -84,7 +84,7 @@ package scalepool_registers_pkg;
       cache = uvm_reg_field::type_id::create("cache");
       cache.configure(this, 1, 0, "RO", 1, 'h0, 0, 0, 0);
       io = uvm_reg_field::type_id::create("io");
-      io.configure(this, 1, 1, "RO", 1, 'h0, 0, 0, 0);
+      io.configure(this, 1, 1, "RO", 0, 'h1, 1, 0, 0);
       mem = uvm_reg_field::type_id::create("mem");
       mem.configure(this, 1, 2, "RO", 1, 'h0, 0, 0, 0);
       mem_hw_init = uvm_reg_field::type_id::create("mem_hw_init");
@@ -1309,7 +1309,7 @@ package scalepool_registers_pkg;
       cache = uvm_reg_field::type_id::create("cache");
       cache.configure(this, 1, 0, "RO", 1, 'h0, 0, 0, 0);
       io = uvm_reg_field::type_id::create("io");
-      io.configure(this, 1, 1, "RO", 1, 'h0, 0, 0, 0);
+      io.configure(this, 1, 1, "RO", 0, 'h1, 1, 0, 0);
       mem = uvm_reg_field::type_id::create("mem");
       mem.configure(this, 1, 2, "RO", 1, 'h0, 0, 0, 0);
       other_3 = uvm_reg_field::type_id::create("other_3");
@@ -1348,7 +1348,7 @@ package scalepool_registers_pkg;
       cache = uvm_reg_field::type_id::create("cache");
       cache.configure(this, 1, 0, "RW", 0, 'h0, 0, 1, 0);
       io = uvm_reg_field::type_id::create("io");
-      io.configure(this, 1, 1, "RO", 1, 'h0, 0, 0, 0);
+      io.configure(this, 1, 1, "RO", 0, 'h1, 1, 0, 0);
       mem = uvm_reg_field::type_id::create("mem");
       mem.configure(this, 1, 2, "RW", 0, 'h0, 0, 1, 0);
       other_3 = uvm_reg_field::type_id::create("other_3");
@@ -1477,7 +1477,7 @@ package scalepool_registers_pkg;
     endfunction
   endclass
 
-  // DVSEC of a Flex Bus port. Behind a reset its control is what the port can do.
+  // DVSEC of a Flex Bus port. After reset its control is what the port can do.
   class dvsec_flex_bus_port_block extends uvm_reg_block;
     `uvm_object_utils(dvsec_flex_bus_port_block)
     rand dvsec_flex_bus_port_header_0_reg header_0;

@@ -270,6 +270,40 @@ fn cxlio_vdm_07_n() {
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-07");
 }
 
+/// A slow device answers a phase that was given up while the next one is under way: that is no answer to the next one.
+#[test]
+fn an_answer_that_was_given_up_counts_for_nothing() {
+    let timeout = PmConfig::new(PmSide::Host).timeout;
+    let (phase, reset) = (|n: u128| forged(PmOpcode::Gpf, 0, n << 16), forged(PmOpcode::ResetPrep, 0, 1));
+    let of_switch = PmConfig { is_of_switch: true, ..PmConfig::new(PmSide::Host) };
+    let mut talk = Talk::new(TlpForm::Flit, of_switch, PmConfig::new(PmSide::Device));
+    // AGENT_INFO is not timed by a switch.
+    assert_eq!(talk.host.due(), None);
+    talk.host.expire(u64::MAX);
+    assert!(talk.events().is_empty());
+    talk.settle();
+    talk.host.take_happened();
+    talk.host.ask(PmRequest::FlushPhase(1), 100);
+    assert_eq!(talk.host.due(), Some(100 + timeout));
+    talk.host.expire(100 + timeout);
+    assert_eq!((one_rule(talk.events()), talk.host.take_happened()), ("CXLIO-VDM-07", vec![Happened::GivenUp]));
+    talk.host.ask(PmRequest::FlushPhase(2), 200 + timeout);
+    talk.host.receive(&phase(1), 201 + timeout);
+    assert_eq!((talk.host.take_happened(), talk.host.due()), (vec![], Some(200 + 2 * timeout)));
+    talk.host.receive(&phase(2), 202 + timeout);
+    assert_eq!((talk.host.take_happened(), talk.host.due()), (vec![Happened::FlushAnswered(2)], None));
+    // The same with two resets.
+    talk.host.ask(PmRequest::ResetPrep(ResetKind::Reset), 0);
+    talk.host.expire(timeout);
+    assert_eq!((one_rule(talk.events()), talk.host.take_happened()), ("CXLIO-VDM-05", vec![Happened::GivenUp]));
+    talk.host.ask(PmRequest::ResetPrep(ResetKind::Reset), timeout);
+    talk.host.receive(&reset, timeout + 1);
+    assert!(talk.host.take_happened().is_empty());
+    talk.host.receive(&reset, timeout + 2);
+    assert_eq!(talk.host.take_happened(), [Happened::ResetAcknowledged]);
+    assert!(talk.events().is_empty());
+}
+
 #[test]
 fn other_messages_are_left_to_others() {
     let mut host = PmAgent::new(PmConfig::new(PmSide::Host));

@@ -92,6 +92,7 @@ fn what_a_switch_cannot_do_is_refused() {
         ),
         ("ports = 4\n", "ports = 4\nbindings = [{ vcs = 0, port = 0 }]\n", "found no binding of VCS 1"),
         ("ports = 4\n", "ports = 4\nbindings = [{ port = 0 }, { port = 1 }]\n", "vPPB 0"),
+        ("ports = 4\n", "ports = 4\npower_timeout = \"50 us\"\n", "the time-out of the host at switch.usp[0]"),
         ("[link.host]\n", "[link.host]\ncachemem = true\n", "found CXL.mem on the link at switch.usp[0]"),
     ] {
         let text = SWITCH.replace(from, to);

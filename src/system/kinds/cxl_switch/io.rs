@@ -77,7 +77,7 @@ config! {
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload that its ports pass";
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an input that the switch holds; further ones wait in the link";
         width: u64 = "128 B" [Unit::Bytes] in FieldRange::Int(16, 4096), "bytes that an output moves in a cycle";
-        power_timeout: u64 = "20 us" [Unit::Time] in FieldRange::Int(1_000_000_000, 1 << 50), "time after which a device that has not answered a reset or a phase of a flush is given up, so that the host gets the answer of the others; shorter than the time-out of the host";
+        power_timeout: u64 = "20 us" [Unit::Time] in FieldRange::Int(1_000_000_000, 1 << 50), "time after which a device that has not answered a reset or a phase of a flush is given up, so that the host gets the answer of the others; with the way to the host and back it has to be shorter than the time-out of the host";
     }
 }
 
@@ -161,7 +161,19 @@ impl Component for IoCxlSwitch {
                 format!("found CXL.mem on the link at {path}, expected CXL.io alone: a cxl.switch.hbr passes CXL.mem"),
             )
         });
-        shared.into_iter().collect()
+        let late = ports.iter().filter_map(|port| {
+            // The request of the host travels to the switch, and the answer back.
+            let (Carried::CxlIo { way_fs, .. }, Some(host_fs)) = (&port.link.carried, port.peer.power_timeout_fs) else {
+                return None;
+            };
+            let (found, most) = (self.power_timeout, host_fs.saturating_sub(way_fs.saturating_mul(2)));
+            let path = &port.path;
+            let text = || {
+                format!("found {found} fs, expected less than {most} fs: the time-out of the host at {path}, without the time there and back")
+            };
+            (found >= most).then(|| ("power_timeout", text()))
+        });
+        shared.into_iter().chain(late).collect()
     }
 
     fn why_no_window(&self) -> &'static str {

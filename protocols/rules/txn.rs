@@ -13,7 +13,7 @@ pub static RULES: &[Rule] = &[
         "TXN-TAG-01",
         "coherence §1",
         true,
-        "a requester that promises unique tags does not use a tag again before the last answer of the first request",
+        "a tag is not used again before the last answer of its request, where the protocol or the requester keeps tags unique",
     ),
     row("TXN-TAG-02", "coherence §1", false, "an answer repeats the tag of a request that has passed before it"),
     row("TXN-TAG-03", "coherence §4", false, "a request gets each of its answers once"),

@@ -18,7 +18,7 @@
 //! data = "flit[543:0]"          # a signal or a part of it; bit 8n+b is bit b of byte n
 //! unit_bits = 544               # optional: bits of a unit; cxl-68b also 528, 512; nvlink also 2304
 //! last = "eop"                  # optional, in the place of `first`: 1 at the last beat of a unit
-//! keep = "keep"                 # optional: a bit a byte of `data`, from byte 0 on: those that count
+//! keep = "keep"                 # optional: a bit a byte of `data`, from byte 0 on: those that count, in any place
 //! bus = "axi-stream"            # optional, with `prefix`: valid, ready, last, keep and data have the names of an interface that cores have:
 //! prefix = "m_axis"             # "axi-stream", "credited" (like CXS), "state" (like LPIF and FDI), "slots68"; the keys above go first
 //! order = [3, 2, 1, 0]          # optional: byte n of `data` is byte order[n] of the beat
@@ -435,7 +435,8 @@ impl Map {
         }
         for (n, table) in map.coherence.iter().enumerate() {
             let checked = map.check_cxl(&table.links).map_err(|text| format!("key `links`: {text}"));
-            if let Err(text) = checked.and_then(|()| check_memory(&table.memory)) {
+            let carries = checked.and_then(|()| map.check_io(&table.links, false, "one with messages of CXL.cachemem"));
+            if let Err(text) = carries.and_then(|()| check_memory(&table.memory)) {
                 return refuse(format!("coherence {n}, {text}"));
             }
         }
@@ -462,7 +463,8 @@ impl Map {
             if matches!(table.of, Some(MappedCxlTransactions::CxlCache | MappedCxlTransactions::CxlIo)) {
                 table.without_keys_of_memory()?;
             }
-            self.check_io(table)?;
+            let is_io = table.of == Some(MappedCxlTransactions::CxlIo);
+            self.check_io(&table.links, is_io, "`of` = \"cxl-io\" beside it")?;
             return table.memory.as_ref().map_or(Ok(()), |memory| check_memory(memory));
         }
         for name in &table.links {
@@ -483,9 +485,8 @@ impl Map {
     }
 
     /// Links that carry what is judged on them: TLPs in 256B flits, or messages of CXL.cachemem.
-    fn check_io(&self, table: &MappedTransactions) -> Result<(), String> {
-        let is_io = table.of == Some(MappedCxlTransactions::CxlIo);
-        for link in self.link.iter().filter(|link| table.links.contains(&link.name)) {
+    fn check_io(&self, links: &[String], is_io: bool, expected: &str) -> Result<(), String> {
+        for link in self.link.iter().filter(|link| links.contains(&link.name)) {
             let protocol = &self.interface[self.places(link)?[1]].protocol;
             if is_io && protocol == LinkProtocol::Cxl68.name() {
                 return Err(format!(
@@ -494,10 +495,7 @@ impl Map {
                 ));
             }
             if !is_io && protocol == CXL_IO {
-                return Err(format!(
-                    "key `links`: found `{}`, a link of cxl-io, expected `of` = \"cxl-io\" beside it",
-                    link.name
-                ));
+                return Err(format!("key `links`: found `{}`, a link of cxl-io, expected {expected}", link.name));
             }
         }
         Ok(())
@@ -656,7 +654,8 @@ impl Interface {
 
     /// Signals that go together.
     fn check_signals(&self) -> Result<(), String> {
-        let names = self.signal_names(|_| true)?;
+        // Which signals of a bus there are, the wave says.
+        let names = self.signal_names(|_| false)?;
         match (&self.first, &self.last, names.keep) {
             (Some(_), Some(_), _) => Err("key `last`: found a value beside `first`, expected one of them".into()),
             (_, _, Some(_)) if self.order.is_some() => {

@@ -41,9 +41,12 @@ impl Signals {
         let control = |key, name: &Option<String>| name.as_deref().map(|name| one_bit(key, name)).transpose();
         let is_there = |name: &str| {
             let name = scope.map_or(name.to_owned(), |scope| format!("{scope}.{name}"));
-            wave.find(&name).is_ok()
+            wave.is_there(&name)
         };
         let names = interface.signal_names(is_there).map_err(|text| error("bus", text))?;
+        if interface.order.is_some() && names.keep.is_some() {
+            return Err(error("order", "found a value beside `keep`, expected one of them".into()));
+        }
         let (unit_bits, holds) = interface.holds().map_err(|text| error("unit_bits", text))?;
         let signals = Signals {
             clock: if interface.edge == Edge::Any {
@@ -138,27 +141,35 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
             }
             Some((_, level)) => Some(level == Bit::One),
         };
-        match signals.last.as_ref().map(|last| (last, level(last))) {
-            None => (),
+        let last = match signals.last.as_ref().map(|last| (last, level(last))) {
+            None => None,
             Some((last, Bit::Unknown)) => {
                 stream.unknown(t_fs, number, last, &[0]);
                 is_first = true;
                 continue;
             }
-            Some((_, level)) => is_first = level == Bit::One,
+            Some((_, level)) => Some(level == Bit::One),
+        };
+        let values = |part: &Part| wave.at(part, beside).unwrap_or_else(|| vec![Bit::Unknown; part.bits]);
+        let kept = signals.keep.as_ref().map_or_else(|| vec![Bit::One; signals.data.bits / 8], values);
+        // A beat of null bytes begins no unit.
+        is_first = last == Some(true) || is_first && kept.iter().all(|bit| *bit == Bit::Zero);
+        let bits = values(&signals.data);
+        let is_kept = |n: &usize| kept[n / 8] != Bit::Zero;
+        let unknown_kept: Vec<usize> = (0..kept.len()).filter(|&n| kept[n] == Bit::Unknown).collect();
+        if let Some(keep) = signals.keep.as_ref().filter(|_| !unknown_kept.is_empty()) {
+            stream.unknown(t_fs, number, keep, &unknown_kept);
+            continue;
         }
-        let kept = signals.keep.as_ref().map(|keep| wave.at(keep, beside).unwrap_or_default());
-        let kept_bytes =
-            kept.map_or(signals.data.bits / 8, |bits| bits.iter().take_while(|bit| **bit == Bit::One).count());
-        let mut bits = wave.at(&signals.data, beside).unwrap_or_else(|| vec![Bit::Unknown; signals.data.bits]);
-        bits.truncate(8 * kept_bytes);
-        let unknown: Vec<usize> = (0..bits.len()).filter(|&n| bits[n] == Bit::Unknown).collect();
+        let unknown: Vec<usize> = (0..bits.len()).filter(is_kept).filter(|&n| bits[n] == Bit::Unknown).collect();
         if !unknown.is_empty() {
             stream.unknown(t_fs, number, &signals.data, &unknown);
             continue;
         }
         let byte = |eight: &[Bit]| eight.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit == Bit::One));
-        let found: Vec<u8> = bits.chunks(8).map(byte).collect();
+        // Null bytes may stand anywhere, and those around them are next to each other in the stream.
+        let counts = bits.chunks(8).zip(&kept).filter(|(_, kept)| **kept == Bit::One);
+        let found: Vec<u8> = counts.map(|(eight, _)| byte(eight)).collect();
         let bytes = match &signals.order {
             None => found,
             Some(order) => {
@@ -167,7 +178,7 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
                 beat
             }
         };
-        stream.beat(Beat { t_fs, cycle: number, first, bytes });
+        stream.beat(Beat { t_fs, cycle: number, first, last, bytes });
     }
     stream.end();
     edges

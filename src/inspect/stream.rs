@@ -19,6 +19,8 @@ pub(super) struct Beat {
     pub cycle: u64,
     /// Whether it says that it is the first of a unit; `None` where nothing says so.
     pub first: Option<bool>,
+    /// Whether it says that it is the last one of a unit; `None` where nothing says so.
+    pub last: Option<bool>,
     pub bytes: Vec<u8>,
 }
 
@@ -183,6 +185,9 @@ impl Stream {
 
     /// Takes a beat.
     pub fn beat(&mut self, beat: Beat) {
+        if beat.bytes.is_empty() {
+            return self.end_here(&beat);
+        }
         // Where the bus says what is first, a packet ends there, whatever its header says of its length.
         self.open_end = self.protocol == "nvlink" && beat.first.is_some();
         if self.open_end && beat.first == Some(true) && !self.bytes.is_empty() {
@@ -191,7 +196,12 @@ impl Stream {
         match beat.first {
             Some(true) if !self.bytes.is_empty() => self.cut(&beat, "1", "0, the unit before lacks bytes"),
             Some(false) if self.bytes.is_empty() && !self.lost => {
-                self.cut(&beat, "0", "1, no unit is open");
+                // Null bytes may stand between a whole unit and its `last`.
+                let (found, expected) = match beat.last {
+                    Some(_) => ("0 in `last` up to this beat", "1, the unit before is whole"),
+                    None => ("0", "1, no unit is open"),
+                };
+                self.cut(&beat, found, expected);
                 self.lost = true;
             }
             _ => (),
@@ -210,17 +220,26 @@ impl Stream {
         if self.bytes.len() >= wanted {
             self.bytes.truncate(wanted);
             self.unit();
+            return;
+        }
+        self.end_here(&beat);
+    }
+
+    /// A beat that leaves a unit open may say that it is the last one.
+    fn end_here(&mut self, beat: &Beat) {
+        if beat.last == Some(true) && !self.bytes.is_empty() {
+            match self.open_end {
+                true => self.unit(),
+                false => self.cut(beat, "1 in `last`", "0, the unit lacks bytes"),
+            }
         }
     }
 
-    /// `first` is not what it should be; what is open is dropped.
+    /// `first` or `last` is not what it should be; what is open is dropped.
     fn cut(&mut self, beat: &Beat, found: &str, expected: &str) {
-        let text = format!(
-            "a flit begins or ends in the wrong place: {} of its {} bytes have come",
-            self.bytes.len(),
-            self.wanted_bytes()
-        );
-        let violation = Violation::at_byte("SIM-WAV-02", self.bytes.len(), found, expected, text);
+        let (came, wanted) = (self.bytes.len(), self.wanted_bytes());
+        let text = format!("a flit begins or ends in the wrong place: {came} of its {wanted} bytes have come");
+        let violation = Violation::at_byte("SIM-WAV-02", came, found, expected, text);
         let signal = range(&self.data.0, self.data.1, self.data.2);
         self.none(beat.t_fs, beat.cycle, WaveViolation { t_fs: beat.t_fs, signal, violation });
         self.bytes.clear();

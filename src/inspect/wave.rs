@@ -105,6 +105,11 @@ impl Wave {
         Err(format!("found `{asked}`, expected a signal of {}; {near}", self.file))
     }
 
+    /// Whether a name says any signal; one that says several is there, and no use.
+    pub fn is_there(&self, asked: &str) -> bool {
+        !matches!(self.lookup(asked), Ok(None))
+    }
+
     /// By the full path, else by an end of one; `None` when there is no such signal.
     fn lookup(&self, asked: &str) -> Result<Option<(String, SignalRef, usize)>, String> {
         let plain = plain(asked);

@@ -6,10 +6,10 @@
 //! [the module text](super).
 //!
 //! A walk through one cycle: the crossbar grants the messages that are ready. Messages that have passed the stages after
-//! the grant leave as far as the channels of the link ends have room; where more classes have one than the port can move,
-//! the arbiter of the port selects the class, because with a `speedup` they wait here and no longer at the grant. Each port
-//! accepts messages, its classes in turn, looks up their route, and queues them; they become ready after the stages before
-//! the grant. Latencies are rounded up to whole cycles, and the last cycle is that of the channel to the link end.
+//! the grant leave as far as the channels of the link ends have room; where messages of several classes can
+//! leave and the port cannot move all of them, the arbiter of the port selects the class, because with a `speedup` they wait
+//! here and no longer at the grant. Each port accepts messages, its classes in turn, looks up their route, and queues them;
+//! they become ready after the stages before the grant. Latencies are rounded up to whole cycles, and the last cycle is that of the channel to the link end.
 
 use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar};
 use super::manager::ManagerEvent;

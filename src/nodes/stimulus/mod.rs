@@ -5,7 +5,7 @@
 //!   has at most [`MAX_ACCESSES`] accesses.
 //! * [`saturated`] makes endless-demand read, write and mixed traffic.
 //! * [`alg1a`], [`alg1b`], [`alg2`] are the stress algorithms of the compliance chapter, for a single host.
-//! * [`HostProgram`] is what a host does in a run: either of these.
+//! * [`HostProgram`] is what a host does in a run: a trace or saturated traffic.
 //! * [`line_accesses`] turns accesses of any size into the line accesses a host's cache sees.
 //!
 //! Modelled: addresses, sizes, directions, the earliest host cycle of each access. Left out: the data of a traced

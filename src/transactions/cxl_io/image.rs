@@ -1,8 +1,10 @@
 //! The bytes behind the base address registers of a link, as writes and reads that pass down show them.
 //!
 //! A posted write has its effect before every read behind it, and a read that waits for its completion may bring it or not. A move of the
-//! base addresses makes all unknown.
+//! base addresses, or a request that may leave anything, makes all of its link unknown, from the request to its completion.
 
+use super::changes::Changes;
+use super::path::Path;
 use crate::image::{DataImage, ImageMismatch, LINE_BYTES, LineBytes, LineOf};
 use std::collections::BTreeMap;
 
@@ -12,15 +14,15 @@ pub(super) type Mismatch = (&'static str, u64, String, String);
 /// The image, begun anew with each move.
 #[derive(Debug, Default)]
 pub(super) struct MemoryImage {
-    image: DataImage,
-    /// How often the memory below each link has moved.
-    moves: BTreeMap<usize, u64>,
-    /// Open reads, by the time of their request: how often the memory of their link had moved by then.
-    begun: BTreeMap<u64, u64>,
+    images: BTreeMap<Path, DataImage>,
+    /// Moves of the memory below each link.
+    moves: Changes<usize>,
+    /// Open reads, by the time of their request: the moves of their link by then.
+    begun: BTreeMap<u64, Option<u64>>,
 }
 
 /// Address of the line of a byte.
-const fn line_of(address: u64) -> u64 {
+pub(super) const fn line_of(address: u64) -> u64 {
     address & !(LINE_BYTES as u64 - 1)
 }
 
@@ -37,41 +39,49 @@ fn by_line(address: u64, data: &[u8], poison: bool, is_enabled: impl Fn(usize) -
     lines
 }
 
+/// The line in the image of its path.
+const fn in_image(line: u64) -> LineOf {
+    (0, line)
+}
+
 impl MemoryImage {
-    fn line(link: usize, line: u64) -> LineOf {
-        (link as u16, line)
+    /// A request passes behind which the memory below a link may lie elsewhere, or have changed.
+    pub fn move_begins(&mut self, link: usize) {
+        self.moves.begin(link);
+        self.images.retain(|path, _| path.link != link);
     }
 
-    /// The memory below a link may lie elsewhere, or have changed.
-    pub fn moved(&mut self, link: usize) {
-        *self.moves.entry(link).or_default() += 1;
-        self.image = DataImage::default();
+    /// The completion of such a request passes.
+    pub fn move_ends(&mut self, link: usize) {
+        self.moves.end(link);
+        self.images.retain(|path, _| path.link != link);
     }
 
     /// A posted write passes at a time.
     pub fn write(
         &mut self,
-        link: usize,
+        path: Path,
         now: u64,
         address: u64,
         data: &[u8],
         poison: bool,
         is_enabled: impl Fn(usize) -> bool,
     ) {
+        let image = self.images.entry(path).or_default();
         for (line, bytes) in by_line(address, data, poison, is_enabled) {
             if bytes.enables != 0 {
-                let line = Self::line(link, line);
-                self.image.write_begins(line, now, bytes);
-                self.image.write_ends(line, now, now);
+                image.write_begins(in_image(line), now, bytes);
+                image.write_ends(in_image(line), now, now);
             }
         }
     }
 
     /// A read of bytes from an address on passes at a time.
-    pub fn read_begins(&mut self, link: usize, now: u64, address: u64, bytes: usize) {
-        self.begun.insert(now, self.moves.get(&link).copied().unwrap_or_default());
+    pub fn read_begins(&mut self, path: Path, now: u64, address: u64, bytes: usize) {
+        self.begun.insert(now, self.moves.now(path.link));
+        let image = self.images.entry(path).or_default();
         for line in Self::lines(address, bytes) {
-            self.image.read_begins(Self::line(link, line), now);
+            image.read_begins(in_image(line), now);
         }
     }
 
@@ -80,30 +90,29 @@ impl MemoryImage {
         (line_of(address)..=last).step_by(LINE_BYTES)
     }
 
-    /// The last completion of a read that began at a time passes now, with its data and its poison, or `None`: nothing is to be learned.
+    /// The last completion of a read that began at a time passes now, with its data, of which bytes are enabled, and its poison, or
+    /// `None`: nothing is to be learned.
     pub fn read_ends(
         &mut self,
-        link: usize,
+        path: Path,
         begin: u64,
         now: u64,
-        address: u64,
-        bytes: usize,
+        (address, bytes): (u64, usize),
         data: Option<(&[u8], bool)>,
+        is_enabled: impl Fn(usize) -> bool,
     ) -> Vec<Mismatch> {
-        let moves = self.moves.get(&link).copied().unwrap_or_default();
-        if self.begun.remove(&begin) != Some(moves) {
-            return Vec::new();
-        }
-        let found = data.map(|(data, poison)| by_line(address, data, poison, |_| true)).unwrap_or_default();
+        let is_known = self.begun.remove(&begin).is_some_and(|then| self.moves.none_since(path.link, then));
+        let data = data.filter(|_| is_known);
+        let found = data.map(|(data, poison)| by_line(address, data, poison, is_enabled)).unwrap_or_default();
+        let image = self.images.entry(path).or_default();
         let mut wrong = Vec::new();
         for line in Self::lines(address, bytes) {
-            let of = Self::line(link, line);
             let came = found.get(&line);
-            let mismatch = self.image.read_ends(of, begin, now, came);
+            let mismatch = image.read_ends(in_image(line), begin, now, came);
             let (Some(mismatch), Some(came)) = (mismatch, came) else { continue };
             wrong.push(match mismatch {
                 ImageMismatch::Bytes(byte, value, known) => {
-                    let looks = self.image.likeness(of, begin, came);
+                    let looks = image.likeness(in_image(line), begin, came);
                     let looks = looks.map(|likeness| format!(" ({likeness})")).unwrap_or_default();
                     let known: Vec<String> = known.iter().map(|value| format!("{value:#04x}")).collect();
                     ("TXN-DAT-01", line, format!("{value:#04x} in byte {byte}{looks}"), known.join(" or "))

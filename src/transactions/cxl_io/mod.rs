@@ -1,7 +1,8 @@
 //! Transactions of CXL.io: requests of both ends of a link for memory, configuration space and I/O, and their completions (`cxl-io` §1.3,
 //! §3.5).
 //!
-//! A request that waits for a completion is known by its link, its direction, its Requester ID and its tag, which is not used again
+//! A request that waits for a completion is known by its link (there, by the ports of its PBR header and the ID of its local prefix,
+//! which tell hosts apart), its direction, its Requester ID and its tag, which is not used again
 //! before its last completion. A memory read is answered by CplD, in one part or in several, each of which says in Byte Count how much is still to
 //! come, itself included, and in Lower Address where it begins; a configuration read by one CplD, a configuration write by one Cpl. A
 //! completion with another status than Successful ends its request, and Request Retry Status answers configuration requests alone.
@@ -10,23 +11,27 @@
 //! Compared are the registers of configuration space that change by no write or by a write of their own (`config_space`), and with
 //! [`CxlIoConfig::all_writers_seen`] every byte that a memory read brings up: a read does not pass the writes before it, so it brings
 //! them, or those that were on their way with it. Left out: memory of the host, which others write; 68B links, whose TLPs are in
-//! another form; UIO, which is passed over; what atomics and I/O requests leave (their completions are counted, atomics end the comparison
-//! of their lines); ordering by ID; completions behind a function level reset.
+//! another form; UIO, which is passed over; what atomics and I/O requests leave (their completions are counted, and what passes down with data, such as an atomic, makes the memory below
+//! its link unknown); bridges that are written on one link and stand in front of another one; ordering by ID; completions behind a function level reset.
 //!
-//! A walk through one read: `MRd` with tag 5 for 64 bytes passes. `CplD` with tag 5 comes with Byte Count 64 and 16 bytes: 48 are
-//! missing, from 16 bytes further on. A second one says 48 and brings the rest: the bytes are compared, and the tag is free.
+//! A walk through one read: `MRd` with tag 5 for 128 bytes passes. `CplD` with tag 5 comes with Byte Count 128 and 64 bytes: 64 are
+//! missing, from 64 bytes further on. A second one says 64 and brings the rest: the bytes are compared, and the tag is free.
 
+mod changes;
 mod config_space;
 mod image;
+mod path;
 
 use super::ledger::{Ledger, Place, flit};
 use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
-use config_space::ConfigImage;
-use image::MemoryImage;
-use scalepool_endpoint::tlp::{Tlp, TlpForm, TlpKind};
+use config_space::{Begun, ConfigImage, Effect, Function};
+use image::{MemoryImage, line_of};
+use path::Path;
+use scalepool_endpoint::tlp::{Enables, Tlp, TlpForm, TlpKind};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::{CplStatus, FmType};
+use scalepool_protocols::cxl::cxlio::flit_mode::has_data;
 use scalepool_protocols::cxl::cxlio::tlp::TlpParts;
 use std::collections::BTreeMap;
 
@@ -43,7 +48,7 @@ pub struct CxlIoConfig {
 /// What both ends know a request by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Request {
-    link: usize,
+    path: Path,
     /// Direction of the request.
     dir: Dir,
     requester: u16,
@@ -52,7 +57,7 @@ struct Request {
 
 impl Request {
     fn in_words(self) -> String {
-        format!("tag {:#x} of requester {:#06x}", self.tag, self.requester)
+        format!("tag {:#x} of requester {:#06x}{}", self.tag, self.requester, self.path.in_words())
     }
 }
 
@@ -65,6 +70,8 @@ enum Wanted {
         address: u64,
         /// Bytes of all its DW.
         bytes: usize,
+        /// Those that are asked for.
+        enables: Enables,
         /// Bytes from the first to the last enabled one, and the address behind them.
         missing: usize,
         end: u64,
@@ -76,17 +83,17 @@ enum Wanted {
     },
     /// A register of a function.
     Register {
-        /// Bus, device, function.
-        function: u16,
+        function: Function,
+        begun: Begun,
         /// Byte address.
         register: u16,
         /// Bytes that are asked for.
         enables: u8,
     },
-    /// The end of a configuration write.
-    Written,
-    /// The completion of a request that is not taken apart.
-    Any,
+    /// The end of a configuration write; what it may change, if it passes down.
+    Written(Option<(Function, Effect)>),
+    /// The completion of a request that is not taken apart; whether it may leave anything in memory.
+    Any(bool),
 }
 
 /// A request without its last completion.
@@ -95,7 +102,8 @@ struct OpenRequest {
     /// When it passed, in messages: no other one has this number.
     number: u64,
     said: String,
-    address: u64,
+    /// Line of the first byte of memory.
+    line: Option<u64>,
     wanted: Wanted,
 }
 
@@ -106,8 +114,8 @@ impl OpenRequest {
             Wanted::Memory { missing, came, .. } if came.is_empty() => format!("CplD of {missing} B"),
             Wanted::Memory { missing, .. } => format!("CplD of the last {missing} B"),
             Wanted::Register { .. } => "CplD".into(),
-            Wanted::Written => "Cpl".into(),
-            Wanted::Any => "a completion".into(),
+            Wanted::Written(_) => "Cpl".into(),
+            Wanted::Any(_) => "a completion".into(),
         }
     }
 }
@@ -182,19 +190,18 @@ impl CxlIoTransactions {
     pub fn see(&mut self, link: usize, dir: Dir, unit: u64, tlp: &[u8], pbr: bool) -> Vec<TransactionFinding> {
         let at = (link, dir, unit);
         let form = if pbr { TlpForm::Pbr { spid: 0, dpid: 0 } } else { TlpForm::Flit };
-        let is_uio = TlpParts::split(tlp, pbr).is_ok_and(|parts| {
-            [FmType::UIOMRd, FmType::UIOMWr, FmType::UIOWrCpl, FmType::UIORdCpl, FmType::UIORdCplD]
-                .contains(&parts.size.code)
-        });
+        let Ok(parts) = TlpParts::split(tlp, pbr) else { return Vec::new() };
+        let path = Path::of(link, dir, &parts);
+        let uio = [FmType::UIOMRd, FmType::UIOMWr, FmType::UIOWrCpl, FmType::UIORdCpl, FmType::UIORdCplD];
         let Ok(tlp) = Tlp::decode(tlp, form) else { return Vec::new() };
-        if is_uio {
+        if uio.contains(&parts.size.code) {
             return Vec::new();
         }
         let tag = (tlp.is_non_posted() || matches!(tlp.kind, TlpKind::Completion { .. })).then_some(tlp.tag);
         self.ledger.message(at, tag);
         match tlp.kind {
             TlpKind::Completion { status, byte_count, lower_address, .. } => {
-                let request = Request { link, dir: dir.opposite(), requester: tlp.requester, tag: tlp.tag };
+                let request = Request { path, dir: dir.opposite(), requester: tlp.requester, tag: tlp.tag };
                 let name = match tlp.data.len() {
                     0 if status == CplStatus::SC => "Cpl".into(),
                     0 => format!("Cpl with status {}", status.name().unwrap_or("reserved")),
@@ -204,11 +211,11 @@ impl CxlIoTransactions {
                 let (data, poison) = (tlp.data.as_slice(), tlp.poison);
                 self.completion(at, request, Completion { status, byte_count, lower_address, data, poison, said });
             }
-            _ if tlp.is_non_posted() => self.request(at, &tlp),
+            _ if tlp.is_non_posted() => self.request(at, path, &tlp),
             TlpKind::MemWrite { address, enables } if self.config.all_writers_seen && dir == Dir::Down => {
                 let now = self.ledger.number();
                 let dw = tlp.data.len() / DW_BYTES;
-                self.memory.write(link, now, address, &tlp.data, tlp.poison, |n| enables.has(n, dw));
+                self.memory.write(path, now, address, &tlp.data, tlp.poison, |n| enables.has(n, dw));
             }
             _ => {}
         }
@@ -230,59 +237,62 @@ impl CxlIoTransactions {
 
     fn say_missing(&mut self, rule: &'static str, number: u64, request: Request, told: &str) {
         let Some(open) = self.open.get(&request).filter(|open| open.number == number) else { return };
-        let (address, found) = (open.address, format!("{told} to {} with {}", open.said, request.in_words()));
-        let (expected, at) = (open.missing(), self.ledger.newest(request.link, request.dir.opposite()));
+        let (line, found) = (open.line, format!("{told} to {} with {}", open.said, request.in_words()));
+        let (expected, at) = (open.missing(), self.ledger.newest(request.path.link, request.dir.opposite()));
         self.ledger.concern(Some(request.tag));
-        self.ledger.say(rule, at, Some(address), found, expected);
+        self.ledger.say(rule, at, line, found, expected);
     }
 
-    fn request(&mut self, at: Place, tlp: &Tlp) {
-        let request = Request { link: at.0, dir: at.1, requester: tlp.requester, tag: tlp.tag };
+    fn request(&mut self, at: Place, path: Path, tlp: &Tlp) {
+        let request = Request { path, dir: at.1, requester: tlp.requester, tag: tlp.tag };
         let number = self.ledger.number();
         let place = flit(at.2, at.1);
-        let (name, address, wanted) = match tlp.kind {
+        let (name, line, wanted) = match tlp.kind {
             TlpKind::MemRead { address, dw, enables } => {
                 let (first, missing) = enables.bounds(dw);
-                let (begin, bytes) = (address + first as u64, dw * DW_BYTES);
+                // Requests may stand at the end of all addresses.
+                let (begin, bytes) = (address.wrapping_add(first as u64), dw * DW_BYTES);
                 let (came, poison, is_lost) = (Vec::new(), false, false);
-                let end = begin + missing as u64;
-                let wanted = Wanted::Memory { address, bytes, missing, end, came, poison, is_lost };
-                (format!("MRd of {missing} B at {begin:#x}"), begin, wanted)
+                let end = begin.wrapping_add(missing as u64);
+                let wanted = Wanted::Memory { address, bytes, enables, missing, end, came, poison, is_lost };
+                (format!("MRd of {missing} B at {begin:#x}"), Some(line_of(begin)), wanted)
             }
             TlpKind::ConfigRead { target, register, enables, .. } => {
-                let wanted = Wanted::Register { function: target, register, enables };
-                (format!("CfgRd of register {register:#x} of {}", function_name(target)), register.into(), wanted)
+                let function = (path, target);
+                let begun = self.registers.read_begins(function);
+                let wanted = Wanted::Register { function, begun, register, enables };
+                (format!("CfgRd of register {register:#x} of {}", function_name(target)), None, wanted)
             }
             TlpKind::ConfigWrite { target, register, .. } => {
-                if at.1 == Dir::Down {
-                    self.registers.written(at.0, target);
-                    self.memory.moved(at.0);
+                let function = (path, target);
+                let effect = (at.1 == Dir::Down).then(|| self.registers.write_begins(function, register));
+                if effect.is_some_and(|effect| effect.of_memory) {
+                    self.memory.move_begins(path.link);
                 }
-                (
-                    format!("CfgWr of register {register:#x} of {}", function_name(target)),
-                    register.into(),
-                    Wanted::Written,
-                )
+                let wanted = Wanted::Written(effect.map(|effect| (function, effect)));
+                (format!("CfgWr of register {register:#x} of {}", function_name(target)), None, wanted)
             }
             TlpKind::Other { type_code } => {
-                // An atomic may leave anything.
-                self.memory.moved(at.0);
-                (format!("a request of type {type_code:#04x}"), 0, Wanted::Any)
+                let leaves_anything = at.1 == Dir::Down && has_data(FmType(type_code));
+                if leaves_anything {
+                    self.memory.move_begins(path.link);
+                }
+                (format!("a request of type {type_code:#04x}"), None, Wanted::Any(leaves_anything))
             }
             _ => return,
         };
-        let open = OpenRequest { number, said: format!("{name} in {place}"), address, wanted };
+        let open = OpenRequest { number, said: format!("{name} in {place}"), line, wanted };
         if let Some(older) = self.open.remove(&request) {
             let found = format!("{name} with {}", request.in_words());
             let expected = format!("a tag that is free: {} waits for {}", older.said, older.missing());
-            self.ledger.say("TXN-TAG-01", at, Some(address), found, expected);
+            self.ledger.say("TXN-TAG-01", at, line, found, expected);
             self.ledger.end(older.number);
             self.forget(request, &older);
         }
         if let Wanted::Memory { address, bytes, .. } = open.wanted
             && self.compares(request)
         {
-            self.memory.read_begins(request.link, number, address, bytes);
+            self.memory.read_begins(path, number, address, bytes);
         }
         self.ledger.wait(request);
         self.open.insert(request, open);
@@ -293,13 +303,21 @@ impl CxlIoTransactions {
         self.config.all_writers_seen && request.dir == Dir::Down
     }
 
-    /// Nothing is to be learned any more of a request.
+    /// A request is over, of which nothing is to be learned: what it has changed changes no more.
     fn forget(&mut self, request: Request, open: &OpenRequest) {
-        if let Wanted::Memory { address, bytes, .. } = open.wanted
-            && self.compares(request)
-        {
-            let now = self.ledger.number();
-            self.memory.read_ends(request.link, open.number, now, address, bytes, None);
+        match open.wanted {
+            Wanted::Memory { address, bytes, .. } if self.compares(request) => {
+                let now = self.ledger.number();
+                self.memory.read_ends(request.path, open.number, now, (address, bytes), None, |_| false);
+            }
+            Wanted::Written(Some((function, effect))) => {
+                self.registers.write_ends(function, effect);
+                if effect.of_memory {
+                    self.memory.move_ends(request.path.link);
+                }
+            }
+            Wanted::Any(true) => self.memory.move_ends(request.path.link),
+            _ => {}
         }
     }
 
@@ -307,15 +325,15 @@ impl CxlIoTransactions {
         let Some(mut open) = self.open.remove(&request) else { return self.say_spare(at, request, of) };
         let expected = format!("{} for {}", open.missing(), open.said);
         let is_retry = of.status == CplStatus::CRS;
-        let of_config = matches!(open.wanted, Wanted::Register { .. } | Wanted::Written);
+        let of_config = matches!(open.wanted, Wanted::Register { .. } | Wanted::Written(_));
         let is_good = of.status == CplStatus::SC;
         let wrong = match &open.wanted {
-            Wanted::Any => None,
+            Wanted::Any(_) => None,
             _ if !is_good && !of.data.is_empty() => Some(("TXN-ANS-01", "no data behind an error")),
             _ if is_retry && !of_config => {
                 Some(("TXN-ANS-03", "Request Retry Status for configuration requests alone"))
             }
-            Wanted::Written if is_good && !of.data.is_empty() => Some(("TXN-ANS-01", "")),
+            Wanted::Written(_) if is_good && !of.data.is_empty() => Some(("TXN-ANS-01", "")),
             Wanted::Memory { .. } | Wanted::Register { .. } if is_good && of.data.is_empty() => {
                 Some(("TXN-ANS-03", ""))
             }
@@ -324,7 +342,7 @@ impl CxlIoTransactions {
         };
         if let Some((rule, why)) = wrong {
             let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-            self.ledger.say(rule, at, Some(open.address), of.said, format!("{expected}{why}"));
+            self.ledger.say(rule, at, open.line, of.said, format!("{expected}{why}"));
             // It ends its request all the same: no other one is to be expected.
             return self.end(at, request, open, None);
         }
@@ -335,26 +353,20 @@ impl CxlIoTransactions {
             Wanted::Memory { bytes, missing, end, came, poison, is_lost, .. } => {
                 if came.len() + of.data.len() > *bytes {
                     let found = format!("{} behind {} B", of.said, came.len());
-                    self.ledger.say(
-                        "TXN-ANS-01",
-                        at,
-                        Some(open.address),
-                        found,
-                        format!("{expected}, {bytes} B in all"),
-                    );
+                    self.ledger.say("TXN-ANS-01", at, open.line, found, format!("{expected}, {bytes} B in all"));
                     return self.end(at, request, open, None);
                 }
-                let next = *end - *missing as u64;
+                let next = end.wrapping_sub(*missing as u64);
                 if !*is_lost && (of.byte_count, of.lower_address) != (*missing, low_bits(next)) {
                     // The bytes of a later part say where they belong.
-                    let is_later =
-                        of.byte_count < *missing && of.lower_address == low_bits(*end - of.byte_count as u64);
+                    let is_later = of.byte_count < *missing
+                        && of.lower_address == low_bits(end.wrapping_sub(of.byte_count as u64));
                     let rule = if is_later { "TXN-ORD-04" } else { "TXN-ANS-07" };
                     let found =
                         format!("{}, Byte Count {}, Lower Address {:#x}", of.said, of.byte_count, of.lower_address);
                     let expected =
                         format!("Byte Count {missing}, Lower Address {:#x} for {}", low_bits(next), open.said);
-                    self.ledger.say(rule, at, Some(open.address), found, expected);
+                    self.ledger.say(rule, at, open.line, found, expected);
                     *is_lost = true;
                 }
                 let skip = (next % DW_BYTES as u64) as usize;
@@ -363,7 +375,7 @@ impl CxlIoTransactions {
                 *poison |= of.poison;
                 came.len() == *bytes || (*missing == 0 && !*is_lost)
             }
-            Wanted::Any => of.byte_count <= of.data.len().max(DW_BYTES),
+            Wanted::Any(_) => of.byte_count <= of.data.len().max(DW_BYTES),
             _ => true,
         };
         if is_over {
@@ -376,25 +388,24 @@ impl CxlIoTransactions {
     /// The last completion of a request; `of` where it brings what was asked for.
     fn end(&mut self, at: Place, request: Request, open: OpenRequest, of: Option<&Completion<'_>>) {
         match (&open.wanted, of) {
-            (Wanted::Register { function, register, enables }, Some(of)) if !of.poison && request.dir == Dir::Down => {
-                let found = self.registers.read(request.link, *function, *register, *enables, of.data);
+            (Wanted::Register { function, begun, register, enables }, Some(of))
+                if !of.poison && request.dir == Dir::Down =>
+            {
+                let found = self.registers.read_ends(*function, *begun, *register, *enables, of.data);
                 if let Some((found, expected)) = found {
                     let found = format!("{found:#010x} for {} with {}", open.said, request.in_words());
-                    self.ledger.say(
-                        "TXN-DAT-03",
-                        at,
-                        Some(open.address),
-                        found,
-                        format!("{expected:#010x}, as before"),
-                    );
+                    self.ledger.say("TXN-DAT-03", at, open.line, found, format!("{expected:#010x}, as before"));
                 }
             }
-            (Wanted::Memory { address, bytes, came, poison, is_lost, .. }, Some(_)) if self.compares(request) => {
+            (Wanted::Memory { address, bytes, enables, came, poison, is_lost, .. }, Some(_))
+                if self.compares(request) =>
+            {
                 let now = self.ledger.number();
                 let whole = (!is_lost && came.len() == *bytes).then_some((came.as_slice(), *poison));
-                for (rule, line, found, expected) in
-                    self.memory.read_ends(request.link, open.number, now, *address, *bytes, whole)
-                {
+                let is_enabled = |n| enables.has(n, bytes / DW_BYTES);
+                let span = (*address, *bytes);
+                let wrong = self.memory.read_ends(request.path, open.number, now, span, whole, is_enabled);
+                for (rule, line, found, expected) in wrong {
                     let found = format!("{found} of line {line:#x} for {} with {}", open.said, request.in_words());
                     self.ledger.say(rule, at, Some(line), found, expected);
                 }

@@ -169,7 +169,7 @@ async def in_a_running_system(dut):
 
 @cocotb.test()
 async def offers_and_errors(dut):
-    """An offer stands until its input takes part; a push and a credit for which there is no room are errors."""
+    """Nothing moves until the offered input takes part; a push and a credit for which there is no room are errors."""
     await start(dut)
     dut.enable_i.value = 0
     for c in range(CLASSES):

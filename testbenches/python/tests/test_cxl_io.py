@@ -176,6 +176,29 @@ class Judged(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(pair.watch.state()["health"]["link_state"], "up")
             self.assertNotIn("credits", pair.watch.state()["health"])
 
+    async def test_a_request_that_has_failed_gives_its_tag_back_behind_its_last_completion(self):
+        def turned(fields, data):
+            return [completion({**fields, "byte_count": 32, "lower_addr": 8}, data[32:]), completion(fields, data[:32])]
+
+        async def fails(root):
+            return await root.read(0x1000, 64)
+
+        async def writes(root):
+            return await root.config_write(0x100, 4, 0)
+
+        for ask, wrong, rule in (
+            (fails, turned, "TXN-ORD-04"),
+            (writes, lambda fields, data: [completion({**fields, "byte_count": 4}, bytes(4))], "TXN-ANS-01"),
+        ):
+            async with sp.LinkPair("cxl-io", transactions="cxl-io") as pair:
+                root = sp.CxlIoRoot(pair.host, outstanding=1)
+                device = Device(pair.device, wrong)
+                with self.assertRaises(sp.TransactionError) as caught:
+                    await ask(root)
+                self.assertEqual(caught.exception.rule, rule)
+                device.wrong = lambda fields, data: [completion(fields, data)]
+                self.assertEqual(await root.read(0x2000, 64), bytes(64))
+
     async def test_wrong_completions_are_named(self):
         def parts(fields, data):
             return [completion(fields, data[:32]), completion({**fields, "byte_count": 32, "lower_addr": 8}, data[32:])]

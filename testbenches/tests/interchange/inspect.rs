@@ -404,6 +404,10 @@ fn links_of_maps_that_cannot_be_used_say_why() {
         (link("").replacen("cxl-68b", "cxl-io", 1), "expected both directions of one protocol"),
         (link("retry_entries = 3\n"), "link `end`, config"),
         (link("interleave = 3\n"), "link `end`, interleave: found 3, expected 1, 2 or 4 code words"),
+        (
+            link("[[coherence]]\nlinks = [\"end\"]\n").replace("cxl-68b", "cxl-io"),
+            "found `end`, a link of cxl-io, expected one with messages of CXL.cachemem",
+        ),
         (link("max = 3\n"), "unknown field `max`"),
     ] {
         let found = Map::read(&text, "m.toml").expect_err("an error").to_string();
@@ -471,7 +475,36 @@ fn an_axi_stream_is_read_by_its_prefix() {
         assert!(!rules(&found).is_empty() && rules(&found).iter().all(|rule| *rule == "SIM-WAV-02"), "{row}");
         assert!(units(&found) == [sent[0].clone(), sent[2].clone()], "{row}: other flits");
     }
-    // So does a beat that keeps too little.
+    // An early one is told at its beat, be it the last one of the wave, and a late one where the next flit should begin.
+    for (left, row, last, told_at, words) in
+        [(4, 3, "1", 3, ["1 in `last`", "64 of its 68 bytes"]), (8, 5, "0", 7, ["0 in `last`", "0 of its 68 bytes"])]
+    {
+        let mut rows = axi_rows(&sent[..2]);
+        rows.truncate(left);
+        rows[row][4] = last.into();
+        let found = inspected(&dump_of(AXI, &rows), &map_of_bus(keys)).expect("a wave");
+        let broken: Vec<_> = found.units.iter().flat_map(|unit| &unit.broken).collect();
+        let [broken] = broken[..] else { panic!("{broken:#?}") };
+        let edge_fs = (told_at * PERIOD_NS + PERIOD_NS / 2) * 1_000_000;
+        assert_eq!((broken.violation.rule, broken.t_fs), ("SIM-WAV-02", edge_fs));
+        let said = format!("{} {}", broken.violation.found, broken.violation.text);
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    }
+    // Null bytes may come first, stand between others, and fill a beat, even the one that ends the packet.
+    let mut rows = axi_rows(&sent[..2]);
+    let end = &sent[0][64..];
+    rows[5][2] = binary(&[0xee, 0xee, end[0], 0xee, end[1], end[2], end[3], 0xee]);
+    (rows[5][3], rows[5][4]) = ("1110100".into(), "0".into());
+    let nothing = |last: &str| ["1", "1", &"x".repeat(256), "0", last, "x"].map(String::from).to_vec();
+    rows.insert(6, nothing("1"));
+    rows.insert(0, nothing("0"));
+    let found = inspected(&dump_of(AXI, &rows), &map_of_bus(keys)).expect("a wave");
+    assert_eq!((units(&found) == sent[..2], rules(&found)), (true, vec![]));
+    // Whether a byte counts is not known where its bit is x.
+    rows[6][3] = "x110100".into();
+    let found = inspected(&dump_of(AXI, &rows), &map_of_bus(keys)).expect("a wave");
+    assert_eq!((units(&found) == sent[1..2], rules(&found)), (true, vec!["SIM-WAV-01"]));
+    // A beat that keeps too little cuts its flit as well.
     let mut rows = axi_rows(&sent[..3]);
     rows[7][3] = "111".into();
     assert!(rules(&inspected(&dump_of(AXI, &rows), &map_of_bus(keys)).expect("a wave")).contains(&"SIM-WAV-02"));
@@ -508,7 +541,13 @@ fn other_buses_are_read_by_their_prefix() {
     let turned =
         sent.iter().map(|unit| vec![one(), binary(&unit.iter().rev().copied().collect::<Vec<_>>()), "0".into()]);
     let keys = format!("bus = \"credited\"\nprefix = \"p\"\norder = {order:?}\n");
-    let found = inspected(&dump_of(&credited, &turned.collect::<Vec<_>>()), &map_of_bus(&keys)).expect("a wave");
+    let turned: Vec<_> = turned.collect();
+    let found = inspected(&dump_of(&credited, &turned), &map_of_bus(&keys)).expect("a wave");
+    assert!(units(&found) == sent, "other flits");
+    // So on an AXI-Stream that has no tkeep.
+    let axi = [("p_tvalid", 1), ("p_tdata", 544), ("p_tuser", 1)];
+    let found =
+        inspected(&dump_of(&axi, &turned), &map_of_bus(&keys.replace("credited", "axi-stream"))).expect("a wave");
     assert!(units(&found) == sent, "other flits");
 }
 
@@ -530,4 +569,11 @@ fn buses_that_cannot_be_used_say_why() {
         let found = inspected(&wave, &map_of_bus(keys)).expect_err(keys).to_string();
         assert!(found.contains(expected), "`{found}` does not say `{expected}`");
     }
+    // Two scopes have a tlast of this name, and they are not one signal.
+    let again = "$scope module x $end\n$var wire 1 ! m_tlast $end\n$upscope $end\n\
+                 $scope module y $end\n$var wire 1 \" m_tlast $end\n$upscope $end\n";
+    let twice =
+        wave.replacen("m_tlast", "m_other", 1).replacen("$enddefinitions", &format!("{again}$enddefinitions"), 1);
+    let found = inspected(&twice, &map_of_bus("bus = \"axi-stream\"\nprefix = \"m\"\n")).expect_err("two signals");
+    assert!(found.to_string().contains("found `m_tlast`, which is 2 signals"), "{found}");
 }

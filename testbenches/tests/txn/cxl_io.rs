@@ -6,6 +6,7 @@ use scalepool::transactions::cxl_io::{CxlIoConfig, CxlIoTransactions};
 use scalepool::transactions::{AnswerLimit, TransactionFinding};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
+use scalepool_protocols::wire::At;
 
 /// The root port asks.
 const ROOT: u16 = 0x0008;
@@ -156,6 +157,8 @@ fn txn_ans_07_p() {
     // Lower Address has 7 bits, and a Byte Count of 4096 is 0 on the link.
     let whole: Vec<Tlp> = (0..32).map(|n| completion(5, 4096 - 128 * n, 0, &[0; 128])).collect();
     silent(&[&[read(5, AT, 4096)], &whole[..]].concat());
+    // At the end of all addresses.
+    silent(&[read(5, u64::MAX - 3, 4), completion(5, 4, 0x7c, &[0; 4])]);
     // A read of no byte is answered by one DW.
     silent(&[
         tlp(5, TlpKind::MemRead { address: AT, dw: 1, enables: Enables { first: 0, last: 0 } }, &[]),
@@ -179,8 +182,9 @@ fn txn_ans_07_n() {
 
 #[test]
 fn txn_ord_04_p() {
-    let quarters: Vec<Tlp> = (0..4).map(|n| completion(5, 64 - 16 * n, 16 * n as u8, &[0; 16])).collect();
-    silent(&[&[read(5, AT, 64), read(6, AT, 64)], &quarters[..2], &[line(6, 0)], &quarters[2..]].concat());
+    // Two parts that end where a completion may (RCB of 64 B), with another read between them.
+    let parts = [completion(5, 128, 0, &[0; 64]), completion(5, 64, 0x40, &[0; 64])];
+    silent(&[&[read(5, AT, 128), read(6, AT, 64)], &parts[..1], &[line(6, 0)], &parts[1..]].concat());
 }
 
 #[test]
@@ -216,8 +220,74 @@ fn reads_bring_what_was_written() {
     // Over the end of a line, in parts.
     let parts = [completion(5, 64, 0x3f, &[7; 4]), completion(5, 63, 0x40, &[7; 64])];
     silent(&[&[write(AT, 7, 128), read(5, AT + 63, 64)], &parts[..]].concat());
-    // A move of the memory, or an atomic, leaves nothing known.
+    // Bytes that a read does not ask for may have any value, as those of a read of no byte.
+    let flush = tlp(5, TlpKind::MemRead { address: AT, dw: 1, enables: Enables { first: 0, last: 0 } }, &[]);
+    silent(&[write(AT, 1, 64), read(5, AT + 3, 1), completion(5, 1, 3, &[0, 0, 0, 1]), read(5, AT, 64), line(5, 1)]);
+    silent(&[write(AT, 1, 64), flush, completion(5, 1, 0, &[0; 4]), read(5, AT, 64), line(5, 1)]);
+    // A move of the memory leaves nothing known.
     silent(&[write(AT, 1, 64), config_write(6, 0x10), completion(6, 4, 0, &[]), read(5, AT, 64), line(5, 3)]);
+}
+
+/// Bytes of a flit with a FetchAdd of one DW at [`AT`] (`cxl-io` §3.3).
+fn atomic(tag: u8) -> Vec<u8> {
+    [&[0x4c, 0, 0, 1, 0, 8, 0, tag][..], &(AT as u32).to_be_bytes(), &[1, 0, 0, 0]].concat()
+}
+
+fn flit(tlp: &Tlp) -> Vec<u8> {
+    tlp.encode(TlpForm::Flit).expect("a TLP")
+}
+
+/// What is said of bytes on links, by link and direction.
+fn said_on(pbr: bool, tlps: &[(usize, Dir, Vec<u8>)]) -> Vec<TransactionFinding> {
+    let mut checker = CxlIoTransactions::new(CONFIG, vec!["a".into(), "b".into()]);
+    let seen: Vec<_> = tlps.iter().flat_map(|(link, dir, bytes)| checker.see(*link, *dir, 0, bytes, pbr)).collect();
+    seen.into_iter().chain(checker.finish()).collect()
+}
+
+#[test]
+fn an_atomic_leaves_the_memory_of_its_link_unknown_until_its_completion() {
+    let asks = |tag| (0, DOWN, flit(&read(tag, AT, 64)));
+    let comes = |tag, value| (0, UP, flit(&line(tag, value)));
+    let known = (0, DOWN, flit(&write(AT, 1, 64)));
+    let [begins, ends] = [(0, DOWN, atomic(6)), (0, UP, flit(&word(6, 1)))];
+    // A read that passes it, and one behind it.
+    let passes = [known.clone(), begins.clone(), asks(5), comes(5, 1), asks(5), comes(5, 2), ends.clone()];
+    assert_eq!(said_on(false, &[&passes[..], &[asks(5), comes(5, 3)]].concat()), []);
+    // Of another link, and of the other direction, which is the memory of the host.
+    for [begins, ends] in
+        [[(1, DOWN, atomic(6)), (1, UP, flit(&word(6, 1)))], [(0, UP, atomic(6)), (0, DOWN, flit(&word(6, 1)))]]
+    {
+        let all = said_on(false, &[known.clone(), begins, ends, asks(5), comes(5, 2)]);
+        one(&all, "TXN-DAT-01", (UP, 0), ["0x02 in byte 0", "0x01"]);
+    }
+    // Nor do writes of other registers move the memory of a function, when it is known to be one.
+    let plain = [config_read(7, 0xc), word(7, 0), config_write(7, 0x44), completion(7, 4, 0, &[])];
+    broken(
+        &[&plain[..2], &[write(AT, 1, 64)], &plain[2..], &[read(5, AT, 64), line(5, 2)]].concat(),
+        "TXN-DAT-01",
+        (UP, 2),
+        ["0x02 in byte 0", "0x01"],
+    );
+}
+
+/// Two hosts that share a link use the same tag, and the same address for other memory (`cxl-io` §3.8).
+#[test]
+fn hosts_that_share_a_link_are_told_apart() {
+    let from = |host: u16, device: u16| TlpForm::Pbr { spid: host, dpid: device };
+    let down = |tlp: &Tlp, host| (0, DOWN, tlp.encode(from(host, 9)).expect("a TLP"));
+    let up = |tlp: &Tlp, host| (0, UP, tlp.encode(from(9, host)).expect("a TLP"));
+    let ask = read(5, AT, 64);
+    let all = [down(&write(AT, 1, 64), 1), down(&ask, 1), down(&ask, 2), up(&line(5, 2), 2), up(&line(5, 1), 1)];
+    assert_eq!(said_on(true, &all), []);
+    let all = said_on(true, &[&all[..4], &[up(&line(5, 2), 1)]].concat());
+    one(&all, "TXN-DAT-01", (UP, 0), ["requester 0x0008 between ports 0x1 and 0x9", "0x01"]);
+    // The same behind a local prefix with an LD-ID.
+    let of = |ld: u8, tlp: &Tlp| [vec![0x8e, 0, ld, 0], flit(tlp)].concat();
+    let all =
+        [(0, DOWN, of(1, &ask)), (0, DOWN, of(2, &ask)), (0, UP, of(1, &line(5, 1))), (0, UP, of(2, &line(5, 2)))];
+    assert_eq!(said_on(false, &all), []);
+    let all = said_on(false, &[&all[..3], &all[2..]].concat());
+    one(&all, "TXN-TAG-03", (UP, 0), ["requester 0x0008 with ID 0x1", "none"]);
 }
 
 #[test]
@@ -229,28 +299,58 @@ fn poison_stays_with_its_bytes() {
 
 #[test]
 fn txn_dat_03_p() {
-    silent(&[config_read(5, 0), word(5, 0x1234_1e98), config_read(5, 0), word(5, 0x1234_1e98)]);
+    silent(&[&plain()[..], &[config_read(5, 0), word(5, 1), config_read(5, 0), word(5, 1)]].concat());
     // A write may change a base address, and a status changes by itself.
     let moved = [config_write(5, 0x10), completion(5, 4, 0, &[])];
-    silent(&[&[config_read(5, 0x10), word(5, 0)], &moved[..], &[config_read(5, 0x10), word(5, 0xffff_0000)]].concat());
-    silent(&[config_read(5, 4), word(5, 1), config_read(5, 4), word(5, 2)]);
+    silent(
+        &[&plain()[..], &[config_read(5, 0x10), word(5, 0)], &moved[..], &[config_read(5, 0x10), word(5, 0xffff_0000)]]
+            .concat(),
+    );
+    silent(&[&plain()[..], &[config_read(5, 4), word(5, 1), config_read(5, 4), word(5, 2)]].concat());
     // Another function, one that is not there, and bytes that were not asked for.
     let of_other = tlp(5, TlpKind::ConfigRead { level: 0, target: 0x0101, register: 0, enables: 0xf }, &[]);
-    silent(&[config_read(5, 0), word(5, 1), of_other, word(5, 2), config_read(5, 0), word(5, u32::MAX)]);
+    let all = [config_read(5, 0), word(5, 1), of_other, word(5, 2), config_read(5, 0), word(5, u32::MAX)];
+    silent(&[&plain()[..], &all].concat());
     let low = tlp(5, TlpKind::ConfigRead { level: 0, target: FUNCTION, register: 0, enables: 3 }, &[]);
-    silent(&[config_read(5, 0), word(5, 0x1234_1e98), low, word(5, 0x1e98)]);
+    silent(&[&plain()[..], &[config_read(5, 0), word(5, 0x1234_1e98), low, word(5, 0x1e98)]].concat());
+    // What is no function of type 0, or not known to be one: a bus may have another number.
+    for header in [&[][..], &[config_read(5, 0xc), word(5, 0x0001_0000)]] {
+        silent(&[header, &[config_read(5, 0), word(5, 1), config_read(5, 0), word(5, 2)]].concat());
+    }
+    let of_bridge = tlp(6, TlpKind::ConfigWrite { level: 0, target: 0, register: 0x3c, enables: 0xf }, &[0xff; 4]);
+    let reset = [of_bridge, completion(6, 4, 0, &[])];
+    for register in [0, 0x10] {
+        let [before, behind] = [1, 2].map(|value| [config_read(5, register), word(5, value)]);
+        silent(&[&plain()[..], &before, &reset, &plain(), &behind].concat());
+    }
+    // A read that meets a write brings what was before it or what is behind it.
+    let asks = |tag| config_read(tag, 0x10);
+    let [begins, ends] = [config_write(6, 0x10), completion(6, 4, 0, &[])];
+    silent(&[&plain()[..], &[asks(5), begins.clone(), word(5, 1), ends.clone(), asks(5), word(5, 2)]].concat());
+    let between = [begins, asks(5), word(5, 1), asks(5), word(5, 2), ends, asks(5), word(5, 3)];
+    silent(&[&plain()[..], &between].concat());
+}
+
+/// A read of the header type, 0, and of the bytes beside it.
+fn plain() -> [Tlp; 2] {
+    [config_read(7, 0xc), word(7, 0x0080_0010)]
 }
 
 #[test]
 fn txn_dat_03_n() {
     for register in [0, 8, 0x10, 0x24, 0x34] {
-        broken(
-            &[config_read(5, register), word(5, 0x1234_1e98), config_read(5, register), word(5, 0x1234_1e99)],
-            "TXN-DAT-03",
-            (UP, 1),
-            ["0x12341e99 for CfgRd of register", "0x12341e98, as before"],
-        );
+        let twice = [config_read(5, register), word(5, 0x1234_1e98), config_read(5, register), word(5, 0x1234_1e99)];
+        let words = ["0x12341e99 for CfgRd of register", "0x12341e98, as before"];
+        broken(&[&plain()[..], &twice].concat(), "TXN-DAT-03", (UP, 2), words);
     }
+}
+
+/// Places: the line of memory, and none of a register.
+#[test]
+fn places_are_lines_of_memory() {
+    let at = |tlps: &[Tlp]| said(tlps)[0].violation.at;
+    assert_eq!(at(&[read(5, AT + 0x44, 4)]), At::Line(AT + 0x40));
+    assert_eq!(at(&[config_read(5, 0x10)]), At::Message);
 }
 
 #[test]

@@ -34,6 +34,7 @@ from typing import Any
 from .errors import AnswerTimeoutError, InputError, NoMemoryError, PoisonError, TransactionError
 from .lines import check_range, pieces
 from .message import decode, encode
+from .model import Event
 from .stepped import SteppedLink, Waitable
 from .verbs import Form, OpenRequest, Requester, Wanted
 
@@ -67,13 +68,9 @@ def _enables(first: int, size: int) -> tuple[int, int, int, int]:
     return begin, words, low & high if words == 1 else low, 0 if words == 1 else high
 
 
-def _is_last(head: Mapping[str, int | str], tlp: bytes) -> bool:
-    """Whether a completion is the last one of its request: what it brings is all that its Byte Count says to be missing."""
-    ohc = 1 if int(head["ohc"]) & 1 else 0
-    if head["tlp_type"] not in _CPLD:
-        return True
-    first = int(decode("cxlio.ohc_a5", tlp[12:16]).fields["lower_addr"]) if ohc else 0
-    return (int(head["byte_count"]) or PAGE) <= DW * (int(head["length"]) or 1024) - first
+def _bytes_of(head: Mapping[str, int | str]) -> int:
+    """The bytes that a completion brings, whole double words."""
+    return DW * (int(head["length"]) or 1024) if head["tlp_type"] in _CPLD else 0
 
 
 @dataclass
@@ -192,6 +189,8 @@ class CxlIoRoot(Requester):
         self._posting: deque[Waitable] = deque()
         self._awaited: dict[int, _Awaited] = {}
         self._began: dict[int, int] = {}
+        # Bytes that completions still have to bring, by tag; a request that has failed here keeps its tag until then.
+        self._left: dict[int, int] = {}
         super().__init__(link, outstanding, _TAGS)
 
     async def config_read(self, function: int, register: int, size: int = DW) -> int:
@@ -258,13 +257,14 @@ class CxlIoRoot(Requester):
                 if number == 0:
                     return []
                 continue
+            # The kind of header comes first: it says what the other registers are.
+            is_one_of_many = await self.config_read(id, 0x0E, 1) & 0x80
             function = IoFunction(self, id, vendor & 0xFFFF, vendor >> 16, await self.config_read(id, 0x08) >> 8)
             await self._place(function)
             function.dvsecs = await self._dvsecs(id)
             # Memory space and bus master (PCI command register).
             await self.config_write(id, 0x04, await self.config_read(id, 0x04, 2) | 6, 2)
             found.append(function)
-            is_one_of_many = await self.config_read(id, 0x0E, 1) & 0x80
             if number == 0 and not is_one_of_many:
                 break
         return found
@@ -354,6 +354,7 @@ class CxlIoRoot(Requester):
         tag = form["fields"][self._tag]
         name, layout, fields, ohc, *payload = form["tlp"]
         self._awaited[tag], self._began[tag] = form["awaited"], self._clock
+        self._left[tag] = form["awaited"].size
         self._post(self._bytes(name, layout, {**fields, "tag": tag}, ohc) + b"".join(payload))
 
     def _post(self, tlp: bytes) -> None:
@@ -414,15 +415,32 @@ class CxlIoRoot(Requester):
         tag = int(head["tag"])
         request = self._open.get(tag)
         if request is None and tag in self._lost:
-            # Of a request that has timed out.
-            if _is_last(head, tlp):
+            # Of a request that has failed here.
+            if self._ends(head):
                 self._found(tag)
             return
         if request is None or int(head["requester"]) != self.requester:
             found = f"{head['tlp_type']} with tag {tag:#x} for {int(head['requester']):#06x}"
             expected = f"the tag of an open request of {self.requester:#06x}"
             raise TransactionError(f"flit {flit}: found {found}, expected {expected}", tag, None, flit)
+        self._ends(head)
         self._completed(request, head, tlp)
+
+    def _ends(self, head: Mapping[str, int | str]) -> bool:
+        """Counts the bytes of a completion: whether its request gets no other one. One without data is the only one."""
+        tag = int(head["tag"])
+        self._left[tag] = self._left.get(tag, 0) - _bytes_of(head)
+        return head["tlp_type"] in _CPL or self._left[tag] <= 0
+
+    def _broken(self, event: Event, form: Form | None = None) -> None:
+        head = None
+        if form is not None:
+            tlp = bytes.fromhex(form["tlp"])
+            head = decode("cxlio.fm_cpl", tlp[:12]).fields if tlp[0] in (0x0A, 0x0B, 0x4A, 0x4B) else None
+        super()._broken(event, form)
+        # An answer of the wrong kind or size ends its request, too.
+        if head is not None and int(head["tag"]) in self._lost and (self._ends(head) or event.violation.rule == "TXN-ANS-01"):
+            self._found(int(head["tag"]))
 
     def _completed(self, request: OpenRequest, head: dict[str, int | str], tlp: bytes) -> None:
         """A completion of an open request."""

@@ -483,7 +483,7 @@ fn an_axi_stream_is_read_by_its_prefix() {
         rows.truncate(left);
         rows[row][4] = last.into();
         let found = inspected(&dump_of(AXI, &rows), &map_of_bus(keys)).expect("a wave");
-        let broken: Vec<_> = found.units.iter().flat_map(|unit| &unit.broken).collect();
+        let broken: Vec<_> = found.seen.iter().flat_map(|unit| &unit.broken).collect();
         let [broken] = broken[..] else { panic!("{broken:#?}") };
         let edge_fs = (told_at * PERIOD_NS + PERIOD_NS / 2) * 1_000_000;
         assert_eq!((broken.violation.rule, broken.t_fs), ("SIM-WAV-02", edge_fs));

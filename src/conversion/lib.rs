@@ -10,6 +10,7 @@
 #![warn(missing_docs)]
 
 pub mod config;
+mod meaning;
 pub mod message;
 pub mod model;
 pub mod scoreboard;

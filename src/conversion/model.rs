@@ -2,7 +2,8 @@
 //!
 //! Modelled: what [`scalepool_bridge`] models of conversion, order, line locks, caches, status and poison, behind two calls: a request
 //! comes, an answer comes. Accesses to the memory of a cache end at once. Left out: latencies, time-outs, the load that targets report,
-//! back-pressure of links: whoever drives the model asks for one request after the other and takes what it makes.
+//! back-pressure of links: whoever drives the model asks for one request after the other and takes what it makes. A request is looked up
+//! in the moment in which it comes: [`BridgePoint::Request`] is where a bridge has accepted it behind its lookup.
 //!
 //! A walk through a partial write of coherent memory: the request comes, MemRd Any/SnpInv leaves; Cmp-E and the data come, MemWr
 //! Invalid/NoOp leaves with the merged line; its Cmp comes, and the response leaves.
@@ -16,6 +17,7 @@ use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput,
 use scalepool_coherence::message::Msg;
 use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
+use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::control::ControlField;
 use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;
@@ -23,7 +25,7 @@ use thiserror::Error;
 /// Where a message passes, seen from a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BridgePoint {
-    /// A request comes to the bridge.
+    /// A request is accepted by the bridge, behind the lookup of its line.
     Request,
     /// What it was converted to leaves, with a tag of the bridge.
     Sent,
@@ -136,6 +138,14 @@ impl ReferenceBridge {
         }
     }
 
+    /// Bytes of an element, and the bytes of the elements, of the sum of floating point numbers that is done under a tag of the model.
+    pub(crate) fn float_elements(&self, tag: u16) -> Option<(usize, u64)> {
+        let Half::Outbound(bridge) = &self.half else { return None };
+        let is_write_back = outbound::write_backs::of_tag(tag).is_some();
+        let child = bridge.child_of(outbound::table::ChildId::of_tag(tag)).filter(|_| !is_write_back)?;
+        child.atomic.as_ref()?.float_elements()
+    }
+
     /// Rules that messages have broken since the last call.
     pub fn take_findings(&mut self) -> Vec<BridgeFinding> {
         std::mem::take(&mut self.findings)
@@ -206,11 +216,17 @@ impl ReferenceBridge {
             {
                 let ControlField::Response(rsp) = transfer.field else { return Err(misplaced) };
                 let mut out = InboundOutput::default();
-                let operation = asked.remove(&rsp.tag).unwrap_or(LineOperation::Read);
-                match inbound::ualink::upli_understood(operation, transfer) {
-                    Ok((status, line)) => bridge.receive(rsp.tag, status, line, &mut out),
-                    Err(found) => out.findings.push(unusable(found.to_owned(), "the response of its request")),
-                }
+                let Some(operation) = asked.remove(&rsp.tag) else {
+                    out.findings.push(nobody_asked(rsp.tag));
+                    return Ok(self.inbound_steps(out));
+                };
+                let understood = inbound::ualink::upli_understood(operation, transfer);
+                let (status, line) = understood.unwrap_or_else(|found| {
+                    // What cannot be used is as if the accelerator had given up.
+                    out.findings.push(unusable(found.to_owned(), "the response of its request"));
+                    (Status::TargetAbort, None)
+                });
+                bridge.receive(rsp.tag, status, line, &mut out);
                 Ok(self.inbound_steps(out))
             }
             (Half::Inbound { bridge, asked }, BridgeMessage::Nvlink(message))
@@ -220,11 +236,15 @@ impl ReferenceBridge {
                     return Err(misplaced);
                 }
                 let mut out = InboundOutput::default();
-                asked.remove(&message.tag);
-                match inbound::nvlink::understood(message) {
-                    Ok((status, line)) => bridge.receive(message.tag, status, line, &mut out),
-                    Err(found) => out.findings.push(unusable(found, "64 bytes, RSP_DONE or RSP_ERROR")),
+                if message.rid != self.own || asked.remove(&message.tag).is_none() {
+                    out.findings.push(nobody_asked(message.tag));
+                    return Ok(self.inbound_steps(out));
                 }
+                let (status, line) = inbound::nvlink::understood(message).unwrap_or_else(|found| {
+                    out.findings.push(unusable(found, "64 bytes, RSP_DONE or RSP_ERROR"));
+                    (Status::TargetAbort, None)
+                });
+                bridge.receive(message.tag, status, line, &mut out);
                 Ok(self.inbound_steps(out))
             }
             _ => Err(misplaced),
@@ -310,6 +330,12 @@ impl ReferenceBridge {
         self.findings.append(&mut out.findings);
         events
     }
+}
+
+/// A response to nothing.
+fn nobody_asked(tag: u16) -> BridgeFinding {
+    let found = format!("an answer with tag {tag}");
+    BridgeFinding { rule: "BRG-TAG-02", found, expected: "an open access to an accelerator" }
 }
 
 /// A response that cannot be used.

@@ -4,7 +4,8 @@
 # every crate three times more, and those from elsewhere once.
 #
 # Clippy compiles unit tests, tests, benches and build scripts itself. It switches off the compiler's own optimisation (that of
-# MIR), so what users run is compiled plainly: a library is linted with its unit tests, or alone if it has none (`test = false`).
+# MIR), so what users run is compiled plainly: a library or a program is linted with its unit tests, or alone if it has none
+# (`test = false`).
 set -euo pipefail
 rustc=$1
 shift
@@ -16,8 +17,11 @@ tools=$("$rustc" --print sysroot)/bin
 
 # What `cargo clippy -- -D warnings` hands to its driver.
 export CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+manifest=$CARGO_MANIFEST_DIR/Cargo.toml
+# A bench is a program of a package whose programs and library all have tests.
 case " $* " in
 *' --test '* | *' --crate-name build_script_'*) exec "$tools/clippy-driver" "$rustc" "$@" ;;
+*' --crate-type bin '*) grep -q '^test = false' "$manifest" || exec "$tools/clippy-driver" "$rustc" "$@" ;;
 esac
 
 # The arguments without those that say what the compiler writes, and where to.
@@ -41,7 +45,7 @@ done
 said=$(mktemp -d)
 trap 'rm -rf "$said"' EXIT
 jobs=()
-if grep -q '^test = false' "$CARGO_MANIFEST_DIR/Cargo.toml"; then
+if grep -q '^test = false' "$manifest"; then
     "$tools/clippy-driver" "$rustc" "${reading[@]}" --emit=metadata --out-dir "$said" 2>"$said/clippy" &
     jobs+=($!)
 fi

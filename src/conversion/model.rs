@@ -13,6 +13,7 @@ use super::message::{BridgeMessage, CxlMessage};
 use scalepool_bridge::flows::LineOperation;
 use scalepool_bridge::inbound::table::InboundSource;
 use scalepool_bridge::inbound::{self, InboundBridge, InboundOutput, InboundStep};
+use scalepool_bridge::lines::BLOCK_BYTES;
 use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge};
 use scalepool_coherence::message::Msg;
 use scalepool_protocols::cxl::message::PeerRoute;
@@ -66,14 +67,14 @@ pub struct BridgeEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReferenceError {
     /// It belongs to the other side, or is none that comes there.
-    #[error("{point}: found a message of {found} that does not come there, expected {expected}")]
+    #[error("{point}: found {found}, which does not come there, expected {expected}")]
     Misplaced {
         /// Where it was given in.
         point: &'static str,
-        /// Its protocol.
-        found: &'static str,
-        /// What comes there.
-        expected: &'static str,
+        /// Its layout, and the operation of NVLink.
+        found: String,
+        /// What comes there at a bridge of this protocol.
+        expected: String,
     },
     /// The table of transactions or the buffers of what is written are full.
     #[error("request: found no free entry, expected to be asked again when a response has left")]
@@ -93,6 +94,8 @@ enum Half {
 pub struct ReferenceBridge {
     protocol: AcceleratorProtocol,
     own: u16,
+    /// Ports by which accelerators are asked.
+    ports: u64,
     half: Half,
     codec: NvlConfig,
     findings: Vec<BridgeFinding>,
@@ -110,6 +113,7 @@ impl ReferenceBridge {
         ReferenceBridge {
             protocol: config.protocol,
             own: config.own,
+            ports: config.ports,
             half,
             codec: NvlConfig::default(),
             findings: Vec::new(),
@@ -154,12 +158,18 @@ impl ReferenceBridge {
     fn misplaced(&self, point: BridgePoint, message: &BridgeMessage) -> ReferenceError {
         let is_upper = (point == BridgePoint::Request) == matches!(self.half, Half::Outbound(_));
         let expected = match (is_upper, point) {
-            (true, BridgePoint::Request) => "a request of the accelerators",
-            (true, _) => "a response of the accelerators",
-            (false, BridgePoint::Request) => "M2S Req or RwD",
-            (false, _) => "S2M NDR, DRS or BISnp",
+            (true, BridgePoint::Request) => {
+                format!("a request of the accelerators, which speak {}", self.protocol.name())
+            }
+            (true, _) => format!("a response of the accelerators, which speak {}", self.protocol.name()),
+            (false, BridgePoint::Request) => "M2S Req or RwD of cxl256".to_owned(),
+            (false, _) => "S2M NDR, DRS or BISnp of cxl256".to_owned(),
         };
-        ReferenceError::Misplaced { point: point.name(), found: message.protocol(), expected }
+        let found = match message {
+            BridgeMessage::Nvlink(message) => format!("{:?} of NVLink", message.op),
+            _ => message.layout().to_owned(),
+        };
+        ReferenceError::Misplaced { point: point.name(), found, expected }
     }
 
     /// A request comes through a port; what follows at once.
@@ -302,6 +312,8 @@ impl ReferenceBridge {
             match step {
                 InboundStep::Send(entry) => {
                     let Some(access) = bridge.access(entry) else { continue };
+                    // Blocks are dealt among the ports (`bridge` §5.4).
+                    let port = (access.line.address() / BLOCK_BYTES % self.ports) as usize;
                     let message = match self.protocol {
                         AcceleratorProtocol::Ualink => {
                             BridgeMessage::Upli(Box::new(inbound::ualink::upli_spelled(self.own, entry, &access)))
@@ -312,7 +324,7 @@ impl ReferenceBridge {
                         }
                     };
                     asked.insert(entry, access.operation);
-                    events.push(BridgeEvent { point: BridgePoint::Sent, port: 0, message });
+                    events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
                     bridge.sent(entry, &mut out);
                     steps.extend(out.steps.drain(..));
                 }

@@ -109,7 +109,8 @@ impl Role {
 /// Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
 /// (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
 /// `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
-/// `order` (`blocks` or `sources`), `cache`, `ports` (inbound: ports by which accelerators are asked); the first line of each file of `scalepool export conversions` has one.
+/// `order` (`blocks` or `sources`), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
+/// line of each file of `scalepool export conversions` has one.
 /// With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_bridge_new(

@@ -113,6 +113,11 @@ impl LineAtomic {
         (0..64).step_by(size).filter(move |byte| mask >> byte & 1 == 1)
     }
 
+    /// Bytes of an element and the bytes of all elements, of a sum of floating point numbers.
+    pub fn float_elements(&self) -> Option<(usize, u64)> {
+        (self.operation == AtomicOperation::FloatAdd).then_some((self.size, self.mask))
+    }
+
     /// The line behind it, and what goes back: old values in place, zeros around them. `operand` is the beat of the request.
     pub fn apply(&self, old: &LineBytes, operand: &LineBytes) -> (LineBytes, LineBytes) {
         let (mut new, mut before) = (*old, [0; 64]);

@@ -17,7 +17,7 @@ use scalepool::forms::{FormError, parse};
 use std::collections::VecDeque;
 use std::ffi::c_char;
 
-/// A request comes to the bridge.
+/// A request is accepted by the bridge, behind the lookup of its line.
 pub const SP_BRIDGE_REQUEST: u32 = 0;
 /// What the request was converted to leaves the bridge on its other side, with a tag of the bridge.
 pub const SP_BRIDGE_SENT: u32 = 1;
@@ -71,7 +71,10 @@ impl Role {
     /// Whether there is something to tell.
     fn verdict(&self) -> Result<i32, Failure> {
         match self.finding() {
-            Some(first) => Err(Failure::new(SP_FINDING, format!("{}: found {}", first.rule, first.found))),
+            Some(first) => Err(Failure::new(
+                SP_FINDING,
+                format!("{}: found {}, expected {}", first.rule, first.found, first.expected),
+            )),
             None => Ok(SP_OK),
         }
     }
@@ -106,7 +109,8 @@ impl Role {
 /// Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
 /// (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
 /// `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
-/// `order` (`blocks` or `sources`), `cache`, `templates`; the first line of each file of `scalepool export conversions` has one.
+/// `order` (`blocks` or `sources`), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
+/// line of each file of `scalepool export conversions` has one.
 /// With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_bridge_new(
@@ -138,8 +142,9 @@ pub unsafe extern "C" fn sp_bridge_new(
 
 /// Gives a message to the bridge. `point` is one of SP_BRIDGE_*; the model takes requests and answers, a scoreboard takes all
 /// four, in the order in which they pass. `port` counts the ports or links of that side from 0. `json` is a message as the files
-/// of `scalepool export conversions` have them. Returns SP_FULL if the bridge has no entry for a request, which it then has not
-/// taken, and SP_FINDING as long as there is a finding to be taken by sp_bridge_finding.
+/// of `scalepool export conversions` have them. A request passes when the bridge has accepted it behind the lookup of its line, since
+/// the model looks it up at once. Returns SP_FULL if the model has no entry for a request, which it then has not taken; for a
+/// scoreboard that is a finding. Returns SP_FINDING as long as there is a finding to be taken by sp_bridge_finding.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_bridge_pass(
     bridge: u64,
@@ -151,8 +156,8 @@ pub unsafe extern "C" fn sp_bridge_pass(
     call(|| {
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
-        let point = BridgePoint::ALL.get(point as usize);
-        let point = *point.ok_or_else(|| Failure::range("point", "another number", "one of SP_BRIDGE_*, 0 to 3"))?;
+        let known = BridgePoint::ALL.get(point as usize);
+        let point = *known.ok_or_else(|| Failure::range("point", point, "one of SP_BRIDGE_*, 0 to 3"))?;
         let form = parse(&caller.text("json", json, json_length)?).map_err(wrong)?;
         let message = BridgeMessage::from_json(&form).map_err(wrong)?;
         BRIDGES.with(bridge, |role| role.pass(&BridgeEvent { point, port: port as usize, message }))

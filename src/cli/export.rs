@@ -49,7 +49,7 @@ enum Format {
     Schema(Out),
     /// Bench for a component in RTL: a module with its ports, a top level and a cocotb test; the model is the rest of the system.
     Bench(BenchOf),
-    /// Vectors of the bridge between UALink or NVLink and CXL: all messages at its ports for every command, status and error, one JSON
+    /// Vectors of the bridge between UALink or NVLink and CXL: all messages at its ports for commands, windows, errors and cached lines, one JSON
     /// object for each case.
     Conversions(Out),
     /// Verification plan: one CSV table of rules with their tests, coverage points, vector sets and seeds.

@@ -1,11 +1,11 @@
 //! How a reference model of a bridge is built: its JSON form.
 //!
 //! Modelled: one half of a bridge with one protocol of accelerators, its windows and rights, its table, order and caches. Left out:
-//! latencies, which the model does not have. A walk: `{"protocol":"ualink","direction":"outbound","windows":[{"class":"MC","base":"0x10000000",
+//! latencies, which the model does not have, and what shows in them alone: kept conversions, tags of the cache in HBM; registers of control;
+//! responses in single beats. A walk: `{"protocol":"ualink","direction":"outbound","windows":[{"class":"MC","base":"0x10000000",
 //! "size":"0x1000000","out_base":"0x400000000"}]}` is a bridge with one window of coherent memory and all else as in the sheet.
 
 use scalepool_bridge::cache::data::DataCache;
-use scalepool_bridge::cache::templates::TemplateConfig;
 use scalepool_bridge::cache::{DataCacheConfig, StorePolicy, policy::EvictionPolicy};
 use scalepool_bridge::inbound::InboundConfig;
 use scalepool_bridge::inbound::table::MOST_INBOUND;
@@ -69,13 +69,15 @@ pub struct ReferenceConfig {
     pub protocol: AcceleratorProtocol,
     /// Number of the bridge among them.
     pub own: u16,
+    /// Ports by which an inbound half asks accelerators: block n of 256 bytes takes port n modulo their number.
+    pub ports: u64,
     /// Which half it is.
     pub half: BridgeHalf,
 }
 
 /// Keys of every configuration.
 const KEYS: [&str; 10] =
-    ["protocol", "direction", "own", "windows", "groups", "entries", "write_buffers", "order", "cache", "templates"];
+    ["protocol", "direction", "own", "windows", "groups", "entries", "write_buffers", "order", "cache", "ports"];
 
 impl ReferenceConfig {
     /// Reads its JSON form.
@@ -93,11 +95,15 @@ impl ReferenceConfig {
         let own = count(form, "own", 0..=u64::from(sources) - 1, 0)? as u16;
         let is_inbound = one_of(form, "direction", &[("outbound", false), ("inbound", true)], None)?;
         let half = if is_inbound { inbound(form, protocol)? } else { outbound(form, protocol)? };
-        Ok(ReferenceConfig { protocol, own, half })
+        let ports = count(form, "ports", 1..=TARGETS as u64, 1)?;
+        Ok(ReferenceConfig { protocol, own, ports, half })
     }
 }
 
 fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, FormError> {
+    if form.contains_key("ports") {
+        return Err(FormError::new("bridge", "key `ports`", "a key of an outbound bridge: windows name its ports"));
+    }
     let limits = match protocol {
         AcceleratorProtocol::Ualink => WindowLimits::OUTBOUND,
         AcceleratorProtocol::Nvlink => WindowLimits::OUTBOUND_NVLINK,
@@ -108,21 +114,19 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
     let orders = [("blocks", BridgeOrder::Blocks), ("sources", BridgeOrder::Sources)];
     let order = one_of(form, "order", &orders, Some(BridgeOrder::Blocks))?;
     let data = form.get("cache").map(cache).transpose()?;
-    let templates = form.get("templates").map(templates).transpose()?;
     Ok(BridgeHalf::Outbound(Box::new(OutboundConfig {
         windows,
         entries: entries as usize,
         write_buffers: write_buffers as usize,
         order,
         data,
-        templates,
+        templates: None,
         control: None,
     })))
 }
 
 fn inbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, FormError> {
-    if let Some(key) = ["write_buffers", "order", "cache", "templates"].into_iter().find(|key| form.contains_key(*key))
-    {
+    if let Some(key) = ["write_buffers", "order", "cache"].into_iter().find(|key| form.contains_key(*key)) {
         return Err(FormError::new("bridge", format!("key `{key}`"), "a key of an inbound bridge"));
     }
     let limits = match protocol {
@@ -132,6 +136,14 @@ fn inbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, F
     let windows = windows(form, &[("NH", InboundClass::Nh)], limits)?;
     let entries = count(form, "entries", 1..=MOST_INBOUND as u64, INBOUND_ENTRIES)? as usize;
     Ok(BridgeHalf::Inbound(InboundConfig { windows, decoders: Vec::new(), entries }))
+}
+
+/// An error of the bridge at a key: its text says what was found and what was expected.
+fn refused(key: &str, error: &dyn std::error::Error) -> FormError {
+    let text = error.to_string();
+    let parts = text.strip_prefix("found ").and_then(|text| text.split_once(", expected "));
+    let (found, expected) = parts.unwrap_or((&text, "one that can be"));
+    FormError::new(key, found, expected)
 }
 
 /// The number of a key in a range.
@@ -169,8 +181,7 @@ fn windows<C: Copy>(form: &Object, classes: &[(&str, C)], limits: WindowLimits) 
         windows.push(window(entry, classes).map_err(|e| e.within(format!("windows[{n}]")))?);
     }
     let groups = groups(form)?;
-    BridgeWindows::within(limits, windows, groups, TARGETS)
-        .map_err(|e| FormError::new(e.field(), e.to_string(), "windows and groups that can be"))
+    BridgeWindows::within(limits, windows, groups, TARGETS).map_err(|e| refused(e.field(), &e))
 }
 
 fn window<C: Copy>(form: &Value, classes: &[(&str, C)]) -> Result<BridgeWindow<C>, FormError> {
@@ -246,17 +257,5 @@ fn cache(form: &Value) -> Result<DataCache, FormError> {
         stream_blocks: count(form, "stream_blocks", 0..=MOST_STREAM_BLOCKS, sheet.stream_blocks)?,
         ..sheet
     };
-    DataCache::new(config).map_err(|e| FormError::new("cache", e.to_string(), "a cache that can be"))
-}
-
-fn templates(form: &Value) -> Result<TemplateConfig, FormError> {
-    let form = object(form, "templates", &["entries", "ways"])?;
-    let sheet = TemplateConfig::SHEET;
-    let ways = count(form, "ways", 1..=1 << 10, sheet.ways as u64)? as usize;
-    let entries = count(form, "entries", 1..=1 << 24, sheet.entries as u64)? as usize;
-    if !entries.is_multiple_of(ways) {
-        let expected = format!("a multiple of the {ways} ways");
-        return Err(FormError::new("templates", format!("{entries} entries"), expected));
-    }
-    Ok(TemplateConfig { entries, ways })
+    DataCache::new(config).map_err(|e| refused("cache", &e))
 }

@@ -60,12 +60,17 @@ pub enum BridgeMessage {
 }
 
 impl BridgeMessage {
-    /// Name of its protocol.
-    pub fn protocol(&self) -> &'static str {
+    /// Name of its layout.
+    pub fn layout(&self) -> &'static str {
         match self {
-            BridgeMessage::Upli(_) => "ualink",
-            BridgeMessage::Nvlink(_) => "nvlink",
-            BridgeMessage::Cxl(_) => "cxl",
+            BridgeMessage::Upli(transfer) => match transfer.field {
+                ControlField::Request(_) => TlReq::DEF.name,
+                _ => TlRsp::DEF.name,
+            },
+            BridgeMessage::Nvlink(_) => NvlHeader::DEF.name,
+            BridgeMessage::Cxl(CxlMessage { msg, .. }) => {
+                msg.to_link(PeerRoute::default()).spell(MessageForm::Hbr).map_or("cxl256", |(def, _)| def.name)
+            }
         }
     }
 
@@ -256,15 +261,26 @@ fn nvlink_from_json(form: &Object) -> Result<BridgeMessage, FormError> {
         Some(data) => number::bytes_of(text(data, "data", "a string of hexadecimal digits")?, "data")?,
         None => Vec::new(),
     };
+    // What follows from the operation and the data may be left out, and is refused where it says something else.
+    let has = |name: &str| form.get("fields").is_some_and(|fields| fields.get(name).is_some());
+    let vc = NvlConfig::default().vc_of(header.op).unwrap_or(header.vc);
+    if has("vc") && header.vc != vc {
+        let expected = format!("{vc:?}, the channel of {:?}", header.op);
+        return Err(FormError::new("vc", format!("{:?}", header.vc), expected));
+    }
     let has_data = header.op.has_data() == Some(true);
     let fits = data.len().is_multiple_of(UNIT_BYTES) && data.len() <= MOST_BYTES && has_data != data.is_empty();
     if !fits {
         let expected = if has_data { "16 to 256 bytes, a multiple of 16" } else { "no data with this operation" };
         return Err(FormError::new("data", format!("{} bytes", data.len()), expected));
     }
+    if has_data && has("size") && usize::from(header.size) + 1 != data.len() / UNIT_BYTES {
+        let expected = format!("{}, units of 16 bytes less one", data.len() / UNIT_BYTES - 1);
+        return Err(FormError::new("size", header.size.to_string(), expected));
+    }
     let message = NvlMessage {
         op: header.op,
-        vc: NvlConfig::default().vc_of(header.op).unwrap_or(header.vc),
+        vc,
         tag: header.tag,
         rid: header.rid,
         size: if has_data { 0 } else { header.size },
@@ -315,6 +331,7 @@ fn cxl_from_json(class: Class, def: &'static LayoutDef, form: &Object) -> Result
         }
         enables => enables.map(|e| number::array_of(e, "enables").map(u64::from_le_bytes)).transpose()?,
     };
+    consistent(def, form, bits, byte_enables.is_some())?;
     let data = line.map(|line| Data { byte_enables, ..Data::line(line) });
     let found = scalepool_protocols::cxl::cxl256::stream::Cxl256Message { class, bits, data };
     let link = Message::from_cxl256(&found, Routing::Hbr);
@@ -326,4 +343,26 @@ fn cxl_from_json(class: Class, def: &'static LayoutDef, form: &Object) -> Result
         _ => (0, 0),
     };
     Ok(BridgeMessage::Cxl(CxlMessage { msg: message::from_link(&link), ld_id, traffic_class }))
+}
+
+/// Refuses a header that says something else than what is beside it, or something that the bridge does not have: fields that are left out
+/// follow from the rest.
+fn consistent(def: &LayoutDef, form: &Object, bits: u128, has_enables: bool) -> Result<(), FormError> {
+    let given = |name: &str| {
+        form.get("fields")?.get(name)?;
+        let field = def.fields.iter().find(|field| field.name == name)?;
+        Some(bits >> field.lsb & (u128::MAX >> (128 - field.width)))
+    };
+    let wrong = |name: &str, found: u128, expected: &str| Err(FormError::new(name, found.to_string(), expected));
+    if let Some(0) = given("valid") {
+        return wrong("valid", 0, "1, or no such field");
+    }
+    if let Some(ckid) = given("ckid").filter(|ckid| *ckid != 0) {
+        return wrong("ckid", ckid, "0: what is encrypted by keys is not modelled");
+    }
+    match given("trp") {
+        Some(0) if has_enables => wrong("trp", 0, "1 with enables, or no such field"),
+        Some(1) if !has_enables => wrong("trp", 1, "0 without enables, or no such field"),
+        _ => Ok(()),
+    }
 }

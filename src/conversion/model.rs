@@ -2,7 +2,8 @@
 //!
 //! Modelled: what [`scalepool_bridge`] models of conversion, order, line locks, caches, status and poison, behind two calls: a request
 //! comes, an answer comes. Accesses to the memory of a cache end at once. Left out: latencies, time-outs, the load that targets report,
-//! back-pressure of links: whoever drives the model asks for one request after the other and takes what it makes.
+//! back-pressure of links: whoever drives the model asks for one request after the other and takes what it makes. A request is looked up
+//! in the moment in which it comes: [`BridgePoint::Request`] is where a bridge has accepted it behind its lookup.
 //!
 //! A walk through a partial write of coherent memory: the request comes, MemRd Any/SnpInv leaves; Cmp-E and the data come, MemWr
 //! Invalid/NoOp leaves with the merged line; its Cmp comes, and the response leaves.
@@ -12,10 +13,12 @@ use super::message::{BridgeMessage, CxlMessage};
 use scalepool_bridge::flows::LineOperation;
 use scalepool_bridge::inbound::table::InboundSource;
 use scalepool_bridge::inbound::{self, InboundBridge, InboundOutput, InboundStep};
+use scalepool_bridge::lines::BLOCK_BYTES;
 use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge};
 use scalepool_coherence::message::Msg;
 use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
+use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::control::ControlField;
 use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;
@@ -23,7 +26,7 @@ use thiserror::Error;
 /// Where a message passes, seen from a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BridgePoint {
-    /// A request comes to the bridge.
+    /// A request is accepted by the bridge, behind the lookup of its line.
     Request,
     /// What it was converted to leaves, with a tag of the bridge.
     Sent,
@@ -64,14 +67,14 @@ pub struct BridgeEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReferenceError {
     /// It belongs to the other side, or is none that comes there.
-    #[error("{point}: found a message of {found} that does not come there, expected {expected}")]
+    #[error("{point}: found {found}, which does not come there, expected {expected}")]
     Misplaced {
         /// Where it was given in.
         point: &'static str,
-        /// Its protocol.
-        found: &'static str,
-        /// What comes there.
-        expected: &'static str,
+        /// Its layout, and the operation of NVLink.
+        found: String,
+        /// What comes there at a bridge of this protocol.
+        expected: String,
     },
     /// The table of transactions or the buffers of what is written are full.
     #[error("request: found no free entry, expected to be asked again when a response has left")]
@@ -91,6 +94,8 @@ enum Half {
 pub struct ReferenceBridge {
     protocol: AcceleratorProtocol,
     own: u16,
+    /// Ports by which accelerators are asked.
+    ports: u64,
     half: Half,
     codec: NvlConfig,
     findings: Vec<BridgeFinding>,
@@ -108,6 +113,7 @@ impl ReferenceBridge {
         ReferenceBridge {
             protocol: config.protocol,
             own: config.own,
+            ports: config.ports,
             half,
             codec: NvlConfig::default(),
             findings: Vec::new(),
@@ -136,6 +142,14 @@ impl ReferenceBridge {
         }
     }
 
+    /// Bytes of an element, and the bytes of the elements, of the sum of floating point numbers that is done under a tag of the model.
+    pub(crate) fn float_elements(&self, tag: u16) -> Option<(usize, u64)> {
+        let Half::Outbound(bridge) = &self.half else { return None };
+        let is_write_back = outbound::write_backs::of_tag(tag).is_some();
+        let child = bridge.child_of(outbound::table::ChildId::of_tag(tag)).filter(|_| !is_write_back)?;
+        child.atomic.as_ref()?.float_elements()
+    }
+
     /// Rules that messages have broken since the last call.
     pub fn take_findings(&mut self) -> Vec<BridgeFinding> {
         std::mem::take(&mut self.findings)
@@ -144,12 +158,18 @@ impl ReferenceBridge {
     fn misplaced(&self, point: BridgePoint, message: &BridgeMessage) -> ReferenceError {
         let is_upper = (point == BridgePoint::Request) == matches!(self.half, Half::Outbound(_));
         let expected = match (is_upper, point) {
-            (true, BridgePoint::Request) => "a request of the accelerators",
-            (true, _) => "a response of the accelerators",
-            (false, BridgePoint::Request) => "M2S Req or RwD",
-            (false, _) => "S2M NDR, DRS or BISnp",
+            (true, BridgePoint::Request) => {
+                format!("a request of the accelerators, which speak {}", self.protocol.name())
+            }
+            (true, _) => format!("a response of the accelerators, which speak {}", self.protocol.name()),
+            (false, BridgePoint::Request) => "M2S Req or RwD of cxl256".to_owned(),
+            (false, _) => "S2M NDR, DRS or BISnp of cxl256".to_owned(),
         };
-        ReferenceError::Misplaced { point: point.name(), found: message.protocol(), expected }
+        let found = match message {
+            BridgeMessage::Nvlink(message) => format!("{:?} of NVLink", message.op),
+            _ => message.layout().to_owned(),
+        };
+        ReferenceError::Misplaced { point: point.name(), found, expected }
     }
 
     /// A request comes through a port; what follows at once.
@@ -206,11 +226,17 @@ impl ReferenceBridge {
             {
                 let ControlField::Response(rsp) = transfer.field else { return Err(misplaced) };
                 let mut out = InboundOutput::default();
-                let operation = asked.remove(&rsp.tag).unwrap_or(LineOperation::Read);
-                match inbound::ualink::upli_understood(operation, transfer) {
-                    Ok((status, line)) => bridge.receive(rsp.tag, status, line, &mut out),
-                    Err(found) => out.findings.push(unusable(found.to_owned(), "the response of its request")),
-                }
+                let Some(operation) = asked.remove(&rsp.tag) else {
+                    out.findings.push(nobody_asked(rsp.tag));
+                    return Ok(self.inbound_steps(out));
+                };
+                let understood = inbound::ualink::upli_understood(operation, transfer);
+                let (status, line) = understood.unwrap_or_else(|found| {
+                    // What cannot be used is as if the accelerator had given up.
+                    out.findings.push(unusable(found.to_owned(), "the response of its request"));
+                    (Status::TargetAbort, None)
+                });
+                bridge.receive(rsp.tag, status, line, &mut out);
                 Ok(self.inbound_steps(out))
             }
             (Half::Inbound { bridge, asked }, BridgeMessage::Nvlink(message))
@@ -220,11 +246,15 @@ impl ReferenceBridge {
                     return Err(misplaced);
                 }
                 let mut out = InboundOutput::default();
-                asked.remove(&message.tag);
-                match inbound::nvlink::understood(message) {
-                    Ok((status, line)) => bridge.receive(message.tag, status, line, &mut out),
-                    Err(found) => out.findings.push(unusable(found, "64 bytes, RSP_DONE or RSP_ERROR")),
+                if message.rid != self.own || asked.remove(&message.tag).is_none() {
+                    out.findings.push(nobody_asked(message.tag));
+                    return Ok(self.inbound_steps(out));
                 }
+                let (status, line) = inbound::nvlink::understood(message).unwrap_or_else(|found| {
+                    out.findings.push(unusable(found, "64 bytes, RSP_DONE or RSP_ERROR"));
+                    (Status::TargetAbort, None)
+                });
+                bridge.receive(message.tag, status, line, &mut out);
                 Ok(self.inbound_steps(out))
             }
             _ => Err(misplaced),
@@ -282,6 +312,8 @@ impl ReferenceBridge {
             match step {
                 InboundStep::Send(entry) => {
                     let Some(access) = bridge.access(entry) else { continue };
+                    // Blocks are dealt among the ports (`bridge` §5.4).
+                    let port = (access.line.address() / BLOCK_BYTES % self.ports) as usize;
                     let message = match self.protocol {
                         AcceleratorProtocol::Ualink => {
                             BridgeMessage::Upli(Box::new(inbound::ualink::upli_spelled(self.own, entry, &access)))
@@ -292,7 +324,7 @@ impl ReferenceBridge {
                         }
                     };
                     asked.insert(entry, access.operation);
-                    events.push(BridgeEvent { point: BridgePoint::Sent, port: 0, message });
+                    events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
                     bridge.sent(entry, &mut out);
                     steps.extend(out.steps.drain(..));
                 }
@@ -310,6 +342,12 @@ impl ReferenceBridge {
         self.findings.append(&mut out.findings);
         events
     }
+}
+
+/// A response to nothing.
+fn nobody_asked(tag: u16) -> BridgeFinding {
+    let found = format!("an answer with tag {tag}");
+    BridgeFinding { rule: "BRG-TAG-02", found, expected: "an open access to an accelerator" }
 }
 
 /// A response that cannot be used.

@@ -4,24 +4,30 @@
 //! requests and answers. Requests in order: a message that leaves before its turn is one that the model has not sent. Conservation: each
 //! request is answered once, and nothing is left at the end. Identifiers: tags of the bridge are its own choice, but none is used twice
 //! at once; what was sent, its port, address, fields, data, enables and poison are compared. Left out: when something leaves, credits of
-//! links, responses in single beats, the order of strict responses. The load that a target reports is not compared.
+//! links, responses in single beats, the order of strict responses. What says nothing is not compared: the load that a target reports,
+//! bytes without an enable, bytes of a response that nobody asked for, the value of a number that is none in what a sum without a cache
+//! writes.
+//!
+//! The model has no stages: it looks a request up at once, and a read that then finds an open read of its line joins that one. A request
+//! passes therefore when the bridge has accepted it behind the lookup of its line (the line lock is taken, or the request waits for it
+//! or has joined), not when it enters a pipeline; a bench hooks the point where the bridge writes that decision down.
 //!
 //! A walk: a read of two lines comes; the model expects two MemRd; the bridge sends the second one first, with tag 9: it is found, and tag 9
 //! stands for that of the model; the answer with tag 9 is given to the model; when both are answered the model expects the response.
 
 use super::config::ReferenceConfig;
+use super::meaning::{AnsweredBytes, asker, meant, same_nan};
 use super::message::{BridgeMessage, CxlMessage};
 use super::model::{BridgeEvent, BridgePoint, ReferenceBridge, ReferenceError};
 use scalepool_coherence::message::Msg;
-use scalepool_protocols::cxl::cxl256::code::DevLoad;
-use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most expectations that a finding lists.
 const SHOWN: usize = 2;
 
-/// Something that a bridge has done wrong, or one beside it.
+/// Something that a bridge has done wrong, or the memory or accelerator beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScoreboardFinding {
     /// The rule.
@@ -46,31 +52,13 @@ pub struct BridgeScoreboard {
     model: ReferenceBridge,
     /// What has still to leave.
     expected: Vec<BridgeEvent>,
-    /// Tags of the model, by port and tag of the bridge.
+    /// Tags of the model, by port and tag of the bridge, as long as an answer under them is to come.
     tags: BTreeMap<(usize, u16), u16>,
+    /// Bytes that responses have to bring, by port, source and tag of their requests.
+    asked: BTreeMap<(usize, u16, u16), Vec<AnsweredBytes>>,
     findings: VecDeque<ScoreboardFinding>,
     /// Messages that have passed.
     passed: u64,
-}
-
-/// A message without what bridges may choose.
-fn compared(message: &BridgeMessage) -> BridgeMessage {
-    let mut message = message.clone();
-    match &mut message {
-        BridgeMessage::Cxl(CxlMessage { msg, .. }) => {
-            if let Msg::S2mNdr { devload, .. } | Msg::S2mDrs { devload, .. } = msg {
-                *devload = DevLoad(0);
-            }
-        }
-        // Caches of addresses and pools of credits belong to the link.
-        BridgeMessage::Upli(transfer) => match &mut transfer.field {
-            ControlField::Request(req) => (req.cway, req.cload, req.pool) = (0, false, false),
-            ControlField::Response(rsp) => rsp.pool = false,
-            _ => (),
-        },
-        BridgeMessage::Nvlink(_) => (),
-    }
-    message
 }
 
 impl BridgeScoreboard {
@@ -80,6 +68,7 @@ impl BridgeScoreboard {
             model: ReferenceBridge::new(config),
             expected: Vec::new(),
             tags: BTreeMap::new(),
+            asked: BTreeMap::new(),
             findings: VecDeque::new(),
             passed: 0,
         }
@@ -103,13 +92,25 @@ impl BridgeScoreboard {
     /// A message passes.
     ///
     /// # Errors
-    /// It is none that passes there, or the bridge has taken a request for which its table has no entry.
+    /// It is none that passes there.
     pub fn pass(&mut self, event: &BridgeEvent) -> Result<(), ReferenceError> {
         let BridgeEvent { point, port, message } = event;
         match point {
             BridgePoint::Request => {
-                let followed = self.model.request(*port, message)?;
-                self.expected.extend(followed);
+                match self.model.request(*port, message) {
+                    Ok(followed) => self.expected.extend(followed),
+                    Err(ReferenceError::Full) => {
+                        let found =
+                            format!("a request for which there is no free entry or buffer, {}", shown(*port, message));
+                        self.find("BRG-INT-02", found, "no request that is taken before a response has left");
+                        self.passed += 1;
+                        return Ok(());
+                    }
+                    Err(misplaced) => return Err(misplaced),
+                }
+                if let Some((source, tag)) = asker(message) {
+                    self.asked.entry((*port, source, tag)).or_default().push(AnsweredBytes::of(message));
+                }
             }
             BridgePoint::Answer => {
                 let Some(told) = self.translated(*port, message) else {
@@ -119,6 +120,17 @@ impl BridgeScoreboard {
                     return Ok(());
                 };
                 let followed = self.model.answer(*port, &told)?;
+                if let (Some(tag), Some(own)) = (message.tag(), told.tag()) {
+                    // Behind the last answer the tag is free, even if the model sends its next message under the same one.
+                    let is_next = |event: &BridgeEvent| {
+                        event.point == BridgePoint::Sent
+                            && event.message.tag() == Some(own)
+                            && !is_conflict(&event.message)
+                    };
+                    if !self.model.awaits(own) || followed.iter().any(is_next) {
+                        self.tags.remove(&(*port, tag));
+                    }
+                }
                 self.expected.extend(followed);
             }
             BridgePoint::Sent => self.sent(*port, message),
@@ -143,43 +155,70 @@ impl BridgeScoreboard {
     }
 
     fn sent(&mut self, port: usize, message: &BridgeMessage) {
-        let found = compared(message);
-        let place = self.expected.iter().position(|event| {
-            let tagged = |tag| compared(&event.message).tagged(tag);
-            let same = match message.tag() {
-                Some(tag) if event.message.tag().is_some() => tagged(tag) == found,
-                _ => compared(&event.message) == found,
-            };
-            event.point == BridgePoint::Sent && event.port == port && same
-        });
-        let Some(place) = place else {
+        let found = meant(message);
+        let is_same = |event: &&BridgeEvent| {
+            let (mut wanted, mut found) = (meant(&event.message), found.clone());
+            if let (Some(tag), Some(own)) = (message.tag(), wanted.tag()) {
+                wanted = wanted.tagged(tag);
+                if let Some(elements) = self.model.float_elements(own) {
+                    same_nan(&mut wanted, elements);
+                    same_nan(&mut found, elements);
+                }
+            }
+            event.point == BridgePoint::Sent && event.port == port && wanted == found
+        };
+        let Some(place) = self.expected.iter().position(|event| is_same(&event)) else {
             let expected = self.still_expected(BridgePoint::Sent);
             return self.find("BRG-INT-02", shown(port, message), expected);
         };
         let wanted = self.expected.remove(place);
-        if let (Some(tag), Some(own)) = (message.tag(), wanted.message.tag()) {
-            let before = self.tags.insert((port, tag), own);
-            if before.is_some_and(|before| before != own && self.model.awaits(before)) {
-                let expected = "a tag under which no answer is to come";
-                self.find("BRG-TAG-02", format!("tag {tag:#x} a second time at port {port}"), expected);
+        let (Some(tag), Some(own)) = (message.tag(), wanted.message.tag()) else { return };
+        if is_conflict(message) {
+            // It has the tag of the request that is open, and begins nothing (`bridge` §9.6 R1).
+            if self.tags.get(&(port, tag)) != Some(&own) {
+                let mut open = self.tags.iter().filter(|((at, _), model)| *at == port && **model == own);
+                let expected = match open.next() {
+                    Some(((_, tag), _)) => format!("tag {tag:#x}, that of the open request of the line"),
+                    None => "the tag of a request of the line that has left".to_owned(),
+                };
+                self.find("COH-IDS-03", format!("BIConflict with tag {tag:#x} at port {port}"), expected);
             }
+            return;
+        }
+        let before = self.tags.insert((port, tag), own);
+        if before.is_some_and(|before| self.model.awaits(before)) {
+            let expected = "a tag under which no answer is to come";
+            self.find("BRG-TAG-02", format!("tag {tag:#x} a second time at port {port}"), expected);
         }
     }
 
     fn responded(&mut self, port: usize, message: &BridgeMessage) {
-        let found = compared(message);
-        let place = self.expected.iter().position(|event| {
-            event.point == BridgePoint::Response && event.port == port && compared(&event.message) == found
-        });
-        match place {
-            Some(place) => {
-                self.expected.remove(place);
+        let key = asker(message).map(|(source, tag)| (port, source, tag));
+        let asked = key.and_then(|key| self.asked.get(&key)).cloned().unwrap_or_default();
+        // Requests of one source with one tag at a time are one; if there are more, the response is that of any.
+        let masks = asked.iter().enumerate().map(|(n, mask)| (Some(n), Some(mask)));
+        let masks: Vec<_> = if asked.is_empty() { vec![(None, None)] } else { masks.collect() };
+        let found = meant(message);
+        for (n, mask) in masks {
+            let told = |message: BridgeMessage| mask.map_or(message.clone(), |mask| mask.clear_others(&message));
+            let found = told(found.clone());
+            let place = self.expected.iter().position(|event| {
+                event.point == BridgePoint::Response && event.port == port && told(meant(&event.message)) == found
+            });
+            let Some(place) = place else { continue };
+            self.expected.remove(place);
+            if let (Some(key), Some(n)) = (key, n)
+                && let Some(asked) = self.asked.get_mut(&key)
+            {
+                asked.remove(n);
+                if asked.is_empty() {
+                    self.asked.remove(&key);
+                }
             }
-            None => {
-                let expected = self.still_expected(BridgePoint::Response);
-                self.find("BRG-INT-02", shown(port, message), expected);
-            }
+            return;
         }
+        let expected = self.still_expected(BridgePoint::Response);
+        self.find("BRG-INT-02", shown(port, message), expected);
     }
 
     /// The first messages that have still to leave at a point.
@@ -202,6 +241,12 @@ impl BridgeScoreboard {
             self.find("BRG-INT-02", format!("{open} transactions that are open"), "an answer to each request");
         }
     }
+}
+
+/// Whether it is BIConflict.
+fn is_conflict(message: &BridgeMessage) -> bool {
+    let BridgeMessage::Cxl(CxlMessage { msg, .. }) = message else { return false };
+    matches!(msg, Msg::M2sRwd { opcode: M2sRwdOpcode::BIConflict, .. })
 }
 
 fn shown(port: usize, message: &BridgeMessage) -> String {

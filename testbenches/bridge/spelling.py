@@ -4,7 +4,7 @@ Modelled: windows, rights, the cut into lines, the flow of each line by class wi
 ways, memory of accelerators seen from CXL. Left out: snoops, time-outs, time. Nothing here was taken from the model: the tables are the
 sheet's rows, messages are the words that the sheet prints, bytes are lists.
 
-A walk: `Outbound.request` finds the window of a write and its lines; `Line.next` says what is sent for each; `Outbound.answer` takes what
+A walk: `Outbound.request` finds the window of a write and its lines; `Outbound.step` says what is sent for each; `Outbound.answer` takes what
 memory answers, and behind the last one the response is made.
 """
 
@@ -198,7 +198,7 @@ FLOWS = {
     ("MN", "part"): [("MemWrPtl Any/NoOp", {"Cmp"})],
 }
 
-#: 9.4: what is sent for a line in a state; the state behind it stands in `Outbound.stored`. Nothing: it is a hit.
+#: 9.4: what is sent for a line in a state; the state behind it stands in `Outbound.filled`. Nothing: it is a hit.
 FILLS = {
     ("MC", "read", "I"): ("MemRd Shared/SnpData", {"Cmp?", "DRS"}),
     ("MC", "full", "S"): ("MemInv Any/SnpInv", {"CmpE"}),
@@ -219,7 +219,7 @@ class Request:
 
     def __init__(self, key, op, rights, lines, legal, reply):
         self.key, self.op, self.rights, self.lines = key, op, rights, lines
-        self.legal, self.reply, self.status, self.open = legal, reply, 0, 0
+        self.legal, self.reply, self.status = legal, reply, 0
         self.source = self.address = self.tc = 0
         self.done = False
         self.posted = self.flush = None
@@ -255,8 +255,8 @@ class Outbound:
 
     def __init__(self, config):
         self.nvlink = config["protocol"] == "nvlink"
-        self.own, self.windows = config["own"], Windows(config, 1 << 52)
-        self.queues, self.busy, self.behind = {}, {}, {}
+        self.windows = Windows(config, 1 << 52)
+        self.queues, self.behind = {}, {}
         self.by_tag, self.posted, self.sticky, self.flushes = {}, [], {}, []
         self.cache = {} if "cache" in config else None
         self.sets = config["cache"]["capacity_bytes"] // 256 // config["cache"]["ways"] if self.cache is not None else 0
@@ -579,7 +579,7 @@ class Inbound:
     def __init__(self, config):
         self.nvlink, self.own = config["protocol"] == "nvlink", config["own"]
         self.windows = Windows(config, 1 << (36 if self.nvlink else 57))
-        self.wanted, self.by_tag, self.lost, self.open = [], {}, set(), None
+        self.wanted, self.by_tag, self.lost = [], {}, set()
 
     def request(self, message):
         fields = message["fields"]

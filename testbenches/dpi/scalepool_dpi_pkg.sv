@@ -785,7 +785,8 @@ package scalepool_dpi_pkg;
     // Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
     // (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
     // `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
-    // `order` (`blocks` or `sources`), `cache`, `templates`; the first line of each file of `scalepool export conversions` has one.
+    // `order` (`blocks` or `sources`), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
+    // line of each file of `scalepool export conversions` has one.
     // With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.
     import "DPI-C" sp_dpi_bridge_new = function int sp_bridge_new(
         input string config_json,
@@ -795,8 +796,9 @@ package scalepool_dpi_pkg;
 
     // Gives a message to the bridge. `point` is one of SP_BRIDGE_*; the model takes requests and answers, a scoreboard takes all
     // four, in the order in which they pass. `port` counts the ports or links of that side from 0. `json` is a message as the files
-    // of `scalepool export conversions` have them. Returns SP_FULL if the bridge has no entry for a request, which it then has not
-    // taken, and SP_FINDING as long as there is a finding to be taken by sp_bridge_finding.
+    // of `scalepool export conversions` have them. A request passes when the bridge has accepted it behind the lookup of its line, since
+    // the model looks it up at once. Returns SP_FULL if the model has no entry for a request, which it then has not taken; for a
+    // scoreboard that is a finding. Returns SP_FINDING as long as there is a finding to be taken by sp_bridge_finding.
     import "DPI-C" sp_dpi_bridge_pass = function int sp_bridge_pass(
         input longint unsigned bridge,
         input int unsigned point,

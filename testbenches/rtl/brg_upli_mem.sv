@@ -10,7 +10,8 @@ module brg_upli_mem #(
     parameter logic [56:0] SIZE = 57'h100_0000,
     parameter logic [51:0] OUT = 52'h4_0000_0000,
     parameter logic [9:0] OWN = 10'd7,
-    parameter int TEMPLATES = 16,  // a power of two
+    parameter int TEMPLATES = 16,  // a power of two, 2 to 1024
+    // Cycles: LOOKUP + CONVERT and TEMPLATE are 1 to 31.
     parameter int LOOKUP = 3,
     parameter int CONVERT = 8,
     parameter int TEMPLATE = 2
@@ -53,6 +54,14 @@ module brg_upli_mem #(
     localparam logic [3:0] OKAY = 4'd0, TARGET_ABORT = 4'd2, DECODE_ERROR = 4'd3;
     localparam int INDEX_BITS = $clog2(TEMPLATES);
     localparam int KEY_BITS = 49 + 1 + 4 + 4;
+
+    initial begin
+        if (TEMPLATES < 2 || TEMPLATES > 1024 || 2 ** INDEX_BITS != TEMPLATES)
+            $error("TEMPLATES: found %0d, expected a power of two, 2 to 1024", TEMPLATES);
+        if (LOOKUP < 0 || CONVERT < 0 || LOOKUP + CONVERT < 1 || LOOKUP + CONVERT > 31)
+            $error("LOOKUP + CONVERT: found %0d, expected 1 to 31 cycles", LOOKUP + CONVERT);
+        if (TEMPLATE < 1 || TEMPLATE > 31) $error("TEMPLATE: found %0d, expected 1 to 31 cycles", TEMPLATE);
+    end
 
     typedef enum logic [2:0] {IDLE, CONVERTS, SENDS, AWAITS, RESPONDS} state_e;
     state_e state_q;

@@ -481,8 +481,8 @@ def little(text):
     return int.from_bytes(bytes.fromhex(text), "little")
 
 
-#: Commands of the slice of a bridge, and names that are refused like codes without one.
-BRIDGE_COMMANDS = re.compile(r"\d+$|Read$|Write$|WriteFull$|Vendor")
+#: Commands of the slice of a bridge, and others, which it refuses.
+BRIDGE_COMMANDS = re.compile(r"\d+$|Read$|Write$|WriteFull$|Vendor|Atomic")
 #: What the enables of a request that has none show.
 BRIDGE_ENABLES = int("5a" * 32, 16)
 #: Templates of the slice.

@@ -68,7 +68,10 @@ impl CaseWriter {
         let Fields { meta_field, meta, snp, ld_id, traffic_class } = fields;
         let (line, tag) = (LineAddr::of_address(address), self.rng.below(1 << 16) as u16);
         let mut data = CacheLine { bytes: [0; 64], poison };
-        self.rng.fill_bytes(&mut data.bytes);
+        // Zeros follow these two (`cxl-256b` §4.2).
+        if !matches!(opcode, M2sRwdOpcode::BIConflict | M2sRwdOpcode::MemRdFill) {
+            self.rng.fill_bytes(&mut data.bytes);
+        }
         let msg = Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables };
         BridgeMessage::Cxl(CxlMessage { msg, ld_id, traffic_class })
     }
@@ -83,7 +86,8 @@ impl CaseWriter {
     }
 }
 
-/// Every opcode with every MetaField and SnpType.
+/// Every opcode with every MetaField and SnpType, as far as links carry them: data with extended meta bits have a trailer that these
+/// messages do not have (`cxl-256b` §4.1).
 fn messages(writer: &mut CaseWriter) {
     for opcode in 0..16u8 {
         for field in 0..4 {
@@ -93,6 +97,9 @@ fn messages(writer: &mut CaseWriter) {
                 let req = writer.req(M2sReqOpcode(opcode), FROM + 0x140, fields);
                 let what = format!("M2S Req {opcode}, MetaField {field}, SnpType {}", snp.0);
                 writer.case(what, &[req], &mut Accelerator::with_status(0));
+                if meta_field == MetaField::EMS {
+                    continue;
+                }
                 let enables = if M2sRwdOpcode(opcode) == M2sRwdOpcode::MemWrPtl { 0xf0f0 } else { u64::MAX };
                 let rwd = writer.rwd(M2sRwdOpcode(opcode), FROM + 0x140, fields, (enables, false));
                 let what = format!("M2S RwD {opcode}, MetaField {field}, SnpType {}", snp.0);

@@ -1,9 +1,10 @@
 //! Vectors of every conversion of a bridge, both ways.
 //!
 //! Modelled: files of cases. A case begins with an idle bridge and lists in their order all messages at its four points: requests, what is
-//! sent for them, the answers to that, responses. The cases walk commands, sizes and places, masks, windows and rights, every status and
-//! error, poison both ways, and the states of a cached line. Left out: time; tags are those of the model, which a bridge may choose
-//! otherwise.
+//! sent for them, the answers to that, responses. The cases walk commands, sizes and places, masks, windows and rights, every status of
+//! accelerators, lines that are not there, poison both ways, and the states of a cached line. Left out: time and what follows from it
+//! alone, such as status 8 of a time-out; snoops and their conflicts; caches that write through or are passed by; strict order. Tags are
+//! those of the model, which a bridge may choose otherwise.
 //!
 //! A walk through one case: a partial write is given to a model with one window; it sends MemRd; the memory of the case answers by data
 //! and Cmp-E, in either order; MemWr is sent and answered; the response ends the case.

@@ -26,7 +26,7 @@ from . import _library as lib
 class BridgePoint(enum.IntEnum):
     """Where a message passes, seen from a transaction.
 
-    * REQUEST: a request comes to the bridge
+    * REQUEST: the bridge accepts a request, behind the lookup of its line: the model looks it up at once
     * SENT: what it was converted to leaves on the other side, with a tag of the bridge
     * ANSWER: an answer to that comes, or a snoop
     * RESPONSE: the response to the request leaves
@@ -113,7 +113,7 @@ class BridgeScoreboard(_BridgeHandle):
 
     def passes(self, point: BridgePoint, message: Mapping[str, Any], port: int = 0) -> bool:
         """Takes a message at one of the four points and returns whether all is well so far. Raises `InputError` for what is no
-        message that passes there."""
+        message that passes there. A request for which the model has no free entry is a finding."""
         return self._pass(point, message, port) == lib.SP_OK
 
     def finish(self) -> bool:

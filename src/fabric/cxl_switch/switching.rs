@@ -78,8 +78,8 @@ pub trait Switching: Send + Sized + 'static {
     /// What a message that passes belongs to.
     type Flow: Copy + PartialEq + Send;
 
-    /// The switch as a module, see [`CxlSwitch::new`](super::module::CxlSwitch::new). Each way of switching says it for itself: a module is compiled where its
-    /// type is named.
+    /// The switch as a module, see [`CxlSwitch::new`](super::module::CxlSwitch::new). Each way of switching says it for itself:
+    /// a module is compiled where its type is named.
     ///
     /// # Errors
     /// The switch has more ports than the allocator supports.

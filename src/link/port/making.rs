@@ -17,7 +17,6 @@ use crate::classes::{ByClass, ClassChannels};
 use crate::cxl68::end::Cxl68End;
 use crate::cxl256::{Cachemem, Cxl256End};
 use crate::cxlio::FlitEnd;
-
 use crate::external::{ExternalConfig, ExternalEnd, ExternalWires};
 use crate::io_ends::{IoEnd, IoItem, PidLogger, UnitEnd};
 use scalepool_kernel::{Binder, LinkIn, LinkInEnd, LinkOut, LinkOutEnd, Module};

@@ -55,11 +55,11 @@ impl BridgePoint {
 /// A message that passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BridgeEvent {
-    /// Where.
+    /// The point of the bridge that it passes.
     pub point: BridgePoint,
     /// Number of the port or link on that side.
     pub port: usize,
-    /// What.
+    /// The message, in the fields of its protocol.
     pub message: BridgeMessage,
 }
 

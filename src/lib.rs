@@ -1,7 +1,7 @@
 //! `scalepool`: a bit-accurate, cycle-approximate model of CXL-over-XLink fabrics for RTL co-verification.
 //!
 //! Each layer is a crate, in the folder of its name under `src/`; this one gives them one name to import. The dependencies
-//! of a layer are the order, lowest first: `scalepool_protocols` (codecs), [`arbiter`], [`kernel`], [`forms`], [`grammar`], [`trace`],
+//! of a layer are the order, lowest first: `scalepool_protocols` (codecs), [`ordered`], [`arbiter`], [`kernel`], [`forms`], [`grammar`], [`trace`],
 //! [`link`], [`memory`], [`endpoint`], [`coherence`], [`transactions`], [`inspect`], [`proof`], [`fabric`], [`nodes`], [`bridge`], [`conversion`],
 //! [`system`], [`scenario`], [`golden`], [`export`]; above them all stand the command line and the C functions (`scalepool_cli`, `scalepool_capi`).
 #![forbid(unsafe_code)]
@@ -22,6 +22,7 @@ pub use scalepool_kernel as kernel;
 pub use scalepool_link as link;
 pub use scalepool_memory as memory;
 pub use scalepool_nodes as nodes;
+pub use scalepool_ordered as ordered;
 pub use scalepool_proof as proof;
 pub use scalepool_scenario as scenario;
 pub use scalepool_system as system;

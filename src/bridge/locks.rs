@@ -6,8 +6,9 @@
 
 use super::outbound::table::ChildId;
 use scalepool_coherence::content::LineAddr;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::BisnpOpcode;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Most reads that join one (`bridge` §3.4).
 pub const MOST_JOINED: usize = 8;
@@ -58,7 +59,7 @@ pub enum LockOutcome {
 
 /// Locks by CXL port and line.
 #[derive(Debug, Clone, Default)]
-pub struct LineLocks(BTreeMap<(usize, LineAddr), LineLock>);
+pub struct LineLocks(OrderedMap<(usize, LineAddr), LineLock>);
 
 impl LineLocks {
     /// Locks a line for a child; `may_join` says whether it may get the data of a holder.

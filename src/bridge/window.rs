@@ -8,9 +8,9 @@
 //! which port or which accelerator; the address is moved by the distance between both bases.
 
 use super::commands::AccessKind;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::field::REGION_BYTES;
-use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Most windows of a direction (`bridge` §2).
@@ -188,7 +188,7 @@ impl WindowError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BridgeWindows<C = WindowClass> {
     windows: Vec<BridgeWindow<C>>,
-    groups: BTreeMap<u16, usize>,
+    groups: OrderedMap<u16, usize>,
     limits: WindowLimits,
 }
 
@@ -199,7 +199,7 @@ impl BridgeWindows {
     /// The first window that cannot be, or cannot be beside another one.
     pub fn new(
         windows: Vec<BridgeWindow>,
-        groups: BTreeMap<u16, usize>,
+        groups: OrderedMap<u16, usize>,
         ports: usize,
     ) -> Result<BridgeWindows, WindowError> {
         BridgeWindows::within(WindowLimits::OUTBOUND, windows, groups, ports)
@@ -220,7 +220,7 @@ impl<C: Copy> BridgeWindows<C> {
     pub fn within(
         limits: WindowLimits,
         windows: Vec<BridgeWindow<C>>,
-        groups: BTreeMap<u16, usize>,
+        groups: OrderedMap<u16, usize>,
         ports: usize,
     ) -> Result<BridgeWindows<C>, WindowError> {
         if windows.len() > MOST_WINDOWS {

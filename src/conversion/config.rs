@@ -16,8 +16,8 @@ use scalepool_bridge::window::{
     AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WINDOW_WAYS, WindowClass, WindowLimits,
 };
 use scalepool_forms::{FormError, Object, number, object, shown, text};
+use scalepool_ordered::OrderedMap;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// Entries of the table of outbound transactions (`bridge` §7).
 const OUTBOUND_ENTRIES: u64 = 512;
@@ -230,8 +230,8 @@ fn rights(form: &Object) -> Result<[AccessRights; GROUPS], FormError> {
 }
 
 /// `{"3":5}`: the group of a source; others are in group 0.
-fn groups(form: &Object) -> Result<BTreeMap<u16, usize>, FormError> {
-    let Some(given) = form.get("groups") else { return Ok(BTreeMap::new()) };
+fn groups(form: &Object) -> Result<OrderedMap<u16, usize>, FormError> {
+    let Some(given) = form.get("groups") else { return Ok(OrderedMap::new()) };
     let expected = "an object of sources with groups";
     let given = given.as_object().ok_or_else(|| FormError::new("groups", shown(given), expected))?;
     let row = |(source, group): (&String, &Value)| {

@@ -16,11 +16,12 @@ use scalepool_bridge::inbound::{self, InboundBridge, InboundOutput, InboundStep}
 use scalepool_bridge::lines::BLOCK_BYTES;
 use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge};
 use scalepool_coherence::message::Msg;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::control::ControlField;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use thiserror::Error;
 
 /// Where a message passes, seen from a transaction.
@@ -86,7 +87,7 @@ enum Half {
     Inbound {
         bridge: Box<InboundBridge>,
         /// Operations under way, by tag.
-        asked: BTreeMap<u16, LineOperation>,
+        asked: OrderedMap<u16, LineOperation>,
     },
 }
 
@@ -107,7 +108,7 @@ impl ReferenceBridge {
         let half = match config.half {
             BridgeHalf::Outbound(config) => Half::Outbound(Box::new(OutboundBridge::new(*config))),
             BridgeHalf::Inbound(config) => {
-                Half::Inbound { bridge: Box::new(InboundBridge::new(config)), asked: BTreeMap::new() }
+                Half::Inbound { bridge: Box::new(InboundBridge::new(config)), asked: OrderedMap::new() }
             }
         };
         ReferenceBridge {

@@ -20,9 +20,10 @@ use super::meaning::{AnsweredBytes, asker, meant, same_nan};
 use super::message::{BridgeMessage, CxlMessage};
 use super::model::{BridgeEvent, BridgePoint, ReferenceBridge, ReferenceError};
 use scalepool_coherence::message::Msg;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Most expectations that a finding lists.
 const SHOWN: usize = 2;
@@ -53,9 +54,9 @@ pub struct BridgeScoreboard {
     /// What has still to leave.
     expected: Vec<BridgeEvent>,
     /// Tags of the model, by port and tag of the bridge, as long as an answer under them is to come.
-    tags: BTreeMap<(usize, u16), u16>,
+    tags: OrderedMap<(usize, u16), u16>,
     /// Bytes that responses have to bring, by port, source and tag of their requests.
-    asked: BTreeMap<(usize, u16, u16), Vec<AnsweredBytes>>,
+    asked: OrderedMap<(usize, u16, u16), Vec<AnsweredBytes>>,
     findings: VecDeque<ScoreboardFinding>,
     /// Messages that have passed.
     passed: u64,
@@ -67,8 +68,8 @@ impl BridgeScoreboard {
         BridgeScoreboard {
             model: ReferenceBridge::new(config),
             expected: Vec::new(),
-            tags: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            tags: OrderedMap::new(),
+            asked: OrderedMap::new(),
             findings: VecDeque::new(),
             passed: 0,
         }

@@ -15,10 +15,11 @@
 
 use super::event::EndpointEvent;
 use super::tlp::{Tlp, TlpKind};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxlio::code::{PmOpcode, VdmCode};
 use scalepool_protocols::cxl::cxlio::vdm::{self, Pm};
 use scalepool_protocols::wire::Violation;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Routing of a message that ends at the receiver (`cxl-io` §1.2).
 const ROUTING_LOCAL: u8 = 4;
@@ -185,7 +186,7 @@ pub struct PmAgent {
     info_sent: bool,
     info_received: bool,
     /// Requests without an answer, by opcode, and since when.
-    waiting: BTreeMap<u8, u64>,
+    waiting: OrderedMap<u8, u64>,
     /// Resets and phases of a flush that were given up: their answers may still come, in order, and count for nothing then. The phase
     /// stands beside the opcode, 0 for a reset.
     given_up: Vec<(PmOpcode, u8)>,
@@ -210,7 +211,7 @@ impl PmAgent {
             credited: false,
             info_sent: false,
             info_received: false,
-            waiting: BTreeMap::new(),
+            waiting: OrderedMap::new(),
             given_up: Vec::new(),
             sleep_answered: false,
             asleep: false,

@@ -11,9 +11,10 @@
 
 use super::event::EndpointEvent;
 use super::tlp::{Tlp, TlpKind};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Tags of 10 bits (`cxl-io` §1.1).
 pub const TAGS: u16 = 1 << 10;
@@ -78,7 +79,7 @@ struct Open {
 /// The requester.
 pub struct Requester {
     config: RequesterConfig,
-    open: BTreeMap<u16, Open>,
+    open: OrderedMap<u16, Open>,
     free: VecDeque<u16>,
     events: Vec<EndpointEvent>,
 }
@@ -86,7 +87,7 @@ pub struct Requester {
 impl Requester {
     /// A requester with nothing open.
     pub fn new(config: RequesterConfig) -> Requester {
-        Requester { config, open: BTreeMap::new(), free: (0..TAGS).collect(), events: Vec::new() }
+        Requester { config, open: OrderedMap::new(), free: (0..TAGS).collect(), events: Vec::new() }
     }
 
     /// Its bus, device and function.

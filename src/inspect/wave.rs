@@ -4,9 +4,9 @@
 
 use super::{InspectError, vcd};
 use scalepool_forms::message::most_similar;
+use scalepool_ordered::OrderedMap;
 use scalepool_trace::TimeAxis;
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
@@ -20,9 +20,9 @@ pub(super) struct Wave {
     file: String,
     waveform: Waveform,
     /// Signals by full path, with their bits; aliases of one signal have its reference.
-    names: BTreeMap<String, (SignalRef, usize)>,
+    names: OrderedMap<String, (SignalRef, usize)>,
     /// By the same paths: the names that a viewer gives them, as in the file, with the declared bits of a vector.
-    shown: BTreeMap<String, String>,
+    shown: OrderedMap<String, String>,
     /// Femtoseconds of one step of time.
     step_fs: u64,
 }
@@ -68,7 +68,7 @@ impl Wave {
         })?;
         check_times(waveform.time_table(), step_fs).map_err(&unreadable)?;
         let vars = hierarchy.all_vars().map(|var| &hierarchy[var]);
-        let (mut names, mut shown) = (BTreeMap::new(), BTreeMap::new());
+        let (mut names, mut shown) = (OrderedMap::new(), OrderedMap::new());
         for (path, bits, signal, index) in
             vars.filter_map(|v| Some((v.full_name(hierarchy), v.length(hierarchy)?, v.signal_ref(), v.index())))
         {
@@ -99,7 +99,7 @@ impl Wave {
         let base = slice_of(asked).map_or(asked, |(base, ..)| base);
         let depth = base.split('.').count();
         // Ends of paths as long as the name are compared with it.
-        let ends: BTreeMap<&str, &str> = self.names.keys().map(|path| (end_of(path, depth), path.as_str())).collect();
+        let ends: OrderedMap<&str, &str> = self.names.keys().map(|path| (end_of(path, depth), path.as_str())).collect();
         let near: Vec<_> = most_similar(base, ends.keys().copied()).into_iter().map(|end| ends[end]).collect();
         let near = if near.is_empty() { "it has none".to_owned() } else { format!("the nearest: {}", near.join(", ")) };
         Err(format!("found `{asked}`, expected a signal of {}; {near}", self.file))

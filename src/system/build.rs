@@ -18,10 +18,10 @@ use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::nvlink::ledger;
 use scalepool_nodes::ualink::ledger::conservation;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Hub;
 use scalepool_trace::filter::WatchedPlaces;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -113,7 +113,7 @@ impl Fabric {
         if self.is_open {
             return Vec::new();
         }
-        let (mut ualink, mut nvlink, mut of_switches) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let (mut ualink, mut nvlink, mut of_switches) = (Vec::new(), Vec::new(), OrderedMap::new());
         let mut packets: Vec<[u64; 2]> = Vec::new();
         for (_, ledger) in &self.ledgers {
             match ledger {
@@ -190,7 +190,7 @@ fn groups(parts: Vec<Part>) -> Vec<(u64, Vec<PlacePart>)> {
     /// Ports with a number for the component itself, work, what is placed.
     type Joined = (usize, u64, Vec<PlacePart>);
     let mut joined: Vec<Joined> = Vec::new();
-    let mut of_key: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut of_key: OrderedMap<usize, usize> = OrderedMap::new();
     for Part { ports, work, key, place } in parts {
         match key.and_then(|key| of_key.get(&key)) {
             Some(&n) => {
@@ -275,7 +275,7 @@ fn fits(system: &System, runs: &LitmusRuns) -> Result<(), AssemblyError> {
     if let Some(path) = cores.iter().map(|n| acting(*n)).find(|c| c.external.is_some()).map(|c| &c.path) {
         return refused(format!("{path} outside"), "all cores inside".to_owned());
     }
-    let clocks: BTreeSet<usize> = cores.iter().map(|n| acting(*n).clock).collect();
+    let clocks: OrderedSet<usize> = cores.iter().map(|n| acting(*n).clock).collect();
     if clocks.len() > 1 {
         return refused(format!("cores on {} clocks", clocks.len()), "one clock for all cores".to_owned());
     }
@@ -344,7 +344,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     }
     let views = memory_map::views(&system);
     let routes = system.pbr.routes(&system, &views);
-    let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
+    let mut fabrics: OrderedMap<usize, Fabric> = OrderedMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
     let System { clocks, components, links, .. } = system;

@@ -7,7 +7,7 @@
 mod grid;
 
 use super::design::{LinkInstance, System};
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 use std::fmt::Write;
 
 /// A drawing whose links have no load yet.
@@ -72,7 +72,7 @@ impl Drawing {
 
     /// As SVG, with the loads of links by their paths.
     pub fn loaded_svg(&self, loads: &[(String, LinkLoad)]) -> String {
-        let loads: BTreeMap<&str, LinkLoad> = loads.iter().map(|(path, load)| (path.as_str(), *load)).collect();
+        let loads: OrderedMap<&str, LinkLoad> = loads.iter().map(|(path, load)| (path.as_str(), *load)).collect();
         let mut text = self.head.clone();
         for (n, step) in LOAD_STEPS.iter().enumerate() {
             let x = MARGIN + n * 100;
@@ -136,7 +136,7 @@ fn columns_drawing(system: &System) -> Drawing {
     // Two labels may stand in one row, each beside its end, and behind each the loads of a run.
     let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + " 100.0 % / 100.0 %".len();
     let step_x = WIDTH + GAP_X.max(2 * (LETTER * longest + 2 * BESIDE));
-    let mut filled: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut filled: OrderedMap<usize, usize> = OrderedMap::new();
     let places: Vec<(usize, usize)> = columns
         .iter()
         .map(|&column| {

@@ -34,11 +34,11 @@ use scalepool_nodes::fabric::traffic_node::TrafficNodeResult;
 use scalepool_nodes::io::mode::FlexPort;
 use scalepool_nodes::nvlink::ledger::NvlLedger;
 use scalepool_nodes::ualink::ledger::UalLedger;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_trace::Hub;
 use std::any::Any;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -391,7 +391,7 @@ pub struct Site<'a> {
 
 /// Things that several components of a run need and that are made once, by names that say all that they are made of.
 #[derive(Default)]
-pub struct Shared(RefCell<BTreeMap<String, Arc<dyn Any + Send + Sync>>>);
+pub struct Shared(RefCell<OrderedMap<String, Arc<dyn Any + Send + Sync>>>);
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

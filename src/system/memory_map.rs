@@ -28,8 +28,8 @@ use scalepool_memory::decoder::{
     ADDRESS_END, Arithmetic, DEVICE_DECODERS, Decoders, GRANULARITIES, Interleave, WAYS, WINDOW_STEP_BYTES, WayRoute,
     Window, WindowRoute, WindowRoutes,
 };
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::hdm_decoder::{MAX_DECODERS, MAX_DEVICE_DECODERS};
-use std::collections::{BTreeMap, BTreeSet};
 
 // Memory knows no registers and registers no memory; here both are known.
 const _: () = assert!(DEVICE_DECODERS == MAX_DEVICE_DECODERS && BRIDGE_DECODERS == MAX_DECODERS);
@@ -191,7 +191,7 @@ pub(super) fn judged<'a>(
 /// Targets are several components with memory, in a number that decoders know.
 fn judge_targets<'a>(window: &OpenWindow, target: &impl Fn(usize) -> Target<'a>, problems: &mut Problems) {
     let key = window.own.key("targets");
-    let mut known = BTreeSet::new();
+    let mut known = OrderedSet::new();
     for &(named, place) in &window.targets {
         let (path, kind, config) = target(named.component);
         if let (Some(count), None) = (config.offer().logical_devices, named.logical) {
@@ -240,7 +240,7 @@ fn judge_overlaps(open: &[OpenWindow], problems: &mut Problems) {
 
 /// Every memory is large enough for its shares of all windows, and has a decoder for each.
 fn judge_memories<'a>(open: &[OpenWindow], target: &impl Fn(usize) -> Target<'a>, problems: &mut Problems) {
-    let mut taken: BTreeMap<MemoryTarget, (usize, u64)> = BTreeMap::new();
+    let mut taken: OrderedMap<MemoryTarget, (usize, u64)> = OrderedMap::new();
     for (window, mapped) in open.iter().filter_map(|window| Some((window, window.mapped()?))) {
         for &(named, place) in &window.targets {
             let (path, _, config) = target(named.component);
@@ -303,14 +303,14 @@ struct Reach<'a> {
 /// Windows and decoders of a system, as routes are made of them.
 struct Index<'a> {
     system: &'a System,
-    decoders: BTreeMap<MemoryTarget, Decoders>,
+    decoders: OrderedMap<MemoryTarget, Decoders>,
     /// Windows by their first target.
-    windows: BTreeMap<MemoryTarget, Vec<usize>>,
+    windows: OrderedMap<MemoryTarget, Vec<usize>>,
 }
 
 impl<'a> Index<'a> {
     fn of(system: &'a System) -> Index<'a> {
-        let mut windows: BTreeMap<MemoryTarget, Vec<usize>> = BTreeMap::new();
+        let mut windows: OrderedMap<MemoryTarget, Vec<usize>> = OrderedMap::new();
         for (n, mapped) in system.memory_map.iter().enumerate() {
             windows.entry(mapped.targets[0]).or_default().push(n);
         }
@@ -320,13 +320,13 @@ impl<'a> Index<'a> {
     /// The windows whose targets a component reaches, in the order of their bases; each as it is dealt to ports and vPPBs, or
     /// why it cannot be.
     fn reaches(&self, component: usize) -> Vec<Result<Reach<'a>, (usize, String)>> {
-        let behind: BTreeMap<MemoryTarget, (usize, Reached)> = behind(self.system, component)
+        let behind: OrderedMap<MemoryTarget, (usize, Reached)> = behind(self.system, component)
             .into_iter()
             .enumerate()
             .rev()
             .map(|(n, one)| (one.target, (n, one)))
             .collect();
-        let near: BTreeSet<usize> = behind.keys().filter_map(|n| self.windows.get(n)).flatten().copied().collect();
+        let near: OrderedSet<usize> = behind.keys().filter_map(|n| self.windows.get(n)).flatten().copied().collect();
         let reached = near.into_iter().filter_map(|n| {
             let mapped = &self.system.memory_map[n];
             let ways = mapped.targets.iter().map(|target| behind.get(target).copied()).collect::<Option<Vec<_>>>()?;
@@ -379,7 +379,7 @@ impl<'a> Index<'a> {
 /// How the ways of a window are dealt: the root tells as many groups apart as there are ports, decoders below it the rest.
 fn split(mapped: &MappedWindow, ways: &[(usize, Reached)]) -> Result<Interleave, String> {
     let port = |n: usize| ways[n].1.port;
-    let groups = (0..ways.len()).map(port).collect::<BTreeSet<_>>().len();
+    let groups = (0..ways.len()).map(port).collect::<OrderedSet<_>>().len();
     if groups == ways.len() {
         return Ok(mapped.window.interleave);
     }
@@ -389,7 +389,7 @@ fn split(mapped: &MappedWindow, ways: &[(usize, Reached)]) -> Result<Interleave,
             "found {ways} targets, {granularity} bytes each in turn, over {groups} ports, expected for each port 1, 2, 4 or 8 of them that a switch deals 256 to 16384 bytes to (fabric HDM-8, HDM-9)"
         )
     })?;
-    let is_turned = (0..groups).map(port).collect::<BTreeSet<_>>().len() == groups;
+    let is_turned = (0..groups).map(port).collect::<OrderedSet<_>>().len() == groups;
     match (0..ways.len()).find(|&n| port(n) != port(n % groups)) {
         None if is_turned => Ok(interleave),
         _ => Err(format!(
@@ -441,8 +441,8 @@ fn bound(system: &System, switch: usize, port: usize) -> Vec<Bound> {
 }
 
 /// The decoders of all memories to which windows lead.
-fn decoders(system: &System) -> BTreeMap<MemoryTarget, Decoders> {
-    let mut decoders: BTreeMap<MemoryTarget, Decoders> = BTreeMap::new();
+fn decoders(system: &System) -> OrderedMap<MemoryTarget, Decoders> {
+    let mut decoders: OrderedMap<MemoryTarget, Decoders> = OrderedMap::new();
     for MappedWindow { window, targets, .. } in &system.memory_map {
         targets.iter().for_each(|target| decoders.entry(*target).or_default().push(*window));
     }
@@ -566,13 +566,13 @@ pub(super) fn joined(
 ) {
     let views = views(system);
     let routes = || views.iter().filter_map(|view| view.routes.as_ref());
-    let reached: BTreeSet<u64> = routes().flat_map(WindowRoutes::list).map(|route| route.window.base).collect();
+    let reached: OrderedSet<u64> = routes().flat_map(WindowRoutes::list).map(|route| route.window.base).collect();
     let asking = (0..system.components.len()).filter(|&n| system.components[n].config.uses_memory_map());
     // Of those that ask for a target the first is named.
-    let from: BTreeMap<MemoryTarget, usize> =
+    let from: OrderedMap<MemoryTarget, usize> =
         asking.rev().flat_map(|n| behind(system, n).into_iter().map(move |one| (one.target, n))).collect();
     let index = (!system.memory_map.is_empty()).then(|| Index::of(system));
-    let mut refused: BTreeMap<usize, String> = BTreeMap::new();
+    let mut refused: OrderedMap<usize, String> = OrderedMap::new();
     if let Some(index) = &index {
         let asking = (0..system.components.len()).filter(|&n| system.components[n].config.uses_memory_map());
         refused.extend(asking.flat_map(|n| index.reaches(n)).filter_map(Result::err));
@@ -602,7 +602,7 @@ pub(super) fn joined(
 
 /// Says who reaches the targets of a window that nobody reaches as a whole. `from` has one who asks for each component that is
 /// reached.
-fn unreached(system: &System, window: &OpenWindow, from: &BTreeMap<MemoryTarget, usize>, problems: &mut Problems) {
+fn unreached(system: &System, window: &OpenWindow, from: &OrderedMap<MemoryTarget, usize>, problems: &mut Problems) {
     let path = |component: usize| system.components[component].path.as_str();
     let reached = |target: MemoryTarget| {
         let asking = from.get(&target).map_or("nowhere".to_owned(), |&asking| format!("`{}`", path(asking)));

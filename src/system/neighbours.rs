@@ -6,7 +6,7 @@
 use super::design::System;
 use super::kind::{DomainMember, NodePart, Offer, PortRole, SitePort};
 use super::memory_map::only_target;
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// A component among its neighbours.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
         refuses_atomics[tops[n]] = true;
     }
     let joint = |n: usize| system.components[n].config.joint_traffic();
-    let mut first: BTreeMap<usize, Option<String>> = BTreeMap::new();
+    let mut first: OrderedMap<usize, Option<String>> = OrderedMap::new();
     for n in (0..root.len()).filter(|&n| role(n) == Some(PortRole::Terminal)) {
         let own = joint(n);
         all[n].is_apart = *first.entry(tops[n]).or_insert_with(|| own.clone()) != own;

@@ -15,7 +15,7 @@ use super::problem::{Problems, TextPlace};
 use super::quantity::{self, Unit};
 use super::reference::PortRef;
 use super::resolve::{self, MOST};
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 use std::path::PathBuf;
 
 /// Keys of the table of a part.
@@ -28,11 +28,11 @@ const JOINED: [&str; 4] = ["clock", "component", "link", "memory_map"];
 pub(super) struct Whole {
     pub root: Table,
     /// Parts by name, those inside others as `left.inner`.
-    pub parts: BTreeMap<String, PartArray>,
+    pub parts: OrderedMap<String, PartArray>,
     /// What its own paths are relative to.
     pub folder: PathBuf,
     /// The same of the parts, by name of the element.
-    pub folders: BTreeMap<String, PathBuf>,
+    pub folders: OrderedMap<String, PathBuf>,
 }
 
 /// A part, or an array of parts.

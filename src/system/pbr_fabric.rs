@@ -34,7 +34,8 @@ use scalepool_fabric::cxl_switch::pbr::{
 };
 use scalepool_fabric::spread::SpreadPolicy;
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use scalepool_ordered::{OrderedMap, OrderedSet};
+use std::collections::VecDeque;
 
 config! {
     /// A device, or a logical device, and the host that has it.
@@ -102,7 +103,7 @@ struct Binding {
 pub(super) type BoundHolder = ((usize, usize), HolderWay);
 
 /// Ways through a switch: from one of its ports to another.
-type Ways = BTreeSet<(usize, usize)>;
+type Ways = OrderedSet<(usize, usize)>;
 
 /// A fabric.
 #[derive(Debug, Clone)]
@@ -128,7 +129,7 @@ struct PbrFabric {
 pub struct PbrFabrics {
     fabrics: Vec<PbrFabric>,
     /// Fabric, and switch of that, by component.
-    of_component: BTreeMap<usize, (usize, usize)>,
+    of_component: OrderedMap<usize, (usize, usize)>,
 }
 
 impl PbrFabrics {
@@ -183,8 +184,8 @@ impl PbrFabrics {
     }
 
     /// Ways on which messages pass a switch, from port to port.
-    pub fn ways(&self, component: usize, of: RoutedWays) -> BTreeSet<(usize, usize)> {
-        self.find(component).map_or_else(BTreeSet::new, |(fabric, switch)| fabric.ways[switch][of as usize].clone())
+    pub fn ways(&self, component: usize, of: RoutedWays) -> OrderedSet<(usize, usize)> {
+        self.find(component).map_or_else(OrderedSet::new, |(fabric, switch)| fabric.ways[switch][of as usize].clone())
     }
 
     /// Judges what follows from the memory map: windows of hosts with segment tables. `tables` are those of the components.
@@ -211,7 +212,7 @@ impl PbrFabrics {
 
 /// The switches that inter-switch links join to one of them, in the order of the description.
 fn joined(system: &System, first: usize) -> Vec<usize> {
-    let (mut known, mut queue) = (BTreeSet::from([first]), VecDeque::from([first]));
+    let (mut known, mut queue) = (OrderedSet::from([first]), VecDeque::from([first]));
     while let Some(switch) = queue.pop_front() {
         for (port, _) in fabric_ports(system, switch) {
             let (far, _) = system.far(switch, port);
@@ -438,13 +439,13 @@ impl PbrFabric {
         for (n, (_, port)) in self.devices.iter().enumerate().filter(|(_, device)| device.0 == switch) {
             let Some(pid) = self.pids.of_device(n) else { continue };
             ports[*port] = if self.is_shared(system, (switch, *port)) {
-                PbrPort::Shared(PbrSharedPort { pid, hosts: BTreeSet::new() })
+                PbrPort::Shared(PbrSharedPort { pid, hosts: OrderedSet::new() })
             } else {
                 let has_snoops = has_snoops((switch, *port));
-                PbrPort::Device(PbrDevicePort { pid, owners: BTreeMap::new(), has_snoops })
+                PbrPort::Device(PbrDevicePort { pid, owners: OrderedMap::new(), has_snoops })
             };
         }
-        let mut claims = BTreeMap::new();
+        let mut claims = OrderedMap::new();
         let own = self.bindings.iter().enumerate().filter(|(_, binding)| binding.device.0 == switch);
         for (n, binding) in own {
             let (Some(host), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(n)) else { continue };
@@ -468,7 +469,7 @@ impl PbrFabric {
             poison_on_decode_error: false,
             has_snoops,
             seed: 0,
-            lost: BTreeSet::new(),
+            lost: OrderedSet::new(),
             is_cut: false,
             changes: Vec::new(),
         };

@@ -21,7 +21,7 @@ use super::quantity::{self, Unit};
 use super::reference::{Index, Indexed, PortRef};
 use scalepool_kernel::Clock;
 use scalepool_memory::limit;
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 use std::path::PathBuf;
 
 /// Format of descriptions that this version reads.
@@ -79,7 +79,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
         clocks: Vec::new(),
         clocks_of_links: Vec::new(),
         components: Vec::new(),
-        arrays: BTreeMap::new(),
+        arrays: OrderedMap::new(),
         links: Vec::new(),
         link_tables: Vec::new(),
     };
@@ -282,8 +282,8 @@ pub(super) fn exceptions<'t>(
     path: &str,
     count: usize,
     problems: &mut Problems,
-) -> BTreeMap<usize, &'t Table> {
-    let mut found = BTreeMap::new();
+) -> OrderedMap<usize, &'t Table> {
+    let mut found = OrderedMap::new();
     let Some(item) = table.get("at") else { return found };
     let Value::Table(at) = &item.value else {
         problems.add(item.place, format!("{path}.at"), format!("found {}, expected tables by index", item.shown()));
@@ -342,7 +342,7 @@ struct Resolver<'a> {
     /// Clocks that are those of links: place in the list, name of the link, and where that stands.
     clocks_of_links: Vec<(usize, String, TextPlace)>,
     components: Vec<Open>,
-    arrays: BTreeMap<String, Array>,
+    arrays: OrderedMap<String, Array>,
     links: Vec<LinkInstance>,
     link_tables: Vec<OwnTable>,
 }
@@ -740,7 +740,7 @@ impl<'a> Resolver<'a> {
         let mut pairs = Vec::new();
         for n in 0..total {
             let mut rest = n;
-            let mut values = BTreeMap::new();
+            let mut values = OrderedMap::new();
             for (variable, len, _) in extents.iter().rev() {
                 values.insert(variable.as_str(), rest % len);
                 rest /= len;
@@ -795,7 +795,7 @@ impl<'a> Resolver<'a> {
             self.problems.add(item.place, key, text);
             return None;
         }
-        self.port(&parsed.filter(|_| is_sound)?, &BTreeMap::new())
+        self.port(&parsed.filter(|_| is_sound)?, &OrderedMap::new())
     }
 
     /// Looks a port up, and notes how far its index variables go; whether it is sound.
@@ -931,7 +931,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The place of a port: component, and port of it.
-    fn port(&self, port: &PortRef, values: &BTreeMap<&str, usize>) -> Option<(usize, usize)> {
+    fn port(&self, port: &PortRef, values: &OrderedMap<&str, usize>) -> Option<(usize, usize)> {
         let value = |indexed: &Indexed| match &indexed.index {
             None => None,
             Some(Index::Number(n)) => Some(*n),

@@ -14,7 +14,8 @@
 //! lines before it. By key, the second trace is read in order, so "first" is the first of its lines that does not fit;
 //! lines that it lacks come last. In order, memory does not grow with the traces; by key, the first one is kept.
 
-use std::collections::{BTreeMap, VecDeque};
+use scalepool_ordered::OrderedMap;
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -231,7 +232,7 @@ fn by_key<A: BufRead, B: BufRead>(
     key: &[String],
     mask: &[String],
 ) -> Result<Option<TraceDifference>, DiffError> {
-    let mut sequences: BTreeMap<String, Sequence> = BTreeMap::new();
+    let mut sequences: OrderedMap<String, Sequence> = OrderedMap::new();
     let mut keys = Keys { fields: key, seen: vec![false; key.len()], lines: 0 };
     let mut kept = 0;
     while let Some((line, object)) = expected.next()? {

@@ -7,7 +7,7 @@
 //! A walk: every record is read once; a `begin` makes a transaction and joins it to its parent; a mark with the name of a
 //! [`Wait`] opens a wait of that transaction at that place, and what follows there closes it; then trees are printed, or sums.
 
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 use std::fmt::Write;
 use std::io::BufRead;
 
@@ -91,7 +91,7 @@ impl TraceTransaction {
 #[derive(Debug, Default)]
 pub struct Trees {
     file: String,
-    all: BTreeMap<u64, TraceTransaction>,
+    all: OrderedMap<u64, TraceTransaction>,
     last_fs: u64,
     broken: Vec<String>,
 }
@@ -108,7 +108,7 @@ pub struct Sums {
     /// Longest time \[fs\].
     pub max_fs: u64,
     /// By reason: how often, and how long in all \[fs\].
-    pub waits: BTreeMap<&'static str, (u64, u128)>,
+    pub waits: OrderedMap<&'static str, (u64, u128)>,
 }
 
 impl Sums {
@@ -205,7 +205,7 @@ impl Trees {
     }
 
     /// All transactions, by id.
-    pub fn all(&self) -> &BTreeMap<u64, TraceTransaction> {
+    pub fn all(&self) -> &OrderedMap<u64, TraceTransaction> {
         &self.all
     }
 
@@ -229,8 +229,8 @@ impl Trees {
     }
 
     /// Sums by place and kind of transaction.
-    pub fn sums(&self) -> BTreeMap<(&str, &str), Sums> {
-        let mut all: BTreeMap<(&str, &str), Sums> = BTreeMap::new();
+    pub fn sums(&self) -> OrderedMap<(&str, &str), Sums> {
+        let mut all: OrderedMap<(&str, &str), Sums> = OrderedMap::new();
         for transaction in self.all.values() {
             let sums = all.entry((&transaction.place, &transaction.what)).or_default();
             sums.count += 1;

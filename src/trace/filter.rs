@@ -1,7 +1,7 @@
 //! Which places and which times are written.
 
 use super::Places;
-use std::collections::BTreeSet;
+use scalepool_ordered::OrderedSet;
 
 /// A pattern over dotted paths.
 ///
@@ -137,7 +137,7 @@ impl TraceFilter {
         for glob in &self.scopes {
             if !places.iter().any(|p| glob.matches(&p.path)) {
                 // A path with flits and values is two places.
-                let paths = places.iter().map(|p| p.path.as_str()).collect::<BTreeSet<_>>();
+                let paths = places.iter().map(|p| p.path.as_str()).collect::<OrderedSet<_>>();
                 let places = paths.into_iter().collect::<Vec<_>>().join(", ");
                 return Err(FilterError::NoPlace { pattern: glob.0.clone(), places });
             }

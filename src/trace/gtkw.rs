@@ -12,7 +12,7 @@
 //! A wave that was decoded from another one gets two save files ([`decoded_view`]): its own, and one for the signals that it
 //! was decoded from. Both have the same window, and named markers at the findings.
 
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,12 +69,12 @@ pub fn write_gtkwave(
 }
 
 /// The same files as (path relative to the wave, text), in order of path.
-pub fn gtkwave_files(wave: &str, signals: &Signals, highlights: &Highlights) -> BTreeMap<String, String> {
+pub fn gtkwave_files(wave: &str, signals: &Signals, highlights: &Highlights) -> OrderedMap<String, String> {
     let base_name = wave.rsplit_once('.').map_or(wave, |(base, _)| base);
     let names_of = if wave.ends_with(".fst") { NamesOf::Wave } else { NamesOf::Files(base_name) };
     let mut files = match names_of {
         NamesOf::Files(base_name) => code_files(base_name, signals),
-        NamesOf::Wave => BTreeMap::new(),
+        NamesOf::Wave => OrderedMap::new(),
     };
     let text = save_text(wave, names_of, TimeAxis::default(), &[], signals, highlights);
     files.insert(format!("{base_name}.gtkw"), text);
@@ -82,8 +82,8 @@ pub fn gtkwave_files(wave: &str, signals: &Signals, highlights: &Highlights) -> 
 }
 
 /// The files with the names of codes, by their path.
-fn code_files(base_name: &str, signals: &Signals) -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
+fn code_files(base_name: &str, signals: &Signals) -> OrderedMap<String, String> {
+    let mut files = OrderedMap::new();
     for names in signals.vars().iter().filter_map(|v| v.names.as_ref()) {
         files.entry(codes_path(base_name, &names.key)).or_insert_with(|| {
             let width = names.table.width as usize;
@@ -152,7 +152,7 @@ pub struct DecodedViewFiles {
     /// Save file of its source.
     pub source: String,
     /// For a VCD the files of codes: path relative to the save file, text.
-    pub codes: BTreeMap<String, String>,
+    pub codes: OrderedMap<String, String>,
 }
 
 /// The save file `save` of a decoded wave, that of its source ([`source_save_of`]), and for a VCD the files of codes.
@@ -182,7 +182,7 @@ pub fn decoded_view(
         }
         let _ = writeln!(text, "@{:x}\n-{name}", OPEN[1]);
     }
-    let codes = if view.has_names { BTreeMap::new() } else { code_files(&base_name, &signals) };
+    let codes = if view.has_names { OrderedMap::new() } else { code_files(&base_name, &signals) };
     Ok(DecodedViewFiles { save: of_decoded, source: text, codes })
 }
 

@@ -12,7 +12,7 @@
 //! the order of time, so a request is known before it arrives.
 
 use super::{Record, RecordKind};
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// What tells requests apart, and who counts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,9 +84,9 @@ const MOST_POSTED: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Handles {
     /// Transactions that have begun and not ended, each with its parent.
-    open: BTreeMap<u64, u64>,
+    open: OrderedMap<u64, u64>,
     /// Handles without their address; transactions with it, more than one only where addresses tell them apart.
-    bound: BTreeMap<TransactionHandle, Vec<(u64, u64)>>,
+    bound: OrderedMap<TransactionHandle, Vec<(u64, u64)>>,
 }
 
 impl Handles {

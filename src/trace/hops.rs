@@ -10,7 +10,7 @@
 //! A walk: the transactions below a root are collected with their depth, all begins and ends of them and of their waits cut the
 //! root's time into pieces, and each piece is added to its hop.
 
-use std::collections::{BTreeMap, BTreeSet};
+use scalepool_ordered::{OrderedMap, OrderedSet};
 
 use super::explain::{ExplainError, TraceTransaction, Trees};
 
@@ -22,7 +22,7 @@ pub struct Hop {
     /// Time in which they waited for nothing \[fs\].
     pub service_fs: u128,
     /// By reason: time in which they waited \[fs\].
-    pub waits_fs: BTreeMap<&'static str, u128>,
+    pub waits_fs: OrderedMap<&'static str, u128>,
 }
 
 impl Hop {
@@ -36,7 +36,7 @@ impl Hop {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hops<'a> {
     /// The hops.
-    pub hops: BTreeMap<(&'a str, &'a str), Hop>,
+    pub hops: OrderedMap<(&'a str, &'a str), Hop>,
     /// Time of the transactions, which is that of all hops \[fs\].
     pub total_fs: u128,
 }
@@ -91,22 +91,18 @@ impl<'a> Hops<'a> {
         tree.sort_unstable_by_key(|(_, id, t)| (t.begin_fs, *id));
         let mut to_begin = tree.into_iter().peekable();
         // The last one holds the whole up, once those that have ended are gone from behind it.
-        let mut going_on: BTreeMap<(usize, u64, u64), &TraceTransaction> = BTreeMap::new();
-        let mut held_up = BTreeSet::new();
+        let mut going_on: OrderedMap<(usize, u64, u64), &TraceTransaction> = OrderedMap::new();
+        let mut held_up = OrderedSet::new();
         for piece in cuts.windows(2) {
             let (from, to) = (piece[0], piece[1]);
             while let Some((depth, id, t)) = to_begin.next_if(|(_, _, t)| t.begin_fs <= from) {
                 going_on.insert((depth, end_of(t), id), t);
             }
-            let hop = loop {
-                match going_on.last_entry() {
-                    Some(last) if last.key().1 <= from => last.remove(),
-                    Some(last) => break Some((last.key().2, *last.get())),
-                    None => break None,
-                };
-            };
+            while going_on.last_key_value().is_some_and(|(&(_, end, _), _)| end <= from) {
+                going_on.pop_last();
+            }
             // The root goes on in every piece of its time.
-            let Some((id, hop)) = hop else { continue };
+            let Some((&(_, _, id), &hop)) = going_on.last_key_value() else { continue };
             let waits = hop.waits.iter().filter(|w| w.from_fs <= from && w.to_fs.is_none_or(|end| to <= end));
             let sums = self.hops.entry((&hop.place, &hop.what)).or_default();
             let fs = u128::from(to - from);

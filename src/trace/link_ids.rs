@@ -11,8 +11,8 @@
 //! home serves nothing there any more; an identifier means what it was sent for last.
 
 use scalepool_forms::number;
+use scalepool_ordered::OrderedMap;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// Who counts an identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,9 +38,9 @@ pub(super) struct Part {
 #[derive(Debug, Default)]
 pub(super) struct LinkIds {
     /// By link, kind and value.
-    bound: BTreeMap<(u64, Kind, u64), u64>,
+    bound: OrderedMap<(u64, Kind, u64), u64>,
     /// By place and address of the line.
-    served: BTreeMap<(u32, u64), u64>,
+    served: OrderedMap<(u32, u64), u64>,
 }
 
 impl LinkIds {

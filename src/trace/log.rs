@@ -24,9 +24,9 @@ use super::link_ids::{LinkIds, Part};
 use super::{Body, Places, Record, RecordKind};
 use scalepool_forms::flit::FlitDecoder;
 use scalepool_forms::{message, number};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -180,11 +180,11 @@ const POSTED: Option<u64> = Some(u64::MAX);
 /// Which transaction a message belongs to.
 #[derive(Default)]
 struct Ids {
-    open: BTreeMap<u64, Open>,
+    open: OrderedMap<u64, Open>,
     /// By requester, tag and port.
-    bound: BTreeMap<(u64, u64, Option<u64>), Vec<u64>>,
+    bound: OrderedMap<(u64, u64, Option<u64>), Vec<u64>>,
     /// Ids of those who serve a request, by their own.
-    served: BTreeMap<u64, u64>,
+    served: OrderedMap<u64, u64>,
 }
 
 impl Ids {
@@ -258,13 +258,13 @@ pub struct LogSink {
     /// Those of coherent links, as soon as an agent has spoken.
     coherent: Option<LinkIds>,
     /// Streams of flits, by ordinal of their place.
-    streams: BTreeMap<u32, FlitDecoder>,
+    streams: OrderedMap<u32, FlitDecoder>,
 }
 
 impl LogSink {
     /// A log that begins.
     pub fn new(to: LogTo) -> LogSink {
-        LogSink { to, ids: Ids::default(), coherent: None, streams: BTreeMap::new() }
+        LogSink { to, ids: Ids::default(), coherent: None, streams: OrderedMap::new() }
     }
 
     fn line(&self, places: &Places, r: &Record, level: LogLevel, id: u64, rest: &str) {
@@ -284,10 +284,10 @@ impl LogSink {
     /// Messages of a flit.
     fn flit(&mut self, r: &Record, protocol: &str, dir: &str, bytes: &[u8]) -> Vec<Value> {
         let dir = if dir == Dir::Down.name() { Dir::Down } else { Dir::Up };
-        if let std::collections::btree_map::Entry::Vacant(place) = self.streams.entry(r.ordinal)
+        if !self.streams.contains_key(&r.ordinal)
             && let Ok(decoder) = FlitDecoder::new(protocol, dir)
         {
-            place.insert(decoder);
+            self.streams.insert(r.ordinal, decoder);
         }
         let Some(decoder) = self.streams.get_mut(&r.ordinal) else { return Vec::new() };
         let mut messages = Vec::new();

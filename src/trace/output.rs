@@ -7,7 +7,7 @@
 //! followed: the file that it names is replaced. A pipe or a device cannot be replaced by a file, so it is written as
 //! it is.
 
-use std::collections::BTreeSet;
+use scalepool_ordered::OrderedSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
@@ -71,9 +71,9 @@ impl FileError {
 }
 
 /// Temporary files and folders that are there now.
-static UNKEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static UNKEPT: Mutex<OrderedSet<PathBuf>> = Mutex::new(OrderedSet::new());
 
-fn unkept() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+fn unkept() -> MutexGuard<'static, OrderedSet<PathBuf>> {
     UNKEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -100,13 +100,13 @@ struct Listed<T: AsRef<Path>>(Option<T>);
 
 impl<T: AsRef<Path>> Listed<T> {
     /// Lists what was made under this lock.
-    fn new(unkept: &mut BTreeSet<PathBuf>, made: T) -> Listed<T> {
+    fn new(unkept: &mut OrderedSet<PathBuf>, made: T) -> Listed<T> {
         unkept.insert(made.as_ref().to_owned());
         Listed(Some(made))
     }
 
     /// Lists it no more. `None` when that was done before.
-    fn take(&mut self, unkept: &mut BTreeSet<PathBuf>) -> Option<T> {
+    fn take(&mut self, unkept: &mut OrderedSet<PathBuf>) -> Option<T> {
         let made = self.0.take()?;
         unkept.remove(made.as_ref());
         Some(made)

@@ -8,7 +8,7 @@
 //! Poison of a read alone is never wrong, for memory may fail. The bytes of a poisoned write mean nothing, but a read without
 //! poison may not bring them.
 
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 use std::fmt;
 
 /// Bytes of a line.
@@ -129,7 +129,7 @@ impl fmt::Display for Likeness {
 /// The image.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DataImage {
-    lines: BTreeMap<LineOf, ImageLine>,
+    lines: OrderedMap<LineOf, ImageLine>,
 }
 
 impl ImageLine {

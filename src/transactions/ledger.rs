@@ -2,10 +2,10 @@
 //! has been found.
 
 use super::{AnswerLimit, TransactionFinding};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::rules;
 use scalepool_protocols::wire::{At, Violation};
-use std::collections::BTreeMap;
 
 /// A flit: its link, its direction, its number there.
 pub(crate) type Place = (usize, Dir, u64);
@@ -20,7 +20,7 @@ pub(crate) struct Ledger<W> {
     number: u64,
     now: u64,
     /// By number: what waits for an answer, with the time at which it passed; late ones have gone from here.
-    waiting: BTreeMap<u64, (W, u64)>,
+    waiting: OrderedMap<u64, (W, u64)>,
     /// Tag of the request that is looked at.
     concerned: Option<u16>,
     findings: Vec<TransactionFinding>,
@@ -46,7 +46,7 @@ impl<W> Ledger<W> {
             names,
             number: 0,
             now: 0,
-            waiting: BTreeMap::new(),
+            waiting: OrderedMap::new(),
             concerned: None,
             findings: Vec::new(),
         }

@@ -13,10 +13,11 @@
 use super::image::{DataImage, ImageMismatch, LINE_BYTES, LineBytes, LineOf};
 use super::ledger::{Ledger, Place, flit};
 use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::nvlink::stream::NvlDecodedPacket;
 use scalepool_protocols::nvlink::{FLIT_BYTES, Op};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Lines of posted writes of one requester that wait for a FLUSH and are remembered; older ones stay uncertain. Basis: model.
 const MOST_POSTED: usize = 4096;
@@ -95,10 +96,10 @@ struct Done {
 pub struct NvlTransactions {
     config: NvlTransactionConfig,
     ledger: Ledger<Request>,
-    open: BTreeMap<Request, OpenRequest>,
-    done: BTreeMap<Request, Done>,
+    open: OrderedMap<Request, OpenRequest>,
+    done: OrderedMap<Request, Done>,
     /// Posted writes behind the last FLUSH, by link, direction and requester.
-    posted: BTreeMap<(usize, Dir, u16), VecDeque<Written>>,
+    posted: OrderedMap<(usize, Dir, u16), VecDeque<Written>>,
     image: DataImage,
 }
 
@@ -315,7 +316,7 @@ impl NvlTransactions {
 
     /// Compares what a READ brings.
     fn finish_reads(&mut self, at: Place, request: Request, open: &OpenRequest, data: &[u8], poison: bool) {
-        let found: BTreeMap<u64, LineBytes> = by_line(open.address, data, None, poison).into_iter().collect();
+        let found: OrderedMap<u64, LineBytes> = by_line(open.address, data, None, poison).into_iter().collect();
         for line in &open.reads {
             let bytes = found.get(&line.1);
             let now = self.ledger.number();

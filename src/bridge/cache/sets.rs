@@ -5,7 +5,7 @@
 //! that the policy names of those that may leave.
 
 use super::policy::{EvictionPolicy, Replacement};
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 #[derive(Debug, Clone)]
 struct Way<K, V> {
@@ -31,14 +31,14 @@ pub(super) struct WayPlace {
 pub(super) struct SetArray<K, V> {
     ways: usize,
     policy: &'static dyn Replacement,
-    sets: BTreeMap<u64, CacheSet<K, V>>,
+    sets: OrderedMap<u64, CacheSet<K, V>>,
     /// Lookups so far.
     now: u64,
 }
 
 impl<K: Eq + Copy, V> SetArray<K, V> {
     pub fn new(ways: usize, policy: EvictionPolicy) -> SetArray<K, V> {
-        SetArray { ways, policy: policy.replacement(), sets: BTreeMap::new(), now: 0 }
+        SetArray { ways, policy: policy.replacement(), sets: OrderedMap::new(), now: 0 }
     }
 
     /// Where a key is; nothing changes.

@@ -4,7 +4,7 @@
 //! number of them on nothing enters, until the source asks for another block than the next one or finds a line in the cache. Left out:
 //! streams that go down, or by more than one block. A walk: a source reads blocks 5 to 13; of these 5 to 12 enter and 13 does not.
 
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// Blocks of a stream that enter (`bridge` §9.2).
 pub const SHEET_BLOCKS: u64 = 8;
@@ -20,13 +20,13 @@ struct Run {
 #[derive(Debug, Clone, Default)]
 pub struct StreamDetector {
     most: u64,
-    runs: BTreeMap<u16, Run>,
+    runs: OrderedMap<u16, Run>,
 }
 
 impl StreamDetector {
     /// So many blocks of a stream enter; 0: all.
     pub fn new(most: u64) -> StreamDetector {
-        StreamDetector { most, runs: BTreeMap::new() }
+        StreamDetector { most, runs: OrderedMap::new() }
     }
 
     /// A source asks for a line of a block, which is there or not: whether it belongs to a stream that does not enter.

@@ -16,10 +16,10 @@ use scalepool_link::nvlink::NvlMessage;
 use scalepool_nodes::nvlink::gpu::request_handle;
 use scalepool_nodes::nvlink::ledger::{NvlLedger, NvlPeer};
 use scalepool_nodes::nvlink::link_group::{LinkGroup, global};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::nvlink::{NvlConfig, Op};
 use scalepool_protocols::ualink::code::Status;
 use scalepool_trace::TransactionHandle;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of an access.
@@ -47,7 +47,7 @@ pub struct NvlinkSide {
     group: LinkGroup,
     codec: NvlConfig,
     /// The GPU that is asked, by tag.
-    asked: BTreeMap<u16, u16>,
+    asked: OrderedMap<u16, u16>,
     ledger: Arc<Mutex<NvlLedger>>,
 }
 
@@ -89,7 +89,7 @@ impl NvlinkSide {
             group: LinkGroup::new(links.len()),
             links,
             codec: NvlConfig::default(),
-            asked: BTreeMap::new(),
+            asked: OrderedMap::new(),
             ledger,
         }
     }

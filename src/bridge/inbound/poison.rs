@@ -5,7 +5,7 @@
 //! write of the line succeeds, and reads go to the accelerator again.
 
 use scalepool_coherence::content::LineAddr;
-use std::collections::BTreeSet;
+use scalepool_ordered::OrderedSet;
 
 /// Lines of the list (`bridge` §8.2).
 pub const MOST_LOST: usize = 64;
@@ -15,7 +15,7 @@ pub type AcceleratorLine = (u16, LineAddr);
 
 /// The list.
 #[derive(Debug, Clone, Default)]
-pub struct PoisonList(BTreeSet<AcceleratorLine>);
+pub struct PoisonList(OrderedSet<AcceleratorLine>);
 
 impl PoisonList {
     /// Whether a line is on it.

@@ -16,13 +16,13 @@ use scalepool_link::ualink::upli::Ordered;
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_nodes::ualink::read::lines_of;
 use scalepool_nodes::ualink::request_handle;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_trace::TransactionHandle;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// DWords of a line.
@@ -44,7 +44,7 @@ pub struct UalinkSide {
     fabric: u32,
     ports: Vec<UalinkAccessEnds>,
     /// The operation that is asked for, and who is asked, by tag.
-    asked: BTreeMap<u16, (LineOperation, u16)>,
+    asked: OrderedMap<u16, (LineOperation, u16)>,
     ledger: Arc<Mutex<UalLedger>>,
 }
 
@@ -93,7 +93,7 @@ pub fn upli_understood(
 impl UalinkSide {
     /// A side with its ports; messages are in `ledger` as they pass.
     pub fn new(own: u16, fabric: u32, ports: Vec<UalinkAccessEnds>, ledger: Arc<Mutex<UalLedger>>) -> UalinkSide {
-        UalinkSide { own, fabric, ports, asked: BTreeMap::new(), ledger }
+        UalinkSide { own, fabric, ports, asked: OrderedMap::new(), ledger }
     }
 
     fn port_of(&self, access: &AcceleratorAccess) -> usize {

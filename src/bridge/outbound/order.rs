@@ -5,7 +5,8 @@
 
 use super::request::BridgeRequest;
 use crate::lines::BLOCK_BYTES;
-use std::collections::{BTreeMap, VecDeque};
+use scalepool_ordered::OrderedMap;
+use std::collections::VecDeque;
 
 /// What stays in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl OrderKey {
 
 /// Requests by their keys; the first of each is active.
 #[derive(Debug, Clone, Default)]
-pub struct OrderQueues(BTreeMap<OrderKey, VecDeque<u16>>);
+pub struct OrderQueues(OrderedMap<OrderKey, VecDeque<u16>>);
 
 impl OrderQueues {
     /// Adds a request; the one that it waits for, if it is not the first of its key.

@@ -5,8 +5,8 @@
 //! link and asks for a FLUSH of two; the second write is performed first, the FLUSH waits on; the first ends with status 3; the FLUSH is
 //! answered with 3, and the next one with 0.
 
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::ualink::code::Status;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// A source and one of its links.
 type PostedWay = (u16, usize);
@@ -15,13 +15,13 @@ type PostedWay = (u16, usize);
 #[derive(Debug, Clone, Default)]
 pub struct PostedBook {
     /// How many have come.
-    arrived: BTreeMap<PostedWay, u64>,
+    arrived: OrderedMap<PostedWay, u64>,
     /// Numbers of those that are not performed.
-    open: BTreeMap<PostedWay, BTreeSet<u64>>,
+    open: OrderedMap<PostedWay, OrderedSet<u64>>,
     /// The first error of a source.
-    errors: BTreeMap<u16, Status>,
+    errors: OrderedMap<u16, Status>,
     /// Entries of FLUSHes that are not answered.
-    flushes: BTreeSet<u16>,
+    flushes: OrderedSet<u16>,
 }
 
 impl PostedBook {

@@ -8,7 +8,8 @@
 
 use super::table::ChildId;
 use crate::cache::data::CachedBlock;
-use std::collections::{BTreeMap, VecDeque};
+use scalepool_ordered::OrderedMap;
+use std::collections::VecDeque;
 
 /// Who lacks an entry of the buffer of write backs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,11 +42,11 @@ pub type RoomMoves = (u64, u64);
 /// All that wait.
 #[derive(Debug, Clone, Default)]
 pub struct RoomQueues {
-    blocks: BTreeMap<CachedBlock, WaitingBlock>,
-    sets: BTreeMap<u64, WaitingSet>,
+    blocks: OrderedMap<CachedBlock, WaitingBlock>,
+    sets: OrderedMap<u64, WaitingSet>,
     /// Those that lack an entry by their turns, and the other way round.
-    turns: BTreeMap<u64, EntryWaiter>,
-    turn_of: BTreeMap<EntryWaiter, u64>,
+    turns: OrderedMap<u64, EntryWaiter>,
+    turn_of: OrderedMap<EntryWaiter, u64>,
     next_turn: u64,
     /// Entries that were freed.
     freed: u64,

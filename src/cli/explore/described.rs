@@ -8,6 +8,7 @@ use anyhow::{anyhow, bail};
 use scalepool_coherence::clocked::switch::SwitchTable;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::AgentPort;
+use scalepool_ordered::OrderedMap;
 use scalepool_proof::systems::composite::Composite;
 use scalepool_proof::systems::menu::Menu;
 use scalepool_proof::systems::part::{
@@ -19,7 +20,6 @@ use scalepool_protocols::cxl::message::{MessageForm, PeerRoute};
 use scalepool_system::coherence::{Joined, fabric_ports, joined};
 use scalepool_system::design::{JoinedPort, System};
 use scalepool_system::kind::{CoherenceProtocol, PortRole};
-use std::collections::BTreeMap;
 
 /// What is found while the homes are followed.
 #[derive(Default)]
@@ -28,7 +28,7 @@ struct Found {
     links: Vec<[(usize, AgentPort); 2]>,
     lines: Vec<usize>,
     /// Agent and port of a component's port.
-    ports: BTreeMap<(usize, usize), (usize, AgentPort)>,
+    ports: OrderedMap<(usize, usize), (usize, AgentPort)>,
 }
 
 /// The system with so many lines in each home, whose agents may do what the menu says; `amend` is given the choices of each home

@@ -17,8 +17,9 @@ use crate::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
 use crate::ids::AgentPort;
 use crate::mem::load::{Steps, Throttle};
 use crate::message::Msg;
+use scalepool_ordered::OrderedMap;
 use scalepool_trace::Wait;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// What a core does to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,7 +171,7 @@ pub struct Accessor {
     /// Most lines in the cache.
     capacity_lines: usize,
     /// Cycle of the last use of each line.
-    used: BTreeMap<LineAddr, u64>,
+    used: OrderedMap<LineAddr, u64>,
     enters_at: u64,
     throttle: Option<Throttle>,
     /// First cycle in which the throttle lets a request go.
@@ -199,7 +200,7 @@ impl Accessor {
             open: VecDeque::new(),
             window: window.max(1),
             capacity_lines: capacity_lines.max(1),
-            used: BTreeMap::new(),
+            used: OrderedMap::new(),
             throttle: None,
             asks_at: 0,
             measured: AccessorMeasured::default(),

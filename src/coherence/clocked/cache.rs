@@ -12,12 +12,12 @@ use crate::config::CoherenceConfig;
 use crate::content::{CacheLine, LineAddr, LineContent};
 use crate::message::Msg;
 use crate::monitor::CopyView;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, DrsOpcode};
-use std::collections::BTreeMap;
 
 /// Memory of any size: the lines that were written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Sparse(BTreeMap<LineAddr, CacheLine>);
+pub struct Sparse(OrderedMap<LineAddr, CacheLine>);
 
 impl Backing<CacheLine> for Sparse {
     fn read(&self, line: LineAddr) -> CacheLine {

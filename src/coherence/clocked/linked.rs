@@ -7,8 +7,9 @@
 use crate::cache::home;
 use crate::message::Class;
 use scalepool_kernel::{self, Cx, In};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Most messages of a class in a queue on the way out for which another class still counts as free.
 const QUEUE_MESSAGES: usize = 4;
@@ -46,7 +47,7 @@ pub struct Linked {
     /// Messages posted so far.
     posted: u64,
     /// The peer at each port of a fabric, an index into the link's routes.
-    by_port: BTreeMap<u16, usize>,
+    by_port: OrderedMap<u16, usize>,
 }
 
 impl Linked {

@@ -16,9 +16,9 @@ use crate::content::{CacheLine, LineAddr};
 use crate::event::CoherenceEvent;
 use crate::message::{Class, Msg, ORDER, from_link};
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
+use scalepool_ordered::OrderedSet;
 use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, Wait};
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Sees every agent behind every step that changed it.
@@ -40,8 +40,8 @@ pub trait AgentWatch<A> {
     fn before(&mut self, _agent: &A, _msg: &Msg<CacheLine>) {}
 
     /// Rows of tables by which messages were taken.
-    fn met(&self) -> BTreeSet<Point> {
-        BTreeSet::new()
+    fn met(&self) -> OrderedSet<Point> {
+        OrderedSet::new()
     }
 
     /// An invariant is broken: nothing that follows means anything, the run ends.
@@ -63,7 +63,7 @@ pub struct NodeResult {
     /// Messages sent, by class in [`ORDER`].
     pub sent: [u64; Class::COUNT],
     /// Rows of tables that its watch has seen used.
-    pub met: BTreeSet<Point>,
+    pub met: OrderedSet<Point>,
 }
 
 /// A while in which a device reports at least some load (`coherence` §3.8).
@@ -356,7 +356,7 @@ impl<A: Agent<CacheLine>> Module for AgentNode<A> {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.core = self.core.report();
         result.is_open = !self.agent.is_idle() || self.core.is_open();
-        result.met = self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met());
+        result.met = self.watch.as_ref().map_or_else(OrderedSet::new, |w| w.met());
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

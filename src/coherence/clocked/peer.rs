@@ -14,8 +14,8 @@ use crate::event::CoherenceEvent;
 use crate::mem::peer::{CACHE, MEM, MemPeer};
 use crate::message::Msg;
 use crate::monitor::CopyView;
+use scalepool_ordered::OrderedSet;
 use scalepool_trace::Stamp;
-use std::collections::BTreeSet;
 
 /// First line of the memory that is reached directly; those below it are the host's.
 pub const DIRECT: LineAddr = LineAddr(1 << 40);
@@ -166,7 +166,7 @@ impl<A> AgentWatch<A> for Divided<A> {
         }
     }
 
-    fn met(&self) -> BTreeSet<Point> {
+    fn met(&self) -> OrderedSet<Point> {
         self.all().flat_map(AgentWatch::met).collect()
     }
 

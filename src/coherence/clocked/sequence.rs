@@ -13,9 +13,10 @@ use crate::chart::{Chart, Passing};
 use crate::content::{CacheLine, LineAddr};
 use crate::event::CoherenceEvent;
 use crate::message::{Class, Msg};
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::message::MessageIdentifier;
 use scalepool_trace::Stamp;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a chart shows.
@@ -43,8 +44,8 @@ struct UnderWay {
 pub struct Sequence {
     columns: Vec<String>,
     extent: Extent,
-    lines: BTreeMap<(Link, (MessageIdentifier, u16)), LineAddr>,
-    under_way: BTreeMap<(usize, usize, Class), VecDeque<UnderWay>>,
+    lines: OrderedMap<(Link, (MessageIdentifier, u16)), LineAddr>,
+    under_way: OrderedMap<(usize, usize, Class), VecDeque<UnderWay>>,
     passing: Vec<Passing>,
 }
 
@@ -148,8 +149,8 @@ impl<A> AgentWatch<A> for Recorded<A> {
         }
     }
 
-    fn met(&self) -> BTreeSet<Point> {
-        self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met())
+    fn met(&self) -> OrderedSet<Point> {
+        self.watch.as_ref().map_or_else(OrderedSet::new, |w| w.met())
     }
 
     fn has_stopped(&self) -> bool {

@@ -16,9 +16,9 @@ use crate::cache::route::CacheRoutes;
 use crate::config::CoherenceConfig;
 use crate::event::CoherenceEvent;
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_trace::{RecordKind, Stamp, Tap, TransactionNaming};
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The link towards the hub; the leaves' links follow in order.
@@ -30,7 +30,7 @@ pub enum SwitchTable {
     /// By CacheID: the hub is the host, a leaf is a caching device.
     CacheId(Box<CacheRoutes>),
     /// By ports of a fabric: the link of each port, as a destination routing table has it (`fabric` DRT-1).
-    Ports(Arc<BTreeMap<u16, usize>>),
+    Ports(Arc<OrderedMap<u16, usize>>),
 }
 
 impl SwitchTable {

@@ -15,12 +15,12 @@ use crate::agent::AgentPort;
 use crate::cache::requests::names_uqid;
 use crate::content::LineAddr;
 use crate::mem::host::block_lines;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{D2hRspOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode};
 use scalepool_protocols::cxl::message::{self, Message, MessageForm, TransactionRole};
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, RecordKind, RequestIdentifier, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
-use std::collections::BTreeMap;
 
 /// What a message is to the transaction that it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,22 +177,22 @@ pub struct Passing<'a> {
 #[derive(Debug, Default)]
 pub struct Tree {
     /// Accesses of the core, by their number.
-    accesses: BTreeMap<u64, u64>,
+    accesses: OrderedMap<u64, u64>,
     /// Requests of this node but for writes of CXL.mem, by line.
-    own: BTreeMap<LineAddr, u64>,
+    own: OrderedMap<LineAddr, u64>,
     /// Those writes, by line.
-    writes: BTreeMap<LineAddr, u64>,
+    writes: OrderedMap<LineAddr, u64>,
     /// All by what they were sent as last.
-    asked: BTreeMap<Key, Asked>,
-    served: BTreeMap<Key, Served>,
-    snooped: BTreeMap<Key, Snooped>,
+    asked: OrderedMap<Key, Asked>,
+    served: OrderedMap<Key, Served>,
+    snooped: OrderedMap<Key, Snooped>,
     /// Conflicts without an acknowledgement, with the snoops that they are about.
-    conflicts: BTreeMap<Key, u64>,
+    conflicts: OrderedMap<Key, u64>,
     /// Snoops without an answer, by who waits for them.
-    awaited: BTreeMap<u64, u32>,
+    awaited: OrderedMap<u64, u32>,
     /// Data that a peer pulls, and data that was pulled from a peer.
-    pulled: BTreeMap<(AgentPort, u16), u64>,
-    pulls: BTreeMap<(AgentPort, u16), Key>,
+    pulled: OrderedMap<(AgentPort, u16), u64>,
+    pulls: OrderedMap<(AgentPort, u16), Key>,
     /// What the step is done for.
     cause: u64,
     /// What was taken in the step.
@@ -200,9 +200,9 @@ pub struct Tree {
     /// The write that ended in the step, of which the agent will tell.
     written: Option<LineAddr>,
     /// Accesses for which the core works on lines in this cycle.
-    causes: BTreeMap<LineAddr, u64>,
+    causes: OrderedMap<LineAddr, u64>,
     /// Messages that wait in their channels, by link and place.
-    held: BTreeMap<(usize, usize), Wait>,
+    held: OrderedMap<(usize, usize), Wait>,
 }
 
 impl Tree {
@@ -459,7 +459,9 @@ impl Tree {
             let holder = line.map_or(0, |line| self.holder(line, id));
             let wait = if holder == 0 { Wait::Room } else { Wait::Line };
             tap.wait(at, id, wait, holder);
-            self.served.entry(key).and_modify(|served| served.waits = true);
+            if let Some(served) = self.served.get_mut(&key) {
+                served.waits = true;
+            }
         }
         self.cause = 0;
     }

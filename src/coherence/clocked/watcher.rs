@@ -18,9 +18,9 @@ use crate::event::CoherenceEvent;
 use crate::ids::IdSet;
 use crate::message::{Class, Msg};
 use crate::monitor::{CopyView, View, check_bias, check_copies};
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_trace::Stamp;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a home says of a line.
@@ -84,24 +84,24 @@ const SHOWN: usize = 16;
 pub struct Watcher {
     config: CoherenceConfig,
     names: Vec<String>,
-    copies: BTreeMap<LineAddr, BTreeMap<usize, CopyView<CacheLine>>>,
-    early: BTreeMap<LineAddr, BTreeMap<usize, CacheLine>>,
-    newest: BTreeMap<LineAddr, CacheLine>,
+    copies: OrderedMap<LineAddr, OrderedMap<usize, CopyView<CacheLine>>>,
+    early: OrderedMap<LineAddr, OrderedMap<usize, CacheLine>>,
+    newest: OrderedMap<LineAddr, CacheLine>,
     /// Of lines that the home's core works on: the newest values since it began.
-    since: BTreeMap<LineAddr, Vec<CacheLine>>,
-    homes: BTreeMap<LineAddr, HomeView>,
+    since: OrderedMap<LineAddr, Vec<CacheLine>>,
+    homes: OrderedMap<LineAddr, HomeView>,
     in_flight: Vec<CacheLine>,
     /// Requests that the home lets wait, by line and port, with the requests for the line that it took since.
-    waiting: BTreeMap<(LineAddr, AgentPort), u64>,
+    waiting: OrderedMap<(LineAddr, AgentPort), u64>,
     /// What is wrong with the message that is being taken.
     overtaken: Vec<CoherenceEvent>,
     /// Lines to be read again behind the step that is under way.
-    suspects: BTreeSet<LineAddr>,
+    suspects: OrderedSet<LineAddr>,
     /// Lines to be checked.
-    touched: BTreeSet<LineAddr>,
+    touched: OrderedSet<LineAddr>,
     last: VecDeque<SeenMessage>,
     stopped: bool,
-    met: BTreeSet<Point>,
+    met: OrderedSet<Point>,
     /// Steps checked.
     pub checks: u64,
 }
@@ -112,19 +112,19 @@ impl Watcher {
         Arc::new(Mutex::new(Watcher {
             config,
             names,
-            copies: BTreeMap::new(),
-            early: BTreeMap::new(),
-            newest: BTreeMap::new(),
-            since: BTreeMap::new(),
-            homes: BTreeMap::new(),
+            copies: OrderedMap::new(),
+            early: OrderedMap::new(),
+            newest: OrderedMap::new(),
+            since: OrderedMap::new(),
+            homes: OrderedMap::new(),
             in_flight: Vec::new(),
-            waiting: BTreeMap::new(),
+            waiting: OrderedMap::new(),
             overtaken: Vec::new(),
-            suspects: BTreeSet::new(),
-            touched: BTreeSet::new(),
+            suspects: OrderedSet::new(),
+            touched: OrderedSet::new(),
             last: VecDeque::new(),
             stopped: false,
-            met: BTreeSet::new(),
+            met: OrderedSet::new(),
             checks: 0,
         }))
     }
@@ -134,10 +134,12 @@ impl Watcher {
         self.waiting.remove(&(line, port));
         let others = self.names.len().saturating_sub(2) as u64;
         let bound = if self.config.progress_bound == 0 { others } else { self.config.progress_bound };
-        for (&(_, waits), seen) in self.waiting.range_mut((line, 0)..=(line, AgentPort::MAX)) {
+        let waiting: Vec<_> = self.waiting.range((line, 0)..=(line, AgentPort::MAX)).map(|(&key, _)| key).collect();
+        for key in waiting {
+            let Some(seen) = self.waiting.get_mut(&key) else { continue };
             *seen += 1;
             if *seen == bound + 1 {
-                let (at, found) = (format!("agent {}", node_at(waits)), format!("{seen} requests went first"));
+                let (at, found) = (format!("agent {}", node_at(key.1)), format!("{seen} requests went first"));
                 self.overtaken.push(CoherenceEvent::new("COH-INV-10", line, at, found, format!("at most {bound}")));
             }
         }
@@ -166,7 +168,7 @@ impl Watcher {
         for line in std::mem::take(&mut self.touched) {
             let Some(home) = self.homes.get(&line) else { continue };
             let copies: Vec<_> = self.copies.get(&line).into_iter().flat_map(|c| c.values().cloned()).collect();
-            let early = self.early.get(&line).into_iter().flat_map(BTreeMap::values);
+            let early = self.early.get(&line).into_iter().flat_map(OrderedMap::values);
             // What is not usable is on its way home: an evict whose end is under way.
             let leaving = copies.iter().filter(|c| !c.usable).map(|c| c.agent as AgentPort);
             let tracked = leaving.fold(home.tracked.clone(), IdSet::with);
@@ -195,7 +197,7 @@ impl Watcher {
                 .line
                 .and_then(|line| self.copies.get(&line))
                 .into_iter()
-                .flat_map(BTreeMap::values)
+                .flat_map(OrderedMap::values)
                 .map(|c| {
                     let letter = if c.dirty {
                         'M'
@@ -245,7 +247,7 @@ fn request(msg: &Msg<CacheLine>) -> Option<LineAddr> {
 
 /// Sets or removes what a node has of a line; whether that is something new.
 fn put<T: PartialEq>(
-    all: &mut BTreeMap<LineAddr, BTreeMap<usize, T>>,
+    all: &mut OrderedMap<LineAddr, OrderedMap<usize, T>>,
     line: LineAddr,
     node: usize,
     now: Option<T>,
@@ -286,15 +288,17 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
             let unknown = HomeView { value: None, tracked, kept, device_bias: None };
             watcher.homes.entry(line).or_insert(unknown).value = Some(value);
             // What was there before anybody wrote it nobody has told.
-            if let Entry::Vacant(unknown) = watcher.newest.entry(line) {
-                unknown.insert(value);
-                watcher.since.entry(line).and_modify(|values| values.push(value));
+            if !watcher.newest.contains_key(&line) {
+                watcher.newest.insert(line, value);
+                if let Some(values) = watcher.since.get_mut(&line) {
+                    values.push(value);
+                }
             }
         }
         watcher.suspects.extend(agent.lines_of(msg));
     }
 
-    fn met(&self) -> BTreeSet<Point> {
+    fn met(&self) -> OrderedSet<Point> {
         self.watcher().met.clone()
     }
 

@@ -10,8 +10,8 @@ use crate::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
 use crate::mem::tables::Copy4;
 use crate::message::Msg;
 use crate::monitor::IssueWatch;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode, H2dReqOpcode, H2dRspOpcode};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// A request of a device without its last answer.
 #[derive(Debug)]
@@ -64,15 +64,15 @@ struct Pull {
 #[derive(Debug, Default)]
 pub(super) struct CacheLinks {
     /// Peers that have asked, by link.
-    peers: BTreeMap<usize, BTreeSet<u16>>,
-    open: BTreeMap<(Holder, u16), Open>,
+    peers: OrderedMap<usize, OrderedSet<u16>>,
+    open: OrderedMap<(Holder, u16), Open>,
     /// Which requests of a device may be open together.
-    issued: BTreeMap<Holder, IssueWatch>,
+    issued: OrderedMap<Holder, IssueWatch>,
     /// By link and UQID.
-    snoops: BTreeMap<(usize, u16), Snooped>,
-    snooped: BTreeMap<(Holder, LineAddr), u16>,
-    pulls: BTreeMap<(usize, u16), Pull>,
-    pulled: BTreeMap<(Holder, LineAddr), u16>,
+    snoops: OrderedMap<(usize, u16), Snooped>,
+    snooped: OrderedMap<(Holder, LineAddr), u16>,
+    pulls: OrderedMap<(usize, u16), Pull>,
+    pulled: OrderedMap<(Holder, LineAddr), u16>,
 }
 
 /// The state of the tables for what a copy is at most.

@@ -3,7 +3,8 @@
 use super::Holder;
 use crate::content::CacheLine;
 use crate::mem::tables::Copy4;
-use std::collections::{BTreeMap, VecDeque};
+use scalepool_ordered::OrderedMap;
+use std::collections::VecDeque;
 
 /// What somebody may hold of a line, as far as its messages tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -163,7 +164,7 @@ impl Values {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     pub values: Values,
-    pub holders: BTreeMap<Holder, Held>,
+    pub holders: OrderedMap<Holder, Held>,
 }
 
 impl Line {

@@ -7,10 +7,10 @@ use crate::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
 use crate::mem::host::block_lines;
 use crate::mem::tables::{self, Copy4, HdmRegion, IssueRow};
 use crate::message::Msg;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
-use std::collections::BTreeMap;
 
 /// A request of a host without its last answer.
 #[derive(Debug)]
@@ -48,9 +48,9 @@ struct Snooped {
 /// All links of a device.
 #[derive(Debug, Default)]
 pub(super) struct MemLinks {
-    open: BTreeMap<(Holder, u16), Open>,
-    snoops: BTreeMap<(Holder, u16), Snooped>,
-    snooped: BTreeMap<(Holder, LineAddr), u16>,
+    open: OrderedMap<(Holder, u16), Open>,
+    snoops: OrderedMap<(Holder, u16), Snooped>,
+    snooped: OrderedMap<(Holder, LineAddr), u16>,
 }
 
 /// What is left of a copy behind a message that says so in its meta field.

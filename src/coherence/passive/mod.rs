@@ -28,8 +28,8 @@ use crate::message::{Dir, from_link};
 use cache::CacheLinks;
 use line::{Held, Line};
 use mem::MemLinks;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::Message;
-use std::collections::BTreeMap;
 
 /// What the monitor knows beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ struct Holder {
 struct Lines {
     config: PassiveConfig,
     names: Vec<String>,
-    lines: BTreeMap<LineAddr, Line>,
+    lines: OrderedMap<LineAddr, Line>,
     events: Vec<CoherenceEvent>,
 }
 
@@ -77,7 +77,7 @@ impl PassiveMonitor {
     /// Beside links with these names, on which nothing has passed.
     pub fn new(config: PassiveConfig, names: Vec<String>) -> PassiveMonitor {
         PassiveMonitor {
-            lines: Lines { config, names, lines: BTreeMap::new(), events: Vec::new() },
+            lines: Lines { config, names, lines: OrderedMap::new(), events: Vec::new() },
             cache: CacheLinks::default(),
             mem: MemLinks::default(),
         }

@@ -8,6 +8,7 @@ use scalepool_coherence::content::{CacheLine, LINE_BYTES, LineAddr, LineContent}
 use scalepool_coherence::message::Msg;
 use scalepool_link::nvlink::NvlMessage;
 use scalepool_nodes::ualink::read::lines_of;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, DrsOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::nvlink::{NvlConfig, Op};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
@@ -15,7 +16,6 @@ use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlRsp;
 use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::ualink::unpack::Transfer;
-use std::collections::BTreeMap;
 
 /// Who answers.
 pub(super) trait Peer {
@@ -49,7 +49,7 @@ pub(super) struct Memory {
     data_first: bool,
     /// What one who asks to share a line is granted.
     grant: NdrOpcode,
-    lines: BTreeMap<u64, CacheLine>,
+    lines: OrderedMap<u64, CacheLine>,
 }
 
 impl Memory {
@@ -60,7 +60,7 @@ impl Memory {
 
     /// Memory of a mood.
     pub fn of(mood: MemoryMood) -> Memory {
-        Memory { mood, data_first: false, grant: NdrOpcode::CmpS, lines: BTreeMap::new() }
+        Memory { mood, data_first: false, grant: NdrOpcode::CmpS, lines: OrderedMap::new() }
     }
 
     /// Whose data come before completions.
@@ -131,13 +131,13 @@ pub(super) struct Accelerator {
     status: u8,
     /// What is read is poisoned.
     poison: bool,
-    lines: BTreeMap<u64, CacheLine>,
+    lines: OrderedMap<u64, CacheLine>,
 }
 
 impl Accelerator {
     /// One whose answers have this status.
     pub fn with_status(status: u8) -> Accelerator {
-        Accelerator { status, poison: false, lines: BTreeMap::new() }
+        Accelerator { status, poison: false, lines: OrderedMap::new() }
     }
 
     /// One whose memory is poisoned.

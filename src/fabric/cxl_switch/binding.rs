@@ -7,7 +7,7 @@
 //! A walk through one binding: VCS, vPPB and port have to exist. The vPPB has to be free, and so has the port, or the
 //! logical device if the port is already shared.
 
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// Maximum number of logical devices of a device, and of upstream ports that one downstream port can serve (`fabric`
 /// VCS-2, MLD-1).
@@ -99,9 +99,9 @@ pub enum BindingError {
 pub struct Bindings {
     sizes: [usize; 3],
     /// By VCS and vPPB.
-    down: BTreeMap<(usize, usize), (usize, Option<u8>)>,
+    down: OrderedMap<(usize, usize), (usize, Option<u8>)>,
     /// By port and logical device.
-    up: BTreeMap<(usize, Option<u8>), (usize, usize)>,
+    up: OrderedMap<(usize, Option<u8>), (usize, usize)>,
 }
 
 impl Bindings {

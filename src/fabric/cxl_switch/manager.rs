@@ -13,7 +13,8 @@
 //! command completes with an event.
 
 use super::binding::{BindingError, Bindings, VppbBinding};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use scalepool_ordered::{OrderedMap, OrderedSet};
+use std::collections::VecDeque;
 
 /// A vPPB, identified by VCS and number.
 pub type Vppb = (usize, usize);
@@ -124,11 +125,11 @@ pub struct Manager {
     /// Time limit of a drain \[cycles\].
     limit_cycles: u64,
     /// vPPBs that are being unbound, with the cycle of their time limit.
-    draining: BTreeMap<Vppb, u64>,
+    draining: OrderedMap<Vppb, u64>,
     /// Number of forwarded requests without a response, by vPPB.
-    open: BTreeMap<Vppb, u64>,
+    open: OrderedMap<Vppb, u64>,
     /// Outstanding responses from ports and logical devices that have been unbound, by port and LD-ID.
-    late: BTreeMap<(usize, u8), LateAnswers>,
+    late: OrderedMap<(usize, u8), LateAnswers>,
 }
 
 /// Responses that may still come from a port or a logical device that has been unbound.
@@ -176,7 +177,7 @@ impl Manager {
     }
 
     /// The next action at a cycle; the call has already updated `bindings` and `stopped`.
-    pub fn due(&mut self, cycle: u64, bindings: &mut Bindings, stopped: &mut BTreeSet<Vppb>) -> Option<Due> {
+    pub fn due(&mut self, cycle: u64, bindings: &mut Bindings, stopped: &mut OrderedSet<Vppb>) -> Option<Due> {
         if let Some(vppb) = self.drained().chain(self.overdue(cycle)).min() {
             self.draining.remove(&vppb);
             stopped.remove(&vppb);
@@ -254,7 +255,7 @@ mod tests {
 
     const OWN: VppbBinding = VppbBinding { vcs: 0, vppb: 1, port: 2, ld: Some(3) };
 
-    fn all(manager: &mut Manager, cycle: u64, bindings: &mut Bindings, stopped: &mut BTreeSet<Vppb>) -> Vec<Due> {
+    fn all(manager: &mut Manager, cycle: u64, bindings: &mut Bindings, stopped: &mut OrderedSet<Vppb>) -> Vec<Due> {
         std::iter::from_fn(|| manager.due(cycle, bindings, stopped)).collect()
     }
 
@@ -266,7 +267,7 @@ mod tests {
     #[test]
     fn a_drain_ends_with_the_last_answer_or_at_its_limit() {
         for (answers, ends) in [(2, 40), (1, 110)] {
-            let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), BTreeSet::new());
+            let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
             bindings.bind(OWN).expect("it is free");
             let mut manager = Manager::new(vec![unbind(10, false)], 100);
             manager.asked((0, 1));
@@ -286,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_surprise_waits_for_nothing() {
-        let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), BTreeSet::new());
+        let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
         bindings.bind(OWN).expect("it is free");
         let bind = TimedCommand { at_cycle: 11, command: ManagerCommand::Bind(VppbBinding { vppb: 0, ..OWN }) };
         let mut manager = Manager::new(vec![bind, unbind(10, true)], 100);
@@ -305,7 +306,7 @@ mod tests {
     /// Answers of a device that is gone never come: they are awaited as long as a drain waits.
     #[test]
     fn a_port_whose_device_is_gone_is_bound_again() {
-        let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), BTreeSet::new());
+        let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
         bindings.bind(OWN).expect("it is free");
         let binds = [109, 110].map(|at_cycle| TimedCommand { at_cycle, command: ManagerCommand::Bind(OWN) });
         let mut manager = Manager::new([vec![unbind(10, true)], binds.to_vec()].concat(), 100);
@@ -320,7 +321,7 @@ mod tests {
 
     #[test]
     fn what_is_refused_changes_nothing() {
-        let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), BTreeSet::new());
+        let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
         bindings.bind(OWN).expect("it is free");
         let at = |at_cycle, command| TimedCommand { at_cycle, command };
         let bind = ManagerCommand::Bind(VppbBinding { vppb: 2, ..OWN });

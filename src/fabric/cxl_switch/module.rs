@@ -18,11 +18,11 @@ use scalepool_arbiter::{AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Reque
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree::{self, TransactionPart};
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Message classes that switches forward, in the order of the counters: those of CXL.mem, of back-invalidates, of CXL.cache.
@@ -135,7 +135,7 @@ pub struct SwitchResult {
     /// Counters by port.
     pub ports: Vec<PortCounts>,
     /// Number of undelivered messages by reason.
-    pub undelivered: BTreeMap<Undelivered, u64>,
+    pub undelivered: OrderedMap<Undelivered, u64>,
     /// Cycles for which the first message of a class waited at a port because its queue was full; waits that have not
     /// ended are not included.
     pub full_cycles: u64,

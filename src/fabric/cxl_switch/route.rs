@@ -12,9 +12,9 @@ use super::cache_id::CachingDevices;
 use super::manager::Vppb;
 use super::switching::Undelivered;
 use scalepool_memory::bridge::BridgeDecoders;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::cxl::message::{Data, Message, MessageForm, PeerRoute, S2mDrs, S2mNdr};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The route of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,13 +33,13 @@ pub struct HbrRoutes {
     /// Bindings.
     pub bindings: Bindings,
     /// vPPBs that are being unbound and accept no new requests.
-    pub stopped: BTreeSet<Vppb>,
+    pub stopped: OrderedSet<Vppb>,
     /// Decoders of each VCS; their targets are vPPBs.
     pub decoders: Vec<BridgeDecoders>,
     /// Bridges of the vPPBs below which devices send back-invalidate snoops.
-    pub bridges: BTreeMap<Vppb, VppbBridge>,
+    pub bridges: OrderedMap<Vppb, VppbBridge>,
     /// Caching devices, of the hierarchies that have any.
-    pub caches: BTreeMap<usize, CachingDevices>,
+    pub caches: OrderedMap<usize, CachingDevices>,
     /// Message form of the link of each port.
     pub forms: Vec<MessageForm>,
     /// Whether the data of a read that no decoder claims are poisoned (`fabric` §2.1, 4h).

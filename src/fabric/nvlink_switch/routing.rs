@@ -3,7 +3,7 @@
 //! Modelled: address bits 46:36 select an entry; bits 35:20 are compared with base and limit, and an offset is added to
 //! them. Left out: several windows a select value, security, the limit at bit 38 of the third generation.
 
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 use thiserror::Error;
 
 /// Lowest bit of the select field.
@@ -89,7 +89,7 @@ pub enum RoutingError {
 
 /// The remap table of an input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RemapTable(BTreeMap<u16, RemapEntry>);
+pub struct RemapTable(OrderedMap<u16, RemapEntry>);
 
 impl RemapTable {
     /// Sets an entry.
@@ -131,9 +131,9 @@ impl RemapTable {
 /// its own endpoint, so what came over one link leaves over one link.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NvlRoutes {
-    ports: BTreeMap<u16, Vec<usize>>,
+    ports: OrderedMap<u16, Vec<usize>>,
     /// Of each port: its endpoint, and its place among the ports of it.
-    owner: BTreeMap<usize, (u16, usize)>,
+    owner: OrderedMap<usize, (u16, usize)>,
 }
 
 impl NvlRoutes {
@@ -168,7 +168,7 @@ impl NvlRoutes {
 
 /// Multicast groups: for each the alternative replica sets, of which an input uses the one of its place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Groups(BTreeMap<u16, Vec<Vec<usize>>>);
+pub struct Groups(OrderedMap<u16, Vec<Vec<usize>>>);
 
 impl Groups {
     /// Sets a group: one port for each member, in the order of reductions.

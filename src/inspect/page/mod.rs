@@ -13,6 +13,7 @@ mod parts;
 use super::told::{self, time_ns};
 use super::{Inspection, SeenUnit, WaveViolation};
 use scalepool_forms::{Object, layout, number};
+use scalepool_ordered::OrderedSet;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::registry;
@@ -21,7 +22,6 @@ use scalepool_protocols::wire::LayoutDef;
 use scalepool_trace::TraceFilter;
 use scalepool_trace::filter::When;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 
 /// The page around its data.
 const FRAME: &str = include_str!("page.html");
@@ -105,7 +105,7 @@ impl Inspection {
         let mut layouts = Layouts::default();
         let in_window = self.seen.iter().filter(|seen| filter.when(seen.t_fs) == When::Within);
         let units: Vec<Value> = in_window.map(|seen| self.unit(&mut layouts, seen)).collect();
-        let broken: BTreeSet<&str> =
+        let broken: OrderedSet<&str> =
             self.seen.iter().flat_map(|seen| seen.broken.iter().chain(&seen.lints)).map(|b| b.violation.rule).collect();
         let told: Object = broken
             .into_iter()

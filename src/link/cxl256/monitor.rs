@@ -14,6 +14,7 @@ mod health;
 use super::end::EVEN_BODY;
 use super::receiver::{NAK_FLITS, Receiver};
 use crate::event::{LinkEvent, Severity, finding};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::control::Viral;
@@ -24,7 +25,6 @@ use scalepool_protocols::cxl::cxl256::number::{self, is_payload};
 use scalepool_protocols::cxl::cxl256::stream::{Cxl256DecodedFlit, Cxl256SlotRole, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use scalepool_protocols::wire::{Violation, Wire};
-use std::collections::BTreeMap;
 
 /// Stated numbers at the start of a replay (`cxl-256b` §9).
 const REPLAY_STATES: u8 = 3;
@@ -78,7 +78,7 @@ pub struct Monitor {
     newest: u16,
     /// Flits since it that were spoilt: each may have taken a number.
     spoilt: u16,
-    kept: BTreeMap<u16, Kept>,
+    kept: OrderedMap<u16, Kept>,
     /// Flits of the replay so far, 0: none.
     replayed: u32,
     /// Flits that still have to state their number.
@@ -135,7 +135,7 @@ impl Monitor {
             last: Some(number::LAST),
             newest: number::LAST,
             spoilt: 0,
-            kept: BTreeMap::new(),
+            kept: OrderedMap::new(),
             replayed: 0,
             to_state: 0,
             outgoing: Unpacker::new(mode, dir),

@@ -15,11 +15,12 @@
 //! implied number that is the same bit for bit as the one before it is taken for its copy.
 
 use super::form::Flit256;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::number::{self, NumberPlace, is_payload};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Flits in a row that carry a Nak (`cxl-256b` §9).
 pub const NAK_FLITS: u8 = 3;
@@ -59,7 +60,7 @@ pub struct Receiver<F = Cxl256Flit> {
     /// Payload in doubt, with the numbers as counted.
     in_doubt: VecDeque<(u16, F)>,
     /// Payload ahead of the one flit that is missing, by number.
-    ahead_of_one: BTreeMap<u16, F>,
+    ahead_of_one: OrderedMap<u16, F>,
     /// Payload that was due and has not been taken by the client.
     due: VecDeque<(u16, F)>,
     /// Payload that had been here.
@@ -90,7 +91,7 @@ impl<F: Flit256> Receiver<F> {
             previous: None,
             guessed: false,
             in_doubt: VecDeque::new(),
-            ahead_of_one: BTreeMap::new(),
+            ahead_of_one: OrderedMap::new(),
             due: VecDeque::new(),
             duplicates: 0,
             ahead: 0,

@@ -11,7 +11,8 @@
 //! Invariants: a bank serves in order of arrival; a handle is ready at the cycle that was foretold.
 
 use super::{MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming, Pace};
-use std::collections::{BTreeMap, VecDeque};
+use scalepool_ordered::OrderedMap;
+use std::collections::VecDeque;
 
 /// How the banks are built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +64,7 @@ pub struct Banks<H> {
     pace: Pace,
     banks: Vec<Bank>,
     /// Handles by the cycle at which they are ready and by their number.
-    waiting: BTreeMap<(u64, u64), H>,
+    waiting: OrderedMap<(u64, u64), H>,
     taken: u64,
 }
 
@@ -77,7 +78,7 @@ impl<H> Banks<H> {
             latency_cycles,
             most: in_flight,
             pace: Pace::new(interval_cycles),
-            waiting: BTreeMap::new(),
+            waiting: OrderedMap::new(),
             taken: 0,
         }
     }

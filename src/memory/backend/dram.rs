@@ -14,7 +14,7 @@ use crate::dram::channel::DramCounts;
 use crate::dram::controller::DramRefresh;
 use crate::dram::{DramCommand, DramConfig, DramController, DramFinding, DramMapping, DramMonitor};
 use crate::owner_clock::OwnerClock;
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// A memory that was checked, with the clock of its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +59,9 @@ pub struct Dram<H> {
     findings: Vec<DramFinding>,
     trace: Vec<DramCommand>,
     /// Handles by token whose end is not known.
-    open: BTreeMap<u64, H>,
+    open: OrderedMap<u64, H>,
     /// Handles by the cycle at which they are ready and by their token.
-    ended: BTreeMap<(u64, u64), H>,
+    ended: OrderedMap<(u64, u64), H>,
     /// Number of handles that touch no memory; they have tokens of their own, above all others.
     untouched: u64,
 }
@@ -82,8 +82,8 @@ impl<H> Dram<H> {
             pace: Pace::new(interval_cycles),
             findings: Vec::new(),
             trace: Vec::new(),
-            open: BTreeMap::new(),
-            ended: BTreeMap::new(),
+            open: OrderedMap::new(),
+            ended: OrderedMap::new(),
             untouched: 0,
         }
     }

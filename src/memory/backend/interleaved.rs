@@ -7,7 +7,7 @@
 //! is ready at several media in one cycle comes out in the order in which it was taken.
 
 use super::{DramView, Media, MemoryBackend, MemoryRequest, MemoryTiming, Pace};
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// How they are built.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Interleaved<H> {
     pace: Pace,
     /// Each with numbers of requests, since a memory in a memory has to know its own handles.
     media: Vec<Box<dyn MemoryBackend<u64>>>,
-    open: BTreeMap<u64, H>,
+    open: OrderedMap<u64, H>,
     taken: u64,
 }
 
@@ -48,7 +48,7 @@ impl<H> Interleaved<H> {
             media: (0..config.media).map(|_| each()).collect(),
             most: in_flight,
             pace: Pace::new(interval_cycles),
-            open: BTreeMap::new(),
+            open: OrderedMap::new(),
             taken: 0,
             config,
         }
@@ -143,14 +143,14 @@ impl<H> MemoryBackend<H> for Interleaved<H> {
 mod tests {
     use super::*;
     use crate::backend::{BanksConfig, MemoryAccess};
-    use std::collections::BTreeSet;
+    use scalepool_ordered::OrderedSet;
 
     /// Every byte has a place of its own, whatever the number of media.
     #[test]
     fn every_byte_has_one_place() {
         for media in 1..=8 {
             let config = InterleavedConfig { media, granule: 256, each: Media::Fixed };
-            let places: BTreeSet<_> = (0..256 * 64).step_by(64).map(|address| config.place(address)).collect();
+            let places: OrderedSet<_> = (0..256 * 64).step_by(64).map(|address| config.place(address)).collect();
             assert_eq!(places.len(), 256);
             assert!(places.iter().all(
                 |(medium, address)| *medium < media && *address < (256 * 64_u64).div_ceil(256 * media as u64) * 256

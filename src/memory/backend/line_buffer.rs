@@ -14,7 +14,8 @@ use super::page_media::PageMedia;
 use super::{DramView, Media, MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming, Pace};
 use crate::flash::{FlashArray, FlashCounts, FlashPreset};
 use crate::owner_clock::OwnerClock;
-use std::collections::{BTreeMap, VecDeque};
+use scalepool_ordered::OrderedMap;
+use std::collections::VecDeque;
 
 /// How a buffer and its media are built.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,9 +98,9 @@ pub struct LineBuffer<H> {
     asking: VecDeque<(u64, u64)>,
     memory: Box<dyn MemoryBackend<u64>>,
     /// Accesses of the buffer's memory by the cycle from which they go and their number.
-    accesses: BTreeMap<(u64, u64), MemoryRequest>,
-    open: BTreeMap<u64, H>,
-    ended: BTreeMap<(u64, u64), H>,
+    accesses: OrderedMap<(u64, u64), MemoryRequest>,
+    open: OrderedMap<u64, H>,
+    ended: OrderedMap<(u64, u64), H>,
     taken: u64,
     counts: LineBufferCounts,
 }
@@ -123,9 +124,9 @@ impl<H> LineBuffer<H> {
             media,
             asking: VecDeque::new(),
             memory: alone(&config.memory).build(),
-            accesses: BTreeMap::new(),
-            open: BTreeMap::new(),
-            ended: BTreeMap::new(),
+            accesses: OrderedMap::new(),
+            open: OrderedMap::new(),
+            ended: OrderedMap::new(),
             taken: 0,
             counts: LineBufferCounts::default(),
             config,
@@ -218,14 +219,11 @@ impl<H> MemoryBackend<H> for LineBuffer<H> {
             self.fill(page, at_fs);
         }
         self.memory.advance(cycle);
-        while let Some(entry) = self.accesses.first_entry()
-            && entry.key().0 <= cycle
+        while let Some((&key, request)) = self.accesses.first_key_value()
+            && key.0 <= cycle
+            && self.memory.push(cycle, request, key.1).is_ok()
         {
-            let (key, request) = entry.remove_entry();
-            if self.memory.push(cycle, &request, key.1).is_err() {
-                self.accesses.insert(key, request);
-                break;
-            }
+            self.accesses.remove(&key);
         }
         while let Some(token) = self.memory.pop(cycle) {
             if let Some(handle) = self.open.remove(&token) {

@@ -15,7 +15,8 @@ use super::mapping::{DramMap, DramMapping};
 use super::preset::DramPreset;
 use crate::LINE_BYTES;
 use crate::backend::{MemoryAccess, MemoryRequest};
-use std::collections::{BTreeMap, VecDeque};
+use scalepool_ordered::OrderedMap;
+use std::collections::VecDeque;
 
 pub use super::channel::DramPagePolicy;
 pub use super::refresh::DramRefresh;
@@ -114,11 +115,11 @@ pub struct DramController {
     config: DramConfig,
     mapping: DramMapping,
     channels: Vec<DramChannel>,
-    open: BTreeMap<u64, OpenRequest>,
+    open: OrderedMap<u64, OpenRequest>,
     /// Outstanding requests by line, in the order in which they were accepted.
-    by_line: BTreeMap<u64, VecDeque<u64>>,
+    by_line: OrderedMap<u64, VecDeque<u64>>,
     /// End of the last request of a line, where it may still lie in the future \[fs\].
-    ended_by_line: BTreeMap<u64, u64>,
+    ended_by_line: OrderedMap<u64, u64>,
     next_token: u64,
     finished: Vec<(u64, u64)>,
 }
@@ -146,9 +147,9 @@ impl DramController {
             config: *config,
             mapping,
             channels: (0..config.preset.organisation.channels).map(channel).collect(),
-            open: BTreeMap::new(),
-            by_line: BTreeMap::new(),
-            ended_by_line: BTreeMap::new(),
+            open: OrderedMap::new(),
+            by_line: OrderedMap::new(),
+            ended_by_line: OrderedMap::new(),
             next_token: 0,
             finished: Vec::new(),
         }
@@ -180,7 +181,7 @@ impl DramController {
     /// Whether the memory accepts a request now, provided that it has been advanced to the present time.
     pub fn has_room(&self, request: &MemoryRequest) -> bool {
         let is_write = request.access != MemoryAccess::Read;
-        let mut needed = BTreeMap::<u32, usize>::new();
+        let mut needed = OrderedMap::<u32, usize>::new();
         self.parts(request).iter().for_each(|(place, ..)| *needed.entry(place.channel).or_default() += 1);
         needed.into_iter().all(|(channel, parts)| {
             let channel = &self.channels[channel as usize];

@@ -12,7 +12,8 @@
 
 use super::command::{DramCommand, DramOperation};
 use super::preset::{DramPreset, DramStandard};
-use std::collections::{BTreeMap, VecDeque};
+use scalepool_ordered::OrderedMap;
+use std::collections::VecDeque;
 use std::fmt::{self, Display};
 
 use DramOperation::{
@@ -141,7 +142,7 @@ fn table(preset: &DramPreset) -> Vec<Row> {
 type Key = (u32, u32, u32);
 
 /// The last commands of the earlier set of a row, by place.
-type Seen = BTreeMap<Key, VecDeque<u64>>;
+type Seen = OrderedMap<Key, VecDeque<u64>>;
 
 /// The monitor's state of a bank.
 #[derive(Debug, Clone, Copy, Default)]
@@ -164,8 +165,8 @@ struct ChannelView {
     /// For each command bus, the clock at which it is free and the last operation that it carried.
     buses: [Option<(u64, DramOperation)>; 2],
     /// By scope of the data bus: end of the last burst.
-    data: BTreeMap<u32, u64>,
-    banks: BTreeMap<Key, BankView>,
+    data: OrderedMap<u32, u64>,
+    banks: OrderedMap<Key, BankView>,
 }
 
 /// Judges one trace.
@@ -175,7 +176,7 @@ pub struct DramMonitor {
     rows: Vec<Row>,
     /// Whether missing refreshes break a rule.
     wants_refresh: bool,
-    channels: BTreeMap<u32, ChannelView>,
+    channels: OrderedMap<u32, ChannelView>,
     last: Option<DramCommand>,
     findings: Vec<DramFinding>,
     commands: u64,
@@ -191,7 +192,7 @@ impl DramMonitor {
             preset: *preset,
             rows: table(preset),
             wants_refresh,
-            channels: BTreeMap::new(),
+            channels: OrderedMap::new(),
             last: None,
             findings: Vec::new(),
             commands: 0,
@@ -242,8 +243,8 @@ impl DramMonitor {
             last: 0,
             seen: vec![Seen::new(); rows],
             buses: [None; 2],
-            data: BTreeMap::new(),
-            banks: BTreeMap::new(),
+            data: OrderedMap::new(),
+            banks: OrderedMap::new(),
         };
         let mut channel = self.channels.remove(&command.place.channel).unwrap_or_else(new);
         self.commands += 1;

@@ -10,7 +10,8 @@
 //! Invariant: operations of a die do not overlap, nor do pages on a channel.
 
 use super::preset::FlashPreset;
-use std::collections::{BTreeMap, VecDeque};
+use scalepool_ordered::OrderedMap;
+use std::collections::VecDeque;
 
 /// Programs of a die that an erase follows.
 pub const PROGRAMS_PER_ERASE: u64 = 256;
@@ -72,7 +73,7 @@ pub struct FlashArray {
     dies: Vec<Die>,
     channels: Vec<Channel>,
     /// Ends of what runs, by time and by number.
-    events: BTreeMap<(u64, u64), Place>,
+    events: OrderedMap<(u64, u64), Place>,
     next_event: u64,
     counts: FlashCounts,
     /// Tokens of reads that have ended, with their times \[fs\].
@@ -87,7 +88,7 @@ impl FlashArray {
             preset: *preset,
             dies: vec![Die::default(); dies],
             channels: vec![Channel::default(); preset.channels as usize],
-            events: BTreeMap::new(),
+            events: OrderedMap::new(),
             next_event: 0,
             counts: FlashCounts::default(),
             finished: Vec::new(),
@@ -136,10 +137,11 @@ impl FlashArray {
 
     /// Ends what has ended up to a time \[fs\], in the order of ends.
     pub fn advance(&mut self, now_fs: u64) {
-        while let Some(entry) = self.events.first_entry()
-            && entry.key().0 <= now_fs
+        while let Some((&key, &place)) = self.events.first_key_value()
+            && key.0 <= now_fs
         {
-            let ((at, _), place) = entry.remove_entry();
+            self.events.remove(&key);
+            let (at, _) = key;
             match place {
                 Place::Die(die) => self.end_die(die, at),
                 Place::Channel(channel) => self.end_channel(channel, at),

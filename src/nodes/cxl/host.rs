@@ -31,12 +31,12 @@ use scalepool_memory::cache::Cache;
 use scalepool_memory::decoder::{Destination, WindowRoutes};
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{ALL_BYTES, LineBytes};
+use scalepool_ordered::OrderedSet;
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the host leaves behind for the report.
@@ -201,11 +201,11 @@ pub struct Host {
     /// Isolation of each root port.
     isolation: Vec<RootPortIsolation>,
     /// Tags of requests that have timed out, or were open when their port was isolated.
-    given_up: BTreeSet<u16>,
+    given_up: OrderedSet<u16>,
     /// Memories of which a read was not decoded: writes to them may have been dropped, so nothing is known of their bytes.
-    unknown: BTreeSet<usize>,
+    unknown: OrderedSet<usize>,
     /// Lines whose last write has timed out, by memory and device address: they may hold it or not.
-    unsure: BTreeSet<(usize, u64)>,
+    unsure: OrderedSet<(usize, u64)>,
     /// The next access is not due: time is all it waits for.
     waits: bool,
     /// By memory, if it heeds what they tell of their load.
@@ -235,9 +235,9 @@ impl Host {
                 ..HostResult::default()
             },
             isolation: vec![RootPortIsolation::new(config.isolation); config.ports.len()],
-            given_up: BTreeSet::new(),
-            unknown: BTreeSet::new(),
-            unsure: BTreeSet::new(),
+            given_up: OrderedSet::new(),
+            unknown: OrderedSet::new(),
+            unsure: OrderedSet::new(),
             config,
             before: None,
             agent: HdmHHost::new(),

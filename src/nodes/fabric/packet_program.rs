@@ -8,9 +8,10 @@
 //! ([`PacketProgram::of_node`]). A packet is due once all packets that it waits for are there and its earliest time has come;
 //! packets that are due in the same cycle leave in the order of the program.
 
+use scalepool_ordered::OrderedMap;
 use sha2::{Digest, Sha256};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 use thiserror::Error;
 
 /// Numbers of packets are below this, so that they differ from the numbers that traces give to other transactions.
@@ -124,7 +125,7 @@ impl PacketProgram {
         if packets.len() > MOST_PACKETS {
             return Err(PacketProgramError::Length);
         }
-        let mut places = BTreeMap::new();
+        let mut places = OrderedMap::new();
         let mut of_node = vec![Vec::new(); nodes.into()];
         for (n, &ProgramPacket { id, source, target, .. }) in packets.iter().enumerate() {
             if !(1..PACKET_ID_END).contains(&id) {
@@ -145,7 +146,7 @@ impl PacketProgram {
     }
 
     /// Takes away packets that wait for nothing, again and again; what is left at the end waits for itself.
-    fn check_order(&self, places: &BTreeMap<u64, usize>) -> Result<(), PacketProgramError> {
+    fn check_order(&self, places: &OrderedMap<u64, usize>) -> Result<(), PacketProgramError> {
         let mut waits: Vec<usize> = vec![0; self.packets.len()];
         let mut followers: Vec<Vec<u32>> = vec![Vec::new(); self.packets.len()];
         for (n, packet) in self.packets.iter().enumerate() {
@@ -171,7 +172,7 @@ impl PacketProgram {
         }
         let Some(first) = (0..waits.len()).find(|&n| waits[n] > 0) else { return Ok(()) };
         // From any packet that is left a step to one that it waits for, which is left too, until one comes again.
-        let (mut at, mut way, mut seen) = (first, Vec::new(), BTreeMap::new());
+        let (mut at, mut way, mut seen) = (first, Vec::new(), OrderedMap::new());
         while !seen.contains_key(&at) {
             seen.insert(at, way.len());
             way.push(self.packets[at].id);
@@ -201,7 +202,7 @@ impl PacketProgram {
 
     /// What one node has to send; a cycle of its clock takes so long \[fs\].
     pub fn of_node(&self, node: u16, cycle_fs: u64) -> NodeProgram {
-        let mut of_node = NodeProgram { packets: Vec::new(), waiting: BTreeMap::new(), due: BinaryHeap::new() };
+        let mut of_node = NodeProgram { packets: Vec::new(), waiting: OrderedMap::new(), due: BinaryHeap::new() };
         for &n in self.of_node.get(usize::from(node)).into_iter().flatten() {
             let packet = &self.packets[n as usize];
             let own = of_node.packets.len() as u32;
@@ -241,7 +242,7 @@ pub struct OwnPacket {
 pub struct NodeProgram {
     packets: Vec<OwnPacket>,
     /// For a packet that is not there yet the own packets that wait for it.
-    waiting: BTreeMap<u64, Vec<u32>>,
+    waiting: OrderedMap<u64, Vec<u32>>,
     /// Cycle and place of packets that wait for nothing but their time, the earliest on top.
     due: BinaryHeap<Reverse<(u64, u32)>>,
 }

@@ -8,7 +8,7 @@
 
 use super::pattern::TrafficPattern;
 use scalepool_kernel::Rng;
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// How packets come.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ pub struct RandomTraffic {
     burst_left: u32,
     /// Packets without an answer, and how often they are to come here until it is theirs: a packet to its own node comes first
     /// itself.
-    open: BTreeMap<u64, u8>,
+    open: OrderedMap<u64, u8>,
 }
 
 /// What came to a node in a closed loop.
@@ -60,7 +60,8 @@ impl RandomTraffic {
         let burst = f64::from(config.packet_flits) * f64::from(config.burst_packets.max(1));
         // The product with a power of two is exact and the cast saturates, so every machine has the same threshold.
         let threshold = (config.load / burst * 18_446_744_073_709_551_616.0) as u64;
-        let mut traffic = RandomTraffic { config, rng, threshold, next_cycle: 0, burst_left: 0, open: BTreeMap::new() };
+        let mut traffic =
+            RandomTraffic { config, rng, threshold, next_cycle: 0, burst_left: 0, open: OrderedMap::new() };
         traffic.begin_burst(0);
         traffic
     }

@@ -24,12 +24,12 @@ use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::io_ends::IoItem;
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{LINE_BYTES, line_address};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
 use scalepool_protocols::cxl::cxlio::dvsec::FlexBusStatus;
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the root complex leaves behind for the report.
@@ -124,7 +124,7 @@ pub struct Root {
     drawn: Option<(bool, u64, usize)>,
     /// What the device must hold.
     expected: Store,
-    open: BTreeMap<u16, Open>,
+    open: OrderedMap<u16, Open>,
     rng: Rng,
     tx: Out<IoItem>,
     rx: In<IoItem>,
@@ -155,7 +155,7 @@ impl Root {
             bars: Vec::new(),
             drawn: None,
             expected: Store::new(Background::Zero),
-            open: BTreeMap::new(),
+            open: OrderedMap::new(),
             rng,
             tx,
             rx,

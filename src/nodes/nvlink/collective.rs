@@ -15,9 +15,10 @@ use super::memory::GpuMemory;
 use super::program::{GpuProgram, GpuRequest, GpuStep};
 use scalepool_fabric::nvlink_switch::reduction::{NumberType, sum};
 use scalepool_kernel::Rng;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::nvlink::Op;
 use scalepool_protocols::wire::Violation;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// How the vectors are summed.
@@ -109,7 +110,7 @@ pub struct AllReduce {
     begun: u64,
     reads: usize,
     /// Blocks of members, by number of the block.
-    collected: BTreeMap<u64, Vec<Option<Vec<u8>>>>,
+    collected: OrderedMap<u64, Vec<Option<Vec<u8>>>>,
     to_send: VecDeque<GpuRequest>,
     done: Vec<bool>,
     left: u64,
@@ -127,7 +128,7 @@ impl AllReduce {
             group,
             begun: 0,
             reads: 0,
-            collected: BTreeMap::new(),
+            collected: OrderedMap::new(),
             to_send: VecDeque::new(),
             done: vec![false; blocks as usize],
             left: blocks,

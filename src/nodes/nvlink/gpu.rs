@@ -22,12 +22,13 @@ use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::nvlink::NvlMessage;
 use scalepool_link::nvlink::port::body_of;
 use scalepool_memory::backend::{MemoryBackend, MemoryRequest, MemoryTiming};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::nvlink::{Ae, Class, NvlConfig, NvlHeader, Op};
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
 use scalepool_trace::{
     Body, PlaceKind, RecordKind, RequestIdentifier, Stamp, Tap, TransactionHandle, TransactionNaming, Wait,
 };
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Messages of a transaction, for waves.
@@ -57,9 +58,9 @@ pub struct GpuConfig {
 #[derive(Debug, Clone, Default)]
 pub struct GpuResult {
     /// Requests sent, by operation code.
-    pub sent: BTreeMap<u8, u64>,
+    pub sent: OrderedMap<u8, u64>,
     /// Requests served, by operation code.
-    pub served: BTreeMap<u8, u64>,
+    pub served: OrderedMap<u8, u64>,
     /// Answers received.
     pub answers: u64,
     /// Bytes that the program counts.
@@ -125,10 +126,10 @@ pub struct Gpu {
     memory: GpuMemory,
     link_group: LinkGroup,
     links: Vec<LinkEnds>,
-    open: BTreeMap<u16, OpenAsk>,
+    open: OrderedMap<u16, OpenAsk>,
     free_tags: VecDeque<u16>,
     /// Parts of a FLUSH that are not answered, and the first error of the others.
-    groups: BTreeMap<u64, (usize, Option<u8>)>,
+    groups: OrderedMap<u64, (usize, Option<u8>)>,
     next_group: u64,
     /// What found no room.
     held: VecDeque<Held>,
@@ -194,9 +195,9 @@ impl Gpu {
             place: format!("gpu[{}]", config.id),
             memory: GpuMemory::default(),
             link_group: LinkGroup::new(links.len()),
-            open: BTreeMap::new(),
+            open: OrderedMap::new(),
             free_tags: (0..TAGS as u16).collect(),
-            groups: BTreeMap::new(),
+            groups: OrderedMap::new(),
             next_group: 0,
             held: VecDeque::new(),
             answers: links.iter().map(|_| MemoryTiming::fixed(config.memory_cycles).build()).collect(),

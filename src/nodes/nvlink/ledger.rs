@@ -13,8 +13,8 @@ use scalepool_fabric::nvlink_switch::crossbar::SWITCH_RID;
 use scalepool_link::nvlink::NvlMessage;
 use scalepool_link::nvlink::chain::Chain;
 use scalepool_link::nvlink::port::CHANNELS;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::wire::Violation;
-use std::collections::BTreeMap;
 
 /// The other end of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,9 +39,9 @@ pub type NvlFlow = (NvlPeer, usize, usize);
 #[derive(Debug, Clone, Default)]
 pub struct NvlLedger {
     /// Sent.
-    pub sent: BTreeMap<NvlFlow, Chain>,
+    pub sent: OrderedMap<NvlFlow, Chain>,
     /// Received.
-    pub received: BTreeMap<NvlFlow, Chain>,
+    pub received: OrderedMap<NvlFlow, Chain>,
 }
 
 impl NvlLedger {

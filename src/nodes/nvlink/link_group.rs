@@ -6,7 +6,7 @@
 //! requests count up in `tag` for each target and link; a FLUSH goes over each link that has carried some, and states their
 //! count in address bits 35:4. Multicast writes belong to many targets, so no FLUSH covers them.
 
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// Bytes of a block, the domain of order: the longest packet (`bridge` §6).
 pub const BLOCK_BYTES: u64 = 256;
@@ -33,15 +33,15 @@ pub const fn global(target: u16, local: u64) -> u64 {
 /// Sent and received posted requests, by peer and link.
 pub struct LinkGroup {
     links: usize,
-    sent: BTreeMap<(u16, usize), u64>,
-    flushed: BTreeMap<(u16, usize), u64>,
-    received: BTreeMap<(u16, usize), u64>,
+    sent: OrderedMap<(u16, usize), u64>,
+    flushed: OrderedMap<(u16, usize), u64>,
+    received: OrderedMap<(u16, usize), u64>,
 }
 
 impl LinkGroup {
     /// A group of this many links.
     pub fn new(links: usize) -> LinkGroup {
-        LinkGroup { links, sent: BTreeMap::new(), flushed: BTreeMap::new(), received: BTreeMap::new() }
+        LinkGroup { links, sent: OrderedMap::new(), flushed: OrderedMap::new(), received: OrderedMap::new() }
     }
 
     /// The link of a local address.

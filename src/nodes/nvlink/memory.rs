@@ -6,7 +6,7 @@
 use crate::first_lines::MemoryBehind;
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{LINE_BYTES, LineBytes};
-use std::collections::BTreeSet;
+use scalepool_ordered::OrderedSet;
 use std::sync::Arc;
 
 /// Local memory, or what somebody expects of that of another node.
@@ -23,7 +23,7 @@ struct MemoryFirst {
     behind: Arc<MemoryBehind>,
     owner: u16,
     /// Lines that were written, and so stand in the store.
-    begun: BTreeSet<u64>,
+    begun: OrderedSet<u64>,
 }
 
 /// Bytes of a line that an offset and a length cover.
@@ -41,7 +41,7 @@ impl Default for GpuMemory {
 impl GpuMemory {
     /// What is expected of the memory of a node, which may be that of others behind it.
     pub fn expected(behind: Arc<MemoryBehind>, owner: u16) -> GpuMemory {
-        let first = MemoryFirst { behind, owner, begun: BTreeSet::new() };
+        let first = MemoryFirst { behind, owner, begun: OrderedSet::new() };
         GpuMemory { first: Some(first), ..GpuMemory::default() }
     }
 

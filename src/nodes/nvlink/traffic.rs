@@ -11,9 +11,9 @@ use super::memory::{CAS, GpuMemory, SIMPLE};
 use super::program::{GpuProgram, GpuRequest, GpuStep};
 use crate::first_lines::MemoryBehind;
 use scalepool_kernel::Rng;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::nvlink::{Class, Op};
 use scalepool_protocols::wire::Violation;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Which operations.
@@ -74,16 +74,16 @@ pub struct Traffic {
     issued: u64,
     offered_flits: u64,
     planned: Option<GpuRequest>,
-    expected: BTreeMap<u16, GpuMemory>,
+    expected: OrderedMap<u16, GpuMemory>,
     /// Blocks with posted writes that no FLUSH covers.
-    dirty: BTreeSet<(u16, u64)>,
+    dirty: OrderedSet<(u16, u64)>,
     /// Targets whose FLUSH is not answered.
-    flushing: BTreeSet<u16>,
+    flushing: OrderedSet<u16>,
     /// Open requests with an answer, by block.
-    open: BTreeMap<(u16, u64), u32>,
-    touched: BTreeSet<(u16, u64)>,
+    open: OrderedMap<(u16, u64), u32>,
+    touched: OrderedSet<(u16, u64)>,
     /// Blocks of which a write has failed.
-    unknown: BTreeSet<(u16, u64)>,
+    unknown: OrderedSet<(u16, u64)>,
     bytes: u64,
     refused: Vec<Violation>,
 }
@@ -99,12 +99,12 @@ impl Traffic {
             issued: 0,
             offered_flits: 0,
             planned: None,
-            expected: BTreeMap::new(),
-            dirty: BTreeSet::new(),
-            flushing: BTreeSet::new(),
-            open: BTreeMap::new(),
-            touched: BTreeSet::new(),
-            unknown: BTreeSet::new(),
+            expected: OrderedMap::new(),
+            dirty: OrderedSet::new(),
+            flushing: OrderedSet::new(),
+            open: OrderedMap::new(),
+            touched: OrderedSet::new(),
+            unknown: OrderedSet::new(),
             bytes: 0,
             refused: Vec::new(),
         }

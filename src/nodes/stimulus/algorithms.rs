@@ -10,7 +10,7 @@
 //! Pattern width, and the pattern going on from loop to loop (so that a line left from the loop before is seen), are
 //! our choice (basis: model).
 
-use std::collections::BTreeSet;
+use scalepool_ordered::OrderedSet;
 
 use super::ParameterError;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES, LineBytes};
@@ -206,7 +206,7 @@ fn all_sets(sets: u64, offset: u64, first_set: &[u64]) -> Result<Vec<u64>, Param
     let last = offset.checked_mul(sets - 1).and_then(|span| span.checked_add(*first_set.last()?));
     require(parameter, offset, last.is_some(), "all addresses within 2^64 bytes")?;
     let all: Vec<u64> = (0..sets).flat_map(|set| first_set.iter().map(move |first| first + set * offset)).collect();
-    let distinct: BTreeSet<u64> = all.iter().copied().collect();
+    let distinct: OrderedSet<u64> = all.iter().copied().collect();
     require(parameter, offset, distinct.len() == all.len(), "a distance at which no two sets share a line")?;
     Ok(all)
 }

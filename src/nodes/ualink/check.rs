@@ -6,12 +6,12 @@
 use super::read::{Read, lines_of};
 use scalepool_memory::LineBytes;
 use scalepool_memory::spread::SpreadSet;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::ualink::code::RdWr;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
-use std::collections::BTreeMap;
 
 /// The answer to one request, as it comes together.
 #[derive(Debug, Clone)]
@@ -108,7 +108,7 @@ impl UalReadAssembly {
 pub struct CompleterWatch {
     own: u16,
     /// Port on which a source has used a region; empty where there is only one.
-    regions: BTreeMap<(u16, u64), usize>,
+    regions: OrderedMap<(u16, u64), usize>,
     ports: usize,
     /// Tags in use of each port, with their sources.
     tags: Vec<SpreadSet<u32>>,

@@ -12,10 +12,10 @@ use scalepool_kernel::Rng;
 use scalepool_link::ualink::security::{
     AesKey, KEY_BYTES, Protection, SecureEnd, SecurityConfig, SecurityError, Stream,
 };
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
-use std::collections::BTreeMap;
 
 /// One end between a requester and its completer, with keys that never run out.
 struct Keyed {
@@ -59,15 +59,15 @@ pub struct Guard {
     port: usize,
     seed: u64,
     /// Destination of the last request of each tag, for responses whose tags can be read.
-    asked: BTreeMap<u16, u16>,
+    asked: OrderedMap<u16, u16>,
     /// By requester and completer.
-    ends: BTreeMap<(u16, u16), Keyed>,
+    ends: OrderedMap<(u16, u16), Keyed>,
 }
 
 impl Guard {
     /// A port of an accelerator; both sides of a link have the same port number and seed.
     pub fn new(config: SecurityConfig, own: u16, port: usize, seed: u64) -> Guard {
-        Guard { config, own, port, seed, asked: BTreeMap::new(), ends: BTreeMap::new() }
+        Guard { config, own, port, seed, asked: OrderedMap::new(), ends: OrderedMap::new() }
     }
 
     fn end(&mut self, requester: u16, completer: u16) -> Result<&mut SecureEnd, SecurityError> {

@@ -10,9 +10,9 @@
 use crate::row_log::RowLog;
 use scalepool_kernel::shared;
 use scalepool_link::ualink::upli::{OrderCheck, Ordered, Ordering};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// Groups of sources that are judged one by one, about; each has to read what came anywhere.
@@ -132,7 +132,7 @@ pub fn conservation(
 /// Sources that are judged together, ascending; all numbers are in one of them, since a message may come from nowhere. What
 /// each has sent says how much there will be to judge.
 fn groups(ledgers: &[&UalLedger]) -> Vec<RangeInclusive<u16>> {
-    let mut of_source: BTreeMap<u16, usize> = BTreeMap::new();
+    let mut of_source: OrderedMap<u16, usize> = OrderedMap::new();
     for UalLedger { sent, .. } in ledgers {
         if let Some((first, _)) = sent.sources {
             *of_source.entry(first).or_default() += 2 * sent.count();

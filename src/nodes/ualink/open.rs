@@ -13,10 +13,10 @@ use super::completer::{global, owner};
 use super::read::Read;
 use super::traffic::UalTrafficOp;
 use scalepool_memory::{LINE_BYTES, LineBytes};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
-use std::collections::BTreeMap;
 
 /// What an answer brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,9 +93,9 @@ pub struct OpenRequests {
     /// All of them were sent in this cycle or later.
     since_cycle: u64,
     /// What those expect that read what was written, by port and tag.
-    expected: BTreeMap<(usize, u16), Read>,
+    expected: OrderedMap<(usize, u16), Read>,
     /// Those that are too far from the first one of their block, by port and tag.
-    far: BTreeMap<(usize, u16), UalOpenRequest>,
+    far: OrderedMap<(usize, u16), UalOpenRequest>,
 }
 
 /// Places of neighbouring tags.
@@ -151,8 +151,8 @@ impl OpenRequests {
             ports: (0..ports).map(|_| Vec::new()).collect(),
             count: 0,
             since_cycle: 0,
-            expected: BTreeMap::new(),
-            far: BTreeMap::new(),
+            expected: OrderedMap::new(),
+            far: OrderedMap::new(),
         }
     }
 

@@ -14,12 +14,12 @@ use super::read::{BACKGROUND, Read, lines_of};
 use crate::first_lines::MemoryBehind;
 use scalepool_memory::store::Store;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES, LineBytes};
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::half::HALF_BYTES;
 use scalepool_protocols::ualink::unpack::Transfer;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Halves of a region.
@@ -28,20 +28,26 @@ const REGION_HALVES: u8 = (REGION_BYTES / HALF_BYTES as u64) as u8;
 /// Bytes of memories.
 pub struct Regions {
     /// Where the bytes of a region were drawn, by its address.
-    drawn: BTreeMap<u64, Drawn>,
+    drawn: OrderedMap<u64, Drawn>,
     /// All others.
     store: Store,
     logs: Arc<DrawLogs>,
     /// Memory behind other nodes, which does not hold at first what memory of those nodes would; `None`: it is no matter here.
     behind: Option<Arc<MemoryBehind>>,
     /// Regions of such memory that hold what it holds at first.
-    begun: BTreeSet<u64>,
+    begun: OrderedSet<u64>,
 }
 
 impl Regions {
     /// Memories that nothing has written; what the originators draw that write them is in these logs.
     pub fn new(logs: Arc<DrawLogs>) -> Regions {
-        Regions { drawn: BTreeMap::new(), store: Store::new(BACKGROUND), logs, behind: None, begun: BTreeSet::new() }
+        Regions {
+            drawn: OrderedMap::new(),
+            store: Store::new(BACKGROUND),
+            logs,
+            behind: None,
+            begun: OrderedSet::new(),
+        }
     }
 
     /// What an originator expects of the memories of all nodes, those behind other nodes among them.

@@ -13,8 +13,8 @@ use super::open::UalOpenRequest;
 use super::read::Read;
 use super::traffic::UalTrafficOp;
 use scalepool_memory::{LINE_BYTES, LineBytes};
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::ualink::code::ReqCmd;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// A line as it is read: its bytes, and whether they are poisoned.
 pub type ReadLine = (LineBytes, bool);
@@ -46,10 +46,10 @@ pub enum LineJudgement {
 #[derive(Debug, Default)]
 pub struct UnknownLines {
     /// What the lines of open writes to bridges held before.
-    before: BTreeMap<RequestAt, Read>,
-    lines: BTreeMap<u64, UnknownLine>,
+    before: OrderedMap<RequestAt, Read>,
+    lines: OrderedMap<u64, UnknownLine>,
     /// Open requests that were sent when it was not known yet that a line of theirs would be unknown.
-    accepted: BTreeSet<RequestAt>,
+    accepted: OrderedSet<RequestAt>,
 }
 
 /// Lines of a request.

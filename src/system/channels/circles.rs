@@ -3,8 +3,8 @@
 //! A walk: Tarjan's algorithm, with a stack of its own since graphs are deep, finds the strongly connected parts; a search in
 //! breadth from the first channel of each part with an edge inside gives its shortest circle.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use scalepool_ordered::OrderedMap;
+use std::collections::VecDeque;
 
 /// Edges that lead back to where the first one begins: from, to, reason.
 pub type Circle = Vec<(usize, usize, usize)>;
@@ -15,7 +15,7 @@ pub type NextEdges<'a> = dyn Fn(usize) -> Vec<(usize, usize)> + 'a;
 /// A circle of each part with one, in the order of their first vertices.
 pub fn of(vertices: usize, next: &NextEdges<'_>) -> Vec<Circle> {
     let part = parts(vertices, next);
-    let mut first = BTreeMap::new();
+    let mut first = OrderedMap::new();
     for (v, part) in part.iter().enumerate() {
         first.entry(*part).or_insert(v);
     }
@@ -76,7 +76,7 @@ pub(super) fn parts(vertices: usize, next: &NextEdges<'_>) -> Vec<usize> {
 /// The shortest circle from a vertex through its part; `None`: there is none.
 fn shortest(start: usize, part: &[usize], next: &NextEdges<'_>) -> Option<Circle> {
     // How each vertex was reached.
-    let mut before: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    let mut before: OrderedMap<usize, (usize, usize)> = OrderedMap::new();
     let mut queue = VecDeque::from([start]);
     while let Some(vertex) = queue.pop_front() {
         for (to, reason) in next(vertex).into_iter().filter(|(to, _)| part[*to] == part[start]) {
@@ -91,8 +91,8 @@ fn shortest(start: usize, part: &[usize], next: &NextEdges<'_>) -> Option<Circle
                 circle.reverse();
                 return Some(circle);
             }
-            if let Entry::Vacant(entry) = before.entry(to) {
-                entry.insert((vertex, reason));
+            if !before.contains_key(&to) {
+                before.insert(to, (vertex, reason));
                 queue.push_back(to);
             }
         }

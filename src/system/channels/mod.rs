@@ -22,8 +22,8 @@ use super::design::{JoinedPort, System};
 use super::kind::NodePart;
 use super::problem::{Problems, TextPlace};
 use circles::Circle;
+use scalepool_ordered::OrderedMap;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 /// Where a channel is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -147,7 +147,7 @@ impl ChannelGraph {
     fn join(&mut self, reason: usize, reach: &Reach, from: &[(usize, usize)], to: Vec<(usize, usize)>) {
         if *reach == Reach::SamePort {
             // One group for each port, so that nothing is looked for.
-            let by_port: BTreeMap<usize, usize> = to.into_iter().collect();
+            let by_port: OrderedMap<usize, usize> = to.into_iter().collect();
             for &(port, channel) in from {
                 if let Some(&next) = by_port.get(&port) {
                     self.join(reason, &Reach::AnyPort, &[(port, channel)], vec![(port, next)]);
@@ -198,7 +198,7 @@ impl ChannelGraph {
             let reason = self.add_reason(by, UNDECLARED);
             return self.join(reason, &Reach::AnyPort, &of(&incoming, None), of(&outgoing, None));
         };
-        let mut queues = BTreeMap::new();
+        let mut queues = OrderedMap::new();
         for ChannelWait { incoming: from, outgoing: to, reach, queue, why } in waits {
             let mut targets = of(&outgoing, Some(to));
             if let Some(name) = queue {

@@ -1,6 +1,6 @@
 //! What messages need before they are taken: the declarations of kinds, from which the graph of channels is made.
 
-use std::collections::BTreeSet;
+use scalepool_ordered::OrderedSet;
 
 /// At which ports of a component the room is that a message needs, from the port where it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,9 +10,9 @@ pub enum Reach {
     /// Everywhere else.
     OtherPorts,
     /// Everywhere else but for these ways, from one port of the component to another, by their places.
-    OtherPortsBut(BTreeSet<(usize, usize)>),
+    OtherPortsBut(OrderedSet<(usize, usize)>),
     /// On these ways alone, from one port of the component to another, by their places.
-    Ways(BTreeSet<(usize, usize)>),
+    Ways(OrderedSet<(usize, usize)>),
     /// On the ways that the routes of its fabric take through it.
     Routes(RoutedWays),
     /// As that one, but from one bridge to no other: what a bridge asks for, it asks of nodes with memory of their own (`bridge` §5.4, XO of

@@ -12,14 +12,14 @@ use scalepool_coherence::clocked::watcher::Watcher;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_fabric::cxl_switch::VppbBinding;
 use scalepool_fabric::cxl_switch::back_invalidate::enumerated_bus;
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 use std::sync::{Arc, Mutex};
 
 /// All domains of a system.
 #[derive(Default)]
 pub(crate) struct Domains {
     /// Seats of ports, by component and port.
-    pub seats: BTreeMap<(usize, usize), Seat>,
+    pub seats: OrderedMap<(usize, usize), Seat>,
     /// The domain of a component, if it has one: of several joined ones the first.
     pub of_component: Vec<Option<usize>>,
     /// Messages as they pass, if there is a chart to draw.

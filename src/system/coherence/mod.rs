@@ -17,9 +17,9 @@ use scalepool_coherence::clocked::node::AgentWatch;
 use scalepool_coherence::clocked::sequence::{Recorded, Sequence};
 use scalepool_coherence::clocked::watcher::Watcher;
 use scalepool_coherence::config::CoherenceConfig;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::MessageForm;
 use scalepool_protocols::cxl::message::PeerRoute;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a component is to the coherence of lines.
@@ -83,7 +83,7 @@ pub struct Domain {
     /// Columns of the home and of the holders in a chart.
     columns: Vec<usize>,
     /// Whether a holder still has open work, by number.
-    waiting: Mutex<BTreeMap<usize, Waits>>,
+    waiting: Mutex<OrderedMap<usize, Waits>>,
 }
 
 /// Says whether an agent has open work.

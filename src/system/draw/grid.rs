@@ -5,7 +5,7 @@
 
 use super::{Drawing, DrawnLink, MARGIN, TOP, escaped};
 use crate::design::System;
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 use std::fmt::Write;
 
 /// From one column, or row, to the next.
@@ -41,7 +41,7 @@ fn places(system: &System) -> Vec<BoxPlace> {
             own[peer].map(|_| peer)
         })
     };
-    let mut hanging: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut hanging: OrderedMap<usize, usize> = OrderedMap::new();
     let hosts: Vec<Option<(usize, usize)>> = (0..own.len())
         .map(|n| {
             let host = own[n].is_none().then(|| host(n)).flatten()?;

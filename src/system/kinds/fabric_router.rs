@@ -20,9 +20,9 @@ use scalepool_fabric::vc_router::route_table::ways_through;
 use scalepool_fabric::vc_router::{MOST_LINES, RouteTable, VcRouter, VcRouterConfig, VcRouterResult};
 use scalepool_kernel::Clock;
 use scalepool_nodes::PlacedViolation;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Hub;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 /// The kind.
@@ -123,7 +123,7 @@ impl Component for FabricRouter {
         let topology = self.topology().ok()?;
         let vcs = self.vcs(&topology.defaults());
         // By pair of virtual channels, as links name them: from which port to which.
-        let mut pairs: BTreeMap<(usize, usize), BTreeSet<(usize, usize)>> = BTreeMap::new();
+        let mut pairs: OrderedMap<(usize, usize), OrderedSet<(usize, usize)>> = OrderedMap::new();
         for ((from, incoming), (to, outgoing)) in ways_through(&topology, self.position, vcs) {
             for (a, b) in (0..vcs).flat_map(|a| (0..vcs).map(move |b| (a, b))) {
                 if incoming >> a & outgoing >> b & 1 == 1 {

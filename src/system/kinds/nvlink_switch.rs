@@ -22,8 +22,8 @@ use scalepool_fabric::nvlink_switch::{
 };
 use scalepool_kernel::Clock;
 use scalepool_nodes::PlacedViolation;
+use scalepool_ordered::OrderedMap;
 use scalepool_trace::Hub;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// The kind.
@@ -71,8 +71,8 @@ pub(crate) fn generation(word: &str) -> &'static SwitchPreset {
 }
 
 /// Links of each GPU at a switch, by number of the GPU, in the order of ports.
-fn links_of_gpus(ports: &[SitePort]) -> BTreeMap<u16, Vec<usize>> {
-    let mut all: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+fn links_of_gpus(ports: &[SitePort]) -> OrderedMap<u16, Vec<usize>> {
+    let mut all: OrderedMap<u16, Vec<usize>> = OrderedMap::new();
     for port in ports {
         all.entry(port.peer_member.own).or_default().push(port.peer_port);
     }

@@ -17,7 +17,8 @@ use scalepool_fabric::cxl_switch::pbr::drt::Drts;
 use scalepool_fabric::cxl_switch::pbr::rgt::{MOST_GROUP_PORTS, Rgt};
 use scalepool_fabric::cxl_switch::pbr::{DrtEntry, PbrCandidates, PbrChange, PbrGraph, PbrPid};
 use scalepool_fabric::spread::{OVERFLOW_MIX, SpreadGroup, SpreadPolicy, SpreadPort};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use scalepool_ordered::{OrderedMap, OrderedSet};
+use std::collections::VecDeque;
 
 /// Where messages to a PID leave a switch.
 #[derive(Debug, Clone)]
@@ -34,9 +35,9 @@ pub(super) struct RoutePlan {
     /// When they hold \[fs\].
     pub(super) from_fs: u64,
     /// Ends of links that they do not use.
-    pub(super) avoids: BTreeSet<FabricPort>,
+    pub(super) avoids: OrderedSet<FabricPort>,
     /// By switch and number of the PID: where messages to it leave.
-    pub(super) next: Vec<BTreeMap<u16, NextHop>>,
+    pub(super) next: Vec<OrderedMap<u16, NextHop>>,
     /// By switch: routing groups.
     pub(super) groups: Vec<Vec<SpreadGroup>>,
 }
@@ -59,7 +60,7 @@ impl RoutePlan {
 impl PbrFabric {
     /// Collects links that are lost, and the times from which routes lead around them.
     pub(super) fn plan(&mut self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
-        let mut times: BTreeMap<u64, BTreeSet<FabricPort>> = BTreeMap::from([(0, BTreeSet::new())]);
+        let mut times: OrderedMap<u64, OrderedSet<FabricPort>> = OrderedMap::from([(0, OrderedSet::new())]);
         for (n, switch) in self.switches.iter().enumerate() {
             let Some(PbrDecl { hosts, devices, lost, .. }) = decl_of(system, *switch) else { continue };
             let first = hosts + devices;
@@ -86,14 +87,14 @@ impl PbrFabric {
                 }
             }
         }
-        let mut avoids = BTreeSet::new();
+        let mut avoids = OrderedSet::new();
         for (from_fs, ends) in times {
             avoids.extend(ends);
             let count = self.switches.len();
             self.plans.push(RoutePlan {
                 from_fs,
                 avoids: avoids.clone(),
-                next: vec![BTreeMap::new(); count],
+                next: vec![OrderedMap::new(); count],
                 groups: vec![Vec::new(); count],
             });
         }
@@ -101,7 +102,7 @@ impl PbrFabric {
 
     pub(super) fn find_routes(&mut self, system: &System) {
         let ends: Vec<(PbrPid, FabricPort)> = self.ends().collect();
-        let spread: BTreeSet<u16> = self.spread_pids().map(PbrPid::number).collect();
+        let spread: OrderedSet<u16> = self.spread_pids().map(PbrPid::number).collect();
         let decls: Vec<(SpreadPolicy, u8)> = self
             .switches
             .iter()
@@ -130,7 +131,7 @@ impl PbrFabric {
     }
 
     /// By destination and switch, the fabric ports that lead there over links that are left.
-    pub(super) fn candidates(&self, system: &System, avoids: &BTreeSet<FabricPort>) -> Vec<Vec<PbrCandidates>> {
+    pub(super) fn candidates(&self, system: &System, avoids: &OrderedSet<FabricPort>) -> Vec<Vec<PbrCandidates>> {
         let mut graph = PbrGraph::new(self.switches.len());
         for (n, switch) in self.switches.iter().enumerate() {
             for (port, _) in fabric_ports(system, *switch).filter(|(port, _)| !avoids.contains(&(n, *port))) {
@@ -158,7 +159,7 @@ impl PbrFabric {
         from: FabricPort,
         pid: PbrPid,
     ) -> Vec<(usize, usize, usize)> {
-        let (mut known, mut queue) = (BTreeSet::from([from]), VecDeque::from([from]));
+        let (mut known, mut queue) = (OrderedSet::from([from]), VecDeque::from([from]));
         let (mut steps, mut last) = (Vec::new(), Vec::new());
         while let Some(at) = queue.pop_front() {
             let Some(hop) = plan.next[at.0].get(&pid.number()) else { continue };

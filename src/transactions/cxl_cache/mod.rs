@@ -21,11 +21,11 @@ use super::ledger::{Ledger, Place, flit};
 use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
 use requests::{CacheRequestId, OpenCacheRequest, PastCacheRequest};
 use scalepool_coherence::content::{LineAddr, WHOLE_LINE};
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::M2sReqOpcode;
 use scalepool_protocols::cxl::message::{Data, Message, MessageIdentifier};
 use snoops::{OpenHostEntry, PastHostEntry};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What the checker knows beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,12 +51,12 @@ pub struct CxlCacheTransactions {
     config: CxlCacheConfig,
     ledger: Ledger<Waiting>,
     /// Devices that have asked, by link.
-    devices: BTreeMap<usize, BTreeSet<u16>>,
-    open: BTreeMap<CacheRequestId, OpenCacheRequest>,
-    done: BTreeMap<CacheRequestId, PastCacheRequest>,
+    devices: OrderedMap<usize, OrderedSet<u16>>,
+    open: OrderedMap<CacheRequestId, OpenCacheRequest>,
+    done: OrderedMap<CacheRequestId, PastCacheRequest>,
     /// Snoops and pulls, by link and UQID.
-    host: BTreeMap<(usize, u16), OpenHostEntry>,
-    host_done: BTreeMap<(usize, u16), PastHostEntry>,
+    host: OrderedMap<(usize, u16), OpenHostEntry>,
+    host_done: OrderedMap<(usize, u16), PastHostEntry>,
 }
 
 impl CxlCacheTransactions {

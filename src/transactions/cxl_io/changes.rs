@@ -1,6 +1,6 @@
 //! When something may have changed: it may do so from the request that changes it to the completion of that request.
 
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// The changes of one thing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -13,11 +13,11 @@ struct Count {
 
 /// The changes of things with a name.
 #[derive(Debug)]
-pub(super) struct Changes<K>(BTreeMap<K, Count>);
+pub(super) struct Changes<K>(OrderedMap<K, Count>);
 
 impl<K> Default for Changes<K> {
     fn default() -> Changes<K> {
-        Changes(BTreeMap::new())
+        Changes(OrderedMap::new())
     }
 }
 

@@ -8,8 +8,8 @@
 
 use super::changes::Changes;
 use super::path::Path;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
-use std::collections::BTreeMap;
 
 /// Vendor and device, revision and class, capabilities.
 const CONSTANT: [u16; 3] = [0x00, 0x08, 0x34];
@@ -53,7 +53,7 @@ pub(super) struct Begun {
 /// What is known of the registers below each link, by function and register.
 #[derive(Debug, Default)]
 pub(super) struct ConfigImage {
-    known: BTreeMap<(Function, u16), Known>,
+    known: OrderedMap<(Function, u16), Known>,
     /// Writes that concern all functions of a link, and those of one.
     links: Changes<usize>,
     functions: Changes<Function>,

@@ -6,7 +6,7 @@
 use super::changes::Changes;
 use super::path::Path;
 use crate::image::{DataImage, ImageMismatch, LINE_BYTES, LineBytes, LineOf};
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// A broken rule: its id, the line, what was found, what was expected.
 pub(super) type Mismatch = (&'static str, u64, String, String);
@@ -14,11 +14,11 @@ pub(super) type Mismatch = (&'static str, u64, String, String);
 /// The image, begun anew with each move.
 #[derive(Debug, Default)]
 pub(super) struct MemoryImage {
-    images: BTreeMap<Path, DataImage>,
+    images: OrderedMap<Path, DataImage>,
     /// Moves of the memory below each link.
     moves: Changes<usize>,
     /// Open reads, by the time of their request: the moves of their link by then.
-    begun: BTreeMap<u64, Option<u64>>,
+    begun: OrderedMap<u64, Option<u64>>,
 }
 
 /// Address of the line of a byte.
@@ -27,8 +27,8 @@ pub(super) const fn line_of(address: u64) -> u64 {
 }
 
 /// The bytes of a request line by line.
-fn by_line(address: u64, data: &[u8], poison: bool, is_enabled: impl Fn(usize) -> bool) -> BTreeMap<u64, LineBytes> {
-    let mut lines: BTreeMap<u64, LineBytes> = BTreeMap::new();
+fn by_line(address: u64, data: &[u8], poison: bool, is_enabled: impl Fn(usize) -> bool) -> OrderedMap<u64, LineBytes> {
+    let mut lines: OrderedMap<u64, LineBytes> = OrderedMap::new();
     for (n, value) in data.iter().enumerate() {
         let at = address.wrapping_add(n as u64);
         let line = lines.entry(line_of(at)).or_insert(LineBytes { bytes: [0; LINE_BYTES], enables: 0, poison });

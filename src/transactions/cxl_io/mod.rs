@@ -28,12 +28,12 @@ use config_space::{Begun, ConfigImage, Effect, Function};
 use image::{MemoryImage, line_of};
 use path::Path;
 use scalepool_endpoint::tlp::{Enables, Tlp, TlpForm, TlpKind};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::{CplStatus, FmType};
 use scalepool_protocols::cxl::cxlio::flit_mode::has_data;
 use scalepool_protocols::cxl::cxlio::tlp::TlpParts;
-use std::collections::BTreeMap;
 
 /// What the checker knows beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -144,8 +144,8 @@ struct Completion<'a> {
 pub struct CxlIoTransactions {
     config: CxlIoConfig,
     ledger: Ledger<Request>,
-    open: BTreeMap<Request, OpenRequest>,
-    done: BTreeMap<Request, Done>,
+    open: OrderedMap<Request, OpenRequest>,
+    done: OrderedMap<Request, Done>,
     registers: ConfigImage,
     memory: MemoryImage,
 }

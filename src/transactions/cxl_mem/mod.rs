@@ -16,10 +16,10 @@ use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
 use requests::{Conflict, Done, OpenRequest, Request};
 use scalepool_coherence::content::LineAddr;
 use scalepool_coherence::mem::tables::HdmRegion;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::{Message, MessageIdentifier};
 use snoops::{OpenSnoop, Snoop, counted};
-use std::collections::BTreeMap;
 
 /// What the checker knows beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,13 +57,13 @@ enum Waiting {
 pub struct CxlMemTransactions {
     config: CxlMemConfig,
     ledger: Ledger<Waiting>,
-    open: BTreeMap<Request, Vec<OpenRequest>>,
-    done: BTreeMap<Request, Done>,
-    conflicts: BTreeMap<Request, Vec<Conflict>>,
-    snoops: BTreeMap<Snoop, Vec<OpenSnoop>>,
+    open: OrderedMap<Request, Vec<OpenRequest>>,
+    done: OrderedMap<Request, Done>,
+    conflicts: OrderedMap<Request, Vec<Conflict>>,
+    snoops: OrderedMap<Snoop, Vec<OpenSnoop>>,
     image: DataImage,
     /// The newest message with data of a link and direction, and its flit.
-    last_data: BTreeMap<(usize, Dir), (String, u64)>,
+    last_data: OrderedMap<(usize, Dir), (String, u64)>,
 }
 
 impl CxlMemTransactions {
@@ -72,12 +72,12 @@ impl CxlMemTransactions {
         CxlMemTransactions {
             config,
             ledger: Ledger::new(names),
-            open: BTreeMap::new(),
-            done: BTreeMap::new(),
-            conflicts: BTreeMap::new(),
-            snoops: BTreeMap::new(),
+            open: OrderedMap::new(),
+            done: OrderedMap::new(),
+            conflicts: OrderedMap::new(),
+            snoops: OrderedMap::new(),
             image: DataImage::default(),
-            last_data: BTreeMap::new(),
+            last_data: OrderedMap::new(),
         }
     }
 

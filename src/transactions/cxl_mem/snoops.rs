@@ -4,10 +4,10 @@ use super::{CxlMemTransactions, Waiting};
 use scalepool_coherence::content::LineAddr;
 use scalepool_coherence::mem::host::block_lines;
 use scalepool_coherence::mem::tables;
+use scalepool_ordered::OrderedSet;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::{M2sBirsp, S2mBisnp};
 use scalepool_protocols::rules;
-use std::collections::BTreeSet;
 
 /// What both ends know a snoop by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ pub(super) struct OpenSnoop {
     pub number: u64,
     pub message: S2mBisnp,
     pub unit: u64,
-    pub lines: BTreeSet<LineAddr>,
+    pub lines: OrderedSet<LineAddr>,
 }
 
 impl Snoop {

@@ -16,10 +16,10 @@ use super::image::{DataImage, ImageMismatch, LineBytes};
 use super::ledger::{Ledger, Place, flit};
 use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
 use request::{OpenRequest, Response, Wanted};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::unpack::Transfer;
-use std::collections::BTreeMap;
 
 /// What the checker knows beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,8 +55,8 @@ struct Done {
 pub struct UalTransactions {
     config: UalTransactionConfig,
     ledger: Ledger<Request>,
-    open: BTreeMap<Request, OpenRequest>,
-    done: BTreeMap<Request, Done>,
+    open: OrderedMap<Request, OpenRequest>,
+    done: OrderedMap<Request, Done>,
     image: DataImage,
 }
 

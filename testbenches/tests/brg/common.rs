@@ -13,6 +13,7 @@ use scalepool::bridge::outbound::{
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, WindowClass};
 use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool::coherence::message::Msg;
+use scalepool::ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, DrsOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
@@ -20,7 +21,6 @@ use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
 use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::ualink::unpack::Transfer;
-use std::collections::BTreeMap;
 
 /// First UALink address of the window.
 pub const BASE: u64 = 0x1000_0000;
@@ -39,7 +39,7 @@ pub fn window(class: WindowClass) -> BridgeWindow {
 }
 
 pub fn windows(all: Vec<BridgeWindow>) -> BridgeWindows {
-    BridgeWindows::new(all, BTreeMap::new(), 16).unwrap_or_else(|e| panic!("{e}"))
+    BridgeWindows::new(all, OrderedMap::new(), 16).unwrap_or_else(|e| panic!("{e}"))
 }
 
 pub fn config(class: WindowClass) -> OutboundConfig {
@@ -157,7 +157,7 @@ pub struct Bench {
     pub bridge: OutboundBridge,
     pub out: BridgeOutput,
     /// Lines by CXL address; others are zero.
-    pub memory: BTreeMap<u64, CacheLine>,
+    pub memory: OrderedMap<u64, CacheLine>,
     /// Messages that have left, each with its sender and port.
     pub sent: Vec<(Option<BridgeActor>, usize, Msg<CacheLine>)>,
     /// Answers that memory has made and nobody has delivered, with their ports.
@@ -182,7 +182,7 @@ impl Bench {
         Bench {
             bridge: OutboundBridge::new(config),
             out: BridgeOutput::default(),
-            memory: BTreeMap::new(),
+            memory: OrderedMap::new(),
             sent: Vec::new(),
             answers: Vec::new(),
             responses: Vec::new(),

@@ -10,6 +10,7 @@ use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUP
 use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool::coherence::message::Msg;
 use scalepool::memory::decoder::{Arithmetic, Decoders, GRANULARITIES, Interleave, Window};
+use scalepool::ordered::OrderedMap;
 use scalepool_oracle::bridge::{InboundConversion, inbound, status_loses_write, status_of_read};
 use scalepool_protocols::cxl::cxl256::code::{
     DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -19,7 +20,6 @@ use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlRsp;
 use scalepool_protocols::ualink::pack::with_data;
-use std::collections::BTreeMap;
 
 /// First CXL address of the window.
 const FROM: u64 = 0x4000_0000;
@@ -36,7 +36,7 @@ fn window() -> BridgeWindow<InboundClass> {
 }
 
 fn config(windows: Vec<BridgeWindow<InboundClass>>, entries: usize) -> InboundConfig {
-    let groups = BTreeMap::from([(SOURCE, 5)]);
+    let groups = OrderedMap::from([(SOURCE, 5)]);
     let windows = BridgeWindows::within(WindowLimits::INBOUND_NVLINK, windows, groups, 4).expect("windows");
     InboundConfig { windows, decoders: vec![None; 2], entries }
 }
@@ -46,7 +46,7 @@ struct Bench {
     bridge: InboundBridge,
     out: InboundOutput,
     /// Lines by accelerator and address; others are zero.
-    memory: BTreeMap<(u16, u64), CacheLine>,
+    memory: OrderedMap<(u16, u64), CacheLine>,
     /// Accesses that have left, with their tags.
     sent: Vec<(u16, AcceleratorAccess)>,
     /// Those of them that are not answered.
@@ -57,7 +57,7 @@ struct Bench {
     /// Entries that have begun to wait.
     waiting: Vec<u16>,
     /// Last advance of each entry.
-    advances: BTreeMap<u16, u64>,
+    advances: OrderedMap<u16, u64>,
 }
 
 impl Bench {
@@ -65,13 +65,13 @@ impl Bench {
         Bench {
             bridge: InboundBridge::new(config),
             out: InboundOutput::default(),
-            memory: BTreeMap::new(),
+            memory: OrderedMap::new(),
             sent: Vec::new(),
             open: Vec::new(),
             answers: Vec::new(),
             findings: Vec::new(),
             waiting: Vec::new(),
-            advances: BTreeMap::new(),
+            advances: OrderedMap::new(),
         }
     }
 

@@ -10,11 +10,12 @@ use scalepool::bridge::timing::BridgeTiming;
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WindowLimits};
 use scalepool::coherence::content::CacheLine;
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
+use scalepool::ordered::OrderedMap;
 use scalepool::trace::{Tap, TransactionHandle};
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField};
 use scalepool_protocols::cxl::message::{Data, M2sReq, M2sRwd, Message, MessageForm};
 use scalepool_protocols::ualink::code::Status;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 const SHEET: BridgeTiming = BridgeTiming::SHEET;
@@ -122,7 +123,7 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
             granule: 256,
             rights: [AccessRights::ALL; GROUPS],
         };
-        let windows = BridgeWindows::within(WindowLimits::INBOUND_NVLINK, vec![window], BTreeMap::new(), 1);
+        let windows = BridgeWindows::within(WindowLimits::INBOUND_NVLINK, vec![window], OrderedMap::new(), 1);
         let inbound = InboundConfig { windows: windows.expect("a window"), decoders: vec![None], entries };
         let config = InboundModuleConfig { place: "bridge".into(), inbound, timing, shown: MessageForm::Hbr, clock };
         let side = Side { answers: VecDeque::new(), seen: of_side, is_silent };

@@ -7,9 +7,9 @@ use scalepool::bridge::cache::templates::TemplateConfig;
 use scalepool::bridge::cache::{DataCacheConfig, StorePolicy};
 use scalepool::bridge::outbound::OutboundConfig;
 use scalepool::bridge::window::{AccessRights, BridgeWindows, WindowClass};
+use scalepool::ordered::OrderedMap;
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
 use scalepool_protocols::ualink::unpack::Transfer;
-use std::collections::BTreeMap;
 
 const MC: WindowClass = WindowClass::Mc;
 const MN: WindowClass = WindowClass::Mn;
@@ -50,7 +50,7 @@ fn brg_tpl_01_n() {
     let rights = |read| AccessRights { read, write: true, atomic: true };
     let mut of_window = window(MC);
     of_window.rights = std::array::from_fn(|group| rights(group != 1));
-    let windows = BridgeWindows::new(vec![of_window], BTreeMap::from([(5, 1), (6, 2)]), 16).expect("windows");
+    let windows = BridgeWindows::new(vec![of_window], OrderedMap::from([(5, 1), (6, 2)]), 16).expect("windows");
     let from = |source: u16, mut request: Transfer| {
         change(&mut request, |req| req.src = source);
         request

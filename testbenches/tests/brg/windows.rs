@@ -6,8 +6,8 @@ use scalepool::bridge::window::{
     AccessRights, BridgeWindow, BridgeWindows, CXL_END, GROUPS, LEAST_BYTES, WINDOW_GRANULES, WINDOW_WAYS, WindowClass,
     WindowError,
 };
+use scalepool::ordered::OrderedMap;
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
-use std::collections::BTreeMap;
 
 fn status(bench: &mut Bench, address: u64) -> Status {
     let response = bench.whole(read(address, 16));
@@ -37,7 +37,7 @@ fn with_rights(rights: AccessRights) -> Bench {
     let mut of_groups = [AccessRights::default(); GROUPS];
     of_groups[5] = rights;
     let windows = vec![BridgeWindow { rights: of_groups, ..window(WindowClass::Mc) }];
-    let windows = BridgeWindows::new(windows, BTreeMap::from([(SOURCE, 5)]), 1).unwrap_or_else(|e| panic!("{e}"));
+    let windows = BridgeWindows::new(windows, OrderedMap::from([(SOURCE, 5)]), 1).unwrap_or_else(|e| panic!("{e}"));
     Bench::new(scalepool::bridge::outbound::OutboundConfig { windows, ..config(WindowClass::Mc) })
 }
 
@@ -112,7 +112,7 @@ fn brg_win_04_p() {
 fn refused(change: impl FnOnce(&mut BridgeWindow)) -> WindowError {
     let mut one = window(WindowClass::Mn);
     change(&mut one);
-    BridgeWindows::new(vec![one], BTreeMap::new(), 16).expect_err("a window that cannot be")
+    BridgeWindows::new(vec![one], OrderedMap::new(), 16).expect_err("a window that cannot be")
 }
 
 #[test]
@@ -126,13 +126,13 @@ fn brg_win_04_n() {
 #[test]
 fn brg_win_05_p() {
     let least = |n: u64| BridgeWindow { base: n * LEAST_BYTES, size: LEAST_BYTES, ..window(WindowClass::Mn) };
-    assert!(BridgeWindows::new((0..16).map(least).collect(), BTreeMap::new(), 1).is_ok());
+    assert!(BridgeWindows::new((0..16).map(least).collect(), OrderedMap::new(), 1).is_ok());
 }
 
 #[test]
 fn brg_win_05_n() {
     let least = |n: u64| BridgeWindow { base: n * LEAST_BYTES, size: LEAST_BYTES, ..window(WindowClass::Mn) };
-    let all = |windows| BridgeWindows::new(windows, BTreeMap::new(), 1).expect_err("windows that cannot be");
+    let all = |windows| BridgeWindows::new(windows, OrderedMap::new(), 1).expect_err("windows that cannot be");
     assert_eq!(all((0..17).map(least).collect()), WindowError::Count(17));
     let over = BridgeWindow { base: LEAST_BYTES - 256, ..least(0) };
     assert_eq!(all(vec![least(0), over]), WindowError::Overlap(0, 1));
@@ -159,14 +159,14 @@ fn brg_win_07_n() {
 #[test]
 fn brg_prt_01_p() {
     let all = vec![BridgeWindow { ports: vec![15], ..window(WindowClass::Mn) }];
-    assert!(BridgeWindows::new(all, BTreeMap::from([(1023, 15)]), 16).is_ok());
+    assert!(BridgeWindows::new(all, OrderedMap::from([(1023, 15)]), 16).is_ok());
 }
 
 #[test]
 fn brg_prt_01_n() {
     assert_eq!(refused(|w| w.ports = vec![16]), WindowError::Port(0, 16, 15));
     let groups =
-        |one| BridgeWindows::new(vec![window(WindowClass::Mn)], BTreeMap::from([one]), 1).expect_err("a group");
+        |one| BridgeWindows::new(vec![window(WindowClass::Mn)], OrderedMap::from([one]), 1).expect_err("a group");
     assert_eq!(groups((1024, 0)), WindowError::Source(1024, 1023));
     assert_eq!(groups((0, 16)), WindowError::Group(16));
     assert_eq!(RdWr::Read.name(), Some("Read"));

@@ -8,10 +8,11 @@ use scalepool::fabric::cxl_switch::{
 };
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
+use scalepool::ordered::{OrderedMap, OrderedSet};
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
 use scalepool_protocols::cxl::message::{Class, Data, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, S2mDrs, S2mNdr};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 const GIB: u64 = 1 << 30;
@@ -158,9 +159,9 @@ pub(super) fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
             .expect("it is legal");
         let routes = HbrRoutes {
             bindings,
-            stopped: BTreeSet::new(),
-            bridges: BTreeMap::new(),
-            caches: BTreeMap::new(),
+            stopped: OrderedSet::new(),
+            bridges: OrderedMap::new(),
+            caches: OrderedMap::new(),
             decoders: vec![decoders; hosts],
             forms: vec![MessageForm::Hbr; 2 * hosts],
             poison_on_decode_error: false,

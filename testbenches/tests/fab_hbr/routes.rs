@@ -5,12 +5,12 @@ use scalepool::coherence::mem::hdm_h_host::{HdmHHost, Refusal};
 use scalepool::coherence::message::from_link;
 use scalepool::fabric::cxl_switch::{BindingError, Bindings, HbrRoute, HbrRoutes, Undelivered, VppbBinding};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
+use scalepool::ordered::{OrderedMap, OrderedSet};
 use scalepool_oracle::hdm;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode};
 use scalepool_protocols::cxl::message::{
     Data, H2dReq, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, PeerRoute, S2mDrs, S2mNdr,
 };
-use std::collections::{BTreeMap, BTreeSet};
 
 pub const GIB: u64 = 1 << 30;
 
@@ -35,10 +35,10 @@ pub fn routes(hosts: usize, ports: usize, bound: &[VppbBinding]) -> HbrRoutes {
     }
     HbrRoutes {
         bindings,
-        stopped: BTreeSet::new(),
+        stopped: OrderedSet::new(),
         decoders: vec![decoders; hosts],
-        bridges: BTreeMap::new(),
-        caches: BTreeMap::new(),
+        bridges: OrderedMap::new(),
+        caches: OrderedMap::new(),
         forms: vec![MessageForm::Hbr; hosts + ports],
         poison_on_decode_error: false,
     }
@@ -120,8 +120,8 @@ fn fab_vcs_03_p() {
             HbrRoute::Port(port, ..) => Some((port - 4) / 3),
             _ => None,
         };
-        let reached: BTreeSet<_> = (0..44).filter_map(reached).collect();
-        assert_eq!(reached, BTreeSet::from([vcs]));
+        let reached: OrderedSet<_> = (0..44).filter_map(reached).collect();
+        assert_eq!(reached, OrderedSet::from([vcs]));
     }
 }
 
@@ -275,7 +275,7 @@ fn fab_cmr_02_p() {
 /// A switch that went by a table of tags would bring both answers to the host that asked last.
 #[test]
 fn fab_cmr_02_n() {
-    let mut by_tag = std::collections::BTreeMap::new();
+    let mut by_tag = scalepool::ordered::OrderedMap::new();
     let down: Vec<_> = (0..2)
         .map(|vcs| {
             let sent = led(pair().route(vcs, &read(0, 1)));

@@ -9,6 +9,7 @@ use scalepool::fabric::cxl_switch::{Routed, Switching, Undelivered};
 use scalepool::link::cxl256::cachemem::Cachemem;
 use scalepool::link::cxl256::config::CachememConfig;
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
+use scalepool::ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode,
@@ -18,7 +19,6 @@ use scalepool_protocols::cxl::cxl256::{Class, Mode, Routing};
 use scalepool_protocols::cxl::message::{
     D2hReq, Data, H2dReq, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, S2mBisnp, S2mDrs, S2mNdr,
 };
-use std::collections::{BTreeMap, BTreeSet};
 
 const GIB: u64 = 1 << 30;
 /// PIDs of the hosts at `usp[0]` and `usp[1]`, and of the bindings of the device at `dsp[0]` and of LD 5 at `dsp[1]`.
@@ -70,28 +70,28 @@ fn switches() -> [PbrRoutes; 2] {
     let device = |ld_id: u8, host: u16| {
         let pid_of = pid(DEVICES[usize::from(ld_id == LD)]);
         let owner = PbrOwner { host: pid(host), own: pid(BOUND[usize::from(ld_id == LD)]) };
-        PbrPort::Device(PbrDevicePort { pid: pid_of, owners: BTreeMap::from([(ld_id, owner)]), has_snoops: false })
+        PbrPort::Device(PbrDevicePort { pid: pid_of, owners: OrderedMap::from([(ld_id, owner)]), has_snoops: false })
     };
     let claim = |port, ld_id| PbrClaim { port, ld_id, decoders: decoders(&[(4 * GIB, 0)]) };
     let front = PbrRoutes {
         ports: vec![host(0, MessageForm::Hbr), host(1, MessageForm::Cxl68), PbrPort::Fabric],
         tables: tables([0, 1, ISL, ISL, ISL, ISL]),
-        claims: BTreeMap::new(),
+        claims: OrderedMap::new(),
         poison_on_decode_error: false,
         has_snoops: false,
         seed: 1,
-        lost: BTreeSet::new(),
+        lost: OrderedSet::new(),
         is_cut: false,
         changes: Vec::new(),
     };
     let back = PbrRoutes {
         ports: vec![device(0, HOSTS[0]), device(LD, HOSTS[1]), PbrPort::Fabric],
         tables: tables([ISL, ISL, 0, 1, 0, 1]),
-        claims: BTreeMap::from([((HOSTS[0], BOUND[0]), claim(0, 0)), ((HOSTS[1], BOUND[1]), claim(1, LD))]),
+        claims: OrderedMap::from([((HOSTS[0], BOUND[0]), claim(0, 0)), ((HOSTS[1], BOUND[1]), claim(1, LD))]),
         poison_on_decode_error: false,
         has_snoops: false,
         seed: 1,
-        lost: BTreeSet::new(),
+        lost: OrderedSet::new(),
         is_cut: false,
         changes: Vec::new(),
     };

@@ -6,9 +6,9 @@ use crate::fab_hbr::systems::{count, on_threads, run};
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::{DrtEntry, PbrChange, PbrPort, PbrRoutes, Rgt};
 use scalepool::fabric::cxl_switch::{Routed, Switching, Undelivered};
+use scalepool::ordered::{OrderedMap, OrderedSet};
 use scalepool::scenario::report::ScenarioReport;
 use scalepool_protocols::cxl::message::{M2sReq, Message, S2mNdr};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Two switches with links between, of which some are lost.
 fn with(links: usize, lost: &str) -> String {
@@ -102,11 +102,11 @@ fn switch() -> PbrRoutes {
     PbrRoutes {
         ports: vec![PbrPort::Fabric; 3],
         tables: tables(1),
-        claims: BTreeMap::new(),
+        claims: OrderedMap::new(),
         poison_on_decode_error: false,
         has_snoops: false,
         seed: 1,
-        lost: BTreeSet::new(),
+        lost: OrderedSet::new(),
         is_cut: false,
         changes: vec![(20, PbrChange::Rerouted(Box::new(tables(2)))), (10, PbrChange::Lost(1))],
     }

@@ -9,8 +9,8 @@ use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::rgt::is_spread;
 use scalepool::fabric::cxl_switch::pbr::{DrtEntry, PbrPort, PbrRoutes, Rgt, RgtError};
 use scalepool::fabric::spread::{SPREAD_NAMES, SpreadGroup, SpreadPolicy, SpreadPort};
+use scalepool::ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::message::{Class, Data, M2sBirsp, M2sReq, M2sRwd, Message, S2mBisnp, S2mDrs, S2mNdr};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Primary ports 0 and 1 over two links, secondary ports 2 and 3 over three.
 fn group(policy: SpreadPolicy, mix: u8) -> SpreadGroup {
@@ -23,7 +23,7 @@ fn chosen(group: &SpreadGroup, draws: u64, backlog: [Option<usize>; 4]) -> Vec<O
     (0..draws).map(|draw| group.choose(draw, &|port| backlog[port])).collect()
 }
 
-fn set(all: Vec<Option<usize>>) -> BTreeSet<Option<usize>> {
+fn set(all: Vec<Option<usize>>) -> OrderedSet<Option<usize>> {
     all.into_iter().collect()
 }
 
@@ -158,7 +158,7 @@ fn fab_top_04_p() {
     {
         let loaded = [Some(primary), Some(primary), Some(secondary), Some(secondary)];
         let found = set(chosen(&group(SpreadPolicy::Ugal, 0), 64, loaded));
-        let expected: BTreeSet<_> = if is_short { [Some(0), Some(1)] } else { [Some(2), Some(3)] }.into();
+        let expected: OrderedSet<_> = if is_short { [Some(0), Some(1)] } else { [Some(2), Some(3)] }.into();
         assert_eq!(found, expected, "{primary} against {secondary}");
     }
 }
@@ -185,11 +185,11 @@ fn switch(policy: SpreadPolicy) -> PbrRoutes {
     PbrRoutes {
         ports: vec![PbrPort::Fabric; 3],
         tables,
-        claims: BTreeMap::new(),
+        claims: OrderedMap::new(),
         poison_on_decode_error: false,
         has_snoops: true,
         seed: 7,
-        lost: BTreeSet::new(),
+        lost: OrderedSet::new(),
         is_cut: false,
         changes: Vec::new(),
     }
@@ -209,7 +209,7 @@ fn messages(dpid: u16) -> [Message; 6] {
 }
 
 /// Ports that so many messages of a kind take.
-fn taken(switch: &PbrRoutes, message: &Message) -> BTreeSet<usize> {
+fn taken(switch: &PbrRoutes, message: &Message) -> OrderedSet<usize> {
     let to = switch.tables.port(0, message.route().dpid).expect("there is a way");
     (0..40).filter_map(|number| switch.spread(0, number, (to, message), &|_| Some(0))).collect()
 }
@@ -226,7 +226,7 @@ fn a_lost_port_is_not_waited_for() {
     switch.tables = tables;
     switch.lost.insert(1);
     let request = Message::M2sReq(M2sReq { dpid: DEVICES[0], ..M2sReq::default() });
-    let found: BTreeSet<Option<usize>> =
+    let found: OrderedSet<Option<usize>> =
         (0..200).map(|number| switch.spread(0, number, (1, &request), &|_| Some(0))).collect();
     assert_eq!(found, [Some(2)].into());
 }

@@ -8,7 +8,7 @@
 use crate::content::LineAddr;
 use crate::thread::ThreadProgram;
 use scalepool_kernel::Rng;
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Cycles between two checks for the end of a phase.
@@ -116,8 +116,8 @@ struct State {
     running: usize,
     batch: Vec<BatchRun>,
     /// Value of each byte when it was last read.
-    held: BTreeMap<BytePlace, u8>,
-    outcomes: BTreeMap<LoadedAndLast, SeenRuns>,
+    held: OrderedMap<BytePlace, u8>,
+    outcomes: OrderedMap<LoadedAndLast, SeenRuns>,
 }
 
 /// Runs of a program, shared by the cores of a system.
@@ -161,8 +161,8 @@ impl LitmusRuns {
             starts_at: 0,
             running: 0,
             batch: Vec::new(),
-            held: BTreeMap::new(),
-            outcomes: BTreeMap::new(),
+            held: OrderedMap::new(),
+            outcomes: OrderedMap::new(),
         };
         Self { program: Arc::new(program), state: Arc::new(Mutex::new(state)) }
     }
@@ -187,7 +187,7 @@ impl LitmusRuns {
     }
 
     /// Outcomes with the runs in which they were seen.
-    pub fn outcomes(&self) -> BTreeMap<LoadedAndLast, SeenRuns> {
+    pub fn outcomes(&self) -> OrderedMap<LoadedAndLast, SeenRuns> {
         self.state().outcomes.clone()
     }
 

@@ -21,12 +21,12 @@ use scalepool_arbiter::ArbiterError;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_kernel::{Module, Rng};
 use scalepool_memory::bridge::BridgeDecoders;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::message::{Class, Message, MessageForm, PeerRoute};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Tap;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 /// An edge port towards a host.
@@ -63,7 +63,7 @@ pub struct PbrDevicePort {
     /// Its PID, which segment tables name.
     pub pid: PbrPid,
     /// Who has what is behind it, by LD-ID.
-    pub owners: BTreeMap<u8, PbrOwner>,
+    pub owners: OrderedMap<u8, PbrOwner>,
     /// Whether its link has back-invalidates.
     pub has_snoops: bool,
 }
@@ -74,7 +74,7 @@ pub struct PbrSharedPort {
     /// Its PID, which segment tables name.
     pub pid: PbrPid,
     /// PIDs of the hosts that share the device.
-    pub hosts: BTreeSet<PbrPid>,
+    pub hosts: OrderedSet<PbrPid>,
 }
 
 /// A port of a switch.
@@ -109,7 +109,7 @@ pub struct PbrRoutes {
     /// Its routing tables.
     pub tables: Drts,
     /// What its edge ports claim, by SPID and DPID.
-    pub claims: BTreeMap<(u16, u16), PbrClaim>,
+    pub claims: OrderedMap<(u16, u16), PbrClaim>,
     /// Whether the data of a read that no decoder claims are poisoned (`fabric` §2.1, 4h).
     pub poison_on_decode_error: bool,
     /// Whether back-invalidates travel in its fabric.
@@ -117,7 +117,7 @@ pub struct PbrRoutes {
     /// Seed of what is drawn where a message may take several ways.
     pub seed: u64,
     /// Fabric ports whose links are lost.
-    pub lost: BTreeSet<usize>,
+    pub lost: OrderedSet<usize>,
     /// Whether links of the fabric were lost before the tables were written, so that some destinations may have no way.
     pub is_cut: bool,
     /// What changes while the switch runs, by cycle, the last one first.

@@ -10,7 +10,7 @@
 
 use super::pid::{PIDS, PbrPid};
 use scalepool_memory::decoder::ADDRESS_END;
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// The smallest segment \[bytes\] (`fabric` EDG-1).
 pub const SEGMENT_BYTES: u64 = 64 << 30;
@@ -113,7 +113,7 @@ pub struct SegmentTable {
     segment: u64,
     depth: usize,
     /// Valid entries by number.
-    entries: BTreeMap<usize, Segment>,
+    entries: OrderedMap<usize, Segment>,
     idt: Vec<PbrPid>,
 }
 
@@ -134,13 +134,13 @@ impl SegmentTable {
         if !base.is_multiple_of(segment) || !limit.is_multiple_of(segment) || limit < base {
             return Err(SegmentError::Range { base, limit, segment });
         }
-        Ok(SegmentTable { base, limit, segment, depth, entries: BTreeMap::new(), idt: Vec::new() })
+        Ok(SegmentTable { base, limit, segment, depth, entries: OrderedMap::new(), idt: Vec::new() })
     }
 
     /// A table whose one entry is that of all addresses: whoever numbers the lines of a device from 0 has no other.
     pub fn of_all(dpid: PbrPid) -> SegmentTable {
         let segment = SEGMENT_BYTES << MOST_SEGMENT_CODE;
-        let entries = BTreeMap::from([(0, Segment { granularity: GRANULARITIES[0], first: 0, ways: 1 })]);
+        let entries = OrderedMap::from([(0, Segment { granularity: GRANULARITIES[0], first: 0, ways: 1 })]);
         SegmentTable { base: 0, limit: ADDRESS_END, segment, depth: 1, entries, idt: vec![dpid] }
     }
 

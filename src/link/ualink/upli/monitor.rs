@@ -11,11 +11,11 @@ use super::signals::{
     Cycle, DataWires, FromCompleter, FromOriginator, MAX_PORTS, RdWires, Returns, WrWires, control_is_even,
     data_is_even,
 };
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::upli::UpliReq;
 use scalepool_protocols::wire::{At, Violation, Wire};
-use std::collections::BTreeMap;
 
 /// A broken rule; its place is the `valid` bit of the word concerned.
 pub(super) fn broken(rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) -> Violation {
@@ -47,7 +47,7 @@ struct Burst {
 #[derive(Debug, Clone, Default)]
 struct Port {
     /// By source and tag.
-    open: BTreeMap<(u16, u16), Open>,
+    open: OrderedMap<(u16, u16), Open>,
     data: Option<Burst>,
     read: Option<Burst>,
     isolated: bool,
@@ -61,7 +61,7 @@ pub struct Monitor {
     credits: [UpliCreditPool; 4],
     ports: [Port; MAX_PORTS],
     /// Port of each destination's regions.
-    regions: BTreeMap<(u16, u64), u8>,
+    regions: OrderedMap<(u16, u64), u8>,
     found: Vec<Violation>,
 }
 
@@ -77,7 +77,7 @@ impl Monitor {
             cycle: 0,
             credits: Default::default(),
             ports: Default::default(),
-            regions: BTreeMap::new(),
+            regions: OrderedMap::new(),
             found: Vec::new(),
         })
     }

@@ -6,13 +6,14 @@ use super::credit::{UpliCreditPool, UpliCreditReturns};
 use super::monitor::broken;
 use super::order::Ordered;
 use super::signals::{DataWires, FromCompleter, FromOriginator, MAX_PORTS, RdWires, control_is_even, data_is_even};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::ualink::code::{RdWr, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlRsp;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::ualink::upli::UpliReq;
 use scalepool_protocols::wire::{Violation, Wire};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// A request that waits for its last beat.
 #[derive(Debug, Clone)]
@@ -49,7 +50,7 @@ pub struct Originator {
     rd_bank: UpliCreditReturns,
     wr_bank: UpliCreditReturns,
     /// By source and tag: behind a link, requests of several accelerators share a port.
-    open: [BTreeMap<(u16, u16), Open>; MAX_PORTS],
+    open: [OrderedMap<(u16, u16), Open>; MAX_PORTS],
     isolated: [bool; MAX_PORTS],
     answers: VecDeque<(u8, Transfer, Option<Holds>)>,
     events: Vec<Violation>,
@@ -104,7 +105,7 @@ impl Originator {
 
     /// Requests without their last beat.
     pub fn open_tags(&self, port: u8) -> usize {
-        self.open.get(usize::from(port)).map_or(0, BTreeMap::len)
+        self.open.get(usize::from(port)).map_or(0, OrderedMap::len)
     }
 
     /// Requests that wait to be sent.

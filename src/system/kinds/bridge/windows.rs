@@ -8,7 +8,7 @@ use crate::kind::ConfigFinding;
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_bridge::window::{AccessRights, BridgeWindow, GROUPS, InboundClass, LEAST_BYTES, WindowClass};
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// Rights of groups.
 const RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r, w and a, or -";
@@ -82,7 +82,7 @@ pub fn groups_of_sources(
     field: &'static str,
     texts: &[(String, TextPlace)],
     expected: &str,
-) -> Result<BTreeMap<u16, usize>, ConfigFinding> {
+) -> Result<OrderedMap<u16, usize>, ConfigFinding> {
     let read = |(text, _): &(String, TextPlace)| {
         source(text).ok_or_else(|| (field, format!("found `{text}`, expected {expected}")))
     };

@@ -10,15 +10,15 @@ use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::message::{Class, ORDER};
 use scalepool_link::coverage::Met;
 use scalepool_nodes::PlacedViolation;
+use scalepool_ordered::OrderedSet;
 use scalepool_protocols::wire::{At, Violation};
-use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 /// What an agent has done.
 pub(super) struct Figures {
     events: Vec<CoherenceEvent>,
     sent: [u64; Class::COUNT],
-    met: BTreeSet<Point>,
+    met: OrderedSet<Point>,
     measured: Option<accessor::AccessorMeasured>,
     aborts: u64,
 }

@@ -25,9 +25,9 @@ use scalepool_fabric::cxl_switch::{
     SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding, VppbBridge,
 };
 use scalepool_kernel::{Clock, Time};
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::message::MessageForm;
 use scalepool_trace::Hub;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -302,7 +302,7 @@ impl Component for HbrCxlSwitch {
         };
         let bridges = bindings.list().filter(snoops).map(bridge).collect();
         let forms: Vec<MessageForm> = site.ports.iter().map(form).collect();
-        let (mut caches, mut watched) = (BTreeMap::new(), Vec::new());
+        let (mut caches, mut watched) = (OrderedMap::new(), Vec::new());
         for vcs in 0..self.hosts {
             if site.ports[vcs].peer_role.coherence() != Some(CoherenceProtocol::Cache) {
                 continue;
@@ -318,7 +318,7 @@ impl Component for HbrCxlSwitch {
             bindings,
             bridges,
             caches,
-            stopped: BTreeSet::new(),
+            stopped: OrderedSet::new(),
             decoders: site.map.bridges.clone(),
             forms,
             poison_on_decode_error: self.hardware.poison_on_decode_error,

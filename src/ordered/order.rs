@@ -1,0 +1,175 @@
+//! The order of slots: numbers in chunks, each chunk short enough to be moved at every insertion.
+
+use std::cmp::Ordering;
+
+/// Longest chunk, in slots: 1 KiB, which is moved in the time of a few comparisons.
+pub(crate) const CHUNK: usize = 256;
+
+/// A place in the order: a chunk, and a place in it. The place behind the last is `(number of chunks, 0)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct At {
+    chunk: usize,
+    place: usize,
+}
+
+/// Numbers of slots in an order that the caller knows. No chunk is empty.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Order {
+    chunks: Vec<Vec<u32>>,
+    len: usize,
+}
+
+impl Order {
+    pub const fn new() -> Order {
+        Order { chunks: Vec::new(), len: 0 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The place of what is looked for, or else where it belongs; `compare` says how a slot stands to it.
+    pub fn find(&self, compare: &mut dyn FnMut(u32) -> Ordering) -> Result<At, At> {
+        let behind = self.chunks.partition_point(|chunk| compare(chunk[0]).is_le());
+        let Some(chunk) = behind.checked_sub(1) else {
+            return Err(At { chunk: 0, place: 0 });
+        };
+        match self.chunks[chunk].binary_search_by(|&slot| compare(slot)) {
+            Ok(place) => Ok(At { chunk, place }),
+            Err(place) => Err(At { chunk, place }),
+        }
+    }
+
+    /// The slot at a place; `None` behind the last.
+    pub fn slot(&self, at: At) -> Option<u32> {
+        self.chunks.get(at.chunk)?.get(at.place).copied()
+    }
+
+    /// The slot at a place that was found.
+    pub fn found(&self, at: At) -> u32 {
+        self.chunks[at.chunk][at.place]
+    }
+
+    /// Puts a slot where `find` said that it belongs.
+    pub fn insert(&mut self, At { chunk, mut place }: At, slot: u32) {
+        self.len += 1;
+        let Some(slots) = self.chunks.get_mut(chunk) else {
+            self.chunks.push(vec![slot]);
+            return;
+        };
+        if slots.len() < CHUNK {
+            slots.insert(place, slot);
+            return;
+        }
+        // Rising keys fill each chunk to its end.
+        let at = if place == CHUNK { CHUNK } else { CHUNK / 2 };
+        let mut upper = slots.split_off(at);
+        if place < at {
+            slots.insert(place, slot);
+        } else {
+            place -= at;
+            upper.insert(place, slot);
+        }
+        self.chunks.insert(chunk + 1, upper);
+    }
+
+    /// Takes the slot at a place that was found.
+    pub fn remove(&mut self, At { chunk, place }: At) -> u32 {
+        self.len -= 1;
+        let slot = self.chunks[chunk].remove(place);
+        self.tidy(chunk);
+        slot
+    }
+
+    /// Joins a chunk that has become short with a short one behind it, so that there are never many short ones.
+    fn tidy(&mut self, chunk: usize) {
+        if self.chunks[chunk].is_empty() {
+            self.chunks.remove(chunk);
+        } else if self.chunks[chunk].len() < CHUNK / 4
+            && self.chunks.get(chunk + 1).is_some_and(|next| next.len() < CHUNK / 4)
+        {
+            let next = self.chunks.remove(chunk + 1);
+            self.chunks[chunk].extend(next);
+        }
+    }
+
+    /// Keeps the slots of which `keep` says so; asks in order.
+    pub fn retain(&mut self, keep: &mut dyn FnMut(u32) -> bool) {
+        self.chunks.iter_mut().for_each(|chunk| chunk.retain(|&slot| keep(slot)));
+        self.chunks.retain(|chunk| !chunk.is_empty());
+        self.len = self.chunks.iter().map(Vec::len).sum();
+    }
+
+    /// The place of the first.
+    pub fn first(&self) -> At {
+        At { chunk: 0, place: 0 }
+    }
+
+    /// The place behind the last.
+    pub fn end(&self) -> At {
+        At { chunk: self.chunks.len(), place: 0 }
+    }
+
+    /// A place as it is written where it is no end of a chunk.
+    pub fn proper(&self, at: At) -> At {
+        match self.chunks.get(at.chunk) {
+            Some(chunk) if at.place < chunk.len() => at,
+            Some(_) => At { chunk: at.chunk + 1, place: 0 },
+            None => self.end(),
+        }
+    }
+
+    /// The place behind one that has a slot.
+    pub fn behind(&self, at: At) -> At {
+        self.proper(At { chunk: at.chunk, place: at.place + 1 })
+    }
+
+    /// The place before one that is not the first.
+    pub fn before(&self, at: At) -> At {
+        match at.place.checked_sub(1) {
+            Some(place) => At { chunk: at.chunk, place },
+            None => At { chunk: at.chunk - 1, place: self.chunks[at.chunk - 1].len() - 1 },
+        }
+    }
+
+    /// All slots, in order.
+    pub fn slots(&self) -> Slots<'_> {
+        Slots { order: self, front: self.first(), back: self.end() }
+    }
+
+    /// The slots from a place to the one before another, in order; none if the second is not behind the first.
+    pub fn between(&self, front: At, back: At) -> Slots<'_> {
+        Slots { order: self, front: self.proper(front), back: self.proper(back) }
+    }
+}
+
+/// Slots in order, from both sides.
+#[derive(Debug, Clone)]
+pub(crate) struct Slots<'a> {
+    order: &'a Order,
+    front: At,
+    back: At,
+}
+
+impl Iterator for Slots<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        if self.front >= self.back {
+            return None;
+        }
+        let slot = self.order.found(self.front);
+        self.front = self.order.behind(self.front);
+        Some(slot)
+    }
+}
+
+impl DoubleEndedIterator for Slots<'_> {
+    fn next_back(&mut self) -> Option<u32> {
+        if self.front >= self.back {
+            return None;
+        }
+        self.back = self.order.before(self.back);
+        Some(self.order.found(self.back))
+    }
+}

@@ -79,7 +79,7 @@ fn one(trees: &Trees, id: u64, json: bool, out: &mut dyn Write) -> anyhow::Resul
 /// The slowest transactions, of equal ones those with the lower ids.
 fn slowest(trees: &Trees, count: usize, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut roots: Vec<(u64, &TraceTransaction)> = trees.ended_roots().collect();
-    roots.sort_by_key(|(id, root)| (Reverse(root.time_fs()), *id));
+    scalepool_ordered::sort_by_key(&mut roots, |(id, root)| (Reverse(root.time_fs()), *id));
     roots.truncate(count);
     let mut table = Table::new(["id", "where", "transaction", "from ns", "ns", "longest part"]);
     let mut rows = Vec::new();

@@ -166,7 +166,7 @@ impl Lane {
             Some(LaneFault::PassesAll) => all.rev().find(free),
             Some(LaneFault::Starves(last)) => {
                 let mut waiting: Vec<_> = all.filter(free).collect();
-                waiting.sort_by_key(|at| self.held[*at].channel == last);
+                scalepool_ordered::sort_by_key(&mut waiting, |at| self.held[*at].channel == last);
                 waiting.first().copied()
             }
             _ => all.into_iter().find(free),

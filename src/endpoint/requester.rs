@@ -187,7 +187,7 @@ impl Requester {
         let due = |open: &Open| now.saturating_sub(open.since) >= timeout;
         let mut late: Vec<(u64, u16)> =
             self.open.iter().filter(|(_, o)| due(o)).map(|(tag, open)| (open.since, *tag)).collect();
-        late.sort_unstable();
+        scalepool_ordered::sort(&mut late);
         let mut ended = Vec::new();
         for (since, tag) in late {
             let missing_bytes = self.open.get(&tag).map_or(0, |o| o.missing);

@@ -22,7 +22,7 @@ pub(super) fn judge(
         said.extend(of_link.iter().map(|(t_fs, what)| (*t_fs, link, what)));
     }
     // The sort is stable: what one link says keeps its order.
-    said.sort_by_key(|(t_fs, ..)| *t_fs);
+    scalepool_ordered::sort_by_key(&mut said, |(t_fs, ..)| *t_fs);
     let mut monitor = PassiveMonitor::new(map.config(), names());
     let mut broken = Vec::new();
     for (_, link, what) in said {

@@ -182,7 +182,7 @@ pub fn inspect_in_detail(
     });
     let counts = counts.collect();
     // The sort is stable: at one time and interface the order is that of the stream.
-    seen.sort_by_key(|s| (s.t_fs, s.interface));
+    scalepool_ordered::sort_by_key(&mut seen, |s| (s.t_fs, s.interface));
     Ok(Inspection { seen, counts, health, history, axis: wave.axis(), coverage, remarks, signals: shown, map })
 }
 

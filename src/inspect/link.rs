@@ -124,7 +124,7 @@ fn steps<'a>(ways: [(Direction, &'a Stream); 2], part_bytes: usize) -> Vec<(u64,
         steps.extend(parts.map(|(t_fs, n, bytes)| ((t_fs, order), Step::Unit(way, n, bytes))));
     }
     // The sort is stable: units of one interface keep their order.
-    steps.sort_by_key(|(at, _)| *at);
+    scalepool_ordered::sort_by_key(&mut steps, |(at, _)| *at);
     steps.into_iter().map(|((t_fs, _), step)| (t_fs, step)).collect()
 }
 

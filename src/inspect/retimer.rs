@@ -60,6 +60,6 @@ fn steps<'a>(before: &'a Stream, behind: &'a Stream) -> Vec<Step<'a>> {
     steps.extend(before.whole().map(|(t_fs, _, unit)| ((t_fs, 1), Step::GoesIn(unit))));
     steps.extend(behind.whole().map(|(t_fs, number, unit)| ((t_fs, 2), Step::ComesOut(number, unit))));
     // The sort is stable: units of one interface keep their order.
-    steps.sort_by_key(|(at, _)| *at);
+    scalepool_ordered::sort_by_key(&mut steps, |(at, _)| *at);
     steps.into_iter().map(|(_, step)| step).collect()
 }

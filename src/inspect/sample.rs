@@ -77,7 +77,7 @@ impl Signals {
         }
         if let Some(order) = &signals.order {
             let mut sorted = order.clone();
-            sorted.sort_unstable();
+            scalepool_ordered::sort(&mut sorted);
             if !sorted.into_iter().eq(0..bits / 8) {
                 return Err(error("order", format!("found {order:?}, expected each of 0 to {} once", bits / 8 - 1)));
             }

@@ -74,7 +74,7 @@ pub(super) fn judge(
         said.extend(of.said.iter().map(|(t_fs, what)| (*t_fs, link, what)));
     }
     // The sort is stable: what one link says keeps its order.
-    said.sort_by_key(|(t_fs, ..)| *t_fs);
+    scalepool_ordered::sort_by_key(&mut said, |(t_fs, ..)| *t_fs);
     let mut judge = Judge { links, checker: fresh(), first: vec![[0; 2]; links.len()], broken: Vec::new() };
     for (t_fs, link, what) in said {
         if map.answer_ns.is_some() {

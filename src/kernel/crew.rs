@@ -219,7 +219,7 @@ fn work(desk: &Desk, me: usize, seed: u64, options: &RunOptions, builds: Vec<(u3
 /// a half times the work of the other one.
 fn deal(weights: &[u64], threads: usize) -> Vec<Vec<usize>> {
     let mut heaviest: Vec<usize> = (0..weights.len()).collect();
-    heaviest.sort_by_key(|&partition| std::cmp::Reverse(weights[partition]));
+    scalepool_ordered::sort_by_key(&mut heaviest, |&partition| std::cmp::Reverse(weights[partition]));
     let mut shares: Vec<(u64, Vec<usize>)> = vec![(0, Vec::new()); threads];
     for partition in heaviest {
         if let Some((weight, share)) = shares.iter_mut().min_by_key(|(weight, _)| *weight) {
@@ -228,7 +228,7 @@ fn deal(weights: &[u64], threads: usize) -> Vec<Vec<usize>> {
         }
     }
     let ascending = |(_, mut share): (u64, Vec<usize>)| {
-        share.sort_unstable();
+        scalepool_ordered::sort(&mut share);
         share
     };
     shares.into_iter().map(ascending).collect()
@@ -305,7 +305,7 @@ impl Threads {
         if let Some((_, error)) = first_error {
             return Err(error);
         }
-        names.sort_by_key(|(partition, _)| *partition);
+        scalepool_ordered::sort_by_key(&mut names, |(partition, _)| *partition);
         // A window that ends at 0 runs nothing: it fetches where the partitions stand.
         crew.run(Time::ZERO);
         Ok((crew, names.into_iter().map(|(_, names)| names).collect()))
@@ -388,7 +388,7 @@ impl Crew for Threads {
         }
         // Back into the order of the partitions.
         let mut counts: Vec<_> = self.dealt.iter().flatten().zip(shares.into_iter().flatten()).collect();
-        counts.sort_by_key(|(partition, _)| **partition);
+        scalepool_ordered::sort_by_key(&mut counts, |(partition, _)| **partition);
         counts.into_iter().map(|(_, counts)| counts).collect()
     }
 }

@@ -26,7 +26,7 @@ pub fn shared<I: Sync, R: Send>(items: &[I], threads: usize, work: impl Fn(&I) -
         }
         done
     });
-    done.sort_by_key(|(n, _)| *n);
+    scalepool_ordered::sort_by_key(&mut done, |(n, _)| *n);
     done.into_iter().map(|(_, result)| result).collect()
 }
 

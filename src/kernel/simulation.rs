@@ -303,7 +303,7 @@ impl Running {
     /// What is open, oldest first.
     fn open(&mut self) -> Vec<Unfinished> {
         let mut open = self.crew.open();
-        open.sort();
+        scalepool_ordered::sort(&mut open);
         open
     }
 

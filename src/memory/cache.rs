@@ -203,7 +203,7 @@ impl Cache {
     pub fn flush(&mut self) -> Vec<Victim> {
         let all = self.sets.iter_mut().flat_map(|set| set.drain(..));
         let mut dirty: Vec<Victim> = all.map(|way| way.held).filter(Victim::is_dirty).collect();
-        dirty.sort_by_key(|line| line.address);
+        scalepool_ordered::sort_by_key(&mut dirty, |line| line.address);
         dirty
     }
 

@@ -122,7 +122,7 @@ impl Store {
     pub fn poisoned_lines(&self) -> impl Iterator<Item = u64> + '_ {
         let all = self.places.iter().map(|(number, place)| (*number, self.page(*place)));
         let mut pages: Vec<_> = all.filter(|(_, page)| page.poison != 0).collect();
-        pages.sort_by_key(|(number, _)| *number);
+        scalepool_ordered::sort_by_key(&mut pages, |(number, _)| *number);
         pages.into_iter().flat_map(|(number, page)| {
             let poisoned = (0..PAGE_LINES as u64).filter(|line| page.poison >> line & 1 == 1);
             poisoned.map(move |line| number * PAGE_BYTES + line * LINE_BYTES)

@@ -21,7 +21,7 @@ impl ValueCounts {
     /// Each value with its count, ascending.
     pub fn ascending(&self) -> Vec<(u64, usize)> {
         let mut counts: Vec<(u64, usize)> = self.0.iter().map(|(&value, &count)| (value, count)).collect();
-        counts.sort_unstable();
+        scalepool_ordered::sort(&mut counts);
         counts
     }
 }

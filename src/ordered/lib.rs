@@ -1,4 +1,4 @@
-//! Maps and sets in the order of their keys.
+//! Maps and sets in the order of their keys, and sorting.
 //!
 //! [`OrderedMap`] and [`OrderedSet`] do what `BTreeMap` and `BTreeSet` of the standard library do, with the same names. Code of
 //! the tree of the standard library is made for each pair of types, 12 to 20 kB of it: it was a fifth of all optimised code of
@@ -18,6 +18,8 @@
 mod map;
 mod order;
 mod set;
+mod sort;
 
 pub use map::{Entry, Iter, Keys, OrderedMap, Values};
 pub use set::OrderedSet;
+pub use sort::{sort, sort_by, sort_by_key};

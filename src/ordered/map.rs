@@ -78,6 +78,11 @@ impl<K, V> OrderedMap<K, V> {
         self.iter_mut().map(|(_, value)| value)
     }
 
+    /// All keys, in their order.
+    pub fn into_keys(self) -> impl Iterator<Item = K> {
+        self.into_iter().map(|(key, _)| key)
+    }
+
     /// All values, in the order of their keys.
     pub fn into_values(self) -> impl Iterator<Item = V> {
         self.into_iter().map(|(_, value)| value)

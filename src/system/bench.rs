@@ -88,7 +88,7 @@ pub fn bench(system: System, component: &str, source: &BenchSource) -> Result<Ve
         let signals = flat(port.path.strip_prefix(&format!("{}.", own.path)).unwrap_or(&port.path));
         ports.push(Port { signals, own: port.path.clone(), peer: beside.ports[peer_port].path.clone(), bytes: 0 });
     }
-    neighbours.sort();
+    scalepool_ordered::sort(&mut neighbours);
     neighbours.dedup();
     let is_noisy = system.links.iter().any(|link| link.config.ber() > 0.0);
     let (path, kind, name) = (own.path.clone(), own.kind.name, system.name.clone());

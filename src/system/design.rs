@@ -118,7 +118,7 @@ impl System {
         let mut lines: Vec<String> = values.map(|(path, value)| format!("{path} = {value}")).collect();
         lines.extend(self.components.iter().map(|component| format!("{} is {}", component.path, component.kind.name)));
         lines.extend(self.links.iter().map(|link| self.ports_of(link).join(" to ")));
-        lines.sort();
+        scalepool_ordered::sort(&mut lines);
         lines.join("\n")
     }
 
@@ -138,7 +138,7 @@ impl System {
             let [a, b] = self.ports_of(link);
             lines.push(format!("link.{} is {} between {a} and {b}", link.path, link.kind.name));
         }
-        lines.sort();
+        scalepool_ordered::sort(&mut lines);
         lines.dedup();
         let mut text = format!("system {}\n", self.name);
         for line in lines {

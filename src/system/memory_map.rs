@@ -182,7 +182,7 @@ pub(super) fn judged<'a>(
         window.own.judge(window.judge(), problems);
         judge_targets(window, &target, problems);
     }
-    open.sort_by_key(|window| (window.config.base, window.own.place));
+    scalepool_ordered::sort_by_key(open, |window| (window.config.base, window.own.place));
     judge_overlaps(open, problems);
     judge_memories(open, &target, problems);
     open.iter().filter_map(OpenWindow::mapped).collect()

@@ -165,7 +165,7 @@ fn declare<W: Write + Seek>(
         writer.scope("", "", FstScopeType::Module)?;
         writer.up_scope()?;
     }
-    ids.sort_unstable();
+    scalepool_ordered::sort(&mut ids);
     Ok(ids.into_iter().map(|(_, id)| id).collect())
 }
 

@@ -263,7 +263,7 @@ impl SaveFile<'_> {
     fn in_order(&self, scopes: &[usize]) -> Vec<usize> {
         let event = self.highlights.first_event().map(|event| event.var);
         let mut ordered = scopes.to_vec();
-        ordered.sort_by_key(|&scope| !event.is_some_and(|var| self.holds(scope, var)));
+        scalepool_ordered::sort_by_key(&mut ordered, |&scope| !event.is_some_and(|var| self.holds(scope, var)));
         ordered
     }
 

@@ -86,9 +86,9 @@ impl<'a> Hops<'a> {
         };
         let cuts = tree.iter().flat_map(|(_, _, t)| [vec![t.begin_fs, end_of(t)], waits(t)].concat());
         let mut cuts: Vec<u64> = cuts.filter(|cut| (from_fs..=to_fs).contains(cut)).collect();
-        cuts.sort_unstable();
+        scalepool_ordered::sort(&mut cuts);
         cuts.dedup();
-        tree.sort_unstable_by_key(|(_, id, t)| (t.begin_fs, *id));
+        scalepool_ordered::sort_by_key(&mut tree, |(_, id, t)| (t.begin_fs, *id));
         let mut to_begin = tree.into_iter().peekable();
         // The last one holds the whole up, once those that have ended are gone from behind it.
         let mut going_on: OrderedMap<(usize, u64, u64), &TraceTransaction> = OrderedMap::new();

@@ -19,6 +19,7 @@ mod memory_backend;
 mod memory_map;
 mod messages;
 mod nvl_fabric;
+mod ordered;
 mod router;
 mod rules_off;
 mod stimulus;

@@ -384,7 +384,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             }
         }
         self.open.push(transaction);
-        self.open.sort_by_key(|t| t.slot);
+        scalepool_ordered::sort_by_key(&mut self.open, |t| t.slot);
         if targets.is_empty() {
             self.ready(config, slot, out);
         } else if !config.rules.answer_awaits_snoops() {
@@ -634,7 +634,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             dirty: false,
             refused: Some(error),
         });
-        self.open.sort_by_key(|t| t.slot);
+        scalepool_ordered::sort_by_key(&mut self.open, |t| t.slot);
     }
 
     /// The transaction is over; [`HomeAgent::serve`] follows at the end of the step.
@@ -768,7 +768,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
                 None => {
                     t.data.insert(port);
                     t.late.push((port, rsp));
-                    t.late.sort_unstable();
+                    scalepool_ordered::sort(&mut t.late);
                 }
             }
         } else if t.early.iter().any(|(p, _)| *p == port) {
@@ -854,7 +854,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             );
         }
         t.early.push((port, bytes.data));
-        t.early.sort_unstable();
+        scalepool_ordered::sort(&mut t.early);
     }
 
     /// The data of a pull.
@@ -1015,8 +1015,8 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             (t.answers, t.data) = (renamed(&t.answers), renamed(&t.data));
             t.early.iter_mut().for_each(|(p, _)| *p = port(*p));
             t.late.iter_mut().for_each(|(p, _)| *p = port(*p));
-            t.early.sort_unstable();
-            t.late.sort_unstable();
+            scalepool_ordered::sort(&mut t.early);
+            scalepool_ordered::sort(&mut t.late);
         }
         self.queue.iter_mut().for_each(|w| w.port = port(w.port));
     }

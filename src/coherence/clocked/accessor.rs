@@ -316,7 +316,7 @@ impl Accessor {
         }
         let mut victims: Vec<_> =
             agent.lines().into_iter().filter(|l| !self.open.iter().any(|o| o.access.line == *l)).collect();
-        victims.sort_by_key(|l| (self.used.get(l).copied().unwrap_or(0), *l));
+        scalepool_ordered::sort_by_key(&mut victims, |l| (self.used.get(l).copied().unwrap_or(0), *l));
         let mut evict = |victim: &LineAddr| {
             out.worked.push(*victim);
             agent.evict(config, *victim, out)

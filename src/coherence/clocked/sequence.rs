@@ -104,7 +104,7 @@ impl Sequence {
     pub fn chart(&self) -> Chart {
         let mut passing = self.passing.clone();
         // Within a time by column, so that the order in which nodes take their cycles does not show.
-        passing.sort_by_key(|p| (p.t_fs, if p.sent_fs.is_none() { p.from } else { p.to }));
+        scalepool_ordered::sort_by_key(&mut passing, |p| (p.t_fs, if p.sent_fs.is_none() { p.from } else { p.to }));
         let caption = match self.extent.line {
             Some(line) => format!("line {:#x}; behind a message: when it was sent [ns]", line.address()),
             None => "behind a message: when it was sent [ns]".to_owned(),

@@ -1014,8 +1014,8 @@ impl<D: LineContent> Dcoh<D> {
         }
         self.trackers.iter_mut().for_each(|t| t.host = name(t.host));
         self.memory.rename(name);
-        self.open.sort_unstable();
-        self.trackers.sort_unstable();
+        scalepool_ordered::sort(&mut self.open);
+        scalepool_ordered::sort(&mut self.trackers);
     }
 
     /// What the device knows of one host, without its number: two hosts with equal answers are the same to it.

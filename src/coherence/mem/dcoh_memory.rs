@@ -206,7 +206,7 @@ impl<D: LineContent> DcohMemory<D> {
         match behind.place(line) {
             Ok(at) => {
                 behind.jobs[at].answers.push((host, tag));
-                behind.jobs[at].answers.sort_unstable();
+                scalepool_ordered::sort(&mut behind.jobs[at].answers);
                 true
             }
             Err(_) => false,
@@ -254,7 +254,7 @@ impl<D: LineContent> DcohMemory<D> {
     pub fn rename(&mut self, name: impl Fn(AgentPort) -> AgentPort) {
         for job in self.behind.iter_mut().flat_map(|behind| &mut behind.jobs) {
             job.answers.iter_mut().for_each(|(host, _)| *host = name(*host));
-            job.answers.sort_unstable();
+            scalepool_ordered::sort(&mut job.answers);
         }
     }
 

@@ -321,7 +321,7 @@ impl CacheLinks {
             let row = snoops::row_of(state(if then.dirty { Copy4::M } else { then.most }), snoop);
             let legal = then.possible().iter().flat_map(|copy| snoops::row_of(state(*copy), snoop).replies);
             let mut legal: Vec<&str> = legal.filter_map(|reply| reply.rsp.name()).collect();
-            legal.sort_unstable();
+            scalepool_ordered::sort(&mut legal);
             legal.dedup();
             let name = rsp.name().unwrap_or("?");
             let found = format!("{name} to Snp{} of a device that {}", snoop.name(), then.in_words());

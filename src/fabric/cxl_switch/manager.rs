@@ -144,7 +144,7 @@ struct LateAnswers {
 impl Manager {
     /// Makes a manager. Commands run in order of time, and in order of the list at equal times.
     pub fn new(mut commands: Vec<TimedCommand>, limit_cycles: u64) -> Manager {
-        commands.sort_by_key(|timed| timed.at_cycle);
+        scalepool_ordered::sort_by_key(&mut commands, |timed| timed.at_cycle);
         Manager { commands: commands.into(), limit_cycles, ..Manager::default() }
     }
 

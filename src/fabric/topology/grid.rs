@@ -124,7 +124,7 @@ impl Grid {
             let PortPeer::Router(before, to_here) = self.peer(from, back) else { break };
             (from, out) = (before, to_here);
         }
-        found.sort_unstable();
+        scalepool_ordered::sort(&mut found);
         found.dedup();
         found
     }

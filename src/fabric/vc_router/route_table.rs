@@ -72,7 +72,7 @@ pub fn ways_through(topology: &Topology, router: usize, vcs: usize) -> Vec<WayTh
             }
         }
         // The packets of a port continue on few other ports, however many nodes there are.
-        ways.sort_unstable();
+        scalepool_ordered::sort(&mut ways);
         ways.dedup();
     }
     ways

@@ -349,7 +349,7 @@ mod tests {
                 assert!((open.id, open.dst(), open.beats(), open.is_read()) == (id, tag, 1, true), "{open:?}");
             }
         }
-        model.sort_unstable();
+        scalepool_ordered::sort(&mut model);
         let all: Vec<u64> = requests.take_all().iter().map(|open| open.id).collect();
         assert_eq!(all, model.iter().map(|&(.., id)| id).collect::<Vec<_>>(), "by port and tag");
         assert!(requests.count() == 0 && requests.since_cycle().is_none());

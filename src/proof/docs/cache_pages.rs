@@ -6,7 +6,7 @@ use scalepool_coherence::cache::answers::{self, Got};
 use scalepool_coherence::cache::requests::{CacheRequestRow, REQUESTS, Snooped};
 use scalepool_coherence::cache::snoops::{Forward, rows};
 use scalepool_coherence::cache::state::{CacheLineState, HostAnswer};
-use std::collections::BTreeSet;
+use scalepool_ordered::OrderedSet;
 use std::fmt::Write;
 
 /// States, requests, snoops and answers, each a table; then the diagram of the device's states.
@@ -63,7 +63,7 @@ pub fn markdown() -> String {
 }
 
 /// Every change of state that a row makes, once: from, to, by what.
-pub fn edges() -> BTreeSet<(CacheLineState, CacheLineState, String)> {
+pub fn edges() -> OrderedSet<(CacheLineState, CacheLineState, String)> {
     let issued = REQUESTS.iter().flat_map(|r| r.starts.iter().map(move |(from, to)| (*from, *to, name(r).to_owned())));
     let snooped = rows().flat_map(|r| r.replies.iter().map(move |p| (r.at, p.next, format!("Snp{}", r.snoop.name()))));
     let answered = answers::ROWS.iter().map(|r| {
@@ -109,15 +109,15 @@ mod tests {
     #[test]
     fn every_state_can_be_reached_from_i_and_left() {
         let edges = edges();
-        let mut reached = BTreeSet::from([CacheLineState::I]);
+        let mut reached = OrderedSet::from([CacheLineState::I]);
         // RdOnce, EvI and the like are reached by snoops; a store that waits makes RdGoESt of RdGoE, and M of E.
         loop {
-            let mut next: BTreeSet<CacheLineState> =
+            let mut next: OrderedSet<CacheLineState> =
                 edges.iter().filter(|(f, _, _)| reached.contains(f)).map(|(_, t, _)| *t).collect();
             if next.contains(&CacheLineState::RdGoE) {
                 next.extend([CacheLineState::RdGoESt, CacheLineState::M]);
             }
-            if next.is_subset(&reached) {
+            if next.iter().all(|state| reached.contains(state)) {
                 break;
             }
             reached.extend(next);

@@ -12,14 +12,15 @@ use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::LineAddr;
 use scalepool_coherence::mem::HostReq;
 use scalepool_coherence::mem::tables::{self as mem, DirectoryRecord};
-use std::collections::{BTreeMap, HashSet};
+use scalepool_ordered::OrderedMap;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 pub mod cache_pages;
 pub mod mem_pages;
 
 /// Edges of a diagram: what leads from one state to another.
-type Edges = BTreeMap<(String, String), Vec<String>>;
+type Edges = OrderedMap<(String, String), Vec<String>>;
 
 fn edge(edges: &mut Edges, from: &str, to: &str, label: String) {
     let labels = edges.entry((from.to_owned(), to.to_owned())).or_default();

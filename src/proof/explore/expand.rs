@@ -170,7 +170,7 @@ impl<S: ExploredSystem> Expander<S> {
         let first = waits.len();
         if self.limits.liveness {
             state.waits(waits);
-            waits[first..].sort_unstable();
+            scalepool_ordered::sort(&mut waits[first..]);
         }
         NewState {
             outcome: is_end.then(|| state.outcome().into_boxed_str()),

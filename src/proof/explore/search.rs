@@ -15,7 +15,7 @@ use super::visited::{Numbering, Visited};
 use crate::flows::name;
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::event::CoherenceEvent;
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Where the search ends.
@@ -88,7 +88,7 @@ pub struct ExplorationReport {
     /// The first fault, if any; the search ends there.
     pub violation: Option<Counterexample>,
     /// Outcomes of the visited states without a move, each with the number of moves that end there.
-    pub outcomes: BTreeMap<String, u64>,
+    pub outcomes: OrderedMap<String, u64>,
 }
 
 /// A state's parent and the move that led here.
@@ -136,7 +136,7 @@ struct Progress<'a, S: ExploredSystem> {
     limits: Limits,
     report: ExplorationReport,
     origins: Vec<Origin>,
-    ends: BTreeMap<u32, (String, u64)>,
+    ends: OrderedMap<u32, (String, u64)>,
     graph: Option<Graph>,
     visited: Numbering<'a>,
     /// States of the next level.
@@ -281,7 +281,7 @@ fn levels<S: ExploredSystem>(
         let mut first = (known.origins.len() - known.next.len()) as u32;
         let parts = desk.lay_out(level, &mut known.next);
         level += 1;
-        let mut done = BTreeMap::new();
+        let mut done = OrderedMap::new();
         for number in 0..parts {
             let mut all = loop {
                 for answer in answers.try_iter() {
@@ -322,7 +322,7 @@ fn run<S: ExploredSystem>(
         limits,
         report: ExplorationReport { by_name: !limits.symmetry, ..ExplorationReport::default() },
         origins: Vec::new(),
-        ends: BTreeMap::new(),
+        ends: OrderedMap::new(),
         graph: limits.liveness.then(Graph::default),
         visited: Numbering::new(&visited),
         next: Level::new(),
@@ -365,8 +365,8 @@ fn run<S: ExploredSystem>(
 }
 
 /// By name.
-fn outcomes(ends: BTreeMap<u32, (String, u64)>) -> BTreeMap<String, u64> {
-    let mut named = BTreeMap::new();
+fn outcomes(ends: OrderedMap<u32, (String, u64)>) -> OrderedMap<String, u64> {
+    let mut named = OrderedMap::new();
     for (outcome, paths) in ends.into_values() {
         *named.entry(outcome).or_default() += paths;
     }

@@ -141,7 +141,7 @@ impl Standing {
     fn of<S: ExploredSystem>(system: &S) -> Self {
         let mut waits = Vec::new();
         system.waits(&mut waits);
-        waits.sort_unstable();
+        scalepool_ordered::sort(&mut waits);
         let owed = moves(system).into_iter().filter(|mv| system.fairness(*mv) != Fairness::Optional);
         Self { waits, possible: owed.map(|mv| (system.fairness(mv), system.action(mv))).collect() }
     }

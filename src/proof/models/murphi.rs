@@ -215,8 +215,8 @@ mod tests {
             let capitals = of_text.iter().filter(|name| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'));
             let mut capitals: Vec<&str> = capitals.copied().collect();
             let mut named: Vec<&str> = named.iter().map(String::as_str).collect();
-            capitals.sort_unstable();
-            named.sort_unstable();
+            scalepool_ordered::sort(&mut capitals);
+            scalepool_ordered::sort(&mut named);
             assert_eq!(capitals, named);
         }
     }

@@ -14,7 +14,7 @@ use scalepool_coherence::cache::device::WriteBytes;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::event::CoherenceEvent;
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// Steps an access after which a run that has not ended counts as without outcome (a rule is off, and something waits for ever).
 const MOST_STEPS: u64 = 4_000;
@@ -26,7 +26,7 @@ const LAST_STEPS: u64 = 40;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SeenOutcomes {
     /// Runs by outcome: loaded values, last values.
-    pub outcomes: BTreeMap<(Vec<u8>, [u8; 2]), u64>,
+    pub outcomes: OrderedMap<(Vec<u8>, [u8; 2]), u64>,
     /// Runs with a forbidden outcome.
     pub forbidden: u64,
     /// Runs that did not end, or whose agents contradicted each other.

@@ -26,7 +26,7 @@ pub(super) fn sorted(system: Composite, home: usize, moves: &mut [CompositeMove]
         return system;
     }
     let mut order: Vec<usize> = (0..count).collect();
-    order.sort_by(|&a, &b| compared(&system, home, a, b));
+    scalepool_ordered::sort_by(&mut order, |&a, &b| compared(&system, home, a, b));
     renamed(system, home, &order, moves)
 }
 

@@ -20,7 +20,7 @@ pub fn of(vertices: usize, next: &NextEdges<'_>) -> Vec<Circle> {
         first.entry(*part).or_insert(v);
     }
     let mut first: Vec<usize> = first.into_values().collect();
-    first.sort_unstable();
+    scalepool_ordered::sort(&mut first);
     first.into_iter().filter_map(|v| shortest(v, &part, next)).collect()
 }
 

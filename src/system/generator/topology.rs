@@ -67,7 +67,7 @@ fn generate(own: &mut Generating<'_>) {
             PortPeer::Router(..) => (),
         }
     }
-    to_nodes.sort_unstable();
+    scalepool_ordered::sort(&mut to_nodes);
     let list = |own: &Generating<'_>, all: Vec<[String; 2]>| {
         Value::List(all.into_iter().map(|ports| DocumentItem { place, value: own.pair(ports) }).collect())
     };

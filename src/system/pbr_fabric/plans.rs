@@ -228,7 +228,7 @@ impl PbrFabric {
             .iter()
             .map(|plan| (plan.from_fs, PbrChange::Rerouted(Box::new(self.tables(plan, switch, ports)))));
         let mut all: Vec<(u64, PbrChange)> = self.lost.iter().flat_map(own).chain(rerouted).collect();
-        all.sort_by_key(|(at_fs, _)| *at_fs);
+        scalepool_ordered::sort_by_key(&mut all, |(at_fs, _)| *at_fs);
         all
     }
 }

@@ -48,7 +48,7 @@ impl PbrGraph {
     /// Joins a port of a switch to another switch, in one direction.
     pub fn join(&mut self, switch: usize, port: usize, other: usize) {
         self.links[switch].push((port, other));
-        self.links[switch].sort_unstable();
+        scalepool_ordered::sort(&mut self.links[switch]);
     }
 
     /// For each switch, the ports at which a message to a switch may leave it; none at that switch itself, and none where
@@ -112,7 +112,7 @@ impl PbrGraph {
         let places = self.places();
         let down = self.distances(to, &|from, to| places[from] < places[to]);
         let mut order: Vec<usize> = (0..self.links.len()).collect();
-        order.sort_unstable_by_key(|switch| places[*switch]);
+        scalepool_ordered::sort_by_key(&mut order, |switch| places[*switch]);
         let mut cost = down.clone();
         let mut candidates = vec![PbrCandidates::default(); self.links.len()];
         for from in order {

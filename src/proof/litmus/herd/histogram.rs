@@ -6,12 +6,12 @@
 
 use super::parse::HerdError;
 use super::{HerdTest, Named, Quantifier, observation};
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 /// Outcomes: the values of what the file names.
-pub type OutcomeSet = BTreeSet<Vec<u32>>;
+pub type OutcomeSet = OrderedSet<Vec<u32>>;
 
 /// How often an outcome was seen, and where it came first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct SeenOutcome {
 pub struct HerdHistogram {
     test: HerdTest,
     allowed: OutcomeSet,
-    seen: BTreeMap<Vec<u32>, SeenOutcome>,
+    seen: OrderedMap<Vec<u32>, SeenOutcome>,
 }
 
 impl HerdTest {
@@ -39,7 +39,7 @@ impl HerdTest {
         allowed: OutcomeSet,
         runs: impl IntoIterator<Item = (&'a (Vec<u8>, Vec<u8>), SeenOutcome)>,
     ) -> HerdHistogram {
-        let mut seen: BTreeMap<Vec<u32>, SeenOutcome> = BTreeMap::new();
+        let mut seen: OrderedMap<Vec<u32>, SeenOutcome> = OrderedMap::new();
         for ((loaded, last), more) in runs {
             let add = |known: &mut SeenOutcome| {
                 known.runs += more.runs;
@@ -77,7 +77,7 @@ impl HerdTest {
             };
             // litmus7 puts the number of runs in front.
             let atoms = line.split_once('>').map_or(line, |(_, atoms)| atoms);
-            let mut values = BTreeMap::new();
+            let mut values = OrderedMap::new();
             for atom in atoms.split(';').map(str::trim).filter(|atom| !atom.is_empty()) {
                 let value =
                     atom.split_once('=').and_then(|(name, value)| Some((name, value.trim().parse::<u32>().ok()?)));

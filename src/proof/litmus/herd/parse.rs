@@ -12,7 +12,7 @@ use super::{Dialect, HerdTest, Named, Quantifier};
 use crate::litmus::program::{Freedom, LitmusProgram};
 use crate::stress::StressProtocol;
 use scalepool_coherence::thread::{AccessSet, MOST_ACCESSES, Term};
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// A file that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -224,7 +224,7 @@ pub fn parse(text: &str) -> Read<HerdTest> {
         }
     }
     let mut places = Places::default();
-    let mut registers = BTreeMap::new();
+    let mut registers = OrderedMap::new();
     for item in rest.part(open + 1, close).split(';').into_iter().map(Piece::trimmed).filter(|item| !item.is_empty()) {
         initial(dialect, item, &mut places, &mut registers)?;
     }
@@ -307,7 +307,7 @@ impl<'a> Head<'a> {
     }
 }
 
-type Registers = BTreeMap<usize, BTreeMap<String, Register>>;
+type Registers = OrderedMap<usize, OrderedMap<String, Register>>;
 
 /// An initial value: of a location, or of a register of a thread, which may be the address of a location.
 fn initial(dialect: Dialect, item: Piece<'_>, places: &mut Places, registers: &mut Registers) -> Read<()> {
@@ -794,7 +794,7 @@ fn claim(dialect: Dialect, tail: Piece<'_>, threads: &[Thread], places: &Places)
         Named::Line { name, .. } => (1, 0, name.clone()),
     };
     let mut order: Vec<usize> = (0..named.len()).collect();
-    order.sort_by_key(|n| key(&named[*n]));
+    scalepool_ordered::sort_by_key(&mut order, |n| key(&named[*n]));
     let mut to = vec![0; named.len()];
     order.iter().enumerate().for_each(|(new, old)| to[*old] = new);
     let sorted = order.iter().map(|n| named[*n].clone()).collect();

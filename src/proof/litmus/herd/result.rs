@@ -4,8 +4,8 @@ use super::histogram::OutcomeSet;
 use super::parse::HerdError;
 use super::{HerdTest, Named, Quantifier, observation};
 use crate::explore::{Counterexample, ExplorationReport};
+use scalepool_ordered::OrderedSet;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// The outcomes of a file.
@@ -30,7 +30,7 @@ impl HerdResult {
     /// # Errors
     /// A program that does not end: a store of a value that is no byte.
     pub(super) fn of(test: HerdTest, report: &ExplorationReport) -> Result<Self, HerdError> {
-        let mut outcomes = BTreeSet::new();
+        let mut outcomes = OrderedSet::new();
         for name in report.outcomes.keys().filter(|_| report.violation.is_none()) {
             let Some((loaded, last)) = read(name) else {
                 return Err(HerdError::at(0, 0, "a store of a value above 255", "values of 0 to 255"));

@@ -5,7 +5,7 @@
 //! written from too. Left out: instructions, which `parse` reads.
 
 use scalepool_coherence::thread::{AccessSet, Term, ThreadAccess};
-use std::collections::BTreeMap;
+use scalepool_ordered::OrderedMap;
 
 /// How a thread orders its accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,9 +66,9 @@ pub(super) enum Register {
 #[derive(Debug, Clone)]
 pub(super) struct Thread {
     pub order: Order,
-    pub registers: BTreeMap<String, Register>,
+    pub registers: OrderedMap<String, Register>,
     /// How each register is written where it comes first.
-    pub spelled: BTreeMap<String, String>,
+    pub spelled: OrderedMap<String, String>,
     /// Loads on which branches so far depend.
     pub control: AccessSet,
     pub accesses: Vec<Access>,
@@ -80,7 +80,7 @@ pub(super) struct Thread {
 
 impl Thread {
     pub fn new(order: Order) -> Self {
-        let (registers, spelled) = (BTreeMap::new(), BTreeMap::new());
+        let (registers, spelled) = (OrderedMap::new(), OrderedMap::new());
         Self { order, registers, spelled, control: 0, accesses: Vec::new(), reserves: None, fences: Vec::new() }
     }
 

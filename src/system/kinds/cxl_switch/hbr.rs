@@ -137,7 +137,7 @@ impl HbrCxlSwitch {
                 all.push(VppbBinding { vcs: *vcs, vppb: *vppb, port: *port, ld: *ld });
             }
         }
-        all.sort_by_key(|one| (one.vcs, one.vppb));
+        scalepool_ordered::sort_by_key(&mut all, |one| (one.vcs, one.vppb));
         all
     }
 

@@ -2,12 +2,12 @@
 //!
 //! [`OrderedMap`] and [`OrderedSet`] do what `BTreeMap` and `BTreeSet` of the standard library do, with the same names. Code of
 //! the tree of the standard library is made for each pair of types, 12 to 20 kB of it: it was a fifth of all optimised code of
-//! the model and of the time to compile it. Here the order is a list of slot numbers ([`order::Order`]) that knows no key, so it is
+//! the model and of the time to compile it. Here the order is a list of slot numbers (`order.rs`) that knows no key, so it is
 //! compiled once; what is made for each pair of types is 2 kB.
 //!
 //! Detail: all results come in the order of the keys, whatever was inserted when, so runs stay the same to the byte. Left out:
 //! what the model does not use (cursors, splitting, entries with their state). Cost: a search compares as often as in a tree, through one more reference;
-//! an insertion moves at most [`order::CHUNK`] numbers. Where a run looks up one value for every flit, a plain index of a vector
+//! an insertion moves at most 256 numbers. Where a run looks up one value for every flit, a plain index of a vector
 //! is better than either; where states of an exploration are compared and hashed by the million, `BTreeMap` is.
 //!
 //! A walk through one insertion: [`OrderedMap::insert`] asks the order where the key belongs, with a closure that compares the key

@@ -55,7 +55,10 @@ const LINK_FAILURES: [&str; 2] = ["CXL68-LRS-06", "NVL-RPL-05"];
 
 /// The violation that a port reports for a link that cannot work.
 fn given_up(tries: u32, ber: f64) -> Violation {
-    let found = format!("{tries} trainings or replays in a row");
+    let found = match tries {
+        1 => "1 training or replay without one".to_owned(),
+        _ => format!("{tries} trainings or replays in a row without one"),
+    };
     let text = format!(
         "the link cannot work: no training or replay brought a good payload unit, at a bit error rate of {ber:e}"
     );

@@ -305,9 +305,10 @@ impl Module for TrafficNode {
             PacketSource::Random(traffic) if traffic.open() > 0 => {
                 format!("{} packets have no answer", traffic.open())
             }
-            PacketSource::Program(program) if program.waiting() > 0 => {
-                format!("{} packets of the program wait for others that have not come", program.waiting())
-            }
+            PacketSource::Program(program) if program.waiting() > 0 => match program.waiting() {
+                1 => "1 packet of the program waits for others that have not come".to_owned(),
+                waiting => format!("{waiting} packets of the program wait for others that have not come"),
+            },
             _ => return Ok(()),
         };
         Err(Pending::new(waits, self.last_sent))

@@ -77,11 +77,11 @@ fn every_built_in_makes_trees() {
     for scenario in SCENARIOS.iter() {
         // A service of the queue takes 1000 cycles, and the routers have 64 nodes.
         let cycles = match scenario.name {
-            "queue-md1" => 1_000_000,
+            "queue-md1" => 400_000,
             "fabric-vc-router" => 500,
             // Accesses to configuration space come one after the other.
             "cxlio-enumerate" => 20_000,
-            _ => 5_000,
+            _ => 2_500,
         };
         let trees = trees(&trace(scenario.name, &[], Some(cycles)));
         assert_eq!(wrong(&trees), [""; 0], "{}", scenario.name);

@@ -64,9 +64,9 @@ fn links_of_systems_are_silent() {
         let wave = dir.path().join("w.vcd");
         let mode = format!("link.mode={protocol}");
         let set = match scenario {
-            "cxl68-expander" => vec!["host.accesses=1000", "host.region_lines=64", "host.cache_bytes=1KiB"],
-            "hdm-db-fabric" => vec!["core.accesses=300"],
-            _ => vec!["core.accesses=300", mode.as_str()],
+            "cxl68-expander" => vec!["host.accesses=400", "host.region_lines=64", "host.cache_bytes=1KiB"],
+            "hdm-db-fabric" => vec!["core.accesses=120"],
+            _ => vec!["core.accesses=120", mode.as_str()],
         };
         run(scenario, &set, Outputs { vcd: Some(wave.clone()), ..Outputs::default() });
         let text = map(protocol, links, coherence);

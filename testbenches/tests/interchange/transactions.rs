@@ -43,15 +43,15 @@ fn transactions_of_systems_are_silent() {
         let mode = format!("link.mode={protocol}");
         let set = match scenario {
             "cxl68-expander" => {
-                vec!["host.accesses=1000", "host.region_lines=64", "host.cache_bytes=1KiB", mode.as_str()]
+                vec!["host.accesses=400", "host.region_lines=64", "host.cache_bytes=1KiB", mode.as_str()]
             }
             "cxlio-enumerate" => vec!["link.cachemem=off", "link.mode=cxl-256b"],
-            "hdm-db-fabric" => vec!["core.accesses=300"],
-            "ualink-pair" => vec!["traffic.operations=400"],
-            "nvlink-pair" => vec!["traffic.requests=400", "link.count=1"],
+            "hdm-db-fabric" => vec!["core.accesses=120"],
+            "ualink-pair" => vec!["traffic.operations=160"],
+            "nvlink-pair" => vec!["traffic.requests=160", "link.count=1"],
             // Each beat by itself, the last one first.
-            "ualink-pair relaxed" => vec!["traffic.operations=400", "link.order=relaxed", "accel.responses=single"],
-            _ => vec!["core.accesses=300", mode.as_str()],
+            "ualink-pair relaxed" => vec!["traffic.operations=160", "link.order=relaxed", "accel.responses=single"],
+            _ => vec!["core.accesses=120", mode.as_str()],
         };
         let name = scenario.split(' ').next().unwrap_or_default();
         run(name, &set, Outputs { vcd: Some(wave.clone()), ..Outputs::default() });

@@ -947,8 +947,17 @@ impl<'a> Resolver<'a> {
         let component = array.first + value(&port.component).unwrap_or(0);
         let index = value(&port.port);
         let ports = &self.components.get(component)?.ports;
-        let port = ports.iter().position(|open| open.decl.name == port.port.name && open.index == index)?;
-        Some((component, port))
+        // The ports of a declaration stand side by side in the order of their indices, and a switch may have thousands.
+        let mut first = 0;
+        while let Some(OpenPort { decl, .. }) = ports.get(first) {
+            if decl.name == port.port.name {
+                let at = first.checked_add(index.unwrap_or(0))?;
+                let found = ports.get(at)?;
+                return (found.decl.name == decl.name && found.index == index).then_some((component, at));
+            }
+            first += decl.len.unwrap_or(1);
+        }
+        None
     }
 
     fn path_of(&self, (component, port): (usize, usize)) -> String {

@@ -113,7 +113,7 @@ fn choice(mode: Option<Mode>, dir: Dir) -> u8 {
 fn every_target_takes_any_bytes() {
     for (name, target) in fuzzing::TARGETS {
         let mut rng = Rng::for_name(1, name);
-        for n in 0..4 * INPUTS {
+        for n in 0..if std::env::var_os("SCALEPOOL_SOAK").is_some() { 4 } else { 2 } * INPUTS {
             let mut bytes = vec![0; if n % 4 == 0 { 257 } else { rng.below(2000) as usize }];
             rng.fill_bytes(&mut bytes);
             if n % 3 == 0 {
@@ -345,7 +345,7 @@ fn flit_objects_on_mutated_lines() {
 fn vector_files_on_mutated_files() {
     let (rounds, step) = if std::env::var_os("SCALEPOOL_SOAK").is_some() { (20, 8) } else { (2, 24) };
     let mut rng = Rng::for_name(1, "fuzzing.vectors");
-    let spec = Spec { count: 16, ..Spec::default() };
+    let spec = Spec { count: if rounds == 2 { 4 } else { 16 }, ..Spec::default() };
     // Every 24th set, in a soak every eighth: messages of all families.
     for source in spec.sources().into_iter().filter(|s| matches!(s, VectorSource::Layout(_))).step_by(step) {
         let set = source.vectors(&spec);

@@ -355,8 +355,13 @@ fn run_in_steps(design: &Design, options: &RunOptions, step_fs: u64) -> Outcome 
     outcome(&logs, result)
 }
 
+/// Designs that are tried, in `make soak` twice as many.
+fn cases() -> u32 {
+    if std::env::var_os("SCALEPOOL_SOAK").is_some() { 192 } else { 96 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_but_the_design_and_the_seed_matters(

@@ -18,6 +18,10 @@ fn run(scenario: &str, seed: u64, set: &[&str]) -> ScenarioReport {
     scenario::run(&request, &mut |_| ()).unwrap_or_else(|e| panic!("{scenario} {set:?}: {e}"))
 }
 
+fn is_soak() -> bool {
+    std::env::var_os("SCALEPOOL_SOAK").is_some()
+}
+
 /// The parts of every direction are its whole, in the JSON form, which is what a user adds up.
 fn assert_sums(report: &ScenarioReport, what: &str) {
     let json = report.json();
@@ -169,7 +173,8 @@ fn steady(mix: &str, more: &[&str]) -> [f64; USES] {
         assert_eq!(report.violations, [], "{set:?}");
         Use::ALL.map(|of| sum(&report, of) as f64)
     };
-    let (few, many) = (uses(2000), uses(8000));
+    let times = if is_soak() { 2 } else { 1 };
+    let (few, many) = (uses(times * 1000), uses(times * 4000));
     let bits: Vec<f64> = many.iter().zip(few).map(|(many, few)| many - few).collect();
     std::array::from_fn(|n| bits[n] / bits.iter().sum::<f64>())
 }
@@ -243,14 +248,15 @@ fn a_ualink_reaches_the_closed_form_of_any_operations() {
 #[test]
 fn sim_lnk_01_p() {
     // As noisy as the links of the sheets may be: nobody gives up, and the run ends although no instant is quiet.
-    let seeds = if std::env::var_os("SCALEPOOL_SOAK").is_some() { 1..=3 } else { 1..=1 };
+    let seeds = if is_soak() { 1..=3 } else { 1..=1 };
+    let [requests, accesses] = if is_soak() { [200, 300] } else { [100, 150] };
     for seed in seeds {
-        let report = run("nvlink-pair", seed, &["link.ber=1e-4", "traffic.requests=200"]);
+        let report = run("nvlink-pair", seed, &["link.ber=1e-4", &format!("traffic.requests={requests}")]);
         assert_eq!(report.violations, [], "seed {seed}");
-        let set = ["link.ber=1e-4", "link.propagation_fs=300000000", "host.accesses=300"];
+        let set = ["link.ber=1e-4", "link.propagation_fs=300000000", &format!("host.accesses={accesses}")];
         let report = run("cxl68-expander", seed, &set);
         assert_eq!(report.violations, [], "seed {seed}");
-        assert_eq!(count(&report, "line accesses"), 300, "seed {seed}");
+        assert_eq!(count(&report, "line accesses"), accesses, "seed {seed}");
     }
 }
 
@@ -261,8 +267,9 @@ fn sim_lnk_01_n() {
     for scenario in scenarios {
         // One link of the pair of GPUs says what four of them say.
         let one = (scenario == "nvlink-pair").then_some("link.count=1");
-        // One of the 256B links tries as often as it does by default.
-        let fewer = (!["cxl68-expander", "cxl256-expander"].contains(&scenario)).then_some("link.give_up=16");
+        // One of the links tries as often as it does by default.
+        let as_often = ["cxl68-expander", if is_soak() { "cxl256-expander" } else { "" }];
+        let fewer = (!as_often.contains(&scenario)).then_some("link.give_up=16");
         let set: Vec<&str> = std::iter::once("link.ber=0.1").chain(one).chain(fewer).collect();
         let report = run(scenario, 1, &set);
         let first = report.violations.first().unwrap_or_else(|| panic!("{scenario} is broken"));

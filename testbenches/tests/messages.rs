@@ -11,7 +11,7 @@ use scalepool_protocols::cxl::message::{Class, Data, M2sReq, M2sRwd, Message, Me
 const PAIR: &str = r#"format = 1
 [clock]
 host = { period = "500 ps" }
-slow = { num = 15_625, den = 16, phase = "250 ps" }
+slow = { num = 15_625_000, den = 16, phase = "250 ps" }
 [component.host]
 kind = "cxl.host"
 clock = "host"

@@ -37,7 +37,7 @@ use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
 
 /// Flits of a run, over both directions, unless `SCALEPOOL_SOAK_FLITS` says otherwise.
-const FLITS: u64 = 10_000;
+const FLITS: u64 = 6_000;
 /// Flits that a flit is under way.
 pub const LATENCY_FLITS: usize = 12;
 /// One bit of so many is wrong.

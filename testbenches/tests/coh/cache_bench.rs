@@ -182,7 +182,7 @@ pub fn explored() -> &'static ExplorationReport {
         let config = CoherenceConfig { alternatives: true, silent_drop_e: true, ..CoherenceConfig::default() };
         let mut setup = Setup::free(config, 2, ALL_REQUESTS);
         setup.core = true;
-        clean(search(&cache_system(setup), Limits { symmetry: true, ..Limits::default() }))
+        clean(search(&cache_system(setup), Limits::default()))
     })
 }
 
@@ -201,7 +201,7 @@ pub fn counterexample(mutant: CoherenceMutant, devices: u16, orders: bool) -> Op
         CoherenceConfig { rules: mutant.rules(), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
     let mut setup = Setup::free(config, devices, ALL_REQUESTS);
     setup.orders = orders;
-    search(&cache_system(setup), Limits { states: 400_000, symmetry: true, ..Limits::default() }).violation
+    search(&cache_system(setup), Limits { states: 400_000, symmetry: devices > 2, ..Limits::default() }).violation
 }
 
 /// The rule that the counterexample of a mutant breaks. Several tests ask for the same one.

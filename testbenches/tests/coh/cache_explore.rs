@@ -33,7 +33,7 @@ fn two_devices_and_two_lines() {
     // A second request takes six times as long.
     let ops: &[Op] = if soak() > 1 { &[Op::RdOwn, Op::ItoMWr] } else { &[Op::RdOwn] };
     let setup = Setup::free(CoherenceConfig::default(), 2, ops);
-    explore("two lines", Setup { lines: 2, waiting_stores: false, ..setup }, true);
+    explore("two lines", Setup { lines: 2, waiting_stores: false, ..setup }, false);
 }
 
 /// A second program, written from the sheet alone, reaches as many states and moves as the named explorations do without
@@ -85,13 +85,13 @@ fn three_devices_in_the_scope_of_the_hints() {
 fn dirty_grants_and_pulled_clean_evicts() {
     let config =
         CoherenceConfig { grant_dirty: true, clean_evict: CleanEvictAnswer::Pull, alternatives: true, ..drops() };
-    explore("GO-M and pulls", Setup::free(config, 2, ALL_REQUESTS), true);
+    explore("GO-M and pulls", Setup::free(config, 2, ALL_REQUESTS), false);
 }
 
 #[test]
 fn a_home_that_queues() {
     let config = CoherenceConfig { home_queue_requests: 1, ..CoherenceConfig::default() };
-    explore("queue of one", Setup::free(config, 2, HINTED_REQUESTS), true);
+    explore("queue of one", Setup::free(config, 2, HINTED_REQUESTS), false);
 }
 
 #[test]
@@ -99,11 +99,11 @@ fn a_snoop_filter_of_one_entry_takes_lines_back() {
     let config = CoherenceConfig { home_filter_lines: 1, silent_drop_s: false, ..CoherenceConfig::default() };
     let menu = &[Op::RdOwn];
     let setup = Setup { lines: 2, waiting_stores: false, ..Setup::free(config, 2, menu) };
-    explore("two lines, one entry", setup, true);
+    explore("two lines, one entry", setup, false);
 }
 
 #[test]
 fn whole_lines_written_without_bytes() {
     let config = CoherenceConfig { without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
-    explore("full-line writes", Setup::free(config, 2, HINTED_REQUESTS), true);
+    explore("full-line writes", Setup::free(config, 2, HINTED_REQUESTS), false);
 }

@@ -12,10 +12,7 @@ use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode};
 
 /// All requests of a menu by two devices: the first broken rule.
 pub fn explored_with(config: CoherenceConfig, menu: &[Op]) -> ExplorationReport {
-    search(
-        &cache_system(Setup::free(config, 2, menu)),
-        Limits { states: 2_000_000, symmetry: true, ..Limits::default() },
-    )
+    search(&cache_system(Setup::free(config, 2, menu)), Limits { states: 2_000_000, ..Limits::default() })
 }
 
 fn breaking(mutant: CoherenceMutant) -> CoherenceConfig {

@@ -474,7 +474,7 @@ fn a_home_with_one_transaction() {
     let config = CoherenceConfig { home_transactions: 1, ..CoherenceConfig::default() };
     let setup = Setup::free(config, 2, &[Op::RdOwn, Op::RdCurr]);
     let start = cache_system(Setup { lines: 2, waiting_stores: false, ..setup });
-    let report = search(&start, Limits { symmetry: true, ..Limits::default() });
+    let report = search(&start, Limits::default());
     assert!(report.complete && report.violation.is_none(), "{:?}", report.violation.map(|v| v.event));
 }
 

@@ -4,7 +4,7 @@
 use super::cache_bench::{ALL_REQUESTS, Counterexample, Op, explored};
 use super::cache_explore::drops;
 use super::names::{cache_names, names};
-use super::stress::{runs, soak};
+use super::stress::{is_soak, runs, soak};
 use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::bias::device::{Bias, BiasDevice};
 use scalepool::coherence::bias::tables as bias_tables;
@@ -49,10 +49,13 @@ fn scenario_coh_t01() {
     assert!(report.complete && report.violation.is_none());
 }
 
-/// Every request, evict and drop of three devices, with stores that wait for ownership.
+/// Every request, evict and drop of three devices, with stores that wait for ownership. The nearest states; all in `make soak`.
 #[test]
 fn scenario_coh_t02() {
-    clean(&cache_system(Setup::free(drops(), 3, ALL_REQUESTS)), true);
+    let states = if is_soak() { usize::MAX } else { 60_000 };
+    let limits = Limits { states, symmetry: true, liveness: false, ..Limits::default() };
+    let report = search(&cache_system(Setup::free(drops(), 3, ALL_REQUESTS)), limits);
+    assert!(report.complete == is_soak() && report.violation.is_none(), "{:?}", report.violation.map(|v| v.event));
 }
 
 /// Two hosts, then three, on HDM-DB; wider menus are in `mem_explore`.
@@ -163,7 +166,7 @@ fn scenario_coh_t06() {
 /// Ten thousand seeds of random delays, each to rest.
 #[test]
 fn scenario_coh_t07() {
-    runs(&[StressProtocol::Cache(3), StressProtocol::HdmDb(3), StressProtocol::HdmD], 10_000, 250_000 * soak());
+    runs(&[StressProtocol::Cache(3), StressProtocol::HdmDb(3), StressProtocol::HdmD], 2_500, 62_500 * soak());
 }
 
 /// Every order of as many things.
@@ -428,6 +431,6 @@ fn scenario_coh_t13() {
         let mut out = AgentOutput::default();
         first.issue(Op::RdOwn, LINE, None, &mut out);
         assert!(matches!(out.sends[..], [(_, Msg::D2hReq { cqid: 0, .. })]));
-        runs(&[StressProtocol::Cache(devices)], 8, 80_000 * soak());
+        runs(&[StressProtocol::Cache(devices)], 4, 20_000 * soak());
     }
 }

@@ -94,7 +94,10 @@ fn every_rule_that_is_off_is_seen_by_what_it_does() {
     for &mutant in &explored {
         let found = |orders| {
             let start = start(mutant, orders).expect("an exploration");
-            let report = start.search(Limits { states: 400_000, symmetry: true, ..Limits::default() }, &mut |_| ());
+            // What never ends is looked for where nothing else is to be seen.
+            let expected = TABLE.iter().find(|row| row.0 == mutant).map(|row| if orders { row.1 } else { row.2 });
+            let liveness = expected.is_none_or(|rule| ["COH-INV-10", "nothing"].contains(&rule));
+            let report = start.search(Limits { states: 800_000, liveness, ..Limits::default() }, &mut |_| ());
             assert!(report.complete || report.violation.is_some());
             report.violation.map_or("nothing", |violation| violation.event.rule)
         };

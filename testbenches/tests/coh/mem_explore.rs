@@ -48,7 +48,7 @@ fn two_hosts() {
 #[test]
 fn two_hosts_every_request_and_drops() {
     let soak = std::env::var_os("SCALEPOOL_SOAK").is_some();
-    let states = if soak { 5_000_000 } else { 100_000 };
+    let states = if soak { 5_000_000 } else { 30_000 };
     let all = Setup { device: Vec::new(), ..Setup::everything(CoherenceConfig::default(), 2) };
     let report = search(&mem_system(all), Limits { states, symmetry: true, ..Limits::default() });
     println!("HDM-DB, 2 hosts, all requests, drops: {} states, {} transitions", report.states, report.transitions);
@@ -81,11 +81,12 @@ fn two_hosts_and_the_device_cache() {
     clean("HDM-DB, the same with Cmp-M", &mem_system(setup));
 }
 
-/// All of the core on three hosts; hosts that differ in name only count once.
+/// All of the core on three hosts; hosts that differ in name only count once. What never ends is looked for with names, in
+/// `cache_explore::the_named_explorations_reach_as_many_states_as_a_second_program`.
 #[test]
 fn three_hosts() {
     let start = mem_system(Setup::core(CoherenceConfig::default(), 3));
-    let report = search(&start, Limits { symmetry: true, ..Limits::default() });
+    let report = search(&start, Limits { symmetry: true, liveness: false, ..Limits::default() });
     println!("HDM-DB, 3 hosts: {} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
     assert!(report.complete && report.violation.is_none(), "{:?}", report.violation.map(|v| v.event));
     // 182,571 with names, nearly six times as many.
@@ -98,7 +99,8 @@ fn renaming_hosts_finds_no_less() {
     let setups: [fn(CoherenceConfig) -> Setup; 3] = [|c| Setup::core(c, 2), Setup::one_entry, Setup::uio];
     for setup in setups {
         let start = mem_system(setup(CoherenceConfig::default()));
-        let [all, half] = [false, true].map(|symmetry| search(&start, Limits { symmetry, ..Limits::default() }));
+        let [all, half] =
+            [false, true].map(|symmetry| search(&start, Limits { symmetry, liveness: false, ..Limits::default() }));
         assert!(half.complete && half.states * 2 >= all.states && half.states * 2 < all.states + all.states / 10);
         assert_eq!(half.depth, all.depth);
     }

@@ -1,5 +1,6 @@
 //! The litmus shapes in every order of messages: exactly the outcomes that some order of the accesses explains.
 
+use super::stress::is_soak;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::proof::explore::killers::SHAPE_KILLERS;
 use scalepool::proof::explore::{Limits, named};
@@ -57,11 +58,20 @@ fn forbidden_is_what_no_order_of_the_accesses_explains() {
     assert!((IRIW.forbidden)(&[1, 0, 1, 0], &[1, 1]));
 }
 
+/// Half of the states of all shapes of its protocol, for `make soak`; its mutant dies in `mutants`, and HDM-DB and HDM-D have the
+/// shape too.
+const LARGEST: &str = "cxl-cache-sb";
+
 fn explore(protocol: &str) {
     for (name, shape) in EXPLORED {
         let name = format!("{protocol}-{name}");
+        if name == LARGEST && !is_soak() {
+            continue;
+        }
         let start = named::find(&name).expect("a name").start(CoherenceConfig::default());
-        let report = start.search(Limits::default(), &mut |_| ());
+        // What never ends is looked for in `make soak`, and in the explorations of the agents, who begin whatever they like.
+        let limits = Limits { liveness: is_soak(), reduction: !is_soak(), ..Limits::default() };
+        let report = start.search(limits, &mut |_| ());
         println!("{name}: {} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
         assert!(report.complete && report.violation.is_none(), "{name}: {:?}", report.violation.map(|v| v.event));
         let expected: BTreeSet<String> =

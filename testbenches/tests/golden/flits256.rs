@@ -333,7 +333,7 @@ fn every_protocol_makes_a_set_of_its_own() {
 #[test]
 fn a_byte_of_a_flit_is_named_by_its_part() {
     let dir = super::scratch("flit256_byte");
-    write_set(&Spec { count: 1, ..Spec::default() }, &dir, &mut |_, _| ()).unwrap();
+    write_set(&super::tiny_of("cxl256"), &dir, &mut |_, _| ()).unwrap();
     let rows = [
         (0, "flit header"),
         (2, "slot 0"),

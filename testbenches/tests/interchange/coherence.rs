@@ -1,6 +1,6 @@
 //! Coherence in waves: the links of whole systems are silent, and one bit of data is heard.
 
-use crate::interchange::{read, run};
+use crate::interchange::{read, run, work};
 use scalepool::inspect::{Inspection, Map, inspect};
 use scalepool::scenario::observe::Outputs;
 
@@ -63,10 +63,11 @@ fn links_of_systems_are_silent() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let wave = dir.path().join("w.vcd");
         let mode = format!("link.mode={protocol}");
+        let [core, host] = [("core.accesses", 300), ("host.accesses", 1000)].map(|(key, whole)| work(key, whole));
         let set = match scenario {
-            "cxl68-expander" => vec!["host.accesses=1000", "host.region_lines=64", "host.cache_bytes=1KiB"],
-            "hdm-db-fabric" => vec!["core.accesses=300"],
-            _ => vec!["core.accesses=300", mode.as_str()],
+            "cxl68-expander" => vec![host.as_str(), "host.region_lines=64", "host.cache_bytes=1KiB"],
+            "hdm-db-fabric" => vec![core.as_str()],
+            _ => vec![core.as_str(), mode.as_str()],
         };
         run(scenario, &set, Outputs { vcd: Some(wave.clone()), ..Outputs::default() });
         let text = map(protocol, links, coherence);

@@ -63,13 +63,15 @@ const DAMAGE: [&str; 7] =
 #[test]
 fn a_wave_of_a_link_with_bit_errors_shows_the_damage_and_nothing_else() {
     let dir = tempfile::tempdir().expect("a temporary folder");
+    let amounts = [("host.accesses", 300), ("traffic.operations", 150), ("traffic.requests", 200)];
+    let [host, operations, requests] = amounts.map(|(key, whole)| super::work(key, whole));
     for (scenario, map, work, ber) in [
-        ("cxl68-expander", "waves_cxl68", &["host.accesses=300"][..], "2e-5"),
-        ("cxl256-expander", "waves_cxl256", &["host.accesses=300"], "2e-4"),
-        ("cxl256-lopt-expander", "waves_cxl256_lopt", &["host.accesses=300"], "2e-4"),
-        ("cxl-pbr-pair", "waves_cxlpbr", &["host.accesses=300"], "2e-4"),
-        ("ualink-pair", "waves_ualink", &["traffic.operations=150"], "1e-5"),
-        ("nvlink-pair", "waves_nvlink", &["traffic.requests=200", "link.count=1"], "2e-5"),
+        ("cxl68-expander", "waves_cxl68", &[host.as_str()][..], "2e-5"),
+        ("cxl256-expander", "waves_cxl256", &[&host], "2e-4"),
+        ("cxl256-lopt-expander", "waves_cxl256_lopt", &[&host], "2e-4"),
+        ("cxl-pbr-pair", "waves_cxlpbr", &[&host], "2e-4"),
+        ("ualink-pair", "waves_ualink", &[&operations], "1e-5"),
+        ("nvlink-pair", "waves_nvlink", &[&requests, "link.count=1"], "2e-5"),
     ] {
         let path = dir.path().join("w.vcd");
         let errors = format!("link.ber={ber}");

@@ -1,7 +1,7 @@
 //! Transactions in waves: the links of whole systems are silent, and one bit of a tag is heard at the flit that has it.
 
 use super::coherence::{Ends, broken, inspected, judged};
-use crate::interchange::{read, run};
+use crate::interchange::{read, run, work};
 use scalepool::forms::flit::{FlitDecoder, FlitEncoder};
 use scalepool::inspect::{Inspection, Map, inspect};
 use scalepool::link::hook::Direction;
@@ -41,17 +41,19 @@ fn transactions_of_systems_are_silent() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let wave = dir.path().join("w.vcd");
         let mode = format!("link.mode={protocol}");
+        let [core, host] = [("core.accesses", 300), ("host.accesses", 1000)].map(|(key, whole)| work(key, whole));
+        let [operations, requests] = ["traffic.operations", "traffic.requests"].map(|key| work(key, 400));
         let set = match scenario {
             "cxl68-expander" => {
-                vec!["host.accesses=1000", "host.region_lines=64", "host.cache_bytes=1KiB", mode.as_str()]
+                vec![host.as_str(), "host.region_lines=64", "host.cache_bytes=1KiB", mode.as_str()]
             }
             "cxlio-enumerate" => vec!["link.cachemem=off", "link.mode=cxl-256b"],
-            "hdm-db-fabric" => vec!["core.accesses=300"],
-            "ualink-pair" => vec!["traffic.operations=400"],
-            "nvlink-pair" => vec!["traffic.requests=400", "link.count=1"],
+            "hdm-db-fabric" => vec![core.as_str()],
+            "ualink-pair" => vec![operations.as_str()],
+            "nvlink-pair" => vec![requests.as_str(), "link.count=1"],
             // Each beat by itself, the last one first.
-            "ualink-pair relaxed" => vec!["traffic.operations=400", "link.order=relaxed", "accel.responses=single"],
-            _ => vec!["core.accesses=300", mode.as_str()],
+            "ualink-pair relaxed" => vec![operations.as_str(), "link.order=relaxed", "accel.responses=single"],
+            _ => vec![core.as_str(), mode.as_str()],
         };
         let name = scenario.split(' ').next().unwrap_or_default();
         run(name, &set, Outputs { vcd: Some(wave.clone()), ..Outputs::default() });

@@ -148,7 +148,9 @@ const RESERVED: &[(&str, &[&str], &str)] = &[
 /// What a file uses that belongs to others.
 fn out_of_place(file: &str, source: &str) -> Vec<String> {
     let tokens = tokens(source);
-    let mut named: Vec<(usize, String)> = tokens.iter().map(|t| (t.line, t.text.to_owned())).collect();
+    let is_reserved = |text: &str| RESERVED.iter().any(|(name, ..)| *name == text);
+    let words = tokens.iter().filter(|t| is_reserved(t.text));
+    let mut named: Vec<(usize, String)> = words.map(|t| (t.line, t.text.to_owned())).collect();
     for at in 0..tokens.len().saturating_sub(2) {
         if tokens[at].text == "std" && tokens[at + 1].text == "::" {
             let mut found = Vec::new();

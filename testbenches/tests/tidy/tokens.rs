@@ -17,7 +17,7 @@ pub fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut rest = source;
     let mut line = 1;
     while let Some(first) = rest.chars().next() {
-        let skipped = skipped(rest);
+        let skipped = skipped(rest, first);
         let len = if skipped > 0 {
             skipped
         } else if rest.starts_with("::") {
@@ -27,8 +27,9 @@ pub fn tokens(source: &str) -> Vec<Token<'_>> {
         };
         if skipped == 0 {
             out.push(Token { text: &rest[..len], line });
+        } else {
+            line += rest.as_bytes()[..len].iter().filter(|&&byte| byte == b'\n').count();
         }
-        line += rest[..len].matches('\n').count();
         rest = &rest[len..];
     }
     out
@@ -39,27 +40,24 @@ fn word(rest: &str) -> usize {
     rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
 }
 
-/// Bytes of white space, a comment, a string, a character or the sign of a lifetime that `rest` begins with.
-fn skipped(rest: &str) -> usize {
+/// Bytes of white space, a comment, a string, a character or the sign of a lifetime that `rest` begins with; `first` is its
+/// first character, by which nearly all is decided.
+fn skipped(rest: &str, first: char) -> usize {
     let end = |found: Option<usize>| found.unwrap_or(rest.len());
-    if rest.starts_with(char::is_whitespace) {
-        end(rest.find(|c: char| !c.is_whitespace()))
-    } else if rest.starts_with("//") {
-        end(rest.find('\n'))
-    } else if rest.starts_with("/*") {
-        block_comment(rest)
-    } else if let Some(len) = raw_string(rest) {
-        len
-    } else if rest.starts_with('"') {
-        quoted(rest, '"')
-    } else if rest.starts_with('\'') {
-        let mut chars = rest.chars().skip(1);
-        match (chars.next(), chars.next()) {
-            (Some('\\'), _) | (_, Some('\'')) => quoted(rest, '\''),
-            _ => 1,
+    match first {
+        c if c.is_whitespace() => end(rest.find(|c: char| !c.is_whitespace())),
+        '/' if rest.starts_with("//") => end(rest.find('\n')),
+        '/' if rest.starts_with("/*") => block_comment(rest),
+        'r' | 'b' | 'c' => raw_string(rest).unwrap_or(0),
+        '"' => quoted(rest, '"'),
+        '\'' => {
+            let mut chars = rest.chars().skip(1);
+            match (chars.next(), chars.next()) {
+                (Some('\\'), _) | (_, Some('\'')) => quoted(rest, '\''),
+                _ => 1,
+            }
         }
-    } else {
-        0
+        _ => 0,
     }
 }
 

@@ -41,7 +41,8 @@ if pathlib.Path(sys.prefix) != VENV:
     os.execv(VENV / "bin" / "python3", [str(VENV / "bin" / "python3"), "-B", *sys.argv])
 
 os.environ["PATH"] = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
-os.environ["PYTHONPYCACHEPREFIX"] = str(OUT / "pycache")
+# No file beside a source. Packages have their compiled ones, which a folder of our own for these would hide: 0.8 s for each run.
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 os.environ.setdefault("COCOTB_RANDOM_SEED", "1")
 # The first failure says enough, of a mutant above all.
 os.environ.setdefault("COCOTB_MAX_FAILURES", "1")

@@ -222,7 +222,7 @@ def build(benches, simulator, rtl, library, kind="rtl"):
     # What was built before of other sources is of no use.
     shutil.rmtree(folder.parent, ignore_errors=True)
     folder.mkdir(parents=True)
-    result = run(command_of(benches, simulator, rtl, folder, library, fast), env=runtime.environment())
+    result = run(command_of(benches, simulator, rtl, folder, library, fast), seconds=900, env=runtime.environment())
     if result.returncode:
         raise RuntimeError(f"{name} does not build in {simulator}:\n{result.stdout}")
     (folder / "built").touch()

@@ -24,7 +24,8 @@ while [ $# -gt 1 ]; do
     case $1 in
         -o) out=$2 && shift ;;
         -c) ;;
-        -O*) level=$1 ;; # the last one counts
+        -O1) level=-Og ;; # nearly the same, and most builds have a header for it
+        -O*) level=$1 ;;  # the last one counts
         # Verilator's own sources ask for none of these. The last one leaves out how a main of somebody else tells the time, without
         # which that main does not work; with it one whose context has the time works as well.
         -DVM_TRACE* | -DVM_COVERAGE* | -DVM_TIMING* | -DVL_TIME_CONTEXT) of_design+=("$1") ;;

@@ -147,8 +147,7 @@ def dpi_table(full):
         bench("nvl_packetizer", ["nvl_packetizer", "nvl_crc25"], 2000, 50_000, classes=True),
         bench("cxl_mem", [], 500, 20_000, classes=True),
         bench("arbiter", ["arb_round_robin", "arb_matrix", "arb_weighted"], 100_000, 1_000_000),
-        # Its build takes longer than all that it runs, and the classes of CXL.mem stand on the same parts.
-        *([bench("cxl_cache", [], 2000, 2000, classes=True)] if full else []),
+        bench("cxl_cache", [], 2000, 2000, classes=True),
     ]
 
 

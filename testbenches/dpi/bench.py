@@ -76,8 +76,8 @@ def main():
         print(f"missing: {library}\nto build: cargo build --release", file=sys.stderr)
         return 2
     try:
-        bench = runner.Bench("cxl68_crc_bench", ["cxl68_crc16"], [], dpi=True)
-        folder = runner.build(bench, "verilator", runner.RTL, library)
+        bench = runner.Bench("cxl68_crc_bench", ["cxl68_crc16"], [], dpi=True, fast=True)
+        folder = runner.build([bench], "verilator", runner.RTL, library)
         calls = dpi(folder, 4 * options.count, "+calls")
         vectors = dpi(folder, options.count)
         by_cocotb = cocotb(library, max(options.count // 20, 1))

@@ -273,7 +273,7 @@ module cxl68_link_dpi_tb;
         for (int i = 0; i <= draw_up_to(2); i++) whole_unit[16 + draw_up_to(527)] ^= 1'b1;
     endtask
 
-    initial begin
+    initial if ($test$plusargs("cxl68_link")) begin
         if (!$value$plusargs("count=%d", count)) $fatal(1, "+count is missing");
         if (!$value$plusargs("errors=%d", errors)) errors = 100;
         begin

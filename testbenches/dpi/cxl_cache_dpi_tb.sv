@@ -172,7 +172,7 @@ module cxl_cache_dpi_tb;
         endtask
     endclass
 
-    initial begin
+    initial if ($test$plusargs("cxl_cache")) begin
         cache_pair pair;
         pair = new();
         if (!$value$plusargs("count=%d", pair.count)) $fatal(1, "+count is missing");

@@ -235,7 +235,7 @@ module cxl_mem_dpi_tb;
         endtask
     endclass
 
-    initial begin
+    initial if ($test$plusargs("cxl_mem")) begin
         mem_pair pair;
         pair = new();
         if (!$value$plusargs("count=%d", pair.count)) $fatal(1, "+count is missing");

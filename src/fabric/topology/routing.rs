@@ -1,15 +1,15 @@
 //! Routing policies: shortest ways, and ways over an intermediate place.
 //!
-//! Modelled: what a router knows by itself, its own outputs (local congestion). Detail: which ways there are, on which classes
+//! Modelled: what a router knows by itself, what is ahead at its own outputs (local congestion). Detail: which ways there are, on which classes
 //! of virtual channels; the choice between them is made where a packet enters its first router
 //! ([`RouteTable`](super::super::vc_router::RouteTable)). Left out: congestion further away, and choices on the way.
 //!
 //! | policy | way |
 //! | --- | --- |
 //! | `minimal` | a shortest way; among ports that are equally good any one, at random |
-//! | `adaptive` | a shortest way; among these ports the one with the fewest flits ahead |
+//! | `adaptive` | a shortest way; among these ports the one with the least ahead |
 //! | `valiant` | over a random intermediate place, whatever the traffic |
-//! | `ugal` | the shortest way, or one over a random place if flits ahead times channels is less there (UGAL-L) |
+//! | `ugal` | the shortest way, or one over a random place if what is ahead times channels is less there (UGAL-L) |
 //!
 //! A walk through one packet of `valiant`: at the first router an intermediate place is drawn, a router of a grid or a group of
 //! a dragonfly. The first leg of the way leads there on a shortest way, the second one to the destination. The legs have

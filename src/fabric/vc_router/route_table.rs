@@ -86,7 +86,7 @@ impl RouteTable {
     }
 
     /// The output port of a head flit that entered on a port and virtual channel, and the virtual channels that it may use there.
-    /// `backlog` is the number of flits ahead at an output port. The intermediate place of the flit is set and taken away.
+    /// `backlog` is what is ahead at an output port \[flits\]. The intermediate place of the flit is set and taken away.
     #[inline]
     pub fn next(
         &self,

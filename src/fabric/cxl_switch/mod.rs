@@ -44,6 +44,7 @@ pub mod manager;
 pub mod module;
 pub mod pbr;
 pub mod preset;
+pub mod reset;
 pub mod route;
 pub mod switching;
 
@@ -55,6 +56,7 @@ pub use hbr::{HbrSwitch, HbrSwitching};
 pub use manager::{CommandError, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
+pub use reset::ResetScope;
 pub use route::{HbrRoute, HbrRoutes};
 pub use switching::{Routed, Switching, Undelivered};
 

@@ -492,6 +492,8 @@ impl<S: Switching> CxlSwitch<S> {
             let name = match event {
                 ManagerEvent::Bound(_) => "bound",
                 ManagerEvent::Unbound(..) => "unbound",
+                ManagerEvent::Reset(..) => "reset",
+                ManagerEvent::Released(_) => "reset_over",
                 ManagerEvent::Refused(..) => "command_refused",
                 ManagerEvent::Rerouted => "rerouted",
             };

@@ -16,7 +16,9 @@ pub(super) fn vectors() -> FabricVectors {
     let mut rng = Rng::for_name(SEED, "decoder_walk");
     let mut cases = Vec::new();
     for arithmetic in Arithmetic::ALL {
-        for (ways, granularity) in WAYS.into_iter().flat_map(|ways| GRANULARITIES.map(|granularity| (ways, granularity))) {
+        for (ways, granularity) in
+            WAYS.into_iter().flat_map(|ways| GRANULARITIES.map(|granularity| (ways, granularity)))
+        {
             let whole = Interleave::new(ways, granularity, arithmetic);
             for interleave in WAYS.into_iter().filter_map(|root_ways| whole?.over_root(root_ways)) {
                 cases.push(case(interleave, &mut rng));

@@ -22,7 +22,9 @@ pub(super) fn vectors() -> FabricVectors {
     FabricVectors {
         name: "topology_routes",
         about: "routers of topologies: where ports lead, and the ports towards each node on shortest ways",
-        cases: topologies.flat_map(|topology| (0..topology.routers()).map(|n| case(&topology, n)).collect::<Vec<_>>()).collect(),
+        cases: topologies
+            .flat_map(|topology| (0..topology.routers()).map(|n| case(&topology, n)).collect::<Vec<_>>())
+            .collect(),
     }
 }
 

@@ -7,7 +7,8 @@ use scalepool_kernel::Rng;
 use std::sync::Arc;
 
 /// Names of the patterns, as descriptions choose them.
-pub const PATTERN_NAMES: &[&str] = &["uniform", "hot-spot", "permutation", "transpose", "complement", "neighbour", "shift"];
+pub const PATTERN_NAMES: &[&str] =
+    &["uniform", "hot-spot", "permutation", "transpose", "complement", "neighbour", "shift"];
 
 /// Where the packets of a node go.
 #[derive(Debug, Clone)]

@@ -41,7 +41,8 @@ impl Fabric {
     fn place(&self, node: usize) -> (usize, usize) {
         let ports = |router| (0..self.topology.ports(router)).map(move |port| (router, port));
         let mut all = (0..self.topology.routers()).flat_map(ports);
-        all.find(|&(router, port)| self.topology.peer(router, port) == PortPeer::Node(node)).expect("every node has one")
+        all.find(|&(router, port)| self.topology.peer(router, port) == PortPeer::Node(node))
+            .expect("every node has one")
     }
 
     /// Sends a packet from node to node, on any of the virtual channels that it may use; returns the routers passed, and the
@@ -209,7 +210,8 @@ fn accepted(traffic: [&str; 3], routing: &str, load: &str) -> f64 {
 fn fab_top_03_p() {
     for (topology, uniform) in [("torus:8x8", 4.0), ("mesh:4x4", 2.5), ("torus:5x5", 2.4)] {
         let set = [format!("topology={topology}"), "router.routing=valiant".to_owned()];
-        let more = ["traffic.load=0.02", "traffic.packets=120", "traffic.warm_up_cycles=100", "traffic.pattern=neighbour"];
+        let more =
+            ["traffic.load=0.02", "traffic.packets=120", "traffic.warm_up_cycles=100", "traffic.pattern=neighbour"];
         let set = [&set.each_ref().map(String::as_str)[..], &more].concat();
         // To a fixed node the first leg is a uniform way, and by symmetry of a torus the second one too.
         let channels = good("fabric-vc-router", &set).fabric.expect("a fabric").hops_mean - 1.0;

@@ -20,6 +20,20 @@ pub static RULES: &[Rule] = &[
         "a downstream port belongs to one virtual hierarchy, or by its logical devices to at most 16",
     ),
     rule("FAB-VCS-03", "fabric §1.1", "nothing is routed between virtual hierarchies"),
+    rule("FAB-RST-01", "fabric §1.4", "a reset of the switch resets every device below"),
+    rule("FAB-RST-02", "fabric §1.4", "PERST# of an upstream port resets what is bound in its VCS and nothing else"),
+    rule(
+        "FAB-RST-03",
+        "fabric §1.4",
+        "a hot reset or SBR of an upstream port resets what is bound in its VCS and nothing else",
+    ),
+    rule("FAB-RST-04", "fabric §1.4", "SBR in a vPPB resets its port or logical device and nothing else"),
+    rule("FAB-RST-05", "fabric §1.4", "a reset of a port by the manager resets all of its logical devices"),
+    rule(
+        "FAB-RST-07",
+        "fabric §1.4",
+        "the reset of a logical device leaves the link up and other logical devices alone",
+    ),
     choice(
         "FAB-BND-04",
         "fabric §1.2",

@@ -154,6 +154,16 @@ pub static RULES: &[Rule] = &[
         "fabric §6.4",
         "dimension order in a mesh and up-down in a tree need one virtual channel, free turns are refused",
     ),
+    rule(
+        "FAB-DLK-04",
+        "fabric §6.5",
+        "ways over an intermediate place need classes of virtual channels for each leg: in a dragonfly three of local channels and two of global ones",
+    ),
+    rule(
+        "FAB-TOP-03",
+        "fabric §6.5",
+        "ways over an intermediate place are twice as long as uniform ones; from group to group of a dragonfly shortest ways pass 1/(ap), these more",
+    ),
     rule("FAB-XBR-01", "fabric §6.1", "saturated inputs with one queue each pass what the number of ports allows"),
     rule("FAB-XBR-02", "fabric §6.1", "queues at outputs wait (N-1)/N p / (2 (1 - p)) slots"),
     choice(

@@ -6,6 +6,7 @@ use clap_complete::{Generator, Shell};
 use scalepool_coherence::clocked::coverage::CoverageTable;
 use scalepool_conversion::vectors::ConversionVectors;
 use scalepool_export::{File, plan::Extras};
+use scalepool_golden::fabric::FabricVectors;
 use scalepool_link::coverage::Met;
 use scalepool_link::link_coverage::LinkCoverage;
 use scalepool_link::protocol::LinkProtocol;
@@ -52,6 +53,9 @@ enum Format {
     /// Vectors of the bridge between UALink or NVLink and CXL: all messages at its ports for commands, windows, errors and cached lines, one JSON
     /// object for each case.
     Conversions(Out),
+    /// Vectors of the CXL fabric: walks of HDM decoders, segment tables of edge ports and routes of topologies, one JSON object for
+    /// each case.
+    Fabric(Out),
     /// Verification plan: one CSV table of rules with their tests, coverage points, vector sets and seeds.
     Plan(Out),
     /// Murphi: a protocol as a model for checkers of that family, such as rumur, in the scope of an exploration.
@@ -139,6 +143,15 @@ fn conversions() -> Vec<File> {
         text: vectors.text(env!("CARGO_PKG_VERSION")),
     };
     scalepool_conversion::vectors::all().into_iter().map(file).collect()
+}
+
+/// The vectors of the CXL fabric.
+fn fabric() -> Vec<File> {
+    let file = |vectors: FabricVectors| File {
+        name: format!("{}.jsonl", vectors.name),
+        text: vectors.text(env!("CARGO_PKG_VERSION")),
+    };
+    scalepool_golden::fabric::all().into_iter().map(file).collect()
 }
 
 #[derive(Debug, Args)]
@@ -253,6 +266,7 @@ impl Export {
             }
             Format::Bench(of) => (of.to.out.clone(), of.files()?),
             Format::Conversions(to) => (to.out, conversions()),
+            Format::Fabric(to) => (to.out, fabric()),
             Format::Plan(to) => (to.out, scalepool_export::plan::files(&extras(), None)),
             Format::Murphi(of) => return of.run(out),
             Format::Tla(of) => (of.to.out.clone(), of.files()?),

@@ -25,6 +25,7 @@ pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
 mod error;
+pub mod fabric;
 pub mod hex;
 pub mod layouts;
 pub mod legal;

@@ -84,6 +84,11 @@ bridge() {
     python3 -B testbenches/bridge/compare.py --program "$target/debug/scalepool"
 }
 
+# Vectors of the CXL fabric, against its sheet in another spelling.
+fabric() {
+    python3 -B testbenches/fabric/compare.py --program "$target/debug/scalepool"
+}
+
 oracle() {
     if [ -z "${ORACLE+set}" ]; then
         echo 'oracle: not run'
@@ -108,5 +113,6 @@ step pcie pcie
 step litmus litmus
 step models models
 step bridge bridge
+step fabric fabric
 step oracle oracle
 join

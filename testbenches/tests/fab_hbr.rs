@@ -9,6 +9,7 @@ mod isolation;
 mod manager;
 mod module;
 mod order;
+mod reset;
 mod routes;
 mod sharing;
 mod slice_trace;

@@ -4,6 +4,7 @@ mod allocation;
 mod deadlock;
 mod latency;
 mod programs;
+mod routing;
 mod theory;
 mod topology;
 

@@ -10,9 +10,15 @@
 //! output. The allocator pairs inputs with outputs. The arbiter of each paired output selects a class, and the item moves
 //! to the output queue. These steps repeat until no further grant is possible in this cycle. A class can be told to push
 //! another one ahead of itself: its items are granted, and leave, behind those that came before them on the same way.
+//!
+//! Of the many queues few hold an item. Masks say which, and each pair of an input and an output knows from which cycle on
+//! one of its items may be granted, so a cycle looks at the items that can move and at no other queue.
 
 use scalepool_arbiter::{Allocator, AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Matching, Requests};
 use std::collections::VecDeque;
+
+/// Most classes of a crossbar: those of a pair stand in one word.
+pub const MOST_CROSSBAR_CLASSES: usize = 32;
 
 /// A class whose items do not overtake those of another one between the same input and output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +36,7 @@ pub struct VoqConfig {
     pub inputs: usize,
     /// Number of outputs.
     pub outputs: usize,
-    /// Number of classes that do not block one another.
+    /// Number of classes that do not block one another, at most [`MOST_CROSSBAR_CLASSES`].
     pub classes: usize,
     /// A class that pushes another one ahead of itself; `None`: every class passes every other one.
     pub pushed: Option<PushedClass>,
@@ -85,19 +91,47 @@ struct Granted<T> {
     item: T,
 }
 
+/// The queues of an input and an output.
+#[derive(Debug, Clone, Copy)]
+struct VoqPair {
+    /// First cycle in which the first item of any class may be granted; not before it can this pair request anything.
+    ready: u64,
+    /// Classes with an item.
+    held: u32,
+}
+
+impl VoqPair {
+    const EMPTY: VoqPair = VoqPair { ready: u64::MAX, held: 0 };
+}
+
+/// The numbers of the set bits of a word, lowest first.
+fn classes_of(mut word: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let class = word.trailing_zeros();
+        word &= word.wrapping_sub(1);
+        (class < u32::BITS).then_some(class as usize)
+    })
+}
+
 /// The crossbar.
 pub struct VoqCrossbar<T> {
     config: VoqConfig,
     /// By input, output, class.
     queues: Vec<VecDeque<Waiting<T>>>,
+    /// By input, output.
+    held: Vec<VoqPair>,
     /// Outputs with an item in any queue, by input.
     waiting: Vec<Requests>,
-    /// Items in the queues of an input and an output.
-    held: Vec<u32>,
+    /// Inputs with an item in any queue.
+    occupied: Requests,
     /// Items in the queues of an output and behind its grants.
     toward: Vec<usize>,
     /// By output, class.
     behind: Vec<VecDeque<Granted<T>>>,
+    /// Classes with an item behind the grant, by output.
+    granted: Vec<u32>,
+    /// Outputs with an item behind the grant.
+    granted_outputs: Requests,
     inputs: Vec<Pace>,
     outputs: Vec<Pace>,
     allocator: Box<dyn Allocator>,
@@ -114,15 +148,22 @@ impl<T> VoqCrossbar<T> {
     /// An empty crossbar, with a weight for each class, which an arbiter by weights looks at.
     ///
     /// # Errors
-    /// The allocator or the arbiter does not support the number of inputs, outputs or classes.
+    /// The allocator or the arbiter does not support the number of inputs, outputs or classes; more than
+    /// [`MOST_CROSSBAR_CLASSES`].
     pub fn new(config: VoqConfig, weights: &[u16]) -> Result<VoqCrossbar<T>, ArbiterError> {
         let VoqConfig { inputs, outputs, classes, allocator, arbiter, .. } = config;
+        if classes > MOST_CROSSBAR_CLASSES {
+            return Err(ArbiterError::Requesters { found: classes });
+        }
         Ok(VoqCrossbar {
             queues: (0..inputs * outputs * classes).map(|_| VecDeque::new()).collect(),
+            held: vec![VoqPair::EMPTY; inputs * outputs],
             waiting: vec![Requests::NONE; inputs],
-            held: vec![0; inputs * outputs],
+            occupied: Requests::NONE,
             toward: vec![0; outputs],
             behind: (0..outputs * classes).map(|_| VecDeque::new()).collect(),
+            granted: vec![0; outputs],
+            granted_outputs: Requests::NONE,
             inputs: vec![Pace::default(); inputs],
             outputs: vec![Pace::default(); outputs],
             allocator: (allocator.make)(inputs, outputs)?,
@@ -150,8 +191,14 @@ impl<T> VoqCrossbar<T> {
         let at = self.queue_at(input, output, class);
         self.queues[at].push_back(Waiting { ready, number: self.numbers[0], bytes, item });
         self.numbers[0] += 1;
-        self.waiting[input].insert(output);
-        self.held[input * self.config.outputs + output] += 1;
+        let pair = &mut self.held[input * self.config.outputs + output];
+        // Behind another item of its class it waits for that one.
+        if pair.held >> class & 1 == 0 {
+            pair.held |= 1 << class;
+            pair.ready = pair.ready.min(ready);
+            self.waiting[input].insert(output);
+            self.occupied.insert(input);
+        }
         self.toward[output] += 1;
         self.queued += 1;
     }
@@ -181,14 +228,51 @@ impl<T> VoqCrossbar<T> {
         first(behind).is_some_and(|earlier| first(class).is_some_and(|own| earlier < own))
     }
 
+    /// Classes of an input whose first items can go to an output once they are ready, with the cycles from which they are.
+    fn placed(&self, input: usize, output: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let (first, behind) = (self.queue_at(input, output, 0), output * self.config.classes);
+        classes_of(self.held[input * self.config.outputs + output].held).filter_map(move |class| {
+            let front = self.queues[first + class].front()?;
+            let has_room = self.behind[behind + class].len() < self.config.output_queue;
+            (has_room && !self.is_behind(input, output, class)).then_some((class, front.ready))
+        })
+    }
+
     /// Classes of an input that may go to an output in a cycle.
     fn eligible(&self, input: usize, output: usize, cycle: u64) -> impl Iterator<Item = usize> + '_ {
-        let (first, behind) = (self.queue_at(input, output, 0), output * self.config.classes);
-        (0..self.config.classes).filter(move |class| {
-            let is_ready = self.queues[first + class].front().is_some_and(|front| front.ready <= cycle);
-            let has_room = self.behind[behind + class].len() < self.config.output_queue;
-            is_ready && has_room && !self.is_behind(input, output, *class)
-        })
+        let is_ready = self.held[input * self.config.outputs + output].ready <= cycle;
+        let placed = is_ready.then(|| self.placed(input, output)).into_iter().flatten();
+        placed.filter(move |(_, ready)| *ready <= cycle).map(|(class, _)| class)
+    }
+
+    /// Looks again at what the queues of an input and an output hold, after items have left them.
+    fn count_pair(&mut self, input: usize, output: usize) {
+        let (first, at) = (self.queue_at(input, output, 0), input * self.config.outputs + output);
+        let mut pair = VoqPair::EMPTY;
+        for class in classes_of(self.held[at].held) {
+            if let Some(front) = self.queues[first + class].front() {
+                pair.held |= 1 << class;
+                pair.ready = pair.ready.min(front.ready);
+            }
+        }
+        self.held[at] = pair;
+        if pair.held == 0 {
+            self.waiting[input].remove(output);
+            if self.waiting[input].is_empty() {
+                self.occupied.remove(input);
+                self.requests[input].clear();
+            }
+        }
+    }
+
+    /// Notes whether a class of an output has items behind the grant, after some have left.
+    fn count_granted(&mut self, output: usize, class: usize) {
+        if self.behind[output * self.config.classes + class].is_empty() {
+            self.granted[output] &= !(1 << class);
+            if self.granted[output] == 0 {
+                self.granted_outputs.remove(output);
+            }
+        }
     }
 
     /// Makes all grants of a cycle; returns the number of items granted.
@@ -196,20 +280,18 @@ impl<T> VoqCrossbar<T> {
         let (rate, mut granted) = (self.config.bytes_per_cycle, 0);
         loop {
             let mut is_asked = false;
-            for input in 0..self.config.inputs {
+            for input in self.occupied.iter() {
                 self.requests[input].clear();
-                if self.waiting[input].is_empty() || !self.inputs[input].is_free(cycle, rate) {
+                if !self.inputs[input].is_free(cycle, rate) {
                     continue;
                 }
-                let mut asks = Requests::NONE;
                 for output in self.waiting[input].iter() {
                     if self.outputs[output].is_free(cycle, rate) && self.eligible(input, output, cycle).next().is_some()
                     {
-                        asks.insert(output);
+                        self.requests[input].insert(output);
                         is_asked = true;
                     }
                 }
-                self.requests[input] = asks;
             }
             if !is_asked {
                 return granted;
@@ -235,14 +317,12 @@ impl<T> VoqCrossbar<T> {
         let rate = self.config.bytes_per_cycle;
         self.inputs[input].take(cycle, rate, bytes);
         self.outputs[output].take(cycle, rate, bytes);
-        let held = &mut self.held[input * self.config.outputs + output];
-        *held -= 1;
-        if *held == 0 {
-            self.waiting[input].remove(output);
-        }
+        self.count_pair(input, output);
         let granted = Granted { due: cycle + self.config.behind_cycles, number: self.numbers[1], item };
         self.numbers[1] += 1;
         self.behind[output * self.config.classes + class].push_back(granted);
+        self.granted[output] |= 1 << class;
+        self.granted_outputs.insert(output);
         true
     }
 
@@ -254,12 +334,10 @@ impl<T> VoqCrossbar<T> {
             let (gone, kept) = std::mem::take(queue).into_iter().partition(|waiting| is_removed(output, &waiting.item));
             *queue = kept;
             removed.extend(VecDeque::into_iter(gone).map(|waiting| waiting.item));
-            let pair = n / self.config.classes;
-            self.held[pair] -= (removed.len() - before) as u32;
-            self.toward[pair % self.config.outputs] -= removed.len() - before;
-            if self.held[pair] == 0 {
-                self.waiting[pair / self.config.outputs].remove(pair % self.config.outputs);
-            }
+            self.toward[output] -= removed.len() - before;
+        }
+        for pair in 0..self.held.len() {
+            self.count_pair(pair / self.config.outputs, pair % self.config.outputs);
         }
         for (n, queue) in self.behind.iter_mut().enumerate() {
             let (before, output) = (removed.len(), n / self.config.classes);
@@ -268,12 +346,23 @@ impl<T> VoqCrossbar<T> {
             removed.extend(VecDeque::into_iter(gone).map(|granted| granted.item));
             self.toward[output] -= removed.len() - before;
         }
+        for queue in 0..self.behind.len() {
+            self.count_granted(queue / self.config.classes, queue % self.config.classes);
+        }
         self.queued -= removed.len();
         removed
     }
 
+    /// Outputs with an item behind the grant, which can leave now or later.
+    pub fn granted_outputs(&self) -> &Requests {
+        &self.granted_outputs
+    }
+
     /// The first item of an output and class, if it can leave in this cycle.
     pub fn leaving(&self, output: usize, class: usize, cycle: u64) -> Option<&T> {
+        if self.granted[output] >> class & 1 == 0 {
+            return None;
+        }
         let first = |class: usize| self.behind[output * self.config.classes + class].front();
         let front = first(class).filter(|granted| granted.due <= cycle)?;
         let pushed = self.config.pushed.filter(|pushed| pushed.class == class);
@@ -286,6 +375,7 @@ impl<T> VoqCrossbar<T> {
         let granted = self.behind[output * self.config.classes + class].pop_front()?;
         self.queued -= 1;
         self.toward[output] -= 1;
+        self.count_granted(output, class);
         Some(granted.item)
     }
 
@@ -295,25 +385,24 @@ impl<T> VoqCrossbar<T> {
         if self.queued == 0 {
             return None;
         }
-        let mut next: Option<u64> = None;
-        let mut at = |time: u64| next = Some(next.map_or(time, |next| next.min(time)).max(cycle + 1));
-        for input in 0..self.config.inputs {
+        let mut next = u64::MAX;
+        for input in self.occupied.iter() {
             for output in self.waiting[input].iter() {
-                let (first, behind) = (self.queue_at(input, output, 0), output * self.config.classes);
-                for class in 0..self.config.classes {
-                    if let Some(front) = self.queues[first + class].front()
-                        && self.behind[behind + class].len() < self.config.output_queue
-                        && !self.is_behind(input, output, class)
-                    {
-                        at(front.ready);
-                    }
+                if self.held[input * self.config.outputs + output].ready >= next {
+                    continue;
+                }
+                next = self.placed(input, output).map(|(_, ready)| ready).fold(next, u64::min);
+                if next <= cycle + 1 {
+                    return Some(cycle + 1);
                 }
             }
         }
-        for granted in self.behind.iter().filter_map(VecDeque::front).filter(|granted| granted.due > cycle) {
-            at(granted.due);
+        for output in self.granted_outputs.iter() {
+            let fronts = classes_of(self.granted[output])
+                .filter_map(|class| self.behind[output * self.config.classes + class].front());
+            next = fronts.map(|granted| granted.due).filter(|due| *due > cycle).fold(next, u64::min);
         }
-        next
+        (next != u64::MAX).then_some(next)
     }
 }
 

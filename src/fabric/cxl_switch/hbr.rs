@@ -129,7 +129,8 @@ impl Switching for HbrSwitching {
     fn flushed(&mut self, messages: u64) -> Option<ManagerEvent> {
         let binding = self.flushing.take()?;
         (0..messages).for_each(|_| self.manager.late(binding.port, binding.ld.unwrap_or(0)));
-        Some(ManagerEvent::Unbound(binding, messages))
+        let is_reset = self.manager.is_in_reset((binding.vcs, binding.vppb));
+        Some(if is_reset { ManagerEvent::Reset(binding, messages) } else { ManagerEvent::Unbound(binding, messages) })
     }
 
     fn next_cycle(&self) -> Option<u64> {

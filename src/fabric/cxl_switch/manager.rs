@@ -6,13 +6,14 @@
 //! not wait. Responses that arrive after the removal are dropped. Their port or logical device is not bound again before
 //! the last of them has arrived, because nothing would distinguish them from responses to the next host. A device that is
 //! gone never sends them, so they are awaited for the time limit of a drain and no longer. A command that cannot be executed
-//! changes nothing. Left out: the mailbox of the manager; link down and hot-plug as the host sees them.
+//! changes nothing. A reset ends what it covers in the same way and lets it come back ([`reset`](super::reset)). Left out: the mailbox of the manager; link down and hot-plug as the host sees them.
 //!
 //! A walk through one unbind: at the time of the command the vPPB is stopped. Each response that leaves the switch
 //! decrements the count of outstanding requests of the vPPB. When the count reaches zero, or at the time limit, the
 //! command completes with an event.
 
 use super::binding::{BindingError, Bindings, VppbBinding};
+use super::reset::{ResetScope, Resets};
 use scalepool_ordered::{OrderedMap, OrderedSet};
 use std::collections::VecDeque;
 
@@ -31,6 +32,8 @@ pub enum ManagerCommand {
         /// How.
         option: UnbindOption,
     },
+    /// Reset what is bound.
+    Reset(ResetScope),
 }
 
 /// Option of an unbind command (`fabric` BND-4).
@@ -88,11 +91,17 @@ pub enum CommandError {
         /// Number of outstanding responses.
         due: u64,
     },
-    /// Busy: an unbind of the vPPB, or of the port, has not ended.
-    #[error("found an unbind of vPPB {1} of VCS {0} under way, expected none (fabric BND-7)", .vppb.0, .vppb.1)]
+    /// Busy: an unbind or a reset of the vPPB, or of the port, has not ended.
+    #[error("found an unbind or a reset of vPPB {1} of VCS {0} under way, expected none (fabric BND-7)", .vppb.0, .vppb.1)]
     Busy {
-        /// The vPPB that is being unbound.
+        /// The vPPB that is being unbound or reset.
         vppb: Vppb,
+    },
+    /// Invalid input: a reset that covers nothing.
+    #[error("found {found:?}, where nothing is bound, expected a reset of a bound vPPB (fabric §1.4)")]
+    Nothing {
+        /// What was to be reset.
+        found: ResetScope,
     },
 }
 
@@ -103,6 +112,10 @@ pub enum ManagerEvent {
     Bound(VppbBinding),
     /// A vPPB has been unbound; the number counts the messages of the vPPB that were flushed.
     Unbound(VppbBinding, u64),
+    /// A vPPB has been reset; the number counts its messages that were flushed.
+    Reset(VppbBinding, u64),
+    /// The reset of a vPPB is over, and it is used again.
+    Released(VppbBinding),
     /// The command was refused and changed nothing.
     Refused(ManagerCommand, CommandError),
     /// The routing tables lead around links that were lost (`fabric` ISL-7).
@@ -130,6 +143,8 @@ pub struct Manager {
     open: OrderedMap<Vppb, u64>,
     /// Outstanding responses from ports and logical devices that have been unbound, by port and LD-ID.
     late: OrderedMap<(usize, u8), LateAnswers>,
+    /// vPPBs in reset.
+    resets: Resets,
 }
 
 /// Responses that may still come from a port or a logical device that has been unbound.
@@ -150,7 +165,7 @@ impl Manager {
 
     /// Whether any command is pending or in progress.
     pub fn is_active(&self) -> bool {
-        !self.commands.is_empty() || !self.draining.is_empty()
+        !self.commands.is_empty() || !self.draining.is_empty() || !self.resets.is_empty()
     }
 
     /// Notes that a request of a vPPB, which will be answered, has been forwarded.
@@ -189,6 +204,13 @@ impl Manager {
             }
             return Some(Due::Flush(binding));
         }
+        if let Some(binding) = self.released(cycle) {
+            self.resets.end(binding);
+            self.late.remove(&(binding.port, binding.ld.unwrap_or(0)));
+            // Nothing else was bound there in between.
+            bindings.bind(binding).ok()?;
+            return Some(Due::Event(ManagerEvent::Released(binding)));
+        }
         let TimedCommand { command, .. } = *self.commands.front().filter(|first| first.at_cycle <= cycle)?;
         self.commands.pop_front();
         let refused = |error: CommandError| Some(Due::Event(ManagerEvent::Refused(command, error)));
@@ -198,7 +220,7 @@ impl Manager {
                     let of_port = bindings.down(vppb.0, vppb.1).map(|(port, _)| port);
                     **vppb == (binding.vcs, binding.vppb) || of_port == Some(binding.port)
                 });
-                if let Some(&vppb) = busy {
+                if let Some(vppb) = busy.copied().or_else(|| self.resets.in_the_way(binding)) {
                     return refused(CommandError::Busy { vppb });
                 }
                 let target = (binding.port, binding.ld.unwrap_or(0));
@@ -214,8 +236,26 @@ impl Manager {
                     Err(error) => refused(error.into()),
                 }
             }
-            ManagerCommand::Unbind { vppb, .. } if self.draining.contains_key(&vppb) => {
+            ManagerCommand::Unbind { vppb, .. } if self.draining.contains_key(&vppb) || self.resets.has(vppb) => {
                 refused(CommandError::Busy { vppb })
+            }
+            ManagerCommand::Reset(scope) => {
+                let covered: Vec<VppbBinding> = bindings.list().filter(|one| scope.covers(*one)).collect();
+                let away = self.resets.bindings().find(|one| scope.covers(*one)).map(|one| (one.vcs, one.vppb));
+                let draining =
+                    covered.iter().map(|one| (one.vcs, one.vppb)).find(|one| self.draining.contains_key(one));
+                if let Some(vppb) = away.or(draining) {
+                    return refused(CommandError::Busy { vppb });
+                }
+                if covered.is_empty() {
+                    return refused(CommandError::Nothing { found: scope });
+                }
+                for binding in covered {
+                    stopped.insert((binding.vcs, binding.vppb));
+                    self.draining.insert((binding.vcs, binding.vppb), cycle);
+                    self.resets.begin(binding);
+                }
+                self.due(cycle, bindings, stopped)
             }
             ManagerCommand::Unbind { vppb, option } => {
                 if bindings.down(vppb.0, vppb.1).is_none() {
@@ -236,6 +276,23 @@ impl Manager {
         self.draining.keys().copied().filter(|vppb| self.open.get(vppb).is_none_or(|open| *open == 0))
     }
 
+    /// Whether a vPPB is in reset.
+    pub fn is_in_reset(&self, vppb: Vppb) -> bool {
+        self.resets.has(vppb)
+    }
+
+    /// Cycle from which on no answer of before reaches the host of a vPPB in reset that has been flushed; 0 if none is due.
+    fn release_cycle(&self, binding: VppbBinding) -> Option<u64> {
+        let late = self.late.get(&(binding.port, binding.ld.unwrap_or(0)));
+        let is_flushed = !self.draining.contains_key(&(binding.vcs, binding.vppb));
+        is_flushed.then(|| late.map_or(0, |late| late.until_cycle))
+    }
+
+    /// A vPPB whose reset is over.
+    fn released(&self, cycle: u64) -> Option<VppbBinding> {
+        self.resets.bindings().find(|one| self.release_cycle(*one).is_some_and(|release| release <= cycle))
+    }
+
     /// vPPBs whose time limit has expired.
     fn overdue(&self, cycle: u64) -> impl Iterator<Item = Vppb> + '_ {
         self.draining.iter().filter(move |(_, limit)| **limit <= cycle).map(|(vppb, _)| *vppb)
@@ -245,7 +302,8 @@ impl Manager {
     pub fn next_cycle(&self) -> Option<u64> {
         let command = self.commands.front().map(|first| first.at_cycle);
         let drained = self.drained().next().map(|_| 0);
-        self.draining.values().copied().chain(command).chain(drained).min()
+        let released = self.resets.bindings().filter_map(|one| self.release_cycle(one)).min();
+        self.draining.values().copied().chain(command).chain(drained).chain(released).min()
     }
 }
 

@@ -44,17 +44,19 @@ pub mod manager;
 pub mod module;
 pub mod pbr;
 pub mod preset;
+pub mod reset;
 pub mod route;
 pub mod switching;
 
 pub use back_invalidate::{BiDecoder, VppbBridge};
 pub use binding::{BindingError, Bindings, VppbBinding};
 pub use cache_id::CachingDevices;
-pub use crossbar::{VoqConfig, VoqCrossbar};
+pub use crossbar::{MOST_CROSSBAR_CLASSES, VoqConfig, VoqCrossbar};
 pub use hbr::{HbrSwitch, HbrSwitching};
 pub use manager::{CommandError, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
+pub use reset::ResetScope;
 pub use route::{HbrRoute, HbrRoutes};
 pub use switching::{Routed, Switching, Undelivered};
 

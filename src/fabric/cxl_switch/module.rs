@@ -285,7 +285,9 @@ impl<S: Switching> CxlSwitch<S> {
     /// in this cycle.
     fn send(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         let (width, mut is_slow) = (self.config.width_bytes, false);
-        for port in 0..self.ports.len() {
+        let mut next = self.crossbar.granted_outputs().first();
+        while let Some(port) = next {
+            next = self.crossbar.granted_outputs().first_from(port + 1);
             loop {
                 let classes = self.sendable(port, cx, at);
                 let Some(class) = self.ports[port].sending_turn.arbitrate(&classes) else { break };
@@ -490,6 +492,8 @@ impl<S: Switching> CxlSwitch<S> {
             let name = match event {
                 ManagerEvent::Bound(_) => "bound",
                 ManagerEvent::Unbound(..) => "unbound",
+                ManagerEvent::Reset(..) => "reset",
+                ManagerEvent::Released(_) => "reset_over",
                 ManagerEvent::Refused(..) => "command_refused",
                 ManagerEvent::Rerouted => "rerouted",
             };

@@ -72,16 +72,41 @@ impl Dragonfly {
         let target = node / self.p;
         let (to, last) = (target / self.a, target % self.a);
         if router == target {
-            return RouteChoice::one(node % self.p, VcClass::All);
+            return RouteChoice::one(node % self.p, VcClass::ALL);
         }
         if group == to {
-            return RouteChoice::one(self.local(own, last), VcClass::Upper);
+            return RouteChoice::one(self.local(own, last), VcClass::UPPER);
         }
+        self.toward(router, to)
+    }
+
+    /// Number of groups, and the group of a router.
+    pub(super) fn group_of(&self, router: usize) -> (usize, usize) {
+        (self.groups(), router / self.a)
+    }
+
+    /// The port of a router that leads towards another group.
+    pub(super) fn toward(&self, router: usize, to: usize) -> RouteChoice {
+        let (group, own) = (router / self.a, router % self.a);
         let channel = Self::global(group, to);
         match channel / self.h {
-            gateway if gateway == own => RouteChoice::one(self.p + self.a - 1 + channel % self.h, VcClass::All),
-            gateway => RouteChoice::one(self.local(own, gateway), VcClass::Lower),
+            gateway if gateway == own => RouteChoice::one(self.p + self.a - 1 + channel % self.h, VcClass::ALL),
+            gateway => RouteChoice::one(self.local(own, gateway), VcClass::LOWER),
         }
+    }
+
+    /// The router at which packets from one group enter another one.
+    pub(super) fn entry(&self, from: usize, to: usize) -> usize {
+        to * self.a + Self::global(to, from) / self.h
+    }
+
+    /// Channels between two routers: local, global and local, each where it is needed.
+    pub(super) fn distance(&self, from: usize, to: usize) -> usize {
+        let groups = (from / self.a, to / self.a);
+        if groups.0 == groups.1 {
+            return usize::from(from != to);
+        }
+        usize::from(from != self.entry(groups.1, groups.0)) + 1 + usize::from(to != self.entry(groups.0, groups.1))
     }
 
     pub(super) fn place(&self, router: usize) -> (usize, usize) {

@@ -81,10 +81,10 @@ impl FatTree {
         // Digits above this level tell the subtree of a router.
         let is_below = (0..level).all(|digit| self.digit(place, digit) == self.digit(leaf, digit));
         if !is_below {
-            return RouteChoice { first: self.k as u8, count: self.k as u8, classes: [VcClass::All; 2] };
+            return RouteChoice { first: self.k as u8, count: self.k as u8, classes: [VcClass::ALL; 2] };
         }
         let down = if level == self.n - 1 { node % self.k } else { self.digit(leaf, level) };
-        RouteChoice::one(down, VcClass::All)
+        RouteChoice::one(down, VcClass::ALL)
     }
 
     pub(super) fn place(&self, router: usize) -> (usize, usize) {

@@ -85,13 +85,13 @@ impl Grid {
             }
             let port = |side| self.port(router, dimension, side);
             if !self.wraps {
-                return RouteChoice::one(port(if to > at { Side::Up } else { Side::Down }), VcClass::All);
+                return RouteChoice::one(port(if to > at { Side::Up } else { Side::Down }), VcClass::ALL);
             }
             let up = (to + k - at) % k;
             // The packet will cross the dateline where the destination lies on the far side of the wrap-around.
             let class = |side| match (side, to > at) {
-                (Side::Up, true) | (Side::Down, false) => VcClass::Lower,
-                (Side::Up, false) | (Side::Down, true) => VcClass::Upper,
+                (Side::Up, true) | (Side::Down, false) => VcClass::LOWER,
+                (Side::Up, false) | (Side::Down, true) => VcClass::UPPER,
             };
             return match (2 * up).cmp(&k) {
                 std::cmp::Ordering::Less => RouteChoice::one(port(Side::Up), class(Side::Up)),
@@ -101,7 +101,7 @@ impl Grid {
                 }
             };
         }
-        RouteChoice::one(self.ports(router) - 1, VcClass::All)
+        RouteChoice::one(self.ports(router) - 1, VcClass::ALL)
     }
 
     /// The port on which a packet that entered at `port` continues in its ring.
@@ -109,6 +109,15 @@ impl Grid {
         let (dimension, side) = self.directions(router).nth(port).filter(|_| self.wraps)?;
         let onward = if side == Side::Up { Side::Down } else { Side::Up };
         Some(self.port(router, dimension, onward))
+    }
+
+    /// Channels between two routers on a shortest way.
+    pub(super) fn distance(&self, from: usize, to: usize) -> usize {
+        let of = |(dimension, &k): (usize, &usize)| {
+            let apart = self.coordinate(from, dimension).1.abs_diff(self.coordinate(to, dimension).1);
+            if self.wraps { apart.min(k - apart) } else { apart }
+        };
+        self.sizes.iter().enumerate().map(of).sum()
     }
 
     /// Classes that packets to a node can have on a channel of a ring, collected over all upstream routers of the ring

@@ -1,8 +1,9 @@
 //! Topologies: the routers, the connections between their ports, and the path of a packet from one router to the next.
 //!
 //! Modelled: k-ary meshes and tori of one to three dimensions, K-ary N-trees and dragonflies, built from a few numbers
-//! ([`Topology::parse`]), with routing that is free of deadlock by itself ([`Topology::route`]). Left out: adaptive
-//! routing, and routing through a random intermediate node.
+//! ([`Topology::parse`]), with routing that is free of deadlock by itself ([`Topology::route`]). Ways over an intermediate
+//! place and choices by congestion are made of these routes ([`routing`]). Left out: adaptive routing on longer ways than
+//! those.
 //!
 //! | shape | routers, nodes | routing | classes of virtual channels |
 //! | --- | --- | --- | --- |
@@ -23,6 +24,7 @@
 mod dragonfly;
 mod fat_tree;
 mod grid;
+pub mod routing;
 
 use dragonfly::Dragonfly;
 use fat_tree::FatTree;
@@ -42,27 +44,51 @@ pub enum PortPeer {
     Router(usize, usize),
 }
 
-/// The set of virtual channels that a packet may use on a channel.
+/// The virtual channels that a packet may use on a channel: one of up to [`VcClass::MOST_SHARES`] equal shares of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum VcClass {
-    /// All of them.
-    All,
-    /// The lower half.
-    Lower,
-    /// The upper half.
-    Upper,
-}
+pub struct VcClass(u8);
 
 impl VcClass {
+    /// Most shares into which the virtual channels of a channel are divided.
+    pub const MOST_SHARES: u8 = 4;
+    /// Number of different classes.
+    pub const COUNT: usize = Self::share(0, Self::MOST_SHARES + 1).0 as usize;
+    /// All virtual channels.
+    pub const ALL: VcClass = VcClass::share(0, 1);
+    /// The lower half.
+    pub const LOWER: VcClass = VcClass::share(0, 2);
+    /// The upper half.
+    pub const UPPER: VcClass = VcClass::share(1, 2);
+
+    /// One of `of` equal shares, counted from the lowest.
+    pub const fn share(share: u8, of: u8) -> VcClass {
+        // Those of one share first, then those of two, and so on.
+        VcClass(of * (of - 1) / 2 + share)
+    }
+
+    /// Its number, below [`VcClass::COUNT`].
+    pub const fn number(self) -> usize {
+        self.0 as usize
+    }
+
+    /// All classes by number.
+    pub fn all() -> [VcClass; VcClass::COUNT] {
+        std::array::from_fn(|number| VcClass(number as u8))
+    }
+
+    /// The share, and the number of shares.
+    fn parts(self) -> (usize, usize) {
+        let of = (1..=Self::MOST_SHARES).rev().find(|of| VcClass::share(0, *of) <= self).unwrap_or(1);
+        (usize::from(self.0 - VcClass::share(0, of).0), usize::from(of))
+    }
+
     /// Bit mask of the virtual channels of this class out of `vcs` (1 to 64): bit v stands for virtual channel v. With
-    /// a single virtual channel both halves are that one; the deadlock check then judges the result.
+    /// fewer virtual channels than shares several classes have the same one; the deadlock check then judges the result.
     pub fn mask(self, vcs: usize) -> u64 {
         let below = |n: usize| if n >= 64 { u64::MAX } else { (1u64 << n) - 1 };
-        match self {
-            VcClass::Lower if vcs > 1 => below(vcs / 2),
-            VcClass::Upper if vcs > 1 => below(vcs) & !below(vcs / 2),
-            _ => below(vcs),
-        }
+        let (share, of) = self.parts();
+        let (first, end) = (share * vcs / of, (share + 1) * vcs / of);
+        below(end.max(first + 1)) & !below(first)
     }
 }
 
@@ -238,15 +264,6 @@ impl Topology {
         match &self.0 {
             Shape::Torus(grid) => grid.straight(router, port),
             _ => None,
-        }
-    }
-
-    /// Classes that packets to a node, from any source, can have on the channel at a port of a router. The list is
-    /// empty if no packet to that node takes the channel.
-    pub fn classes_on(&self, router: usize, port: usize, node: usize) -> Vec<VcClass> {
-        match &self.0 {
-            Shape::Torus(grid) => grid.classes_on(router, port, node),
-            _ => self.route(router, node).ways().filter(|(way, _)| *way == port).map(|(_, class)| class).collect(),
         }
     }
 

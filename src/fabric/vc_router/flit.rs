@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// No virtual channel.
 pub const NO_VC: u8 = u8::MAX;
 
+/// No intermediate place on the way of a packet.
+pub const NO_VIA: u16 = u16::MAX;
+
 /// A flit of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VcFlit {
@@ -21,6 +24,9 @@ pub struct VcFlit {
     pub source: u16,
     /// Destination node.
     pub target: u16,
+    /// In a head flit, the intermediate place that the packet still has to reach
+    /// ([`Topology::intermediates`](super::super::topology::Topology::intermediates)); [`NO_VIA`] if there is none.
+    pub via: u16,
     /// Virtual channel that the flit is on.
     pub vc: u8,
     /// Number of routers that the flit has passed.
@@ -38,6 +44,7 @@ impl VcFlit {
         packet: 0,
         source: 0,
         target: 0,
+        via: NO_VIA,
         vc: NO_VC,
         hops: 0,
         is_head: false,

@@ -1,15 +1,41 @@
-//! The routes from one router to all nodes, computed once from the topology, so that a lookup needs no division.
+//! The routes from one router, computed once from the topology, so that a lookup needs no division.
+//!
+//! Modelled: the ports and virtual channels of the next channel of a packet, and, where a packet enters its first router, the
+//! choice between ways ([`routing`](super::super::topology::routing)). Detail: one decision, without time. Left out: what other
+//! routers know of congestion.
+//!
+//! A walk through one head flit ([`RouteTable::next`]): if it comes from a node and ways have two legs, an intermediate place is
+//! drawn; `ugal` compares the backlog at the first ports of both ways, each times the channels of the way, and a tie is for the
+//! shorter one. If the flit has come to its intermediate place, the second leg begins. The port is selected among those that
+//! are equally good. In a ring a packet keeps its class of virtual channels until it leaves the ring or its leg ends.
 
-use super::super::topology::{PortPeer, RouteChoice, Topology};
+use super::super::topology::routing::{RouteGoal, Routing};
+use super::super::topology::{PortPeer, RouteChoice, Topology, VcClass};
+use super::flit::{NO_VIA, VcFlit};
+use scalepool_kernel::Rng;
 
 /// The routes from one router.
 #[derive(Debug, Clone)]
 pub struct RouteTable {
+    routing: Routing,
+    topology: Topology,
+    router: usize,
+    /// To each node.
     choices: Vec<RouteChoice>,
+    /// To each intermediate place; empty if ways have one leg.
+    firsts: Vec<RouteChoice>,
+    /// The router of each node; empty if ways have one leg.
+    routers: Vec<u16>,
+    /// The intermediate place of this router.
+    own: u16,
     /// By input port, the output port on which a packet keeps its virtual channel class; [`NO_PORT`] if there is none.
     straight: Vec<u8>,
-    /// Virtual channels of each class, by [`VcClass`](super::super::topology::VcClass).
-    masks: [u64; 3],
+    /// Whether a node is at a port.
+    is_terminal: Vec<bool>,
+    /// By leg, the classes below and above the dateline of a ring.
+    halves: [[VcClass; 2]; 2],
+    /// Virtual channels of each class, by its number.
+    masks: [u64; VcClass::COUNT],
 }
 
 /// No port.
@@ -20,52 +46,146 @@ pub type WayThrough = ((usize, u64), (usize, u64));
 
 impl RouteTable {
     /// Makes the table of a router of a topology whose channels have `vcs` virtual channels.
-    pub fn new(topology: &Topology, router: usize, vcs: usize) -> RouteTable {
-        use super::super::topology::VcClass::{All, Lower, Upper};
+    pub fn new(topology: &Topology, routing: Routing, router: usize, vcs: usize) -> RouteTable {
+        let (own, intermediates) = (topology.intermediate_of(router), topology.intermediates());
+        let goals = (0..topology.nodes()).map(RouteGoal::Node);
+        let firsts = (0..intermediates).filter(|_| routing.has_legs()).map(|place| match place {
+            // Nothing is on its way from here to here.
+            place if place == own => RouteChoice { first: 0, count: 1, classes: [VcClass::ALL; 2] },
+            place => topology.route_to(router, RouteGoal::Intermediate(place), routing),
+        });
+        let mut routers = vec![0; if routing.has_legs() { topology.nodes() } else { 0 }];
+        for (at, port) in (0..topology.routers()).flat_map(|at| (0..topology.ports(at)).map(move |port| (at, port))) {
+            if let PortPeer::Node(node) = topology.peer(at, port)
+                && let Some(of) = routers.get_mut(node)
+            {
+                *of = at as u16;
+            }
+            if routers.is_empty() {
+                break;
+            }
+        }
+        let ports = 0..topology.ports(router);
+        let half = |goal| [VcClass::LOWER, VcClass::UPPER].map(|class| topology.leg_class(goal, class, routing));
         RouteTable {
-            straight: (0..topology.ports(router))
+            routing,
+            router,
+            choices: goals.map(|goal| topology.route_to(router, goal, routing)).collect(),
+            firsts: firsts.collect(),
+            routers,
+            own: own as u16,
+            straight: ports
+                .clone()
                 .map(|port| topology.straight(router, port).map_or(NO_PORT, |port| port as u8))
                 .collect(),
-            choices: (0..topology.nodes()).map(|node| topology.route(router, node)).collect(),
-            masks: [All, Lower, Upper].map(|class| class.mask(vcs)),
+            is_terminal: ports.map(|port| matches!(topology.peer(router, port), PortPeer::Node(_))).collect(),
+            halves: [half(RouteGoal::Intermediate(0)), half(RouteGoal::Node(0))],
+            masks: VcClass::all().map(|class| class.mask(vcs)),
+            topology: topology.clone(),
         }
     }
 
-    /// The routes to a node.
+    /// The output port of a head flit that entered on a port and virtual channel, and the virtual channels that it may use there.
+    /// `backlog` is what is ahead at an output port \[flits\]. The intermediate place of the flit is set and taken away.
     #[inline]
-    pub fn to(&self, node: u16) -> RouteChoice {
-        self.choices[usize::from(node)]
+    pub fn next(
+        &self,
+        flit: &mut VcFlit,
+        (from, vc): (u8, usize),
+        rng: &mut Rng,
+        backlog: impl Fn(usize) -> u64,
+    ) -> (usize, u64) {
+        let mut begins = false;
+        if self.routing.has_legs() {
+            if self.is_terminal[usize::from(from)] {
+                flit.via = self.intermediate(flit, rng, &backlog);
+            } else if flit.via == self.own {
+                (flit.via, begins) = (NO_VIA, true);
+            }
+        }
+        let choice = self.choice(flit);
+        let way = match choice.count {
+            1 => 0,
+            count if self.routing == Routing::Adaptive => least(count, usize::from(choice.first), rng, &backlog),
+            count => rng.below(u64::from(count)) as usize,
+        };
+        let port = usize::from(choice.first) + way;
+        let is_straight = usize::from(self.straight[usize::from(from)]) == port && !begins;
+        let class = if is_straight {
+            let halves = self.halves[usize::from(flit.via == NO_VIA)];
+            halves[(self.masks[halves[1].number()] >> vc & 1) as usize]
+        } else {
+            choice.classes[way.min(1)]
+        };
+        (port, self.masks[class.number()])
     }
 
-    /// Virtual channels that a packet may use on one port of a choice, given the port and virtual channel on which it
-    /// entered. `way` is the index of the port in the choice.
     #[inline]
-    pub fn vcs(&self, choice: RouteChoice, way: usize, (port, vc): (u8, usize)) -> u64 {
-        if usize::from(self.straight[usize::from(port)]) == usize::from(choice.first) + way {
-            let is_upper = self.masks[2] >> vc & 1 == 1;
-            return self.masks[if is_upper { 2 } else { 1 }];
+    fn choice(&self, flit: &VcFlit) -> RouteChoice {
+        match flit.via {
+            NO_VIA => self.choices[usize::from(flit.target)],
+            via => self.firsts[usize::from(via)],
         }
-        self.masks[choice.classes[way.min(1)] as usize]
     }
+
+    /// The intermediate place of a packet that enters its first router; [`NO_VIA`] for a packet that takes the shortest way.
+    fn intermediate(&self, flit: &VcFlit, rng: &mut Rng, backlog: impl Fn(usize) -> u64) -> u16 {
+        let via = rng.below(self.firsts.len() as u64) as u16;
+        let target = usize::from(self.routers[usize::from(flit.target)]);
+        if via == self.own {
+            return NO_VIA;
+        }
+        if self.routing == Routing::Valiant {
+            return via;
+        }
+        let entry = self.topology.entry(self.router, usize::from(via));
+        // The topologies that have intermediate places have distances too.
+        let channels = |from: usize, to: usize| self.topology.distance(from, to).unwrap_or(0) as u64;
+        let shortest = channels(self.router, target);
+        let longer = channels(self.router, entry) + channels(entry, target);
+        let ahead = |choice: RouteChoice| backlog(usize::from(choice.first));
+        let [minimal, valiant] = [self.choices[usize::from(flit.target)], self.firsts[usize::from(via)]].map(ahead);
+        if minimal * shortest <= valiant * longer { NO_VIA } else { via }
+    }
+}
+
+/// Of consecutive ports the one with the smallest backlog, at random among equals.
+fn least(count: u8, first: usize, rng: &mut Rng, backlog: impl Fn(usize) -> u64) -> usize {
+    let (count, start) = (usize::from(count), rng.below(u64::from(count)) as usize);
+    let around = (0..count).map(|n| (start + n) % count);
+    around.min_by_key(|way| backlog(first + way)).unwrap_or(0)
 }
 
 /// All paths on which packets can pass a router: for each input port, the packets that the router or node at its other
 /// end may send, from any source, and the output ports on which they continue.
-pub fn ways_through(topology: &Topology, router: usize, vcs: usize) -> Vec<WayThrough> {
+pub fn ways_through(topology: &Topology, routing: Routing, router: usize, vcs: usize) -> Vec<WayThrough> {
     let mut ways = Vec::new();
-    let onward = |node: usize| topology.route(router, node).ways();
+    let own = topology.intermediate_of(router);
+    let nodes = || (0..topology.nodes()).map(RouteGoal::Node);
+    let firsts = || (0..topology.intermediates()).filter(|_| routing.has_legs()).map(RouteGoal::Intermediate);
+    let others = || firsts().filter(|goal| *goal != RouteGoal::Intermediate(own));
+    let onward = |goal| topology.route_to(router, goal, routing).ways();
     for port in 0..topology.ports(router) {
-        for node in 0..topology.nodes() {
-            match topology.peer(router, port) {
-                PortPeer::Node(_) => {
-                    let all = super::super::topology::VcClass::All.mask(vcs);
-                    ways.extend(onward(node).map(|(to, class)| ((port, all), (to, class.mask(vcs)))));
+        match topology.peer(router, port) {
+            PortPeer::Node(_) => {
+                let all = VcClass::ALL.mask(vcs);
+                for goal in nodes().chain(others()) {
+                    ways.extend(onward(goal).map(|(to, class)| ((port, all), (to, class.mask(vcs)))));
                 }
-                PortPeer::Router(before, back) => {
-                    let straight = topology.straight(router, port);
-                    for came in topology.classes_on(before, back, node) {
+            }
+            PortPeer::Router(before, back) => {
+                let straight = topology.straight(router, port);
+                for goal in nodes().chain(others()) {
+                    for came in topology.classes_on(before, back, goal, routing) {
                         let kept = |to, class| if straight == Some(to) { came } else { class };
-                        let out = onward(node).map(|(to, class)| (to, kept(to, class).mask(vcs)));
+                        let out = onward(goal).map(|(to, class)| (to, kept(to, class).mask(vcs)));
+                        ways.extend(out.map(|out| ((port, came.mask(vcs)), out)));
+                    }
+                }
+                // The second leg begins here.
+                for goal in firsts().filter(|goal| *goal == RouteGoal::Intermediate(own)) {
+                    for came in topology.classes_on(before, back, goal, routing) {
+                        let out = nodes().flat_map(onward).map(|(to, class)| (to, class.mask(vcs)));
                         ways.extend(out.map(|out| ((port, came.mask(vcs)), out)));
                     }
                 }

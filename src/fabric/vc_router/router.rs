@@ -89,6 +89,8 @@ pub struct VcRouter {
     /// Output virtual channels with a credit.
     credited: u64,
     credits: Box<[u32]>,
+    /// Packets with a route to each port whose last flit has not left.
+    routed: Box<[u32]>,
     /// Credits that have arrived but must not be used yet: cycle of first use, output virtual channel.
     late_credits: VecDeque<(u64, u8)>,
     vc_allocator: RouterAllocator,
@@ -140,6 +142,7 @@ impl VcRouter {
             free: all,
             credited: all,
             credits: vec![buffer_flits; lines].into(),
+            routed: vec![0; count].into(),
             late_credits: VecDeque::new(),
             vc_allocator,
             switch_allocator,
@@ -156,17 +159,23 @@ impl VcRouter {
         })
     }
 
-    /// Computes the route of a head flit at the front of a buffer; selects at random among equally good ports.
+    /// Computes the route of a head flit at the front of a buffer. What is ahead at an output are flits whose credits have not come
+    /// back, and packets that have this route already and are not through: without these, packets that come together would
+    /// all take the same output.
     #[inline]
     fn find_way(&mut self, line: usize, ready_cycle: u64) {
         let input = self.inputs[line];
-        let target = self.flits[line * self.depth as usize + input.head as usize].1.target;
-        let choice = self.table.to(target);
-        let way = if choice.count == 1 { 0 } else { self.rng.below(u64::from(choice.count)) as usize };
-        let port = usize::from(choice.first) + way;
+        let (vcs, depth, credits, routed) = (self.vcs, u64::from(self.depth), &self.credits, &self.routed);
+        let backlog = |port: usize| {
+            let sent = credits[port * vcs..(port + 1) * vcs].iter().map(|left| depth - u64::from(*left)).sum::<u64>();
+            sent + u64::from(routed[port])
+        };
+        let flit = &mut self.flits[line * self.depth as usize + input.head as usize].1;
         let from = self.port_of[line];
-        let came = (from, line - usize::from(from) * self.vcs);
-        self.inputs[line].wanted = self.table.vcs(choice, way, came) << (port * self.vcs);
+        let came = (from, line - usize::from(from) * vcs);
+        let (port, mask) = self.table.next(flit, came, &mut self.rng, backlog);
+        self.routed[port] += 1;
+        self.inputs[line].wanted = mask << (port * vcs);
         self.inputs[line].ready_cycle = ready_cycle;
         self.waiting |= 1 << line;
     }
@@ -321,6 +330,7 @@ impl VcRouter {
             self.credited &= !(1 << out);
         }
         if flit.is_tail {
+            self.routed[to] -= 1;
             self.free |= 1 << out;
             self.active &= !bit;
             if !is_empty {

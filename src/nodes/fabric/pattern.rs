@@ -7,7 +7,8 @@ use scalepool_kernel::Rng;
 use std::sync::Arc;
 
 /// Names of the patterns, as descriptions choose them.
-pub const PATTERN_NAMES: &[&str] = &["uniform", "hot-spot", "permutation", "transpose", "complement", "neighbour"];
+pub const PATTERN_NAMES: &[&str] =
+    &["uniform", "hot-spot", "permutation", "transpose", "complement", "neighbour", "shift"];
 
 /// Where the packets of a node go.
 #[derive(Debug, Clone)]
@@ -21,7 +22,7 @@ pub enum TrafficPattern {
 }
 
 impl TrafficPattern {
-    /// The pattern of a name for a node among `nodes`. `permutation` makes the random permutation that all nodes share.
+    /// The pattern of a name for a node among `nodes`. With `shift` it is the node so many numbers on. `permutation` makes the random permutation that all nodes share.
     ///
     /// # Errors
     /// What was found and what was expected, where the pattern is none of so many nodes.
@@ -30,6 +31,7 @@ impl TrafficPattern {
         node: u16,
         nodes: u16,
         hot_percent: u8,
+        shift: u16,
         permutation: impl FnOnce() -> Arc<Vec<u16>>,
     ) -> Result<TrafficPattern, String> {
         let last = nodes.saturating_sub(1);
@@ -45,6 +47,7 @@ impl TrafficPattern {
             }
             "complement" => TrafficPattern::Fixed(last - node.min(last)),
             "neighbour" => TrafficPattern::Fixed(if node >= last { 0 } else { node + 1 }),
+            "shift" => TrafficPattern::Fixed(((u32::from(node) + u32::from(shift)) % u32::from(nodes.max(1))) as u16),
             _ => TrafficPattern::Uniform,
         })
     }

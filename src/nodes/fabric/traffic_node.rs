@@ -214,7 +214,7 @@ impl TrafficNode {
                 program.is_there(packet, cycle + 1);
             }
         }
-        Some(VcFlit { created_cycle, packet, source, target, vc: self.vc as u8, hops: 0, is_head, is_tail })
+        Some(VcFlit { created_cycle, packet, source, target, vc: self.vc as u8, is_head, is_tail, ..VcFlit::NONE })
     }
 
     /// Packets and answers that have not left.

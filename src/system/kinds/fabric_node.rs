@@ -51,6 +51,9 @@ metrics! {
 /// The pattern whose packets come from a file.
 const PROGRAM: &str = "program";
 
+/// The pattern whose packets go so many nodes on.
+const SHIFT: &str = "shift";
+
 /// What packets that come at random have where nothing is given; other traffic has no use for anything else.
 const DEFAULT_LOAD: f64 = 0.1;
 const DEFAULT_PACKETS: u64 = 1000;
@@ -70,7 +73,7 @@ const TRAFFIC_NAMES: &[&str] = &{
 config! {
     /// What a node sends. Numbers are of the model (basis: model).
     pub struct FabricTraffic {
-        pattern: String = "uniform" [Unit::Of("-")] in FieldRange::Words(TRAFFIC_NAMES), "where packets go: any node, the node itself too (uniform); node 0 more often (hot-spot); one node for each, at random (permutation), row and column exchanged (transpose), counted from the other end (complement) or the next one (neighbour); collectives: each to every other one (all-to-all), all-reduce along a ring or a binary tree; or what the file of traffic.program says";
+        pattern: String = "uniform" [Unit::Of("-")] in FieldRange::Words(TRAFFIC_NAMES), "where packets go: any node, the node itself too (uniform); node 0 more often (hot-spot); one node for each, at random (permutation), row and column exchanged (transpose), counted from the other end (complement), the next one (neighbour) or the one traffic.shift numbers on (shift); collectives: each to every other one (all-to-all), all-reduce along a ring or a binary tree; or what the file of traffic.program says";
         load: f64 = "0.1" [Unit::Of("flits per cycle")] in FieldRange::Real(0.0, 1.0), "flits that each node makes a cycle, as packets that come at random (Bernoulli); not of collectives and programs";
         packet_flits: u32 = "1" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "flits of each packet; not of programs";
         burst: u32 = "1" [Unit::Of("packets")] in FieldRange::Int(1, 1024), "packets that a node makes at once each time that it makes any; the load stays the same";
@@ -81,6 +84,7 @@ config! {
         flit_bytes: u32 = "16" [Unit::Bytes] in FieldRange::Int(1, 1024), "bytes of a flit, by which a program's packets are cut";
         packets: u64 = "1000" [Unit::Of("packets")] in FieldRange::Int(1, 1 << 24), "packets of each node that are measured, on average; fewer where a closed loop does not reach the load";
         warm_up: u64 = "3000" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "time before packets are measured";
+        shift: Option<u16> = "" [Unit::Of("nodes")] in FieldRange::Int(0, u16::MAX as u64), "numbers from a node to its destination with pattern = \"shift\"; all nodes of a group of a dragonfly to the next group, or half around each ring, is what shortest ways are worst at; not given = 1";
         hot_percent: u8 = "10" [Unit::Of("percent")] in FieldRange::Int(0, 100), "packets that hot-spot sends to node 0; the others go to any";
     }
 }
@@ -139,6 +143,7 @@ impl FabricTraffic {
                 "traffic.warm_up",
                 "packets that come at random: a program or a collective is measured from its start",
             ),
+            _ if self.shift.is_some() && self.pattern != SHIFT => only("traffic.shift", "pattern = \"shift\""),
             _ if self.rounds > 1 && (self.is_random() || self.is_file()) => only("traffic.rounds", "a collective"),
             _ => None,
         }
@@ -162,8 +167,8 @@ impl FabricNode {
     }
 
     fn pattern(&self, member: DomainMember, shared: impl FnOnce() -> Arc<Vec<u16>>) -> Result<TrafficPattern, String> {
-        let FabricTraffic { pattern, hot_percent, .. } = &self.traffic;
-        TrafficPattern::of(pattern, member.own, member.nodes, *hot_percent, shared)
+        let FabricTraffic { pattern, hot_percent, shift, .. } = &self.traffic;
+        TrafficPattern::of(pattern, member.own, member.nodes, *hot_percent, shift.unwrap_or(1), shared)
     }
 
     /// What the nodes do together; `None` if each makes packets at random.

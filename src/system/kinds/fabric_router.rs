@@ -15,6 +15,7 @@ use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_arbiter::ALLOCATOR_NAMES;
+use scalepool_fabric::topology::routing::{ROUTING_NAMES, Routing};
 use scalepool_fabric::topology::{RouterDefaults, Topology};
 use scalepool_fabric::vc_router::route_table::ways_through;
 use scalepool_fabric::vc_router::{MOST_LINES, RouteTable, VcRouter, VcRouterConfig, VcRouterResult};
@@ -54,6 +55,7 @@ config! {
         vcs: Option<usize> = "" [Unit::Of("virtual channels")] in FieldRange::Int(1, MOST_LINES as u64), "virtual channels of each port; not given = 4";
         buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel; not given = 8, in a fat tree 16";
         allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "allocator of virtual channels and of the switch; not given = islip, in a fat tree separable-input-first";
+        routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(ROUTING_NAMES), "the shortest way (minimal, adaptive: among ports that are as good the one with the fewest flits ahead), over a random router or group (valiant), or over one where flits ahead times channels is less (ugal); the last two need virtual channels for each leg";
         credit_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "from the arrival of a credit to its use; not given = 0, in a fat tree 2";
         routing_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "stages of route computation; not given = 1, in a fat tree 0";
     }
@@ -62,6 +64,10 @@ config! {
 impl FabricRouter {
     fn topology(&self) -> Result<Topology, String> {
         Topology::parse(&self.topology).map_err(|error| error.to_string())
+    }
+
+    fn routing(&self) -> Routing {
+        Routing::by_name(&self.routing).unwrap_or(Routing::Minimal)
     }
 
     fn vcs(&self, defaults: &RouterDefaults) -> usize {
@@ -103,6 +109,9 @@ impl Component for FabricRouter {
             let expected = topology.ports(self.position);
             found.push(("ports", format!("found {}, expected {expected} as in {topology}", self.ports)));
         }
+        if let Some(text) = self.routing().refusal(&topology) {
+            found.push(("routing", format!("found {}, but {text}", self.routing)));
+        }
         let vcs = self.vcs(&topology.defaults());
         if self.ports * vcs > MOST_LINES {
             let text = format!(
@@ -124,7 +133,7 @@ impl Component for FabricRouter {
         let vcs = self.vcs(&topology.defaults());
         // By pair of virtual channels, as links name them: from which port to which.
         let mut pairs: OrderedMap<(usize, usize), OrderedSet<(usize, usize)>> = OrderedMap::new();
-        for ((from, incoming), (to, outgoing)) in ways_through(&topology, self.position, vcs) {
+        for ((from, incoming), (to, outgoing)) in ways_through(&topology, self.routing(), self.position, vcs) {
             for (a, b) in (0..vcs).flat_map(|a| (0..vcs).map(move |b| (a, b))) {
                 if incoming >> a & outgoing >> b & 1 == 1 {
                     pairs.entry((a, b)).or_default().insert((from, to));
@@ -155,7 +164,7 @@ impl Component for FabricRouter {
             allocator: self.allocator.clone().unwrap_or_else(|| defaults.allocator.to_owned()),
             credit_delay_cycles: self.credit_delay.unwrap_or(defaults.credit_delay_cycles),
             routing_delay_cycles: self.routing_delay.unwrap_or(defaults.routing_delay_cycles),
-            table: RouteTable::new(&topology, self.position, vcs),
+            table: RouteTable::new(&topology, self.routing(), self.position, vcs),
         };
         let result: Arc<Mutex<VcRouterResult>> = Arc::default();
         let (seen, name, path) = (result.clone(), format!("{}.router", site.path), site.path.to_owned());

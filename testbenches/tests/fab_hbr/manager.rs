@@ -6,7 +6,7 @@ use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
 
 /// `pooled-pair` with commands, and hosts whose requests may end with an error.
-fn with(commands: &str, set: &[&str]) -> ScenarioReport {
+pub fn with(commands: &str, set: &[&str]) -> ScenarioReport {
     let text = super::systems::POOLED
         .replace("preset = \"cxl_switch\"", &format!("commands = [{commands}]\npreset = \"cxl_switch\""))
         .replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\ntimeout = \"5 us\"");
@@ -89,7 +89,7 @@ fn removals_are_the_same_on_any_number_of_threads() {
 
 /// What the first host of `pooled-pair` does, record by record, while the fabric manager works for the second one, which has done
 /// its few accesses before.
-fn of_the_other_host(commands: &str, set: &[&str]) -> Vec<String> {
+pub fn of_the_other_host(commands: &str, set: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.jsonl");
     let text = super::systems::POOLED

@@ -481,6 +481,8 @@ fn a_port_is_bound_again_when_no_answer_is_due() {
         .map(|(_, event)| match event {
             ManagerEvent::Bound(_) => "bound",
             ManagerEvent::Unbound(..) => "unbound",
+            ManagerEvent::Reset(..) => "reset",
+            ManagerEvent::Released(_) => "released",
             ManagerEvent::Refused(..) => "refused",
             ManagerEvent::Rerouted => "rerouted",
         })

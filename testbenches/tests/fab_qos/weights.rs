@@ -1,5 +1,6 @@
 //! Weights of classes at the outputs of a switch.
 
+use crate::fab_hbr::systems::{count, run};
 use scalepool::arbiter::{ArbiterKind, RoundRobin, Separable, WeightedRoundRobin};
 use scalepool::fabric::cxl_switch::{VoqConfig, VoqCrossbar};
 use scalepool::system::description::Description;
@@ -75,4 +76,22 @@ fn weights_that_mean_nothing_are_refused() {
     }
     let found = refused("class_weights = [\"S2M DRS:4\"]");
     assert!(found.contains("expected them with arbiter = \"weighted-round-robin\""), "{found}");
+}
+
+/// Cycles of the reader and of the writer of the description that shows weights.
+fn needed(weights: &str) -> [u64; 2] {
+    const WEIGHTS: &str = include_str!("../../systems/class_weights.toml");
+    let report = run(WEIGHTS, &["accesses=600", weights]).unwrap_or_else(|error| panic!("{weights}: {error}"));
+    assert_eq!(report.violations, [], "{weights}");
+    ["host[0]", "host[1]"].map(|host| count(&report, host, "host stall cycles"))
+}
+
+/// With equal weights 600 reads and 600 writes need 4,936 cycles each; with eight writes for each read the writes need 4,332 and
+/// the reads 9,652.
+#[test]
+fn a_description_gives_a_class_more_of_a_port() {
+    let equal = needed("weights=M2S Req:1,M2S RwD:1");
+    let [reads, writes] = needed("weights=M2S Req:1,M2S RwD:8");
+    assert!(equal[0].abs_diff(equal[1]) <= equal[0] / 20, "{equal:?}");
+    assert!(writes < equal[1] * 9 / 10 && reads > equal[0] * 15 / 10, "{reads} {writes}, {equal:?} with equal weights");
 }

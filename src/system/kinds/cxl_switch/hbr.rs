@@ -21,8 +21,8 @@ use scalepool_fabric::cxl_switch::back_invalidate::enumerated_bus;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
 use scalepool_fabric::cxl_switch::{
-    Bindings, CachingDevices, HBR_PRESETS, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, SwitchResult,
-    SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding, VppbBridge,
+    Bindings, CachingDevices, HBR_PRESETS, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, ResetScope,
+    SwitchResult, SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding, VppbBridge,
 };
 use scalepool_kernel::{Clock, Time};
 use scalepool_ordered::{OrderedMap, OrderedSet};
@@ -63,6 +63,9 @@ metrics! {
 /// Names of the options of an unbind, by their codes (`fabric` BND-4).
 const UNBIND_OPTIONS: &[&str] = &["wait", "managed", "surprise"];
 
+/// Names of what a reset covers (`fabric` §1.4).
+const RESET_SCOPES: &[&str] = &["vppb", "upstream", "port", "switch"];
+
 /// Names of the presets.
 const PRESET_NAMES: &[&str] = &[HBR_PRESETS[0].name, HBR_PRESETS[1].name, HBR_PRESETS[2].name];
 
@@ -80,7 +83,8 @@ config! {
     /// A command of the fabric manager.
     pub struct HbrCommand {
         at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it is given";
-        command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind"]), "what is done to the vPPB (fabric BND-4)";
+        command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind", "reset"]), "what is done to the vPPB (fabric BND-4, §1.4)";
+        scope: String = "vppb" [Unit::Of("-")] in FieldRange::Words(RESET_SCOPES), "what a reset covers: what the vPPB is bound to (SBR), all of its hierarchy (upstream: PERST#, hot reset or SBR of the upstream port), all of a downstream port, or all of the switch; it ends what is open there, and then the same is used again (fabric RST-1 to RST-5)";
         vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB";
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0";
         option: String = "managed" [Unit::Of("-")] in FieldRange::Words(UNBIND_OPTIONS), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
@@ -144,9 +148,10 @@ impl HbrCxlSwitch {
     /// Commands with their cycles.
     fn timed(&self, clock: Clock) -> Vec<TimedCommand> {
         let timed = |(given, _): &(HbrCommand, TextPlace)| {
-            let HbrCommand { at, command, vcs, vppb, option, port, ld } = given;
+            let HbrCommand { at, command, vcs, vppb, option, port, ld, .. } = given;
             let command = match command.as_str() {
                 "bind" => ManagerCommand::Bind(VppbBinding { vcs: *vcs, vppb: *vppb, port: *port, ld: *ld }),
+                "reset" => ManagerCommand::Reset(given.reset_scope()),
                 _ => {
                     let code = UNBIND_OPTIONS.iter().position(|word| word == option).unwrap_or(0) as u8;
                     let option =
@@ -161,8 +166,54 @@ impl HbrCxlSwitch {
 }
 
 impl HbrCommand {
+    /// What a reset covers.
+    fn reset_scope(&self) -> ResetScope {
+        match self.scope.as_str() {
+            "upstream" => ResetScope::Upstream(self.vcs),
+            "port" => ResetScope::Port(self.port),
+            "switch" => ResetScope::Switch,
+            _ => ResetScope::Vppb((self.vcs, self.vppb)),
+        }
+    }
+
+    /// Whether it may change what a vPPB is bound to, or empties its queues.
+    fn touches(&self, binding: VppbBinding) -> bool {
+        match self.command.as_str() {
+            "reset" => self.reset_scope().covers(binding),
+            _ => self.vcs == binding.vcs,
+        }
+    }
+
+    /// Says which field a reset has no use for.
+    fn unused_by_reset(&self) -> Option<String> {
+        let (needs_vcs, needs_vppb, needs_port) = match self.reset_scope() {
+            ResetScope::Vppb(_) => (true, true, false),
+            ResetScope::Upstream(_) => (true, false, false),
+            ResetScope::Port(_) => (false, false, true),
+            ResetScope::Switch => (false, false, false),
+        };
+        let given = [
+            ("vcs", !needs_vcs && self.vcs != 0),
+            ("vppb", !needs_vppb && self.vppb != 0),
+            ("port", !needs_port && self.port != 0),
+            ("ld", self.ld.is_some()),
+            ("option", self.option != "managed"),
+        ];
+        let (name, _) = given.into_iter().find(|(_, is_given)| *is_given)?;
+        Some(format!(
+            "found {name} of a reset with scope = \"{}\", which says all that is reset, expected none",
+            self.scope
+        ))
+    }
+
     /// Says which field its command has no use for.
     fn unused(&self) -> Option<String> {
+        if self.command == "reset" {
+            return self.unused_by_reset();
+        }
+        if self.scope != RESET_SCOPES[0] {
+            return Some(format!("found scope = \"{}\" of a command that resets nothing, expected none", self.scope));
+        }
         match (self.command.as_str(), self.ld) {
             ("bind", _) if self.option != "managed" => {
                 Some(format!("found option = \"{}\" of a command that binds, expected one that unbinds", self.option))
@@ -242,10 +293,11 @@ impl Component for HbrCxlSwitch {
                 format!("found `{text}`, expected none or a caching device of 0 to {last} (fabric CID-3)"),
             ));
         }
-        let moved = |(command, _): &&(HbrCommand, TextPlace)| {
-            ports[command.vcs.min(self.hosts - 1)].peer_role.coherence().is_some()
-        };
-        if let Some((HbrCommand { vcs, vppb, .. }, _)) = self.commands.iter().find(moved) {
+        let caches = |binding: &&VppbBinding| ports[binding.vcs].peer_role.coherence().is_some();
+        let coherent: Vec<&VppbBinding> = ever.iter().filter(caches).collect();
+        let mut moved = self.commands.iter().map(|(command, _)| command);
+        let moved = moved.find_map(|command| coherent.iter().find(|binding| command.touches(***binding)));
+        if let Some(VppbBinding { vcs, vppb, .. }) = moved {
             let text = format!(
                 "found vPPB {vppb} of VCS {vcs}, whose host caches lines, expected a vPPB of a host that caches none"
             );
@@ -374,8 +426,11 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
     let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
     let ended =
         |is_it: fn(&ManagerEvent) -> bool| result.events.iter().filter(|(_, event)| is_it(event)).count() as u64;
-    let flushed =
-        result.events.iter().map(|(_, event)| if let ManagerEvent::Unbound(_, n) = event { *n } else { 0 }).sum();
+    let flushed = result
+        .events
+        .iter()
+        .map(|(_, event)| if let ManagerEvent::Unbound(_, n) | ManagerEvent::Reset(_, n) = event { *n } else { 0 })
+        .sum();
     let passed = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
     let [reqs, rwds, ndrs, drss, answers, not_decoded, unknown_ld, other_class, full] = switched(result);
     vec![

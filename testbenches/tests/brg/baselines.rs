@@ -75,7 +75,7 @@ fn brg_bas_01_p() {
     // An accelerator that asks for one after the other sees the software in each of them, and every byte is right.
     let mean = |set: &[&str]| sound(UALINK, set).json()["latency_fs"]["mean"].as_f64().expect("a mean");
     let differs = mean(&[]) - mean(&["software=0"]);
-    assert!((differs - 2e9).abs() < 2e6, "{differs} fs, not 2 us but for edges of clocks");
+    assert!((differs - 2e9).abs() < 1e7, "{differs} fs, not 2 us but for clock edges and places in code words");
     let many = sound(UALINK, &["transport=c2c-pcie", "outstanding=64"]);
     assert_eq!(
         ["remote reads", "remote writes", "remote atomics"].map(|name| count(&many, name)).iter().sum::<u64>(),
@@ -89,7 +89,7 @@ fn brg_bas_01_p() {
 #[test]
 fn brg_bas_01_n() {
     let rdma = RemoteOperation::RDMA;
-    for bytes in [64, 4096, 1 << 20] {
+    for bytes in [64u64, 4096, 1 << 20] {
         let left_out = rdma.network_fs + (bytes * 1_000_000).div_ceil(50);
         assert_eq!(rdma.time_fs(bytes) - left_out, rdma.software_fs);
     }

@@ -131,9 +131,4 @@ impl FrameBook {
     pub fn pages_of(&self, tier: Tier) -> impl Iterator<Item = u32> + '_ {
         self.pages[tier.index()].iter().flatten().copied()
     }
-
-    /// Frames of a tier.
-    pub fn count(&self, tier: Tier) -> usize {
-        self.pages[tier.index()].len()
-    }
 }

@@ -144,11 +144,6 @@ impl PageManager {
         manager
     }
 
-    /// Which page lies where.
-    pub fn book(&self) -> &FrameBook {
-        &self.book
-    }
-
     /// Whether a page moves, or is about to.
     pub fn is_moving(&self) -> bool {
         self.moving.is_some() || !self.acts.is_empty()

@@ -60,11 +60,6 @@ impl PageTable {
         }
     }
 
-    /// Accesses to a page that are open.
-    pub fn open(&self, page: u32) -> u32 {
-        self.pages[page as usize].open
-    }
-
     /// The manager is asked for a page.
     pub fn asked(&mut self, page: u32) {
         self.pages[page as usize].known = Known::Asked;

@@ -245,7 +245,7 @@ impl TieredAccelerator {
         Some(self.config.layout.address(self.config.own, from).address)
     }
 
-    fn to_control(&mut self, lines: Vec<(LineBytes, bool)>, purpose: Purpose) {
+    fn ask_control(&mut self, lines: Vec<(LineBytes, bool)>, purpose: Purpose) {
         let Some(address) = self.config.control else { return };
         let to = TierAddress { node: self.config.layout.bridge, address };
         let parent = self.moving.as_ref().map_or(0, |moving| moving.id);
@@ -259,11 +259,11 @@ impl TieredAccelerator {
         for (bytes, register) in line.as_chunks_mut().0.iter_mut().zip(registers) {
             *bytes = u64::to_le_bytes(register);
         }
-        self.to_control(vec![(line, false)], Purpose::FlushStart { page });
+        self.ask_control(vec![(line, false)], Purpose::FlushStart { page });
     }
 
     pub(super) fn poll_flush(&mut self, page: u32) {
-        self.to_control(Vec::new(), Purpose::FlushPoll { page });
+        self.ask_control(Vec::new(), Purpose::FlushPoll { page });
     }
 
     /// The registers of the bridge: base is the second one, done the fifth.

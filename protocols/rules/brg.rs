@@ -1,5 +1,5 @@
 //! Rules of the bridge SoC (`bridge`), those that are built: from UALink and NVLink to CXL.mem, with and without a
-//! cache, and from CXL.mem to memory of accelerators that nobody keeps coherent.
+//! cache, and from CXL.mem to memory of accelerators that nobody keeps coherent; pages in tiers of memory; baselines.
 
 use super::Rule;
 
@@ -332,6 +332,37 @@ pub static RULES: &[Rule] = &[
         "BRG-SUP-06",
         "bridge §1",
         "an access over two bridges is one tree of transactions, from who asks to the memory that serves it",
+    ),
+    rule("BRG-MIG-01", "bridge §1", "a page that moves keeps every byte and its poison"),
+    rule(
+        "BRG-MIG-02",
+        "bridge §1",
+        "a page is accessed where it lies; while it moves no access begins, and those that are open end first",
+    ),
+    rule(
+        "BRG-MIG-03",
+        "bridge §1 §9.9",
+        "a page is flushed out of caches behind its last access and before it is copied",
+    ),
+    rule(
+        "BRG-MIG-04",
+        "bridge §1",
+        "a move costs a read and a write of each of its blocks, and the waits for it are told",
+    ),
+    rule(
+        "BRG-MIG-05",
+        "bridge §1",
+        "pages are placed by number, by first access or by temperature with a hysteresis of 2, and each frame holds one page",
+    ),
+    rule(
+        "BRG-BAS-01",
+        "bridge §1",
+        "an RDMA operation takes its software, its network and its bytes over the bandwidth; over C2C there is no software",
+    ),
+    rule(
+        "BRG-BAS-02",
+        "bridge §1",
+        "the baseline without tiers differs from the system with them in its windows alone",
     ),
     rule("BRG-INT-01", "bridge §1", "every byte that is read is the one that was written last, over both bridges"),
     rule("BRG-INT-02", "bridge §4", "what is sent equals the tables of the sheet, for every request"),

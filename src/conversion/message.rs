@@ -93,7 +93,13 @@ impl BridgeMessage {
     /// The same message with another tag.
     #[must_use]
     pub fn tagged(mut self, new: u16) -> BridgeMessage {
-        match &mut self {
+        self.set_tag(new);
+        self
+    }
+
+    /// Gives it another tag, if it has one.
+    pub fn set_tag(&mut self, new: u16) {
+        match self {
             BridgeMessage::Upli(transfer) => match &mut transfer.field {
                 ControlField::Request(TlReq { tag, .. }) | ControlField::Response(TlRsp { tag, .. }) => *tag = new,
                 _ => (),
@@ -105,7 +111,6 @@ impl BridgeMessage {
                 _ => (),
             },
         }
-        self
     }
 
     /// Its JSON form.

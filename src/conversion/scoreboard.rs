@@ -48,11 +48,30 @@ impl ScoreboardFinding {
     }
 }
 
+/// Something that has still to leave.
+struct ExpectedEvent {
+    event: BridgeEvent,
+    /// Its message without what says nothing, as it is compared.
+    meant: BridgeMessage,
+}
+
+impl From<BridgeEvent> for ExpectedEvent {
+    fn from(event: BridgeEvent) -> ExpectedEvent {
+        ExpectedEvent { meant: meant(&event.message), event }
+    }
+}
+
+impl ExpectedEvent {
+    fn is_at(&self, point: BridgePoint, port: usize) -> bool {
+        self.event.point == point && self.event.port == port
+    }
+}
+
 /// The scoreboard of one half of a bridge.
 pub struct BridgeScoreboard {
     model: ReferenceBridge,
     /// What has still to leave.
-    expected: Vec<BridgeEvent>,
+    expected: Vec<ExpectedEvent>,
     /// Tags of the model, by port and tag of the bridge, as long as an answer under them is to come.
     tags: OrderedMap<(usize, u16), u16>,
     /// Bytes that responses have to bring, by port, source and tag of their requests.
@@ -99,7 +118,7 @@ impl BridgeScoreboard {
         match point {
             BridgePoint::Request => {
                 match self.model.request(*port, message) {
-                    Ok(followed) => self.expected.extend(followed),
+                    Ok(followed) => self.expected.extend(followed.into_iter().map(ExpectedEvent::from)),
                     Err(ReferenceError::Full) => {
                         let found =
                             format!("a request for which there is no free entry or buffer, {}", shown(*port, message));
@@ -132,7 +151,7 @@ impl BridgeScoreboard {
                         self.tags.remove(&(*port, tag));
                     }
                 }
-                self.expected.extend(followed);
+                self.expected.extend(followed.into_iter().map(ExpectedEvent::from));
             }
             BridgePoint::Sent => self.sent(*port, message),
             BridgePoint::Response => self.responded(*port, message),
@@ -156,23 +175,32 @@ impl BridgeScoreboard {
     }
 
     fn sent(&mut self, port: usize, message: &BridgeMessage) {
-        let found = meant(message);
-        let is_same = |event: &&BridgeEvent| {
-            let (mut wanted, mut found) = (meant(&event.message), found.clone());
-            if let (Some(tag), Some(own)) = (message.tag(), wanted.tag()) {
-                wanted = wanted.tagged(tag);
-                if let Some(elements) = self.model.float_elements(own) {
+        let mut found = meant(message);
+        let is_tagged = message.tag().is_some();
+        let model = &self.model;
+        let place = self.expected.iter().position(|expected| {
+            if !expected.is_at(BridgePoint::Sent, port) {
+                return false;
+            }
+            let own = expected.meant.tag().filter(|_| is_tagged);
+            if let Some(own) = own {
+                found.set_tag(own);
+            }
+            match own.and_then(|own| model.float_elements(own)) {
+                Some(elements) => {
+                    let (mut wanted, mut found) = (expected.meant.clone(), found.clone());
                     same_nan(&mut wanted, elements);
                     same_nan(&mut found, elements);
+                    wanted == found
                 }
+                None => expected.meant == found,
             }
-            event.point == BridgePoint::Sent && event.port == port && wanted == found
-        };
-        let Some(place) = self.expected.iter().position(|event| is_same(&event)) else {
+        });
+        let Some(place) = place else {
             let expected = self.still_expected(BridgePoint::Sent);
             return self.find("BRG-INT-02", shown(port, message), expected);
         };
-        let wanted = self.expected.remove(place);
+        let wanted = self.expected.remove(place).event;
         let (Some(tag), Some(own)) = (message.tag(), wanted.message.tag()) else { return };
         if is_conflict(message) {
             // It has the tag of the request that is open, and begins nothing (`bridge` §9.6 R1).
@@ -201,11 +229,13 @@ impl BridgeScoreboard {
         let masks: Vec<_> = if asked.is_empty() { vec![(None, None)] } else { masks.collect() };
         let found = meant(message);
         for (n, mask) in masks {
-            let told = |message: BridgeMessage| mask.map_or(message.clone(), |mask| mask.clear_others(&message));
-            let found = told(found.clone());
-            let place = self.expected.iter().position(|event| {
-                event.point == BridgePoint::Response && event.port == port && told(meant(&event.message)) == found
-            });
+            let is_same = |wanted: &BridgeMessage| match mask {
+                // Only what answers the same requester under the same tag can be the same.
+                Some(mask) => asker(wanted) == asker(message) && mask.clear_others(wanted) == mask.clear_others(&found),
+                None => *wanted == found,
+            };
+            let is_meant = |event: &ExpectedEvent| event.is_at(BridgePoint::Response, port) && is_same(&event.meant);
+            let place = self.expected.iter().position(is_meant);
             let Some(place) = place else { continue };
             self.expected.remove(place);
             if let (Some(key), Some(n)) = (key, n)
@@ -224,17 +254,18 @@ impl BridgeScoreboard {
 
     /// The first messages that have still to leave at a point.
     fn still_expected(&self, point: BridgePoint) -> String {
-        let wanted: Vec<String> = self.expected.iter().filter(|event| event.point == point).map(text).collect();
-        match wanted.len() {
+        let wanted = || self.expected.iter().map(|expected| &expected.event).filter(|event| event.point == point);
+        let first: Vec<String> = wanted().take(SHOWN).map(text).collect();
+        match wanted().count() {
             0 => format!("nothing at the point `{}` now", point.name()),
-            n if n <= SHOWN => wanted.join(" or "),
-            n => format!("{} or {} others", wanted[..SHOWN].join(" or "), n - SHOWN),
+            n if n <= SHOWN => first.join(" or "),
+            n => format!("{} or {} others", first.join(" or "), n - SHOWN),
         }
     }
 
     /// The end: what has still to leave and what is open is found.
     pub fn finish(&mut self) {
-        for event in std::mem::take(&mut self.expected) {
+        for ExpectedEvent { event, .. } in std::mem::take(&mut self.expected) {
             self.find("BRG-INT-02", format!("no {}", text(&event)), "all that was asked for has left");
         }
         let open = self.model.open();

@@ -16,6 +16,7 @@ pub mod latencies;
 pub mod nvlink;
 pub mod row_log;
 pub mod stimulus;
+pub mod tiers;
 pub mod ualink;
 pub mod value_counts;
 

@@ -63,9 +63,11 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_coherent::hdm_d::HOST,
     kinds::cxl_coherent::switch::FABRIC,
     kinds::ualink_accelerator::KIND,
+    kinds::accelerator_ualink::KIND,
     kinds::ualink_switch::KIND,
     kinds::bridge::ualink::KIND,
     kinds::bridge::nvlink::KIND,
+    kinds::net_rdma::KIND,
     kinds::nvlink_gpu::KIND,
     kinds::nvlink_switch::KIND,
     kinds::fabric_node::KIND,
@@ -309,7 +311,7 @@ pub struct DomainMember {
     pub asked: u16,
     /// Whether a bridge among them refuses atomics, since a window of it leads to memory that nobody keeps coherent (`bridge` §4.1).
     pub refuses_atomics: bool,
-    /// The first node of its fabric does something else together with the others, or nothing.
+    /// The first node of its fabric that asks does something else together with the others, or nothing.
     pub is_apart: bool,
     /// Number of the fabric that they are, by which traces tell identifiers of different fabrics apart.
     pub fabric: u32,
@@ -676,7 +678,7 @@ pub trait Component: Send + Any {
         NodePart::Peer
     }
 
-    /// What it does together with the other nodes of its fabric, in words; `None`: nothing that others have to do too.
+    /// What it does together with the other nodes of its fabric that ask, in words; `None`: nothing that others have to do too.
     fn joint_traffic(&self) -> Option<String> {
         None
     }

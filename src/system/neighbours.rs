@@ -96,7 +96,8 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
     }
     let joint = |n: usize| system.components[n].config.joint_traffic();
     let mut first: OrderedMap<usize, Option<String>> = OrderedMap::new();
-    for n in (0..root.len()).filter(|&n| role(n) == Some(PortRole::Terminal)) {
+    let is_peer = |n: usize| is_node(n) && system.components[n].config.node_part() == NodePart::Peer;
+    for n in (0..root.len()).filter(|&n| is_peer(n)) {
         let own = joint(n);
         all[n].is_apart = *first.entry(tops[n]).or_insert_with(|| own.clone()) != own;
     }

@@ -45,6 +45,7 @@ waits! {
     Link "wait_link" "The channel to the link is full: the link has no credits, or sends more slowly than it is given messages.";
     Throttle "wait_throttle" "The requester leaves idle cycles because of the load that the device reports (DevLoad).";
     Snoop "wait_snoop" "Snoops or back-invalidates that the transaction needs are not answered.";
+    Page "wait_page" "The place of the page is being asked for, or the page moves.";
     Media "wait_media" "The memory or the registers of the device have a latency.";
     Stage "wait_stage" "The request, or its response, passes the stages of a bridge, each of which has a latency.";
     Order "wait_order" "Earlier requests have to take effect first.";

@@ -1,6 +1,7 @@
 //! The bridge SoC between accelerators and CXL (`bridge`): its tables against the oracle, its rules, its stages, its systems.
 
 mod atomics;
+mod baselines;
 mod cache_rooms;
 mod cache_sets;
 mod cache_snoops;
@@ -23,4 +24,5 @@ mod supercluster;
 mod systems;
 mod tables;
 mod templates;
+mod tiers;
 mod windows;

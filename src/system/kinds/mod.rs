@@ -3,6 +3,7 @@
 //! A new kind is a file here and a line in [`kind::COMPONENTS`](super::kind::COMPONENTS) or
 //! [`kind::LINKS`](super::kind::LINKS).
 
+pub mod accelerator_ualink;
 pub mod bridge;
 pub mod cxl_coherent;
 pub mod cxl_host;
@@ -21,6 +22,7 @@ pub mod memory_device;
 pub mod memory_ecc;
 pub mod memory_node;
 pub mod memory_tray;
+pub mod net_rdma;
 pub mod nvlink_gpu;
 pub mod nvlink_link;
 pub mod nvlink_switch;

@@ -267,6 +267,11 @@ impl Component for UalAccelerator {
 
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let mut wrong = Vec::new();
+        if member.is_apart {
+            let text =
+                "found an accelerator with tiers at the first place of its fabric, expected accelerators of one kind";
+            wrong.push(("traffic.pattern", text.to_owned()));
+        }
         let faces_other = member.nodes == 2 && ports.iter().all(|port| port.peer_role == PortRole::Node);
         let all_lanes: usize = ports.iter().map(lanes).sum();
         if faces_other && all_lanes > STATION_LANES {
@@ -396,7 +401,7 @@ impl Component for UalAccelerator {
 }
 
 /// Puts a port into a partition; the channels of its user.
-fn place_port(
+pub(super) fn place_port(
     p: &mut PartitionBuilder,
     accelerator: &str,
     n: usize,

@@ -173,7 +173,7 @@ impl Component for BridgeUalink {
 }
 
 /// Puts a UALink port into a partition; the channels of the bridge.
-fn place_port(
+pub(in crate::kinds) fn place_port(
     p: &mut PartitionBuilder,
     bridge: &str,
     n: usize,

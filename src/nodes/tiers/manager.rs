@@ -1,0 +1,260 @@
+//! The manager of pages: gives them frames, and moves them while sources go on accessing them (BRG-MIG-01 to 05, choice c27).
+//!
+//! Modelled: each accelerator manages its part of all pages; sources ask it for the place of a page, and it remembers who knows it. A
+//! move blocks the page at all of these, waits until none has an access to it open, has it flushed out of a cache on the way where
+//! there can be one, copies it, and tells all of them the new place. Left out: what carries all that, see
+//! [`accelerator`](super::accelerator); time. One page moves at a time.
+//!
+//! A walk through a move: page 7 of tier 2 has become hot. Accelerators 0 and 2 know where it is, so both are sent a block; 0 answers at
+//! once, 2 when its read has ended. The control window of the bridge flushes and invalidates the page. The copy engine copies it to a
+//! free frame of HBM. Both are sent the new place, and when they have answered the old frame is free. Who asked meanwhile is answered
+//! now.
+
+use super::frames::{FrameBook, TierFrame};
+use super::policy::{PageDecision, PlacementPolicy, next_move};
+use std::collections::VecDeque;
+
+/// What a manager wants done; pages are counted from its first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ManagerAct {
+    /// A page has got its first frame.
+    Placed {
+        /// The page.
+        page: u32,
+        /// Where.
+        place: TierFrame,
+    },
+    /// A source is told the place of a page.
+    Answer {
+        /// The source.
+        source: u16,
+        /// The page.
+        page: u32,
+        /// Where.
+        place: TierFrame,
+    },
+    /// A page begins to move.
+    Moves {
+        /// The page.
+        page: u32,
+        /// From where.
+        from: TierFrame,
+        /// To where.
+        to: TierFrame,
+    },
+    /// A source blocks a page; it calls [`PageManager::drained`] when no access is open.
+    Block {
+        /// The source.
+        source: u16,
+        /// The page.
+        page: u32,
+    },
+    /// No source accesses the page any more; stores that a cache holds go to this frame, and the cache forgets it.
+    Flush {
+        /// The page.
+        page: u32,
+        /// The frame.
+        from: TierFrame,
+    },
+    /// The page is copied.
+    Copy {
+        /// The page.
+        page: u32,
+        /// From where.
+        from: TierFrame,
+        /// To where.
+        to: TierFrame,
+    },
+    /// A source is told the new place; it calls [`PageManager::switched`].
+    Switch {
+        /// The source.
+        source: u16,
+        /// The page.
+        page: u32,
+        /// Where.
+        place: TierFrame,
+    },
+    /// The move is over.
+    Moved {
+        /// The page.
+        page: u32,
+    },
+}
+
+/// How far a move is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MovePhase {
+    /// So many sources have accesses open, or have not said otherwise.
+    Draining(usize),
+    /// A cache is flushed.
+    Flushing,
+    /// The bytes are copied.
+    Copying,
+    /// So many sources have not heard of the new place.
+    Switching(usize),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct PageMove {
+    page: u32,
+    from: TierFrame,
+    to: TierFrame,
+    phase: MovePhase,
+}
+
+#[derive(Debug, Clone, Default)]
+struct ManagedPage {
+    place: Option<TierFrame>,
+    /// Sources that know the place, ascending.
+    known_to: Vec<u16>,
+    /// Accesses since the interval began.
+    accesses: u64,
+}
+
+/// The manager of the pages of an accelerator.
+#[derive(Debug, Clone)]
+pub struct PageManager {
+    policy: PlacementPolicy,
+    book: FrameBook,
+    pages: Vec<ManagedPage>,
+    moving: Option<PageMove>,
+    /// Sources that have asked for the page that moves.
+    asking: Vec<u16>,
+    /// Accesses of the last interval that is over; empty: nothing is to be decided.
+    last: Vec<u64>,
+    /// What is to be done.
+    pub acts: VecDeque<ManagerAct>,
+}
+
+impl PageManager {
+    /// Of so many pages and frames. There are frames for all pages; by temperature, for one more.
+    pub fn new(policy: PlacementPolicy, pages: u32, frames: [u32; 3]) -> PageManager {
+        let mut manager = PageManager {
+            policy,
+            book: FrameBook::new(frames),
+            pages: vec![ManagedPage::default(); pages as usize],
+            moving: None,
+            asking: Vec::new(),
+            last: Vec::new(),
+            acts: VecDeque::new(),
+        };
+        if policy == PlacementPolicy::Static {
+            (0..pages).for_each(|page| manager.place(page));
+        }
+        manager
+    }
+
+    /// Whether a page moves, or is about to.
+    pub fn is_moving(&self) -> bool {
+        self.moving.is_some() || !self.acts.is_empty()
+    }
+
+    fn place(&mut self, page: u32) {
+        // A description with fewer frames than pages is refused.
+        let Some(place) = self.book.free() else { return };
+        self.book.take(place, page);
+        self.pages[page as usize].place = Some(place);
+        self.acts.push_back(ManagerAct::Placed { page, place });
+    }
+
+    /// A source asks where a page is.
+    pub fn asks(&mut self, source: u16, page: u32) {
+        if self.pages[page as usize].place.is_none() {
+            self.place(page);
+        }
+        if self.moving.is_some_and(|moving| moving.page == page) {
+            self.asking.push(source);
+        } else {
+            self.answer(source, page);
+        }
+    }
+
+    fn answer(&mut self, source: u16, page: u32) {
+        let of_page = &mut self.pages[page as usize];
+        let Some(place) = of_page.place else { return };
+        if let Err(n) = of_page.known_to.binary_search(&source) {
+            of_page.known_to.insert(n, source);
+        }
+        self.acts.push_back(ManagerAct::Answer { source, page, place });
+    }
+
+    /// Accesses to a page were made.
+    pub fn accessed(&mut self, page: u32, accesses: u64) {
+        self.pages[page as usize].accesses += accesses;
+    }
+
+    /// An interval is over: temperatures are those of its accesses.
+    pub fn interval_over(&mut self) {
+        let accesses = self.pages.iter_mut().map(|page| std::mem::take(&mut page.accesses));
+        self.last = accesses.collect();
+        self.decide();
+    }
+
+    /// The next move begins, if one is due and none is under way.
+    fn decide(&mut self) {
+        if !self.policy.moves_pages() || self.moving.is_some() {
+            return;
+        }
+        let Some(PageDecision { page, to }) = next_move(&self.last, &self.book) else { return };
+        let of_page = &self.pages[page as usize];
+        let Some(from) = of_page.place.filter(|_| self.book.take(to, page)) else { return };
+        self.acts.push_back(ManagerAct::Moves { page, from, to });
+        self.acts.extend(of_page.known_to.iter().map(|source| ManagerAct::Block { source: *source, page }));
+        self.moving = Some(PageMove { page, from, to, phase: MovePhase::Draining(of_page.known_to.len()) });
+    }
+
+    /// A source has no access to the page open any more.
+    pub fn drained(&mut self) {
+        let Some(PageMove { page, from, phase: MovePhase::Draining(left), .. }) = &mut self.moving else { return };
+        *left -= 1;
+        if *left == 0 {
+            let (page, from) = (*page, *from);
+            self.acts.push_back(ManagerAct::Flush { page, from });
+            self.set_phase(MovePhase::Flushing);
+        }
+    }
+
+    fn set_phase(&mut self, phase: MovePhase) {
+        if let Some(moving) = &mut self.moving {
+            moving.phase = phase;
+        }
+    }
+
+    /// No cache holds anything of the page any more.
+    pub fn flushed(&mut self) {
+        let Some(PageMove { page, from, to, phase: MovePhase::Flushing }) = self.moving else { return };
+        self.acts.push_back(ManagerAct::Copy { page, from, to });
+        self.set_phase(MovePhase::Copying);
+    }
+
+    /// Every byte is in its new place.
+    pub fn copied(&mut self) {
+        let Some(PageMove { page, to, phase: MovePhase::Copying, .. }) = self.moving else { return };
+        self.pages[page as usize].place = Some(to);
+        let known_to = &self.pages[page as usize].known_to;
+        self.acts.extend(known_to.iter().map(|source| ManagerAct::Switch { source: *source, page, place: to }));
+        self.set_phase(MovePhase::Switching(known_to.len()));
+    }
+
+    /// A source knows the new place.
+    pub fn switched(&mut self) {
+        let Some(PageMove { page, from, phase: MovePhase::Switching(left), .. }) = &mut self.moving else { return };
+        *left -= 1;
+        if *left > 0 {
+            return;
+        }
+        let (page, from) = (*page, *from);
+        self.moving = None;
+        self.book.release(from);
+        self.acts.push_back(ManagerAct::Moved { page });
+        for source in std::mem::take(&mut self.asking) {
+            self.answer(source, page);
+        }
+        self.decide();
+    }
+
+    /// The page that moves, from where and to where.
+    pub fn moving(&self) -> Option<(u32, TierFrame, TierFrame)> {
+        self.moving.map(|PageMove { page, from, to, .. }| (page, from, to))
+    }
+}

@@ -1,0 +1,198 @@
+//! Checks of moves, from what is seen of them: rules BRG-MIG-01 to BRG-MIG-05 (choice c27).
+//!
+//! Modelled: what a manager sees of its moves, and a source of its accesses, told one by one. It keeps its own account of both and knows
+//! nothing of the tables and phases of those whom it watches. Left out: accesses of other sources, which have watches of their own.
+//!
+//! A walk through a move: when it begins, the frame to which it goes must be free and the page lie where it comes from; its flush follows
+//! when all blocks are answered; each of its blocks is read once and written once with the same lines, behind the flush; when a source is
+//! told the new place, all of them have been written.
+
+use super::copies::{COPY_BLOCK_BYTES, CopyLines};
+use super::frames::TierFrame;
+use scalepool_ordered::OrderedMap;
+
+/// Something that a watch is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TierEvent {
+    /// A manager gives a page its first frame.
+    Placed(u32, TierFrame),
+    /// A page begins to move to a frame.
+    Moves(u32, TierFrame),
+    /// A source is to block a page.
+    Blocks(u16, u32),
+    /// A source has answered that.
+    Drained(u16, u32),
+    /// Caches hold nothing of a page.
+    Flushed(u32),
+    /// A block of a page was read.
+    CopyRead(u32, u64, CopyLines),
+    /// A block of a page is written.
+    CopyWrite(u32, u64, CopyLines),
+    /// A source is told the new place of a page.
+    Switches(u16, u32),
+    /// The move of a page is over.
+    Moved(u32),
+    /// This source begins an access to a page in a frame.
+    Accesses(u32, TierFrame),
+    /// It ends.
+    Accessed(u32),
+    /// This source answers a block of a page.
+    AnswersBlock(u32),
+    /// This source has learned a place of a page.
+    Learned(u32, TierFrame),
+}
+
+/// A broken rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierFinding {
+    /// The rule.
+    pub rule: &'static str,
+    /// What was found.
+    pub found: String,
+    /// What was expected.
+    pub expected: &'static str,
+}
+
+#[derive(Debug, Default)]
+struct WatchedMove {
+    to: Option<TierFrame>,
+    /// Sources that have not answered.
+    blocking: usize,
+    is_flushed: bool,
+    /// Lines that were read, by block.
+    read: OrderedMap<u64, CopyLines>,
+    /// Blocks that were written.
+    written: u64,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct WatchedSource {
+    /// The place, unless it is blocked.
+    place: Option<TierFrame>,
+    open: u32,
+}
+
+/// The checks at an accelerator, as manager and as source.
+#[derive(Debug)]
+pub struct MigrationWatch {
+    page_blocks: u64,
+    frames: [u32; 3],
+    /// Where pages lie that it manages.
+    places: OrderedMap<u32, TierFrame>,
+    moves: OrderedMap<u32, WatchedMove>,
+    /// What it has learned as a source.
+    source: OrderedMap<u32, WatchedSource>,
+}
+
+fn finding(rule: &'static str, found: String, expected: &'static str) -> Option<TierFinding> {
+    Some(TierFinding { rule, found, expected })
+}
+
+impl MigrationWatch {
+    /// Of pages of so many bytes, and of so many frames.
+    pub fn new(page_bytes: u64, frames: [u32; 3]) -> MigrationWatch {
+        MigrationWatch {
+            page_blocks: page_bytes / COPY_BLOCK_BYTES,
+            frames,
+            places: OrderedMap::new(),
+            moves: OrderedMap::new(),
+            source: OrderedMap::new(),
+        }
+    }
+
+    /// Whether a frame is there and no page lies in it or moves into it.
+    fn is_free(&self, place: TierFrame) -> bool {
+        place.frame < self.frames[place.tier.index()]
+            && self.places.values().all(|other| *other != place)
+            && self.moves.values().all(|other| other.to != Some(place))
+    }
+
+    /// Something has happened: the rule that it breaks.
+    pub fn see(&mut self, event: TierEvent) -> Option<TierFinding> {
+        match event {
+            TierEvent::Placed(page, place) => {
+                let is_free = self.is_free(place);
+                let was = self.places.insert(page, place);
+                let found = || format!("page {page} in {place:?}, before in {was:?}");
+                if !is_free || was.is_some() {
+                    return finding("BRG-MIG-05", found(), "a free frame for a page without one");
+                }
+            }
+            TierEvent::Moves(page, to) => {
+                let is_free = self.is_free(to);
+                self.moves.insert(page, WatchedMove { to: Some(to), ..WatchedMove::default() });
+                if !is_free {
+                    return finding("BRG-MIG-05", format!("page {page} to {to:?}"), "a move to a free frame");
+                }
+            }
+            TierEvent::Blocks(_, page) => self.moving(page).blocking += 1,
+            TierEvent::Drained(_, page) => {
+                let moving = self.moving(page);
+                moving.blocking = moving.blocking.saturating_sub(1);
+            }
+            TierEvent::Flushed(page) => {
+                let moving = self.moving(page);
+                moving.is_flushed = true;
+                if moving.blocking > 0 {
+                    let found = format!("a flush of page {page} with {} sources that access it", moving.blocking);
+                    return finding("BRG-MIG-03", found, "a flush behind the last access");
+                }
+            }
+            TierEvent::CopyRead(page, block, lines) => {
+                let moving = self.moving(page);
+                moving.read.insert(block, lines);
+                if !moving.is_flushed {
+                    let found = format!("block {block} of page {page} read before caches are flushed");
+                    return finding("BRG-MIG-03", found, "a copy behind the flush");
+                }
+            }
+            TierEvent::CopyWrite(page, block, lines) => {
+                let moving = self.moving(page);
+                moving.written += 1;
+                if moving.read.remove(&block) != Some(lines) {
+                    let found = format!("block {block} of page {page} written with other lines than were read");
+                    return finding("BRG-MIG-01", found, "the lines that were read, once, with their poison");
+                }
+            }
+            TierEvent::Switches(_, page) => {
+                let all = self.page_blocks;
+                let written = self.moving(page).written;
+                if written != all {
+                    let found = format!("{written} of {all} blocks of page {page} copied when its new place is told");
+                    return finding("BRG-MIG-04", found, "every byte moved by a read and a write of its own");
+                }
+            }
+            TierEvent::Moved(page) => {
+                if let Some(to) = self.moves.remove(&page).and_then(|moved| moved.to) {
+                    self.places.insert(page, to);
+                }
+            }
+            TierEvent::Accesses(page, place) => {
+                let known = self.source.entry(page).or_default();
+                known.open += 1;
+                if known.place != Some(place) {
+                    let found = format!("an access to page {page} in {place:?}, which lies in {:?}", known.place);
+                    return finding("BRG-MIG-02", found, "an access where the page lies, and none while it is blocked");
+                }
+            }
+            TierEvent::Accessed(page) => {
+                let known = self.source.entry(page).or_default();
+                known.open = known.open.saturating_sub(1);
+            }
+            TierEvent::AnswersBlock(page) => {
+                let known = self.source.entry(page).or_default();
+                known.place = None;
+                if known.open > 0 {
+                    let found = format!("{} accesses to page {page} open when its block is answered", known.open);
+                    return finding("BRG-MIG-02", found, "open accesses end before a page moves");
+                }
+            }
+            TierEvent::Learned(page, place) => self.source.entry(page).or_default().place = Some(place),
+        }
+        None
+    }
+
+    fn moving(&mut self, page: u32) -> &mut WatchedMove {
+        self.moves.entry(page).or_default()
+    }
+}

@@ -1,0 +1,313 @@
+//! `accelerator.ualink`: an accelerator whose pages lie in its HBM, in HBM of a peer or in tier 2, see [`scalepool_nodes::tiers`].
+//!
+//! Modelled: up to 16 UALinks; all accelerators of a fabric are of this kind and have the same pages, beside bridges that lead to tier 2.
+//! Left out: protection of transactions and UPLIs, see [`ualink_accelerator`](super::ualink_accelerator) for an accelerator with these. A
+//! walk through one description: frames are counted against pages; the links say who is there; the first bridge behind the accelerators
+//! leads to tier 2 unless another one is named.
+
+use crate::channels::ChannelWait;
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    Carried, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, NodeLedger, PortDecl,
+    PortRole, Site, SitePort, component,
+};
+use crate::kinds::ualink_accelerator::{place_port, protection};
+use crate::kinds::ualink_link::{REQUEST, RESPONSE};
+use crate::measured::ComponentMeasured;
+use crate::metric::metrics;
+use crate::quantity::Unit;
+use scalepool_kernel::{Clock, Rng};
+use scalepool_link::ualink::security::Protection;
+use scalepool_nodes::tiers::accelerator::{TieredAccelerator, TieredConfig, TieredResult};
+use scalepool_nodes::tiers::frames::TierLayout;
+use scalepool_nodes::tiers::messages::CONTROL_BASE;
+use scalepool_nodes::tiers::policy::PlacementPolicy;
+use scalepool_nodes::tiers::traffic::{TieredGenerator, TieredTraffic};
+use scalepool_nodes::ualink::accelerator::{self, AcceleratorPortEnds};
+use scalepool_nodes::ualink::ledger::UalLedger;
+use scalepool_nodes::ualink::port::Tamper;
+use scalepool_trace::Hub;
+use std::sync::{Arc, Mutex};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "accelerator.ualink",
+    about: "accelerator with HBM, a page table and a copy engine, whose pages lie in its HBM, in HBM of the next accelerator or in tier 2 behind a bridge, by a policy; its ports are `port[n]`",
+    fields: TieredFields::fields,
+    read: component::<TieredFields>,
+    external: &["flits"],
+    metrics: &[METRICS],
+};
+
+metrics! {
+    /// What an accelerator with tiers counts.
+    static METRICS {
+        OPERATIONS = "operations" ["operations"] Sum, "reads and writes that are done";
+        IN_HBM = "accesses of HBM" ["accesses"] Sum, "reads and writes whose page lies in HBM of its manager";
+        IN_PEER = "accesses of peer HBM" ["accesses"] Sum, "reads and writes whose page lies in HBM of the next accelerator";
+        IN_TIER2 = "accesses of tier 2" ["accesses"] Sum, "reads and writes whose page lies in tier 2";
+        COPIES = "copies" ["copies"] Sum, "explicit copies that are done";
+        COPIED = "copied [bytes]" ["bytes"] Sum, "bytes of these";
+        PLACED = "pages placed" ["pages"] Sum, "pages that got their first frame";
+        MOVES = "pages moved" ["pages"] Sum, "moves of pages that are over";
+        MOVED = "moved [bytes]" ["bytes"] Sum, "bytes of these, each read once and written once";
+        MOVE_CYCLES = "cycles of moves" ["cycles"] Sum, "cycles in which a page that it manages moved";
+        PAGE_WAITS = "cycles of page waits" ["cycles"] Sum, "cycles in which its next operation waited for the place of a page";
+        MESSAGES = "page messages" ["requests"] Sum, "requests that it has sent about pages and to registers of a bridge";
+        SERVED = "requests served" ["requests"] Sum, "requests of others";
+    }
+}
+
+config! {
+    /// Tier 2, behind a bridge of the fabric.
+    pub struct Tier2Fields {
+        pages: u32 = "0" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 20), "frames that each accelerator has in tier 2";
+        base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 1), "address at the bridge of the first frame of the first accelerator; those of the others follow";
+        bridge: u16 = "0" [Unit::Of("-")] in FieldRange::Int(0, 1023), "which of the bridges of the fabric leads to it, in the order of the description";
+        control: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 1), "address of the control window of the bridge, by which pages that move are flushed from its cache (bridge §9.9); not given = it has no cache";
+    }
+}
+
+config! {
+    /// What an accelerator with tiers does.
+    pub struct TieredTrafficFields {
+        operations: u64 = "500" [Unit::Of("operations")] in FieldRange::Int(1, 1 << 24), "number of operations: two thirds reads of 256 bytes, writes of 256 and of 64 bytes, and copies; the first access to a block writes it";
+        blocks: u64 = "8" [Unit::Of("blocks")] in FieldRange::Int(1, 4096), "blocks of 256 bytes that it uses in its part of each page; a page has an equal part for each accelerator";
+        foreign: u64 = "10" [Unit::Of("percent")] in FieldRange::Int(0, 100), "operations on pages that others manage";
+        hot: u64 = "80" [Unit::Of("percent")] in FieldRange::Int(0, 100), "operations on hot pages";
+        hot_pages: u32 = "1" [Unit::Of("pages")] in FieldRange::Int(1, 1 << 20), "pages of a manager that are hot at once";
+        phase: u64 = "0" [Unit::Of("operations")] in FieldRange::Int(0, 1 << 24), "operations after which the next pages are hot; 0 = never";
+        copy_every: u64 = "0" [Unit::Of("operations")] in FieldRange::Int(0, 1 << 24), "one in every N operations copies its blocks of one page to another page; 0 = none";
+        poison_every: u64 = "0" [Unit::Of("writes")] in FieldRange::Int(0, 1 << 24), "poison a line in one of every N writes; 0 = none";
+        start_cycles: u64 = "2500" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "cycles before the first operation; links come up in about 1 us at x4";
+    }
+}
+
+config! {
+    /// An accelerator. Numbers without another source are our own choice (basis: model; BRG-MIG, choice c27).
+    pub struct TieredFields {
+        ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "links of the accelerator (ualink §1)";
+        pages: u32 = "4" [Unit::Of("pages")] in FieldRange::Int(1, 1 << 16), "pages that each accelerator manages";
+        page: u64 = "64 KiB" [Unit::Bytes] in FieldRange::OneOf(&[4096, 16_384, 65_536, 262_144, 1 << 20, 2 << 20]), "size of a page (BRG-MIG, choice c27)";
+        hbm_pages: u32 = "2" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 20), "frames in its HBM for pages that it manages";
+        peer_pages: u32 = "0" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 20), "frames in HBM of the next accelerator for pages that it manages";
+        tier2: Tier2Fields = "" [Unit::Of("-")] in FieldRange::Table(Tier2Fields::fields), "memory behind a bridge";
+        policy: String = "first-touch" [Unit::Of("-")] in FieldRange::Words(PlacementPolicy::NAMES), "where pages lie: static = by their numbers; first-touch = in the order of first accesses, the fastest free frame first; temperature = like first-touch, then by accesses per ms (BRG-MIG-05)";
+        interval: u64 = "1 ms" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time in which accesses are counted for a temperature; hysteresis is 2 (BRG-MIG-05, choice c27)";
+        outstanding: usize = "64" [Unit::Of("operations")] in FieldRange::Int(1, 1024), "reads and writes that can be outstanding";
+        copy_outstanding: usize = "16" [Unit::Of("blocks")] in FieldRange::Int(1, 512), "blocks of 256 bytes that its copy engine can have under way";
+        hbm_cycles: u64 = "100" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in its HBM";
+        traffic: TieredTrafficFields = "" [Unit::Of("-")] in FieldRange::Table(TieredTrafficFields::fields), "what it does";
+    }
+}
+
+impl TieredFields {
+    fn frames(&self) -> [u32; 3] {
+        [self.hbm_pages, self.peer_pages, self.tier2.pages]
+    }
+
+    fn layout(&self, member: DomainMember) -> TierLayout {
+        TierLayout {
+            accelerators: member.peers,
+            pages: self.pages,
+            page_bytes: self.page,
+            frames: self.frames(),
+            bridge: member.peers + self.tier2.bridge,
+            tier2_base: self.tier2.base,
+        }
+    }
+
+    fn policy(&self) -> PlacementPolicy {
+        PlacementPolicy::by_name(&self.policy).unwrap_or_else(|| unreachable!("a word of the range"))
+    }
+}
+
+impl Component for TieredFields {
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        clock.periods_fs(self.traffic.start_cycles.max(self.hbm_cycles)).max(self.interval)
+    }
+
+    fn why_no_window(&self) -> &'static str {
+        "whose memory other accelerators address by its number"
+    }
+
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: PortRole::Node }]
+    }
+
+    fn check(&self) -> Vec<ConfigFinding> {
+        let mut wrong = Vec::new();
+        let frames: u64 = self.frames().into_iter().map(u64::from).sum();
+        let (spare, why) = match self.policy().moves_pages() {
+            true => (1, " and one to move into"),
+            false => (0, ""),
+        };
+        if frames < u64::from(self.pages) + spare {
+            let text = format!(
+                "found {frames} frames in HBM, peer HBM and tier 2, expected one for each of {} pages{why}",
+                self.pages
+            );
+            wrong.push(("pages", text));
+        }
+        let hbm = (u64::from(self.hbm_pages) + u64::from(self.peer_pages)) * self.page;
+        if hbm > CONTROL_BASE {
+            let text = format!("found {hbm} bytes of frames in HBM, expected at most {CONTROL_BASE}");
+            wrong.push(("hbm_pages", text));
+        }
+        if !self.tier2.base.is_multiple_of(256) {
+            let text = format!("found {:#x}, expected a multiple of 256 bytes", self.tier2.base);
+            wrong.push(("tier2.base", text));
+        }
+        wrong
+    }
+
+    fn check_joined(&self, clock: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let mut wrong = Vec::new();
+        if let Some(port) = ports.iter().find(|port| protection(port) != Protection::Off) {
+            let text = format!("found authentication at {}, expected none: it does not check tags", port.path);
+            wrong.push(("ports", text));
+        }
+        let is_strict = |port: &&SitePort| matches!(port.link.carried, Carried::Ualink { strict: true, .. });
+        if let Some(port) = ports.iter().find(is_strict) {
+            let text = format!(
+                "found strict order at {}, expected relaxed: an answer about a page may come behind later ones",
+                port.path
+            );
+            wrong.push(("ports", text));
+        }
+        if member.is_apart {
+            let text = "found another kind of accelerator, or other pages, at the first accelerator of its fabric, expected the same at all";
+            wrong.push(("pages", text.to_owned()));
+        }
+        if self.peer_pages > 0 && member.peers < 2 {
+            let text = format!("found {} without another accelerator, expected 0", self.peer_pages);
+            wrong.push(("peer_pages", text));
+        }
+        let bridges = member.asked - member.peers;
+        if self.tier2.pages > 0 && self.tier2.bridge >= bridges {
+            let text = format!("found bridge {} among {bridges} bridges of the fabric", self.tier2.bridge);
+            wrong.push(("tier2.bridge", format!("{text}, expected one that there is")));
+        }
+        let part = TieredTraffic::part_blocks(self.page, member.peers);
+        if self.traffic.blocks > part {
+            let text = format!(
+                "found {}, expected at most {part}: {} accelerators share a page of {} bytes",
+                self.traffic.blocks, member.peers, self.page
+            );
+            wrong.push(("traffic.blocks", text));
+        }
+        if clock.periods_fs(1) > self.interval {
+            let text = format!("found {} fs, expected at least a cycle of its clock", self.interval);
+            wrong.push(("interval", text));
+        }
+        if ports.iter().any(|port| port.peer_role == PortRole::Node) && member.nodes != 2 {
+            let text = "found a link to another accelerator among several, expected a switch with a port for each";
+            wrong.push(("ports", text.to_owned()));
+        }
+        wrong
+    }
+
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        Some(vec![ChannelWait::answered(REQUEST, RESPONSE)])
+    }
+
+    fn joint_traffic(&self) -> Option<String> {
+        let [hbm, peer, tier2] = self.frames();
+        Some(format!(
+            "{} pages of {} bytes with {hbm}, {peer} and {tier2} frames, tier 2 at {:#x} of bridge {}",
+            self.pages, self.page, self.tier2.base, self.tier2.bridge
+        ))
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let (name, member) = (site.path.to_owned(), site.member);
+        let layout = self.layout(member);
+        let traffic = TieredTraffic {
+            own: member.own,
+            accelerators: member.peers,
+            pages: self.pages,
+            page_bytes: self.page,
+            blocks: self.traffic.blocks,
+            count: self.traffic.operations,
+            foreign_percent: self.traffic.foreign,
+            hot_pages: self.traffic.hot_pages,
+            hot_percent: self.traffic.hot,
+            phase: self.traffic.phase,
+            copy_every: self.traffic.copy_every,
+        };
+        let (num, den) = site.clock.period();
+        let interval_cycles = (u128::from(self.interval) * u128::from(den) / u128::from(num)) as u64;
+        let config = TieredConfig {
+            own: member.own,
+            fabric: member.fabric,
+            place: name.clone(),
+            clock: site.clock,
+            layout,
+            policy: self.policy(),
+            interval_cycles: interval_cycles.max(1),
+            control: self.tier2.control,
+            operations: TieredGenerator::new(traffic, Rng::for_name(site.seed, &format!("{name}:operations"))),
+            start_cycle: self.traffic.start_cycles,
+            outstanding: self.outstanding,
+            copy_outstanding: self.copy_outstanding,
+            poison_every: self.traffic.poison_every,
+            hbm_cycles: self.hbm_cycles,
+        };
+        let tap = hub.tap(&name, accelerator::SHOWS);
+        let result: Arc<Mutex<TieredResult>> = Arc::default();
+        let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
+        let entered = ledger.clone();
+        let from_fs = site.clock.edge(self.traffic.start_cycles).as_fs();
+        Ok(ComponentNode {
+            place: Box::new(move |p, clock, plugs| {
+                let mut ends = Vec::new();
+                for (n, plug) in plugs.into_iter().enumerate() {
+                    let (socket, flit) = plug.ualink();
+                    ends.push(place_port(p, &name, n, (*socket, flit), None, Tamper::default())?);
+                }
+                p.module(&name, clock, |bind| {
+                    let ports = ends.into_iter().map(|(tx, rx)| AcceleratorPortEnds {
+                        tx: tx.map(|end| bind.attach(end)),
+                        rx: rx.map(|end| bind.attach(end)),
+                    });
+                    let ports = ports.collect();
+                    TieredAccelerator::new(config, ports, tap, (shared, entered))
+                })
+            }),
+            measure: Box::new(move || measured(from_fs, &super::published(&result))),
+            digest: Vec::new(),
+            ledger: Some(NodeLedger::Ualink(ledger)),
+        })
+    }
+}
+
+fn measured(from_fs: u64, result: &TieredResult) -> ComponentMeasured {
+    let [hbm, peer, tier2] = result.by_tier;
+    ComponentMeasured {
+        counts: vec![
+            (&OPERATIONS, result.done),
+            (&IN_HBM, hbm),
+            (&IN_PEER, peer),
+            (&IN_TIER2, tier2),
+            (&COPIES, result.copies),
+            (&COPIED, result.copied_bytes),
+            (&PLACED, result.placed.iter().sum()),
+            (&MOVES, result.moves),
+            (&MOVED, result.moved_bytes),
+            (&MOVE_CYCLES, result.move_cycles),
+            (&PAGE_WAITS, result.page_wait_cycles),
+            (&MESSAGES, result.messages),
+            (&SERVED, result.served),
+        ],
+        bytes: result.bytes,
+        latencies: result.latencies.clone(),
+        broken: result.broken.clone(),
+        is_isolated: result.is_isolated,
+        from_fs,
+        ..ComponentMeasured::default()
+    }
+}

@@ -1,0 +1,303 @@
+//! Pages in tiers of memory (BRG-MIG-01 to 05): placement, moves in traffic, copies, and what they cost.
+
+use super::systems::resolves;
+use scalepool::nodes::tiers::frames::{FrameBook, Tier, TierFrame};
+use scalepool::nodes::tiers::policy::{PageDecision, next_move};
+use scalepool::nodes::tiers::watch::{MigrationWatch, TierEvent};
+use scalepool::scenario::observe::Outputs;
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Two accelerators and a bridge with a cache around a switch; each has four pages, frames for one in HBM, one in HBM of the other one,
+/// and three in tier 2.
+const TEXT: &str = include_str!("../../systems/tiers.toml");
+const PAGE_BYTES: u64 = 4096;
+const FRAMES: [u32; 3] = [1, 1, 3];
+
+fn request(set: &[&str], threads: usize) -> ScenarioRequest {
+    let set = set.iter().map(|s| (*s).to_owned()).collect();
+    ScenarioRequest { description: Some(TEXT.to_owned()), seed: 1, threads, set, ..ScenarioRequest::default() }
+}
+
+fn run(set: &[&str], threads: usize) -> ScenarioReport {
+    scenario::run(&request(set, threads), &mut |_| ()).unwrap_or_else(|error| panic!("{set:?}: {error}"))
+}
+
+/// What both accelerators have counted together.
+fn count(report: &ScenarioReport, name: &str) -> u64 {
+    let json = report.json();
+    let of = |n| json["components"][format!("accel[{n}]")][name].as_u64();
+    of(0).zip(of(1)).map_or_else(|| panic!("no `{name}`: {json:?}"), |(a, b)| a + b)
+}
+
+/// A run in which every byte that is read is the one that was written last.
+fn sound(set: &[&str]) -> ScenarioReport {
+    let report = run(set, 1);
+    assert_eq!(report.violations, [], "{set:?}");
+    report
+}
+
+/// The rules that a row of events breaks.
+fn broken(events: &[TierEvent]) -> Vec<&'static str> {
+    let mut watch = MigrationWatch::new(512, FRAMES);
+    events.iter().filter_map(|event| watch.see(event.clone())).map(|finding| finding.rule).collect()
+}
+
+const HBM: TierFrame = TierFrame { tier: Tier::Hbm, frame: 0 };
+const FAR: TierFrame = TierFrame { tier: Tier::Tier2, frame: 2 };
+
+/// A page of two blocks moves, as it has to.
+fn good_move() -> Vec<TierEvent> {
+    let lines = |n: u8| vec![([n; 64], n == 1)];
+    vec![
+        TierEvent::Placed(3, FAR),
+        TierEvent::Moves(3, HBM),
+        TierEvent::Blocks(0, 3),
+        TierEvent::Drained(0, 3),
+        TierEvent::Flushed(3),
+        TierEvent::CopyRead(3, 0, lines(0)),
+        TierEvent::CopyRead(3, 1, lines(1)),
+        TierEvent::CopyWrite(3, 1, lines(1)),
+        TierEvent::CopyWrite(3, 0, lines(0)),
+        TierEvent::Switches(0, 3),
+        TierEvent::Moved(3),
+    ]
+}
+
+/// Moves under load change no byte and no poison: with bit errors, with one block under way in each copy engine, with pages of 16 KiB.
+#[test]
+fn brg_mig_01_p() {
+    assert_eq!(broken(&good_move()), [""; 0]);
+    let report = sound(&[]);
+    assert!(count(&report, "pages moved") > 4 && count(&report, "copies") > 5, "{:?}", report.json());
+    sound(&["operations=150", "copies=1", "ber=2e-6"]);
+    sound(&["operations=100", "page=16 KiB"]);
+    // On whatever threads.
+    assert_eq!(run(&["operations=100"], 2).json(), run(&["operations=100"], 1).json());
+}
+
+#[test]
+fn brg_mig_01_n() {
+    let mut events = good_move();
+    // The poison of a line is lost.
+    events[7] = TierEvent::CopyWrite(3, 1, vec![([1; 64], false)]);
+    assert_eq!(broken(&events), ["BRG-MIG-01"]);
+    // A block is written twice, and another one never.
+    events[7] = TierEvent::CopyWrite(3, 0, vec![([0; 64], false)]);
+    assert_eq!(broken(&events), ["BRG-MIG-01"]);
+}
+
+/// A source accesses a page where it lies, not while it is blocked, and answers the block behind its last access.
+#[test]
+fn brg_mig_02_p() {
+    let accesses = |place| [TierEvent::Accesses(7, place), TierEvent::Accessed(7)];
+    let mut events = vec![TierEvent::Learned(7, FAR)];
+    events.extend(accesses(FAR));
+    events.extend([TierEvent::AnswersBlock(7), TierEvent::Learned(7, HBM)]);
+    events.extend(accesses(HBM));
+    assert_eq!(broken(&events), [""; 0]);
+    // Sources that share all pages wait for their places.
+    let report = sound(&["component.accel.traffic.foreign=50", "operations=150"]);
+    assert!(count(&report, "cycles of page waits") > 100, "{:?}", report.json());
+}
+
+#[test]
+fn brg_mig_02_n() {
+    let (learned, accesses) = (TierEvent::Learned(7, FAR), TierEvent::Accesses(7, FAR));
+    let is_open = [learned.clone(), accesses.clone(), TierEvent::AnswersBlock(7)];
+    assert_eq!(broken(&is_open), ["BRG-MIG-02"], "an access is open");
+    let is_blocked = [learned.clone(), TierEvent::AnswersBlock(7), accesses.clone()];
+    assert_eq!(broken(&is_blocked), ["BRG-MIG-02"], "the page is blocked");
+    let is_old = [learned, TierEvent::AnswersBlock(7), TierEvent::Learned(7, HBM), accesses];
+    assert_eq!(broken(&is_old), ["BRG-MIG-02"], "the old place");
+}
+
+/// Lines of a page that a bridge holds are written back before the page is copied.
+#[test]
+fn brg_mig_03_p() {
+    let report = sound(&["operations=200"]);
+    let json = report.json();
+    let flushed = json["components"]["bridge"]["lines flushed"].as_u64();
+    assert!(flushed > Some(4), "{json:?}");
+}
+
+#[test]
+fn brg_mig_03_n() {
+    let mut events = good_move();
+    events.swap(3, 4);
+    assert_eq!(broken(&events), ["BRG-MIG-03"], "flushed while a source accesses it");
+    let mut events = good_move();
+    events.swap(4, 5);
+    assert_eq!(broken(&events), ["BRG-MIG-03"], "copied before the flush");
+    // A control window that is none: the bridge refuses it, and no page is flushed.
+    let report = run(&["operations=100", "component.accel.tier2.control=8 MiB"], 1);
+    assert!(report.violations.iter().any(|placed| placed.violation.rule == "SIM-E2E-02"), "{:?}", report.violations);
+}
+
+/// A transaction of the trace.
+struct Traced {
+    name: String,
+    address: u64,
+    parent: u64,
+    place: String,
+}
+
+/// Transactions of the accelerators, by number, in the order in which they began.
+fn traced(set: &[&str]) -> (Vec<(u64, Traced)>, ScenarioReport) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("t.jsonl");
+    let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
+    let report = scenario::run(&ScenarioRequest { outputs, ..request(set, 1) }, &mut |_| ()).expect("it runs");
+    let text = std::fs::read_to_string(trace).expect("a trace");
+    let of_accelerator = |line: &&str| line.contains("\"kind\":\"begin\"") && line.contains("\"where\":\"accel[");
+    let record = |line: &str| {
+        let record: Value = serde_json::from_str(line).expect("a record");
+        let text = |key: &str| record[key].as_str().unwrap_or_default().to_owned();
+        let address = u64::from_str_radix(text("address").trim_start_matches("0x"), 16).unwrap_or(0);
+        let (name, place) = (text("name"), text("where"));
+        let parent = record["parent"].as_u64().unwrap_or(0);
+        (record["id"].as_u64().expect("an id"), Traced { name, address, parent, place })
+    };
+    (text.lines().filter(of_accelerator).map(record).collect(), report)
+}
+
+/// A move costs a read and a write of each block and its messages, all of them parts of it, and its bytes are counted.
+#[test]
+fn brg_mig_04_p() {
+    let (all, report) = traced(&["operations=200"]);
+    let moves: Vec<&(u64, Traced)> = all.iter().filter(|(_, traced)| traced.name.starts_with("move to")).collect();
+    assert_eq!(moves.len() as u64, count(&report, "pages moved"));
+    assert!(moves.len() > 2);
+    let blocks = PAGE_BYTES / 256;
+    for (id, _) in &moves {
+        let parts = all.iter().filter(|(_, traced)| traced.parent == *id).count() as u64;
+        assert!(parts >= 2 * blocks, "{parts} parts");
+    }
+    assert_eq!(count(&report, "moved [bytes]"), PAGE_BYTES * moves.len() as u64);
+    assert!(count(&report, "cycles of moves") > 100 * moves.len() as u64);
+    // Without a move there is no such cost.
+    let still = sound(&["operations=100", "policy=first-touch"]);
+    assert_eq!(["moved [bytes]", "cycles of moves"].map(|name| count(&still, name)), [0, 0]);
+}
+
+#[test]
+fn brg_mig_04_n() {
+    let mut events = good_move();
+    events.swap(8, 9);
+    assert_eq!(broken(&events), ["BRG-MIG-04"], "a block is still to be written");
+    let free = [TierEvent::Placed(3, FAR), TierEvent::Moves(3, HBM), TierEvent::Switches(0, 3)];
+    assert_eq!(broken(&free), ["BRG-MIG-04"], "a move that costs nothing");
+}
+
+/// The decision by temperature, from the words of the rule: every pair of a hotter page below a colder one is looked at.
+fn decision_by_hand(heat: &[u64], places: &BTreeMap<u32, TierFrame>) -> Option<PageDecision> {
+    let is_free = |place: &TierFrame| places.values().all(|other| other != place);
+    let frames = |tier: Tier| (0..FRAMES[tier as usize]).map(move |frame| TierFrame { tier, frame });
+    for upper in [Tier::Hbm, Tier::PeerHbm] {
+        let mut hot: Vec<u32> = places.iter().filter(|(_, place)| place.tier > upper).map(|(page, _)| *page).collect();
+        hot.sort_by_key(|page| (std::cmp::Reverse(heat[*page as usize]), *page));
+        let Some(&hot) = hot.first().filter(|page| heat[**page as usize] > 0) else { continue };
+        if let Some(to) = frames(upper).find(is_free) {
+            return Some(PageDecision { page: hot, to });
+        }
+        let mut cold: Vec<u32> =
+            places.iter().filter(|(_, place)| place.tier == upper).map(|(page, _)| *page).collect();
+        cold.sort_by_key(|page| (heat[*page as usize], *page));
+        let lower = [Tier::PeerHbm, Tier::Tier2].into_iter().filter(|tier| *tier > upper);
+        let to = lower.flat_map(frames).find(is_free);
+        if let (Some(page), Some(to)) = (cold.first(), to)
+            && heat[hot as usize] as f64 / heat[*page as usize] as f64 >= 2.0
+        {
+            return Some(PageDecision { page: *page, to });
+        }
+    }
+    None
+}
+
+/// Decisions by hand for all temperatures of four pages from 0 to 4 in three placements; then the decisions of runs, in their traces.
+#[test]
+fn brg_mig_05_p() {
+    let far = |frame| TierFrame { tier: Tier::Tier2, frame };
+    let peer = TierFrame { tier: Tier::PeerHbm, frame: 0 };
+    for places in [[HBM, peer, far(0), far(1)], [far(0), HBM, far(2), peer], [far(2), far(1), far(0), peer]] {
+        let by_page: BTreeMap<u32, TierFrame> = (0..).zip(places).collect();
+        let mut book = FrameBook::new(FRAMES);
+        by_page.iter().for_each(|(page, place)| assert!(book.take(*place, *page)));
+        for n in 0..5u64.pow(4) {
+            let heat: Vec<u64> = (0..4).map(|page| n / 5u64.pow(page) % 5).collect();
+            assert_eq!(next_move(&heat, &book), decision_by_hand(&heat, &by_page), "{heat:?} {places:?}");
+        }
+    }
+    for policy in ["static", "first-touch", "temperature"] {
+        let (all, report) = traced(&["operations=120", &format!("policy={policy}")]);
+        assert_eq!(report.violations, [], "{policy}");
+        for accelerator in ["accel[0]", "accel[1]"] {
+            let decisions = all.iter().map(|(_, traced)| traced).filter(|traced| traced.place == accelerator);
+            check_decisions(policy, decisions);
+        }
+    }
+}
+
+/// Replays the decisions of a manager: places by policy, and never more pages in a tier than it has frames.
+fn check_decisions<'a>(policy: &str, all: impl Iterator<Item = &'a Traced>) {
+    let tiers = ["HBM", "peer HBM", "tier 2"];
+    let (mut tier_of, mut placed): (BTreeMap<u64, usize>, Vec<(u64, usize)>) = (BTreeMap::new(), Vec::new());
+    let mut leaving: Option<usize> = None;
+    for Traced { name, address, .. } in all {
+        let page = address / PAGE_BYTES;
+        let told = |before: &str| name.strip_prefix(before).and_then(|to| tiers.iter().position(|tier| *tier == to));
+        if let Some(tier) = told("place in ") {
+            placed.push((page, tier));
+            tier_of.insert(page, tier);
+        } else if let Some(tier) = told("move to ") {
+            assert_eq!(policy, "temperature");
+            // The move before has ended, since one page moves at a time; this one takes a frame in both tiers.
+            leaving = tier_of.insert(page, tier);
+            assert_ne!(leaving, Some(tier));
+        } else {
+            continue;
+        }
+        for (tier, frames) in FRAMES.into_iter().enumerate() {
+            let used = tier_of.values().filter(|of| **of == tier).count() + usize::from(leaving == Some(tier));
+            assert!(used <= frames as usize, "{policy}: {used} pages in {}", tiers[tier]);
+        }
+    }
+    // Whoever comes first, by number or by access, gets the fastest frame.
+    let order: Vec<usize> = placed.iter().map(|(_, tier)| *tier).collect();
+    assert_eq!(order, [0, 1, 2, 2][..order.len()], "{policy}");
+    if policy == "static" {
+        let pages: Vec<u64> = placed.iter().map(|(page, _)| page % 4).collect();
+        assert_eq!(pages, [0, 1, 2, 3]);
+    }
+}
+
+#[test]
+fn brg_mig_05_n() {
+    let taken = [TierEvent::Placed(3, FAR), TierEvent::Placed(4, FAR)];
+    assert_eq!(broken(&taken), ["BRG-MIG-05"], "two pages in a frame");
+    let missing = [TierEvent::Placed(3, TierFrame { tier: Tier::Hbm, frame: 1 })];
+    assert_eq!(broken(&missing), ["BRG-MIG-05"], "more pages than HBM has frames");
+    let moved = [TierEvent::Placed(3, FAR), TierEvent::Placed(4, HBM), TierEvent::Moves(3, HBM)];
+    assert_eq!(broken(&moved), ["BRG-MIG-05"], "a move onto another page");
+    let refused = |from: &str, to: &str| resolves(&TEXT.replace(from, to)).err().expect(to);
+    let without = [
+        ("tier2 = { pages = 3", "tier2 = { pages = 2", "found 4 frames"),
+        ("tier2 = { pages = 3", "tier2 = { bridge = 1, pages = 3", "found bridge 1 among 1 bridges"),
+        ("order = \"relaxed\"", "order = \"strict\"", "found strict order"),
+        ("blocks = 4", "blocks = 9", "expected at most 8"),
+    ];
+    for (from, to, text) in without {
+        let error = refused(from, to);
+        assert!(error.contains(text), "{error}");
+    }
+    // Accelerators of two kinds.
+    let other = "[component.other]\nkind = \"ualink.accelerator\"\nclock = \"accel\"\n[link.ualink]";
+    let text = TEXT.replace("ports = 3 }", "ports = 4 }").replace("[link.ualink]", other).replace(
+        "[\"bridge.x[0]\", \"switch.port[2]\"]",
+        "[\"bridge.x[0]\", \"switch.port[2]\"], [\"other.port[0]\", \"switch.port[3]\"]",
+    );
+    let error = resolves(&text).err().expect("two kinds");
+    assert!(error.contains("expected accelerators of one kind"), "{error}");
+}

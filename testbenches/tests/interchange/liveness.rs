@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 
 /// Clocks of a wave, and clocks that a flit is under way.
-const CLOCKS: u64 = 720;
+const CLOCKS: u64 = 900;
 const LATENCY: usize = 8;
 
 /// What stands on the interfaces in each clock: what the host sends, what of it comes to the device, what the device sends.

@@ -52,11 +52,11 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 	cargo test --profile $(PROFILE) -p scalepool-testbenches --test link --test system --test codec --test observe -- --nocapture \
 		soak in_all_states large_pods mutated_files nothing_wrong_is_delivered router:: sim_lnk_01 ends_of_its_range \
 		counters_equal_the_faults integrity_under_pressure can_stand_outside conservation:: nothing_but_the_design \
-		reports_are_the_same separable_with_matrices any_bytes cxl68_vir_03 closed_form no_watcher_blames makes_trees \
+		reports_are_the_same separable_with_matrices any_bytes cxl68_vir_03 closed_form no_watcher_blames \
 		systems_are_silent bit_errors_shows
 	SCALEPOOL_SOAK=80 cargo test --profile $(PROFILE) -p scalepool-testbenches --test coherence -- --nocapture stress drops \
 		named_explorations renaming a_visited_state two_lines shapes_by_hand scenario_coh_t shapes_over \
-		does_nothing_is_refused what_commutes
+		what_commutes that_are_off
 	bash testbenches/setup/build.sh dist
 	bash testbenches/setup/profiles.sh $(SCALEPOOL) "$(TARGET)/dist/scalepool"
 	FULL=1 bash testbenches/setup/cosimulate.sh

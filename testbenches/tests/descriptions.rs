@@ -67,7 +67,7 @@ fn a_host_and_a_memory_run_from_a_file() {
     assert_eq!(json["components"]["host"]["line accesses"], 200);
     assert_eq!(json["counts"]["line accesses"], 200, "aggregates are the sums of the parts");
     assert!(json["links"]["cxl"]["flits down"].as_u64() > Some(0));
-    let noisy = run(PAIR, &["link.ber=1e-4", "component.host.stimulus.accesses=2000"]).expect("it runs");
+    let noisy = run(PAIR, &["link.ber=1e-4", "component.host.stimulus.accesses=600"]).expect("it runs");
     assert_eq!(noisy.violations, []);
     assert!(noisy.retries > 0, "short names and paths both set");
 }

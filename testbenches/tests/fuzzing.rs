@@ -345,7 +345,7 @@ fn flit_objects_on_mutated_lines() {
 fn vector_files_on_mutated_files() {
     let (rounds, step) = if std::env::var_os("SCALEPOOL_SOAK").is_some() { (20, 8) } else { (2, 24) };
     let mut rng = Rng::for_name(1, "fuzzing.vectors");
-    let spec = Spec { count: if rounds == 2 { 4 } else { 16 }, ..Spec::default() };
+    let spec = Spec { count: 16, ..Spec::default() };
     // Every 24th set, in a soak every eighth: messages of all families.
     for source in spec.sources().into_iter().filter(|s| matches!(s, VectorSource::Layout(_))).step_by(step) {
         let set = source.vectors(&spec);

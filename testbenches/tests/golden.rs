@@ -738,7 +738,7 @@ fn every_kind_of_mismatch_is_named() {
         ),
         (MANIFEST, "sha256 = \"", "sha256 = \"0", "sha256 of cxl68/m2s_req.hex", "found 0"),
         (MANIFEST, "# Golden", "# golden", "line 1", "found `# golden"),
-        (MANIFEST, "--seed 1", "--seed 3", "command", "found scalepool golden --seed 3"),
+        (MANIFEST, "--seed 1", "--seed 3", "command", "found scalepool golden --protocol cxl-68b --seed 3"),
         (SUMS, "  cxl68/m2s_req.hex", " *cxl68/m2s_req.hex", "line 1", "*cxl68/m2s_req.hex`, expected"),
     ];
     for (path, from, to, at, end) in rows {

@@ -23,9 +23,9 @@ fn run(scenario: &str, set: &[&str], outputs: Outputs) -> ScenarioReport {
     scenario::run(&request, &mut |_| ()).expect("the scenario runs")
 }
 
-/// A setting that says how much work there is: two fifths of it, in `make soak` all.
+/// A setting that says how much work there is: half of it, in `make soak` all.
 fn work(key: &str, whole: u64) -> String {
-    let amount = if std::env::var_os("SCALEPOOL_SOAK").is_some() { whole } else { whole * 2 / 5 };
+    let amount = if std::env::var_os("SCALEPOOL_SOAK").is_some() { whole } else { whole / 2 };
     format!("{key}={amount}")
 }
 

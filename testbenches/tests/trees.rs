@@ -74,16 +74,14 @@ fn wrong(trees: &Trees) -> Vec<String> {
 #[test]
 fn every_built_in_makes_trees() {
     let mut waits = BTreeSet::new();
-    // The built-ins go on with what they do: half of the cycles show all of it, `make soak` has them.
-    let shorter = if std::env::var_os("SCALEPOOL_SOAK").is_some() { 1 } else { 2 };
     for scenario in SCENARIOS.iter() {
         // A service of the queue takes 1000 cycles, and the routers have 64 nodes.
         let cycles = match scenario.name {
-            "queue-md1" => 1_000_000 / shorter,
+            "queue-md1" => 1_000_000,
             "fabric-vc-router" => 500,
             // Accesses to configuration space come one after the other.
             "cxlio-enumerate" => 20_000,
-            _ => 5_000 / shorter,
+            _ => 5_000,
         };
         let trees = trees(&trace(scenario.name, &[], Some(cycles)));
         assert_eq!(wrong(&trees), [""; 0], "{}", scenario.name);

@@ -1,6 +1,5 @@
 //! Small places for big programs, files that ask for too much, options that must mean something.
 
-use super::stress::is_soak;
 use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::bias::{Bias, BiasDevice};
 use scalepool::coherence::config::CoherenceConfig;
@@ -487,8 +486,6 @@ fn an_option_that_does_nothing_is_refused() {
         "hdm-db-mp",
         "hdm-d-mp",
     ];
-    // What acts does so in the first 512 states of nearly every exploration; `make soak` looks at more.
-    let most = if is_soak() { 2_048 } else { 512 };
     let (mut wrong, mut acting) = (Vec::new(), BTreeSet::new());
     for named in kinds.map(|name| named::find(name).expect("a name")) {
         let mut plain = BTreeMap::new();
@@ -497,11 +494,11 @@ fn an_option_that_does_nothing_is_refused() {
             let taken = named.begin(config.clone(), &named::ExplorationScope::default()).is_ok();
             let new = taken && !acting.contains(&(named.options.as_ptr(), value));
             let has_to_act = !is_core(named) && *value != KEEPS_SHARED;
-            if new && acts(named, &config, if has_to_act { 1 << 17 } else { most }, &mut plain) {
+            if new && acts(named, &config, if has_to_act { 1 << 17 } else { 2_048 }, &mut plain) {
                 acting.insert((named.options.as_ptr(), value));
             } else if new && has_to_act {
                 wrong.push(format!("{}: {value} is taken and does nothing", named.name));
-            } else if !taken && acts(named, &config, most, &mut plain) {
+            } else if !taken && acts(named, &config, 2_048, &mut plain) {
                 wrong.push(format!("{}: {value} acts and is refused", named.name));
             }
         }

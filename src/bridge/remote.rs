@@ -97,15 +97,15 @@ struct OpenOperation {
 pub struct RemoteMemory {
     side: Box<dyn RequesterSide>,
     /// Decides when operations end.
-    line: Box<dyn MemoryBackend<Box<OpenOperation>>>,
+    line: Box<dyn MemoryBackend<OpenOperation>>,
     store: Store,
     /// Bytes.
     size: u64,
     posted: PostedBook,
     /// FLUSHes that wait for posted requests.
-    flushes: Vec<Box<OpenOperation>>,
+    flushes: Vec<OpenOperation>,
     /// Responses that wait for the room of their input.
-    leaving: Vec<VecDeque<Box<OpenOperation>>>,
+    leaving: Vec<VecDeque<OpenOperation>>,
     place: String,
     tap: Tap,
     mine: RemoteResult,
@@ -220,13 +220,13 @@ impl RemoteMemory {
         self.mine.refused += u64::from(status != Status::OKAY);
         let (bytes, access) = if is_done { (request.bytes, MemoryAccess::Modify) } else { (0, MemoryAccess::Read) };
         let of_line = MemoryRequest { address: request.address, bytes, access };
-        let operation = Box::new(OpenOperation { input, request, status, lines, posted, id });
+        let operation = OpenOperation { input, request, status, lines, posted, id };
         // Room was asked for before.
         let _ = self.line.push(at.cycle, &of_line, operation);
     }
 
     /// An operation has taken its time.
-    fn end(&mut self, operation: Box<OpenOperation>) {
+    fn end(&mut self, operation: OpenOperation) {
         match operation.request.posted {
             PostedRole::Answered => self.leaving[operation.input].push_back(operation),
             PostedRole::Posted { link } => {
@@ -264,7 +264,7 @@ impl RemoteMemory {
     fn respond(&mut self, cx: &mut Cx, at: Stamp) {
         for input in 0..self.leaving.len() {
             while let Some(first) = self.leaving[input].front() {
-                let OpenOperation { request, status, lines, id, .. } = &**first;
+                let OpenOperation { request, status, lines, id, .. } = first;
                 let response = BridgeResponse { request, status: *status, lines: lines.clone() };
                 if !self.side.has_room(cx, input, &response) {
                     break;

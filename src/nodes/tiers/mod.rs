@@ -4,9 +4,9 @@
 //! copy engine that moves their bytes, all of it by requests on UALink with real bytes. Left out: address translation in hardware below
 //! that of pages, and what an operating system would do besides. Every number is a choice of ours (choice c27 of the bridge rules).
 //!
-//! A walk through one access: its page is looked up in the [page table](table); if its place is not known, the [manager](manager) is
+//! A walk through one access: its page is looked up in the [page table](table); if its place is not known, the [manager] is
 //! asked; the request goes to the HBM, the peer or the bridge that has the [frame](frames); the manager counts it, and at the end of an
-//! interval the [policy](policy) may have the page moved by the [copy engine](copies), while a [watch](watch) checks the rules of that.
+//! interval the [policy] may have the page moved by the [copy engine](copies), while a [watch] checks the rules of that.
 
 pub mod accelerator;
 pub mod copies;

@@ -14,8 +14,9 @@
 
 mod operations;
 mod pages;
+mod transfers;
 
-use super::copies::{COPY_BLOCK_BYTES, CopyEngine, CopyJob, CopyRequest};
+use super::copies::CopyEngine;
 use super::frames::{TierAddress, TierLayout};
 use super::manager::PageManager;
 use super::policy::PlacementPolicy;
@@ -45,6 +46,7 @@ use scalepool_protocols::wire::{Violation, Wire};
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use transfers::OpenTierCopy;
 
 /// Tags of an accelerator: 11 bits (`ualink` §12), here of all ports together.
 const TAGS: u16 = 1 << 11;
@@ -185,22 +187,6 @@ enum HbmWork {
     Own { tag: u16, read: Read },
     /// An answer to another node.
     Answer { port: usize, answer: UalDelayedAnswer, id: u64 },
-}
-
-/// A copy of the engine, and for what it is.
-enum CopyReason {
-    /// A page moves; it is counted from the first one of its manager.
-    Move { page: u32 },
-    /// An operation.
-    Explicit { from: u32, to: u32, offset: u64, bytes: u64, due_cycle: u64 },
-}
-
-/// A copy that is open.
-struct OpenTierCopy {
-    id: u64,
-    reason: CopyReason,
-    /// Its name in traces.
-    traced: u64,
 }
 
 /// An accelerator.
@@ -510,77 +496,6 @@ impl TieredAccelerator {
         for answer in answers(read, req, Responses::Multi) {
             // A latency without limits always has room.
             let _ = self.hbm.push(at.cycle, &MemoryRequest::NONE, HbmWork::Answer { port, answer, id });
-        }
-    }
-
-    // ---- copies --------------------------------------------------------------------------------------------------
-
-    /// The engine begins a copy, which is `traced` in traces.
-    fn begin_copy(&mut self, reason: CopyReason, from: TierAddress, to: TierAddress, bytes: u64, traced: u64) {
-        let id = self.next_copy;
-        self.next_copy += 1;
-        self.copies.push(OpenTierCopy { id, reason, traced });
-        self.engine.begin(CopyJob { id, from, to, bytes });
-    }
-
-    fn copy_of(&self, id: u64) -> Option<&OpenTierCopy> {
-        self.copies.iter().find(|copy| copy.id == id)
-    }
-
-    fn moved_page(&self, id: u64) -> Option<u32> {
-        match self.copy_of(id)?.reason {
-            CopyReason::Move { page } => Some(page),
-            CopyReason::Explicit { .. } => None,
-        }
-    }
-
-    fn block_was_read(&mut self, id: u64, block: u64, lines: Vec<(LineBytes, bool)>) {
-        if let Some(page) = self.moved_page(id) {
-            self.see(TierEvent::CopyRead(page, block, lines.clone()));
-        }
-        self.engine.was_read(id, block, lines);
-    }
-
-    /// The next request of the engine leaves; `false`: there is none, or it has to wait.
-    fn copy_step(&mut self, cx: &mut Cx, at: Stamp) -> bool {
-        let Some((id, to)) = self.engine.next_request() else { return false };
-        if self.hindered(cx, to).is_some() {
-            return false;
-        }
-        let parent = self.copy_of(id).map_or(0, |copy| copy.traced);
-        let count = COPY_BLOCK_BYTES / 64;
-        let request = match self.engine.take_next() {
-            Some(CopyRequest::Read { id, block, at: to }) => {
-                TierRequest { to, lines: Vec::new(), count, purpose: Purpose::CopyRead { id, block }, parent }
-            }
-            Some(CopyRequest::Write { id, block, at: to, lines }) => {
-                if let Some(page) = self.moved_page(id) {
-                    self.see(TierEvent::CopyWrite(page, block, lines.clone()));
-                }
-                TierRequest { to, lines, count, purpose: Purpose::CopyWrite { id }, parent }
-            }
-            None => return false,
-        };
-        self.send(cx, at, request);
-        true
-    }
-
-    /// Everything of a copy is written.
-    fn copy_ends(&mut self, job: CopyJob, at: Stamp) {
-        let Some(n) = self.copies.iter().position(|copy| copy.id == job.id) else { return };
-        let OpenTierCopy { reason, traced, .. } = self.copies.remove(n);
-        match reason {
-            CopyReason::Move { .. } => {
-                self.mine.moved_bytes += job.bytes;
-                self.tap.record(at, RecordKind::Mark, traced, 0, || Body::Mark("copied"));
-                self.manager.copied();
-            }
-            CopyReason::Explicit { from, to, due_cycle, .. } => {
-                self.mine.copies += 1;
-                self.mine.copied_bytes += job.bytes;
-                self.operation_ends(traced, due_cycle, at);
-                [from, to].into_iter().for_each(|page| self.page_ends(page, at));
-            }
         }
     }
 }

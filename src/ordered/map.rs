@@ -62,13 +62,11 @@ impl<K, V> OrderedMap<K, V> {
     }
 
     /// All keys, in their order.
-    #[must_use]
     pub fn keys(&self) -> Keys<'_, K, V> {
         self.iter().map(|(key, _)| key)
     }
 
     /// All values, in the order of their keys.
-    #[must_use]
     pub fn values(&self) -> Values<'_, K, V> {
         self.iter().map(|(_, value)| value)
     }

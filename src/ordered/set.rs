@@ -41,7 +41,6 @@ impl<K> OrderedSet<K> {
     }
 
     /// All members, in their order.
-    #[must_use]
     pub fn iter(&self) -> Keys<'_, K, ()> {
         self.0.keys()
     }

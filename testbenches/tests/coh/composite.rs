@@ -332,7 +332,7 @@ fn rules_that_are_off_are_found_over_two_levels() {
         (ConflictRowSwapped, "COH-BIC-04", "COH-INV-04"),
     ] {
         // The harm takes most of the time, and `consequences` has that of every mutant: here every third, in `make soak` all.
-        let harm = (is_soak() || mutant as usize % 3 == 0).then_some((false, harm));
+        let harm = (is_soak() || (mutant as usize).is_multiple_of(3)).then_some((false, harm));
         for (orders, rule) in [(true, said)].into_iter().chain(harm) {
             let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
             let description = SystemDescription { orders, ..levels(&config, &[2], 1, ops) };

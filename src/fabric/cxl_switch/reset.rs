@@ -12,7 +12,7 @@
 //! | SBR in the vPPB of a downstream port (RST-4) | its port, or its logical device |
 //! | the manager resets a port (RST-5) | the port, with all of its logical devices |
 //!
-//! A walk through one reset: the vPPBs that it covers are removed like those of a surprise removal, and `Resets` keeps their
+//! A walk through one reset: the vPPBs that it covers are removed like those of a surprise removal, and the manager keeps their
 //! bindings. Each comes back by itself when no answer of before can reach its host any more.
 
 use super::binding::VppbBinding;

@@ -1,4 +1,4 @@
-//! Routing policies: shortest ways, and ways over an intermediate place.
+//! RoutePolicy policies: shortest ways, and ways over an intermediate place.
 //!
 //! Modelled: what a router knows by itself, what is ahead at its own outputs (local congestion). Detail: which ways there are, on which classes
 //! of virtual channels; the choice between them is made where a packet enters its first router
@@ -30,7 +30,7 @@ use super::{RouteChoice, Shape, Topology, VcClass};
 
 /// A routing policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Routing {
+pub enum RoutePolicy {
     /// Shortest ways, at random.
     Minimal,
     /// Shortest ways, by congestion.
@@ -44,25 +44,25 @@ pub enum Routing {
 /// Names of the policies, as descriptions choose them.
 pub const ROUTING_NAMES: &[&str] = &["minimal", "adaptive", "valiant", "ugal"];
 
-impl Routing {
+impl RoutePolicy {
     /// The policy of a name.
-    pub fn by_name(name: &str) -> Option<Routing> {
+    pub fn by_name(name: &str) -> Option<RoutePolicy> {
         let at = ROUTING_NAMES.iter().position(|known| *known == name)?;
-        [Routing::Minimal, Routing::Adaptive, Routing::Valiant, Routing::Ugal].get(at).copied()
+        [RoutePolicy::Minimal, RoutePolicy::Adaptive, RoutePolicy::Valiant, RoutePolicy::Ugal].get(at).copied()
     }
 
     /// Whether ways have two legs.
     pub const fn has_legs(self) -> bool {
-        matches!(self, Routing::Valiant | Routing::Ugal)
+        matches!(self, RoutePolicy::Valiant | RoutePolicy::Ugal)
     }
 
     /// Why a topology has no use for a policy; `None` if it has.
     pub fn refusal(self, topology: &Topology) -> Option<String> {
         match (self, &topology.0) {
-            (Routing::Valiant | Routing::Ugal, Shape::FatTree(_)) => {
+            (RoutePolicy::Valiant | RoutePolicy::Ugal, Shape::FatTree(_)) => {
                 Some("a fat tree has no other ways than up by any port, expected minimal or adaptive".to_owned())
             }
-            (Routing::Adaptive, Shape::Mesh(_) | Shape::Dragonfly(_)) => {
+            (RoutePolicy::Adaptive, Shape::Mesh(_) | Shape::Dragonfly(_)) => {
                 Some(format!("{topology} has one shortest way to each node, expected minimal, valiant or ugal"))
             }
             _ => None,
@@ -116,7 +116,7 @@ impl Topology {
 
     /// The ports of a router that lead towards a goal, with the classes of a policy. The router is in no intermediate place
     /// that is the goal.
-    pub fn route_to(&self, router: usize, goal: RouteGoal, routing: Routing) -> RouteChoice {
+    pub fn route_to(&self, router: usize, goal: RouteGoal, routing: RoutePolicy) -> RouteChoice {
         if !routing.has_legs()
             && let RouteGoal::Node(node) = goal
         {
@@ -138,7 +138,7 @@ impl Topology {
     }
 
     /// The class of a leg for the class of a way with one leg.
-    pub fn leg_class(&self, goal: RouteGoal, class: VcClass, routing: Routing) -> VcClass {
+    pub fn leg_class(&self, goal: RouteGoal, class: VcClass, routing: RoutePolicy) -> VcClass {
         if !routing.has_legs() {
             return class;
         }
@@ -155,7 +155,7 @@ impl Topology {
 
     /// Classes that packets to a goal, from any source, can have on the channel at a port of a router. The list is empty if no
     /// packet to that goal takes the channel.
-    pub fn classes_on(&self, router: usize, port: usize, goal: RouteGoal, routing: Routing) -> Vec<VcClass> {
+    pub fn classes_on(&self, router: usize, port: usize, goal: RouteGoal, routing: RoutePolicy) -> Vec<VcClass> {
         match (&self.0, goal) {
             (Shape::Torus(grid), RouteGoal::Intermediate(node) | RouteGoal::Node(node)) => {
                 let classes = grid.classes_on(router, port, node).into_iter();

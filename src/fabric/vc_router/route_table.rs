@@ -9,7 +9,7 @@
 //! shorter one. If the flit has come to its intermediate place, the second leg begins. The port is selected among those that
 //! are equally good. In a ring a packet keeps its class of virtual channels until it leaves the ring or its leg ends.
 
-use super::super::topology::routing::{RouteGoal, Routing};
+use super::super::topology::routing::{RouteGoal, RoutePolicy};
 use super::super::topology::{PortPeer, RouteChoice, Topology, VcClass};
 use super::flit::{NO_VIA, VcFlit};
 use scalepool_kernel::Rng;
@@ -17,7 +17,7 @@ use scalepool_kernel::Rng;
 /// The routes from one router.
 #[derive(Debug, Clone)]
 pub struct RouteTable {
-    routing: Routing,
+    routing: RoutePolicy,
     topology: Topology,
     router: usize,
     /// To each node.
@@ -46,7 +46,7 @@ pub type WayThrough = ((usize, u64), (usize, u64));
 
 impl RouteTable {
     /// Makes the table of a router of a topology whose channels have `vcs` virtual channels.
-    pub fn new(topology: &Topology, routing: Routing, router: usize, vcs: usize) -> RouteTable {
+    pub fn new(topology: &Topology, routing: RoutePolicy, router: usize, vcs: usize) -> RouteTable {
         let (own, intermediates) = (topology.intermediate_of(router), topology.intermediates());
         let goals = (0..topology.nodes()).map(RouteGoal::Node);
         let firsts = (0..intermediates).filter(|_| routing.has_legs()).map(|place| match place {
@@ -106,7 +106,7 @@ impl RouteTable {
         let choice = self.choice(flit);
         let way = match choice.count {
             1 => 0,
-            count if self.routing == Routing::Adaptive => least(count, usize::from(choice.first), rng, &backlog),
+            count if self.routing == RoutePolicy::Adaptive => least(count, usize::from(choice.first), rng, &backlog),
             count => rng.below(u64::from(count)) as usize,
         };
         let port = usize::from(choice.first) + way;
@@ -135,7 +135,7 @@ impl RouteTable {
         if via == self.own {
             return NO_VIA;
         }
-        if self.routing == Routing::Valiant {
+        if self.routing == RoutePolicy::Valiant {
             return via;
         }
         let entry = self.topology.entry(self.router, usize::from(via));
@@ -158,7 +158,7 @@ fn least(count: u8, first: usize, rng: &mut Rng, backlog: impl Fn(usize) -> u64)
 
 /// All paths on which packets can pass a router: for each input port, the packets that the router or node at its other
 /// end may send, from any source, and the output ports on which they continue.
-pub fn ways_through(topology: &Topology, routing: Routing, router: usize, vcs: usize) -> Vec<WayThrough> {
+pub fn ways_through(topology: &Topology, routing: RoutePolicy, router: usize, vcs: usize) -> Vec<WayThrough> {
     let mut ways = Vec::new();
     let own = topology.intermediate_of(router);
     let nodes = || (0..topology.nodes()).map(RouteGoal::Node);

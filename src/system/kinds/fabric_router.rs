@@ -15,7 +15,7 @@ use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_arbiter::ALLOCATOR_NAMES;
-use scalepool_fabric::topology::routing::{ROUTING_NAMES, Routing};
+use scalepool_fabric::topology::routing::{ROUTING_NAMES, RoutePolicy};
 use scalepool_fabric::topology::{RouterDefaults, Topology};
 use scalepool_fabric::vc_router::route_table::ways_through;
 use scalepool_fabric::vc_router::{MOST_LINES, RouteTable, VcRouter, VcRouterConfig, VcRouterResult};
@@ -66,8 +66,8 @@ impl FabricRouter {
         Topology::parse(&self.topology).map_err(|error| error.to_string())
     }
 
-    fn routing(&self) -> Routing {
-        Routing::by_name(&self.routing).unwrap_or(Routing::Minimal)
+    fn routing(&self) -> RoutePolicy {
+        RoutePolicy::by_name(&self.routing).unwrap_or(RoutePolicy::Minimal)
     }
 
     fn vcs(&self, defaults: &RouterDefaults) -> usize {

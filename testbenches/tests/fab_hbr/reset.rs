@@ -14,16 +14,15 @@ fn reset(at: &str, what: &str) -> ScenarioReport {
     report
 }
 
-/// For each host: requests that were open and ended by their time-out, reads that came during the reset, and whether most others
-/// got their bytes.
-fn noticed(report: &ScenarioReport) -> [(bool, bool); 2] {
+/// For each host, whether requests of it were open and ended by their time-out. Most others got their bytes.
+fn noticed(report: &ScenarioReport) -> [bool; 2] {
     ["host[0]", "host[1]"].map(|host| {
         let of = |name| count(report, host, name);
         let (lost, unmapped) = (of("requests timed out"), of("reads not decoded"));
         assert!(lost + unmapped < of("reads") / 2, "{host}: the reset does not end, {lost} and {unmapped}");
         // An unmapped read brings bytes, those that are all ones.
         assert_eq!(of("reads") * 64, of("bytes") + lost * 64, "{host}: each read ends once");
-        (lost > 0, unmapped > 0)
+        lost > 0
     })
 }
 
@@ -34,18 +33,13 @@ const SWITCH: &str = "scope = \"switch\"";
 
 /// Whether a reset reaches the hosts that it is to reach and no others, at three times.
 fn reaches(what: &str, hosts: [bool; 2]) -> bool {
-    ["3 us", "10 us", "10003 ns"].into_iter().all(|at| noticed(&reset(at, what)).map(|(lost, _)| lost) == hosts)
+    ["3 us", "10 us", "10003 ns"].into_iter().all(|at| noticed(&reset(at, what)) == hosts)
 }
 
 /// The whole switch: everybody behind it.
 #[test]
 fn fab_rst_01_p() {
     assert!(reaches(SWITCH, [true, true]));
-    assert_eq!(
-        noticed(&reset("10 us", SWITCH)),
-        [(true, true); 2],
-        "requests that come meanwhile are answered as unmapped"
-    );
 }
 
 #[test]
@@ -69,7 +63,7 @@ fn fab_rst_02_n() {
 #[test]
 fn fab_rst_03_p() {
     let twice = "scope = \"upstream\", vcs = 1 }, { at = \"14 us\", command = \"reset\", scope = \"upstream\", vcs = 1";
-    assert_eq!(noticed(&reset("10 us", twice)).map(|(lost, _)| lost), [false, true]);
+    assert_eq!(noticed(&reset("10 us", twice)), [false, true]);
 }
 
 #[test]

@@ -54,7 +54,8 @@ impl<K, V> OrderedMap<K, V> {
         Iter { slots: self.order.slots(), entries: &self.entries }
     }
 
-    /// All entries, in the order of their keys, their values to be changed.
+    /// All entries, in the order of their keys, their values to be changed. This makes a list of them all: to change one that is
+    /// looked for, find its key and ask [`get_mut`](OrderedMap::get_mut).
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
         let mut entries: Vec<_> =
             self.entries.iter_mut().map(|entry| entry.as_mut().map(|(key, value)| (&*key, value))).collect();

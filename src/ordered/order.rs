@@ -53,6 +53,7 @@ impl Order {
     /// Puts a slot where `find` said that it belongs.
     pub fn insert(&mut self, At { chunk, mut place }: At, slot: u32) {
         self.len += 1;
+        let is_last = chunk + 1 >= self.chunks.len();
         let Some(slots) = self.chunks.get_mut(chunk) else {
             self.chunks.push(vec![slot]);
             return;
@@ -61,9 +62,15 @@ impl Order {
             slots.insert(place, slot);
             return;
         }
+        // Behind a full chunk the next one may have room at its start: falling keys come there one by one.
+        if place == CHUNK && !is_last && self.chunks[chunk + 1].len() < CHUNK {
+            self.chunks[chunk + 1].insert(0, slot);
+            return;
+        }
         // Rising keys fill each chunk to its end.
-        let at = if place == CHUNK { CHUNK } else { CHUNK / 2 };
-        let mut upper = slots.split_off(at);
+        let at = if place == CHUNK && is_last { CHUNK } else { CHUNK / 2 };
+        let mut upper = self.chunks[chunk].split_off(at);
+        let slots = &mut self.chunks[chunk];
         if place < at {
             slots.insert(place, slot);
         } else {
@@ -81,22 +88,39 @@ impl Order {
         slot
     }
 
-    /// Joins a chunk that has become short with a short one behind it, so that there are never many short ones.
+    /// Joins a chunk that has become shorter with that before or behind it if both together fill no more than half of one, so
+    /// that any two neighbours do.
     fn tidy(&mut self, chunk: usize) {
         if self.chunks[chunk].is_empty() {
             self.chunks.remove(chunk);
-        } else if self.chunks[chunk].len() < CHUNK / 4
-            && self.chunks.get(chunk + 1).is_some_and(|next| next.len() < CHUNK / 4)
-        {
+        } else if !self.join(chunk) && chunk > 0 {
+            self.join(chunk - 1);
+        }
+    }
+
+    /// Joins a chunk with that behind it if they are short; whether they were.
+    fn join(&mut self, chunk: usize) -> bool {
+        let is_short = |next: &Vec<u32>| self.chunks[chunk].len() + next.len() <= CHUNK / 2;
+        let are_short = self.chunks.get(chunk + 1).is_some_and(is_short);
+        if are_short {
             let next = self.chunks.remove(chunk + 1);
             self.chunks[chunk].extend(next);
         }
+        are_short
     }
 
     /// Keeps the slots of which `keep` says so; asks in order.
     pub fn retain(&mut self, keep: &mut dyn FnMut(u32) -> bool) {
-        self.chunks.iter_mut().for_each(|chunk| chunk.retain(|&slot| keep(slot)));
-        self.chunks.retain(|chunk| !chunk.is_empty());
+        let mut joined: Vec<Vec<u32>> = Vec::new();
+        for mut chunk in std::mem::take(&mut self.chunks) {
+            chunk.retain(|&slot| keep(slot));
+            match joined.last_mut() {
+                Some(last) if last.len() + chunk.len() <= CHUNK / 2 => last.extend(chunk),
+                _ if chunk.is_empty() => {}
+                _ => joined.push(chunk),
+            }
+        }
+        self.chunks = joined;
         self.len = self.chunks.iter().map(Vec::len).sum();
     }
 
@@ -110,7 +134,7 @@ impl Order {
         At { chunk: self.chunks.len(), place: 0 }
     }
 
-    /// A place as it is written where it is no end of a chunk.
+    /// The same place, with the end of a chunk written as the start of the next.
     pub fn proper(&self, at: At) -> At {
         match self.chunks.get(at.chunk) {
             Some(chunk) if at.place < chunk.len() => at,
@@ -171,5 +195,49 @@ impl DoubleEndedIterator for Slots<'_> {
         }
         self.back = self.order.before(self.back);
         Some(self.order.found(self.back))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slots are numbers in their own order here.
+    fn insert(order: &mut Order, slot: u32) {
+        let at = order.find(&mut |other| other.cmp(&slot)).expect_err("a new number");
+        order.insert(at, slot);
+    }
+
+    fn remove(order: &mut Order, slot: u32) {
+        let at = order.find(&mut |other| other.cmp(&slot)).expect("a number that is there");
+        assert_eq!(order.remove(at), slot);
+    }
+
+    /// Whatever order the keys come in and go away in.
+    #[test]
+    fn two_chunks_are_half_full_together() {
+        let is_sound = |order: &Order| {
+            assert!(order.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())));
+            assert!(order.slots().is_sorted() && order.slots().count() == order.len());
+            let chunks = order.chunks.len();
+            assert!(chunks <= 2 + 4 * order.len() / CHUNK, "{} in {chunks} chunks", order.len());
+        };
+        let mut rising = Order::new();
+        (0..10_000).for_each(|slot| insert(&mut rising, slot));
+        assert_eq!(rising.chunks.len(), 10_000usize.div_ceil(CHUNK));
+        // A heap that grows up and a stack that grows down.
+        let mut both = Order::new();
+        (0..300).for_each(|slot| insert(&mut both, slot));
+        (2_000..12_000).rev().for_each(|slot| insert(&mut both, slot));
+        is_sound(&both);
+        // All but one in 256 go, in rising order, in falling order, and at once.
+        let (mut falling, mut at_once) = (rising.clone(), rising.clone());
+        (0..10_000).filter(|slot| slot % 256 != 255).for_each(|slot| remove(&mut rising, slot));
+        is_sound(&rising);
+        (0..10_000).rev().filter(|slot| slot % 256 != 0).for_each(|slot| remove(&mut falling, slot));
+        is_sound(&falling);
+        at_once.retain(&mut |slot| slot % 256 == 255);
+        is_sound(&at_once);
+        assert!(at_once.slots().eq(rising.slots()));
     }
 }

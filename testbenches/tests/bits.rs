@@ -3,7 +3,7 @@
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::{self, SCENARIOS, ScenarioRequest};
 
-/// Seeds of a run of each scenario, in `make soak` all three.
+/// Seeds of a run of each scenario, in `make soak` all three: with one, every link of every scenario has bytes once and none once.
 fn seeds() -> std::ops::RangeInclusive<u64> {
     1..=if std::env::var_os("SCALEPOOL_SOAK").is_some() { 3 } else { 1 }
 }

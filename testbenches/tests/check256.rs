@@ -298,7 +298,7 @@ fn every_burst_of_three_is_repaired() {
     }
 }
 
-/// 10^6 patterns of 2 to 12 wrong bytes in a form: FEC, then CRC. Whatever comes through is what was sent.
+/// 100,000 patterns, 10^6 in `make soak`, of 2 to 12 wrong bytes in a form: FEC, then CRC. Whatever comes through is what was sent.
 #[test]
 fn nothing_wrong_is_delivered() {
     let patterns = if std::env::var_os("SCALEPOOL_SOAK").is_some() { 1_000_000 } else { 100_000 };

@@ -750,9 +750,11 @@ fn states_of_several_components_are_not_summed() {
 }
 
 /// Files of `systems/` with kinds that no scenario has.
-const OTHER_KINDS: [(&str, &str); 2] = [
+const OTHER_KINDS: [(&str, &str); 4] = [
     ("memory_box.toml", include_str!("../systems/memory_box.toml")),
     ("io_switch.toml", include_str!("../systems/io_switch.toml")),
+    ("tiers.toml", include_str!("../systems/tiers.toml")),
+    ("remote_memory.toml", include_str!("../systems/remote_memory.toml")),
 ];
 
 /// Of every scenario each component in turn, of arrays the first two, in `make soak` the first eight, and all at once: the rest is

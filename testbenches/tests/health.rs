@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::sync::LazyLock;
 
 /// Flits of a run, over both directions, unless `SCALEPOOL_SOAK_FLITS` says otherwise.
-const FLITS: u64 = 9_000;
+const FLITS: u64 = 12_000;
 /// Flit clocks between two faults: more than any repair takes.
 const APART: u64 = 400;
 /// Flit clocks before the first one.

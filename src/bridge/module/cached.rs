@@ -85,7 +85,8 @@ impl Bridge {
 
     /// Ends a write back in the trace if this was its last answer.
     pub(super) fn show_written_back(&mut self, n: u16, port: usize, message: &Message, at: Stamp) {
-        let is_open = self.bridge.write_backs().get(n).is_some();
+        // The entry may be another one's already, which has sent nothing.
+        let is_open = self.bridge.write_backs().get(n).is_some_and(|write_back| write_back.is_sent);
         let Some(slot) = self.traced_write_backs.get_mut(usize::from(n)).filter(|slot| **slot != 0) else { return };
         let (id, form) = (*slot, self.cxl[port].form);
         let kind = if is_open { RecordKind::Mark } else { RecordKind::End };

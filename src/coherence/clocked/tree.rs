@@ -400,12 +400,10 @@ impl Tree {
         if let Some(id) = line.and_then(|line| self.causes.get(&line)) {
             return *id;
         }
-        let serves = |s: &&mut Served| s.line.is_some() && s.line == line && !s.answered;
-        let cause = match self.served.values_mut().filter(serves).min_by_key(|s| s.id) {
-            Some(served) => served.id,
-            None => self.cause,
-        };
-        if let Some(served) = self.served.values_mut().find(|s| s.id == cause) {
+        let serves = |s: &&Served| s.line.is_some() && s.line == line && !s.answered;
+        let cause = self.served.values().filter(serves).map(|s| s.id).min().unwrap_or(self.cause);
+        let key = self.served.iter().find(|(_, s)| s.id == cause).map(|(key, _)| *key);
+        if let Some(served) = key.and_then(|key| self.served.get_mut(&key)) {
             served.acts = true;
             if std::mem::take(&mut served.waits) {
                 tap.wait_over(at, cause);

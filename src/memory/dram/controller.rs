@@ -181,12 +181,12 @@ impl DramController {
     /// Whether the memory accepts a request now, provided that it has been advanced to the present time.
     pub fn has_room(&self, request: &MemoryRequest) -> bool {
         let is_write = request.access != MemoryAccess::Read;
-        let mut needed = OrderedMap::<u32, usize>::new();
-        self.parts(request).iter().for_each(|(place, ..)| *needed.entry(place.channel).or_default() += 1);
-        needed.into_iter().all(|(channel, parts)| {
-            let channel = &self.channels[channel as usize];
+        let parts = self.parts(request);
+        let needed = |channel: u32| parts.iter().filter(|(place, ..)| place.channel == channel).count();
+        parts.iter().all(|(place, ..)| {
+            let channel = &self.channels[place.channel as usize];
             // A request with more parts than the queue has entries is accepted by an empty channel.
-            channel.room(is_write) >= parts || channel.queued() == 0
+            channel.room(is_write) >= needed(place.channel) || channel.queued() == 0
         })
     }
 

@@ -1,5 +1,6 @@
 //! Threads of an exploration: the report is the same with any number of them.
 
+use super::stress::is_soak;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::proof::explore::{ExplorationReport, Limits, named};
 use scalepool::proof::mutant::CoherenceMutant;
@@ -22,7 +23,7 @@ fn same_with_any_threads(name: &str, config: &CoherenceConfig, limits: Limits) -
 fn counts_do_not_depend_on_threads() {
     for name in ["cxl-cache-2-lines", "hdm-db-filter", "hdm-d", "hdm-db-mp"] {
         for symmetry in [false, true] {
-            let limits = Limits { symmetry, states: 2_000, ..Limits::default() };
+            let limits = Limits { symmetry, states: if is_soak() { 10_000 } else { 2_000 }, ..Limits::default() };
             let all = same_with_any_threads(name, &CoherenceConfig::default(), limits);
             assert!(all.violation.is_none() && all.states > 1, "{name}: {all:?}");
             let half = Limits { states: all.states / 2, ..limits };

@@ -14,7 +14,7 @@ use scalepool_protocols::wire::Wire;
 use std::collections::VecDeque;
 
 /// Flits of each direction, unless the environment says otherwise.
-const FLITS: u64 = 12_000;
+const FLITS: u64 = 20_000;
 /// Flit clocks for which producers and consumers keep their speed.
 const PHASE_FLITS: u64 = 700;
 /// Chances of 64 a flit clock.

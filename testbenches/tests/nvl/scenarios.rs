@@ -298,7 +298,7 @@ fn soak(seed: u64, ber: f64, config: LinkConfig, buffers: Buffers) {
 /// NVL-T15: bit errors, listed faults; nothing lost, nothing twice, rules silent, all credits home.
 #[test]
 fn scenario_t15_soak() {
-    for seed in 1..=if std::env::var_os("SCALEPOOL_SOAK").is_some() { 6 } else { 2 } {
+    for seed in 1..=if std::env::var_os("SCALEPOOL_SOAK").is_some() { 6 } else { 3 } {
         soak(seed, 1e-5, config(), Buffers::default());
         soak(10 + seed, 1e-4, config(), Buffers::of_default_channels(4, 32));
         // One flit in 40 is wrong: eight failures in a row are no accident then.

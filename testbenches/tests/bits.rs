@@ -2,10 +2,11 @@
 
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::{self, SCENARIOS, ScenarioRequest};
+use scalepool_testbenches::soak::is_soak;
 
 /// Seeds of a run of each scenario, in `make soak` all three: with one, every link of every scenario has bytes once and none once.
 fn seeds() -> std::ops::RangeInclusive<u64> {
-    1..=if std::env::var_os("SCALEPOOL_SOAK").is_some() { 3 } else { 1 }
+    1..=if is_soak() { 3 } else { 1 }
 }
 
 fn request(name: &str, seed: u64, set: &[&str]) -> ScenarioRequest {

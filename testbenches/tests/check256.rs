@@ -7,6 +7,7 @@ use scalepool_protocols::check::crc256::{
     crc8_bytewise,
 };
 use scalepool_protocols::check::fec256::{self, Correction, PROTECTED_BYTES};
+use scalepool_testbenches::soak::is_soak;
 use std::collections::BTreeSet;
 
 /// A 64-bit linear congruential sequence, its high bytes. What it yields is frozen: the vectors below were made with it.
@@ -301,7 +302,7 @@ fn every_burst_of_three_is_repaired() {
 /// 100,000 patterns, 10^6 in `make soak`, of 2 to 12 wrong bytes in a form: FEC, then CRC. Whatever comes through is what was sent.
 #[test]
 fn nothing_wrong_is_delivered() {
-    let patterns = if std::env::var_os("SCALEPOOL_SOAK").is_some() { 1_000_000 } else { 100_000 };
+    let patterns = if is_soak() { 1_000_000 } else { 100_000 };
     for form in &FORMS {
         let mut bytes = Bytes(17);
         let (mut crowded, mut repaired, mut uncorrectable, mut only_crc) = (0, 0, 0, 0);

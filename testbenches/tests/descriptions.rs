@@ -11,6 +11,7 @@ use scalepool::system::design::{ComponentInstance, System};
 use scalepool::system::kind::{COMPONENTS, ComponentKind, LINKS, LinkKind};
 use scalepool::system::metric::Metric;
 use scalepool::system::schema::schema;
+use scalepool_testbenches::soak::is_soak;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -761,7 +762,7 @@ const OTHER_KINDS: [(&str, &str); 4] = [
 /// built and runs, though nobody answers it.
 #[test]
 fn every_component_can_stand_outside() {
-    let most = if std::env::var_os("SCALEPOOL_SOAK").is_some() { 8 } else { 2 };
+    let most = if is_soak() { 8 } else { 2 };
     let mut kinds = BTreeSet::new();
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("systems");
     let of_files = OTHER_KINDS.map(|(name, text)| (folder.join(name).display().to_string(), text));

@@ -6,6 +6,7 @@ use scalepool::nodes::PlacedViolation;
 use scalepool::scenario::drive::Live;
 use scalepool::scenario::settings::{SettingKey, SettingRange};
 use scalepool::scenario::{RunError, SCENARIOS, Scenario, ScenarioRequest};
+use scalepool_testbenches::soak::is_soak;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -39,7 +40,7 @@ fn is_stall(broken: &PlacedViolation) -> bool {
 
 /// Runs a scenario; what is wrong with how it ends.
 fn wrong(scenario: &Scenario, set: &[String]) -> Option<String> {
-    let times = if std::env::var_os("SCALEPOOL_SOAK").is_some() { 3 } else { 1 };
+    let times = if is_soak() { 3 } else { 1 };
     let cycles = times * if scenario.name.starts_with("ualink") { CYCLES_UALINK } else { CYCLES };
     let request = ScenarioRequest {
         scenario: scenario.name.into(),
@@ -97,7 +98,7 @@ fn set(key: &SettingKey, value: &str) -> String {
 /// What a scenario is made smaller by, where the setting that is looked at is another one: fewer parts, and no more accesses than
 /// the cycles of a run have time for, since all of them are named when it begins. `make soak` has it whole.
 fn smaller(scenario: &Scenario) -> Vec<String> {
-    if std::env::var_os("SCALEPOOL_SOAK").is_some() {
+    if is_soak() {
         return Vec::new();
     }
     let settings: &[&str] = match scenario.name {
@@ -111,12 +112,11 @@ fn smaller(scenario: &Scenario) -> Vec<String> {
 #[test]
 fn each_setting_at_both_ends_of_its_range() {
     // The same setting of the same component or link belongs to many scenarios: it is tried in one of them, in `make soak` in all.
-    let is_soak = std::env::var_os("SCALEPOOL_SOAK").is_some();
     let (mut cases, mut tried) = (Vec::new(), BTreeSet::new());
     for scenario in SCENARIOS.iter() {
         for key in scenario.keys() {
             // What it is, and so of which component, is in its text.
-            if tried.insert((key.name, key.doc, ends(key))) || is_soak {
+            if tried.insert((key.name, key.doc, ends(key))) || is_soak() {
                 let with = |end: String| smaller(scenario).into_iter().chain([set(key, &end)]).collect();
                 cases.extend(ends(key).into_iter().map(|end| (scenario, with(end))));
             }
@@ -143,7 +143,7 @@ fn all_settings_at_the_same_end() {
 /// Every two settings of a scenario at all ends of both; some 40,000 runs, for `make soak`.
 #[test]
 fn soak_every_two_settings_at_their_ends() {
-    if std::env::var_os("SCALEPOOL_SOAK").is_none() {
+    if !is_soak() {
         return;
     }
     let mut cases = Vec::new();

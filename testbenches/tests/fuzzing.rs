@@ -22,6 +22,7 @@ use scalepool_protocols::ualink::message::MESSAGES;
 use scalepool_protocols::wire::Wire;
 use scalepool_testbenches::fuzzing;
 use scalepool_testbenches::legal::{Random, random_message};
+use scalepool_testbenches::soak::is_soak;
 
 /// Inputs of each kind; a fuzzer does more.
 const INPUTS: u64 = 300;
@@ -113,7 +114,7 @@ fn choice(mode: Option<Mode>, dir: Dir) -> u8 {
 fn every_target_takes_any_bytes() {
     for (name, target) in fuzzing::TARGETS {
         let mut rng = Rng::for_name(1, name);
-        for n in 0..if std::env::var_os("SCALEPOOL_SOAK").is_some() { 4 } else { 2 } * INPUTS {
+        for n in 0..if is_soak() { 4 } else { 2 } * INPUTS {
             let mut bytes = vec![0; if n % 4 == 0 { 257 } else { rng.below(2000) as usize }];
             rng.fill_bytes(&mut bytes);
             if n % 3 == 0 {
@@ -343,7 +344,7 @@ fn flit_objects_on_mutated_lines() {
 /// A file of each kind, with some characters changed.
 #[test]
 fn vector_files_on_mutated_files() {
-    let (rounds, step) = if std::env::var_os("SCALEPOOL_SOAK").is_some() { (20, 8) } else { (2, 24) };
+    let (rounds, step) = if is_soak() { (20, 8) } else { (2, 24) };
     let mut rng = Rng::for_name(1, "fuzzing.vectors");
     let spec = Spec { count: 16, ..Spec::default() };
     // Every 24th set, in a soak every eighth: messages of all families.

@@ -16,6 +16,7 @@ use scalepool::link::watch::{EndWatch, WatchConfig};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
+use scalepool_testbenches::soak::number_in;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 
@@ -29,9 +30,7 @@ const COMES_UP: u64 = 300;
 const LIMIT: u64 = 600;
 
 fn flits() -> u64 {
-    std::env::var("SCALEPOOL_SOAK_FLITS").map_or(FLITS, |text| {
-        text.parse().unwrap_or_else(|_| panic!("SCALEPOOL_SOAK_FLITS: found `{text}`, expected a number of flits"))
-    })
+    number_in("SCALEPOOL_SOAK_FLITS", FLITS)
 }
 
 const PROTOCOLS: [LinkProtocol; 6] = [

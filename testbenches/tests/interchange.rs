@@ -13,6 +13,7 @@ mod transactions;
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
+use scalepool_testbenches::soak::is_soak;
 use std::path::{Path, PathBuf};
 
 /// A run of a scenario with these settings and outputs.
@@ -25,7 +26,7 @@ fn run(scenario: &str, set: &[&str], outputs: Outputs) -> ScenarioReport {
 
 /// A setting that says how much work there is: half of it, in `make soak` all.
 fn work(key: &str, whole: u64) -> String {
-    let amount = if std::env::var_os("SCALEPOOL_SOAK").is_some() { whole } else { whole / 2 };
+    let amount = if is_soak() { whole } else { whole / 2 };
     format!("{key}={amount}")
 }
 

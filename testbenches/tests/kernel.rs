@@ -5,6 +5,7 @@
 #[path = "../benches/ring.rs"]
 mod ring;
 
+use scalepool_testbenches::soak::is_soak;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -357,7 +358,7 @@ fn run_in_steps(design: &Design, options: &RunOptions, step_fs: u64) -> Outcome 
 
 /// Designs that are tried, in `make soak` twice as many.
 fn cases() -> u32 {
-    if std::env::var_os("SCALEPOOL_SOAK").is_some() { 192 } else { 96 }
+    if is_soak() { 192 } else { 96 }
 }
 
 proptest! {

@@ -5,6 +5,7 @@
 use scalepool::link::line_time::{LineTime, USES, Use};
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
+use scalepool_testbenches::soak::is_soak;
 use serde_json::Value;
 
 fn run(scenario: &str, seed: u64, set: &[&str]) -> ScenarioReport {
@@ -16,10 +17,6 @@ fn run(scenario: &str, seed: u64, set: &[&str]) -> ScenarioReport {
         ..ScenarioRequest::default()
     };
     scenario::run(&request, &mut |_| ()).unwrap_or_else(|e| panic!("{scenario} {set:?}: {e}"))
-}
-
-fn is_soak() -> bool {
-    std::env::var_os("SCALEPOOL_SOAK").is_some()
 }
 
 /// The parts of every direction are its whole, in the JSON form, which is what a user adds up.

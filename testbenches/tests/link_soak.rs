@@ -17,21 +17,15 @@ use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
+use scalepool_testbenches::soak::{is_soak, number_in};
 
 /// Flits of each direction, unless the environment says otherwise.
 const SOAK_FLITS: u64 = 50_000;
 /// Flit clocks between two trainings from outside, on average.
 const TRAIN_EVERY_FLITS: u64 = 10_000;
 
-/// Whether this is a run of `make soak`, which has every loss and every phase.
-fn is_soak() -> bool {
-    std::env::var_os("SCALEPOOL_SOAK").is_some()
-}
-
 fn soak_flits() -> u64 {
-    std::env::var("SCALEPOOL_SOAK_FLITS").map_or(SOAK_FLITS, |text| {
-        text.parse().unwrap_or_else(|_| panic!("SCALEPOOL_SOAK_FLITS: found `{text}`, expected a number of flits"))
-    })
+    number_in("SCALEPOOL_SOAK_FLITS", SOAK_FLITS)
 }
 
 fn soak(ber: f64, host_entries: u16, device_entries: u16, seed: u64) {

@@ -26,8 +26,3 @@ fn good(scenario: &str, set: &[&str]) -> ScenarioReport {
     assert_eq!(report.violations, [], "{scenario} {set:?}");
     report
 }
-
-/// Whether runs have their full size.
-fn is_soak() -> bool {
-    std::env::var_os("SCALEPOOL_SOAK").is_some()
-}

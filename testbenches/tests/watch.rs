@@ -33,6 +33,7 @@ use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::wire::Wire;
 use scalepool_testbenches::beside::{JUDGED_BY_BOTH, JUDGED_BY_NO_END, ONLY_THE_END, has};
+use scalepool_testbenches::soak::number_in;
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
 
@@ -288,9 +289,7 @@ impl Packets {
 }
 
 fn flits() -> u64 {
-    std::env::var("SCALEPOOL_SOAK_FLITS").map_or(FLITS, |text| {
-        text.parse().unwrap_or_else(|_| panic!("SCALEPOOL_SOAK_FLITS: found `{text}`, expected a number of flits"))
-    })
+    number_in("SCALEPOOL_SOAK_FLITS", FLITS)
 }
 
 /// Decoders of one direction: at its sender, and behind the wire.

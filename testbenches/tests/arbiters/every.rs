@@ -9,6 +9,7 @@
 use super::matching::{Pointers, assert_matching, islip, separable};
 use super::sets::{Bits, slot_of};
 use scalepool::arbiter::{Islip, RoundRobin, Separable, Stage};
+use scalepool_testbenches::soak::is_soak;
 use std::cell::Cell;
 
 /// Sizes of which every state is tried. Of 3 x 4 there are 21 million, of 4 x 4 four thousand million.
@@ -17,7 +18,7 @@ const SIZES: [(usize, usize); 7] = [(1, 1), (1, 5), (5, 1), (2, 2), (2, 3), (3, 
 const SOAK_SIZES: [(usize, usize); 4] = [(4, 2), (3, 3), (2, 5), (5, 2)];
 
 fn sizes() -> Vec<(usize, usize)> {
-    let soak = std::env::var_os("SCALEPOOL_SOAK").is_some();
+    let soak = is_soak();
     SIZES.into_iter().chain(SOAK_SIZES.into_iter().filter(|_| soak)).collect()
 }
 

@@ -6,6 +6,7 @@ use scalepool::arbiter::{
     Allocator, ArbiterError, Islip, Match, Matching, Matrix, Requests, RoundRobin, Separable, Stage,
 };
 use scalepool_testbenches::legal::Random;
+use scalepool_testbenches::soak::is_soak;
 
 /// Every matrix of requests of n inputs and m outputs.
 fn matrices(n: usize, m: usize) -> Vec<Vec<Bits>> {
@@ -143,9 +144,8 @@ fn separable_in_larger_sizes() {
 fn separable_with_matrices() {
     for order in [Stage::InputFirst, Stage::OutputFirst] {
         // More requesters or more resources, by the order of the stages; in `make soak` both.
-        let is_soak = std::env::var_os("SCALEPOOL_SOAK").is_some();
         let wide = match order {
-            _ if is_soak => &[(2, 3), (3, 2)][..],
+            _ if is_soak() => &[(2, 3), (3, 2)][..],
             Stage::InputFirst => &[(2, 3)],
             Stage::OutputFirst => &[(3, 2)],
         };

@@ -6,6 +6,7 @@ use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
 use scalepool::system::channels::ChannelGraph;
+use scalepool_testbenches::soak::is_soak;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -57,7 +58,7 @@ fn brg_int_01_p() {
     for more in [&small[..], &errors[..], &["traffic.poison_every=3"]] {
         sound(TEXT, &with(more));
     }
-    if std::env::var_os("SCALEPOOL_SOAK").is_some() {
+    if is_soak() {
         let long = ["traffic.operations=20000", "gpu.requests=20000", "host.accesses=20000"];
         sound(TEXT, &[&long[..], &errors[..]].concat());
     }
@@ -89,7 +90,7 @@ fn integrity_under_pressure() {
     let text = pressed();
     let errors = ["link.ualink_ber=1e-6", "link.cxl_ber=1e-6", "link.host_ber=1e-6", "link.nvlink_ber=1e-6"];
     let mut sizes = ["traffic.operations=100", "gpu.requests=50", "host.accesses=40"].map(str::to_owned);
-    if std::env::var_os("SCALEPOOL_SOAK").is_some() {
+    if is_soak() {
         let all = std::env::var("SCALEPOOL_ACCESSES").ok().and_then(|all| all.parse().ok()).unwrap_or(10_000_000_u64);
         // Four accelerators, four GPUs and a host.
         sizes = ["traffic.operations", "gpu.requests", "host.accesses"].map(|key| format!("{key}={}", all / 9));

@@ -5,6 +5,7 @@
 
 use super::cache_bench::*;
 use super::stress::soak;
+use scalepool_testbenches::soak::is_soak;
 
 pub(crate) fn drops() -> CoherenceConfig {
     CoherenceConfig { silent_drop_e: true, ..CoherenceConfig::default() }
@@ -49,7 +50,7 @@ fn the_named_explorations_reach_as_many_states_as_a_second_program() {
         ("hdm-db-2", 4_495, 10_620),
         ("hdm-db-3", 182_571, 585_822),
     ] {
-        if name == "cxl-cache-3" && std::env::var_os("SCALEPOOL_SOAK").is_none() {
+        if name == "cxl-cache-3" && !is_soak() {
             continue;
         }
         let start = find(name).expect("an exploration").start(CoherenceConfig::default());

@@ -4,7 +4,7 @@
 use super::cache_bench::{ALL_REQUESTS, Counterexample, Op, explored};
 use super::cache_explore::drops;
 use super::names::{cache_names, names};
-use super::stress::{is_soak, runs, soak};
+use super::stress::{runs, soak};
 use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::bias::device::{Bias, BiasDevice};
 use scalepool::coherence::bias::tables as bias_tables;
@@ -29,6 +29,7 @@ use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType,
 };
+use scalepool_testbenches::soak::is_soak;
 
 const LINE: LineAddr = LineAddr(0);
 

@@ -1,6 +1,5 @@
 //! Systems of agents from a description: what is refused, switches and direct peers, renaming.
 
-use super::stress::is_soak;
 use scalepool::coherence::cache::route::{Below, CacheRoutes, Flits, Hdm, Hierarchy};
 use scalepool::coherence::clocked::switch::SwitchTable;
 use scalepool::coherence::config::CoherenceConfig;
@@ -18,6 +17,7 @@ use scalepool::proof::systems::part::{
 };
 use scalepool::proof::systems::setup::{AgentDescription, SystemDescription};
 use scalepool_protocols::cxl::message::PeerRoute;
+use scalepool_testbenches::soak::is_soak;
 
 fn agent(name: &str, member: impl Into<Member>) -> AgentDescription {
     let config = CoherenceConfig::default();

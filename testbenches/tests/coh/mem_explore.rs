@@ -10,6 +10,7 @@ use scalepool::coherence::message::{Class, Dir};
 use scalepool::proof::explore::{ExplorationReport, ExploredSystem, Limits, search};
 use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
+use scalepool_testbenches::soak::is_soak;
 use std::collections::VecDeque;
 
 pub fn with(mem: MemConfig) -> CoherenceConfig {
@@ -47,7 +48,7 @@ fn two_hosts() {
 /// nearest states; all with `SCALEPOOL_SOAK`.
 #[test]
 fn two_hosts_every_request_and_drops() {
-    let soak = std::env::var_os("SCALEPOOL_SOAK").is_some();
+    let soak = is_soak();
     let states = if soak { 5_000_000 } else { 30_000 };
     let all = Setup { device: Vec::new(), ..Setup::everything(CoherenceConfig::default(), 2) };
     let report = search(&mem_system(all), Limits { states, symmetry: true, ..Limits::default() });

@@ -2,7 +2,6 @@
 //! explored, then message by message, then clocked over links with a memory device.
 
 use super::scenarios::{PATTERNS, count, settings, sound};
-use super::stress::is_soak;
 use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::cache::backing::{Backing, LinesInHand};
 use scalepool::coherence::cache::home::{HomeAgent, Phase};
@@ -19,6 +18,7 @@ use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode as Op, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
+use scalepool_testbenches::soak::is_soak;
 use std::path::Path;
 
 fn behind(config: CoherenceConfig, devices: u16, menu: &[Op]) -> Setup {

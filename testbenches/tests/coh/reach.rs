@@ -1,12 +1,12 @@
 //! How far a search reaches: deliveries that commute are left out, numbers and operations of a named exploration are others, and
 //! memory has a limit.
 
-use super::stress::is_soak;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::proof::explore::killers::KILLERS;
 use scalepool::proof::explore::named::{ExplorationScope, find};
 use scalepool::proof::explore::{ExplorationReport, Explored, Limits};
 use scalepool::proof::systems::menu::Menu;
+use scalepool_testbenches::soak::is_soak;
 
 const QUICK: Limits =
     Limits { states: 400_000, symmetry: true, liveness: false, reduction: false, memory_bytes: None, threads: 1 };

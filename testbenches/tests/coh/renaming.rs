@@ -12,6 +12,7 @@ use scalepool::proof::systems::cache::{ALL_REQUESTS, Setup as CacheSetup, system
 use scalepool::proof::systems::composite::{Composite, CompositeMove};
 use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem, two_levels};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
+use scalepool_testbenches::soak::is_soak;
 use std::collections::HashSet;
 
 /// Agents and links of holders that are alike, in order.
@@ -130,7 +131,7 @@ fn every_renaming_of_hosts_has_one_form() {
     ] {
         has_one_form(mem(setup), &Alike::of(2, 0, 0));
     }
-    if std::env::var_os("SCALEPOOL_SOAK").is_none() {
+    if !is_soak() {
         return;
     }
     has_one_form(two_levels(config(), 2), &Alike::of(2, 3, 2));

@@ -16,6 +16,7 @@ use scalepool::trace::log::{LogFilter, LogTo};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, SnpType,
 };
+use scalepool_testbenches::soak::is_soak;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -62,7 +63,7 @@ fn a_place_that_an_access_leaves_is_used() {
 /// The corners of all four scenarios: one line and one place, tiny filters, windows from 1 to 64.
 #[test]
 fn no_corner_of_the_settings_stalls() {
-    let wide = std::env::var_os("SCALEPOOL_SOAK").is_some();
+    let wide = is_soak();
     let (seeds, accesses) = if wide { (1..=8, "200") } else { (1..=1, "12") };
     let (lines, places, windows): (&[&str], &[&str], &[&str]) = match wide {
         true => (&["1", "2", "100"], &["1", "2"], &["1", "2", "64"]),

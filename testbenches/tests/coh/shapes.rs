@@ -1,10 +1,10 @@
 //! The litmus shapes in every order of messages: exactly the outcomes that some order of the accesses explains.
 
-use super::stress::is_soak;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::proof::explore::killers::SHAPE_KILLERS;
 use scalepool::proof::explore::{Limits, named};
 use scalepool::proof::litmus::shapes::{CORR, CORW, COWR, COWW, IRIW, LitmusAccess, LitmusShape, MP, SB, SHAPES, WW};
+use scalepool_testbenches::soak::is_soak;
 use std::collections::BTreeSet;
 
 /// Names of explorations, behind that of the protocol.

@@ -10,16 +10,11 @@ use scalepool::proof::litmus::shapes::SHAPES;
 use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::stress::litmus::explore;
 use scalepool::proof::stress::{Stress, StressCounts, StressProtocol};
+use scalepool_testbenches::soak::number_in;
 
 /// How much more than in the normal run.
 pub fn soak() -> u64 {
-    std::env::var("SCALEPOOL_SOAK")
-        .map_or(1, |text| text.parse().unwrap_or_else(|_| panic!("SCALEPOOL_SOAK: found `{text}`, expected a factor")))
-}
-
-/// Whether this is a run of `make soak`, which has everything at its full size.
-pub fn is_soak() -> bool {
-    std::env::var_os("SCALEPOOL_SOAK").is_some()
+    number_in("SCALEPOOL_SOAK", 1)
 }
 
 /// Runs of one protocol, seed after seed, until all operations are done; a failure prints its seed.

@@ -1,9 +1,9 @@
 //! Threads of an exploration: the report is the same with any number of them.
 
-use super::stress::is_soak;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::proof::explore::{ExplorationReport, Limits, named};
 use scalepool::proof::mutant::CoherenceMutant;
+use scalepool_testbenches::soak::is_soak;
 
 fn report(name: &str, config: &CoherenceConfig, limits: Limits) -> ExplorationReport {
     named::find(name).expect("an exploration").start(config.clone()).search(limits, &mut |_| ())

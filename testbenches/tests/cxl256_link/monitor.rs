@@ -3,11 +3,12 @@
 use super::rig::*;
 use scalepool::kernel::Rng;
 use scalepool::link::cxl256::{Monitor, WireFlit};
+use scalepool_testbenches::soak::number_in;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Flit clocks, more with `SCALEPOOL_SOAK`.
 fn soak(flits: u64) -> u64 {
-    flits * std::env::var("SCALEPOOL_SOAK").ok().and_then(|n| n.parse().ok()).unwrap_or(1)
+    flits * number_in("SCALEPOOL_SOAK", 1)
 }
 
 /// Two ends with wires, traffic and a monitor beside each.

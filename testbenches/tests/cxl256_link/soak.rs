@@ -9,6 +9,7 @@
 
 use super::rig::*;
 use scalepool::kernel::Rng;
+use scalepool_testbenches::soak::{is_soak, number_in};
 
 /// Flit clocks of one run, unless the environment says otherwise.
 const SOAK_FLITS: u64 = 6_000;
@@ -16,9 +17,7 @@ const SOAK_FLITS: u64 = 6_000;
 const DEAF_FLITS: u64 = 300;
 
 fn soak_flits() -> u64 {
-    std::env::var("SCALEPOOL_SOAK").map_or(SOAK_FLITS, |text| {
-        text.parse().unwrap_or_else(|_| panic!("SCALEPOOL_SOAK: found `{text}`, expected a number of flits"))
-    })
+    number_in("SCALEPOOL_SOAK", SOAK_FLITS)
 }
 
 /// What happens on the wires of one run.
@@ -132,7 +131,7 @@ fn soak_with_flits_that_vanish_or_come_twice() {
 #[test]
 fn soak_of_many_faults() {
     for (n, link) in links() {
-        for seed in 0..if std::env::var_os("SCALEPOOL_SOAK").is_some() { 3 } else { 1 } {
+        for seed in 0..if is_soak() { 3 } else { 1 } {
             let noise = Noise { ber: 1e-4, drops: 61, vanishes: 47, twice: 53, deaf: true, training: 0 };
             soak(noise, 24, link, 400 + 10 * n + seed);
         }

@@ -10,6 +10,7 @@ use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, Cxl68Config};
 use scalepool_protocols::cxl::cxl68::control::{Control, RetryAck};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
+use scalepool_testbenches::soak::is_soak;
 
 /// Judges how one direction signals viral.
 #[derive(Default)]
@@ -181,10 +182,9 @@ fn cxl68_vir_03_p() {
 #[test]
 fn cxl68_vir_03_n() {
     // Whatever the way to spoil, no peer takes the flit: every difference of one bit and every 13th of 16 bits, in `make soak` all.
-    let is_soak = std::env::var_os("SCALEPOOL_SOAK").is_some();
     let mut rig = Rig::cachemem(quick());
     rig.bring_up();
-    for difference in (1..=0xffffu16).filter(|d| is_soak || d.is_power_of_two() || d % 13 == 0) {
+    for difference in (1..=0xffffu16).filter(|d| is_soak() || d.is_power_of_two() || d % 13 == 0) {
         let mut unit = super::units::llcrd([9, 0, 9], 3);
         unit.set_tail(unit.tail() ^ difference);
         let mut host = rig.pair.host.clone();

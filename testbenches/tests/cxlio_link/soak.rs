@@ -11,6 +11,7 @@ use scalepool_protocols::cxl::cxl68::stream::Cxl68Message;
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use scalepool_protocols::cxl::cxlio::framing::{frame_dllp, frame_tlp};
 use scalepool_protocols::wire::Wire;
+use scalepool_testbenches::soak::{is_soak, number_in};
 use std::collections::VecDeque;
 
 /// Flits of each direction, unless the environment says otherwise.
@@ -21,9 +22,7 @@ const PHASE_FLITS: u64 = 700;
 const SPEEDS: [u64; 4] = [0, 3, 16, 64];
 
 fn flits() -> u64 {
-    std::env::var("SCALEPOOL_SOAK_FLITS").map_or(FLITS, |text| {
-        text.parse().unwrap_or_else(|_| panic!("SCALEPOOL_SOAK_FLITS: found `{text}`, expected a number of flits"))
-    })
+    number_in("SCALEPOOL_SOAK_FLITS", FLITS)
 }
 
 /// What was sent in one direction and has not come, by kind; the number tells the order.
@@ -288,7 +287,7 @@ fn units_of_two_protocols() {
 #[test]
 fn real_256b() {
     // The rate between is for `make soak`.
-    let rates: &[f64] = if std::env::var_os("SCALEPOOL_SOAK").is_some() { &[0.0, 1e-4, 4e-4] } else { &[0.0, 4e-4] };
+    let rates: &[f64] = if is_soak() { &[0.0, 1e-4, 4e-4] } else { &[0.0, 4e-4] };
     for (seed, mode) in (20..).zip(Mode::ALL) {
         for &ber in rates {
             let mut link = pair(mode, seed % 2 == 0);

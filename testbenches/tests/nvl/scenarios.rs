@@ -2,6 +2,7 @@
 
 use super::common::*;
 use super::rig::*;
+use scalepool_testbenches::soak::{is_soak, number_in};
 
 /// A link that has said its credits.
 fn ready(seed: u64) -> Bench {
@@ -256,9 +257,7 @@ fn scenario_t11_credit_of_one() {
 
 /// Flits of each direction of a soak; `SCALEPOOL_SOAK_FLITS` sets another number.
 fn soak_flits() -> u64 {
-    std::env::var("SCALEPOOL_SOAK_FLITS").map_or(40_000, |text| {
-        text.parse().unwrap_or_else(|_| panic!("SCALEPOOL_SOAK_FLITS: found `{text}`, expected a number of flits"))
-    })
+    number_in("SCALEPOOL_SOAK_FLITS", 40_000)
 }
 
 fn soak(seed: u64, ber: f64, config: LinkConfig, buffers: Buffers) {
@@ -298,7 +297,7 @@ fn soak(seed: u64, ber: f64, config: LinkConfig, buffers: Buffers) {
 /// NVL-T15: bit errors, listed faults; nothing lost, nothing twice, rules silent, all credits home.
 #[test]
 fn scenario_t15_soak() {
-    for seed in 1..=if std::env::var_os("SCALEPOOL_SOAK").is_some() { 6 } else { 3 } {
+    for seed in 1..=if is_soak() { 6 } else { 3 } {
         soak(seed, 1e-5, config(), Buffers::default());
         soak(10 + seed, 1e-4, config(), Buffers::of_default_channels(4, 32));
         // One flit in 40 is wrong: eight failures in a row are no accident then.

@@ -10,6 +10,7 @@
 
 use super::rig::*;
 use scalepool::kernel::Rng;
+use scalepool_testbenches::soak::number_in;
 
 /// Packets of each direction of one run, unless the environment says otherwise.
 const SOAK_PACKETS: u64 = 10_000;
@@ -17,9 +18,7 @@ const SOAK_PACKETS: u64 = 10_000;
 const PATIENCE: u64 = 100;
 
 fn soak_packets() -> u64 {
-    std::env::var("SCALEPOOL_SOAK").map_or(SOAK_PACKETS, |text| {
-        text.parse().unwrap_or_else(|_| panic!("SCALEPOOL_SOAK: found `{text}`, expected a number of packets"))
-    })
+    number_in("SCALEPOOL_SOAK", SOAK_PACKETS)
 }
 
 fn soak(ber: f64, packets: u64, config: LinkConfig, seed: u64) {

@@ -4,6 +4,7 @@
 
 use super::common::*;
 use scalepool::scenario::report::ScenarioReport;
+use scalepool_testbenches::soak::is_soak;
 
 /// Small buffers and stores, which fill at once where nothing is taken.
 const SMALL: [&str; 3] = ["link.headers=2", "link.data_flits=16", "switch.store_flits=34"];
@@ -12,10 +13,6 @@ fn stalled(percent: u64, seed: u64, set: &[&str]) -> ScenarioReport {
     let stall = format!("link.stall={percent}");
     let set: Vec<&str> = SMALL.into_iter().chain([stall.as_str()]).chain(set.iter().copied()).collect();
     pod_of_seed(seed, &set)
-}
-
-fn is_soak() -> bool {
-    std::env::var_os("SCALEPOOL_SOAK").is_some()
 }
 
 /// Sizes: GPUs, links of each, switches.

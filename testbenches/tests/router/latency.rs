@@ -1,8 +1,9 @@
 //! Latency and throughput of whole fabrics beside the formulas, and beside published ranges.
 
-use super::{good, is_soak, request};
+use super::{good, request};
 use scalepool::scenario::curve::{self, LOAD_KEY};
 use scalepool::scenario::{self, ScenarioRequest};
+use scalepool_testbenches::soak::is_soak;
 
 /// A topology, and its latency without load by mean routers passed.
 type Formula = (&'static str, fn(f64) -> f64);

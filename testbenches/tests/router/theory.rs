@@ -1,6 +1,7 @@
 //! A crossbar and a queue beside theory (fabric 6.1).
 
-use super::{good, is_soak};
+use super::good;
+use scalepool_testbenches::soak::is_soak;
 
 fn crossbar(set: &[&str]) -> scalepool::scenario::report::ScenarioReport {
     good("fabric-crossbar", set)

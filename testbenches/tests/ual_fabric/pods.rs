@@ -3,6 +3,7 @@
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, Modes, ScenarioRequest};
+use scalepool_testbenches::soak::is_soak;
 
 /// An owned setting.
 pub fn set(text: &str) -> String {
@@ -113,7 +114,7 @@ fn every_pattern_passes_the_pod() {
 /// More with `SCALEPOOL_SOAK`: 1024 accelerators.
 #[test]
 fn large_pods() {
-    let soak = std::env::var_os("SCALEPOOL_SOAK").is_some();
+    let soak = is_soak();
     let accelerators = if soak { 1024 } else { 40 };
     let text = format!("pod.accelerators={accelerators} traffic.operations=4 traffic.pattern=random");
     let report = run("ualink-pod", &settings(&text));

@@ -2,6 +2,7 @@
 
 use super::pods::{rules_of, run, set};
 use scalepool::scenario::report::ScenarioReport;
+use scalepool_testbenches::soak::is_soak;
 
 fn pod(text: &str) -> ScenarioReport {
     let report = run("ualink-pod", &text.split_whitespace().map(set).collect::<Vec<String>>());
@@ -24,7 +25,7 @@ fn t20_hot_spot() {
 /// Bytes a second and port of a pair in steady state, as a part of 100 GB/s: the difference of two runs has neither start
 /// nor end.
 fn steady_part(text: &str) -> f64 {
-    let soak = std::env::var_os("SCALEPOOL_SOAK").is_some();
+    let soak = is_soak();
     let (few, many) = if soak { (20_000, 100_000) } else { (2000, 8000) };
     let time = |operations: u64| {
         let text = format!("link.vc_commands=0 link.vc_data=0 traffic.operations={operations} {text}");

@@ -6,6 +6,7 @@
 //! flits of each run at the two lower rates, a tenth of it at the highest; one million is the full size.
 
 use super::rig::*;
+use scalepool_testbenches::soak::number_in;
 use std::sync::Arc;
 
 /// Payload flits of one run, unless the environment says otherwise.
@@ -14,9 +15,7 @@ const SOAK_FLITS: u64 = 10_000;
 const FLIT_BITS: u32 = 5120;
 
 fn soak_flits() -> u64 {
-    std::env::var("SCALEPOOL_SOAK").map_or(SOAK_FLITS, |text| {
-        text.parse().unwrap_or_else(|_| panic!("SCALEPOOL_SOAK: found `{text}`, expected a number of flits"))
-    })
+    number_in("SCALEPOOL_SOAK", SOAK_FLITS)
 }
 
 /// Bit errors of a direction: the flits until the next one are drawn, not every bit.

@@ -22,6 +22,7 @@ use scalepool_coherence::cache::route::CacheRoutes;
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_fabric::cxl_switch::VppbBinding;
 use scalepool_fabric::nvlink_switch::NvlSwitchResult;
+use scalepool_fabric::topology::routing::RoutePolicy;
 use scalepool_fabric::vc_router::VcPortEnds;
 use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
 use scalepool_link::io_ends::IoItem;
@@ -219,6 +220,8 @@ pub struct Offer {
     pub answers_due: u64,
     /// Time after which it gives up what it asks in power management, of a host of CXL.io \[fs\].
     pub power_timeout_fs: Option<u64>,
+    /// How it chooses ways, of a router of a fabric.
+    pub routing: Option<RoutePolicy>,
 }
 
 /// What a link carries, as its components have to know it.

@@ -4,7 +4,7 @@ Modelled: the arithmetic of one address or one destination. Left out: registers,
 decoders are the formulas that the sheet prints, routes are judged by distances that are counted in breadth.
 
 A walk through one address: `root_target` takes the bits, the remainder or the parities; `below_target` the bits above them;
-`device_address` the offset without the interleave, behind the shares of earlier windows; `host_address` is the way back.
+`device_address` the offset without the interleave, behind the shares of earlier windows; `host_addresses` is the way back.
 """
 
 import collections

@@ -17,7 +17,7 @@
 use scalepool_arbiter::{Allocator, AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Matching, Requests};
 use std::collections::VecDeque;
 
-/// Most classes of a crossbar: those of a pair stand in one word.
+/// Most classes of a crossbar: a mask of 32 bits holds the classes of a pair.
 pub const MOST_CROSSBAR_CLASSES: usize = 32;
 
 /// A class whose items do not overtake those of another one between the same input and output.

@@ -32,6 +32,11 @@ impl HbrSwitching {
     }
 }
 
+/// Whether a message answers a request of CXL.mem.
+fn is_answer(message: &Message) -> bool {
+    matches!(message, Message::S2mNdr(_) | Message::S2mDrs(..))
+}
+
 impl Switching for HbrSwitching {
     type Flow = Vppb;
 
@@ -55,9 +60,8 @@ impl Switching for HbrSwitching {
 
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<Vppb>) -> Option<Violation> {
         let (ld_id, hosts) = (message.route().ld_id, self.routes.hosts());
-        let is_answer = matches!(message, Message::S2mNdr(_) | Message::S2mDrs(..));
-        if let (Routed::Dropped(Undelivered::UnknownLd), Some(dsp), true) = (routed, from.checked_sub(hosts), is_answer)
-        {
+        let dsp = from.checked_sub(hosts);
+        if let (Routed::Dropped(Undelivered::UnknownLd), Some(dsp), true) = (routed, dsp, is_answer(message)) {
             self.manager.late(dsp, ld_id);
         }
         match (routed, message) {
@@ -126,9 +130,12 @@ impl Switching for HbrSwitching {
         })
     }
 
-    fn flushed(&mut self, messages: u64) -> Option<ManagerEvent> {
+    fn flushed(&mut self, messages: &[Message]) -> Option<ManagerEvent> {
         let binding = self.flushing.take()?;
-        (0..messages).for_each(|_| self.manager.late(binding.port, binding.ld.unwrap_or(0)));
+        // A request with an answer, or that answer, is due no more. A request without one never was.
+        let is_due = |one: &&Message| has_answer(one) || is_answer(one);
+        messages.iter().filter(is_due).for_each(|_| self.manager.late(binding.port, binding.ld.unwrap_or(0)));
+        let messages = messages.len() as u64;
         let is_reset = self.manager.is_in_reset((binding.vcs, binding.vppb));
         Some(if is_reset { ManagerEvent::Reset(binding, messages) } else { ManagerEvent::Unbound(binding, messages) })
     }

@@ -5,8 +5,10 @@
 //! removes the binding, and the messages of the vPPB that are still in the switch are flushed. A surprise removal does
 //! not wait. Responses that arrive after the removal are dropped. Their port or logical device is not bound again before
 //! the last of them has arrived, because nothing would distinguish them from responses to the next host. A device that is
-//! gone never sends them, so they are awaited for the time limit of a drain and no longer. A command that cannot be executed
-//! changes nothing. A reset ends what it covers in the same way and lets it come back ([`reset`](super::reset)). Left out: the mailbox of the manager; link down and hot-plug as the host sees them.
+//! gone never sends them, so a bind awaits them for the time limit of a drain and no longer: the limit has to be longer than
+//! any device takes, as later answers would reach the next host. A command that cannot be executed changes nothing. A reset ends what
+//! it covers in the same way and lets it come back, without a limit ([`reset`](super::reset)). Left out: the mailbox of the
+//! manager; link down and hot-plug as the host sees them.
 //!
 //! A walk through one unbind: at the time of the command the vPPB is stopped. Each response that leaves the switch
 //! decrements the count of outstanding requests of the vPPB. When the count reaches zero, or at the time limit, the
@@ -98,7 +100,7 @@ pub enum CommandError {
         vppb: Vppb,
     },
     /// Invalid input: a reset that covers nothing.
-    #[error("found {found:?}, where nothing is bound, expected a reset of a bound vPPB (fabric §1.4)")]
+    #[error("found a reset of {found}, where nothing is bound, expected one of a bound vPPB (fabric §1.4)")]
     Nothing {
         /// What was to be reset.
         found: ResetScope,
@@ -204,9 +206,8 @@ impl Manager {
             }
             return Some(Due::Flush(binding));
         }
-        if let Some(binding) = self.released(cycle) {
+        if let Some(binding) = self.released() {
             self.resets.end(binding);
-            self.late.remove(&(binding.port, binding.ld.unwrap_or(0)));
             // Nothing else was bound there in between.
             bindings.bind(binding).ok()?;
             return Some(Due::Event(ManagerEvent::Released(binding)));
@@ -241,19 +242,17 @@ impl Manager {
             }
             ManagerCommand::Reset(scope) => {
                 let covered: Vec<VppbBinding> = bindings.list().filter(|one| scope.covers(*one)).collect();
-                let away = self.resets.bindings().find(|one| scope.covers(*one)).map(|one| (one.vcs, one.vppb));
-                let draining =
-                    covered.iter().map(|one| (one.vcs, one.vppb)).find(|one| self.draining.contains_key(one));
-                if let Some(vppb) = away.or(draining) {
-                    return refused(CommandError::Busy { vppb });
-                }
-                if covered.is_empty() {
+                let is_again = self.resets.bindings().any(|one| scope.covers(one));
+                if covered.is_empty() && !is_again {
                     return refused(CommandError::Nothing { found: scope });
                 }
                 for binding in covered {
-                    stopped.insert((binding.vcs, binding.vppb));
-                    self.draining.insert((binding.vcs, binding.vppb), cycle);
-                    self.resets.begin(binding);
+                    let vppb = (binding.vcs, binding.vppb);
+                    stopped.insert(vppb);
+                    // An unbind that waits ends here, as nothing will answer it, and what it unbinds does not come back.
+                    if self.draining.insert(vppb, cycle).is_none() {
+                        self.resets.begin(binding);
+                    }
                 }
                 self.due(cycle, bindings, stopped)
             }
@@ -281,16 +280,13 @@ impl Manager {
         self.resets.has(vppb)
     }
 
-    /// Cycle from which on no answer of before reaches the host of a vPPB in reset that has been flushed; 0 if none is due.
-    fn release_cycle(&self, binding: VppbBinding) -> Option<u64> {
-        let late = self.late.get(&(binding.port, binding.ld.unwrap_or(0)));
-        let is_flushed = !self.draining.contains_key(&(binding.vcs, binding.vppb));
-        is_flushed.then(|| late.map_or(0, |late| late.until_cycle))
-    }
-
-    /// A vPPB whose reset is over.
-    fn released(&self, cycle: u64) -> Option<VppbBinding> {
-        self.resets.bindings().find(|one| self.release_cycle(*one).is_some_and(|release| release <= cycle))
+    /// A vPPB whose reset is over: it has been flushed, and no answer of before is due.
+    fn released(&self) -> Option<VppbBinding> {
+        let is_over = |one: &VppbBinding| {
+            let is_flushed = !self.draining.contains_key(&(one.vcs, one.vppb));
+            is_flushed && !self.late.contains_key(&(one.port, one.ld.unwrap_or(0)))
+        };
+        self.resets.bindings().find(is_over)
     }
 
     /// vPPBs whose time limit has expired.
@@ -302,7 +298,7 @@ impl Manager {
     pub fn next_cycle(&self) -> Option<u64> {
         let command = self.commands.front().map(|first| first.at_cycle);
         let drained = self.drained().next().map(|_| 0);
-        let released = self.resets.bindings().filter_map(|one| self.release_cycle(one)).min();
+        let released = self.released().map(|_| 0);
         self.draining.values().copied().chain(command).chain(drained).chain(released).min()
     }
 }
@@ -375,6 +371,59 @@ mod tests {
         let bound = Due::Event(ManagerEvent::Bound(OWN));
         assert_eq!(all(&mut manager, 110, &mut bindings, &mut stopped), [bound]);
         assert_eq!(bindings.down(0, 1), Some((2, Some(3))));
+    }
+
+    fn reset(at_cycle: u64, scope: ResetScope) -> TimedCommand {
+        TimedCommand { at_cycle, command: ManagerCommand::Reset(scope) }
+    }
+
+    /// However long the device takes: an answer of before would be taken for one to a request of afterwards.
+    #[test]
+    fn a_reset_ends_with_the_last_answer_and_no_earlier() {
+        let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
+        bindings.bind(OWN).expect("it is free");
+        let mut manager = Manager::new(vec![reset(10, ResetScope::Vppb((0, 1)))], 100);
+        (0..2).for_each(|_| manager.asked((0, 1)));
+        assert_eq!(all(&mut manager, 10, &mut bindings, &mut stopped), [Due::Flush(OWN)]);
+        manager.late(2, 3);
+        assert_eq!(all(&mut manager, 5000, &mut bindings, &mut stopped), []);
+        assert_eq!((bindings.down(0, 1), manager.next_cycle(), manager.is_active()), (None, None, true));
+        manager.late(2, 3);
+        assert_eq!(manager.next_cycle(), Some(0));
+        assert_eq!(all(&mut manager, 5001, &mut bindings, &mut stopped), [Due::Event(ManagerEvent::Released(OWN))]);
+        assert_eq!((bindings.down(0, 1), manager.is_active()), (Some((2, Some(3))), false));
+    }
+
+    /// PERST# cannot be refused: an unbind that waits ends, a reset under way goes on, and the others are reset.
+    #[test]
+    fn a_reset_of_more_takes_what_is_under_way() {
+        let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
+        let [first, own, second] = [0, 1, 2].map(|vppb| VppbBinding { vppb, port: vppb, ..OWN });
+        [first, own, second].into_iter().for_each(|one| bindings.bind(one).expect("it is free"));
+        let commands = vec![
+            unbind(10, false),
+            reset(11, ResetScope::Vppb((0, 0))),
+            reset(12, ResetScope::Switch),
+            reset(13, ResetScope::Switch),
+            reset(13, ResetScope::Port(3)),
+        ];
+        let mut manager = Manager::new(commands, 100);
+        (0..3).for_each(|vppb| manager.asked((0, vppb)));
+        assert_eq!(all(&mut manager, 10, &mut bindings, &mut stopped), []);
+        assert_eq!(all(&mut manager, 11, &mut bindings, &mut stopped), [Due::Flush(first)]);
+        let flushed = [own, second].map(Due::Flush);
+        assert_eq!(all(&mut manager, 12, &mut bindings, &mut stopped), flushed);
+        assert_eq!([0, 1, 2].map(|vppb| manager.is_in_reset((0, vppb))), [true, false, true]);
+        let found = ResetScope::Port(3);
+        let nothing = ManagerEvent::Refused(ManagerCommand::Reset(found), CommandError::Nothing { found });
+        assert_eq!(all(&mut manager, 13, &mut bindings, &mut stopped), [Due::Event(nothing)]);
+        assert!(
+            CommandError::Nothing { found }.to_string().starts_with("found a reset of port 3, where nothing is bound")
+        );
+        (0..3).for_each(|port| manager.late(port, 3));
+        let over = [first, second].map(|one| Due::Event(ManagerEvent::Released(one)));
+        assert_eq!(all(&mut manager, 20, &mut bindings, &mut stopped), over);
+        assert_eq!((bindings.list().collect::<Vec<_>>(), stopped.len()), (vec![first, second], 0));
     }
 
     #[test]

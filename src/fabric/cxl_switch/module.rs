@@ -458,8 +458,22 @@ impl<S: Switching> CxlSwitch<S> {
         self.mine.broken.push(violation);
     }
 
-    /// Removes messages from the queues, which end in the switch; returns how many.
-    fn remove(&mut self, why: &'static str, at: Stamp, which: impl Fn(usize, &Passing<S::Flow>) -> bool) -> u64 {
+    /// Removes messages from the queues, which end in the switch, and returns them.
+    fn remove(
+        &mut self,
+        why: &'static str,
+        at: Stamp,
+        which: impl Fn(usize, &Passing<S::Flow>) -> bool,
+    ) -> Vec<Message> {
+        let all =
+            (0..self.ports.len()).flat_map(|port| (0..self.config.traffic.count()).map(move |class| (port, class)));
+        for (port, class) in all.collect::<Vec<_>>() {
+            // The wait of a first message that is removed ends here; the next one has a wait of its own.
+            let first = self.crossbar.leaving(port, class, at.cycle).filter(|first| which(port, first));
+            if let Some(handle) = first.map(|first| first.handle) {
+                self.hold((port, 1, class), None, handle, at);
+            }
+        }
         let gone = self.crossbar.remove(which);
         for Passing { message, handle, from, .. } in &gone {
             if let Some(class) = self.config.traffic.place(message.class()) {
@@ -467,7 +481,7 @@ impl<S: Switching> CxlSwitch<S> {
             }
             self.tap.named(TransactionNaming::By(*handle), at, RecordKind::Mark, 0, 0, || Body::Mark(why));
         }
-        gone.len() as u64
+        gone.into_iter().map(|passing| passing.message).collect()
     }
 
     /// Executes the due actions of the fabric manager.
@@ -477,12 +491,12 @@ impl<S: Switching> CxlSwitch<S> {
                 Managed::Event(event) => event,
                 Managed::Flush(flow) => {
                     let gone = self.remove("port_gone", at, |_, passing| passing.of == Some(flow));
-                    let Some(event) = self.switching.flushed(gone) else { continue };
+                    let Some(event) = self.switching.flushed(&gone) else { continue };
                     event
                 }
                 Managed::LostLink(port) => {
                     self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark("link_lost"));
-                    let gone = self.remove("lost_with_link", at, |output, _| output == port);
+                    let gone = self.remove("lost_with_link", at, |output, _| output == port).len() as u64;
                     if gone > 0 {
                         *self.mine.undelivered.entry(Undelivered::LostLink).or_default() += gone;
                     }

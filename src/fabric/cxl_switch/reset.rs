@@ -1,8 +1,8 @@
 //! Resets of a hierarchy or a device while the switch runs (`fabric` §1.4).
 //!
 //! Modelled: what a reset covers, and that it ends what it covers: messages in the switch are flushed, answers that still come are
-//! dropped, and until the last of them is there or counts as lost the switch answers requests as unmapped. Then the same vPPB is
-//! used again, with the same binding. Detail: to the message. Left out: PERST#, link states and configuration writes, of which
+//! dropped, and until the last of them is there the switch answers requests as unmapped. Then the same vPPB is used again, with
+//! the same binding; where a device has gone in its reset, that never comes. Detail: to the message. Left out: PERST#, link states and configuration writes, of which
 //! CXL.mem sees nothing; the state that a device loses, as its media keep their bytes; FLR, in which a switch has no part (RST-6).
 //!
 //! | reset | covers |
@@ -13,11 +13,13 @@
 //! | the manager resets a port (RST-5) | the port, with all of its logical devices |
 //!
 //! A walk through one reset: the vPPBs that it covers are removed like those of a surprise removal, and the manager keeps their
-//! bindings. Each comes back by itself when no answer of before can reach its host any more.
+//! bindings. Each comes back by itself when the last answer of before has arrived. A reset is not refused because a part of what it
+//! covers is busy, as nobody can refuse PERST#: a vPPB that is being unbound is unbound at once, one in reset stays in it.
 
 use super::binding::VppbBinding;
 use super::manager::Vppb;
 use scalepool_ordered::OrderedMap;
+use std::fmt;
 
 /// What a reset covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,17 @@ impl ResetScope {
             ResetScope::Upstream(vcs) => binding.vcs == vcs,
             ResetScope::Vppb(vppb) => (binding.vcs, binding.vppb) == vppb,
             ResetScope::Port(port) => binding.port == port,
+        }
+    }
+}
+
+impl fmt::Display for ResetScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ResetScope::Switch => f.write_str("the switch"),
+            ResetScope::Upstream(vcs) => write!(f, "VCS {vcs}"),
+            ResetScope::Vppb((vcs, vppb)) => write!(f, "vPPB {vppb} of VCS {vcs}"),
+            ResetScope::Port(port) => write!(f, "port {port}"),
         }
     }
 }

@@ -133,8 +133,8 @@ pub trait Switching: Send + Sized + 'static {
         None
     }
 
-    /// The messages of [`Managed::Flush`] are gone, so many. The event that this ends.
-    fn flushed(&mut self, messages: u64) -> Option<ManagerEvent> {
+    /// The messages of [`Managed::Flush`] are gone, which were these. The event that this ends.
+    fn flushed(&mut self, messages: &[Message]) -> Option<ManagerEvent> {
         let _ = messages;
         None
     }

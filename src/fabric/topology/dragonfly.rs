@@ -40,6 +40,11 @@ impl Dragonfly {
         self.p.saturating_add(self.a - 1).saturating_add(self.h)
     }
 
+    /// The router of a node.
+    pub(super) fn router_of(&self, node: usize) -> usize {
+        node / self.p
+    }
+
     /// The port of router `from` that leads to router `to` of the same group; both are numbered within the group.
     fn local(&self, from: usize, to: usize) -> usize {
         self.p + if to < from { to } else { to - 1 }
@@ -69,7 +74,7 @@ impl Dragonfly {
 
     pub(super) fn route(&self, router: usize, node: usize) -> RouteChoice {
         let (group, own) = (router / self.a, router % self.a);
-        let target = node / self.p;
+        let target = self.router_of(node);
         let (to, last) = (target / self.a, target % self.a);
         if router == target {
             return RouteChoice::one(node % self.p, VcClass::ALL);

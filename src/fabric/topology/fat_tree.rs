@@ -37,6 +37,11 @@ impl FatTree {
         self.per_level().saturating_mul(self.n)
     }
 
+    /// The router of a node, which is one of the lowest level.
+    pub(super) fn router_of(&self, node: usize) -> usize {
+        (self.n - 1) * self.per_level() + node / self.k
+    }
+
     /// Level and place of a router.
     fn split(&self, router: usize) -> (usize, usize) {
         (router / self.per_level(), router % self.per_level())

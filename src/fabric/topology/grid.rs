@@ -111,6 +111,11 @@ impl Grid {
         Some(self.port(router, dimension, onward))
     }
 
+    /// Whether two ports are equally good for any way: half around a ring of an even number of routers, either direction is.
+    pub(super) fn has_equal_ports(&self) -> bool {
+        self.wraps && self.sizes.iter().any(|k| k % 2 == 0)
+    }
+
     /// Channels between two routers on a shortest way.
     pub(super) fn distance(&self, from: usize, to: usize) -> usize {
         let of = |(dimension, &k): (usize, &usize)| {

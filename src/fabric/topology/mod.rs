@@ -231,6 +231,15 @@ impl Topology {
         }
     }
 
+    /// The router of a node.
+    pub fn router_of(&self, node: usize) -> usize {
+        match &self.0 {
+            Shape::Mesh(_) | Shape::Torus(_) => node,
+            Shape::FatTree(tree) => tree.router_of(node),
+            Shape::Dragonfly(dragonfly) => dragonfly.router_of(node),
+        }
+    }
+
     /// Number of ports of a router.
     pub fn ports(&self, router: usize) -> usize {
         match &self.0 {

@@ -1,15 +1,18 @@
-//! RoutePolicy policies: shortest ways, and ways over an intermediate place.
+//! Routing policies: shortest ways, and ways over an intermediate place.
 //!
-//! Modelled: what a router knows by itself, what is ahead at its own outputs (local congestion). Detail: which ways there are, on which classes
-//! of virtual channels; the choice between them is made where a packet enters its first router
+//! Modelled: a router knows only the backlog at its own outputs. Detail: which ways there are, on which classes of virtual
+//! channels; the choice between them is made where a packet enters its first router
 //! ([`RouteTable`](super::super::vc_router::RouteTable)). Left out: congestion further away, and choices on the way.
 //!
 //! | policy | way |
 //! | --- | --- |
 //! | `minimal` | a shortest way; among ports that are equally good any one, at random |
-//! | `adaptive` | a shortest way; among these ports the one with the least ahead |
+//! | `adaptive` | a shortest way; among ports that are equally good the one with the smallest backlog |
 //! | `valiant` | over a random intermediate place, whatever the traffic |
-//! | `ugal` | the shortest way, or one over a random place if what is ahead times channels is less there (UGAL-L) |
+//! | `ugal` | the shortest way, or one over a random place if backlog times channels is less there (UGAL-L); ports as `adaptive` |
+//!
+//! The backlog of an output counts the flits whose credits have not come back, and one for each packet that has chosen the output and
+//! is not through: packets that come together would all take the same output without these.
 //!
 //! A walk through one packet of `valiant`: at the first router an intermediate place is drawn, a router of a grid or a group of
 //! a dragonfly. The first leg of the way leads there on a shortest way, the second one to the destination. The legs have
@@ -62,8 +65,14 @@ impl RoutePolicy {
             (RoutePolicy::Valiant | RoutePolicy::Ugal, Shape::FatTree(_)) => {
                 Some("a fat tree has no other ways than up by any port, expected minimal or adaptive".to_owned())
             }
-            (RoutePolicy::Adaptive, Shape::Mesh(_) | Shape::Dragonfly(_)) => {
-                Some(format!("{topology} has one shortest way to each node, expected minimal, valiant or ugal"))
+            (RoutePolicy::Adaptive, Shape::Mesh(grid) | Shape::Torus(grid)) if !grid.has_equal_ports() => {
+                Some(format!(
+                    "routes in {topology} follow dimension order, one port each, expected minimal, valiant or ugal, or a torus \
+                 with a ring of an even number of routers"
+                ))
+            }
+            (RoutePolicy::Adaptive, Shape::Dragonfly(_)) => {
+                Some(format!("routes in {topology} have one port each, expected minimal, valiant or ugal"))
             }
             _ => None,
         }

@@ -7,7 +7,8 @@
 //! A walk through one head flit ([`RouteTable::next`]): if it comes from a node and ways have two legs, an intermediate place is
 //! drawn; `ugal` compares the backlog at the first ports of both ways, each times the channels of the way, and a tie is for the
 //! shorter one. If the flit has come to its intermediate place, the second leg begins. The port is selected among those that
-//! are equally good. In a ring a packet keeps its class of virtual channels until it leaves the ring or its leg ends.
+//! are equally good: `adaptive` and `ugal` take the one with the smallest backlog, which is the one that `ugal` has compared, and
+//! the others draw one. In a ring a packet keeps its class of virtual channels until it leaves the ring or its leg ends.
 
 use super::super::topology::routing::{RouteGoal, RoutePolicy};
 use super::super::topology::{PortPeer, RouteChoice, Topology, VcClass};
@@ -24,8 +25,6 @@ pub struct RouteTable {
     choices: Vec<RouteChoice>,
     /// To each intermediate place; empty if ways have one leg.
     firsts: Vec<RouteChoice>,
-    /// The router of each node; empty if ways have one leg.
-    routers: Vec<u16>,
     /// The intermediate place of this router.
     own: u16,
     /// By input port, the output port on which a packet keeps its virtual channel class; [`NO_PORT`] if there is none.
@@ -54,17 +53,6 @@ impl RouteTable {
             place if place == own => RouteChoice { first: 0, count: 1, classes: [VcClass::ALL; 2] },
             place => topology.route_to(router, RouteGoal::Intermediate(place), routing),
         });
-        let mut routers = vec![0; if routing.has_legs() { topology.nodes() } else { 0 }];
-        for (at, port) in (0..topology.routers()).flat_map(|at| (0..topology.ports(at)).map(move |port| (at, port))) {
-            if let PortPeer::Node(node) = topology.peer(at, port)
-                && let Some(of) = routers.get_mut(node)
-            {
-                *of = at as u16;
-            }
-            if routers.is_empty() {
-                break;
-            }
-        }
         let ports = 0..topology.ports(router);
         let half = |goal| [VcClass::LOWER, VcClass::UPPER].map(|class| topology.leg_class(goal, class, routing));
         RouteTable {
@@ -72,7 +60,6 @@ impl RouteTable {
             router,
             choices: goals.map(|goal| topology.route_to(router, goal, routing)).collect(),
             firsts: firsts.collect(),
-            routers,
             own: own as u16,
             straight: ports
                 .clone()
@@ -86,7 +73,8 @@ impl RouteTable {
     }
 
     /// The output port of a head flit that entered on a port and virtual channel, and the virtual channels that it may use there.
-    /// `backlog` is what is ahead at an output port \[flits\]. The intermediate place of the flit is set and taken away.
+    /// `backlog` is what is ahead at an output port: flits, and packets that have chosen the port and are not through. All tables
+    /// of a topology have to have the same policy. The intermediate place of the flit is set and taken away.
     #[inline]
     pub fn next(
         &self,
@@ -106,7 +94,9 @@ impl RouteTable {
         let choice = self.choice(flit);
         let way = match choice.count {
             1 => 0,
-            count if self.routing == RoutePolicy::Adaptive => least(count, usize::from(choice.first), rng, &backlog),
+            count if matches!(self.routing, RoutePolicy::Adaptive | RoutePolicy::Ugal) => {
+                least(count, usize::from(choice.first), rng, &backlog)
+            }
             count => rng.below(u64::from(count)) as usize,
         };
         let port = usize::from(choice.first) + way;
@@ -131,19 +121,20 @@ impl RouteTable {
     /// The intermediate place of a packet that enters its first router; [`NO_VIA`] for a packet that takes the shortest way.
     fn intermediate(&self, flit: &VcFlit, rng: &mut Rng, backlog: impl Fn(usize) -> u64) -> u16 {
         let via = rng.below(self.firsts.len() as u64) as u16;
-        let target = usize::from(self.routers[usize::from(flit.target)]);
         if via == self.own {
             return NO_VIA;
         }
         if self.routing == RoutePolicy::Valiant {
             return via;
         }
+        let target = self.topology.router_of(usize::from(flit.target));
         let entry = self.topology.entry(self.router, usize::from(via));
         // The topologies that have intermediate places have distances too.
         let channels = |from: usize, to: usize| self.topology.distance(from, to).unwrap_or(0) as u64;
         let shortest = channels(self.router, target);
         let longer = channels(self.router, entry) + channels(entry, target);
-        let ahead = |choice: RouteChoice| backlog(usize::from(choice.first));
+        // Of ports that are equally good, the packet takes the one with the least ahead.
+        let ahead = |choice: RouteChoice| choice.ways().map(|(port, _)| backlog(port)).min().unwrap_or(0);
         let [minimal, valiant] = [self.choices[usize::from(flit.target)], self.firsts[usize::from(via)]].map(ahead);
         if minimal * shortest <= valiant * longer { NO_VIA } else { via }
     }

@@ -159,9 +159,9 @@ impl VcRouter {
         })
     }
 
-    /// Computes the route of a head flit at the front of a buffer. What is ahead at an output are flits whose credits have not come
+    /// Computes the route of a head flit at the front of a buffer. The backlog of an output are flits whose credits have not come
     /// back, and packets that have this route already and are not through: without these, packets that come together would
-    /// all take the same output.
+    /// all take the same output. Of a packet that is half sent, its flits count and the packet as one more.
     #[inline]
     fn find_way(&mut self, line: usize, ready_cycle: u64) {
         let input = self.inputs[line];

@@ -16,7 +16,7 @@ const RANDOM: usize = 4;
 pub(super) fn vectors() -> FabricVectors {
     let mut rng = Rng::for_name(SEED, "segment_tables");
     let sizes = (0..=MOST_SEGMENT_CODE).flat_map(|code| [16usize, 64].map(|depth| (code, depth)));
-    let cases = sizes.filter_map(|(code, depth)| case(code, depth, &mut rng)).collect();
+    let cases = sizes.map(|(code, depth)| case(code, depth, &mut rng)).collect();
     FabricVectors {
         name: "segment_tables",
         about: "segment tables (FAST, LDST) of edge ports: entry and DPID of an address",
@@ -24,22 +24,28 @@ pub(super) fn vectors() -> FabricVectors {
     }
 }
 
-/// A table; there is one, because its numbers are those that registers can say.
-fn case(code: u8, depth: usize, rng: &mut Rng) -> Option<Value> {
+fn pid(number: u16) -> PbrPid {
+    PbrPid::new(number).unwrap_or_else(|e| unreachable!("a number of an edge port: {e}"))
+}
+
+/// A table. Its numbers are those that registers can say.
+fn case(code: u8, depth: usize, rng: &mut Rng) -> Value {
     let segment = SEGMENT_BYTES << code;
     let base = segment * (1 + rng.below(8));
     let limit = base + segment * depth as u64;
-    let mut table = SegmentTable::new(base, limit, code, depth).ok()?;
+    let mut table =
+        SegmentTable::new(base, limit, code, depth).unwrap_or_else(|e| unreachable!("a table of registers: {e}"));
     let mut access = AccessVector::default();
-    (0..0xfff).filter_map(|number| PbrPid::new(number).ok()).for_each(|pid| access.set(pid, true));
+    (0..0xfff).map(pid).for_each(|pid| access.set(pid, true));
     let (mut entries, mut addresses) = (Vec::new(), vec![base - 1, limit - 1, limit]);
     for n in 0..ENTRIES {
         // One, two, four .. 256 ways; the segments behind the last of these have no valid entry.
         let (first, granularity) = (base + n * segment, 256u64 << rng.below(7));
-        let index = table.index(first)?;
+        let Some(index) = table.index(first) else { unreachable!("{first:#x} lies in the table") };
         let start = rng.below(0xe00) as u16;
-        let dpids: Vec<PbrPid> = (start..start + (1 << n)).filter_map(|number| PbrPid::new(number).ok()).collect();
-        table.set(index, granularity, &dpids, &access).ok()?;
+        let dpids: Vec<PbrPid> = (start..start + (1 << n)).map(pid).collect();
+        let set = table.set(index, granularity, &dpids, &access);
+        set.unwrap_or_else(|e| unreachable!("an entry of the table: {e}"));
         entries.push(json!({
             "entry": index, "granularity": granularity, "dpids": dpids.iter().map(|pid| pid.number()).collect::<Vec<_>>(),
         }));
@@ -50,8 +56,8 @@ fn case(code: u8, depth: usize, rng: &mut Rng) -> Option<Value> {
         let dpid = table.dpid(address).map(PbrPid::number);
         json!({ "address": hex(address), "entry": table.index(address), "dpid": dpid })
     };
-    Some(json!({
+    json!({
         "base": hex(base), "limit": hex(limit), "segment_code": code, "depth": depth, "entries": entries,
         "lookups": addresses.into_iter().map(lookup).collect::<Vec<_>>(),
-    }))
+    })
 }

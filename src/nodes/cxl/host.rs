@@ -202,7 +202,7 @@ pub struct Host {
     isolation: Vec<RootPortIsolation>,
     /// Tags of requests that have timed out, or were open when their port was isolated.
     given_up: OrderedSet<u16>,
-    /// Memories of which a read was not decoded: writes to them may have been dropped, so nothing is known of their bytes.
+    /// Memories of which a read was not decoded: writes to them may have been dropped, so nothing is known of what was written.
     unknown: OrderedSet<usize>,
     /// Lines whose last write has timed out, by memory and device address: they may hold it or not.
     unsure: OrderedSet<(usize, u64)>,
@@ -272,9 +272,8 @@ impl Host {
             Ok(taken) => taken,
             Err(refusal) => return self.refuse(refusal, message),
         };
-        if let (Message::S2mDrs(drs, _), Some(errors)) = (message, &mut self.mine.errors)
-            && drs.opcode == DrsOpcode::MemDataNXM
-        {
+        let is_unmapped = self.mine.errors.is_some() && self.is_unmapped(message, request.note.to);
+        if let (true, Some(errors)) = (is_unmapped, &mut self.mine.errors) {
             errors.not_decoded += 1;
             self.unknown.insert(request.note.to.target);
         }
@@ -288,8 +287,11 @@ impl Host {
         self.mine.bytes += bytes;
         if let Some(content::CacheLine { bytes, poison }) = data {
             let line = request.line.address();
-            let expected = self.expected[to.target].read_line(to.device_address);
-            let is_known = !self.unknown.contains(&to.target) && !self.unsure.contains(&(to.target, to.device_address));
+            let own = &self.expected[to.target];
+            let expected = own.read_line(to.device_address);
+            let may_be_lost = self.unknown.contains(&to.target) && own.is_written(to.device_address, 1);
+            let is_unsure = may_be_lost || self.unsure.contains(&(to.target, to.device_address));
+            let is_known = !is_unmapped && !is_unsure;
             if is_known && (bytes != expected.data || poison != expected.poison) {
                 let n = (0..64).find(|&n| bytes[n] != expected.data[n]).unwrap_or(0);
                 let found = format!("{:#04x}, poison {}", bytes[n], u8::from(poison));
@@ -301,6 +303,16 @@ impl Host {
             }
         }
         cx.progress();
+    }
+
+    /// Whether a read reached no memory: its answer says so, or on a 68B link, where none can say so, it brings all ones where
+    /// something else was written (`fabric` CMR-4).
+    fn is_unmapped(&self, message: &Message, to: Destination) -> bool {
+        let Message::S2mDrs(header, data) = message else { return false };
+        let ones = [0xff; 64];
+        let is_only_sign = self.config.form == MessageForm::Cxl68 && data.line == ones;
+        let written = || self.expected[to.target].read_line(to.device_address).data;
+        header.opcode == DrsOpcode::MemDataNXM || (is_only_sign && written() != ones)
     }
 
     /// Heeds what an answer tells of the load of its memory.

@@ -22,7 +22,8 @@ pub enum TrafficPattern {
 }
 
 impl TrafficPattern {
-    /// The pattern of a name for a node among `nodes`. With `shift` it is the node so many numbers on. `permutation` makes the random permutation that all nodes share.
+    /// The pattern of a name for a node among `nodes`. `shift` is added to the node's number, modulo the number of nodes.
+    /// `permutation` makes the random permutation that all nodes share.
     ///
     /// # Errors
     /// What was found and what was expected, where the pattern is none of so many nodes.

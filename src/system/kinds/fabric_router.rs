@@ -7,8 +7,8 @@
 use crate::channels::{ChannelWait, Reach};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, PortDecl,
-    PortRole, Site, SitePort, component,
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, Offer,
+    PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::fabric_link::VC_NAMES;
 use crate::measured::ComponentMeasured;
@@ -55,7 +55,7 @@ config! {
         vcs: Option<usize> = "" [Unit::Of("virtual channels")] in FieldRange::Int(1, MOST_LINES as u64), "virtual channels of each port; not given = 4";
         buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel; not given = 8, in a fat tree 16";
         allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "allocator of virtual channels and of the switch; not given = islip, in a fat tree separable-input-first";
-        routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(ROUTING_NAMES), "the shortest way (minimal, adaptive: among ports that are as good the one with the fewest flits ahead), over a random router or group (valiant), or over one where flits ahead times channels is less (ugal); the last two need virtual channels for each leg";
+        routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(ROUTING_NAMES), "the shortest way (minimal, adaptive: among ports that are as good the one with the smallest backlog), over a random router or group (valiant), or over one where backlog times channels is less (ugal); the last two need virtual channels for each leg; the same in all routers of a topology";
         credit_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "from the arrival of a credit to its use; not given = 0, in a fat tree 2";
         routing_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "stages of route computation; not given = 1, in a fat tree 0";
     }
@@ -72,6 +72,17 @@ impl FabricRouter {
 
     fn vcs(&self, defaults: &RouterDefaults) -> usize {
         self.vcs.unwrap_or(defaults.vcs)
+    }
+
+    /// A neighbour with another policy: a packet on its way to an intermediate place would come to a router that knows none.
+    fn policies(&self, ports: &[SitePort]) -> Option<ConfigFinding> {
+        ports.iter().find(|port| port.peer.routing.is_some_and(|other| other != self.routing())).map(|port| {
+            let text = format!(
+                "found {}, and another policy of the router behind {}, expected one policy in all routers of a topology",
+                self.routing, port.path
+            );
+            ("routing", text)
+        })
     }
 }
 
@@ -94,6 +105,10 @@ pub(super) fn mismatch(ports: &[SitePort], vcs: usize, clock: Clock) -> Option<C
 impl Component for FabricRouter {
     fn ports(&self) -> Vec<PortDecl> {
         vec![PortDecl { name: "port", len: Some(self.ports), links: &["fabric"], role: PortRole::Router }]
+    }
+
+    fn offer(&self) -> Offer {
+        Offer { routing: Some(self.routing()), ..Offer::default() }
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -125,7 +140,8 @@ impl Component for FabricRouter {
 
     fn check_joined(&self, clock: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let Ok(topology) = self.topology() else { return Vec::new() };
-        mismatch(ports, self.vcs(&topology.defaults()), clock).into_iter().collect()
+        let of_channel = mismatch(ports, self.vcs(&topology.defaults()), clock);
+        of_channel.into_iter().chain(self.policies(ports)).collect()
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {

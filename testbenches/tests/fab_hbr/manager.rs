@@ -90,11 +90,17 @@ fn removals_are_the_same_on_any_number_of_threads() {
 /// What the first host of `pooled-pair` does, record by record, while the fabric manager works for the second one, which has done
 /// its few accesses before.
 pub fn of_the_other_host(commands: &str, set: &[&str]) -> Vec<String> {
+    seen_by_the_other_host(commands, set).0
+}
+
+/// The same with the report of the run.
+pub fn seen_by_the_other_host(commands: &str, set: &[&str]) -> (Vec<String>, ScenarioReport) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.jsonl");
     let text = super::systems::POOLED
         .replace("preset = \"cxl_switch\"", &format!("commands = [{commands}]\npreset = \"cxl_switch\""))
-        .replace("accesses = 10_000 }", "accesses = 1_500 }\nat = { 1 = { stimulus = { accesses = 20 } } }");
+        .replace("accesses = 10_000 }", "accesses = 1_500 }\nat = { 1 = { stimulus = { accesses = 20 } } }")
+        .replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\ntimeout = \"5 us\"");
     let outputs = Outputs { trace: Some(path.clone()), scopes: vec!["host[0].core".to_owned()], ..Outputs::default() };
     let set = set.iter().map(|s| (*s).to_owned()).collect();
     let request =
@@ -103,7 +109,42 @@ pub fn of_the_other_host(commands: &str, set: &[&str]) -> Vec<String> {
     assert_eq!(report.violations, []);
     let trace = std::fs::read_to_string(path).expect("a trace");
     // The first line names the description.
-    trace.lines().skip(1).map(str::to_owned).collect()
+    (trace.lines().skip(1).map(str::to_owned).collect(), report)
+}
+
+/// A message that waits for its link when it is flushed waits no more, and the next one has a wait of its own.
+#[test]
+fn the_wait_of_a_flushed_message_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.jsonl");
+    let text = super::systems::POOLED
+        .replace("preset = \"cxl_switch\"", "commands = [{ at = \"2 us\", command = \"reset\", scope = \"switch\" }]")
+        .replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\ntimeout = \"5 us\"");
+    let set = ["host.accesses=300", "link.device.buffers=2", "switch.queue=2", "component.switch.output_queue=2"];
+    let outputs = Outputs { trace: Some(path.clone()), scopes: vec!["switch".to_owned()], ..Outputs::default() };
+    let set = set.iter().map(|s| (*s).to_owned()).collect();
+    let request =
+        ScenarioRequest { description: Some(text), seed: 1, threads: 1, set, outputs, ..ScenarioRequest::default() };
+    let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    assert!(count(&report, "switch", "messages flushed") > 0);
+    let (mut waiting, mut ended) = (std::collections::BTreeMap::new(), 0);
+    for line in std::fs::read_to_string(path).expect("a trace").lines().skip(1) {
+        let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let (id, name) = (record["id"].as_u64().expect("an id"), record["name"].as_str().unwrap_or_default());
+        match name {
+            "wait_over" => {
+                assert!(waiting.remove(&id).is_some(), "the end of no wait: {line}");
+                ended += 1;
+            }
+            _ if name.starts_with("wait_") => {
+                assert!(waiting.insert(id, line.to_owned()).is_none(), "two waits at once: {line}");
+            }
+            "port_gone" => assert!(!waiting.contains_key(&id), "it is flushed and waits: {line}"),
+            _ => (),
+        }
+    }
+    assert!(ended > 100 && waiting.is_empty(), "{ended} waits have ended, and these have not: {waiting:?}");
 }
 
 const MOVES: &str = "{ at = \"4 us\", command = \"unbind\", vcs = 1 }, { at = \"5 us\", command = \"bind\", vcs = 1, ld = 1 }, \

@@ -114,6 +114,7 @@ fn distances_are_those_of_the_routes() {
         for (from, node) in (0..net.routers()).flat_map(|from| (0..net.nodes()).map(move |node| (from, node))) {
             let at = (0..net.routers()).find(|at| channels(&net, *at, node) == 0).expect("a node is at a router");
             assert_eq!(net.distance(from, at), Some(channels(&net, from, node)), "{net}: {from} to {at}");
+            assert_eq!(net.router_of(node), at, "{net}: node {node}");
         }
     }
 }
@@ -136,11 +137,49 @@ fn ugal_compares_backlog_times_channels() {
     assert_eq!(over, [6, 7]);
 }
 
+/// Two steps along a ring of four are as many up as down. UGAL takes the port with the smaller backlog, whichever that is, and it is
+/// the backlog of that port that it compares.
+#[test]
+fn ugal_compares_the_port_that_it_takes() {
+    let fabric = Fabric::new("torus:4x4", RoutePolicy::Ugal, 4);
+    let mut rng = Rng::for_name(9, "equal ports");
+    for busy in [0usize, 1] {
+        for _ in 0..200 {
+            let mut flit = VcFlit { source: 0, target: 2, is_head: true, ..VcFlit::NONE };
+            let (from, backlog) = (fabric.place(0).1 as u8, |port| if port == busy { 40 } else { 0 });
+            let (port, _) = fabric.tables[0].next(&mut flit, (from, 0), &mut rng, backlog);
+            assert_eq!((port, flit.via), (1 - busy, NO_VIA), "nothing is ahead at the other port of the ring");
+        }
+    }
+}
+
+/// A packet on its way to an intermediate place would come to a router that knows none.
+#[test]
+fn routers_of_one_topology_have_one_policy() {
+    let with = |others: &str, one: &str| {
+        let text = include_str!("../../../src/system/builtin/fabric-vc-router.toml").replace(
+            "kind = \"fabric.router\"",
+            &format!("kind = \"fabric.router\"\nrouting = \"{others}\"\nat = {{ 0 = {{ routing = \"{one}\" }} }}"),
+        );
+        refused(&ScenarioRequest { description: Some(text), ..request("", &["topology=mesh:2x2"]) })
+    };
+    assert_eq!(with("valiant", "valiant"), None);
+    for (others, one) in [("minimal", "valiant"), ("minimal", "ugal"), ("valiant", "minimal"), ("ugal", "valiant")] {
+        let text = with(others, one).unwrap_or_else(|| panic!("{one} among {others}"));
+        assert!(text.contains("expected one policy in all routers of a topology"), "{text}");
+        assert!(text.contains(&format!("found {one}, and another policy")), "{text}");
+    }
+}
+
 fn refusal(set: &[&str]) -> Option<String> {
-    match scenario::check(&request("fabric-vc-router", set)) {
+    refused(&request("fabric-vc-router", set))
+}
+
+fn refused(request: &ScenarioRequest) -> Option<String> {
+    match scenario::check(request) {
         Ok(()) => None,
         Err(RunError::Description(problems)) => Some(problems.lines().join("\n")),
-        Err(other) => panic!("{set:?}: {other}"),
+        Err(other) => panic!("{:?}: {other}", request.set),
     }
 }
 
@@ -151,7 +190,7 @@ const NEEDED: [(&str, &str, usize); 8] = [
     ("dragonfly:1,3,1", "ugal", 3),
     ("torus:4", "valiant", 4),
     ("torus:4x4", "ugal", 4),
-    ("torus:5", "adaptive", 2),
+    ("torus:4", "adaptive", 2),
     ("mesh:3x3", "valiant", 2),
     ("mesh:2x3x2", "ugal", 2),
 ];
@@ -181,7 +220,9 @@ fn policies_that_change_nothing_are_refused() {
     for (topology, routing, expected) in [
         ("fat-tree:2x3", "valiant", "expected minimal or adaptive"),
         ("fat-tree:2x3", "ugal", "expected minimal or adaptive"),
-        ("mesh:4x4", "adaptive", "expected minimal, valiant or ugal"),
+        ("mesh:4x4", "adaptive", "routes in mesh:4x4 follow dimension order, one port each"),
+        ("torus:5", "adaptive", "expected minimal, valiant or ugal, or a torus with a ring of an even number"),
+        ("torus:5x3", "adaptive", "routes in torus:5x3 follow dimension order, one port each"),
         ("dragonfly:1,3,1", "adaptive", "expected minimal, valiant or ugal"),
         ("mesh:4x4", "shortest", "expected minimal, adaptive, valiant, ugal"),
     ] {

@@ -55,6 +55,7 @@ metrics! {
         NOT_BOUND = "not bound" ["messages"] Sum, "requests to a vPPB that is not bound (fabric CMR-5)";
         BOUND = "vPPBs bound" ["commands"] Sum, "commands that bound a vPPB while the system ran";
         UNBOUND = "vPPBs unbound" ["commands"] Sum, "commands that unbound a vPPB";
+        RESETS = "vPPBs reset" ["vPPBs"] Sum, "resets of a vPPB, whatever command covered it (fabric §1.4)";
         REFUSED = "commands refused" ["commands"] Sum, "commands of the fabric manager that could not be done and changed nothing (fabric BND-7)";
         FLUSHED = "messages flushed" ["messages"] Sum, "messages that the switch held of a vPPB when its binding was taken away (fabric BND-6)";
     }
@@ -85,11 +86,11 @@ config! {
         at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it is given";
         command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind", "reset"]), "what is done to the vPPB (fabric BND-4, §1.4)";
         scope: String = "vppb" [Unit::Of("-")] in FieldRange::Words(RESET_SCOPES), "what a reset covers: what the vPPB is bound to (SBR), all of its hierarchy (upstream: PERST#, hot reset or SBR of the upstream port), all of a downstream port, or all of the switch; it ends what is open there, and then the same is used again (fabric RST-1 to RST-5)";
-        vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB";
-        vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0";
+        vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB, or the one that a reset with scope = \"upstream\" covers";
+        vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, that is bound, unbound or reset";
         option: String = "managed" [Unit::Of("-")] in FieldRange::Words(UNBIND_OPTIONS), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
-        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to";
-        ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port to bind it to; not given = the port as a whole";
+        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to, or the one that a reset with scope = \"port\" covers";
+        ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port to bind it to; not given = the port as a whole; of no use to a reset, which covers what its vPPB is bound to";
     }
 }
 
@@ -103,7 +104,7 @@ config! {
         bindings: Vec<(HbrBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrBinding::fields), "what is bound before the hosts start; every hierarchy needs one (fabric VCS-1). Without any, and without commands that bind, the ports go whole to the hierarchies in turn";
         commands: Vec<(HbrCommand, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommand::fields), "what the fabric manager does to bindings while the system runs; a command that cannot be done changes nothing (fabric BND-7)";
         table: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CACHEID:DEVICE, CACHEID:none"), "entries of every hierarchy that differ from CacheID n to its n-th caching device; messages without an entry are discarded (fabric CID-3)";
-        drain_limit: u64 = "100 us" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time that an unbind waits for open requests before what is left of them is flushed, and for which a port is not bound again while answers to the host before are due (fabric BND-6)";
+        drain_limit: u64 = "100 us" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time that an unbind waits for open requests before what is left of them is flushed, and for which a port is not bound again while answers to the host before are due (fabric BND-6); longer than any device takes, because answers that come later reach the next host. A reset has no limit";
     }
 }
 
@@ -186,24 +187,23 @@ impl HbrCommand {
 
     /// Says which field a reset has no use for.
     fn unused_by_reset(&self) -> Option<String> {
-        let (needs_vcs, needs_vppb, needs_port) = match self.reset_scope() {
-            ResetScope::Vppb(_) => (true, true, false),
-            ResetScope::Upstream(_) => (true, false, false),
-            ResetScope::Port(_) => (false, false, true),
-            ResetScope::Switch => (false, false, false),
+        let (needs_vcs, needs_vppb, needs_port, whole) = match self.reset_scope() {
+            ResetScope::Vppb(_) => (true, true, false, "what the vPPB is bound to"),
+            ResetScope::Upstream(_) => (true, false, false, "the whole hierarchy"),
+            ResetScope::Port(_) => (false, false, true, "the whole port"),
+            ResetScope::Switch => (false, false, false, "the whole switch"),
         };
+        let number = |name, needed: bool, value: usize| (!needed && value != 0).then(|| (name, value.to_string()));
         let given = [
-            ("vcs", !needs_vcs && self.vcs != 0),
-            ("vppb", !needs_vppb && self.vppb != 0),
-            ("port", !needs_port && self.port != 0),
-            ("ld", self.ld.is_some()),
-            ("option", self.option != "managed"),
+            number("vcs", needs_vcs, self.vcs),
+            number("vppb", needs_vppb, self.vppb),
+            number("port", needs_port, self.port),
+            self.ld.map(|ld| ("ld", ld.to_string())),
+            (self.option != "managed").then(|| ("option", format!("\"{}\"", self.option))),
         ];
-        let (name, _) = given.into_iter().find(|(_, is_given)| *is_given)?;
-        Some(format!(
-            "found {name} of a reset with scope = \"{}\", which says all that is reset, expected none",
-            self.scope
-        ))
+        let (name, value) = given.into_iter().flatten().next()?;
+        let scope = &self.scope;
+        Some(format!("found {name} = {value} with scope = \"{scope}\", expected no {name}: {whole} is reset"))
     }
 
     /// Says which field its command has no use for.
@@ -445,6 +445,7 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
         other_class,
         (&BOUND, ended(|event| matches!(event, ManagerEvent::Bound(_)))),
         (&UNBOUND, ended(|event| matches!(event, ManagerEvent::Unbound(..)))),
+        (&RESETS, ended(|event| matches!(event, ManagerEvent::Reset(..)))),
         (&REFUSED, ended(|event| matches!(event, ManagerEvent::Refused(..)))),
         (&FLUSHED, flushed),
         full,

@@ -96,6 +96,11 @@ fn brg_bas_01_n() {
     let small = run(UALINK, &["size=256 B", "mix=writes"]);
     assert!(count(&small, "remote requests refused") > 0);
     assert!(small.violations.iter().any(|placed| placed.violation.rule == "SIM-E2E-02"), "{:?}", small.violations);
+    // Refused without software and network, it takes no time at all, and is answered all the same.
+    let network = "component.remote.network=0";
+    let at_once = run(UALINK, &["size=256 B", "mix=writes", "software=0", network]);
+    let is_stalled = at_once.violations.iter().any(|placed| placed.violation.rule == "SIM-E2E-03");
+    assert!(!is_stalled && count(&at_once, "remote requests refused") > 0, "{:?}", at_once.violations);
     let strict = UALINK.replace("kind = \"ualink\"\n", "kind = \"ualink\"\nauthentication = \"on\"\n");
     let error = resolves(&strict).err().expect("it is refused");
     assert!(error.contains("authentication"), "{error}");

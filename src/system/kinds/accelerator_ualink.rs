@@ -8,8 +8,8 @@
 use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    BridgeCacheFacts, Carried, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, NodeLedger, PortDecl,
-    PortRole, Site, SitePort, component,
+    BridgeCacheFacts, Carried, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError,
+    NodeLedger, PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::ualink_accelerator::{place_port, protection};
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
@@ -133,14 +133,18 @@ impl TieredFields {
         let frames = u128::from(self.tier2.pages) * u128::from(member.peers);
         let (base, end) = (self.tier2.base, u128::from(self.tier2.base) + frames * u128::from(self.page));
         if end > ADDRESSES {
-            let text = format!("found {frames} frames up to {end:#x}, expected at most {ADDRESSES:#x}, the 57 bits of an address");
+            let text = format!(
+                "found {frames} frames up to {end:#x}, expected at most {ADDRESSES:#x}, the 57 bits of an address"
+            );
             wrong.push(("tier2.base", text));
         }
         let BridgeCacheFacts { keeps_lines, control } = member.tier2_cache;
         // Writes to a frame there would write the registers.
         for window in self.tier2.control.into_iter().chain(control) {
             if u128::from(window) < end && base < window.saturating_add(CONTROL_BYTES) {
-                let text = format!("found {frames} frames from {base:#x} to {end:#x}, expected none at the control window {window:#x}");
+                let text = format!(
+                    "found {frames} frames from {base:#x} to {end:#x}, expected none at the control window {window:#x}"
+                );
                 wrong.push(("tier2.base", text));
                 break;
             }
@@ -150,7 +154,9 @@ impl TieredFields {
             let show = |at: Option<u64>| at.map_or("none".to_owned(), |at| format!("{at:#x}"));
             let (found, of_bridge) = (show(self.tier2.control), show(control));
             let text = match control {
-                None if keeps_lines => format!("found {found}, expected cache.control at the bridge too, by which pages are flushed (BRG-MIG-03)"),
+                None if keeps_lines => format!(
+                    "found {found}, expected cache.control at the bridge too, by which pages are flushed (BRG-MIG-03)"
+                ),
                 _ => format!("found {found}, expected {of_bridge}, as cache.control of the bridge says (BRG-MIG-03)"),
             };
             wrong.push(("tier2.control", text));

@@ -205,7 +205,9 @@ fn tiers_refuse_messages_of_others() {
 #[test]
 fn tiers_copy_poison_for_blocks_that_failed() {
     let ones = vec![([0xff; 64], false); 4];
-    for (status, lines) in [(Status::TargetAbort, ones), (Status::OKAY, Vec::new()), (Status::OKAY, vec![([1; 64], false)])] {
+    for (status, lines) in
+        [(Status::TargetAbort, ones), (Status::OKAY, Vec::new()), (Status::OKAY, vec![([1; 64], false)])]
+    {
         let answers = move |req: &TlReq| match place(req) {
             None if req.cmd == ReqCmd::Read => Some(answer(req, status, lines.clone())),
             None => Some(answer(req, Status::OKAY, Vec::new())),
@@ -214,8 +216,11 @@ fn tiers_copy_poison_for_blocks_that_failed() {
         let (seen, result) = run(1, Vec::new(), Box::new(answers));
         assert!(!result.broken.is_empty());
         assert_eq!(result.copies, 1, "{:?}", result.broken);
-        let writes: Vec<u8> =
-            requests(&seen).iter().filter(|(_, req, _)| req.cmd == ReqCmd::WriteFull).map(|(_, _, poison)| *poison).collect();
+        let writes: Vec<u8> = requests(&seen)
+            .iter()
+            .filter(|(_, req, _)| req.cmd == ReqCmd::WriteFull)
+            .map(|(_, _, poison)| *poison)
+            .collect();
         // The block that is copied is written first, since it is new.
         assert_eq!(writes, [0, 0xf]);
     }

@@ -375,9 +375,8 @@ impl TieredAccelerator {
         }
         let (own, is_read) = (self.config.own, rsp.rdwr == RdWr::Read);
         let asked = self.open.get_mut(usize::from(rsp.tag)).and_then(Option::as_mut);
-        let is_meant = |open: &&mut OpenTierRequest| {
-            open.is_read == is_read && open.port == Some(port) && rsp.dst == own
-        };
+        let is_meant =
+            |open: &&mut OpenTierRequest| open.is_read == is_read && open.port == Some(port) && rsp.dst == own;
         let Some(open) = asked.filter(is_meant) else {
             let found = format!("tag {:#x} for accelerator {} at port {port}", rsp.tag, rsp.dst);
             return self.broken(

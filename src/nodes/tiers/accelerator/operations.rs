@@ -55,6 +55,10 @@ impl TieredAccelerator {
                 false => self.attempt(cx, at) || self.copy_step(cx, at),
             };
             if !is_issued {
+                // The operation may just have asked where its page is: the question leaves now, since nothing else wakes it.
+                if self.control.front().is_some_and(|first| self.hindered(cx, first.to).is_none()) {
+                    continue;
+                }
                 break;
             }
             self.is_copy_turn = !self.is_copy_turn;

@@ -10,7 +10,9 @@ use super::windows::{BridgeWindowFields, groups_of_sources};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{AgentEnd, Coherent, Seat, recorded};
 use crate::field::{FieldRange, config};
-use crate::kind::{BridgeCacheFacts, CoherenceProtocol, ConfigFinding, CxlSide, NodeError, Offer, PortDecl, PortRole, Site, SitePort};
+use crate::kind::{
+    BridgeCacheFacts, CoherenceProtocol, ConfigFinding, CxlSide, NodeError, Offer, PortDecl, PortRole, Site, SitePort,
+};
 use crate::kinds::media::{self, CxlMedia};
 use crate::kinds::memory_behind;
 use crate::measured::ComponentMeasured;

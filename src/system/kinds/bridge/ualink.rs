@@ -15,8 +15,8 @@ use crate::channels::ChannelWait;
 use crate::coherence::Coherent;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    BridgeCacheFacts, Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
-    NodeLedger, NodePart, Offer, PortDecl, Site, SitePort, component,
+    BridgeCacheFacts, Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember,
+    NodeError, NodeLedger, NodePart, Offer, PortDecl, Site, SitePort, component,
 };
 use crate::kinds::media::DRAM_METRICS;
 use crate::kinds::ualink_accelerator::protection;

@@ -329,6 +329,15 @@ fn brg_mig_05_n() {
             "{error}"
         );
     }
+    // So many accelerators that pages of 4 KiB have no block for each, or tables of all pages get too large.
+    let links: String = (0..17).map(|n| format!("[\"accel[{n}].port[0]\", \"switch.port[{n}]\"],\n")).collect();
+    let two = "  [\"accel[0].port[0]\", \"switch.port[0]\"],\n  [\"accel[1].port[0]\", \"switch.port[1]\"],\n";
+    let many = TEXT.replace(two, &links).replace("switch.port[2]\"],\n]", "switch.port[17]\"],\n]");
+    let many = many.replace("count = 2", "count = 17").replace("ports = 3 }", "ports = 18 }");
+    let error = resolves(&many).err().expect("small pages");
+    assert!(error.contains("found 4096 bytes, expected at least 4352") && !error.contains("traffic.blocks"), "{error}");
+    let error = resolves(&many.replace("pages = 4\n", "pages = 65_536\n")).err().expect("many pages");
+    assert!(error.contains("1114112 in all, expected at most 1048576"), "{error}");
     // Accelerators of two kinds.
     let other = "[component.other]\nkind = \"ualink.accelerator\"\nclock = \"accel\"\n[link.ualink]";
     let text = TEXT.replace("ports = 3 }", "ports = 4 }").replace("[link.ualink]", other).replace(
@@ -350,6 +359,12 @@ fn brg_mig_05_others() {
     let json = report.json();
     let of_first = |name: &str| json["components"]["accel[0]"][name].as_u64();
     assert!(of_first("operations") == Some(4) && of_first("pages moved") > Some(0), "{json:?}");
+    // The interval and the number of operations that are used if none are given let pages move.
+    let text = TEXT.replace("interval = \"3 us\"\n", "").replace("operations = 300, ", "");
+    let settings = text.replace("operations = \"component.accel.traffic.operations\"\n", "");
+    let request = ScenarioRequest { description: Some(settings), ..self::request(&[], 1) };
+    let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(report.violations.is_empty() && count(&report, "pages moved") > 0, "{:?}", report.json());
 }
 
 /// Numbers of accesses come over a link from anybody: the largest ones neither overflow nor count as twice each other.

@@ -318,6 +318,17 @@ pub struct DomainMember {
     pub is_apart: bool,
     /// Number of the fabric that they are, by which traces tell identifiers of different fabrics apart.
     pub fabric: u32,
+    /// The cache of the bridge that leads to its tier 2.
+    pub tier2_cache: BridgeCacheFacts,
+}
+
+/// What others have to know of the cache of a bridge.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BridgeCacheFacts {
+    /// It keeps lines of memory behind it.
+    pub keeps_lines: bool,
+    /// First address of the registers by which they are flushed (`bridge` §9.9).
+    pub control: Option<u64>,
 }
 
 /// What a node is to the others of its fabric.
@@ -689,6 +700,16 @@ pub trait Component: Send + Any {
     /// Of a node: whether it refuses atomics of others by what it is, for some of its memory or for all.
     fn refuses_atomics(&self) -> bool {
         false
+    }
+
+    /// Of a bridge: its cache.
+    fn bridge_cache(&self) -> BridgeCacheFacts {
+        BridgeCacheFacts::default()
+    }
+
+    /// Which of the bridges of its fabric leads to its tier 2, in the order of the description; `None`: it has no tier 2.
+    fn tier2_bridge(&self) -> Option<u16> {
+        None
     }
 
     /// Whether it asks for anything, so that the rate of its ports is what goodput is judged against.

@@ -107,6 +107,14 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
         (all[n].peers, all[n].asked) = (behind[0][tops[n]], behind[1][tops[n]]);
         all[n].fabric = tops[n] as u32;
     }
+    for n in (0..root.len()).filter(|&n| is_peer(n)) {
+        let Some(bridge) = system.components[n].config.tier2_bridge() else { continue };
+        let number = all[n].peers.saturating_add(bridge);
+        let is_meant = |&other: &usize| is_node(other) && tops[other] == tops[n] && all[other].own == number;
+        if let Some(bridge) = (0..root.len()).find(is_meant) {
+            all[n].tier2_cache = system.components[bridge].config.bridge_cache();
+        }
+    }
     let fabrics = (0..root.len()).map(|n| is_joined(n).then_some(tops[n])).collect();
     (fabrics, all)
 }

@@ -24,5 +24,6 @@ mod supercluster;
 mod systems;
 mod tables;
 mod templates;
+mod tier_peer;
 mod tiers;
 mod windows;

@@ -137,6 +137,11 @@ impl CopyEngine {
         }
     }
 
+    /// Ends all copies where they are; blocks of theirs that are under way are not asked for again.
+    pub fn end_all(&mut self) {
+        *self = CopyEngine::new(self.outstanding);
+    }
+
     /// A block was written; the copy, if it was its last one.
     pub fn was_written(&mut self, id: u64) -> Option<CopyJob> {
         let n = self.copies.iter().position(|open| open.copy.id == id)?;

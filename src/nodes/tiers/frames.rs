@@ -67,6 +67,11 @@ impl TierLayout {
         (page / self.pages) as u16
     }
 
+    /// Whether a manager has this frame.
+    pub fn has_frame(&self, place: TierFrame) -> bool {
+        place.frame < self.frames[place.tier.index()]
+    }
+
     /// Where a frame of a manager begins. HBM holds the frames of its own accelerator first and those that it lends behind them.
     pub fn address(&self, manager: u16, place: TierFrame) -> TierAddress {
         let of_frame = |n: u64| n * self.page_bytes;
@@ -90,17 +95,20 @@ impl TierLayout {
 pub struct FrameBook {
     /// By tier and frame.
     pages: [Vec<Option<u32>>; 3],
+    /// By tier: no frame below this one is free.
+    first_free: [usize; 3],
 }
 
 impl FrameBook {
     /// So many frames in each tier, all of them free.
     pub fn new(frames: [u32; 3]) -> FrameBook {
-        FrameBook { pages: frames.map(|count| vec![None; count as usize]) }
+        FrameBook { pages: frames.map(|count| vec![None; count as usize]), first_free: [0; 3] }
     }
 
     /// The first free frame of a tier.
     pub fn free_in(&self, tier: Tier) -> Option<TierFrame> {
-        let frame = self.pages[tier.index()].iter().position(Option::is_none)?;
+        let from = self.first_free[tier.index()];
+        let frame = from + self.pages[tier.index()][from..].iter().position(Option::is_none)?;
         Some(TierFrame { tier, frame: frame as u32 })
     }
 
@@ -114,6 +122,8 @@ impl FrameBook {
         match self.pages[place.tier.index()].get_mut(place.frame as usize) {
             Some(slot @ None) => {
                 *slot = Some(page);
+                let first = &mut self.first_free[place.tier.index()];
+                *first += usize::from(*first == place.frame as usize);
                 true
             }
             _ => false,
@@ -124,6 +134,8 @@ impl FrameBook {
     pub fn release(&mut self, place: TierFrame) {
         if let Some(slot) = self.pages[place.tier.index()].get_mut(place.frame as usize) {
             *slot = None;
+            let first = &mut self.first_free[place.tier.index()];
+            *first = (*first).min(place.frame as usize);
         }
     }
 

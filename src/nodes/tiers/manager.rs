@@ -122,6 +122,8 @@ pub struct PageManager {
     asking: Vec<u16>,
     /// Accesses of the last interval that is over; empty: nothing is to be decided.
     last: Vec<u64>,
+    /// It can tell nobody anything any more, so it begins no move.
+    is_isolated: bool,
     /// What is to be done.
     pub acts: VecDeque<ManagerAct>,
 }
@@ -136,6 +138,7 @@ impl PageManager {
             moving: None,
             asking: Vec::new(),
             last: Vec::new(),
+            is_isolated: false,
             acts: VecDeque::new(),
         };
         if policy == PlacementPolicy::Static {
@@ -178,9 +181,10 @@ impl PageManager {
         self.acts.push_back(ManagerAct::Answer { source, page, place });
     }
 
-    /// Accesses to a page were made.
+    /// Accesses to a page were made. The number comes over a link from anybody: what does not fit counts as the largest one.
     pub fn accessed(&mut self, page: u32, accesses: u64) {
-        self.pages[page as usize].accesses += accesses;
+        let count = &mut self.pages[page as usize].accesses;
+        *count = count.saturating_add(accesses);
     }
 
     /// An interval is over: temperatures are those of its accesses.
@@ -192,7 +196,7 @@ impl PageManager {
 
     /// The next move begins, if one is due and none is under way.
     fn decide(&mut self) {
-        if !self.policy.moves_pages() || self.moving.is_some() {
+        if !self.policy.moves_pages() || self.moving.is_some() || self.is_isolated {
             return;
         }
         let Some(PageDecision { page, to }) = next_move(&self.last, &self.book) else { return };
@@ -251,6 +255,22 @@ impl PageManager {
             self.answer(source, page);
         }
         self.decide();
+    }
+
+    /// Nothing that it wants done leaves any more: a move ends where it is, no other one begins, and who has asked for the page that
+    /// moved is told where its bytes are. Both frames of that move stay taken, since not every source has heard of its end.
+    pub fn isolate(&mut self) {
+        self.is_isolated = true;
+        self.acts.retain(|act| matches!(act, ManagerAct::Placed { .. } | ManagerAct::Answer { .. }));
+        let Some(PageMove { page, .. }) = self.moving.take() else { return };
+        for source in std::mem::take(&mut self.asking) {
+            self.answer(source, page);
+        }
+    }
+
+    /// Whether accesses have been counted that no decision has seen.
+    pub fn has_counts(&self) -> bool {
+        self.pages.iter().any(|page| page.accesses > 0)
     }
 
     /// The page that moves, from where and to where.

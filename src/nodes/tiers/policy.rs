@@ -1,8 +1,8 @@
 //! Placement policies: where a page goes first, and which page moves next (BRG-MIG-05, choice c27).
 //!
 //! Modelled: `static` deals pages to frames by their numbers before anything is accessed; `first-touch` gives the fastest free frame to
-//! the page that is accessed first; `temperature` places like `first-touch` and moves pages by their temperature, which is accesses in a
-//! millisecond. Pages change places only where the hotter one has at least twice the temperature of the colder one, so that two pages
+//! the page that is accessed first; `temperature` places like `first-touch` and moves pages by their temperature, which is accesses in an
+//! interval, of 1 ms unless another one is set. Pages change places only where the hotter one has at least twice the temperature of the colder one, so that two pages
 //! that are about as hot do not change places all the time. Left out: prefetch, and moves of several pages at once.
 //!
 //! A walk through a decision: of all pages below HBM page 7 is the hottest, with 40 accesses in the last interval; HBM is full, and its
@@ -63,7 +63,8 @@ pub fn next_move(accesses: &[u64], book: &FrameBook) -> Option<PageDecision> {
             return Some(PageDecision { page: hot, to });
         }
         let Some(cold) = book.pages_of(upper).min_by_key(|page| (heat(*page), *page)) else { continue };
-        if heat(hot) >= HYSTERESIS * heat(cold)
+        // What overflows is more than any temperature.
+        if heat(cold).checked_mul(HYSTERESIS).is_some_and(|least| heat(hot) >= least)
             && let Some(to) = below().find_map(|tier| book.free_in(tier))
         {
             return Some(PageDecision { page: cold, to });

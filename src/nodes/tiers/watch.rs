@@ -3,13 +3,13 @@
 //! Modelled: what a manager sees of its moves, and a source of its accesses, told one by one. It keeps its own account of both and knows
 //! nothing of the tables and phases of those whom it watches. Left out: accesses of other sources, which have watches of their own.
 //!
-//! A walk through a move: when it begins, the frame to which it goes must be free and the page lie where it comes from; its flush follows
-//! when all blocks are answered; each of its blocks is read once and written once with the same lines, behind the flush; when a source is
+//! A walk through a move: when it begins, the frame to which it goes must be free; every source that was ever told the old place has to
+//! have answered a block before the first byte is read, and a cache on the way has said that it holds nothing of the page; each of its blocks is read once and written once with the same lines; when a source is
 //! told the new place, all of them have been written.
 
 use super::copies::{COPY_BLOCK_BYTES, CopyLines};
-use super::frames::TierFrame;
-use scalepool_ordered::OrderedMap;
+use super::frames::{Tier, TierFrame};
+use scalepool_ordered::{OrderedMap, OrderedSet};
 
 /// Something that a watch is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,16 +22,20 @@ pub enum TierEvent {
     Blocks(u16, u32),
     /// A source has answered that.
     Drained(u16, u32),
-    /// Caches hold nothing of a page.
+    /// The cache of a bridge has said that it holds nothing of a page.
     Flushed(u32),
     /// A block of a page was read.
     CopyRead(u32, u64, CopyLines),
     /// A block of a page is written.
     CopyWrite(u32, u64, CopyLines),
+    /// A source that has asked is told the place of a page.
+    Answers(u16, u32),
     /// A source is told the new place of a page.
     Switches(u16, u32),
     /// The move of a page is over.
     Moved(u32),
+    /// The move of a page will not be finished.
+    GivesUp(u32),
     /// This source begins an access to a page in a frame.
     Accesses(u32, TierFrame),
     /// It ends.
@@ -55,9 +59,10 @@ pub struct TierFinding {
 
 #[derive(Debug, Default)]
 struct WatchedMove {
+    from: Option<TierFrame>,
     to: Option<TierFrame>,
-    /// Sources that have not answered.
-    blocking: usize,
+    /// Sources that know the old place and have not answered a block.
+    knowing: OrderedSet<u16>,
     is_flushed: bool,
     /// Lines that were read, by block.
     read: OrderedMap<u64, CopyLines>,
@@ -77,8 +82,14 @@ struct WatchedSource {
 pub struct MigrationWatch {
     page_blocks: u64,
     frames: [u32; 3],
+    /// A cache on the way to tier 2 can hold lines of a page there.
+    is_cached: bool,
     /// Where pages lie that it manages.
     places: OrderedMap<u32, TierFrame>,
+    /// Frames in which they lie or into which they move.
+    taken: OrderedSet<TierFrame>,
+    /// Sources that were told the place of a page, by page.
+    told: OrderedMap<u32, OrderedSet<u16>>,
     moves: OrderedMap<u32, WatchedMove>,
     /// What it has learned as a source.
     source: OrderedMap<u32, WatchedSource>,
@@ -89,12 +100,15 @@ fn finding(rule: &'static str, found: String, expected: &'static str) -> Option<
 }
 
 impl MigrationWatch {
-    /// Of pages of so many bytes, and of so many frames.
-    pub fn new(page_bytes: u64, frames: [u32; 3]) -> MigrationWatch {
+    /// Of pages of so many bytes, and of so many frames; `is_cached`: a bridge on the way to tier 2 has a cache.
+    pub fn new(page_bytes: u64, frames: [u32; 3], is_cached: bool) -> MigrationWatch {
         MigrationWatch {
             page_blocks: page_bytes / COPY_BLOCK_BYTES,
             frames,
+            is_cached,
             places: OrderedMap::new(),
+            taken: OrderedSet::new(),
+            told: OrderedMap::new(),
             moves: OrderedMap::new(),
             source: OrderedMap::new(),
         }
@@ -102,9 +116,7 @@ impl MigrationWatch {
 
     /// Whether a frame is there and no page lies in it or moves into it.
     fn is_free(&self, place: TierFrame) -> bool {
-        place.frame < self.frames[place.tier.index()]
-            && self.places.values().all(|other| *other != place)
-            && self.moves.values().all(|other| other.to != Some(place))
+        place.frame < self.frames[place.tier.index()] && !self.taken.contains(&place)
     }
 
     /// Something has happened: the rule that it breaks.
@@ -113,6 +125,7 @@ impl MigrationWatch {
             TierEvent::Placed(page, place) => {
                 let is_free = self.is_free(place);
                 let was = self.places.insert(page, place);
+                self.taken.insert(place);
                 let found = || format!("page {page} in {place:?}, before in {was:?}");
                 if !is_free || was.is_some() {
                     return finding("BRG-MIG-05", found(), "a free frame for a page without one");
@@ -120,28 +133,36 @@ impl MigrationWatch {
             }
             TierEvent::Moves(page, to) => {
                 let is_free = self.is_free(to);
-                self.moves.insert(page, WatchedMove { to: Some(to), ..WatchedMove::default() });
+                self.taken.insert(to);
+                let (from, knowing) = (self.places.get(&page).copied(), self.told.remove(&page).unwrap_or_default());
+                self.moves.insert(page, WatchedMove { from, to: Some(to), knowing, ..WatchedMove::default() });
                 if !is_free {
                     return finding("BRG-MIG-05", format!("page {page} to {to:?}"), "a move to a free frame");
                 }
             }
-            TierEvent::Blocks(_, page) => self.moving(page).blocking += 1,
-            TierEvent::Drained(_, page) => {
-                let moving = self.moving(page);
-                moving.blocking = moving.blocking.saturating_sub(1);
+            TierEvent::Blocks(source, page) => {
+                self.moving(page).knowing.insert(source);
+            }
+            TierEvent::Drained(source, page) => {
+                self.moving(page).knowing.remove(&source);
             }
             TierEvent::Flushed(page) => {
                 let moving = self.moving(page);
                 moving.is_flushed = true;
-                if moving.blocking > 0 {
-                    let found = format!("a flush of page {page} with {} sources that access it", moving.blocking);
+                if !moving.knowing.is_empty() {
+                    let found = format!("a flush of page {page} with {} sources that access it", moving.knowing.len());
                     return finding("BRG-MIG-03", found, "a flush behind the last access");
                 }
             }
             TierEvent::CopyRead(page, block, lines) => {
+                let is_cached = self.is_cached;
                 let moving = self.moving(page);
                 moving.read.insert(block, lines);
-                if !moving.is_flushed {
+                if let Some(source) = moving.knowing.first() {
+                    let found = format!("block {block} of page {page} read while source {source} knows its old place");
+                    return finding("BRG-MIG-02", found, "a copy behind the last answer to a block");
+                }
+                if is_cached && moving.from.is_some_and(|from| from.tier == Tier::Tier2) && !moving.is_flushed {
                     let found = format!("block {block} of page {page} read before caches are flushed");
                     return finding("BRG-MIG-03", found, "a copy behind the flush");
                 }
@@ -154,7 +175,15 @@ impl MigrationWatch {
                     return finding("BRG-MIG-01", found, "the lines that were read, once, with their poison");
                 }
             }
-            TierEvent::Switches(_, page) => {
+            TierEvent::Answers(source, page) => {
+                self.told.entry(page).or_default().insert(source);
+                if self.moves.contains_key(&page) {
+                    let found = format!("source {source} is told the place of page {page}, which moves");
+                    return finding("BRG-MIG-02", found, "an answer in front of a move or behind it");
+                }
+            }
+            TierEvent::Switches(source, page) => {
+                self.told.entry(page).or_default().insert(source);
                 let all = self.page_blocks;
                 let written = self.moving(page).written;
                 if written != all {
@@ -163,9 +192,14 @@ impl MigrationWatch {
                 }
             }
             TierEvent::Moved(page) => {
-                if let Some(to) = self.moves.remove(&page).and_then(|moved| moved.to) {
-                    self.places.insert(page, to);
+                if let Some(to) = self.moves.remove(&page).and_then(|moved| moved.to)
+                    && let Some(from) = self.places.insert(page, to)
+                {
+                    self.taken.remove(&from);
                 }
+            }
+            TierEvent::GivesUp(page) => {
+                self.moves.remove(&page);
             }
             TierEvent::Accesses(page, place) => {
                 let known = self.source.entry(page).or_default();

@@ -8,17 +8,19 @@
 use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, NodeLedger, PortDecl,
-    PortRole, Site, SitePort, component,
+    BridgeCacheFacts, Carried, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError,
+    NodeLedger, PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::ualink_accelerator::{place_port, protection};
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
 use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
 use crate::quantity::Unit;
+use scalepool_bridge::cache::control::CONTROL_BYTES;
 use scalepool_kernel::{Clock, Rng};
 use scalepool_link::ualink::security::Protection;
 use scalepool_nodes::tiers::accelerator::{TieredAccelerator, TieredConfig, TieredResult};
+use scalepool_nodes::tiers::copies::COPY_BLOCK_BYTES;
 use scalepool_nodes::tiers::frames::TierLayout;
 use scalepool_nodes::tiers::messages::CONTROL_BASE;
 use scalepool_nodes::tiers::policy::PlacementPolicy;
@@ -64,14 +66,14 @@ config! {
         pages: u32 = "0" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 20), "frames that each accelerator has in tier 2";
         base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 1), "address at the bridge of the first frame of the first accelerator; those of the others follow";
         bridge: u16 = "0" [Unit::Of("-")] in FieldRange::Int(0, 1023), "which of the bridges of the fabric leads to it, in the order of the description";
-        control: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 1), "address of the control window of the bridge, by which pages that move are flushed from its cache (bridge §9.9); not given = it has no cache";
+        control: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 1), "address of the control window of the bridge, by which pages that move are flushed from its cache (bridge §9.9); left out, no page is flushed, which fits a bridge without a cache";
     }
 }
 
 config! {
     /// What an accelerator with tiers does.
     pub struct TieredTrafficFields {
-        operations: u64 = "500" [Unit::Of("operations")] in FieldRange::Int(1, 1 << 24), "number of operations: two thirds reads of 256 bytes, writes of 256 and of 64 bytes, and copies; the first access to a block writes it";
+        operations: u64 = "500" [Unit::Of("operations")] in FieldRange::Int(1, 1 << 24), "number of operations: two thirds reads of 256 bytes, writes of 256 and of 64 bytes, and copies; the first access to a block writes it, and a copy writes its blocks that are new before it";
         blocks: u64 = "8" [Unit::Of("blocks")] in FieldRange::Int(1, 4096), "blocks of 256 bytes that it uses in its part of each page; a page has an equal part for each accelerator";
         foreign: u64 = "10" [Unit::Of("percent")] in FieldRange::Int(0, 100), "operations on pages that others manage";
         hot: u64 = "80" [Unit::Of("percent")] in FieldRange::Int(0, 100), "operations on hot pages";
@@ -92,14 +94,19 @@ config! {
         hbm_pages: u32 = "2" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 20), "frames in its HBM for pages that it manages";
         peer_pages: u32 = "0" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 20), "frames in HBM of the next accelerator for pages that it manages";
         tier2: Tier2Fields = "" [Unit::Of("-")] in FieldRange::Table(Tier2Fields::fields), "memory behind a bridge";
-        policy: String = "first-touch" [Unit::Of("-")] in FieldRange::Words(PlacementPolicy::NAMES), "where pages lie: static = by their numbers; first-touch = in the order of first accesses, the fastest free frame first; temperature = like first-touch, then by accesses per ms (BRG-MIG-05)";
-        interval: u64 = "1 ms" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time in which accesses are counted for a temperature; hysteresis is 2 (BRG-MIG-05, choice c27)";
+        policy: String = "first-touch" [Unit::Of("-")] in FieldRange::Words(PlacementPolicy::NAMES), "where pages lie: static = by their numbers; first-touch = in the order of first accesses, the fastest free frame first; temperature = like first-touch, then by accesses in an interval (BRG-MIG-05)";
+        interval: u64 = "10 us" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time in which accesses are counted for a temperature, which is decided about one interval later, when all have reported; hysteresis is 2, so only the ratio of temperatures counts and not the unit of time (BRG-MIG-05, choice c27)";
         outstanding: usize = "64" [Unit::Of("operations")] in FieldRange::Int(1, 1024), "reads and writes that can be outstanding";
         copy_outstanding: usize = "16" [Unit::Of("blocks")] in FieldRange::Int(1, 512), "blocks of 256 bytes that its copy engine can have under way";
         hbm_cycles: u64 = "100" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in its HBM";
         traffic: TieredTrafficFields = "" [Unit::Of("-")] in FieldRange::Table(TieredTrafficFields::fields), "what it does";
     }
 }
+
+/// Bytes behind the 57 bits of a UALink address (`ualink` §12).
+const ADDRESSES: u128 = 1 << 57;
+/// Most pages of all accelerators of a fabric: every one has a table of all of them, of some 30 bytes a page.
+const MOST_PAGES: u64 = 1 << 20;
 
 impl TieredFields {
     fn frames(&self) -> [u32; 3] {
@@ -115,6 +122,46 @@ impl TieredFields {
             bridge: member.peers + self.tier2.bridge,
             tier2_base: self.tier2.base,
         }
+    }
+
+    /// What is wrong with its tier 2 beside this many accelerators and this bridge.
+    fn check_tier2(&self, member: DomainMember) -> Vec<ConfigFinding> {
+        let mut wrong = Vec::new();
+        if self.tier2.pages == 0 {
+            return wrong;
+        }
+        let frames = u128::from(self.tier2.pages) * u128::from(member.peers);
+        let (base, end) = (self.tier2.base, u128::from(self.tier2.base) + frames * u128::from(self.page));
+        if end > ADDRESSES {
+            let text = format!(
+                "found {frames} frames up to {end:#x}, expected at most {ADDRESSES:#x}, the 57 bits of an address"
+            );
+            wrong.push(("tier2.base", text));
+        }
+        let BridgeCacheFacts { keeps_lines, control } = member.tier2_cache;
+        // Writes to a frame there would write the registers.
+        for window in self.tier2.control.into_iter().chain(control) {
+            if u128::from(window) < end && base < window.saturating_add(CONTROL_BYTES) {
+                let text = format!(
+                    "found {frames} frames from {base:#x} to {end:#x}, expected none at the control window {window:#x}"
+                );
+                wrong.push(("tier2.base", text));
+                break;
+            }
+        }
+        let is_missing = self.tier2.control.is_none() && keeps_lines && self.policy().moves_pages();
+        if is_missing || self.tier2.control.is_some_and(|own| Some(own) != control) {
+            let show = |at: Option<u64>| at.map_or("none".to_owned(), |at| format!("{at:#x}"));
+            let (found, of_bridge) = (show(self.tier2.control), show(control));
+            let text = match control {
+                None if keeps_lines => format!(
+                    "found {found}, expected cache.control at the bridge too, by which pages are flushed (BRG-MIG-03)"
+                ),
+                _ => format!("found {found}, expected {of_bridge}, as cache.control of the bridge says (BRG-MIG-03)"),
+            };
+            wrong.push(("tier2.control", text));
+        }
+        wrong
     }
 
     fn policy(&self) -> PlacementPolicy {
@@ -154,6 +201,14 @@ impl Component for TieredFields {
             let text = format!("found {hbm} bytes of frames in HBM, expected at most {CONTROL_BASE}");
             wrong.push(("hbm_pages", text));
         }
+        if self.traffic.hot_pages > self.pages {
+            let text = format!("found {}, expected at most pages = {}", self.traffic.hot_pages, self.pages);
+            wrong.push(("traffic.hot_pages", text));
+        }
+        if let Some(control) = self.tier2.control.filter(|control| !control.is_multiple_of(CONTROL_BYTES)) {
+            let text = format!("found {control:#x}, expected a multiple of {CONTROL_BYTES} bytes (bridge §9.9)");
+            wrong.push(("tier2.control", text));
+        }
         if !self.tier2.base.is_multiple_of(256) {
             let text = format!("found {:#x}, expected a multiple of 256 bytes", self.tier2.base);
             wrong.push(("tier2.base", text));
@@ -176,8 +231,11 @@ impl Component for TieredFields {
             wrong.push(("ports", text));
         }
         if member.is_apart {
-            let text = "found another kind of accelerator, or other pages, at the first accelerator of its fabric, expected the same at all";
-            wrong.push(("pages", text.to_owned()));
+            let own = self.joint_traffic().unwrap_or_default();
+            let text = format!(
+                "found {own}, expected what the first accelerator of the fabric has: they share pages, so all are of one kind and alike"
+            );
+            wrong.push(("pages", text));
         }
         if self.peer_pages > 0 && member.peers < 2 {
             let text = format!("found {} without another accelerator, expected 0", self.peer_pages);
@@ -188,8 +246,25 @@ impl Component for TieredFields {
             let text = format!("found bridge {} among {bridges} bridges of the fabric", self.tier2.bridge);
             wrong.push(("tier2.bridge", format!("{text}, expected one that there is")));
         }
+        wrong.extend(self.check_tier2(member));
+        let all = u64::from(self.pages) * u64::from(member.peers);
+        if all > MOST_PAGES {
+            let text = format!(
+                "found {} pages of each of {} accelerators, {all} in all, expected at most {MOST_PAGES}: every accelerator has a table of all",
+                self.pages, member.peers
+            );
+            wrong.push(("pages", text));
+        }
         let part = TieredTraffic::part_blocks(self.page, member.peers);
-        if self.traffic.blocks > part {
+        if part == 0 {
+            let text = format!(
+                "found {} bytes, expected at least {}: each of {} accelerators uses a block of 256 bytes of its own in every page",
+                self.page,
+                COPY_BLOCK_BYTES * u64::from(member.peers),
+                member.peers
+            );
+            wrong.push(("page", text));
+        } else if self.traffic.blocks > part {
             let text = format!(
                 "found {}, expected at most {part}: {} accelerators share a page of {} bytes",
                 self.traffic.blocks, member.peers, self.page
@@ -197,7 +272,8 @@ impl Component for TieredFields {
             wrong.push(("traffic.blocks", text));
         }
         if clock.periods_fs(1) > self.interval {
-            let text = format!("found {} fs, expected at least a cycle of its clock", self.interval);
+            let (found, cycle) = (time_text(self.interval), time_text(clock.periods_fs(1)));
+            let text = format!("found {found}, expected at least a cycle of its clock, {cycle}");
             wrong.push(("interval", text));
         }
         if ports.iter().any(|port| port.peer_role == PortRole::Node) && member.nodes != 2 {
@@ -213,10 +289,20 @@ impl Component for TieredFields {
 
     fn joint_traffic(&self) -> Option<String> {
         let [hbm, peer, tier2] = self.frames();
+        let control = self.tier2.control.map_or("no control window".to_owned(), |at| format!("control window {at:#x}"));
         Some(format!(
-            "{} pages of {} bytes with {hbm}, {peer} and {tier2} frames, tier 2 at {:#x} of bridge {}",
-            self.pages, self.page, self.tier2.base, self.tier2.bridge
+            "{} pages of {} bytes with {hbm}, {peer} and {tier2} frames, tier 2 at {:#x} of bridge {} with {control}, policy {} with an interval of {}",
+            self.pages,
+            self.page,
+            self.tier2.base,
+            self.tier2.bridge,
+            self.policy,
+            time_text(self.interval)
         ))
+    }
+
+    fn tier2_bridge(&self) -> Option<u16> {
+        (self.tier2.pages > 0).then_some(self.tier2.bridge)
     }
 
     fn asks(&self) -> bool {
@@ -250,6 +336,7 @@ impl Component for TieredFields {
             policy: self.policy(),
             interval_cycles: interval_cycles.max(1),
             control: self.tier2.control,
+            is_cached: member.tier2_cache.keeps_lines,
             operations: TieredGenerator::new(traffic, Rng::for_name(site.seed, &format!("{name}:operations"))),
             start_cycle: self.traffic.start_cycles,
             outstanding: self.outstanding,
@@ -283,6 +370,13 @@ impl Component for TieredFields {
             ledger: Some(NodeLedger::Ualink(ledger)),
         })
     }
+}
+
+/// A time as descriptions write it, in the largest unit of which it is a whole number.
+fn time_text(fs: u64) -> String {
+    let units = [(1_000_000_000_000, "ms"), (1_000_000_000, "us"), (1_000_000, "ns"), (1000, "ps")];
+    let (unit_fs, unit) = units.into_iter().find(|(unit_fs, _)| fs.is_multiple_of(*unit_fs)).unwrap_or((1, "fs"));
+    format!("{} {unit}", fs / unit_fs)
 }
 
 fn measured(from_fs: u64, result: &TieredResult) -> ComponentMeasured {

@@ -76,6 +76,17 @@ fn brg_bas_01_p() {
     let mean = |set: &[&str]| sound(UALINK, set).json()["latency_fs"]["mean"].as_f64().expect("a mean");
     let differs = mean(&[]) - mean(&["software=0"]);
     assert!((differs - 2e9).abs() < 1e7, "{differs} fs, not 2 us but for clock edges and places in code words");
+    let differs = mean(&[]) - mean(&["component.remote.network=0"]);
+    assert!((differs - 1e9).abs() < 1e7, "{differs} fs, not 1 us");
+    // At 50 MB/s a byte takes 20 ns in place of 20 ps.
+    let bytes = count(&sound(UALINK, &[]), "remote bytes") as f64 / 30.0;
+    let differs = mean(&["component.remote.bandwidth=50"]) - mean(&[]);
+    assert!((differs - bytes * 19.98e6).abs() < 1e7, "{differs} fs for {bytes} bytes");
+    // Operations at once share the line: at 50 MB/s all their bytes take 20 ns each, one behind the other.
+    let shared = sound(UALINK, &["outstanding=64", "component.remote.bandwidth=50"]);
+    let of_bytes = count(&shared, "remote bytes") as f64 * 2e7;
+    let over = shared.time_fs as f64 - of_bytes;
+    assert!((0.0..2e10).contains(&over), "{over} fs beside {of_bytes}");
     let many = sound(UALINK, &["transport=c2c-pcie", "outstanding=64"]);
     assert_eq!(
         ["remote reads", "remote writes", "remote atomics"].map(|name| count(&many, name)).iter().sum::<u64>(),
@@ -85,17 +96,26 @@ fn brg_bas_01_p() {
     assert!(count(&nvlink, "remote bytes") > 1000, "{:?}", nvlink.json());
 }
 
-/// The software term left out differs; what lies behind the memory is refused, and so is another protocol at a port.
+/// A sum without one of its terms is not that by hand; what lies behind the memory is refused, and so is another protocol at a port.
 #[test]
 fn brg_bas_01_n() {
     let rdma = RemoteOperation::RDMA;
-    for bytes in [64u64, 4096, 1 << 20] {
-        let left_out = rdma.network_fs + (bytes * 1_000_000).div_ceil(50);
-        assert_eq!(rdma.time_fs(bytes) - left_out, rdma.software_fs);
+    for (bytes, by_hand) in [(64, 3_001_280_000), (4096, 3_081_920_000), (1 << 20, 23_971_520_000)] {
+        let without_software = RemoteOperation { software_fs: 0, ..rdma };
+        let without_network = RemoteOperation { network_fs: 0, ..rdma };
+        let without_bytes = RemoteOperation { mbytes_per_s: u64::MAX, ..rdma };
+        for left_out in [without_software, without_network, without_bytes] {
+            assert_ne!(left_out.time_fs(bytes), by_hand, "{left_out:?}");
+        }
     }
     let small = run(UALINK, &["size=256 B", "mix=writes"]);
     assert!(count(&small, "remote requests refused") > 0);
     assert!(small.violations.iter().any(|placed| placed.violation.rule == "SIM-E2E-02"), "{:?}", small.violations);
+    // Refused without software and network, it takes no time at all, and is answered all the same.
+    let network = "component.remote.network=0";
+    let at_once = run(UALINK, &["size=256 B", "mix=writes", "software=0", network]);
+    let is_stalled = at_once.violations.iter().any(|placed| placed.violation.rule == "SIM-E2E-03");
+    assert!(!is_stalled && count(&at_once, "remote requests refused") > 0, "{:?}", at_once.violations);
     let strict = UALINK.replace("kind = \"ualink\"\n", "kind = \"ualink\"\nauthentication = \"on\"\n");
     let error = resolves(&strict).err().expect("it is refused");
     assert!(error.contains("authentication"), "{error}");
@@ -125,10 +145,17 @@ fn ports_of_windows(text: &str) -> Vec<&str> {
     windows(text).into_iter().map(|(_, port)| port).collect()
 }
 
+/// What of the windows is the same however their memory is reached: base, size and whatever else, but for where they lead.
+fn ranges_of_windows(text: &str) -> Vec<Vec<&str>> {
+    let is_range = |field: &&str| !field.starts_with("to =") && !field.starts_with("ports =");
+    windows(text).into_iter().map(|(line, _)| line.split(", ").filter(is_range).collect()).collect()
+}
+
 /// The same clusters and links, no window that leads to tier 2, and every byte is right.
 #[test]
 fn brg_bas_02_p() {
     assert_eq!(without_windows(UNTIERED), without_windows(TIERED));
+    assert_eq!(ranges_of_windows(UNTIERED), ranges_of_windows(TIERED));
     // Port 0 of the UALink bridge and port 1 of the NVLink bridge lead to tier 2.
     assert_eq!(ports_of_windows(TIERED), ["0", "1", "0", "1"]);
     assert_eq!(ports_of_windows(UNTIERED), ["1", "1", "0", "0"]);
@@ -140,6 +167,13 @@ fn brg_bas_02_p() {
 fn brg_bas_02_n() {
     for (from, to) in [("count = 4", "count = 3"), ("ports = 5", "ports = 6"), ("\"cxl-256b-pbr\"", "\"cxl-256b\"")] {
         assert_ne!(without_windows(&UNTIERED.replacen(from, to, 1)), without_windows(TIERED), "{to}");
+    }
+    for (from, to) in [
+        ("{ base = \"0\", size = \"5 MiB\"", "{ base = \"0\", size = \"4 MiB\""),
+        ("{ base = \"5 MiB\"", "{ base = \"6 MiB\""),
+        ("ports = [\"1\"]", "rights = [], ports = [\"1\"]"),
+    ] {
+        assert_ne!(ranges_of_windows(&UNTIERED.replacen(from, to, 1)), ranges_of_windows(TIERED), "{to}");
     }
     let tier2 = UNTIERED.replacen("ports = [\"1\"]", "ports = [\"0\"]", 1);
     assert_ne!(ports_of_windows(&tier2), ["1", "1", "0", "0"]);

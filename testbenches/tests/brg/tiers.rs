@@ -2,7 +2,8 @@
 
 use super::systems::resolves;
 use scalepool::nodes::tiers::frames::{FrameBook, Tier, TierFrame};
-use scalepool::nodes::tiers::policy::{PageDecision, next_move};
+use scalepool::nodes::tiers::manager::{ManagerAct, PageManager};
+use scalepool::nodes::tiers::policy::{PageDecision, PlacementPolicy, next_move};
 use scalepool::nodes::tiers::watch::{MigrationWatch, TierEvent};
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
@@ -41,7 +42,7 @@ fn sound(set: &[&str]) -> ScenarioReport {
 
 /// The rules that a row of events breaks.
 fn broken(events: &[TierEvent]) -> Vec<&'static str> {
-    let mut watch = MigrationWatch::new(512, FRAMES);
+    let mut watch = MigrationWatch::new(512, FRAMES, true);
     events.iter().filter_map(|event| watch.see(event.clone())).map(|finding| finding.rule).collect()
 }
 
@@ -53,6 +54,7 @@ fn good_move() -> Vec<TierEvent> {
     let lines = |n: u8| vec![([n; 64], n == 1)];
     vec![
         TierEvent::Placed(3, FAR),
+        TierEvent::Answers(0, 3),
         TierEvent::Moves(3, HBM),
         TierEvent::Blocks(0, 3),
         TierEvent::Drained(0, 3),
@@ -82,10 +84,10 @@ fn brg_mig_01_p() {
 fn brg_mig_01_n() {
     let mut events = good_move();
     // The poison of a line is lost.
-    events[7] = TierEvent::CopyWrite(3, 1, vec![([1; 64], false)]);
+    events[8] = TierEvent::CopyWrite(3, 1, vec![([1; 64], false)]);
     assert_eq!(broken(&events), ["BRG-MIG-01"]);
     // A block is written twice, and another one never.
-    events[7] = TierEvent::CopyWrite(3, 0, vec![([0; 64], false)]);
+    events[8] = TierEvent::CopyWrite(3, 0, vec![([0; 64], false)]);
     assert_eq!(broken(&events), ["BRG-MIG-01"]);
 }
 
@@ -112,6 +114,18 @@ fn brg_mig_02_n() {
     assert_eq!(broken(&is_blocked), ["BRG-MIG-02"], "the page is blocked");
     let is_old = [learned, TierEvent::AnswersBlock(7), TierEvent::Learned(7, HBM), accesses];
     assert_eq!(broken(&is_old), ["BRG-MIG-02"], "the old place");
+    // A source that was told the place and is never blocked, so that it goes on accessing it; one that hears of it in the move.
+    let mut forgotten = good_move();
+    forgotten.insert(2, TierEvent::Answers(1, 3));
+    let found = ["BRG-MIG-03", "BRG-MIG-02", "BRG-MIG-02"];
+    assert_eq!(
+        broken(&forgotten),
+        found,
+        "the page is flushed and both blocks are copied while source 1 knows the old place"
+    );
+    let mut late = good_move();
+    late.insert(6, TierEvent::Answers(1, 3));
+    assert_eq!(broken(&late), ["BRG-MIG-02"], "told a place that will be old");
 }
 
 /// Lines of a page that a bridge holds are written back before the page is copied.
@@ -126,14 +140,19 @@ fn brg_mig_03_p() {
 #[test]
 fn brg_mig_03_n() {
     let mut events = good_move();
-    events.swap(3, 4);
+    events.swap(4, 5);
     assert_eq!(broken(&events), ["BRG-MIG-03"], "flushed while a source accesses it");
     let mut events = good_move();
-    events.swap(4, 5);
+    events.swap(5, 6);
     assert_eq!(broken(&events), ["BRG-MIG-03"], "copied before the flush");
-    // A control window that is none: the bridge refuses it, and no page is flushed.
-    let report = run(&["operations=100", "component.accel.tier2.control=8 MiB"], 1);
-    assert!(report.violations.iter().any(|placed| placed.violation.rule == "SIM-E2E-02"), "{:?}", report.violations);
+    let mut events = good_move();
+    events.remove(5);
+    assert_eq!(broken(&events), ["BRG-MIG-03"; 2], "copied without a flush");
+    // Another window than that of the bridge, and none though the bridge has a cache, leave lines behind.
+    for (own, found) in [(", control = \"8 MiB\" } #", "found 0x800000"), (" } #", "found none")] {
+        let error = resolves(&TEXT.replace(", control = \"4 MiB\" } #", own)).err().expect(own);
+        assert!(error.contains(found) && error.contains("BRG-MIG-03"), "{error}");
+    }
 }
 
 /// A transaction of the trace.
@@ -185,7 +204,7 @@ fn brg_mig_04_p() {
 #[test]
 fn brg_mig_04_n() {
     let mut events = good_move();
-    events.swap(8, 9);
+    events.swap(9, 10);
     assert_eq!(broken(&events), ["BRG-MIG-04"], "a block is still to be written");
     let free = [TierEvent::Placed(3, FAR), TierEvent::Moves(3, HBM), TierEvent::Switches(0, 3)];
     assert_eq!(broken(&free), ["BRG-MIG-04"], "a move that costs nothing");
@@ -287,11 +306,39 @@ fn brg_mig_05_n() {
         ("tier2 = { pages = 3", "tier2 = { bridge = 1, pages = 3", "found bridge 1 among 1 bridges"),
         ("order = \"relaxed\"", "order = \"strict\"", "found strict order"),
         ("blocks = 4", "blocks = 9", "expected at most 8"),
+        ("foreign = 30", "hot_pages = 5", "found 5, expected at most pages = 4"),
+        (
+            "interval = \"3 us\"",
+            "interval = \"100 ps\"",
+            "found 100 ps, expected at least a cycle of its clock, 640 ps",
+        ),
+        ("page = \"4 KiB\"", "page = \"1 MiB\"", "expected none at the control window 0x400000"),
+        ("base = \"1 MiB\"", "base = \"0x1ffffffffffff00\"", "the 57 bits of an address"),
+        ("control = \"4 MiB\" } #", "control = \"0x400100\" } #", "expected a multiple of 4096 bytes"),
+        ("pages = 4\n", "pages = 65_536\n", "found 5 frames"),
     ];
     for (from, to, text) in without {
         let error = refused(from, to);
         assert!(error.contains(text), "{error}");
     }
+    // Accelerators with policies or intervals of their own.
+    for own in ["policy = \"first-touch\"", "interval = \"1 ms\""] {
+        let error = refused("[link.ualink]", &format!("[component.accel.at.1]\n{own}\n[link.ualink]"));
+        assert!(
+            error.contains("policy temperature with an interval of") || error.contains("policy first-touch"),
+            "{error}"
+        );
+    }
+    // So many accelerators that pages of 4 KiB have no block for each, or tables of all pages get too large.
+    let links: String = (0..17).map(|n| format!("[\"accel[{n}].port[0]\", \"switch.port[{n}]\"],\n")).collect();
+    let two = "  [\"accel[0].port[0]\", \"switch.port[0]\"],\n  [\"accel[1].port[0]\", \"switch.port[1]\"],\n";
+    let many = TEXT.replace(two, &links).replace("switch.port[2]\"],\n]", "switch.port[17]\"],\n]");
+    let many = many.replace("count = 2", "count = 17").replace("ports = 3 }", "ports = 18 }");
+    let error = resolves(&many).err().expect("small pages");
+    assert!(error.contains("found 4096 bytes, expected at least 4352") && !error.contains("traffic.blocks"), "{error}");
+    let many = many.replace("pages = 4\n", "pages = 65_536\n").replace("{ pages = 3", "{ pages = 65_536");
+    let error = resolves(&many).err().expect("many pages");
+    assert!(error.contains("1114112 in all, expected at most 1048576"), "{error}");
     // Accelerators of two kinds.
     let other = "[component.other]\nkind = \"ualink.accelerator\"\nclock = \"accel\"\n[link.ualink]";
     let text = TEXT.replace("ports = 3 }", "ports = 4 }").replace("[link.ualink]", other).replace(
@@ -300,4 +347,39 @@ fn brg_mig_05_n() {
     );
     let error = resolves(&text).err().expect("two kinds");
     assert!(error.contains("expected accelerators of one kind"), "{error}");
+}
+
+/// A manager goes on deciding when its own operations are over and others make its pages hot.
+#[test]
+fn brg_mig_05_others() {
+    let own = "[component.accel.at.0]\ntraffic = { operations = 4, blocks = 4 }\n[link.ualink]";
+    let text = TEXT.replace("[link.ualink]", own).replace("foreign = 30", "foreign = 90");
+    let request = ScenarioRequest { description: Some(text), ..request(&[], 1) };
+    let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    let json = report.json();
+    let of_first = |name: &str| json["components"]["accel[0]"][name].as_u64();
+    assert!(of_first("operations") == Some(4) && of_first("pages moved") > Some(0), "{json:?}");
+    // The interval and the number of operations that are used if none are given let pages move.
+    let text = TEXT.replace("interval = \"3 us\"\n", "").replace("operations = 300, ", "");
+    let settings = text.replace("operations = \"component.accel.traffic.operations\"\n", "");
+    let request = ScenarioRequest { description: Some(settings), ..self::request(&[], 1) };
+    let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(report.violations.is_empty() && count(&report, "pages moved") > 0, "{:?}", report.json());
+}
+
+/// Numbers of accesses come over a link from anybody: the largest ones neither overflow nor count as twice each other.
+#[test]
+fn brg_mig_05_largest_counts() {
+    let mut manager = PageManager::new(PlacementPolicy::Temperature, 2, [1, 0, 2]);
+    let mut is_moving_at = |counts: [u64; 2]| {
+        (0..2).for_each(|page| manager.asks(0, page));
+        manager.acts.clear();
+        (0..).zip(counts).for_each(|(page, count)| manager.accessed(page, count));
+        manager.accessed(1, 1);
+        manager.interval_over();
+        manager.acts.iter().any(|act| matches!(act, ManagerAct::Moves { .. }))
+    };
+    assert!(!is_moving_at([u64::MAX, u64::MAX]));
+    assert!(is_moving_at([u64::MAX / 2, u64::MAX]));
 }

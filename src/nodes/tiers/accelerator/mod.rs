@@ -1,13 +1,13 @@
 //! The clocked accelerator: originator and completer on UALink, manager of its pages, copy engine.
 //!
-//! Modelled: one request a port and cycle; requests to a region of 256 bytes take one port, so they keep their order; tags that are
+//! Modelled: as many requests a cycle as it has ports; requests to a region of 256 bytes take one port, so they keep their order; tags that are
 //! unique until the answer; HBM with a latency, in which requests take effect in the order in which they come; every byte that is read
-//! is compared with what was written. Detail: whole transactions. Left out: atomics, protection of transactions, UPLI, time-outs: a
+//! is compared with what was written; isolation: when its link goes down, it asks for nothing more, and what it has begun ends undone,
+//! while it goes on answering others. Detail: whole transactions. Left out: atomics, protection of transactions, UPLI, time-outs: a
 //! request that is not answered stalls the run, which names it; compute.
 //!
 //! A walk through one cycle: answers end what was asked; requests of others take effect, and their answers leave behind the latency;
-//! what the manager has to do is done or becomes a message; then messages about pages, operations and copies leave, one a port, the last
-//! two by turns.
+//! what the manager has to do is done or becomes a message; then messages about pages, operations and copies leave, the last two by turns.
 //!
 //! In traces an operation is the root of a tree, and so is a move of a page: its name says what was decided, its parts are the messages
 //! and copies that it costs.
@@ -88,6 +88,8 @@ pub struct TieredResult {
     pub broken: Vec<PlacedViolation>,
     /// Its link went down: what was open was not done.
     pub is_isolated: bool,
+    /// Answers that came when nobody waited any more, in isolation.
+    pub late: u64,
 }
 
 /// How it is built.
@@ -106,8 +108,10 @@ pub struct TieredConfig {
     pub policy: PlacementPolicy,
     /// Cycles in which accesses are counted for a temperature.
     pub interval_cycles: u64,
-    /// Address of the control window of the bridge, by which its cache is flushed; `None`: it has no cache.
+    /// Address of the control window of the bridge, by which its cache is flushed; `None`: no page is flushed.
     pub control: Option<u64>,
+    /// The bridge has a cache, which can hold lines of pages in tier 2.
+    pub is_cached: bool,
     /// What it does.
     pub operations: TieredGenerator,
     /// Cycle of the first operation.
@@ -174,7 +178,11 @@ struct TierRequest {
 struct OpenTierRequest {
     purpose: Purpose,
     node: u16,
+    /// Where its answers come; `None`: from its own HBM.
+    port: Option<usize>,
     is_read: bool,
+    /// No answer so far says otherwise.
+    is_ok: bool,
     /// What has come of a read.
     lines: Vec<Option<(LineBytes, bool)>>,
     since_cycle: u64,
@@ -217,6 +225,8 @@ pub struct TieredAccelerator {
     moving: Option<OpenMove>,
     next: Option<TieredOp>,
     tried: Option<TriedOp>,
+    /// A copy behind the writes of its blocks that were never written.
+    put_off: Option<TieredOp>,
     /// Accesses in this interval, by page.
     accesses: Vec<u64>,
     interval_end_cycle: u64,
@@ -247,7 +257,7 @@ impl TieredAccelerator {
             table: PageTable::new(all),
             manager: PageManager::new(config.policy, layout.pages, layout.frames),
             engine: CopyEngine::new(config.copy_outstanding),
-            watch: MigrationWatch::new(layout.page_bytes, layout.frames),
+            watch: MigrationWatch::new(layout.page_bytes, layout.frames, config.is_cached),
             copies: Vec::new(),
             next_copy: 0,
             expected: Store::new(BACKGROUND),
@@ -259,6 +269,7 @@ impl TieredAccelerator {
             moving: None,
             next,
             tried: None,
+            put_off: None,
             accesses: vec![0; all as usize],
             interval_end_cycle: config.start_cycle + config.interval_cycles,
             writes: 0,
@@ -346,7 +357,9 @@ impl TieredAccelerator {
             let _ = self.ports[port].tx[TlClass::Request.index()].push(cx, Box::new(transfer));
         }
         let lines = if is_read { vec![None; count as usize] } else { Vec::new() };
-        let open = OpenTierRequest { purpose, node: to.node, is_read, lines, since_cycle: at.cycle, id };
+        let port = (to.node != self.config.own).then(|| self.port_of(to.address));
+        let open =
+            OpenTierRequest { purpose, node: to.node, port, is_read, is_ok: true, lines, since_cycle: at.cycle, id };
         self.open_accesses += usize::from(matches!(open.purpose, Purpose::Access(_)));
         self.open[usize::from(tag)] = Some(open);
     }
@@ -354,19 +367,26 @@ impl TieredAccelerator {
     fn response(&mut self, cx: &mut Cx, port: usize, transfer: &Transfer, at: Stamp) {
         let ControlField::Response(rsp) = &transfer.field else { return };
         if rsp.status == Status::ISOLATE {
-            return self.isolate(at);
+            return self.isolate(cx, at);
         }
-        let is_read = rsp.rdwr == RdWr::Read;
+        if self.mine.is_isolated {
+            self.mine.late += 1;
+            return;
+        }
+        let (own, is_read) = (self.config.own, rsp.rdwr == RdWr::Read);
         let asked = self.open.get_mut(usize::from(rsp.tag)).and_then(Option::as_mut);
-        let Some(open) = asked.filter(|open| open.is_read == is_read) else {
-            let found = format!("tag {:#x}", rsp.tag);
+        let is_meant =
+            |open: &&mut OpenTierRequest| open.is_read == is_read && open.port == Some(port) && rsp.dst == own;
+        let Some(open) = asked.filter(is_meant) else {
+            let found = format!("tag {:#x} for accelerator {} at port {port}", rsp.tag, rsp.dst);
             return self.broken(
                 "SIM-E2E-02",
                 found,
-                "an open request of its kind",
+                "an open request of this accelerator, of its kind and at its port",
                 "a response is received without a request",
             );
         };
+        open.is_ok &= rsp.status == Status::OKAY;
         // A compressed answer does not say where it comes from.
         let named = TlRsp { src: open.node, ..*rsp };
         let first = if rsp.len == 0 { usize::from(rsp.offset) } else { 0 };
@@ -382,16 +402,12 @@ impl TieredAccelerator {
         }
         if is_finished {
             let bits = || rsp.to_bits().unwrap_or(0);
-            self.ended(cx, rsp.tag, rsp.status == Status::OKAY, at, || Body::Message {
-                layout: TlRsp::DEF,
-                bits: bits(),
-                data: None,
-            });
+            self.ended(cx, rsp.tag, at, || Body::Message { layout: TlRsp::DEF, bits: bits(), data: None });
         }
     }
 
     /// The last answer to a request has come.
-    fn ended(&mut self, cx: &mut Cx, tag: u16, is_ok: bool, at: Stamp, body: impl FnOnce() -> Body) {
+    fn ended(&mut self, cx: &mut Cx, tag: u16, at: Stamp, body: impl FnOnce() -> Body) {
         let Some(open) = self.open[usize::from(tag)].take() else { return };
         self.free.push(tag);
         self.tap.record(at, RecordKind::End, open.id, 0, body);
@@ -401,12 +417,13 @@ impl TieredAccelerator {
             let found = format!("{} of {} beats", lines.len(), open.lines.len());
             self.broken("UAL-UPL-12", found, "Last with the final beat", "a read response is not complete");
         }
+        let is_ok = open.is_ok;
         match open.purpose {
             Purpose::Access(access) => {
                 self.open_accesses -= 1;
                 self.access_ends(&access, &lines, at);
             }
-            Purpose::CopyRead { id, block } => self.block_was_read(id, block, lines),
+            Purpose::CopyRead { id, block } => self.block_was_read(id, block, lines, is_ok),
             Purpose::CopyWrite { id } => {
                 if let Some(copy) = self.engine.was_written(id) {
                     self.copy_ends(copy, at);
@@ -418,22 +435,40 @@ impl TieredAccelerator {
             Purpose::Report => (),
             Purpose::FlushStart { page } if is_ok => self.poll_flush(page),
             Purpose::FlushPoll { page } if is_ok => self.flush_was_polled(page, lines.first()),
-            // That it was refused has been reported.
-            Purpose::FlushStart { page } | Purpose::FlushPoll { page } => self.is_flushed(page),
+            // That it was refused has been reported; the watch sees what is copied without a flush.
+            Purpose::FlushStart { .. } | Purpose::FlushPoll { .. } => self.manager.flushed(),
         }
         self.follow(at);
     }
 
-    /// The link is down: nothing that is open or still to be done will be (`ualink` §12).
-    fn isolate(&mut self, at: Stamp) {
+    /// The link is down: nothing that is open or still to be done will be (`ualink` §12). Who waits for the last access to a page is
+    /// answered when the link is up again, since nothing here accesses it any more.
+    fn isolate(&mut self, cx: &mut Cx, at: Stamp) {
         if std::mem::replace(&mut self.mine.is_isolated, true) {
             return;
         }
-        let open: Vec<u64> = self.open.iter_mut().filter_map(Option::take).map(|open| open.id).collect();
-        open.into_iter().for_each(|id| self.tap.record(at, RecordKind::End, id, 0, || Body::Mark("isolated")));
-        self.next = None;
+        (self.next, self.put_off) = (None, None);
         self.control.clear();
+        self.manager_ends(at);
+        let open: Vec<OpenTierRequest> = self.open.iter_mut().filter_map(Option::take).collect();
+        for OpenTierRequest { purpose, id, .. } in open {
+            self.ends_undone(id, at);
+            if let Purpose::Access(access) = purpose {
+                self.ends_undone(access.id, at);
+                self.page_ends(access.page, at);
+            }
+        }
+        self.open_accesses = 0;
+        self.tried_ends(at);
+        self.copies_end(at);
+        self.follow(at);
+        cx.progress();
         self.broken("SIM-E2E-03", "a link that is down".to_owned(), "no open request", "the originator is isolated");
+    }
+
+    /// A transaction of the trace ends without having been done.
+    fn ends_undone(&mut self, id: u64, at: Stamp) {
+        self.tap.record(at, RecordKind::End, id, 0, || Body::Mark("isolated"));
     }
 
     // ---- completer -----------------------------------------------------------------------------------------------
@@ -446,7 +481,7 @@ impl TieredAccelerator {
                     if let Some(open) = self.open[usize::from(tag)].as_mut() {
                         open.lines = read.lines(0).map(Some).collect();
                     }
-                    self.ended(cx, tag, true, at, || Body::None);
+                    self.ended(cx, tag, at, || Body::None);
                 }
                 HbmWork::Answer { port, answer, id } => self.leaving[port].push_back((answer, id)),
             }
@@ -518,7 +553,7 @@ impl Module for TieredAccelerator {
         }
         // What waits for room, for an answer or for a request is woken by it.
         let begins = self.next.map(|_| self.config.start_cycle);
-        let interval = self.next.map(|_| self.interval_end_cycle);
+        let interval = self.is_counting().then_some(self.interval_end_cycle);
         let due = self.hbm.ready_at().into_iter().chain(begins).chain(interval).filter(|due| *due > at.cycle).min();
         due.map_or(Next::Idle, |due| Next::At(cx.in_cycles(due - at.cycle)))
     }
@@ -530,7 +565,6 @@ impl Module for TieredAccelerator {
                 Err(Pending::new(format!("{} requests without answer", self.open.iter().flatten().count()), since))
             }
             None if self.next.is_some() => Err(Pending::new("operations not issued", Time::ZERO)),
-            None if self.mine.is_isolated => Ok(()),
             None if self.manager.is_moving() || !self.engine.is_idle() => {
                 Err(Pending::new("a page that moves", Time::ZERO))
             }

@@ -18,6 +18,9 @@ use scalepool_kernel::Cx;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES, LineBytes};
 use scalepool_trace::{Body, RecordKind, Stamp, Wait};
 
+/// 2^64 divided by the golden ratio, odd: by it numbers that follow each other differ in high bits, where addresses do not.
+const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Lines of a block.
 const BLOCK_LINES: u64 = COPY_BLOCK_BYTES / LINE_BYTES;
 
@@ -37,7 +40,7 @@ impl TieredAccelerator {
     /// Sends what can leave in this cycle; how much that was.
     pub(super) fn issue(&mut self, cx: &mut Cx, at: Stamp) -> usize {
         let mut issued = 0;
-        while issued < self.ports.len() {
+        while !self.mine.is_isolated && issued < self.ports.len() {
             if let Some(first) = self.control.front()
                 && self.hindered(cx, first.to).is_none()
                 && let Some(message) = self.control.pop_front()
@@ -52,6 +55,10 @@ impl TieredAccelerator {
                 false => self.attempt(cx, at) || self.copy_step(cx, at),
             };
             if !is_issued {
+                // The operation may just have asked where its page is: the question leaves now, since nothing else wakes it.
+                if self.control.front().is_some_and(|first| self.hindered(cx, first.to).is_none()) {
+                    continue;
+                }
                 break;
             }
             self.is_copy_turn = !self.is_copy_turn;
@@ -64,8 +71,10 @@ impl TieredAccelerator {
     fn attempt(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         let Some(mut op) = self.next.filter(|_| at.cycle >= self.config.start_cycle) else { return false };
         if self.tried.is_none() {
+            let drawn = op;
             op = self.with_known_bytes(op);
             self.next = Some(op);
+            self.put_off = (matches!(drawn, TieredOp::Copy { .. }) && op != drawn).then_some(drawn);
             let (name, page, offset) = match op {
                 TieredOp::Read { page, offset } => ("read", page, offset),
                 TieredOp::Write { page, offset, .. } => ("write", page, offset),
@@ -92,8 +101,15 @@ impl TieredAccelerator {
             return false;
         }
         self.tried = None;
-        self.next = self.config.operations.next();
+        self.next = self.put_off.take().or_else(|| self.config.operations.next());
         true
+    }
+
+    /// The operation that is due will not be done.
+    pub(super) fn tried_ends(&mut self, at: Stamp) {
+        if let Some(TriedOp { id, .. }) = self.tried.take() {
+            self.ends_undone(id, at);
+        }
     }
 
     /// Where a page is; else the operation waits, and the manager is asked if nobody has.
@@ -141,7 +157,8 @@ impl TieredAccelerator {
         }
     }
 
-    /// The operation, or in its place a write of the first block that it uses and that was never written.
+    /// The operation, or a write of the first block that it uses and that was never written: in place of a read or a write, in front of
+    /// a copy.
     fn with_known_bytes(&self, op: TieredOp) -> TieredOp {
         let (page, offset, bytes) = match op {
             TieredOp::Read { page, offset } | TieredOp::Write { page, offset, .. } => (page, offset, COPY_BLOCK_BYTES),
@@ -187,12 +204,12 @@ impl TieredAccelerator {
         self.writes += 1;
         let every = self.config.poison_every;
         let is_poisoned = every > 0 && self.writes.is_multiple_of(every);
-        let (own, writes) = (u64::from(self.config.own), self.writes);
+        let which = (self.writes << 10 ^ u64::from(self.config.own)).wrapping_mul(SCATTER);
         let line = |n: u64| {
             let mut line: LineBytes = [0; 64];
             for (k, word) in line.as_chunks_mut().0.iter_mut().enumerate() {
                 // Which write of which accelerator it is, and where: a byte of another place or time differs.
-                *word = (own << 56 ^ writes << 24 ^ (address + LINE_BYTES * n + 8 * k as u64)).to_le_bytes();
+                *word = (which ^ (address + LINE_BYTES * n + 8 * k as u64)).to_le_bytes();
             }
             (line, is_poisoned && n == 0)
         };
@@ -256,24 +273,34 @@ impl TieredAccelerator {
         self.tap.record(at, RecordKind::End, id, 0, || Body::None);
     }
 
-    /// An interval of temperatures is over: managers are told what was accessed.
+    /// Whether the end of the interval matters: accesses are still made, or were counted and not decided about.
+    pub(super) fn is_counting(&self) -> bool {
+        let counts = || self.manager.has_counts() || self.accesses.iter().any(|count| *count > 0);
+        self.config.policy.moves_pages() && !self.mine.is_isolated && (self.next.is_some() || counts())
+    }
+
+    /// An interval of temperatures is over: the manager decides about the one before, whose accesses all sources have reported by now;
+    /// then managers are told what was accessed in this one.
     pub(super) fn end_interval(&mut self, at: Stamp) {
-        while self.next.is_some() && self.interval_end_cycle <= at.cycle {
-            self.interval_end_cycle += self.config.interval_cycles;
-            let layout = self.config.layout;
-            for page in 0..self.accesses.len() as u32 {
-                let count = std::mem::take(&mut self.accesses[page as usize]);
-                let manager = layout.manager(page);
-                if count == 0 || !self.config.policy.moves_pages() {
-                    continue;
-                }
-                if manager == self.config.own {
-                    self.manager.accessed(page % layout.pages, count);
-                } else {
-                    self.tell(manager, page, PageMessage::Accesses(count), Purpose::Report, 0);
-                }
+        if self.interval_end_cycle > at.cycle || !self.config.policy.moves_pages() || self.mine.is_isolated {
+            return;
+        }
+        // Intervals in which nothing here had to run were without accesses.
+        let over = (at.cycle - self.interval_end_cycle) / self.config.interval_cycles + 1;
+        self.interval_end_cycle += over * self.config.interval_cycles;
+        self.manager.interval_over();
+        let layout = self.config.layout;
+        for page in 0..self.accesses.len() as u32 {
+            let count = std::mem::take(&mut self.accesses[page as usize]);
+            let manager = layout.manager(page);
+            if count == 0 {
+                continue;
             }
-            self.manager.interval_over();
+            if manager == self.config.own {
+                self.manager.accessed(page % layout.pages, count);
+            } else {
+                self.tell(manager, page, PageMessage::Accesses(count), Purpose::Report, 0);
+            }
         }
     }
 }

@@ -14,17 +14,21 @@ use super::super::watch::TierEvent;
 use super::transfers::CopyReason;
 use super::{Purpose, TierAddress, TierRequest, TieredAccelerator};
 use crate::ualink::read::Read;
-use scalepool_memory::LineBytes;
+use scalepool_memory::{LINE_BYTES, LineBytes};
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::field::TlReq;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_trace::{Body, RecordKind, Stamp, Wait};
 
+/// Length of a request of one line, as requests say it: doublewords less one (`ualink` §12).
+const LINE_DOUBLEWORDS: u8 = 15;
+
 /// Flush and invalidate, as the control window of a bridge names them (`bridge` §9.9).
 const FLUSH_AND_INVALIDATE: u64 = 3;
 
-/// Most reads of the registers of a bridge for one flush: a page of 64 KiB has 1024 lines, of which one read sees many go.
-const MOST_POLLS: u32 = 4096;
+/// Most reads of the registers of a bridge for one line of a page and one accelerator, each of which may have a flush of its own in
+/// front: one read sees many lines go.
+const MOST_POLLS: u64 = 4;
 
 /// A message of another accelerator that is not answered yet.
 pub(super) struct WaitingMessage {
@@ -40,7 +44,7 @@ pub(super) struct OpenMove {
     id: u64,
     since_cycle: u64,
     /// How often the registers of a bridge have been read.
-    polls: u32,
+    polls: u64,
 }
 
 /// What was decided about a page, by the tier to which it goes.
@@ -66,35 +70,45 @@ impl TieredAccelerator {
         let said = crate::ualink::read::lines_of(&transfer.data).next().and_then(|line| PageMessage::of_line(&line));
         let (pages, is_managed) = (self.config.layout.pages, self.config.layout.manager(page) == self.config.own);
         let waiting = WaitingMessage { page, port, req: *req, id };
+        let is_line = req.len == LINE_DOUBLEWORDS && req.src != self.config.own;
+        let is_write = is_line && req.cmd == ReqCmd::WriteFull && transfer.poisoned == 0;
+        let is_source = req.src < self.config.layout.accelerators;
+        let is_of_manager = is_write && self.config.layout.manager(page) == req.src;
         match said {
-            _ if req.cmd == ReqCmd::Read && is_managed => {
+            _ if req.cmd == ReqCmd::Read && is_line && is_managed && is_source => {
                 self.tap.wait(at, id, Wait::Page, 0);
                 self.waiting.push(waiting);
                 self.manager.asks(req.src, page % pages);
             }
-            Some(PageMessage::Block) => {
+            Some(PageMessage::Block) if is_of_manager && !self.is_block_waiting(page) => {
                 self.tap.wait(at, id, Wait::Line, 0);
                 self.waiting.push(waiting);
                 if self.table.block(page) {
                     self.block_is_done(page, at);
                 }
             }
-            Some(PageMessage::Switch(place)) => {
+            Some(PageMessage::Switch(place)) if is_of_manager && self.config.layout.has_frame(place) => {
                 self.table.switch(page, place);
                 self.see(TierEvent::Learned(page, place));
                 self.answer(port, req, Read::nothing(), id, at);
             }
-            Some(PageMessage::Accesses(count)) if is_managed => {
+            Some(PageMessage::Accesses(count)) if is_write && is_managed && is_source => {
                 self.manager.accessed(page % pages, count);
                 self.answer(port, req, Read::nothing(), id, at);
             }
             _ => {
                 let found = format!("{:?} of node {} about page {page}: {said:?}", req.cmd, req.src);
                 self.broken("SIM-E2E-02", found, "a message about a page", "a control address takes no such request");
-                let read = if req.cmd == ReqCmd::Read { vec![([0; 64], false)].into() } else { Read::nothing() };
+                let lines = usize::from(req.len / (LINE_DOUBLEWORDS + 1)) + 1;
+                let read = if req.cmd == ReqCmd::Read { vec![([0; 64], true); lines].into() } else { Read::nothing() };
                 self.answer(port, req, read, id, at);
             }
         }
+    }
+
+    /// Whether a block of a page waits for the last access to it.
+    fn is_block_waiting(&self, page: u32) -> bool {
+        self.waiting.iter().any(|message| message.page == page && message.req.cmd == ReqCmd::WriteFull)
     }
 
     /// The message about a page that waits, of a kind and of a source if it is said.
@@ -133,7 +147,7 @@ impl TieredAccelerator {
     /// The manager of a page has told its place.
     pub(super) fn place_was_told(&mut self, page: u32, line: Option<&(LineBytes, bool)>) {
         match line.and_then(|(line, _)| PageMessage::of_line(line)) {
-            Some(PageMessage::Place(place)) => self.learn(page, place),
+            Some(PageMessage::Place(place)) if self.config.layout.has_frame(place) => self.learn(page, place),
             other => {
                 let found = format!("{other:?} about page {page}");
                 self.broken("SIM-E2E-02", found, "the place of a page", "a manager does not answer its question");
@@ -169,6 +183,7 @@ impl TieredAccelerator {
                 self.tap.record(at, RecordKind::End, id, 0, || Body::None);
             }
             ManagerAct::Answer { source, page, place } => {
+                self.see(TierEvent::Answers(source, page));
                 let page = self.page_of_all(page);
                 if source == own {
                     self.learn(page, place);
@@ -201,7 +216,7 @@ impl TieredAccelerator {
                 self.tap.wait_over(at, parent);
                 match self.config.control.filter(|_| from.tier == Tier::Tier2) {
                     Some(_) => self.start_flush(page),
-                    None => self.is_flushed(page),
+                    None => self.manager.flushed(),
                 }
             }
             ManagerAct::Copy { page, from, to } => {
@@ -269,15 +284,16 @@ impl TieredAccelerator {
 
     /// The registers of the bridge: base is the second one, done the fifth.
     pub(super) fn flush_was_polled(&mut self, page: u32, line: Option<&(LineBytes, bool)>) {
-        let (Some((line, _)), Some(from)) = (line, self.flushed_from()) else { return };
+        let Some(from) = self.flushed_from() else { return };
+        let Some((line, false)) = line else { return self.is_not_flushed(page, "no registers of a bridge".to_owned()) };
         let polls = self.moving.as_mut().map_or(0, |moving| {
             moving.polls += 1;
             moving.polls
         });
-        if polls > MOST_POLLS {
-            let found = format!("no end of a flush of page {page} after {MOST_POLLS} reads of its registers");
-            self.broken("BRG-MIG-03", found, "done = 1", "a control window does not answer as a bridge does");
-            return self.is_flushed(page);
+        let layout = self.config.layout;
+        let most = MOST_POLLS * u64::from(layout.accelerators) * (layout.page_bytes / LINE_BYTES);
+        if polls > most {
+            return self.is_not_flushed(page, format!("no end after {most} reads of the registers"));
         }
         let register = |n: usize| u64::from_le_bytes(line.as_chunks().0[n]);
         match (register(1) == from, register(4) == 1) {
@@ -287,7 +303,25 @@ impl TieredAccelerator {
         }
     }
 
-    pub(super) fn is_flushed(&mut self, page: u32) {
+    /// A flush has no end: the move goes on, and the watch sees what is copied without it.
+    fn is_not_flushed(&mut self, page: u32, found: String) {
+        let found = format!("{found} in a flush of page {page}");
+        self.broken("BRG-MIG-03", found, "done = 1", "a control window does not answer as a bridge does");
+        self.manager.flushed();
+    }
+
+    /// Nothing that the manager wants done leaves any more.
+    pub(super) fn manager_ends(&mut self, at: Stamp) {
+        if let Some((page, _, _)) = self.manager.moving() {
+            self.see(TierEvent::GivesUp(page));
+        }
+        if let Some(OpenMove { id, .. }) = self.moving.take() {
+            self.ends_undone(id, at);
+        }
+        self.manager.isolate();
+    }
+
+    fn is_flushed(&mut self, page: u32) {
         self.see(TierEvent::Flushed(page));
         self.manager.flushed();
     }

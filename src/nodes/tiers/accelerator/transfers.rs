@@ -4,13 +4,16 @@
 //! which copy has its turn. A walk through a block of a page that moves: its read leaves; its lines come and are told to the watch; its
 //! write leaves with the same lines; behind the last one the manager goes on.
 
-use super::super::copies::{COPY_BLOCK_BYTES, CopyJob, CopyRequest};
+use super::super::copies::{COPY_BLOCK_BYTES, CopyJob, CopyLines, CopyRequest};
 use super::super::frames::TierAddress;
 use super::super::watch::TierEvent;
 use super::{Purpose, TierRequest, TieredAccelerator};
 use scalepool_kernel::Cx;
-use scalepool_memory::LineBytes;
+use scalepool_memory::LINE_BYTES;
 use scalepool_trace::{Body, RecordKind, Stamp};
+
+/// Lines of a block.
+const BLOCK_LINES: usize = (COPY_BLOCK_BYTES / LINE_BYTES) as usize;
 
 /// A copy of the engine, and for what it is.
 pub(super) enum CopyReason {
@@ -55,7 +58,11 @@ impl TieredAccelerator {
         }
     }
 
-    pub(super) fn block_was_read(&mut self, id: u64, block: u64, lines: Vec<(LineBytes, bool)>) {
+    /// A block was read. One that was refused or did not come whole is written as poison: what came of it is not its content.
+    pub(super) fn block_was_read(&mut self, id: u64, block: u64, mut lines: CopyLines, is_ok: bool) {
+        if !is_ok || lines.len() != BLOCK_LINES {
+            lines = vec![([0; LINE_BYTES as usize], true); BLOCK_LINES];
+        }
         if let Some(page) = self.moved_page(id) {
             self.see(TierEvent::CopyRead(page, block, lines.clone()));
         }
@@ -69,7 +76,7 @@ impl TieredAccelerator {
             return false;
         }
         let parent = self.copy_of(id).map_or(0, |copy| copy.traced);
-        let count = COPY_BLOCK_BYTES / 64;
+        let count = BLOCK_LINES as u64;
         let request = match self.engine.take_next() {
             Some(CopyRequest::Read { id, block, at: to }) => {
                 TierRequest { to, lines: Vec::new(), count, purpose: Purpose::CopyRead { id, block }, parent }
@@ -84,6 +91,17 @@ impl TieredAccelerator {
         };
         self.send(cx, at, request);
         true
+    }
+
+    /// No copy goes on.
+    pub(super) fn copies_end(&mut self, at: Stamp) {
+        self.engine.end_all();
+        for OpenTierCopy { reason, traced, .. } in std::mem::take(&mut self.copies) {
+            if let CopyReason::Explicit { from, to, .. } = reason {
+                self.ends_undone(traced, at);
+                [from, to].into_iter().for_each(|page| self.page_ends(page, at));
+            }
+        }
     }
 
     /// Everything of a copy is written.

@@ -90,7 +90,8 @@ pub fn measured(counts: &ConversionCacheCounts) -> Vec<MetricValue> {
 }
 
 impl BridgeCacheFields {
-    fn keeps_lines(&self) -> bool {
+    /// Whether it keeps lines of memory, and not only conversions.
+    pub fn keeps_lines(&self) -> bool {
         matches!(self.mode.as_str(), "data" | "both")
     }
 

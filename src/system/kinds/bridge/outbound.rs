@@ -10,7 +10,9 @@ use super::windows::{BridgeWindowFields, groups_of_sources};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{AgentEnd, Coherent, Seat, recorded};
 use crate::field::{FieldRange, config};
-use crate::kind::{CoherenceProtocol, ConfigFinding, CxlSide, NodeError, Offer, PortDecl, PortRole, Site, SitePort};
+use crate::kind::{
+    BridgeCacheFacts, CoherenceProtocol, ConfigFinding, CxlSide, NodeError, Offer, PortDecl, PortRole, Site, SitePort,
+};
 use crate::kinds::media::{self, CxlMedia};
 use crate::kinds::memory_behind;
 use crate::measured::ComponentMeasured;
@@ -93,6 +95,14 @@ impl OutboundFields {
     /// Whether a window leads to memory that nobody keeps coherent, where no atomic can be done (`bridge` §4.1, BRG-MAP-14).
     pub fn refuses_atomics(&self) -> bool {
         self.windows.iter().any(|(window, _)| window.class == "MN")
+    }
+
+    /// What others have to know of the cache.
+    pub fn cache_facts(&self) -> BridgeCacheFacts {
+        self.cache.as_ref().map_or(BridgeCacheFacts::default(), |cache| BridgeCacheFacts {
+            keeps_lines: cache.keeps_lines(),
+            control: cache.control,
+        })
     }
 
     /// The windows.

@@ -15,8 +15,8 @@ use crate::channels::ChannelWait;
 use crate::coherence::Coherent;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
-    NodeLedger, NodePart, Offer, PortDecl, Site, SitePort, component,
+    BridgeCacheFacts, Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember,
+    NodeError, NodeLedger, NodePart, Offer, PortDecl, Site, SitePort, component,
 };
 use crate::kinds::media::DRAM_METRICS;
 use crate::kinds::ualink_accelerator::protection;
@@ -109,6 +109,10 @@ impl Component for BridgeUalink {
 
     fn refuses_atomics(&self) -> bool {
         self.outbound.refuses_atomics()
+    }
+
+    fn bridge_cache(&self) -> BridgeCacheFacts {
+        self.outbound.cache_facts()
     }
 
     fn own_wait_fs(&self, clock: Clock) -> u64 {

@@ -86,7 +86,9 @@ fn brg_mig_01_p() {
     let second: String = second.map(|(n, end)| format!("  [\"{end}[1]\", \"second.port[{n}]\"],\n")).collect();
     let text = TEXT.replace(switch, &format!("{switch}second{}", &switch["switch".len()..]));
     let text = text.replace("switch.port[2]\"],\n]", &format!("switch.port[2]\"],\n{second}]"));
-    let text = text.replace("pages = 4\n", "pages = 4\nports = 2\n").replace("\"bridge.ualink\"", "\"bridge.ualink\", x_ports = 2");
+    let text = text
+        .replace("pages = 4\n", "pages = 4\nports = 2\n")
+        .replace("\"bridge.ualink\"", "\"bridge.ualink\", x_ports = 2");
     let request = ScenarioRequest { description: Some(text), ..self::request(&["operations=100"], 1) };
     let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.violations.is_empty() && count(&report, "pages moved") > 1, "{:?}", report.violations);

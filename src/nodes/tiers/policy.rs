@@ -2,7 +2,7 @@
 //!
 //! Modelled: `static` deals pages to frames by their numbers before anything is accessed; `first-touch` gives the fastest free frame to
 //! the page that is accessed first; `temperature` places like `first-touch` and moves pages by their temperature, which is accesses in an
-//! interval, of 1 ms unless another one is set. Pages change places only where the hotter one has at least twice the temperature of the colder one, so that two pages
+//! interval. Pages change places only where the hotter one has at least twice the temperature of the colder one, so that two pages
 //! that are about as hot do not change places all the time. Left out: prefetch, and moves of several pages at once.
 //!
 //! A walk through a decision: of all pages below HBM page 7 is the hottest, with 40 accesses in the last interval; HBM is full, and its

@@ -6,7 +6,7 @@ use scalepool::nodes::tiers::manager::{ManagerAct, PageManager};
 use scalepool::nodes::tiers::policy::{PageDecision, PlacementPolicy, next_move};
 use scalepool::nodes::tiers::watch::{MigrationWatch, TierEvent};
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::report::{PlacedViolation, ScenarioReport};
 use scalepool::scenario::{self, ScenarioRequest};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -76,8 +76,36 @@ fn brg_mig_01_p() {
     assert!(count(&report, "pages moved") > 4 && count(&report, "copies") > 5, "{:?}", report.json());
     sound(&["operations=150", "copies=1", "ber=2e-6"]);
     sound(&["operations=100", "page=16 KiB"]);
+    // With the most blocks under way, and with no frame in HBM.
+    sound(&["operations=100", "copies=512"]);
+    let without = sound(&["operations=100", "component.accel.hbm_pages=0", "component.accel.tier2.pages=4"]);
+    assert_eq!(count(&without, "accesses of HBM"), 0);
+    // With two links of each accelerator and of the bridge, over two switches.
+    let switch = "switch = { kind = \"ualink.switch\", clock = \"accel\", ports = 3 }\n";
+    let second = ["accel[0].port", "accel[1].port", "bridge.x"].into_iter().enumerate();
+    let second: String = second.map(|(n, end)| format!("  [\"{end}[1]\", \"second.port[{n}]\"],\n")).collect();
+    let text = TEXT.replace(switch, &format!("{switch}second{}", &switch["switch".len()..]));
+    let text = text.replace("switch.port[2]\"],\n]", &format!("switch.port[2]\"],\n{second}]"));
+    let text = text
+        .replace("pages = 4\n", "pages = 4\nports = 2\n")
+        .replace("\"bridge.ualink\"", "\"bridge.ualink\", x_ports = 2");
+    let request = ScenarioRequest { description: Some(text), ..self::request(&["operations=100"], 1) };
+    let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(report.violations.is_empty() && count(&report, "pages moved") > 1, "{:?}", report.violations);
     // On whatever threads.
     assert_eq!(run(&["operations=100"], 2).json(), run(&["operations=100"], 1).json());
+}
+
+/// When a link goes down in a move, its accelerator and the other one end what can end; what the link has lost is all that stays open.
+#[test]
+fn tiers_link_down() {
+    for outage in ["link.ualink[0].outage=8 us", "link.ualink[0].outage=10 us", "link.ualink[1].outage=9 us"] {
+        let report = run(&[outage], 1);
+        let rules: Vec<&str> = report.violations.iter().map(|placed| placed.violation.rule).collect();
+        assert!(rules.len() > 2 && rules.iter().all(|rule| *rule == "SIM-E2E-03"), "{outage}: {:?}", report.violations);
+        let waits = |placed: &PlacedViolation| placed.violation.text.contains("messages about pages");
+        assert!(!report.violations.iter().any(waits), "{outage}: {:?}", report.violations);
+    }
 }
 
 #[test]
@@ -351,7 +379,7 @@ fn brg_mig_05_n() {
 
 /// A manager goes on deciding when its own operations are over and others make its pages hot.
 #[test]
-fn brg_mig_05_others() {
+fn tiers_decide_for_others() {
     let own = "[component.accel.at.0]\ntraffic = { operations = 4, blocks = 4 }\n[link.ualink]";
     let text = TEXT.replace("[link.ualink]", own).replace("foreign = 30", "foreign = 90");
     let request = ScenarioRequest { description: Some(text), ..request(&[], 1) };
@@ -370,7 +398,7 @@ fn brg_mig_05_others() {
 
 /// Numbers of accesses come over a link from anybody: the largest ones neither overflow nor count as twice each other.
 #[test]
-fn brg_mig_05_largest_counts() {
+fn tiers_largest_counts() {
     let mut manager = PageManager::new(PlacementPolicy::Temperature, 2, [1, 0, 2]);
     let mut is_moving_at = |counts: [u64; 2]| {
         (0..2).for_each(|page| manager.asks(0, page));

@@ -3,7 +3,7 @@
 use scalepool::arbiter::{ArbiterKind, RoundRobin, Separable};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::fabric::cxl_switch::{
-    Bindings, CommandError, HbrRoutes, HbrSwitch, HbrSwitching, ManagerCommand, ManagerEvent, SwitchConfig,
+    Bindings, CommandError, HbrRoutes, HbrSwitch, HbrSwitching, ManagerCommand, ManagerEvent, ResetScope, SwitchConfig,
     SwitchResult, SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding,
 };
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
@@ -46,6 +46,7 @@ impl Module for End {
                 self.seen.lock().expect("no panic").push((cycle, message));
                 let ld_id = message.route().ld_id;
                 let answer = match message {
+                    Message::M2sReq(m) if m.opcode == M2sReqOpcode::MemSpecRd => continue,
                     Message::M2sReq(m) if self.is_device => {
                         Message::S2mDrs(S2mDrs { tag: m.tag, ld_id, ..S2mDrs::default() }, Data::line([3; 64]))
                     }
@@ -465,6 +466,29 @@ fn a_surprise_loses_what_was_open_and_nothing_else() {
     let late = result.undelivered.get(&Undelivered::UnknownLd).copied().unwrap_or(0);
     assert!(flushed > 0 && late > 0);
     assert_eq!(flushed + late, lost as u64, "each is flushed, or its answer comes too late");
+}
+
+/// Speculative reads have no answer, so a reset that flushes some of them awaits no answer less: none of before reaches the host.
+#[test]
+fn a_reset_takes_no_speculative_read_for_an_answer() {
+    let mut one = bench(1);
+    let command = ManagerCommand::Reset(ResetScope::Vppb((0, 0)));
+    one.commands = vec![TimedCommand { at_cycle: 50, command }];
+    for n in 0..50 {
+        let opcode = M2sReqOpcode::MemSpecRd;
+        let speculative = Message::M2sReq(M2sReq { opcode, tag: 100 + n, ..M2sReq::default() });
+        one.sends[0].extend([(10 + u64::from(n), read(n, 0)), (10 + u64::from(n), speculative)]);
+    }
+    let (seen, result) = run(one);
+    let [(_, ManagerEvent::Reset(_, flushed)), (released_fs, ManagerEvent::Released(_))] = result.events[..] else {
+        panic!("{:?}", result.events)
+    };
+    assert!(flushed > 10, "{flushed}");
+    // A request of afterwards passes the stages of the switch twice, and the device.
+    let first = released_fs / 1_000_000 + DEVICE_CYCLES + 2 * 12;
+    let of_before =
+        |(cycle, message): &&(u64, Message)| *cycle < first && message.data().is_some_and(|data| data.line[0] == 3);
+    assert_eq!(seen[0].iter().find(of_before), None);
 }
 
 /// While answers are due the port is not bound again; then it is, and what follows is answered by the device.

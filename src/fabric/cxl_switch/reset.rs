@@ -2,8 +2,9 @@
 //!
 //! Modelled: what a reset covers, and that it ends what it covers: messages in the switch are flushed, answers that still come are
 //! dropped, and until the last of them is there the switch answers requests as unmapped. Then the same vPPB is used again, with
-//! the same binding; where a device has gone in its reset, that never comes. Detail: to the message. Left out: PERST#, link states and configuration writes, of which
-//! CXL.mem sees nothing; the state that a device loses, as its media keep their bytes; FLR, in which a switch has no part (RST-6).
+//! the same binding; where a device never comes back from its reset, the vPPB does not either. Detail: to the message. Left out:
+//! PERST#, link states and configuration writes, of which CXL.mem sees nothing; the state that a device loses, as its media keep
+//! their bytes; FLR, in which a switch has no part (RST-6).
 //!
 //! | reset | covers |
 //! | --- | --- |

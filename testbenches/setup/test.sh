@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Every check of the repository, the cheap ones first; stops at the first that fails. Called by `make test`. With ORACLE=DIR
-# in the environment the program is also compared with the fact sheets in DIR.
+# Every check of the repository; stops at the first that fails. Called by `make test`. With ORACLE=DIR in the environment the program
+# is also compared with the fact sheets in DIR.
 #
-# Co-simulation begins when program and library are built and runs beside the tests: neither keeps two cores busy alone. Its
-# simulators, and the benches that go without the program, are built beside program and library.
+# Two things run at a time, because none of them keeps two cores busy alone: tools are installed while program and library are built
+# (beside_build.sh), and what runs the program from outside runs beside the tests of cargo (beside_tests.sh).
 #
 # At the end: a table of durations, and the sum of the runner's own `test result` lines. With JUNIT=FILE in the environment the tests of
 # cargo are written to that file as JUnit XML, too, whether they pass or not.
@@ -17,20 +17,6 @@ if [ -n "${JUNIT:-}" ] && ! [ -d "$(dirname "$JUNIT")" ]; then
     exit 2
 fi
 . testbenches/setup/steps.sh
-
-python_files() {
-    # -B and ast: nothing is written beside the sources.
-    find testbenches .ci -name '*.py' -print0 | xargs -0 -r python3 -B -c '
-import ast, sys
-for path in sys.argv[1:]:
-    with open(path, encoding="utf-8") as file:
-        ast.parse(file.read(), path)
-print(len(sys.argv) - 1, "files parse")'
-    python3 -B testbenches/setup/test_oracle.py
-    python3 -B testbenches/setup/test_junit.py
-    MYPYPATH=testbenches/python/src .venv/bin/python3 -m mypy --strict --cache-dir "$target/mypy" --explicit-package-bases \
-        --namespace-packages -p cocotbext.scalepool
-}
 
 tests() {
     local status=0
@@ -65,54 +51,13 @@ pcie() {
     SCALEPOOL_PCIE_VECTORS=$vectors cargo test --workspace --test codec pcie_vectors
 }
 
-# Outcomes of litmus programs, against an exploration written from the sheet by another hand; and those of .litmus files, against
-# axioms, by another hand too: all orders of messages, and runs on clocked cores over links.
-litmus() {
-    python3 -B testbenches/litmus/compare.py --program "$target/debug/scalepool" --cases 150
-    python3 -B testbenches/litmus/herd.py --program "$target/debug/scalepool" --random 4
-    python3 -B testbenches/litmus/runs.py --program "$target/debug/scalepool" --runs 40
-}
-
-# The coherence protocols in another checker, whose models state the rules of the sheet a second time; and the syntax of TLA+.
-models() {
-    python3 -B testbenches/models/compare.py --program "$target/debug/scalepool"
-    .venv/bin/python3 -B testbenches/models/tla_syntax.py --program "$target/debug/scalepool"
-}
-
-# Vectors of the bridge's conversions, against its tables, which another hand has spelled from the sheet.
-bridge() {
-    python3 -B testbenches/bridge/compare.py --program "$target/debug/scalepool"
-}
-
-# Vectors of the CXL fabric, against its sheet in another spelling.
-fabric() {
-    python3 -B testbenches/fabric/compare.py --program "$target/debug/scalepool"
-}
-
-oracle() {
-    if [ -z "${ORACLE+set}" ]; then
-        echo 'oracle: not run'
-        return
-    fi
-    python3 -B testbenches/setup/oracle.py "$ORACLE" "$target/debug/scalepool"
-}
-
-step tools bash testbenches/setup/tools.sh
+step rust bash testbenches/setup/rust.sh
 step format cargo fmt --all --check
 mkdir -p "$target"
-step python python_files
-step_beside simulators "$target/simulators.log" bash -c \
-    'bash testbenches/setup/simulators.sh && .venv-cosim/bin/python3 testbenches/verilator/run.py --build-only'
+step_beside tools "$target/tools.log" bash testbenches/setup/beside_build.sh
 step build build
 join
-step_beside cosim "$target/cosim.log" env PROFILE=dev bash testbenches/setup/cosimulate.sh
+step_beside program "$target/program.log" bash testbenches/setup/beside_tests.sh "$target/debug/scalepool"
 step tests tests
-step profiles bash testbenches/setup/profiles.sh "$target/debug/scalepool"
-step cost python3 -B testbenches/setup/flit_cost.py --program "$target/debug/scalepool" --profile dev
 step pcie pcie
-step litmus litmus
-step models models
-step bridge bridge
-step fabric fabric
-step oracle oracle
 join

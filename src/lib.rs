@@ -2,7 +2,7 @@
 //!
 //! Each layer is a crate, in the folder of its name under `src/`; this one gives them one name to import. The dependencies
 //! of a layer are the order, lowest first: `scalepool_protocols` (codecs), [`ordered`], [`arbiter`], [`kernel`], [`forms`], [`grammar`], [`trace`],
-//! [`link`], [`memory`], [`endpoint`], [`coherence`], [`transactions`], [`inspect`], [`proof`], [`fabric`], [`nodes`], [`bridge`], [`conversion`],
+//! [`link`], [`memory`], [`endpoint`], [`coherence`], [`transactions`], [`inspect`], [`fabric`], [`nodes`], [`bridge`], [`proof`], [`conversion`],
 //! [`system`], [`scenario`], [`golden`], [`export`]; above them all stand the command line and the C functions (`scalepool_cli`, `scalepool_capi`).
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 pub const MOST_JOINED: usize = 8;
 
 /// Who holds a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LockHolder {
     /// A request.
     Child(ChildId),
@@ -23,7 +23,7 @@ pub enum LockHolder {
 }
 
 /// A back-invalidate snoop that is not answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct OpenSnoop {
     /// Tag of the snoop.
     pub bi_tag: u16,
@@ -34,7 +34,7 @@ pub struct OpenSnoop {
 }
 
 /// The lock of one line.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct LineLock {
     /// Who is active.
     pub holder: LockHolder,
@@ -58,7 +58,7 @@ pub enum LockOutcome {
 }
 
 /// Locks by CXL port and line.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub struct LineLocks(OrderedMap<(usize, LineAddr), LineLock>);
 
 impl LineLocks {

@@ -3,6 +3,7 @@
 #[macro_use]
 mod rows;
 mod atomics;
+mod behind_bridge;
 mod bias_rules;
 mod c14;
 mod cache_bench;

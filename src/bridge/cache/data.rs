@@ -9,6 +9,7 @@ use super::sets::{SetArray, WayPlace};
 use super::{BLOCK_BYTES, ConversionCacheError, DataCacheConfig, TAG_BYTES};
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_memory::LINE_BYTES;
+use std::hash::Hasher;
 
 /// Most sectors of a block.
 const MOST_SECTORS: usize = (BLOCK_BYTES[BLOCK_BYTES.len() - 1] / LINE_BYTES) as usize;
@@ -33,7 +34,7 @@ impl CachedBlock {
 }
 
 /// A sector of 64 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sector {
     /// Its state.
     pub state: SectorState,
@@ -69,6 +70,11 @@ impl DataCache {
     /// A shape that cannot be.
     pub fn new(config: DataCacheConfig) -> Result<DataCache, ConversionCacheError> {
         Ok(DataCache { sets: config.sets()?, array: SetArray::new(config.ways, config.policy), config })
+    }
+
+    /// Shows its lines to `state`, with all on which it depends which of them leaves.
+    pub(crate) fn hash_lines<H: Hasher>(&self, state: &mut H) {
+        self.array.hash_ways(state);
     }
 
     /// How it is built.

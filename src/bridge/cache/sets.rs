@@ -6,14 +6,15 @@
 
 use super::policy::{EvictionPolicy, Replacement};
 use scalepool_ordered::OrderedMap;
+use std::hash::{Hash, Hasher};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 struct Way<K, V> {
     key: K,
     value: V,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 struct CacheSet<K, V> {
     ways: Vec<Option<Way<K, V>>>,
     numbers: Vec<u64>,
@@ -96,6 +97,15 @@ impl<K: Eq + Copy, V> SetArray<K, V> {
         if let Some(set) = self.sets.get_mut(&place.set) {
             set.ways[place.way] = None;
         }
+    }
+
+    /// Shows sets and ways to `state`, with the numbers by which the policy says who leaves.
+    pub fn hash_ways<H: Hasher>(&self, state: &mut H)
+    where
+        K: Hash,
+        V: Hash,
+    {
+        (&self.sets, self.now).hash(state);
     }
 
     /// Everything that is held, by set and way.

@@ -11,6 +11,7 @@
 
 mod cached;
 mod convert;
+mod identity;
 mod manage;
 pub mod nvlink;
 pub mod order;

@@ -34,7 +34,7 @@ impl OrderKey {
 }
 
 /// Requests by their keys; the first of each is active.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub struct OrderQueues(OrderedMap<OrderKey, VecDeque<u16>>);
 
 impl OrderQueues {

@@ -10,9 +10,10 @@ use super::table::ChildId;
 use crate::cache::data::CachedBlock;
 use scalepool_ordered::OrderedMap;
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 
 /// Who lacks an entry of the buffer of write backs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EntryWaiter {
     /// The first block of a set, for what leaves for it.
     Set(u64),
@@ -21,7 +22,7 @@ pub enum EntryWaiter {
 }
 
 /// Requests that wait for a block, one for each of its lines at most.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 struct WaitingBlock {
     children: Vec<ChildId>,
     /// It waits for a way; if not, its way is being emptied.
@@ -50,6 +51,15 @@ pub struct RoomQueues {
     next_turn: u64,
     /// Entries that were freed.
     freed: u64,
+}
+
+impl Hash for RoomQueues {
+    /// Who waits, in which turn; without the counts that time-outs ask for.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.blocks.hash(state);
+        self.sets.iter().for_each(|(set, waiting)| (set, &waiting.blocks).hash(state));
+        self.turns.values().for_each(|waiter| waiter.hash(state));
+    }
 }
 
 impl RoomQueues {

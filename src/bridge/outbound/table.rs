@@ -39,7 +39,7 @@ impl ChildId {
 }
 
 /// Entries.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct TransactionTable {
     entries: Vec<Option<Box<Transaction>>>,
     /// Entries that are free; the one that came back last is taken last, so that a late answer is seen.

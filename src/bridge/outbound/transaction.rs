@@ -13,7 +13,7 @@ use scalepool_memory::LineBytes;
 use scalepool_protocols::ualink::code::Status;
 
 /// How far a transaction is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TransactionProgress {
     /// It has an entry and is on its way through the stages.
     Admitted,
@@ -67,7 +67,7 @@ impl Transaction {
 }
 
 /// Answers that are still to come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct AwaitedAnswers {
     /// S2M NDR.
     pub completion: bool,
@@ -87,7 +87,7 @@ impl AwaitedAnswers {
 }
 
 /// What the cache says of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CacheVerdict {
     /// Its sector is there.
     Hit,
@@ -98,7 +98,7 @@ pub enum CacheVerdict {
 }
 
 /// How far a line is that the cache serves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CachedStage {
     /// Its sector is looked for, or a way is not free yet.
     Looked,

@@ -23,7 +23,7 @@ pub const SNOOP_WRITE_BACKS: u16 = 2;
 const FIRST_TAG: u16 = 4 * MOST_ENTRIES as u16;
 
 /// What an entry sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WriteBackMessage {
     /// MemWr with a meta value.
     Write(MetaValue),
@@ -32,7 +32,7 @@ pub enum WriteBackMessage {
 }
 
 /// What is done when it has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WriteBackEnd {
     /// A way of this block is empty, as far as the line goes.
     Left(CachedBlock),
@@ -45,7 +45,7 @@ pub enum WriteBackEnd {
 }
 
 /// An entry.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct WriteBack {
     /// The line.
     pub place: PortLine,
@@ -101,7 +101,7 @@ impl WriteBack {
 }
 
 /// The buffer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct WriteBackBuffer {
     entries: Vec<Option<WriteBack>>,
 }

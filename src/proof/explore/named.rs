@@ -8,9 +8,11 @@ use crate::litmus::shapes::LitmusShape;
 use crate::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
 use crate::stress::StressProtocol;
 use crate::systems::bias::{self, Setup as BiasSetup};
+use crate::systems::bridge::{BridgeSetup, BridgeSystem};
 use crate::systems::cache::{self, ALL_REQUESTS, HINTED_REQUESTS, Setup as CacheSetup};
 use crate::systems::mem::{self, Setup as MemSetup};
 use crate::systems::menu::{AtomicHold, Menu};
+use scalepool_bridge::cache::StorePolicy;
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::config::{CoherenceConfig, OutOfRange};
 use scalepool_coherence::ids::{AgentPort, IdSet};
@@ -51,6 +53,8 @@ pub enum NamedSystem {
     TwoLevels(CoherenceConfig, AgentPort),
     /// A host and a device with bias.
     HdmD(BiasSetup),
+    /// Accelerators behind a bridge, a host and a device with back-invalidation.
+    Bridge(BridgeSetup),
     /// A litmus shape on two agents.
     Shape(&'static LitmusShape, StressProtocol, CoherenceConfig),
 }
@@ -102,7 +106,7 @@ impl NamedSystem {
             Self::Cache(setup) => Some((&mut setup.devices, !setup.poisoners.is_empty())),
             Self::HdmDb(setup) => Some((&mut setup.hosts, !setup.poisoners.is_empty())),
             Self::TwoLevels(_, devices) => Some((devices, false)),
-            Self::HdmD(_) | Self::Shape(..) => None,
+            Self::HdmD(_) | Self::Bridge(_) | Self::Shape(..) => None,
         };
         match (scope.agents, alike) {
             (None, _) => {}
@@ -139,7 +143,7 @@ impl NamedSystem {
                 (setup.device, setup.host) = (menu.cache, menu.requests);
                 (setup.write_backs, setup.drops, setup.atomics) = (menu.write_backs, menu.drops, menu.atomics);
             }
-            (Some(_), Self::TwoLevels(..) | Self::Shape(..)) => {
+            (Some(_), Self::TwoLevels(..) | Self::Bridge(_) | Self::Shape(..)) => {
                 return Err(found("--ops", "here", "an exploration of CXL.cache, HDM-DB or HDM-D with one level"));
             }
         }
@@ -152,7 +156,7 @@ impl NamedSystem {
             _ if scope.lines.is_none_or(|lines| lines == 1) => &[],
             Self::Cache(_) => CACHE_MORE_LINES,
             Self::HdmDb(_) => HDM_DB_MORE_LINES,
-            Self::TwoLevels(..) | Self::HdmD(_) | Self::Shape(..) => &[],
+            Self::TwoLevels(..) | Self::HdmD(_) | Self::Bridge(_) | Self::Shape(..) => &[],
         }
     }
 
@@ -162,6 +166,7 @@ impl NamedSystem {
             Self::HdmDb(setup) => Box::new(mem::system(setup)),
             Self::TwoLevels(config, devices) => Box::new(mem::two_levels(config, devices)),
             Self::HdmD(setup) => Box::new(bias::system(setup)),
+            Self::Bridge(setup) => Box::new(BridgeSystem::new(setup)),
             Self::Shape(shape, protocol, config) => cores(shape, protocol, config),
         }
     }
@@ -387,6 +392,42 @@ pub static NAMED: &[NamedExploration] = &[
         options: HDM_D,
         system: |config| {
             NamedSystem::HdmD(BiasSetup { poisoners: IdSet::of_bits(0b01), ..BiasSetup::everything(config) })
+        },
+    },
+    NamedExploration {
+        name: "bridge",
+        doc: "an accelerator behind a bridge that writes back and a host: two requests of any kind, two operations of the host",
+        options: &[],
+        system: |config| NamedSystem::Bridge(BridgeSetup::one_line(config, Some(StorePolicy::Back))),
+    },
+    NamedExploration {
+        name: "bridge-through",
+        doc: "as bridge, with a conversion cache that writes through",
+        options: &[],
+        system: |config| NamedSystem::Bridge(BridgeSetup::one_line(config, Some(StorePolicy::Through))),
+    },
+    NamedExploration {
+        name: "bridge-uncached",
+        doc: "as bridge, without a conversion cache",
+        options: &[],
+        system: |config| NamedSystem::Bridge(BridgeSetup::one_line(config, None)),
+    },
+    NamedExploration {
+        name: "bridge-2",
+        doc: "as bridge, with two accelerators",
+        options: &[],
+        system: |config| {
+            let one = BridgeSetup::one_line(config, Some(StorePolicy::Back));
+            NamedSystem::Bridge(BridgeSetup { requesters: 2, ..one })
+        },
+    },
+    NamedExploration {
+        name: "bridge-2-lines",
+        doc: "as bridge, with two lines, a cache with room for one, and one operation of the host",
+        options: &[],
+        system: |config| {
+            let one = BridgeSetup::one_line(config, Some(StorePolicy::Back));
+            NamedSystem::Bridge(BridgeSetup { lines: 2, host_operations: 1, ..one })
         },
     },
     shape!("cxl-cache-corr", CORR, StressProtocol::Cache(2), CACHE_CORES),

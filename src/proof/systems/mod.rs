@@ -1,9 +1,11 @@
 //! Systems of agents as one state of a search.
 //!
 //! [`composite`] is the one system; [`setup`] says of which agents, links and lines it consists, [`part`] what each kind of agent
-//! does in it, [`menu`] what agents may begin. [`cache`], [`mem`] and [`bias`] describe the systems of one protocol.
+//! does in it, [`menu`] what agents may begin. [`cache`], [`mem`] and [`bias`] describe the systems of one protocol. [`bridge`] is a
+//! system of its own: its agents carry bytes.
 
 pub mod bias;
+pub mod bridge;
 pub mod cache;
 pub mod composite;
 pub mod mem;

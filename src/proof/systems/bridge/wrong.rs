@@ -1,0 +1,79 @@
+//! Bridges with a fault, which a search has to find: the right bridge, and around it something that changes its messages.
+
+use scalepool_coherence::content::CacheLine;
+use scalepool_coherence::message::Msg;
+use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode, M2sReqOpcode, NdrOpcode, SnpType};
+
+/// What is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WrongBridge {
+    /// BISnp is answered with BIRspI, and the cache keeps the line.
+    IgnoresSnoops,
+    /// BISnpInv does what BISnpData does, and is answered with BIRspI.
+    KeepsShared,
+    /// Cmp-S is taken for Cmp-E.
+    OwnsWhatIsShared,
+    /// A dirty line is given up as a clean one.
+    DropsDirty,
+    /// Requests to share a line do not snoop its owner.
+    ReadsPastOwners,
+    /// The bytes of a line are lost on their way in, and zeros are taken for them.
+    MergesIntoZeros,
+}
+
+impl WrongBridge {
+    /// All of them.
+    pub const ALL: [WrongBridge; 6] = [
+        WrongBridge::IgnoresSnoops,
+        WrongBridge::KeepsShared,
+        WrongBridge::OwnsWhatIsShared,
+        WrongBridge::DropsDirty,
+        WrongBridge::ReadsPastOwners,
+        WrongBridge::MergesIntoZeros,
+    ];
+}
+
+/// What the bridge gets of a message, and what is answered without it.
+pub(super) fn received(
+    wrong: Option<WrongBridge>,
+    msg: Msg<CacheLine>,
+) -> (Option<Msg<CacheLine>>, Option<Msg<CacheLine>>) {
+    match (wrong, msg) {
+        (Some(WrongBridge::IgnoresSnoops), Msg::S2mBisnp { line, bi_tag, .. }) => {
+            let low_addr = (line.0 & 3) as u8;
+            (None, Some(Msg::M2sBirsp { opcode: BirspOpcode::BIRspI, bi_tag, low_addr }))
+        }
+        (Some(WrongBridge::KeepsShared), Msg::S2mBisnp { opcode: BisnpOpcode::BISnpInv, line, bi_tag }) => {
+            (Some(Msg::S2mBisnp { opcode: BisnpOpcode::BISnpData, line, bi_tag }), None)
+        }
+        (
+            Some(WrongBridge::OwnsWhatIsShared),
+            Msg::S2mNdr { opcode: NdrOpcode::CmpS, meta_field, meta, tag, devload },
+        ) => (Some(Msg::S2mNdr { opcode: NdrOpcode::CmpE, meta_field, meta, tag, devload }), None),
+        (Some(WrongBridge::MergesIntoZeros), Msg::S2mDrs { opcode, meta_field, meta, tag, devload, data }) => {
+            let data = CacheLine { bytes: [0; 64], ..data };
+            (Some(Msg::S2mDrs { opcode, meta_field, meta, tag, devload, data }), None)
+        }
+        (_, msg) => (Some(msg), None),
+    }
+}
+
+/// What leaves in the place of a message.
+pub(super) fn sent(wrong: Option<WrongBridge>, msg: Msg<CacheLine>) -> Option<Msg<CacheLine>> {
+    Some(match (wrong, msg) {
+        (Some(WrongBridge::KeepsShared), Msg::M2sBirsp { bi_tag, low_addr, .. }) => {
+            Msg::M2sBirsp { opcode: BirspOpcode::BIRspI, bi_tag, low_addr }
+        }
+        (Some(WrongBridge::DropsDirty), Msg::M2sRwd { meta_field, meta, line, tag, .. })
+            if scalepool_bridge::outbound::write_backs::of_tag(tag).is_some() =>
+        {
+            let (opcode, snp) = (M2sReqOpcode::MemClnEvct, SnpType::NoOp);
+            Msg::M2sReq { opcode, snp, meta_field, meta, line, tag }
+        }
+        (
+            Some(WrongBridge::ReadsPastOwners),
+            Msg::M2sReq { opcode: M2sReqOpcode::MemRd, meta_field, meta, line, tag, .. },
+        ) => Msg::M2sReq { opcode: M2sReqOpcode::MemRd, snp: SnpType::NoOp, meta_field, meta, line, tag },
+        (_, msg) => msg,
+    })
+}

@@ -6,7 +6,7 @@ use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
 use scalepool::system::channels::ChannelGraph;
-use scalepool_testbenches::soak::is_soak;
+use scalepool_testbenches::soak::{is_soak, number_in};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ fn integrity_under_pressure() {
     let errors = ["link.ualink_ber=1e-6", "link.cxl_ber=1e-6", "link.host_ber=1e-6", "link.nvlink_ber=1e-6"];
     let mut sizes = ["traffic.operations=100", "gpu.requests=50", "host.accesses=40"].map(str::to_owned);
     if is_soak() {
-        let all = std::env::var("SCALEPOOL_ACCESSES").ok().and_then(|all| all.parse().ok()).unwrap_or(10_000_000_u64);
+        let all = number_in("SCALEPOOL_ACCESSES", 10_000_000);
         // Four accelerators, four GPUs and a host.
         sizes = ["traffic.operations", "gpu.requests", "host.accesses"].map(|key| format!("{key}={}", all / 9));
     }
@@ -105,6 +105,22 @@ fn integrity_under_pressure() {
         ("tier2", "least port requests"),
     ] {
         assert!(count(&report, component, name) > 0, "{component}: {name}");
+    }
+}
+
+/// Reads of both bridges that leave as reads of 128 and 256 bytes: with the setting some do, every byte is right and fewer requests reach the
+/// accelerators; without it none does.
+#[test]
+fn reads_of_both_clusters_may_be_merged() {
+    let on = TEXT
+        .replace("kind = \"bridge.ualink\"", "kind = \"bridge.ualink\"\nmerge_inbound = \"on\"\nmerge_cycles = 40")
+        .replace("kind = \"bridge.nvlink\"", "kind = \"bridge.nvlink\"\nmerge_inbound = \"on\"\nmerge_cycles = 40");
+    let errors = ["link.ualink_ber=1e-6", "link.nvlink_ber=1e-6", "traffic.poison_every=5"];
+    for (text, is_merged) in [(on.as_str(), true), (TEXT, false)] {
+        let report = sound(text, &with(&errors));
+        for bridge in ["ubridge", "nbridge"] {
+            assert_eq!(count(&report, bridge, "inbound merged reads") > 0, is_merged, "{bridge}");
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use super::module::InboundModule;
 use crate::flows::LineOperation;
 use crate::lines::BLOCK_LINES;
 use scalepool_trace::{Stamp, Wait};
+use std::ops::RangeInclusive;
 
 /// Lines of a block.
 const BLOCK: u64 = BLOCK_LINES as u64;
@@ -26,7 +27,8 @@ impl InboundModule {
             return self.accesses.push_back((due, entry));
         };
         self.accesses.push_back((due + merge_cycles, entry));
-        let beside = self.beside(&access);
+        // The time of those that are due before this one could leave is over.
+        let beside = self.beside(&access, due..=u64::MAX);
         if let [Some(_), Some(_), Some(_), Some(_)] = beside {
             // Nothing else can come.
             let of_block = |(_, other): &&mut (u64, u16)| beside.contains(&Some(*other));
@@ -34,10 +36,10 @@ impl InboundModule {
         }
     }
 
-    /// Reads in the last stage that may leave with one, itself among them, by line of its block.
-    fn beside(&self, access: &AcceleratorAccess) -> [Option<u16>; BLOCK_LINES] {
+    /// Reads in the last stage that are due in some cycles and may leave with one, itself among them, by line of its block.
+    fn beside(&self, access: &AcceleratorAccess, cycles: RangeInclusive<u64>) -> [Option<u16>; BLOCK_LINES] {
         let mut beside = [None; BLOCK_LINES];
-        for (_, entry) in &self.accesses {
+        for (_, entry) in self.accesses.iter().filter(|(due, _)| cycles.contains(due)) {
             let Some(other) = self.bridge.access(*entry) else { continue };
             let is_same = other.operation == LineOperation::Read
                 && (other.target, other.vchan) == (access.target, access.vchan)
@@ -50,11 +52,16 @@ impl InboundModule {
     }
 
     /// A read that is due leaves with those beside it: the first of them, and its access of all their lines.
-    pub(super) fn merge(&mut self, entry: u16, access: AcceleratorAccess, at: Stamp) -> (u16, AcceleratorAccess) {
-        if self.config.merge_cycles.is_none() || access.operation != LineOperation::Read {
-            return (entry, access);
-        }
-        let (beside, line) = (self.beside(&access), (access.line.0 % BLOCK) as usize);
+    pub(super) fn merge(
+        &mut self,
+        (due, entry): (u64, u16),
+        access: AcceleratorAccess,
+        at: Stamp,
+    ) -> (u16, AcceleratorAccess) {
+        let is_read = access.operation == LineOperation::Read;
+        let Some(merge_cycles) = self.config.merge_cycles.filter(|_| is_read) else { return (entry, access) };
+        let line = (access.line.0 % BLOCK) as usize;
+        let beside = self.beside(&access, 0..=due + merge_cycles);
         let half = &beside[line / 2 * 2..][..2];
         let all: Vec<u16> = [&beside[..], half, &[Some(entry)][..]]
             .into_iter()

@@ -396,7 +396,7 @@ impl InboundModule {
                 n += 1;
                 continue;
             }
-            let (entry, access) = self.merge(entry, access, at);
+            let (entry, access) = self.merge((due, entry), access, at);
             self.accesses.retain(|(_, other)| *other != entry && !self.bridge.merged(entry).contains(other));
             // Those in front of it that have no room, or are not due, are looked at again.
             n = 0;

@@ -72,7 +72,7 @@ fn brg_chc_27_p() {
         let mut bench = in_state(class, state, EccScheme::Secded);
         let is_dirty = "MD".contains(state);
         let held = if is_dirty { 0xd1 } else { OLD };
-        flip(&mut bench, &[0, 64, 513]);
+        flip(&mut bench, &[0, 64, 530]);
         assert_eq!((told(&mut bench), counts(&bench)), ((held, false), [1, 0, 0, 0]), "{state}");
         assert_eq!((told(&mut bench), counts(&bench)), ((held, false), [1, 0, 0, 0]), "{state}: it was written anew");
         assert_eq!(bench.labels().len(), 0);

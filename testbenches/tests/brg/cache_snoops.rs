@@ -461,7 +461,7 @@ fn snooped_at(port: usize, address: u64) -> (Vec<&'static str>, Vec<String>) {
     bench.whole(read(BASE, 16));
     bench.whole(read(BASE + SIZE, 16));
     bench.sent.clear();
-    let msg = Msg::S2mBisnp { opcode: BisnpOpcode::BISnpInv, line: LineAddr::of_address(address), bi_tag: 3 };
+    let msg = Msg::S2mBisnp { opcode: BisnpOpcode::BISnpInv, line: LineAddr::of_address(address), bi_tag: BI_TAG };
     bench.bridge.receive(port, msg, &mut bench.out);
     bench.collect();
     (bench.findings.iter().map(|finding| finding.rule).collect(), told(&bench))

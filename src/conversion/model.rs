@@ -84,7 +84,9 @@ pub enum ReferenceError {
     #[error("request: found no free entry, expected to be asked again when a response has left")]
     Full,
     /// New windows are committed, and requests under the old ones have still to be answered.
-    #[error("request: found a commit that waits for earlier requests, expected to be asked again when their responses have left")]
+    #[error(
+        "request: found a commit that waits for earlier requests, expected to be asked again when their responses have left"
+    )]
     Epoch,
 }
 
@@ -170,7 +172,11 @@ impl ReferenceBridge {
     pub fn commit(&mut self, form: &Value) -> Result<bool, FormError> {
         let windows = committed(form, self.protocol)?;
         let Half::Outbound(bridge) = &mut self.half else {
-            return Err(FormError::new("commit", "an inbound half", "an outbound one: windows from CXL stay as they are"));
+            return Err(FormError::new(
+                "commit",
+                "an inbound half",
+                "an outbound one: windows from CXL stay as they are",
+            ));
         };
         if bridge.is_committing() {
             return Err(FormError::new("commit", "an earlier commit that waits", "one at a time"));

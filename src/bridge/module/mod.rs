@@ -32,6 +32,7 @@ use crate::outbound::{
 };
 use crate::timing::BridgeTiming;
 use crate::watched::{BridgeLines, PortWatch};
+use epochs::{EpochCounts, TimedCommit};
 use scalepool_coherence::agent::Effect;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree;
@@ -46,7 +47,6 @@ use scalepool_nodes::cxl::{cxl_tag, shown};
 use scalepool_protocols::cxl::message::{Message, PeerRoute};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
-use epochs::{EpochCounts, TimedCommit};
 use side::{FrontRequest, RequesterSide};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -695,7 +695,8 @@ impl Module for Bridge {
             DramFigures { counts, bytes, last_data_fs }
         });
         let viral_ports = if self.bridge.is_viral() { self.cxl.len() as u64 } else { 0 };
-        *result = BridgeResult { counts: self.bridge.counts(), viral_ports, cache, dram, commands, ..self.mine.clone() };
+        *result =
+            BridgeResult { counts: self.bridge.counts(), viral_ports, cache, dram, commands, ..self.mine.clone() };
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

@@ -144,7 +144,8 @@ fn traced(text: &str) -> (Vec<Value>, Value) {
     let trace = folder.path().join("t.jsonl");
     let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
     let set = vec!["operations=200".to_owned()];
-    let request = ScenarioRequest { description: Some(text.to_owned()), seed: 1, set, outputs, ..ScenarioRequest::default() };
+    let request =
+        ScenarioRequest { description: Some(text.to_owned()), seed: 1, set, outputs, ..ScenarioRequest::default() };
     let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.violations, []);
     let text = std::fs::read_to_string(trace).expect("a trace");
@@ -154,7 +155,8 @@ fn traced(text: &str) -> (Vec<Value>, Value) {
 }
 
 fn marks(records: &[Value], name: &str) -> Vec<u64> {
-    let marked = records.iter().filter(|record| record["kind"] == "mark" && record.to_string().contains(&format!("\"{name}\"")));
+    let marked =
+        records.iter().filter(|record| record["kind"] == "mark" && record.to_string().contains(&format!("\"{name}\"")));
     marked.map(|record| record["t_fs"].as_u64().expect("a time")).collect()
 }
 
@@ -167,7 +169,8 @@ fn windows_change_in_traffic() {
     assert_eq!(figures["requests refused"], 0);
     assert!(figures["commit cycles"].as_u64() > Some(50), "{figures}");
     assert!(figures["epoch wait cycles"].as_u64() > Some(0), "{figures}");
-    let (committed, begun, waits) = (marks(&records, "commit"), marks(&records, "epoch"), marks(&records, "wait_epoch"));
+    let (committed, begun, waits) =
+        (marks(&records, "commit"), marks(&records, "epoch"), marks(&records, "wait_epoch"));
     assert_eq!((committed.len(), begun.len()), (2, 2));
     assert!(!waits.is_empty());
     let entered = |from: u64, to: u64| {
@@ -186,7 +189,10 @@ fn windows_change_in_traffic() {
     let (before, rest) = TEXT.split_once("commits = [").expect("commits");
     let (_, rest) = rest.split_once("\n]\n").expect("their end");
     let (records, figures) = traced(&format!("{before}{rest}"));
-    assert_eq!((&figures["epochs"], &figures["commit cycles"], &figures["epoch wait cycles"]), (&0.into(), &0.into(), &0.into()));
+    assert_eq!(
+        (&figures["epochs"], &figures["commit cycles"], &figures["epoch wait cycles"]),
+        (&0.into(), &0.into(), &0.into())
+    );
     assert_eq!(marks(&records, "wait_epoch").len(), 0);
 }
 
@@ -194,12 +200,18 @@ fn windows_change_in_traffic() {
 #[test]
 fn commits_that_cannot_be_are_refused() {
     let refused = |from: &str, to: &str| resolves(&TEXT.replacen(from, to, 1)).err().unwrap_or_else(|| panic!("{to}"));
-    let error = refused("at = \"2 us\"", "at = \"0\"");
+    let error = refused("at = \"5 us\"", "at = \"0\"");
     assert!(error.contains("found commit 1 before commit 0"), "{error}");
     let error = refused("ports = [\"1\"] }] }", "ports = [\"2\"] }] }");
     assert!(error.contains("commit 0: found a window of class MN at port 2"), "{error}");
     let error = refused("ports = [\"1\"] }] }", "to = \"1 MiB\" }] }");
     assert!(error.contains("found commit 0, which leads 0x0 to 0x100000 instead of 0x0"), "{error}");
-    let error = refused("ports = [\"1\"] }] }", "ports = [\"1\"] }, { base = \"16 MiB\", size = \"2 GiB\", to = \"16 MiB\" }] }");
-    assert!(error.contains("found window 1 from 0x1000000") && error.contains("expected addresses of the memory there"), "{error}");
+    let error = refused(
+        "ports = [\"1\"] }] }",
+        "ports = [\"1\"] }, { base = \"16 MiB\", size = \"2 GiB\", to = \"16 MiB\" }] }",
+    );
+    assert!(
+        error.contains("found window 1 from 0x1000000") && error.contains("expected addresses of the memory there"),
+        "{error}"
+    );
 }

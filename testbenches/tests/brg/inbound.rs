@@ -645,7 +645,8 @@ fn brg_spl_11_p() {
 /// answer that is too short is none.
 #[test]
 fn lines_that_were_read_together_are_answered_each() {
-    let (codec, of) = (NvlConfig::default(), |lines| AcceleratorAccess { lines, ..access(LineOperation::Read, 0, false) });
+    let (codec, of) =
+        (NvlConfig::default(), |lines| AcceleratorAccess { lines, ..access(LineOperation::Read, 0, false) });
     for (lines, size, len) in [(1, 3, 15), (2, 7, 31), (4, 15, 63)] {
         assert_eq!(spelled(6, 17, &of(lines), &codec).size, size);
         let ControlField::Request(req) = upli_spelled(6, 17, &of(lines)).field else { panic!("a request") };

@@ -250,6 +250,7 @@ fn reads_side_by_side_leave_as_one() {
     assert_eq!(merged(on, &[(0, 4), (9, 5)]), [(4, 1, 8), (5, 1, 17)]);
     assert_eq!(merged(on, &[(0, 5), (1, 6)]), [(5, 1, 8), (6, 1, 9)], "they are of two halves");
     assert_eq!(merged(on, &[(0, 3), (1, 4)]), [(3, 1, 8), (4, 1, 9)], "they are of two blocks");
+    assert_eq!(merged(on, &[(0, 4), (1, 9)]), [(4, 1, 8), (9, 1, 9)], "side by side in their blocks alone");
     assert_eq!(merged(on, &[(0, 4), (1, 5), (2, 6)]), [(4, 2, 8), (6, 1, 10)]);
     assert_eq!(merged(Some(0), &[(0, 4), (0, 5)]), [(4, 1, 0), (5, 1, 1)]);
 }

@@ -134,7 +134,10 @@ impl OutboundFields {
         let one = |(n, (commit, _)): (usize, &(BridgeCommitFields, TextPlace))| {
             let BridgeCommitFields { at, windows, groups } = commit;
             if *at < before {
-                return Err(("commits", format!("found commit {n} before commit {}, expected them in the order of their times", n - 1)));
+                return Err((
+                    "commits",
+                    format!("found commit {n} before commit {}, expected them in the order of their times", n - 1),
+                ));
             }
             before = *at;
             let tables = self.tables(limits, windows, groups);
@@ -200,7 +203,13 @@ impl OutboundFields {
         };
         let of_commits = commits.iter().flat_map(|(_, windows)| windows.list().iter().enumerate());
         let of_commits = of_commits.filter_map(|(n, window)| beyond("commits", n, window));
-        windows.list().iter().enumerate().filter_map(|(n, window)| beyond("windows", n, window)).chain(of_commits).collect()
+        windows
+            .list()
+            .iter()
+            .enumerate()
+            .filter_map(|(n, window)| beyond("windows", n, window))
+            .chain(of_commits)
+            .collect()
     }
 
     /// Without a cache it holds a line of a device from the grant to the write back, and no other; with one, as long as it keeps it.

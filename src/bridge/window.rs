@@ -283,6 +283,25 @@ impl<C: Copy> BridgeWindows<C> {
         edges().filter_map(moved).min()
     }
 
+    /// The first address of these windows of a class that others lead to by other ports, or may: windows that overlap are dealt in the same way
+    /// if both have one port, the same one, or the same base, ports and granule.
+    pub fn first_rerouted(&self, others: &BridgeWindows<C>, class: C) -> Option<u64>
+    where
+        C: PartialEq,
+    {
+        let of_class = |windows: &&BridgeWindow<C>| windows.class == class;
+        let pairs =
+            self.windows.iter().filter(of_class).flat_map(|window| others.windows.iter().map(move |o| (window, o)));
+        let rerouted = pairs.filter_map(|(window, other)| {
+            let first = window.base.max(other.base);
+            let overlap = first < (window.base + window.size).min(other.base + other.size);
+            let is_same = window.ports == other.ports
+                && (window.ports.len() == 1 || window.base == other.base && window.granule == other.granule);
+            (overlap && !is_same).then_some(first)
+        });
+        rerouted.min()
+    }
+
     /// First address behind all windows, 0 without any.
     pub fn end(&self) -> u64 {
         self.windows.iter().map(|window| window.base + window.size).max().unwrap_or(0)

@@ -162,6 +162,16 @@ impl OutboundFields {
                 );
                 wrong.push(("commits", text));
             }
+            let keeps_lines = self.cache_facts().keeps_lines;
+            let before = [&first].into_iter().chain(commits[..n].iter().map(|(_, windows)| windows));
+            let rerouted =
+                before.filter(|_| keeps_lines).find_map(|before| before.first_rerouted(windows, WindowClass::Mn));
+            if let Some(address) = rerouted {
+                let text = format!(
+                    "found commit {n}, which leads {address:#x} by another port than before, expected the same one: the cache keeps lines by their ports, and nothing flushes it before"
+                );
+                wrong.push(("commits", text));
+            }
             let of_control = self.cache.as_ref().and_then(|cache| cache.check_control(windows));
             wrong.extend(of_control.map(|(_, text)| ("commits", format!("commit {n}: {text}"))));
         }

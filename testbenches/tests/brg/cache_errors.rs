@@ -193,13 +193,20 @@ fn lost_tags_make_the_ports_viral() {
 }
 
 const TEXT: &str = include_str!("../../../src/system/builtin/bridge-ualink.toml");
+const COHERENT: &str = include_str!("../../systems/coherent_bridge.toml");
 
 /// The built-in system with a small cache of these settings.
 fn run(cache: &str) -> ScenarioReport {
+    run_of(TEXT, cache, &["traffic.operations=150", "traffic.blocks=16"])
+}
+
+fn run_of(text: &str, cache: &str, set: &[&str]) -> ScenarioReport {
     let cache = format!("kind = \"bridge.ualink\"\ncache = {{ capacity = \"16 KiB\", ways = 4, {cache} }}");
-    let text = TEXT.replace("kind = \"bridge.ualink\"", &cache);
-    assert!(resolves(&text).is_ok());
-    let set = vec!["traffic.operations=150".to_owned(), "traffic.blocks=16".to_owned()];
+    let text = text.replace("kind = \"bridge.ualink\"", &cache);
+    if let Err(error) = resolves(&text) {
+        panic!("{error}");
+    }
+    let set = set.iter().map(|set| (*set).to_owned()).collect();
     let request = ScenarioRequest { description: Some(text), seed: 1, set, ..ScenarioRequest::default() };
     scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{cache}: {error}"))
 }
@@ -223,4 +230,14 @@ fn upsets_in_a_run() {
     assert!(report.violations.iter().any(|found| found.violation.rule == "SIM-E2E-01"), "{:?}", report.violations);
     let report = run("ecc = \"secded\", upset_every = 20, upset_bits = 20, tag_store = \"hbm\"");
     assert!(figure(&report, "viral CXL ports") == 1 && figure(&report, "requests refused") > 0);
+}
+
+/// Lines of a device that keeps them coherent, of which a host takes some: the bridge asks for a line again of which the device has it as the owner,
+/// and the watchers find every copy and every value as they have to be.
+#[test]
+fn lost_lines_stay_coherent() {
+    let report = run_of(COHERENT, "ecc = \"secded\", upset_every = 3, upset_bits = 2, write = \"through\"", &[]);
+    assert_eq!(report.violations, []);
+    assert!(figure(&report, "sectors refetched") > 0 && figure(&report, "snoop hits") > 0);
+    assert_eq!((figure(&report, "dirty sectors lost"), figure(&report, "requests refused")), (0, 0));
 }

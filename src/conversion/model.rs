@@ -164,7 +164,7 @@ impl ReferenceBridge {
         std::mem::take(&mut self.findings)
     }
 
-    /// Commits new windows and groups to an outbound half, in the JSON form of [`committed`](super::config::committed): whether they are
+    /// Commits new windows and groups to an outbound half, in the JSON form of [`committed`]: whether they are
     /// valid now. If not, requests that are under way have to be answered first, and no other one is taken meanwhile.
     ///
     /// # Errors

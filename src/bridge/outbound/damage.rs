@@ -89,7 +89,8 @@ impl OutboundBridge {
                 self.cache_counts.lost_dirty += 1;
                 let line = CacheLine { poison: true, ..sector.line };
                 if self.cache.as_ref().is_some_and(|cache| cache.state(place).is_valid()) {
-                    self.change(place, Sector { line, ..sector }, false, out);
+                    // From here on the poison is the newest value of the line, as if it was stored.
+                    self.change(place, Sector { line, ..sector }, true, out);
                 }
                 Some(line)
             }

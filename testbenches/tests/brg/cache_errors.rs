@@ -241,3 +241,18 @@ fn lost_lines_stay_coherent() {
     assert!(figure(&report, "sectors refetched") > 0 && figure(&report, "snoop hits") > 0);
     assert_eq!((figure(&report, "dirty sectors lost"), figure(&report, "requests refused")), (0, 0));
 }
+
+/// Stores that are lost under the watchers of a device: the poison is the newest value of their lines, every request is answered, and nobody
+/// is told of anything but poison.
+#[test]
+fn lost_stores_are_told_and_hold_up_nothing() {
+    let report = run_of(COHERENT, "ecc = \"secded\", upset_every = 3, upset_bits = 2", &[]);
+    assert!(figure(&report, "dirty sectors lost") > 0 && figure(&report, "time-outs") == 0);
+    let other = report.violations.iter().find(|found| found.violation.rule != "SIM-E2E-01");
+    assert!(other.is_none(), "{other:?}");
+    assert!(
+        report.violations.iter().all(|found| found.violation.found.contains("poison 1")),
+        "{:?}",
+        report.violations
+    );
+}

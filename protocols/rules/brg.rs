@@ -26,6 +26,11 @@ pub static RULES: &[Rule] = &[
         "there are at most 16 windows, in multiples of 256 bytes, of at least 2 MiB, that do not overlap",
     ),
     rule(
+        "BRG-WIN-06",
+        "bridge §2",
+        "new windows and rights are valid when no request of the old epoch is under way; requests that come meanwhile wait",
+    ),
+    rule(
         "BRG-WIN-07",
         "bridge §2 §8.1",
         "a result from 2^52 on ends with status 3; a window beyond 64 bits is refused",
@@ -49,7 +54,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-SPL-11",
         "bridge §3.5",
-        "a message of CXL is one access of 64 bytes to an accelerator; lines side by side are not merged",
+        "a message of CXL is one access of 64 bytes to an accelerator; only with merge_inbound are reads side by side one of 128 or 256",
     ),
     rule("BRG-MAP-01", "bridge §4.1", "MC reads by MemRd Invalid/SnpCur"),
     rule("BRG-MAP-02", "bridge §4.1", "MN reads by MemRd without meta value"),
@@ -273,6 +278,11 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-CHC-24", "bridge §9.10", "hits, misses and bypasses are the lines that were accessed"),
     rule("BRG-CHC-25", "bridge §9.1", "hits of LRU are those of the stack distances in each set"),
+    rule(
+        "BRG-CHC-27",
+        "bridge §9.1",
+        "what the code of HBM cannot correct: a clean sector is asked for again, a dirty one is poison; with tags the CXL ports go viral",
+    ),
     rule("BRG-SNP-01", "bridge §9.5", "BISnpInv: BIRspI and I; M is written back by MemWr Invalid/NoOp before"),
     rule("BRG-SNP-02", "bridge §9.5", "BISnpData: BIRspS and S; M is written back by MemWr Shared/NoOp before"),
     rule(
@@ -288,6 +298,7 @@ pub static RULES: &[Rule] = &[
         "bridge §9.7",
         "a conversion is found by port, group, block, operation, touched lines and full lines",
     ),
+    rule("BRG-TPL-02", "bridge §9.7", "a conversion of another epoch is not found"),
     rule("BRG-TPL-03", "bridge §9.7", "a conversion that was found gives the messages of a new one"),
     rule("BRG-TPL-04", "bridge §9.7", "conversions are kept in sets with LRU when a message leaves; snoops do not ask"),
     rule(
@@ -333,6 +344,12 @@ pub static RULES: &[Rule] = &[
         "bridge §1",
         "an access over two bridges is one tree of transactions, from who asks to the memory that serves it",
     ),
+    rule(
+        "BRG-TIR-01",
+        "bridge §1.3 §2",
+        "memory in no window is private: a foreign access finds no memory there and reaches no accelerator",
+    ),
+    rule("BRG-TIR-02", "bridge §2 §9.5", "devices snoop lines of windows with coherence alone"),
     rule("BRG-MIG-01", "bridge §1", "a page that moves keeps every byte and its poison"),
     rule(
         "BRG-MIG-02",

@@ -2,7 +2,8 @@
 //!
 //! Modelled: up to 16 windows a direction with their class, translation and interleave: from
 //! accelerators to CXL over CXL ports, from CXL to UALink or NVLink over accelerators; 16 groups of sources with rights for each window. An address outside all windows is found before
-//! rights are looked at, so that rights tell nothing about addresses. Left out: new windows in a running system.
+//! rights are looked at, so that rights tell nothing about addresses. Left out: when
+//! windows change in a running system, which is that of [epochs](crate::outbound::epoch).
 //!
 //! A walk: the address lies in a window, the group of its source may write there; the offset in the window, counted in granules, says
 //! which port or which accelerator; the address is moved by the distance between both bases.
@@ -270,6 +271,37 @@ impl<C: Copy> BridgeWindows<C> {
         self.windows.iter().find(|window| window.holds(address))?.translated(address, self.limits)
     }
 
+    /// The first address of these windows that others lead to another address, and both of these. What lies in no window of the others is
+    /// not looked at, nor by which port an address is reached.
+    pub fn first_moved(&self, others: &BridgeWindows<C>) -> Option<(u64, [u64; 2])> {
+        // Where both lead does not change between edges of windows.
+        let edges = || self.windows.iter().chain(&others.windows).map(|window| window.base);
+        let moved = |address: u64| {
+            let [from, to] = [self.translated(address)?.address, others.translated(address)?.address];
+            (from != to).then_some((address, [from, to]))
+        };
+        edges().filter_map(moved).min()
+    }
+
+    /// The first address of these windows of a class that others lead to by other ports, or may: windows that overlap are dealt in the same way
+    /// if both have one port, the same one, or the same base, ports and granule.
+    pub fn first_rerouted(&self, others: &BridgeWindows<C>, class: C) -> Option<u64>
+    where
+        C: PartialEq,
+    {
+        let of_class = |windows: &&BridgeWindow<C>| windows.class == class;
+        let pairs =
+            self.windows.iter().filter(of_class).flat_map(|window| others.windows.iter().map(move |o| (window, o)));
+        let rerouted = pairs.filter_map(|(window, other)| {
+            let first = window.base.max(other.base);
+            let overlap = first < (window.base + window.size).min(other.base + other.size);
+            let is_same = window.ports == other.ports
+                && (window.ports.len() == 1 || window.base == other.base && window.granule == other.granule);
+            (overlap && !is_same).then_some(first)
+        });
+        rerouted.min()
+    }
+
     /// First address behind all windows, 0 without any.
     pub fn end(&self) -> u64 {
         self.windows.iter().map(|window| window.base + window.size).max().unwrap_or(0)
@@ -282,6 +314,14 @@ impl<C: Copy> BridgeWindows<C> {
             let from = window.base + inside;
             window.translated(from, self.limits).filter(|route| route.port == port).map(|_| from)
         })
+    }
+
+    /// Whether a window of a class leads to an address at a port or an accelerator.
+    pub fn leads_to_class(&self, port: usize, address: u64, class: C) -> bool
+    where
+        C: PartialEq,
+    {
+        self.leading_to(port, address).filter_map(|from| self.translated(from)).any(|route| route.class == class)
     }
 
     /// A window that has an address in common with so many bytes from an address on.

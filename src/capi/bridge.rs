@@ -47,7 +47,8 @@ fn wrong(error: FormError) -> Failure {
 }
 
 fn refused(error: ReferenceError) -> Failure {
-    let status = if error == ReferenceError::Full { SP_FULL } else { SP_ERR_INPUT };
+    let is_full = matches!(error, ReferenceError::Full | ReferenceError::Epoch);
+    let status = if is_full { SP_FULL } else { SP_ERR_INPUT };
     Failure::new(status, error.to_string())
 }
 
@@ -161,6 +162,29 @@ pub unsafe extern "C" fn sp_bridge_pass(
         let form = parse(&caller.text("json", json, json_length)?).map_err(wrong)?;
         let message = BridgeMessage::from_json(&form).map_err(wrong)?;
         BRIDGES.with(bridge, |role| role.pass(&BridgeEvent { point, port: port as usize, message }))
+    })
+}
+
+/// Commits new windows and groups of sources to a half from accelerators to CXL, in place of those before. `json` is an object with
+/// `windows` and `groups` as sp_bridge_new has them. Returns SP_OK if they are valid now. Returns SP_FULL if requests under the old windows
+/// have still to be answered: the commit is taken, and until the last of their responses has left the model returns SP_FULL for a request,
+/// and for a scoreboard one is a finding. Returns SP_ERR_INPUT for windows that cannot be, for the other half, and while a commit waits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_bridge_commit(bridge: u64, json: *const c_char, json_length: usize) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let form = parse(&caller.text("json", json, json_length)?).map_err(wrong)?;
+        BRIDGES.with(bridge, |role| {
+            let is_valid = match role {
+                Role::Reference { bridge, .. } => bridge.commit(&form),
+                Role::Watch(scoreboard) => scoreboard.commit(&form),
+            };
+            if is_valid.map_err(wrong)? {
+                return Ok(SP_OK);
+            }
+            Err(Failure::new(SP_FULL, "bridge: requests under the old windows are under way"))
+        })
     })
 }
 

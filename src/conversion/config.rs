@@ -100,15 +100,27 @@ impl ReferenceConfig {
     }
 }
 
-fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, FormError> {
-    if form.contains_key("ports") {
-        return Err(FormError::new("bridge", "key `ports`", "a key of an outbound bridge: windows name its ports"));
-    }
+/// Reads new windows and groups of an outbound half, as a commit has them: `{"windows":[...],"groups":{...}}`.
+///
+/// # Errors
+/// What is wrong with them, with the place.
+pub fn committed(form: &Value, protocol: AcceleratorProtocol) -> Result<BridgeWindows, FormError> {
+    outbound_windows(object(form, "commit", &["windows", "groups"])?, protocol)
+}
+
+fn outbound_windows(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeWindows, FormError> {
     let limits = match protocol {
         AcceleratorProtocol::Ualink => WindowLimits::OUTBOUND,
         AcceleratorProtocol::Nvlink => WindowLimits::OUTBOUND_NVLINK,
     };
-    let windows = windows(form, &[("MC", WindowClass::Mc), ("MN", WindowClass::Mn)], limits)?;
+    windows(form, &[("MC", WindowClass::Mc), ("MN", WindowClass::Mn)], limits)
+}
+
+fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, FormError> {
+    if form.contains_key("ports") {
+        return Err(FormError::new("bridge", "key `ports`", "a key of an outbound bridge: windows name its ports"));
+    }
+    let windows = outbound_windows(form, protocol)?;
     let entries = count(form, "entries", FEWEST_ENTRIES as u64..=MOST_ENTRIES as u64, OUTBOUND_ENTRIES)?;
     let write_buffers = count(form, "write_buffers", FEWEST_BUFFERS..=MOST_BUFFERS, WRITE_BUFFERS)?;
     let orders = [("blocks", BridgeOrder::Blocks), ("sources", BridgeOrder::Sources)];
@@ -120,6 +132,7 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
         write_buffers: write_buffers as usize,
         order,
         data,
+        ecc: None,
         templates: None,
         control: None,
     })))

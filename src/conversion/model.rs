@@ -1,26 +1,29 @@
 //! One half of a bridge as a reference model: messages in, messages out, no time.
 //!
-//! Modelled: what [`scalepool_bridge`] models of conversion, order, line locks, caches, status and poison, behind two calls: a request
-//! comes, an answer comes. Accesses to the memory of a cache end at once. Left out: latencies, time-outs, the load that targets report,
+//! Modelled: what [`scalepool_bridge`] models of conversion, order, line locks, caches, status and poison, behind three calls: a request
+//! comes, an answer comes, new windows are committed. Accesses to the memory of a cache end at once. Left out: latencies, time-outs, the load that targets report,
 //! back-pressure of links: whoever drives the model asks for one request after the other and takes what it makes. A request is looked up
 //! in the moment in which it comes: [`BridgePoint::Request`] is where a bridge has accepted it behind its lookup.
 //!
 //! A walk through a partial write of coherent memory: the request comes, MemRd Any/SnpInv leaves; Cmp-E and the data come, MemWr
 //! Invalid/NoOp leaves with the merged line; its Cmp comes, and the response leaves.
 
-use super::config::{AcceleratorProtocol, BridgeHalf, ReferenceConfig};
+use super::config::{AcceleratorProtocol, BridgeHalf, ReferenceConfig, committed};
 use super::message::{BridgeMessage, CxlMessage};
 use scalepool_bridge::flows::LineOperation;
 use scalepool_bridge::inbound::table::InboundSource;
 use scalepool_bridge::inbound::{self, InboundBridge, InboundOutput, InboundStep};
 use scalepool_bridge::lines::BLOCK_BYTES;
+use scalepool_bridge::outbound::epoch::CommitOutcome;
 use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge};
 use scalepool_coherence::message::Msg;
+use scalepool_forms::FormError;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::control::ControlField;
+use serde_json::Value;
 use std::collections::VecDeque;
 use thiserror::Error;
 
@@ -80,6 +83,11 @@ pub enum ReferenceError {
     /// The table of transactions or the buffers of what is written are full.
     #[error("request: found no free entry, expected to be asked again when a response has left")]
     Full,
+    /// New windows are committed, and requests under the old ones have still to be answered.
+    #[error(
+        "request: found a commit that waits for earlier requests, expected to be asked again when their responses have left"
+    )]
+    Epoch,
 }
 
 enum Half {
@@ -156,6 +164,37 @@ impl ReferenceBridge {
         std::mem::take(&mut self.findings)
     }
 
+    /// Commits new windows and groups to an outbound half, in the JSON form of [`committed`]: whether they are
+    /// valid now. If not, requests that are under way have to be answered first, and no other one is taken meanwhile.
+    ///
+    /// # Errors
+    /// Windows that cannot be; an inbound half, whose windows stay; an earlier commit that waits.
+    pub fn commit(&mut self, form: &Value) -> Result<bool, FormError> {
+        let windows = committed(form, self.protocol)?;
+        let Half::Outbound(bridge) = &mut self.half else {
+            return Err(FormError::new(
+                "commit",
+                "an inbound half",
+                "an outbound one: windows from CXL stay as they are",
+            ));
+        };
+        if bridge.is_committing() {
+            return Err(FormError::new("commit", "an earlier commit that waits", "one at a time"));
+        }
+        bridge.write_shadow(windows);
+        Ok(bridge.commit() == CommitOutcome::Done)
+    }
+
+    /// Whether a commit waits for requests that are under way.
+    pub fn is_committing(&self) -> bool {
+        matches!(&self.half, Half::Outbound(bridge) if bridge.is_committing())
+    }
+
+    /// Why a request has no entry.
+    fn full(&self) -> ReferenceError {
+        if self.is_committing() { ReferenceError::Epoch } else { ReferenceError::Full }
+    }
+
     fn misplaced(&self, point: BridgePoint, message: &BridgeMessage) -> ReferenceError {
         let is_upper = (point == BridgePoint::Request) == matches!(self.half, Half::Outbound(_));
         let expected = match (is_upper, point) {
@@ -178,11 +217,11 @@ impl ReferenceBridge {
     /// # Errors
     /// It is none that comes there, or there is no room for it.
     pub fn request(&mut self, port: usize, message: &BridgeMessage) -> Result<Vec<BridgeEvent>, ReferenceError> {
-        let misplaced = self.misplaced(BridgePoint::Request, message);
+        let (misplaced, full) = (self.misplaced(BridgePoint::Request, message), self.full());
         match (&mut self.half, message) {
             (Half::Outbound(bridge), BridgeMessage::Upli(transfer)) if self.protocol == AcceleratorProtocol::Ualink => {
                 let request = outbound::upli::asked(transfer).ok_or(misplaced)?;
-                let entry = bridge.admit(port, request).ok_or(ReferenceError::Full)?;
+                let entry = bridge.admit(port, request).ok_or(full)?;
                 Ok(self.outbound(|bridge, out| bridge.start(entry, out)))
             }
             (Half::Outbound(bridge), BridgeMessage::Nvlink(asked)) if self.protocol == AcceleratorProtocol::Nvlink => {
@@ -191,7 +230,7 @@ impl ReferenceBridge {
                 }
                 // What a switch alone understands is dropped.
                 let Some(request) = outbound::nvlink::asked(asked, port) else { return Ok(Vec::new()) };
-                let entry = bridge.admit(port, request).ok_or(ReferenceError::Full)?;
+                let entry = bridge.admit(port, request).ok_or(full)?;
                 Ok(self.outbound(|bridge, out| bridge.start(entry, out)))
             }
             (Half::Inbound { bridge, .. }, BridgeMessage::Cxl(CxlMessage { msg, ld_id, traffic_class })) => {
@@ -232,12 +271,12 @@ impl ReferenceBridge {
                     return Ok(self.inbound_steps(out));
                 };
                 let understood = inbound::ualink::upli_understood(operation, transfer);
-                let (status, line) = understood.unwrap_or_else(|found| {
+                let (status, lines) = understood.unwrap_or_else(|found| {
                     // What cannot be used is as if the accelerator had given up.
                     out.findings.push(unusable(found.to_owned(), "the response of its request"));
-                    (Status::TargetAbort, None)
+                    (Status::TargetAbort, Vec::new())
                 });
-                bridge.receive(rsp.tag, status, line, &mut out);
+                bridge.receive(rsp.tag, status, &lines, &mut out);
                 Ok(self.inbound_steps(out))
             }
             (Half::Inbound { bridge, asked }, BridgeMessage::Nvlink(message))
@@ -251,11 +290,11 @@ impl ReferenceBridge {
                     out.findings.push(nobody_asked(message.tag));
                     return Ok(self.inbound_steps(out));
                 }
-                let (status, line) = inbound::nvlink::understood(message).unwrap_or_else(|found| {
+                let (status, lines) = inbound::nvlink::understood(message).unwrap_or_else(|found| {
                     out.findings.push(unusable(found, "64 bytes, RSP_DONE or RSP_ERROR"));
-                    (Status::TargetAbort, None)
+                    (Status::TargetAbort, Vec::new())
                 });
-                bridge.receive(message.tag, status, line, &mut out);
+                bridge.receive(message.tag, status, &lines, &mut out);
                 Ok(self.inbound_steps(out))
             }
             _ => Err(misplaced),

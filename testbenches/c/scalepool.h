@@ -940,6 +940,14 @@ int32_t sp_bridge_pass(uint64_t bridge,
                        const char *json,
                        size_t json_length);
 
+// Commits new windows and groups of sources to a half from accelerators to CXL, in place of those before. `json` is an object with
+// `windows` and `groups` as sp_bridge_new has them. Returns SP_OK if they are valid now. Returns SP_FULL if requests under the old windows
+// have still to be answered: the commit is taken, and until the last of their responses has left the model returns SP_FULL for a request,
+// and for a scoreboard one is a finding. Returns SP_ERR_INPUT for windows that cannot be, for the other half, and while a commit waits.
+int32_t sp_bridge_commit(uint64_t bridge,
+                         const char *json,
+                         size_t json_length);
+
 // Takes the next message that the model has made, with its point, SP_BRIDGE_SENT or SP_BRIDGE_RESPONSE, and its port. Returns
 // SP_EMPTY if there is none; a scoreboard makes none.
 int32_t sp_bridge_next(uint64_t bridge,

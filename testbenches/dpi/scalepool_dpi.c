@@ -737,6 +737,13 @@ int sp_dpi_bridge_pass(unsigned long long bridge, unsigned int point, unsigned i
     return status;
 }
 
+int sp_dpi_bridge_commit(unsigned long long bridge, const char *json)
+{
+    int status;
+    status = sp_bridge_commit(bridge, json, strlen(json));
+    return status;
+}
+
 int sp_dpi_bridge_next(unsigned long long bridge, unsigned int *point, unsigned int *port, const char **json)
 {
     int status;

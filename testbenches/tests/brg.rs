@@ -2,6 +2,7 @@
 
 mod atomics;
 mod baselines;
+mod cache_errors;
 mod cache_rooms;
 mod cache_sets;
 mod cache_snoops;
@@ -9,6 +10,7 @@ mod cache_states;
 mod cache_time;
 mod common;
 mod control;
+mod epochs;
 mod errors;
 mod inbound;
 mod inbound_time;

@@ -144,11 +144,13 @@ fn everything_that_begins_ends() {
         None,
     );
     waits.extend(self::trees(&text).all().values().flat_map(|t| &t.waits).map(|w| w.wait));
-    // Pages move in no other system.
-    let text = trace(concat!(env!("CARGO_MANIFEST_DIR"), "/systems/tiers.toml"), &["operations=150"], None);
-    let trees = self::trees(&text);
-    assert!(trees.all().values().all(|t| t.end_fs.is_some()), "something of the tiers never ends");
-    waits.extend(trees.all().values().flat_map(|t| &t.waits).map(|w| w.wait));
+    // Pages move, and windows change, in no other systems.
+    for path in ["/systems/tiers.toml", "/systems/epochs.toml"] {
+        let text = trace(&format!("{}{path}", env!("CARGO_MANIFEST_DIR")), &["operations=150"], None);
+        let trees = self::trees(&text);
+        assert!(trees.all().values().all(|t| t.end_fs.is_some()), "something of {path} never ends");
+        waits.extend(trees.all().values().flat_map(|t| &t.waits).map(|w| w.wait));
+    }
     let listed: BTreeSet<_> = Wait::ALL.iter().map(|wait| wait.name()).collect();
     assert_eq!(waits, listed, "every reason of the list is one that a component gives");
 }

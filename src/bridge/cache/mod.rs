@@ -3,12 +3,13 @@
 //! Modelled: blocks of 64 to 256 bytes in sets, with a state for each sector of 64 bytes, [who leaves](policy) a full set, [streams](stream)
 //! that do not enter, [conversions](templates) that are kept without data, [registers](control) for software. Detail: data structures
 //! without time and without messages; what is sent for a sector stands in [`sector`], who sends it is the
-//! [outbound half](super::outbound). Left out: errors of the memory in which it lies.
+//! [outbound half](super::outbound). Errors of the memory in which it lies are found by its [cells].
 //!
 //! A walk through a read: the block of its line is looked for in its set; the sector is there, so its bytes are read and the block is the
 //! one that was used last. If it is not, a block that nobody uses leaves by the policy, what it has to give back is given back, and the
 //! sector is filled when its bytes come.
 
+pub mod cells;
 pub mod control;
 pub mod data;
 pub mod lfu;
@@ -159,4 +160,12 @@ pub struct ConversionCacheCounts {
     pub snoop_hits: u64,
     /// Accesses to HBM.
     pub hbm_accesses: u64,
+    /// Reads of HBM, of data and tags, whose error was corrected.
+    pub corrected: u64,
+    /// Clean sectors that were lost by errors of HBM and asked for again.
+    pub refetched: u64,
+    /// Dirty sectors that were lost by errors of HBM and are poison.
+    pub lost_dirty: u64,
+    /// Reads of tags that were lost.
+    pub lost_tags: u64,
 }

@@ -3,15 +3,16 @@
 //! Modelled: a message of CXL.mem to memory that hosts alone keep coherent takes an entry, becomes one request of 64 bytes to an
 //! accelerator, and is answered when that has answered; windows and rights; line locks, reads that join a read; status and poison both
 //! ways, the list of lines whose write was lost; time-outs, behind which tags stay taken until the late answer is there. What an
-//! accelerator is asked is the same for UALink and NVLink; [`nvlink`] and [`ualink`] spell it. Detail: message in, messages out. Left out:
-//! memory that the bridge keeps coherent (HDM-DB), CXL.io, merged reads, the stages and their latencies, which are those of the
-//! [`module`].
+//! accelerator is asked is the same for UALink and NVLink; [`nvlink`] and [`ualink`] spell it. Reads of lines side by side may leave as one.
+//! Detail: message in, messages out. Left out: memory that the bridge keeps coherent (HDM-DB), CXL.io, the stages and their latencies, and
+//! which reads leave together, which are up to the [`module`].
 //!
 //! A walk through one partial write: the message has an entry, its address lies in a window, its source may write there, nobody uses the
 //! line; a write with byte enables goes to the accelerator; its answer comes with status 0, so Cmp is ready, and whoever waited for the
 //! line goes on.
 
 pub mod convert;
+mod merge;
 pub mod module;
 pub mod nvlink;
 pub mod poison;
@@ -29,6 +30,7 @@ use poison::{AcceleratorLine, PoisonList};
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_coherence::message::Msg;
 use scalepool_memory::decoder::Decoders;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::{M2sRwdOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::ualink::code::Status;
 use table::{InboundProgress, InboundSource, InboundTable, InboundTransaction};
@@ -51,6 +53,8 @@ pub struct AcceleratorAccess {
     pub target: u16,
     /// Line in its memory.
     pub line: LineAddr,
+    /// Lines from that one on: 1, and of reads 2 or 4 as well, a whole part of a block.
+    pub lines: u8,
     /// Read, write, or write of a part.
     pub operation: LineOperation,
     /// What is written.
@@ -112,6 +116,8 @@ pub struct InboundCounts {
     pub accesses: u64,
     /// Reads that got the data of another one.
     pub joined: u64,
+    /// Reads that have left with that of another line.
+    pub merged: u64,
     /// Messages outside of all windows, or without the right.
     pub refused: u64,
     /// Messages that stand in no row.
@@ -138,6 +144,8 @@ pub struct InboundBridge {
     /// Target ports that have gone viral.
     viral: Vec<bool>,
     counts: InboundCounts,
+    /// Reads of the next lines that leave with the access of an entry, by that entry.
+    merged: OrderedMap<u16, Vec<u16>>,
     /// Times that transactions got on, all together.
     advances: u64,
 }
@@ -161,6 +169,7 @@ impl InboundBridge {
             lost: PoisonList::default(),
             viral: vec![false; config.decoders.len()],
             counts: InboundCounts::default(),
+            merged: OrderedMap::new(),
             advances: 0,
             config,
         }
@@ -321,6 +330,17 @@ impl InboundBridge {
         out.steps.push(InboundStep::Send(entry));
     }
 
+    /// Reads of the lines behind that of an entry leave with its access, which is one of all these lines from then on (`bridge` §3.5).
+    pub fn merge(&mut self, entry: u16, others: Vec<u16>) {
+        self.counts.merged += others.len() as u64;
+        self.merged.insert(entry, others);
+    }
+
+    /// Entries of reads that have left with the access of an entry.
+    pub fn merged(&self, entry: u16) -> &[u16] {
+        self.merged.get(&entry).map_or(&[], Vec::as_slice)
+    }
+
     /// The access of an entry.
     pub fn access(&self, entry: u16) -> Option<AcceleratorAccess> {
         let InboundTransaction { msg, row, place, source, .. } = self.table.get(entry)?;
@@ -329,26 +349,40 @@ impl InboundBridge {
             Msg::M2sRwd { data, enables, .. } => (*data, *enables),
             _ => (CacheLine::of([0; 64]), 0),
         };
-        Some(AcceleratorAccess { target, line, operation, data, mask, vchan: source.traffic_class })
+        let lines = 1 + self.merged(entry).len() as u8;
+        Some(AcceleratorAccess { target, line, lines, operation, data, mask, vchan: source.traffic_class })
     }
 
     /// The access of an entry has left for its link.
     pub fn sent(&mut self, entry: u16, out: &mut InboundOutput) {
-        self.gets_on(entry, out);
+        for entry in [entry].into_iter().chain(self.merged(entry).to_vec()) {
+            self.gets_on(entry, out);
+        }
     }
 
-    /// An accelerator answers the access of a tag: its status, and what it has read.
-    pub fn receive(&mut self, tag: u16, status: Status, read: Option<CacheLine>, out: &mut InboundOutput) {
-        let Some(transaction) = self.table.get_mut(tag).filter(|transaction| transaction.awaits_accelerator) else {
+    /// An accelerator answers the access of a tag: its status, and the lines that it has read, in their order.
+    pub fn receive(&mut self, tag: u16, status: Status, read: &[CacheLine], out: &mut InboundOutput) {
+        let Some(transaction) = self.table.get(tag).filter(|transaction| transaction.awaits_accelerator) else {
             return out.find("BRG-TAG-02", format!("an answer with tag {tag}"), "an open access to an accelerator");
         };
+        let is_read = transaction.row.operation == Some(LineOperation::Read);
+        let others = self.merged.remove(&tag).unwrap_or_default();
+        let asked = if is_read { 1 + others.len() } else { 0 };
+        if status == Status::OKAY && asked != read.len() {
+            let found = format!("{} lines of data for tag {tag}, which has asked for {asked}", read.len());
+            out.find("BRG-MAP-64", found, "as many lines as a read has asked for, none for a write");
+        }
+        for (n, entry) in [tag].into_iter().chain(others).enumerate() {
+            self.receive_line(entry, status, read.get(n).copied(), out);
+        }
+    }
+
+    /// The access of an entry has ended with a status and its line.
+    fn receive_line(&mut self, tag: u16, status: Status, read: Option<CacheLine>, out: &mut InboundOutput) {
+        let Some(transaction) = self.table.get_mut(tag) else { return };
         transaction.awaits_accelerator = false;
         let Some(place) = transaction.place else { return };
         let is_read = transaction.row.operation == Some(LineOperation::Read);
-        if status == Status::OKAY && is_read != read.is_some() {
-            let found = if is_read { "no data" } else { "data" };
-            out.find("BRG-MAP-64", format!("{found} for tag {tag}"), "data for a read, none for a write");
-        }
         let line = read.unwrap_or_else(CacheLine::ones);
         let status = if is_read && read.is_none() && status == Status::OKAY { Status::TargetAbort } else { status };
         if transaction.progress == InboundProgress::Asked {
@@ -409,6 +443,12 @@ impl InboundBridge {
             }
         }
         out.steps.push(if has_answer { InboundStep::Respond(entry) } else { InboundStep::Drop(entry) });
+    }
+
+    /// All target ports are viral from now on: what they read is poison, and what they write has no effect.
+    pub fn go_viral(&mut self) {
+        self.counts.viral_ports = self.viral.len() as u64;
+        self.viral.fill(true);
     }
 
     /// The write of a line is lost. One that the list has no room for makes its port viral, so that nobody takes old data for new.

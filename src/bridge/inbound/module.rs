@@ -28,20 +28,21 @@ use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most broken rules that a bridge keeps one by one.
 const MOST_BROKEN: usize = 100;
 
 /// What an accelerator answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcceleratorAnswer {
     /// Tag of its access.
     pub tag: u16,
     /// Status.
     pub status: Status,
-    /// What was read.
-    pub line: Option<CacheLine>,
+    /// Lines that were read.
+    pub lines: Vec<CacheLine>,
 }
 
 /// The links to accelerators, of whatever protocol.
@@ -81,6 +82,10 @@ pub struct InboundModuleConfig {
     pub inbound: InboundConfig,
     /// Its stages.
     pub timing: BridgeTiming,
+    /// Cycles that a read waits for reads of the lines beside it, to leave with them; `None`: every line leaves alone.
+    pub merge_cycles: Option<u64>,
+    /// Whether the CXL ports of the bridge are viral, as the other half says.
+    pub viral: Arc<AtomicBool>,
     /// How traces spell messages, whatever the form of their link.
     pub shown: MessageForm,
     /// Its clock.
@@ -104,8 +109,8 @@ pub struct InboundResult {
 
 /// A transaction in traces.
 #[derive(Debug, Clone, Copy, Default)]
-struct TracedInbound {
-    id: u64,
+pub(super) struct TracedInbound {
+    pub(super) id: u64,
     since_cycle: u64,
     /// What it waits for, as the trace says.
     wait: Option<Wait>,
@@ -113,8 +118,8 @@ struct TracedInbound {
 
 /// The inbound half.
 pub struct InboundModule {
-    config: InboundModuleConfig,
-    bridge: InboundBridge,
+    pub(super) config: InboundModuleConfig,
+    pub(super) bridge: InboundBridge,
     side: Box<dyn AcceleratorSide>,
     ports: Vec<TargetPort>,
     /// The port at which a message is looked for first.
@@ -122,14 +127,14 @@ pub struct InboundModule {
     /// Messages in the stages, each with the cycle in which it is through.
     requests: VecDeque<(u64, u16)>,
     /// Accesses in the last stage.
-    accesses: VecDeque<(u64, u16)>,
+    pub(super) accesses: VecDeque<(u64, u16)>,
     /// Answers of accelerators in the stages.
     answers: VecDeque<(u64, AcceleratorAnswer)>,
     /// Answers to CXL in the last stage, by port.
     responses: Vec<VecDeque<(u64, u16)>>,
     /// When a transaction that has not got on since is given up: cycle, entry, which time it had got on.
     deadlines: VecDeque<(u64, u16, u64)>,
-    traced: Vec<TracedInbound>,
+    pub(super) traced: Vec<TracedInbound>,
     /// Since when the message in front of each port waits for an entry \[cycles\].
     full_since: Vec<Option<u64>>,
     arrived: Vec<Result<AcceleratorAnswer, BridgeFinding>>,
@@ -211,8 +216,10 @@ impl InboundModule {
         for answer in arrived.drain(..) {
             match answer {
                 Ok(answer) => {
-                    if self.traced.get(usize::from(answer.tag)).is_some_and(|traced| traced.id != 0) {
-                        self.show_wait(answer.tag, Some((Wait::Stage, 0)), at);
+                    for entry in [answer.tag].into_iter().chain(self.bridge.merged(answer.tag).to_vec()) {
+                        if self.traced.get(usize::from(entry)).is_some_and(|traced| traced.id != 0) {
+                            self.show_wait(entry, Some((Wait::Stage, 0)), at);
+                        }
                     }
                     self.answers.push_back((due, answer));
                 }
@@ -221,8 +228,8 @@ impl InboundModule {
         }
         self.arrived = arrived;
         while self.answers.front().is_some_and(|(due, _)| *due <= at.cycle) {
-            let Some((_, AcceleratorAnswer { tag, status, line })) = self.answers.pop_front() else { return };
-            self.bridge.receive(tag, status, line, &mut self.out);
+            let Some((_, AcceleratorAnswer { tag, status, lines })) = self.answers.pop_front() else { return };
+            self.bridge.receive(tag, status, &lines, &mut self.out);
             self.follow(at);
             cx.progress();
         }
@@ -290,6 +297,9 @@ impl InboundModule {
     fn start_requests(&mut self, cx: &mut Cx, at: Stamp) {
         while self.requests.front().is_some_and(|(due, _)| *due <= at.cycle) {
             let Some((_, entry)) = self.requests.pop_front() else { return };
+            if self.config.viral.load(Ordering::Relaxed) {
+                self.bridge.go_viral();
+            }
             self.bridge.start(entry, &mut self.out);
             self.follow(at);
             cx.progress();
@@ -303,7 +313,7 @@ impl InboundModule {
         let timing = self.config.timing;
         for step in out.steps.drain(..) {
             match step {
-                InboundStep::Send(entry) => self.accesses.push_back((at.cycle + timing.frame_cycles, entry)),
+                InboundStep::Send(entry) => self.leave(entry, at),
                 InboundStep::Respond(entry) => {
                     self.show_wait(entry, Some((Wait::Stage, 0)), at);
                     let port = self.bridge.transaction(entry).map_or(0, |transaction| transaction.source.port);
@@ -326,7 +336,7 @@ impl InboundModule {
     }
 
     /// Says of a transaction what it waits for from here on, or that it goes on.
-    fn show_wait(&mut self, entry: u16, wait: Option<(Wait, u64)>, at: Stamp) {
+    pub(super) fn show_wait(&mut self, entry: u16, wait: Option<(Wait, u64)>, at: Stamp) {
         let traced = &mut self.traced[usize::from(entry)];
         match wait {
             Some((wait, holder)) if traced.wait != Some(wait) => self.tap.wait(at, traced.id, wait, holder),
@@ -368,11 +378,15 @@ impl InboundModule {
     /// up those of other links no more. Whether the rate has held something back.
     fn send(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         let (mut sent, mut n) = (0, 0);
-        while n < self.accesses.len() && self.accesses[n].0 <= at.cycle {
+        while n < self.accesses.len() {
+            let (due, entry) = self.accesses[n];
+            if due > at.cycle {
+                n += 1;
+                continue;
+            }
             if sent == self.config.timing.children_per_cycle {
                 return true;
             }
-            let (_, entry) = self.accesses[n];
             let Some(access) = self.bridge.access(entry) else {
                 self.accesses.remove(n);
                 continue;
@@ -382,7 +396,10 @@ impl InboundModule {
                 n += 1;
                 continue;
             }
-            self.accesses.remove(n);
+            let (entry, access) = self.merge((due, entry), access, at);
+            self.accesses.retain(|(_, other)| *other != entry && !self.bridge.merged(entry).contains(other));
+            // Those in front of it that have no room, or are not due, are looked at again.
+            n = 0;
             self.show_wait(entry, None, at);
             let handle = self.side.send(cx, entry, &access);
             let (id, named) = (self.traced[usize::from(entry)].id, handle.map(TransactionNaming::As));
@@ -438,7 +455,7 @@ impl InboundModule {
         let fronts = [
             self.requests.front().map(|(due, _)| *due),
             self.answers.front().map(|(due, _)| *due),
-            self.accesses.iter().map(|(due, _)| *due).find(|due| *due > at.cycle),
+            self.accesses.iter().map(|(due, _)| *due).filter(|due| *due > at.cycle).min(),
             self.deadlines.front().map(|(due, ..)| *due),
         ];
         let responses = self.responses.iter().filter_map(|queue| queue.front().map(|(due, _)| *due));

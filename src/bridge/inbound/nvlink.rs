@@ -1,6 +1,6 @@
 //! Accesses to GPUs as NVLink spells them, model profile NVL-M1 (`bridge` §3.5, §5.4). Basis: model.
 //!
-//! Modelled: READ and WRITE_NONPOSTED of 64 bytes, never posted writes, since the answer carries the status; byte enables for parts of a
+//! Modelled: READ and WRITE_NONPOSTED of 64 bytes, and READ of 128 or 256, never posted writes, since the answer carries the status; byte enables for parts of a
 //! line; the tag is the entry; a block of 256 bytes takes the link of its number; poison both ways. Left out: atomics, which CXL.mem does not have.
 //!
 //! A walk through one write of a part: WRITE_NONPOSTED with 64 bytes and a BE flit leaves over the link of its block; RSP_DONE comes
@@ -22,7 +22,7 @@ use scalepool_protocols::ualink::code::Status;
 use scalepool_trace::TransactionHandle;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of an access.
+/// Bytes of a line.
 const LINE_BYTES: usize = 64;
 /// Channel of requests with an answer.
 const REQUESTS: usize = 0;
@@ -56,26 +56,31 @@ pub fn spelled(own: u16, tag: u16, access: &AcceleratorAccess, codec: &NvlConfig
     let address = global(access.target, access.line.address());
     let of = |op| NvlMessage { rid: own, tag, address, ..NvlMessage::new(op, codec) };
     if access.operation == LineOperation::Read {
-        return NvlMessage { size: (LINE_BYTES / 16 - 1) as u8, ..of(Op::READ) };
+        let units = usize::from(access.lines) * LINE_BYTES / 16;
+        return NvlMessage { size: (units - 1) as u8, ..of(Op::READ) };
     }
     let be = (access.operation == LineOperation::WritePart).then_some(access.mask.into());
     NvlMessage { be, ep: access.data.poison, data: access.data.bytes.to_vec(), ..of(Op::WRITE_NONPOSTED) }
 }
 
-/// What an answer says: its status, and the line that it brings.
+/// What an answer says: its status, and the lines that it brings.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn understood(message: &NvlMessage) -> Result<(Status, Option<CacheLine>), String> {
+pub fn understood(message: &NvlMessage) -> Result<(Status, Vec<CacheLine>), String> {
     match message.op {
-        Op::RSP_DATA => match <[u8; LINE_BYTES]>::try_from(message.data.as_slice()) {
-            Ok(bytes) => Ok((Status::OKAY, Some(CacheLine { bytes, poison: message.ep }))),
-            Err(_) => Err(format!("{} bytes", message.data.len())),
+        Op::RSP_DATA => match message.data.as_chunks::<LINE_BYTES>() {
+            // Poison is that of the whole packet (`bridge` §8.3).
+            (lines, []) => {
+                let line = |bytes: &[u8; LINE_BYTES]| CacheLine { bytes: *bytes, poison: message.ep };
+                Ok((Status::OKAY, lines.iter().map(line).collect()))
+            }
+            _ => Err(format!("{} bytes", message.data.len())),
         },
-        Op::RSP_DONE => Ok((Status::OKAY, None)),
+        Op::RSP_DONE => Ok((Status::OKAY, Vec::new())),
         // An error without a code is one nevertheless.
-        Op::RSP_ERROR if message.size == 0 => Ok((Status::TargetAbort, None)),
-        Op::RSP_ERROR => Ok((Status(message.size), None)),
+        Op::RSP_ERROR if message.size == 0 => Ok((Status::TargetAbort, Vec::new())),
+        Op::RSP_ERROR => Ok((Status(message.size), Vec::new())),
         other => Err(format!("{other:?}")),
     }
 }
@@ -128,12 +133,12 @@ impl AcceleratorSide for NvlinkSide {
             };
             self.ledger().receive((NvlPeer::Gpu(target), link, ANSWERS), &message);
             let tag = message.tag;
-            let (status, line) = understood(&message).unwrap_or_else(|found| {
+            let (status, lines) = understood(&message).unwrap_or_else(|found| {
                 // What cannot be used is as if the accelerator had given up.
-                answers.push(Err(wrong(found, "64 bytes, RSP_DONE or RSP_ERROR")));
-                (Status::TargetAbort, None)
+                answers.push(Err(wrong(found, "whole lines of 64 bytes, RSP_DONE or RSP_ERROR")));
+                (Status::TargetAbort, Vec::new())
             });
-            answers.push(Ok(AcceleratorAnswer { tag, status, line }));
+            answers.push(Ok(AcceleratorAnswer { tag, status, lines }));
         }
     }
 

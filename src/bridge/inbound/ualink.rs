@@ -1,6 +1,6 @@
 //! Accesses to accelerators as UALink spells them (`bridge` §3.5, §5.4).
 //!
-//! Modelled: Read, WriteFull and Write of 64 bytes in the name of the bridge, the tag is the entry, byte enables by block, poison both
+//! Modelled: Read, WriteFull and Write of 64 bytes, and Read of 128 or 256, in the name of the bridge, the tag is the entry, byte enables by block, poison both
 //! ways; a block of 256 bytes takes the port of its number. Left out: atomics, which CXL.mem does not have; protection of transactions.
 //!
 //! A walk through one read: Read of 16 DWords leaves with the tag of its entry; the read response of one beat comes back with it.
@@ -50,13 +50,13 @@ pub struct UalinkSide {
 
 /// The request of an access; `own` is who asks.
 pub fn upli_spelled(own: u16, tag: u16, access: &AcceleratorAccess) -> Transfer {
-    let AcceleratorAccess { target, line, operation, data, mask, vchan } = *access;
+    let AcceleratorAccess { target, line, lines, operation, data, mask, vchan } = *access;
     let (cmd, has_data) = match operation {
         LineOperation::Read => (ReqCmd::Read, false),
         LineOperation::WriteFull => (ReqCmd::WriteFull, true),
         _ => (ReqCmd::Write, true),
     };
-    let (address, len) = (line.address(), LINE_DWORDS - 1);
+    let (address, len) = (line.address(), LINE_DWORDS * lines - 1);
     let req = TlReq { cmd, src: own, dst: target, tag, vchan, address, len, ..TlReq::default() };
     let enables = (cmd == ReqCmd::Write).then(|| {
         let mut enables = [0; 8 * BLOCK_LINES];
@@ -69,25 +69,27 @@ pub fn upli_spelled(own: u16, tag: u16, access: &AcceleratorAccess) -> Transfer 
     Transfer { address: address.into(), poisoned, ..with_data(ControlField::Request(req), &beats, enables) }
 }
 
-/// What a response to an operation says: its status, and the line that it brings.
+/// What a response to an operation says: its status, and the lines that it brings.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn upli_understood(
     operation: LineOperation,
     transfer: &Transfer,
-) -> Result<(Status, Option<CacheLine>), &'static str> {
+) -> Result<(Status, Vec<CacheLine>), &'static str> {
     let ControlField::Response(rsp) = &transfer.field else { return Err("no response") };
     let is_read = operation == LineOperation::Read;
     if is_read != (rsp.rdwr == RdWr::Read) {
         return Err("a response of the other channel");
     }
-    let line = lines_of(&transfer.data).next();
-    if is_read && rsp.status == Status::OKAY && line.is_none() {
+    let is_good = is_read && rsp.status == Status::OKAY;
+    let lines = lines_of(&transfer.data).enumerate().filter(|_| is_good);
+    let lines = lines.map(|(n, bytes)| CacheLine { bytes, poison: transfer.poisoned >> n & 1 == 1 });
+    let lines: Vec<CacheLine> = lines.collect();
+    if is_good && lines.is_empty() {
         return Err("a read response without data");
     }
-    let line = line.map(|bytes| CacheLine { bytes, poison: transfer.poisoned & 1 == 1 });
-    Ok((rsp.status, line.filter(|_| is_read && rsp.status == Status::OKAY)))
+    Ok((rsp.status, lines))
 }
 
 impl UalinkSide {
@@ -136,12 +138,12 @@ impl AcceleratorSide for UalinkSide {
             // A compressed answer does not say where it comes from.
             let named = TlRsp { src: target, ..rsp };
             self.ledger().came.add(port, Ordered::response(&named));
-            let (status, line) = upli_understood(operation, &transfer).unwrap_or_else(|found| {
+            let (status, lines) = upli_understood(operation, &transfer).unwrap_or_else(|found| {
                 // What cannot be used is as if the accelerator had given up.
                 answers.push(Err(wrong(found.to_owned(), "the response of its request")));
-                (Status::TargetAbort, None)
+                (Status::TargetAbort, Vec::new())
             });
-            answers.push(Ok(AcceleratorAnswer { tag: rsp.tag, status, line }));
+            answers.push(Ok(AcceleratorAnswer { tag: rsp.tag, status, lines }));
         }
     }
 

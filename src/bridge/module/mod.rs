@@ -6,7 +6,7 @@
 //! bytes are in a [memory](crate::cache_memory) of their own. Left out: the ports, which are those of accelerators and of CXL links; a queue for each virtual
 //! channel of UALink in front of the table, since a port hands over all of them by one channel.
 //!
-//! A walk through one cycle: what has come from CXL enters, what is through the stages of answers takes effect; a request enters, what
+//! A walk through one cycle: what has come from CXL enters, what is through the stages of answers takes effect; new windows are committed; a request enters, what
 //! is through the stages of requests is converted; accesses to the cache end and begin; requests without progress are given up; messages and responses that are framed
 //! leave as far as there is room.
 //!
@@ -15,6 +15,7 @@
 //! stages, which is a wait with a reason of its own.
 
 mod cached;
+pub mod epochs;
 pub mod nvlink;
 pub mod side;
 pub mod ualink;
@@ -26,11 +27,12 @@ use crate::load::IssueWindow;
 use crate::outbound::request::BridgeRequest;
 use crate::outbound::table::ChildId;
 use crate::outbound::{
-    BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, BridgeWait, OutboundBridge, OutboundConfig, OutboundCounts,
-    write_backs,
+    BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, BridgeWait, Lacking, OutboundBridge, OutboundConfig,
+    OutboundCounts, write_backs,
 };
 use crate::timing::BridgeTiming;
 use crate::watched::{BridgeLines, PortWatch};
+use epochs::{EpochCounts, TimedCommit};
 use scalepool_coherence::agent::Effect;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree;
@@ -47,6 +49,7 @@ use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
 use side::{FrontRequest, RequesterSide};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most broken rules that a bridge keeps one by one.
@@ -62,6 +65,10 @@ pub struct BridgeConfig {
     pub outbound: OutboundConfig,
     /// Its stages.
     pub timing: BridgeTiming,
+    /// Windows that it gets later, the earliest first.
+    pub commits: Vec<TimedCommit>,
+    /// Whether its CXL ports are viral: both halves look at it.
+    pub viral: Arc<AtomicBool>,
     /// The memory of its cache of lines, if it has one.
     pub cache_memory: Option<MemoryTiming>,
     /// Its clock.
@@ -81,6 +88,12 @@ pub struct BridgeResult {
     pub cycles: u64,
     /// Cycles in which a request was at a port and no entry was free for it.
     pub full_cycles: u64,
+    /// Cycles in which a request was at a port and waited for the next epoch.
+    pub epoch_cycles: u64,
+    /// Changes of its windows.
+    pub epochs: EpochCounts,
+    /// CXL ports that are viral, of those by which it asks.
+    pub viral_ports: u64,
     /// What the DRAM of its cache has done, if that is what it is.
     pub dram: Option<DramFigures>,
     /// Commands of this DRAM, if they are kept.
@@ -166,8 +179,12 @@ pub struct Bridge {
     dram_findings: usize,
     /// Accesses to the cache whose bytes are in the stages of answers.
     accessed: VecDeque<(u64, BridgeActor)>,
-    /// Since when the request in front of each input waits for an entry \[cycles\].
-    full_since: Vec<Option<u64>>,
+    /// Windows that it gets later.
+    commits: VecDeque<TimedCommit>,
+    /// When the commit was due that waits \[cycles\].
+    commit_since: u64,
+    /// Since when the request in front of each input waits \[cycles\], and what for.
+    full_since: Vec<Option<(u64, Lacking)>>,
     out: BridgeOutput,
     tap: Tap,
     mine: BridgeResult,
@@ -217,6 +234,8 @@ impl Bridge {
             memory: config.cache_memory.clone().map(CacheMemory::new),
             dram_findings: 0,
             accessed: VecDeque::new(),
+            commits: config.commits.clone().into(),
+            commit_since: 0,
             full_since: vec![None; side.inputs()],
             out: BridgeOutput::default(),
             mine: BridgeResult::default(),
@@ -348,7 +367,7 @@ impl Bridge {
             let input = (self.first + n) % inputs;
             let Some(front) = self.side.front(cx, input) else { continue };
             let lacking = self.bridge.lacks(front.class, front.buffers);
-            self.show_full(input, lacking.is_some(), front, at);
+            self.show_full(input, lacking, front, at);
             if lacking.is_some() {
                 continue;
             }
@@ -363,17 +382,22 @@ impl Bridge {
         }
     }
 
-    /// Says of the request in front of an input that it waits for an entry, and when it does no more.
-    fn show_full(&mut self, input: usize, is_full: bool, front: FrontRequest, at: Stamp) {
-        if is_full == self.full_since[input].is_some() {
+    /// Says of the request in front of an input what it waits for, and when it does no more.
+    fn show_full(&mut self, input: usize, lacking: Option<Lacking>, front: FrontRequest, at: Stamp) {
+        let reason = |lacking| if lacking == Lacking::Epoch { Wait::Epoch } else { Wait::Room };
+        let (wait, before) = (lacking.map(reason), self.full_since[input]);
+        if wait == before.map(|(_, lacking)| reason(lacking)) {
             return;
         }
-        let since = std::mem::replace(&mut self.full_since[input], is_full.then_some(at.cycle));
-        self.mine.full_cycles += since.map_or(0, |since| at.cycle - since);
+        self.full_since[input] = lacking.map(|lacking| (at.cycle, lacking));
+        if let Some((since, lacking)) = before {
+            let (BridgeResult { epoch_cycles, full_cycles, .. }, cycles) = (&mut self.mine, at.cycle - since);
+            *(if lacking == Lacking::Epoch { epoch_cycles } else { full_cycles }) += cycles;
+        }
         if let Some(handle) = front.handle {
-            let body = || match is_full {
-                true => Body::Wait { wait: Wait::Room, holder: 0 },
-                false => Body::Mark(scalepool_trace::wait::WAIT_OVER),
+            let body = || match wait {
+                Some(wait) => Body::Wait { wait, holder: 0 },
+                None => Body::Mark(scalepool_trace::wait::WAIT_OVER),
             };
             self.tap.named(TransactionNaming::By(handle), at, RecordKind::Mark, 0, 0, body);
         }
@@ -440,6 +464,10 @@ impl Bridge {
                 BridgeStep::Changed { port, line, copy, is_stored } => {
                     let stored = is_stored.then_some(Effect::Stored(line));
                     self.judge_lines(port, (&copy, &[line]), stored.as_slice(), at);
+                }
+                BridgeStep::Viral => {
+                    self.config.viral.store(true, Ordering::Relaxed);
+                    self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark("viral"));
                 }
                 BridgeStep::Advanced { child, advances } => {
                     self.deadlines.push_back((at.cycle + timing.timeout_cycles, child, advances));
@@ -619,6 +647,7 @@ impl Bridge {
         }
         let sends = self.sends.iter().flatten().filter_map(|queue| queue.front().map(|leaving| leaving.due));
         let fronts = [
+            self.commits.front().map(|commit| commit.at_cycle),
             self.requests.front().map(|(due, _)| *due),
             self.answers.front().map(|(due, ..)| *due),
             self.responses.iter().map(|(due, _)| *due).find(|due| *due > at.cycle),
@@ -636,12 +665,15 @@ impl Module for Bridge {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.enter_answers(cx, at);
         self.take_answers(cx, at);
+        self.commit_windows(at);
         self.enter_request(cx, at);
         self.start_requests(cx, at);
         self.access_cache(cx, at);
         self.time_out(cx, at);
         let is_rated = self.send(cx, at);
-        match self.respond(cx, at) || is_rated {
+        let has_responded = self.respond(cx, at);
+        self.show_epoch(at);
+        match has_responded || is_rated {
             true => Next::Busy,
             false => self.next(cx, at),
         }
@@ -662,7 +694,9 @@ impl Module for Bridge {
             commands.extend_from_slice(&trace[commands.len()..]);
             DramFigures { counts, bytes, last_data_fs }
         });
-        *result = BridgeResult { counts: self.bridge.counts(), cache, dram, commands, ..self.mine.clone() };
+        let viral_ports = if self.bridge.is_viral() { self.cxl.len() as u64 } else { 0 };
+        *result =
+            BridgeResult { counts: self.bridge.counts(), viral_ports, cache, dram, commands, ..self.mine.clone() };
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

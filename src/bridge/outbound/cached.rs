@@ -28,6 +28,9 @@ use scalepool_protocols::cxl::cxl256::code::MetaValue;
 impl OutboundBridge {
     /// A child holds its line: the cache is asked first, if there is one.
     pub(super) fn launch(&mut self, id: ChildId, out: &mut BridgeOutput) {
+        if self.ends_by_viral(id, out) {
+            return;
+        }
         let Some(child) = self.child_of(id) else { return };
         // One that passes by was looked up before its first step, and between its steps the bridge owns the line (`bridge` §9.6 R2).
         let passes_by = child.verdict == Some(CacheVerdict::Bypass);
@@ -36,7 +39,10 @@ impl OutboundBridge {
         let Some(child) = self.child(id) else { return };
         child.cached = Some(CachedStage::Looked);
         match tags {
-            Some(address) => self.access_for(id, address, false, out),
+            Some(address) => {
+                self.read_tags(address, out);
+                self.access_for(id, address, false, out);
+            }
             None => self.look_up(id, out),
         }
     }
@@ -50,7 +56,10 @@ impl OutboundBridge {
         }
     }
 
-    fn look_up(&mut self, id: ChildId, out: &mut BridgeOutput) {
+    pub(super) fn look_up(&mut self, id: ChildId, out: &mut BridgeOutput) {
+        if self.ends_by_viral(id, out) {
+            return;
+        }
         let (Some(child), Some(cache)) = (self.child_of(id), &self.cache) else { return };
         let (place, class, operation) = ((child.port, child.line), child.class, child.operation);
         let state = cache.state(place);
@@ -229,11 +238,20 @@ impl OutboundBridge {
     /// Takes an entry of the buffer of write backs, and with it the line. The bytes are read first where an address says so. Whether
     /// there was an entry.
     pub(super) fn write_back(&mut self, write_back: WriteBack, address: Option<u64>, out: &mut BridgeOutput) -> bool {
-        let (place, has_data) = (write_back.place, write_back.has_data());
+        let WriteBack { place, line, .. } = write_back;
+        let (has_data, state) = (write_back.has_data(), self.cache.as_ref().map(|cache| cache.state(place)));
         let Some(n) = self.write_backs.take(write_back) else { return false };
         self.locks.hold(place, LockHolder::WriteBack(n));
         match address.filter(|_| has_data) {
-            Some(address) => self.access(Some(BridgeActor::WriteBack(n)), address, false, out),
+            Some(address) => {
+                // What is given back is dirty, whether its sector has left already or not.
+                let state = state.filter(|state| state.is_valid()).unwrap_or(SectorState::Modified);
+                let read = self.read_sector(place, Sector { state, line }, address, out);
+                if let (Some(read), Some(write_back)) = (read, self.write_backs.get_mut(n)) {
+                    write_back.line = read;
+                }
+                self.access(Some(BridgeActor::WriteBack(n)), address, false, out);
+            }
             None => self.send_write_back(n, out),
         }
         true
@@ -355,7 +373,7 @@ impl OutboundBridge {
         out.steps.push(BridgeStep::Access { by, address, is_write });
     }
 
-    fn access_for(&mut self, id: ChildId, address: u64, is_write: bool, out: &mut BridgeOutput) {
+    pub(super) fn access_for(&mut self, id: ChildId, address: u64, is_write: bool, out: &mut BridgeOutput) {
         let Some(child) = self.child(id) else { return };
         child.awaited.access = true;
         self.access(Some(BridgeActor::Child(id)), address, is_write, out);
@@ -365,10 +383,14 @@ impl OutboundBridge {
     fn serve(&mut self, id: ChildId, place: PortLine, out: &mut BridgeOutput) {
         let Some(cache) = &self.cache else { return };
         let (sector, address) = (cache.sector(place), cache.hbm_address(place).unwrap_or(0));
+        let Some(line) = self.read_for(id, place, sector, address, out) else { return };
         let Some(child) = self.child(id) else { return };
-        child.read = sector.state.is_valid().then_some(sector.line);
+        child.read = sector.state.is_valid().then_some(line);
         child.cached = Some(CachedStage::Accessed);
         let is_write = self.store(id, place, out);
+        if is_write {
+            self.written_to(address);
+        }
         self.access_for(id, address, is_write, out);
     }
 
@@ -383,7 +405,14 @@ impl OutboundBridge {
         true
     }
 
-    fn change(&mut self, place: PortLine, sector: Sector, is_stored: bool, out: &mut BridgeOutput) {
+    /// 64 bytes of HBM are written: what had flipped there has not any more.
+    fn written_to(&mut self, address: u64) {
+        if let Some(cells) = &mut self.cells {
+            cells.write(address);
+        }
+    }
+
+    pub(super) fn change(&mut self, place: PortLine, sector: Sector, is_stored: bool, out: &mut BridgeOutput) {
         if let Some(cache) = &mut self.cache {
             cache.set_sector(place, sector);
             self.show_change(place, is_stored, out);
@@ -408,6 +437,7 @@ impl OutboundBridge {
             CachedStage::Looked => self.look_up(id, out),
             CachedStage::Asked => self.filled(id, out),
             CachedStage::Accessed => self.done(id, out),
+            CachedStage::Damaged => self.fetch_again(id, out),
             CachedStage::Stored => (),
         }
     }
@@ -426,6 +456,7 @@ impl OutboundBridge {
             self.change(place, sector, false, out);
         }
         if let Some(address) = self.cache.as_ref().and_then(|cache| cache.hbm_address(place)) {
+            self.written_to(address);
             self.access(None, address, true, out);
         }
         self.done(id, out);

@@ -138,6 +138,7 @@ impl OutboundBridge {
             operation,
             touched: sent,
             full,
+            epoch: self.epoch(),
         };
         (is_legal(request) && sent != 0).then_some(key)
     }

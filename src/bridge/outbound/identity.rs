@@ -8,8 +8,8 @@ use super::transaction::{Child, Transaction};
 use std::hash::{Hash, Hasher};
 
 impl OutboundBridge {
-    /// Shows its state to `state`; two bridges of one build that show the same do the same from here on, time-outs and
-    /// registers apart.
+    /// Shows its state to `state`; two bridges of one build that show the same do the same from here on, time-outs,
+    /// registers, epochs and errors of the cache's memory apart.
     pub fn hash_state<H: Hasher>(&self, state: &mut H) {
         self.table.hash(state);
         self.queues.hash(state);

@@ -159,6 +159,7 @@ impl OutboundBridge {
             out.steps.push(BridgeStep::GoesOn { entry });
             self.work.push_back(Work::Activate(entry));
         }
+        self.end_epoch();
     }
 }
 

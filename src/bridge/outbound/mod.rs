@@ -11,6 +11,8 @@
 
 mod cached;
 mod convert;
+mod damage;
+pub mod epoch;
 mod identity;
 mod manage;
 pub mod nvlink;
@@ -25,6 +27,7 @@ pub mod upli;
 pub mod write_backs;
 
 use crate::cache::ConversionCacheCounts;
+use crate::cache::cells::{CacheCells, CacheEccConfig};
 use crate::cache::control::ControlRegisters;
 use crate::cache::data::{DataCache, PortLine};
 use crate::cache::sector::SectorState;
@@ -36,6 +39,7 @@ use crate::locks::{LineLocks, LockHolder, LockOutcome, OpenSnoop};
 use crate::status::merged;
 use crate::watched::BridgeLines;
 use crate::window::BridgeWindows;
+use epoch::EpochTables;
 use order::{BridgeOrder, OrderKey, OrderQueues};
 use posted::PostedBook;
 use request::{BridgeRequest, BridgeResponse, PostedRole};
@@ -52,7 +56,7 @@ use write_backs::WriteBackBuffer;
 /// How the outbound half is built.
 #[derive(Debug, Clone)]
 pub struct OutboundConfig {
-    /// Its windows.
+    /// Its windows at first.
     pub windows: BridgeWindows,
     /// Entries of its table, [`FEWEST_ENTRIES`](table::FEWEST_ENTRIES) to [`MOST_ENTRIES`](table::MOST_ENTRIES).
     pub entries: usize,
@@ -62,6 +66,8 @@ pub struct OutboundConfig {
     pub order: BridgeOrder,
     /// The cache of lines, empty, if there is one.
     pub data: Option<DataCache>,
+    /// Errors of the memory in which its lines lie; `None`: there are none.
+    pub ecc: Option<CacheEccConfig>,
     /// The cache of conversions, if there is one.
     pub templates: Option<TemplateConfig>,
     /// First address of the registers by which lines are managed, if there are any: a multiple of 4 KiB, outside of all windows.
@@ -111,6 +117,8 @@ pub enum BridgeStep {
         /// A store was done in it.
         is_stored: bool,
     },
+    /// The CXL ports have gone viral.
+    Viral,
     /// The response to a request is ready.
     Respond {
         /// Its entry.
@@ -183,6 +191,8 @@ pub enum Lacking {
     Entry,
     /// Buffers for what it writes.
     Buffers,
+    /// The next epoch, which has to begin first.
+    Epoch,
 }
 
 /// What the outbound half has counted.
@@ -248,6 +258,12 @@ pub struct OutboundBridge {
     registers: ControlRegisters,
     /// The operation of the registers that runs.
     managed: Option<manage::ManagedOperation>,
+    /// Windows that are to come.
+    epochs: EpochTables,
+    /// Cells of the memory of the cache.
+    cells: Option<CacheCells>,
+    /// Its CXL ports are viral.
+    is_viral: bool,
 }
 
 impl OutboundBridge {
@@ -271,6 +287,9 @@ impl OutboundBridge {
             cache_counts: ConversionCacheCounts::default(),
             registers: ControlRegisters::default(),
             managed: None,
+            epochs: EpochTables::default(),
+            cells: config.ecc.map(CacheCells::new),
+            is_viral: false,
             config,
         }
     }
@@ -307,6 +326,9 @@ impl OutboundBridge {
 
     /// What a request of a class with so many buffers of data lacks to get in; `None`: there is room.
     pub fn lacks(&self, class: u8, buffers: usize) -> Option<Lacking> {
+        if self.is_committing() {
+            return Some(Lacking::Epoch);
+        }
         if !self.table.has_room(usize::from(class) % CHANNELS) {
             return Some(Lacking::Entry);
         }
@@ -466,7 +488,7 @@ impl OutboundBridge {
         };
         let completion = !step.completions.is_empty();
         child.awaited = AwaitedAnswers { completion, data: step.data, ..AwaitedAnswers::default() };
-        let port = child.port;
+        let (port, msg) = (child.port, self.as_viral(msg));
         self.keep_conversion(id.entry);
         self.gets_on(id, out);
         out.steps.push(BridgeStep::Send { by: Some(BridgeActor::Child(id)), port, msg, is_computed });
@@ -723,6 +745,7 @@ impl OutboundBridge {
         if let Some(transaction) = self.table.get_mut(entry) {
             transaction.progress = TransactionProgress::Left;
             self.retire(entry);
+            self.end_epoch();
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Modelled: a snoop is answered by the state of its sector, a dirty one behind its write back. A snoop of a line that is asked for, or
 //! given up, is a conflict (R1, R4); one that meets a line in use waits for its holder (R2, R3, R7), which waits for devices alone.
-//! Without a cache a bridge holds a line between the grant and its write back, and finds nothing else.
+//! Without a cache a bridge holds a line between the grant and its write back, and finds nothing else. A snoop of memory that no device keeps
+//! coherent is answered as well, and told.
 //!
 //! A walk through R1: MemRd is open and BISnpInv comes; BIConflict leaves with the Tag of the MemRd; the Ack comes before any Cmp, so the
 //! snoop is answered from the old state, and the request goes on.
@@ -14,6 +15,7 @@ use crate::cache::data::PortLine;
 use crate::cache::sector::{self, SectorState};
 use crate::flows::{LineOperation, StepMessage};
 use crate::locks::{LockHolder, OpenSnoop};
+use crate::window::WindowClass;
 use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool_coherence::mem::host::block_lines;
 use scalepool_coherence::message::Msg;
@@ -92,6 +94,10 @@ impl OutboundBridge {
 
     /// A snoop of one line.
     pub(super) fn snooped_line(&mut self, place: PortLine, opcode: BisnpOpcode, bi_tag: u16, out: &mut BridgeOutput) {
+        if self.config.windows.leads_to_class(place.0, place.1.address(), WindowClass::Mn) {
+            let found = format!("{} of {:#x}", opcode.name().unwrap_or("a reserved BISnp"), place.1.address());
+            out.find("BRG-TIR-02", found, "no snoop of memory that nobody keeps coherent");
+        }
         let snoop = OpenSnoop { bi_tag, opcode, awaits_ack: false };
         let holder = self.locks.get_mut(place).map(|lock| lock.holder);
         let holding = holder.map_or(Holding::Nothing, |holder| self.holding(place, holder));

@@ -108,6 +108,8 @@ pub enum CachedStage {
     Accessed,
     /// It is stored, and is to be written through.
     Stored,
+    /// Its bytes are read in vain: they are lost, and it is asked for again.
+    Damaged,
 }
 
 /// What is done to one line.

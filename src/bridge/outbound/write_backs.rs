@@ -172,6 +172,7 @@ impl OutboundBridge {
         let Some(write_back) = self.write_backs.get_mut(n) else { return };
         write_back.is_sent = true;
         let (port, msg) = (write_back.place.0, write_back.msg(tag(n)));
+        let msg = self.as_viral(msg);
         out.steps.push(BridgeStep::Send { by: Some(BridgeActor::WriteBack(n)), port, msg, is_computed: false });
     }
 

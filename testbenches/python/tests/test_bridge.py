@@ -74,6 +74,22 @@ class Bridges(unittest.TestCase):
                     self.assertFalse(board.finish())
                     self.assertNotEqual(board.findings(), [])
 
+    def test_windows_are_committed_behind_the_requests_under_way(self):
+        moved = [{**CONFIG["windows"][0], "out_base": 1 << 40}]
+        with sp.Bridge(CONFIG) as bridge, sp.BridgeScoreboard(CONFIG) as board:
+            board.passes(sp.BridgePoint.REQUEST, READ)
+            sent = bridge.request(READ)
+            self.assertEqual((bridge.commit(moved), board.commit(moved)), (False, False))
+            self.assertIsNone(bridge.request(READ))
+            self.assertFalse(board.passes(sp.BridgePoint.REQUEST, READ))
+            self.assertEqual([finding.rule for finding in board.findings()], ["BRG-WIN-06"])
+            with self.assertRaisesRegex(sp.InputError, "an earlier commit that waits"):
+                bridge.commit(moved)
+            made = [event for step in sent for answer in memory(step) for event in bridge.answer(answer)]
+            self.assertEqual([event.point for event in made], [sp.BridgePoint.RESPONSE])
+            self.assertEqual(int(bridge.request(READ)[0].message["fields"]["address"]) >> 40, 1)
+            self.assertFalse(bridge.commit([]))
+
     def test_what_is_no_configuration_or_message_is_refused(self):
         with self.assertRaisesRegex(sp.InputError, "key `speed`"):
             sp.Bridge({**CONFIG, "speed": 1})

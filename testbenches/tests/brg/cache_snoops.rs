@@ -3,7 +3,8 @@
 use super::common::*;
 use super::judge::{Event, changed, last};
 use scalepool::bridge::cache::{DataCacheConfig, StorePolicy};
-use scalepool::bridge::window::WindowClass;
+use scalepool::bridge::outbound::OutboundConfig;
+use scalepool::bridge::window::{BridgeWindow, WindowClass};
 use scalepool::coherence::content::{CacheLine, LineAddr};
 use scalepool::coherence::message::Msg;
 use scalepool_oracle::bridge as oracle;
@@ -449,5 +450,35 @@ fn a_store_that_passes_by_keeps_its_line() {
         assert_eq!(told(&bench), ["MemWr Invalid/NoOp", "BIRspI"]);
         assert_eq!((bench.memory[&(OUT + 256)].bytes[0], bench.bridge.open()), (9, 0));
         assert_eq!(bench.bridge.cache_counts().hbm_accesses - before, u64::from(tags_in_hbm));
+    }
+}
+
+/// A bridge with a coherent window and a window without coherence behind it, at two ports, and the rules that a snoop at one breaks.
+fn snooped_at(port: usize, address: u64) -> (Vec<&'static str>, Vec<String>) {
+    let private = BridgeWindow { base: BASE + SIZE, out_base: OUT, ports: vec![1], ..window(WindowClass::Mn) };
+    let windows = windows(vec![window(WindowClass::Mc), private]);
+    let mut bench = Bench::new(OutboundConfig { windows, ..cached(WindowClass::Mc, SMALL) });
+    bench.whole(read(BASE, 16));
+    bench.whole(read(BASE + SIZE, 16));
+    bench.sent.clear();
+    let msg = Msg::S2mBisnp { opcode: BisnpOpcode::BISnpInv, line: LineAddr::of_address(address), bi_tag: BI_TAG };
+    bench.bridge.receive(port, msg, &mut bench.out);
+    bench.collect();
+    (bench.findings.iter().map(|finding| finding.rule).collect(), told(&bench))
+}
+
+/// Lines of a coherent window are snooped, and so are others that the bridge never had.
+#[test]
+fn brg_tir_02_p() {
+    for (port, address) in [(0, OUT), (0, OUT + 64), (1, OUT + SIZE)] {
+        assert_eq!(snooped_at(port, address), (vec![], vec!["BIRspI".to_owned()]), "{port} {address:#x}");
+    }
+}
+
+/// A snoop of memory that nobody keeps coherent is told, and answered so that its sender goes on.
+#[test]
+fn brg_tir_02_n() {
+    for address in [OUT, OUT + SIZE - 64] {
+        assert_eq!(snooped_at(1, address), (vec!["BRG-TIR-02"], vec!["BIRspI".to_owned()]), "{address:#x}");
     }
 }

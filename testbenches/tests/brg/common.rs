@@ -49,6 +49,7 @@ pub fn config(class: WindowClass) -> OutboundConfig {
         write_buffers: 64,
         order: BridgeOrder::Blocks,
         data: None,
+        ecc: None,
         templates: None,
         control: None,
     }

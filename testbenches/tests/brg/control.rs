@@ -191,3 +191,30 @@ fn a_poisoned_write_starts_no_operation() {
     bench.whole(start(FLUSH, BASE, 512));
     assert_eq!((told(&mut bench), states(&bench)), ([1, 1, 0], "VVVD".to_owned()));
 }
+
+/// Of two managers that start an operation at once the second one is refused, reads the range of the first one in the registers, and so knows that
+/// the end is not that of its own; its next start is taken.
+#[test]
+fn a_second_manager_sees_whose_operation_runs() {
+    let mut bench = with_lines();
+    let of_other = |mut request: Transfer| {
+        change(&mut request, |req| (req.src, req.tag) = (SOURCE + 1, 7));
+        request
+    };
+    let registers = |bench: &mut Bench| {
+        bench.ask(of_other(read(CONTROL, 16)));
+        let line = beats(&bench.responses.pop().expect("a response"))[0];
+        [0, 1, 2, 4, 5].map(|n| u64::from_le_bytes(std::array::from_fn(|k| line[8 * n + k])))
+    };
+    bench.ask(start(FLUSH, BASE, 256));
+    bench.ask(of_other(start(FLUSH | INVALIDATE, BASE + 512, 64)));
+    bench.responses.clear();
+    assert_eq!(registers(&mut bench), [FLUSH, BASE, 256, 0, 1], "of the first one, and it runs");
+    bench.finish(false);
+    assert_eq!((registers(&mut bench), states(&bench)), ([FLUSH, BASE, 256, 1, 1], "VVDD".to_owned()));
+    bench.ask(of_other(start(FLUSH | INVALIDATE, BASE + 512, 64)));
+    bench.finish(false);
+    bench.responses.clear();
+    let own = [FLUSH | INVALIDATE, BASE + 512, 64, 1, 1];
+    assert_eq!((registers(&mut bench), states(&bench)), (own, "VVDI".to_owned()));
+}

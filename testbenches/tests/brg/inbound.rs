@@ -129,7 +129,7 @@ impl Bench {
             own.merge(&access.data, access.mask);
         }
         let read = (is_read && status == Status::OKAY).then_some(*own);
-        self.bridge.receive(tag, status, read, &mut self.out);
+        self.bridge.receive(tag, status, read.as_slice(), &mut self.out);
         self.collect();
     }
 
@@ -321,7 +321,7 @@ fn a_changed_cell_of_the_inbound_table_is_seen() {
 
 fn access(operation: LineOperation, mask: u64, poison: bool) -> AcceleratorAccess {
     let data = CacheLine { bytes: std::array::from_fn(|n| n as u8), poison };
-    AcceleratorAccess { target: 3, line: LineAddr::of_address(TO + 0x40), operation, data, mask, vchan: 0 }
+    AcceleratorAccess { target: 3, line: LineAddr::of_address(TO + 0x40), lines: 1, operation, data, mask, vchan: 0 }
 }
 
 #[test]
@@ -358,9 +358,9 @@ fn accesses_are_spelled_for_ualink() {
         with_data(ControlField::Response(rsp), data, None)
     };
     let good = upli_understood(LineOperation::Read, &response(RdWr::Read, Status::OKAY, &[[4; 64]]));
-    assert_eq!(good, Ok((Status::OKAY, Some(CacheLine::of([4; 64])))));
+    assert_eq!(good, Ok((Status::OKAY, vec![CacheLine::of([4; 64])])));
     let failed = upli_understood(LineOperation::Read, &response(RdWr::Read, Status::TargetAbort, &[[0xff; 64]]));
-    assert_eq!(failed, Ok((Status::TargetAbort, None)));
+    assert_eq!(failed, Ok((Status::TargetAbort, Vec::new())));
     assert!(upli_understood(LineOperation::Read, &response(RdWr::Read, Status::OKAY, &[])).is_err());
     assert!(upli_understood(LineOperation::WriteFull, &response(RdWr::Read, Status::OKAY, &[])).is_err());
 }
@@ -373,11 +373,11 @@ fn brg_map_64_n() {
     let short = scalepool::link::nvlink::NvlMessage { data: vec![0; 48], ..of(Op::RSP_DATA) };
     assert!(understood(&short).is_err() && understood(&of(Op::WRITE_POSTED)).is_err());
     let error = scalepool::link::nvlink::NvlMessage { size: 3, ..of(Op::RSP_ERROR) };
-    assert_eq!(understood(&error), Ok((Status::DecodeError, None)));
-    assert_eq!(understood(&of(Op::RSP_ERROR)), Ok((Status::TargetAbort, None)), "an error without a code is one");
+    assert_eq!(understood(&error), Ok((Status::DecodeError, Vec::new())));
+    assert_eq!(understood(&of(Op::RSP_ERROR)), Ok((Status::TargetAbort, Vec::new())), "an error without a code is one");
     let mut bench = Bench::plain();
     bench.ask(read(FROM));
-    bench.bridge.receive(200, Status::OKAY, None, &mut bench.out);
+    bench.bridge.receive(200, Status::OKAY, &[], &mut bench.out);
     bench.collect();
     assert_eq!(bench.findings, ["BRG-TAG-02"]);
 }
@@ -639,6 +639,88 @@ fn brg_spl_11_p() {
     });
     let lines: Vec<u64> = bench.sent.iter().map(|(_, access)| access.line.address()).collect();
     assert_eq!(lines, [TO, TO + 64, TO + 128, TO + 192]);
+}
+
+/// Reads that have left as one: sizes of both protocols, each line to its message, poison and status to all that they concern, and an
+/// answer that is too short is none.
+#[test]
+fn lines_that_were_read_together_are_answered_each() {
+    let (codec, of) =
+        (NvlConfig::default(), |lines| AcceleratorAccess { lines, ..access(LineOperation::Read, 0, false) });
+    for (lines, size, len) in [(1, 3, 15), (2, 7, 31), (4, 15, 63)] {
+        assert_eq!(spelled(6, 17, &of(lines), &codec).size, size);
+        let ControlField::Request(req) = upli_spelled(6, 17, &of(lines)).field else { panic!("a request") };
+        assert_eq!(req.len, len);
+    }
+    let told = |status: Status, read: &[u8]| {
+        let mut bench = Bench::plain();
+        let all: Vec<u16> = (0..4).map(|n| bench.ask(read_of(n))).collect();
+        bench.bridge.merge(all[0], all[1..].to_vec());
+        assert_eq!((bench.bridge.access(all[0]).expect("an access").lines, bench.bridge.counts().merged), (4, 3));
+        let read: Vec<CacheLine> = read.iter().map(|n| CacheLine { bytes: [*n; 64], poison: *n == 3 }).collect();
+        bench.bridge.receive(all[0], status, &read, &mut bench.out);
+        bench.collect();
+        assert_eq!(bench.bridge.open(), 0);
+        let data = |msg: &Msg<CacheLine>| match msg {
+            Msg::S2mDrs { opcode, tag, data, .. } => (*tag, opcode.name().unwrap_or("?"), data.bytes[0], data.poison),
+            other => panic!("{other:?}"),
+        };
+        (bench.answers.iter().map(|(_, msg)| data(msg)).collect::<Vec<_>>(), bench.findings)
+    };
+    let (answers, findings) = told(Status::OKAY, &[1, 2, 3, 4]);
+    let lines = [(1, false), (2, false), (3, true), (4, false)];
+    let want: Vec<_> = (0u16..).zip(lines).map(|(n, (byte, poison))| (n, "MemData", byte, poison)).collect();
+    assert_eq!((answers, findings.len()), (want, 0));
+    let (answers, _) = told(Status::DecodeError, &[]);
+    assert_eq!(answers, (0..4).map(|n| (n, "MemDataNXM", 0xff, false)).collect::<Vec<_>>());
+    let (answers, findings) = told(Status::OKAY, &[1, 2]);
+    assert_eq!((findings, answers[3]), (vec!["BRG-MAP-64"], (3, "MemData", 0xff, true)));
+}
+
+/// A read of a line of the first block, with the tag of its number.
+fn read_of(n: u16) -> Msg<CacheLine> {
+    let mut msg = read(FROM + 64 * u64::from(n));
+    if let Msg::M2sReq { tag, .. } = &mut msg {
+        *tag = n;
+    }
+    msg
+}
+
+/// What a foreign read of an address says: opcode, first byte, accesses that have reached accelerators. The last line in front of what is exported
+/// holds 7 and is private.
+fn foreign_read(window: BridgeWindow<InboundClass>, address: u64) -> (DrsOpcode, u8, usize) {
+    let mut bench = Bench::new(config(vec![window], 16));
+    bench.memory.insert((0, TO - 64), CacheLine::of([7; 64]));
+    // Its owner has copied it to the first line that is exported.
+    bench.memory.insert((0, TO), bench.memory[&(0, TO - 64)]);
+    bench.ask(read(address));
+    let asked = bench.open.len();
+    if asked > 0 {
+        bench.answer(0, Status::OKAY);
+    }
+    match bench.answers[0].1 {
+        Msg::S2mDrs { opcode, data, .. } => (opcode, data.bytes[0], asked),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What lies in no window is private: whoever asks from outside finds no memory there, reads and writes alike, until its owner has copied it.
+#[test]
+fn brg_tir_01_p() {
+    for address in [0, FROM - 64, FROM + SIZE] {
+        assert_eq!(foreign_read(window(), address), (DrsOpcode::MemDataNXM, 0xff, 0), "{address:#x}");
+        let mut bench = Bench::plain();
+        bench.ask(write(address, 1));
+        assert_eq!((bench.sent.len(), bench.bridge.counts().refused), (0, 1));
+    }
+    assert_eq!(foreign_read(window(), FROM), (DrsOpcode::MemData, 7, 1));
+}
+
+/// A window that is too large serves private memory, which is seen.
+#[test]
+fn brg_tir_01_n() {
+    let large = BridgeWindow { base: FROM - 4096, out_base: TO - 4096, ports: vec![0], size: SIZE + 4096, ..window() };
+    assert_eq!(foreign_read(large, FROM - 64), (DrsOpcode::MemData, 7, 1));
 }
 
 /// Each is 64 bytes long as NVLink spells it, neighbours or not.

@@ -40,8 +40,9 @@ impl AcceleratorSide for Side {
 
     fn send(&mut self, cx: &mut Cx, tag: u16, access: &AcceleratorAccess) -> Option<TransactionHandle> {
         self.seen.lock().expect("no panic").push((cx.cycle(), *access));
-        let line = (access.operation == LineOperation::Read).then(|| CacheLine::of([tag as u8; 64]));
-        self.answers.push_back((cx.cycle() + ACCELERATOR, AcceleratorAnswer { tag, status: Status::OKAY, line }));
+        let lines = if access.operation == LineOperation::Read { access.lines } else { 0 };
+        let lines = (0..lines).map(|n| CacheLine::of([(access.line.0 + u64::from(n)) as u8; 64])).collect();
+        self.answers.push_back((cx.cycle() + ACCELERATOR, AcceleratorAnswer { tag, status: Status::OKAY, lines }));
         None
     }
 
@@ -93,12 +94,13 @@ struct Setup {
     entries: usize,
     takes_from: u64,
     is_silent: bool,
+    merge_cycles: Option<u64>,
 }
 
-const PLAIN: Setup = Setup { timing: SHEET, entries: 64, takes_from: 0, is_silent: false };
+const PLAIN: Setup = Setup { timing: SHEET, entries: 64, takes_from: 0, is_silent: false, merge_cycles: None };
 
 fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
-    let Setup { timing, entries, takes_from, is_silent } = setup;
+    let Setup { timing, entries, takes_from, is_silent, merge_cycles } = setup;
     let (answers, accesses, result) = (Seen::default(), Seen::default(), Arc::<Mutex<InboundResult>>::default());
     let (of_host, of_side, shared) = (answers.clone(), accesses.clone(), result.clone());
     let mut sim = Simulation::new(1);
@@ -125,7 +127,15 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
         };
         let windows = BridgeWindows::within(WindowLimits::INBOUND_NVLINK, vec![window], OrderedMap::new(), 1);
         let inbound = InboundConfig { windows: windows.expect("a window"), decoders: vec![None], entries };
-        let config = InboundModuleConfig { place: "bridge".into(), inbound, timing, shown: MessageForm::Hbr, clock };
+        let config = InboundModuleConfig {
+            place: "bridge".into(),
+            inbound,
+            timing,
+            merge_cycles,
+            viral: Arc::default(),
+            shown: MessageForm::Hbr,
+            clock,
+        };
         let side = Side { answers: VecDeque::new(), seen: of_side, is_silent };
         p.module("bridge", id, |bind| {
             let port = TargetPort {
@@ -211,4 +221,52 @@ fn a_silent_accelerator_ends_messages_in_time() {
     let left = 10 + CHANNEL + SHEET.request_cycles() + SHEET.frame_cycles;
     assert_eq!(ran.answers[0].0, left + 500 + SHEET.frame_cycles + CHANNEL);
     assert_eq!((ran.result.counts.timeouts, ran.result.done), (1, 1));
+}
+
+/// The accesses of reads of these lines, each at a cycle, with so many cycles to wait for others: first line, lines, cycle since the first
+/// could have left; what comes back is right.
+fn merged(merge_cycles: Option<u64>, lines: &[(u64, u64)]) -> Vec<(u64, u8, u64)> {
+    let asks = lines.iter().map(|(at, line)| (10 + at, read(*line))).collect();
+    let ran = run(Setup { merge_cycles, ..PLAIN }, asks);
+    assert_eq!((ran.answers.len(), ran.result.broken.len()), (lines.len(), 0));
+    for (_, answer) in &ran.answers {
+        let Message::S2mDrs(header, data) = answer else { panic!("{answer:?}") };
+        assert_eq!(data.line, [header.tag as u8; 64]);
+    }
+    let counts = ran.result.counts;
+    assert_eq!((counts.accesses, counts.merged), (lines.len() as u64, (lines.len() - ran.accesses.len()) as u64));
+    let first = 10 + CHANNEL + SHEET.request_cycles() + SHEET.frame_cycles;
+    ran.accesses.iter().map(|(at, access)| (access.line.0, access.lines, at - first)).collect()
+}
+
+/// A whole block leaves at once, half of one and a line alone when their time is over; what comes later, lies in another block or in the
+/// other half does not leave with them.
+#[test]
+fn reads_side_by_side_leave_as_one() {
+    let on = Some(8);
+    assert_eq!(merged(on, &[(0, 4), (0, 5), (0, 6), (0, 7)]), [(4, 4, 3)]);
+    assert_eq!(merged(on, &[(0, 7), (2, 5), (3, 4), (5, 6)]), [(4, 4, 5)]);
+    assert_eq!(merged(on, &[(0, 5), (7, 4)]), [(4, 2, 8)]);
+    assert_eq!(merged(on, &[(0, 4), (9, 5)]), [(4, 1, 8), (5, 1, 17)]);
+    assert_eq!(merged(on, &[(0, 5), (1, 6)]), [(5, 1, 8), (6, 1, 9)], "they are of two halves");
+    assert_eq!(merged(on, &[(0, 3), (1, 4)]), [(3, 1, 8), (4, 1, 9)], "they are of two blocks");
+    assert_eq!(merged(on, &[(0, 4), (1, 9)]), [(4, 1, 8), (9, 1, 9)], "side by side in their blocks alone");
+    assert_eq!(merged(on, &[(0, 4), (1, 5), (2, 6)]), [(4, 2, 8), (6, 1, 10)]);
+    assert_eq!(merged(Some(0), &[(0, 4), (0, 5)]), [(4, 1, 0), (5, 1, 1)]);
+}
+
+/// Without the setting no read waits for another one, and none leaves with one.
+#[test]
+fn reads_leave_alone_without_the_setting() {
+    let alone: Vec<_> = (0..4).map(|n| (4 + n, 1, n)).collect();
+    assert_eq!(merged(None, &[(0, 4), (0, 5), (0, 6), (0, 7)]), alone);
+}
+
+/// Writes wait for nothing and stay alone.
+#[test]
+fn writes_are_not_merged() {
+    let ran = run(Setup { merge_cycles: Some(8), ..PLAIN }, vec![(10, write(4)), (10, write(5))]);
+    let first = 10 + CHANNEL + SHEET.request_cycles() + SHEET.frame_cycles;
+    let seen: Vec<_> = ran.accesses.iter().map(|(at, access)| (at - first, access.lines)).collect();
+    assert_eq!(seen, [(0, 1), (1, 1)]);
 }

@@ -135,7 +135,15 @@ pub fn run_of(
             is_silent,
             seen: of_memory,
         })?;
-        let config = BridgeConfig { place: "bridge".into(), outbound, timing, cache_memory, clock };
+        let config = BridgeConfig {
+            place: "bridge".into(),
+            outbound,
+            timing,
+            commits: Vec::new(),
+            viral: Arc::default(),
+            cache_memory,
+            clock,
+        };
         p.module("bridge", id, |bind| {
             drop(bind.attach(never));
             let x = UalinkRequestEnds {

@@ -337,3 +337,41 @@ fn an_answer_that_cannot_be_used_ends_its_access() {
     let events = vec![passes(BridgePoint::Request, 0, read.clone()), passes(BridgePoint::Request, 0, read)];
     assert!(found(config, &events).contains(&"BRG-INT-02"));
 }
+
+/// New windows are valid behind what is under way: a bridge that takes a request meanwhile, or leads one to the old place later, is found.
+#[test]
+fn a_bridge_that_changes_windows_too_early_is_found() {
+    let text = r#"{"protocol":"ualink","direction":"outbound","windows":[{"class":"MN","base":0,"size":2097152,"out_base":0}]}"#;
+    let moved = json!({ "windows": [{ "class": "MN", "base": 0, "size": 2_097_152, "out_base": "0x400000" }] });
+    let read = message_of(r#"{"layout":"ualink.tl_req","fields":{"cmd":"Read","address":"0x40","len":15,"tag":5}}"#);
+    let data = "5a".repeat(64);
+    let answer = message_of(&format!(
+        r#"{{"layout":"cxl256.s2m_drs","fields":{{"opcode":"MemData","meta_field":"NoOp"}},"data":"{data}"}}"#
+    ));
+    let mut model = ReferenceBridge::new(config_of(text));
+    let mut board = BridgeScoreboard::new(config_of(text));
+    let old = model.request(0, &read).expect("an entry").remove(0);
+    for event in [passes(BridgePoint::Request, 0, read.clone()), old.clone()] {
+        board.pass(&event).expect("it passes there");
+    }
+    assert_eq!((model.commit(&moved), board.commit(&moved)), (Ok(false), Ok(false)));
+    assert_eq!(model.request(0, &read), Err(ReferenceError::Epoch));
+    let again = model.commit(&moved).expect_err("one waits").to_string();
+    assert!(again.contains("an earlier commit that waits"), "{again}");
+    assert_eq!(board.finding(), None);
+    board.pass(&passes(BridgePoint::Request, 0, read.clone())).expect("it passes there");
+    assert_eq!(board.finding().map(|finding| finding.rule), Some("BRG-WIN-06"));
+    board.drop_finding();
+    let response = model.answer(0, &answer).expect("it comes there").remove(0);
+    for event in [passes(BridgePoint::Answer, 0, answer), response] {
+        board.pass(&event).expect("it passes there");
+    }
+    let new = model.request(0, &read).expect("an entry").remove(0);
+    assert_ne!(new.message.to_json()["fields"]["address"], old.message.to_json()["fields"]["address"]);
+    board.pass(&passes(BridgePoint::Request, 0, read)).expect("it passes there");
+    board.pass(&old).expect("it passes there");
+    assert_eq!(board.finding().map(|finding| finding.rule), Some("BRG-INT-02"));
+    board.drop_finding();
+    board.pass(&new).expect("it passes there");
+    assert_eq!(board.finding(), None);
+}

@@ -6,7 +6,7 @@ use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
 use scalepool::system::channels::ChannelGraph;
-use scalepool_testbenches::soak::is_soak;
+use scalepool_testbenches::soak::{is_soak, number_in};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -67,15 +67,20 @@ fn brg_int_01_p() {
 }
 
 /// The supercluster under pressure: accelerators have a third region in memory that a device with a tiny snoop filter keeps coherent, behind
-/// tiny conversion caches, so lines are recalled, written back and evicted all the time.
+/// tiny conversion caches, so lines are recalled, written back and evicted all the time; bits of the memory of these caches flip, and the
+/// windows of one bridge pass through several epochs.
 fn pressed() -> String {
-    let cache = "cache = { mode = \"both\", capacity = \"1 KiB\", ways = 2, templates = 64 }";
+    let cache = "cache = { mode = \"both\", capacity = \"1 KiB\", ways = 2, templates = 64, ecc = \"secded\", upset_every = 50 }";
+    // The same windows again, in an epoch of their own.
+    let windows = "[{ base = \"0\", size = \"40 MiB\", to = \"32 GiB\" }, { base = \"40 MiB\", size = \"40 MiB\", to = \"512 MiB\", ports = [\"1\"] }]";
+    let commits: Vec<String> = (1..9).map(|n| format!("{{ at = \"{n} us\", windows = {windows} }}")).collect();
+    let commits = format!("commits = [{}]", commits.join(", "));
     let shared =
         "shared = { kind = \"cxl.hdm-db-device\", clock = \"memory\", filter_sets = 2, filter_ways = 2 }\ntier2 = {";
     TEXT.replacen("tier2 = {", shared, 1)
         .replace("regions = 2", "regions = 3")
         .replace("kind = \"bridge.ualink\"", &format!("kind = \"bridge.ualink\"\ncoherent_ports = 1\n{cache}"))
-        .replace("kind = \"bridge.nvlink\"", &format!("kind = \"bridge.nvlink\"\n{cache}"))
+        .replace("kind = \"bridge.nvlink\"", &format!("kind = \"bridge.nvlink\"\n{cache}\n{commits}"))
         .replace(
             "ports = [\"1\"] },\n]\ninbound = [{ base = \"32 GiB\"",
             "ports = [\"1\"] },\n  { base = \"10 MiB\", size = \"5 MiB\", to = \"0\", class = \"MC\" },\n]\ninbound = [{ base = \"32 GiB\"",
@@ -84,14 +89,14 @@ fn pressed() -> String {
 }
 
 /// Link errors, recalls of a snoop filter and evictions at once, with every monitor on: nobody finds a wrong byte.
-/// With SCALEPOOL_SOAK, 10^7 accesses or as many as `SCALEPOOL_ACCESSES` says.
+/// With SCALEPOOL_SOAK, 10^7 accesses, which take about 35 minutes of one core, or as many as `SCALEPOOL_ACCESSES` says: 2,500,000 take ten.
 #[test]
 fn integrity_under_pressure() {
     let text = pressed();
     let errors = ["link.ualink_ber=1e-6", "link.cxl_ber=1e-6", "link.host_ber=1e-6", "link.nvlink_ber=1e-6"];
     let mut sizes = ["traffic.operations=100", "gpu.requests=50", "host.accesses=40"].map(str::to_owned);
     if is_soak() {
-        let all = std::env::var("SCALEPOOL_ACCESSES").ok().and_then(|all| all.parse().ok()).unwrap_or(10_000_000_u64);
+        let all = number_in("SCALEPOOL_ACCESSES", 10_000_000);
         // Four accelerators, four GPUs and a host.
         sizes = ["traffic.operations", "gpu.requests", "host.accesses"].map(|key| format!("{key}={}", all / 9));
     }
@@ -102,9 +107,29 @@ fn integrity_under_pressure() {
         ("ubridge", "dirty evictions"),
         ("ubridge", "clean evictions"),
         ("nbridge", "dirty evictions"),
+        ("ubridge", "cache errors corrected"),
+        ("nbridge", "cache errors corrected"),
+        ("nbridge", "epochs"),
+        ("nbridge", "commit cycles"),
         ("tier2", "least port requests"),
     ] {
         assert!(count(&report, component, name) > 0, "{component}: {name}");
+    }
+}
+
+/// Reads of both bridges that leave as reads of 128 and 256 bytes: with the setting some do, every byte is right and fewer requests reach the
+/// accelerators; without it none does.
+#[test]
+fn reads_of_both_clusters_may_be_merged() {
+    let on = TEXT
+        .replace("kind = \"bridge.ualink\"", "kind = \"bridge.ualink\"\nmerge_inbound = \"on\"\nmerge_cycles = 40")
+        .replace("kind = \"bridge.nvlink\"", "kind = \"bridge.nvlink\"\nmerge_inbound = \"on\"\nmerge_cycles = 40");
+    let errors = ["link.ualink_ber=1e-6", "link.nvlink_ber=1e-6", "traffic.poison_every=5"];
+    for (text, is_merged) in [(on.as_str(), true), (TEXT, false)] {
+        let report = sound(text, &with(&errors));
+        for bridge in ["ubridge", "nbridge"] {
+            assert_eq!(count(&report, bridge, "inbound merged reads") > 0, is_merged, "{bridge}");
+        }
     }
 }
 

@@ -324,6 +324,12 @@ fn bridges_convert_and_are_watched() {
     assert_eq!(pass(model, 4, &sent), SP_ERR_RANGE);
     assert_eq!(pass(model, SP_BRIDGE_REQUEST, &answer), SP_ERR_INPUT, "it comes from the other side");
     assert_eq!(pass(model, SP_BRIDGE_REQUEST, "{}"), SP_ERR_INPUT);
+    let commit = |bridge, text: &str| unsafe { sp_bridge_commit(bridge, start(text), text.len()) };
+    let windows = r#"{"windows":[{"class":"MN","base":0,"size":2097152,"out_base":0}]}"#;
+    assert_eq!(commit(model, windows), SP_OK, "nothing is under way");
+    assert_eq!((pass(model, SP_BRIDGE_REQUEST, request), next().1), (SP_OK, SP_BRIDGE_SENT));
+    assert_eq!((commit(model, windows), pass(model, SP_BRIDGE_REQUEST, request)), (SP_FULL, SP_FULL));
+    assert_eq!((commit(model, windows), commit(board, r#"{"own":1}"#)), (SP_ERR_INPUT, SP_ERR_INPUT));
     assert_eq!((sp_bridge_destroy(model), sp_bridge_destroy(model)), (SP_OK, SP_ERR_HANDLE));
     assert_eq!((sp_arbiter_destroy(board), sp_bridge_destroy(board)), (SP_ERR_HANDLE, SP_OK));
 }

@@ -3,7 +3,7 @@
 //! Modelled: the outbound half of a bridge with its conversion cache or without, requesters that read, write and compute, a host with its
 //! cache, and the device whose lines all of them share; every order of deliveries that the ordering rules leave open, and every order in
 //! which requests begin. Detail: bytes by value. Each store writes a number of its own, so a value says which store it is of, and what is
-//! computed says of which value. Left out: time, links, time-outs, the memory of the cache but for the end of an access, which comes at
+//! computed says of which value. Left out: time, links, time-outs, epochs, errors, kept conversions, the memory of the cache but for the end of an access, which comes at
 //! any time behind its begin.
 //!
 //! Requesters and host begin a bounded number of operations in one run, all of them in any order, so the search ends.
@@ -238,6 +238,7 @@ impl BridgeSystem {
             order: BridgeOrder::Blocks,
             data,
             templates: None,
+            ecc: None,
             control: None,
         };
         BridgeSystem {
@@ -302,7 +303,8 @@ impl BridgeSystem {
                 | BridgeStep::Changed { .. }
                 | BridgeStep::Advanced { .. }
                 | BridgeStep::Waits { .. }
-                | BridgeStep::GoesOn { .. } => (),
+                | BridgeStep::GoesOn { .. }
+                | BridgeStep::Viral => (),
             }
         }
     }

@@ -8,13 +8,16 @@ use crate::kind::{ConfigFinding, Site};
 use crate::kinds::media::{CxlMedia, SharedMedia, timing};
 use crate::metric::{MetricValue, metrics};
 use crate::quantity::Unit;
+use scalepool_bridge::cache::cells::CacheEccConfig;
 use scalepool_bridge::cache::control::CONTROL_BYTES;
 use scalepool_bridge::cache::data::DataCache;
 use scalepool_bridge::cache::policy::EvictionPolicy;
 use scalepool_bridge::cache::templates::TemplateConfig;
 use scalepool_bridge::cache::{BLOCK_BYTES, ConversionCacheCounts, DataCacheConfig, MOST_WAYS, StorePolicy};
 use scalepool_bridge::window::BridgeWindows;
+use scalepool_kernel::Rng;
 use scalepool_memory::backend::MemoryTiming;
+use scalepool_memory::ecc::EccScheme;
 
 /// Cycles of an access without `media`: two bursts of one open row of HBM3-6400 and its controller, 36.25 ns (bridge §11).
 const ACCESS_CYCLES: u64 = 37;
@@ -34,6 +37,9 @@ config! {
         tag_store: String = "sram" [Unit::Of("-")] in FieldRange::Words(&["sram", "hbm"]), "hbm: the tags of a set are read from the memory before its data (bridge §9.1)";
         latency_cycles: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 30), "an access to 64 bytes; left out, 37 without `media`, and with it what stands there alone (bridge §11)";
         media: Option<CxlMedia> = "" [Unit::Of("-")] in FieldRange::Table(CxlMedia::fields), "memory in which the cache lies, as with preset = \"hbm3_6400\"; left out, the latency is all (bridge §9.1)";
+        ecc: String = "none" [Unit::Of("-")] in FieldRange::Words(&["none", "secded"]), "code of the memory in which the lines lie, and of tags that lie there: secded corrects a bit of 64; a clean sector that it cannot correct is asked for again, a dirty one is poison, and with tags that it cannot correct the CXL ports of the bridge go viral (bridge §9.1, memory §6.1)";
+        upset_every: u64 = "0" [Unit::Of("reads")] in FieldRange::Int(0, 1 << 40), "before every so manyth read of this memory bits of what is read flip; 0 = never";
+        upset_bits: usize = "1" [Unit::Of("bits")] in FieldRange::Int(1, 64), "different bits that flip then";
         control: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - CONTROL_BYTES), "first UALink address of 4 KiB of registers by which lines that nobody keeps coherent are flushed and invalidated: op, base, length, start, done, errors, lost, of 64 bits each; a multiple of 4 KiB outside of all windows; left out, there are none (bridge §9.9)";
         templates: usize = "65_536" [Unit::Of("conversions")] in FieldRange::Int(1, 1 << 24), "conversions that are kept, a multiple of template_ways (bridge §9.7)";
         template_cycles: u64 = "2" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "a conversion that is kept is found, in place of lookup and conversion (bridge §11)";
@@ -60,6 +66,10 @@ metrics! {
         THROUGH = "lines written through" ["lines"] Sum, "stores to the conversion cache that went to memory as well";
         FLUSHED = "lines flushed" ["lines"] Sum, "lines of the conversion cache that software had written to memory";
         SNOOP_HITS = "snoop hits" ["snoops"] Sum, "back-invalidate snoops of lines in the conversion cache";
+        CORRECTED = "cache errors corrected" ["reads"] Sum, "reads of the memory of the conversion cache whose error was corrected";
+        REFETCHED = "sectors refetched" ["lines"] Sum, "clean sectors that errors of the memory of the conversion cache have destroyed, asked for again";
+        LOST_DIRTY = "dirty sectors lost" ["lines"] Sum, "dirty sectors that errors of the memory of the conversion cache have destroyed, which are poison";
+        LOST_TAGS = "tags lost" ["reads"] Sum, "reads of tags in the memory of the conversion cache that could not be corrected: the bridge goes viral";
         ACCESSES = "cache accesses" ["accesses"] Sum, "accesses of 64 bytes to the memory of the conversion cache";
     }
 }
@@ -85,6 +95,10 @@ pub fn measured(counts: &ConversionCacheCounts) -> Vec<MetricValue> {
         (&THROUGH, counts.written_through),
         (&FLUSHED, counts.flushed),
         (&SNOOP_HITS, counts.snoop_hits),
+        (&CORRECTED, counts.corrected),
+        (&REFETCHED, counts.refetched),
+        (&LOST_DIRTY, counts.lost_dirty),
+        (&LOST_TAGS, counts.lost_tags),
         (&ACCESSES, counts.hbm_accesses),
     ]
 }
@@ -114,6 +128,14 @@ impl BridgeCacheFields {
     pub fn data(&self) -> Result<Option<DataCache>, String> {
         let data = DataCache::new(self.data_config()).map_err(|error| error.to_string())?;
         Ok(self.keeps_lines().then_some(data))
+    }
+
+    /// Errors of the memory in which the lines lie, if there are any.
+    pub fn ecc(&self, site: &Site<'_>) -> Option<CacheEccConfig> {
+        let scheme = EccScheme::find(&self.ecc).unwrap_or_default();
+        let &BridgeCacheFields { upset_every, upset_bits, .. } = self;
+        let seed = Rng::for_name(site.seed, site.path).next_u64();
+        (self.keeps_lines() && upset_every > 0).then_some(CacheEccConfig { scheme, upset_every, upset_bits, seed })
     }
 
     /// The cache of conversions, if there is one.

@@ -27,6 +27,7 @@ use scalepool_memory::LineBytes;
 use scalepool_nodes::cxl::transaction_layouts;
 use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
 use scalepool_trace::{Hub, PlaceKind, Tap};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 metrics! {
@@ -37,8 +38,9 @@ metrics! {
         READS = "inbound reads" ["messages"] Sum, "reads of CXL.mem converted";
         WRITES = "inbound writes" ["messages"] Sum, "writes of CXL.mem converted";
         OTHERS = "inbound others" ["messages"] Sum, "messages of CXL.mem that ask for nothing at an accelerator";
-        ACCESSES = "inbound accesses" ["accesses"] Sum, "accesses of 64 bytes to the memory of accelerators";
+        ACCESSES = "inbound accesses" ["accesses"] Sum, "lines accessed in the memory of accelerators";
         JOINED = "inbound joined reads" ["lines"] Sum, "reads of a line that got the data of an earlier read";
+        MERGED = "inbound merged reads" ["lines"] Sum, "reads of a line that have left with that of a line beside it";
         REFUSED = "inbound refused" ["messages"] Sum, "messages outside of all windows, without the right, or refused by their accelerator: reads get no data, writes have no effect";
         ILLEGAL = "inbound in no row" ["messages"] Sum, "messages of CXL.mem that memory without coherence does not take";
         LOST = "writes lost" ["lines"] Sum, "writes that an accelerator has not done, or not in time; their lines read as poison";
@@ -46,7 +48,7 @@ metrics! {
         FULL = "inbound full cycles" ["cycles"] Sum, "cycles in which a message was at a port and no entry was free for it";
         TIMEOUTS = "inbound time-outs" ["messages"] Sum, "messages that were given up";
         LATE = "inbound late answers" ["answers"] Sum, "answers of accelerators that came when their message was given up";
-        VIRAL = "viral ports" ["ports"] Sum, "target ports that read as poison since more writes were lost than the list of lines holds";
+        VIRAL = "viral ports" ["ports"] Sum, "target ports that read as poison since more writes were lost than the list of lines holds, or tags of the conversion cache were";
     }
 }
 
@@ -60,6 +62,8 @@ config! {
         inbound: Vec<(InboundWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(InboundWindowFields::fields), "windows from CXL to accelerators, up to 16 that do not overlap (bridge §2)";
         inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, else an LD-ID; those that are not named are in group 0 (bridge §2)";
         inbound_entries: usize = "1024" [Unit::Of("transactions")] in FieldRange::Int(1, MOST_INBOUND as u64), "transactions from CXL that may be under way (bridge §7)";
+        merge_inbound: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "reads of lines side by side in a block of an accelerator leave as one read of 128 or 256 bytes (bridge §3.5)";
+        merge_cycles: u64 = "8" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "cycles that a read waits for those beside it, with merge_inbound (bridge §3.5)";
     }
 }
 
@@ -156,6 +160,7 @@ impl InboundFields {
     pub fn elaborate(
         &self,
         (limits, timing, memory): (WindowLimits, BridgeTiming, MemoryOf),
+        viral: &Arc<AtomicBool>,
         ports: &[SitePort],
         site: &Site<'_>,
         hub: &mut Hub,
@@ -185,6 +190,8 @@ impl InboundFields {
                 place: name.clone(),
                 inbound: InboundConfig { windows, decoders: decoders.collect(), entries: self.inbound_entries },
                 timing,
+                viral: viral.clone(),
+                merge_cycles: self.merge_inbound.then_some(self.merge_cycles),
                 shown,
                 clock: site.clock,
             },
@@ -247,6 +254,7 @@ fn measured(result: InboundResult) -> ComponentMeasured {
             (&OTHERS, others),
             (&ACCESSES, counts.accesses),
             (&JOINED, counts.joined),
+            (&MERGED, counts.merged),
             (&REFUSED, counts.refused),
             (&ILLEGAL, counts.illegal),
             (&LOST, counts.lost_writes),

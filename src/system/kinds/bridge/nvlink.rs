@@ -108,7 +108,7 @@ impl Component for BridgeNvlink {
         let setup = (LINK.outbound, BridgeOrder::Blocks, timing);
         let outbound = self.outbound.elaborate(setup, cxl, site, hub)?;
         let setup = (LINK.inbound, timing, (|_, address| BACKGROUND.line(address)) as _);
-        let inbound = self.inbound.elaborate(setup, targets, site, hub)?;
+        let inbound = self.inbound.elaborate(setup, outbound.viral(), targets, site, hub)?;
         let ledger: Arc<Mutex<NvlLedger>> = Arc::default();
         let entered = ledger.clone();
         let measure = measure(&outbound, inbound.as_ref());

@@ -6,7 +6,7 @@
 
 use super::cache::{self, BridgeCacheFields};
 use super::first_lines;
-use super::windows::{BridgeWindowFields, groups_of_sources};
+use super::windows::{BridgeCommitFields, BridgeWindowFields, SOURCES, groups_of_sources};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{AgentEnd, Coherent, Seat, recorded};
 use crate::field::{FieldRange, config};
@@ -19,6 +19,7 @@ use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
+use scalepool_bridge::module::epochs::TimedCommit;
 use scalepool_bridge::module::side::RequesterSide;
 use scalepool_bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
 use scalepool_bridge::outbound::OutboundConfig;
@@ -28,12 +29,13 @@ use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::watched::{BridgeLines, PortWatch};
 use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, WindowClass, WindowLimits};
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
-use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder};
+use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder, Time};
 use scalepool_memory::dram::preset::DramPreset;
 use scalepool_nodes::cxl::BACKGROUND;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_protocols::cxl::message::{Class, MessageForm, PeerRoute};
 use scalepool_trace::{Hub, PlaceKind, Tap};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 metrics! {
@@ -52,14 +54,16 @@ metrics! {
         FULL = "full cycles" ["cycles"] Sum, "cycles in which a request was at a port and no entry or buffer was free for it";
         TIMEOUTS = "time-outs" ["requests"] Sum, "requests that were given up";
         LATE = "late answers" ["answers"] Sum, "last answers of CXL that came when their request was given up";
+        COMMITS = "epochs" ["epochs"] Sum, "times that new windows and rights have become valid";
+        COMMIT_CYCLES = "commit cycles" ["cycles"] Sum, "cycles from when new windows were due to when no request of the epoch before was under way";
+        EPOCH_CYCLES = "epoch wait cycles" ["cycles"] Sum, "cycles in which a request was at a port and waited for new windows";
+        VIRAL = "viral CXL ports" ["ports"] Sum, "CXL ports at which requests end with status 2 since tags of the conversion cache were lost";
         SNOOPS = "snoops" ["snoops"] Sum, "back-invalidate snoops of devices, answered by whether a line is held";
     }
 }
 
 /// A direct requester needs port based routing (`bridge` §1.2).
 const FABRIC: &[&str] = &["cxl-256b-pbr"];
-/// Groups of sources.
-const SOURCES: &str = "ACCELERATOR:GROUP with accelerators 0 to 1023, or GPUs 0 to 511, and groups 0 to 15";
 
 config! {
     /// From accelerators to CXL.
@@ -68,6 +72,7 @@ config! {
         coherent_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to devices that keep their memory coherent (bridge §1.1)";
         windows: Vec<(BridgeWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeWindowFields::fields), "windows from accelerators to CXL, up to 16 that do not overlap; without any, what accelerators ask is refused (bridge §2)";
         groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of accelerators that have rights together; those that are not named are in group 0 (bridge §2)";
+        commits: Vec<(BridgeCommitFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeCommitFields::fields), "windows and rights that replace those before while the system runs, each set in an epoch of its own, in the order of their times; they lead no address of accelerators elsewhere, because these know by it what memory holds (bridge §2)";
         entries: usize = "512" [Unit::Of("transactions")] in FieldRange::Int(FEWEST_ENTRIES as u64, MOST_ENTRIES as u64), "transactions that may be under way, 8 of them for each class of requests alone: virtual channels of UALink, NVLink with an answer and posted (bridge §7)";
         write_buffers: usize = "1024" [Unit::Of("beats")] in FieldRange::Int(4, 1 << 20), "buffers of 64 bytes for what is written (bridge §7)";
         cache: Option<BridgeCacheFields> = "" [Unit::Of("-")] in FieldRange::Table(BridgeCacheFields::fields), "conversion cache; left out, there is none (bridge §9)";
@@ -105,12 +110,72 @@ impl OutboundFields {
         })
     }
 
-    /// The windows.
+    /// The windows at first.
     fn windows(&self, limits: WindowLimits) -> Result<BridgeWindows, ConfigFinding> {
-        let windows = self.windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports]));
+        self.tables(limits, &self.windows, &self.groups)
+    }
+
+    /// Windows of one epoch.
+    fn tables(
+        &self,
+        limits: WindowLimits,
+        windows: &[(BridgeWindowFields, TextPlace)],
+        groups: &[(String, TextPlace)],
+    ) -> Result<BridgeWindows, ConfigFinding> {
+        let windows = windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports]));
         let windows = windows.collect::<Result<Vec<_>, String>>().map_err(|text| ("windows", text))?;
-        let groups = groups_of_sources("groups", &self.groups, SOURCES)?;
+        let groups = groups_of_sources("groups", groups, SOURCES)?;
         BridgeWindows::within(limits, windows, groups, self.count()).map_err(|error| (error.field(), error.to_string()))
+    }
+
+    /// The windows of each later epoch, and when they are committed.
+    fn commits(&self, limits: WindowLimits) -> Result<Vec<(Time, BridgeWindows)>, ConfigFinding> {
+        let mut before = 0;
+        let one = |(n, (commit, _)): (usize, &(BridgeCommitFields, TextPlace))| {
+            let BridgeCommitFields { at, windows, groups } = commit;
+            if *at < before {
+                return Err((
+                    "commits",
+                    format!("found commit {n} before commit {}, expected them in the order of their times", n - 1),
+                ));
+            }
+            before = *at;
+            let tables = self.tables(limits, windows, groups);
+            let tables = tables.map_err(|(_, text)| ("commits", format!("commit {n}: {text}")))?;
+            Ok((Time::from_fs(*at), tables))
+        };
+        self.commits.iter().enumerate().map(one).collect()
+    }
+
+    /// What is wrong with windows of later epochs beside those at first.
+    fn check_commits(&self, limits: WindowLimits) -> Vec<ConfigFinding> {
+        let commits = match self.commits(limits) {
+            Ok(commits) => commits,
+            Err(finding) => return vec![finding],
+        };
+        let Ok(first) = self.windows(limits) else { return Vec::new() };
+        let mut wrong = Vec::new();
+        for (n, (_, windows)) in commits.iter().enumerate() {
+            if let Some((address, [from, to])) = first.first_moved(windows) {
+                let text = format!(
+                    "found commit {n}, which leads {address:#x} to {to:#x} instead of {from:#x}, expected the same address on CXL, or none: accelerators judge bytes by their addresses"
+                );
+                wrong.push(("commits", text));
+            }
+            let keeps_lines = self.cache_facts().keeps_lines;
+            let before = [&first].into_iter().chain(commits[..n].iter().map(|(_, windows)| windows));
+            let rerouted =
+                before.filter(|_| keeps_lines).find_map(|before| before.first_rerouted(windows, WindowClass::Mn));
+            if let Some(address) = rerouted {
+                let text = format!(
+                    "found commit {n}, which leads {address:#x} by another port than before, expected the same one: the cache keeps lines by their ports, and nothing flushes it before"
+                );
+                wrong.push(("commits", text));
+            }
+            let of_control = self.cache.as_ref().and_then(|cache| cache.check_control(windows));
+            wrong.extend(of_control.map(|(_, text)| ("commits", format!("commit {n}: {text}"))));
+        }
+        wrong
     }
 
     /// Fields that do not go together.
@@ -125,13 +190,14 @@ impl OutboundFields {
             ("windows", format!("found no window and {ports} CXL ports, expected a window: nothing leads to CXL"))
         };
         let unused = (!is_whole).then(text);
-        windows.err().into_iter().chain(unused).chain(of_cache).chain(of_control).collect()
+        let own = windows.err().into_iter().chain(unused).chain(of_cache).chain(of_control);
+        own.chain(self.check_commits(limits)).collect()
     }
 
     /// Windows that lead beyond the memory at one of their CXL ports; `ports` are all of these.
     pub fn check_joined(&self, limits: WindowLimits, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let Ok(windows) = self.windows(limits) else { return Vec::new() };
-        let beyond = |(n, window): (usize, &BridgeWindow)| {
+        let (Ok(windows), Ok(commits)) = (self.windows(limits), self.commits(limits)) else { return Vec::new() };
+        let beyond = |field: &'static str, n: usize, window: &BridgeWindow| {
             let (first, end) = (window.out_base, window.out_base.saturating_add(window.size));
             let port = window.ports.iter().map(|port| &ports[*port]).find(|port| {
                 let Offer { memory_from, memory_bytes, .. } = port.peer;
@@ -143,9 +209,17 @@ impl OutboundFields {
                 "found window {n} from {first:#x} to {end:#x} at {}, expected addresses of the memory there, {memory_from:#x} to {memory:#x}",
                 port.path
             );
-            Some(("windows", text))
+            Some((field, text))
         };
-        windows.list().iter().enumerate().filter_map(beyond).collect()
+        let of_commits = commits.iter().flat_map(|(_, windows)| windows.list().iter().enumerate());
+        let of_commits = of_commits.filter_map(|(n, window)| beyond("commits", n, window));
+        windows
+            .list()
+            .iter()
+            .enumerate()
+            .filter_map(|(n, window)| beyond("windows", n, window))
+            .chain(of_commits)
+            .collect()
     }
 
     /// Without a cache it holds a line of a device from the grant to the write back, and no other; with one, as long as it keeps it.
@@ -202,6 +276,8 @@ impl OutboundFields {
         let (name, own) = (site.path.to_owned(), site.member.own);
         let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
         let windows = self.windows(limits).map_err(|(_, text)| joined(text))?;
+        let commits = self.commits(limits).map_err(|(_, text)| joined(text))?.into_iter();
+        let timed = |(at, windows)| TimedCommit { at_cycle: site.clock.first_at_or_after(at), windows };
         let data = self.cache.as_ref().map(BridgeCacheFields::data).transpose().map_err(joined)?.flatten();
         let cache_memory = self.cache.as_ref().map(|cache| cache.memory(site)).transpose().map_err(joined)?.flatten();
         let template_cycles = self.cache.as_ref().map_or(timing.template_cycles, |cache| cache.template_cycles);
@@ -213,10 +289,13 @@ impl OutboundFields {
                 write_buffers: self.write_buffers,
                 order,
                 data,
+                ecc: self.cache.as_ref().and_then(|cache| cache.ecc(site)),
                 templates: self.cache.as_ref().and_then(BridgeCacheFields::templates),
                 control: self.cache.as_ref().and_then(|cache| cache.control),
             },
             timing: BridgeTiming { template_cycles, ..timing },
+            commits: commits.map(timed).collect(),
+            viral: Arc::default(),
             cache_memory,
             clock: site.clock,
         };
@@ -264,6 +343,11 @@ pub struct OutboundPart {
 }
 
 impl OutboundPart {
+    /// Whether the CXL ports of the bridge are viral.
+    pub fn viral(&self) -> &Arc<AtomicBool> {
+        &self.config.viral
+    }
+
     /// Gives its figures, whenever the run is looked at.
     pub fn measure(&self) -> impl Fn() -> ComponentMeasured + Send + 'static {
         let (result, kept) = (self.result.clone(), self.kept);
@@ -321,6 +405,10 @@ fn measured(result: BridgeResult, kept: Option<DramPreset>) -> ComponentMeasured
         (&FULL, result.full_cycles),
         (&TIMEOUTS, counts.timeouts),
         (&LATE, counts.late),
+        (&COMMITS, result.epochs.commits),
+        (&COMMIT_CYCLES, result.epochs.commit_cycles),
+        (&EPOCH_CYCLES, result.epoch_cycles),
+        (&VIRAL, result.viral_ports),
         (&SNOOPS, counts.snoops),
     ];
     ComponentMeasured {

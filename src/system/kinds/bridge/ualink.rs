@@ -131,7 +131,7 @@ impl Component for BridgeUalink {
         let outbound = self.outbound.elaborate((LINK.outbound, order, timing), cxl, site, hub)?;
         let memory = |accelerator, address| BACKGROUND.line(global(accelerator, address));
         let setup = (LINK.inbound, timing, memory as _);
-        let inbound = self.inbound.elaborate(setup, targets, site, hub)?;
+        let inbound = self.inbound.elaborate(setup, outbound.viral(), targets, site, hub)?;
         let ledger: Arc<Mutex<UalLedger>> = Arc::default();
         let entered = ledger.clone();
         let measure = measure(&outbound, inbound.as_ref());

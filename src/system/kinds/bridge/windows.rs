@@ -1,6 +1,6 @@
 //! Windows of a bridge as a description gives them, see [`scalepool_bridge::window`].
 //!
-//! Modelled: the fields of a window in each direction, rights of groups, groups of sources. A walk through one window: its ports or its
+//! Modelled: the fields of a window in each direction, rights of groups, groups of sources, and what replaces all of them in a running system. A walk through one window: its ports or its
 //! accelerators are read by number, its rights group by group; all windows of a direction are judged together.
 
 use crate::field::{FieldRange, config};
@@ -10,6 +10,8 @@ use crate::quantity::Unit;
 use scalepool_bridge::window::{AccessRights, BridgeWindow, GROUPS, InboundClass, LEAST_BYTES, WindowClass};
 use scalepool_ordered::OrderedMap;
 
+/// Groups of sources.
+pub const SOURCES: &str = "ACCELERATOR:GROUP with accelerators 0 to 1023, or GPUs 0 to 511, and groups 0 to 15";
 /// Rights of groups.
 const RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r, w and a, or -";
 /// Rights of groups of CXL, whose messages are no atomics.
@@ -40,6 +42,15 @@ config! {
         accelerators: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(TARGETS), "accelerators among which the window is dealt, each at the address that the window gives; left out, accelerator 0 (bridge §2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
         rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(INBOUND_RIGHTS), "what groups may do: r = read, w = write, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
+    }
+}
+
+config! {
+    /// New windows from accelerators to CXL while the system runs.
+    pub struct BridgeCommitFields {
+        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when they are committed; they are valid when all requests that have an entry by then have ended, and those that come meanwhile wait in front of the table of transactions (bridge §2)";
+        windows: Vec<(BridgeWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeWindowFields::fields), "all windows from then on, in place of those before";
+        groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "all groups of accelerators from then on, in place of those before; those that are not named are in group 0";
     }
 }
 

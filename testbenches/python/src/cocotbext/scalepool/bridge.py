@@ -14,7 +14,7 @@ Messages are dicts, as the files of `scalepool export conversions` have them: `l
 
 import enum
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,12 @@ class _BridgeHandle(lib.Handle):
 
     def _pass(self, point: BridgePoint, message: Mapping[str, Any], port: int) -> int:
         return lib.call("sp_bridge_pass", self._handle, point, port, *lib.text(json.dumps(message)))
+
+    def commit(self, windows: Sequence[Mapping[str, Any]], groups: Mapping[str, int] | None = None) -> bool:
+        """Commits new windows and groups of sources to a half from accelerators to CXL and returns whether they are valid now. If not, the
+        requests under way have to be answered first, and no other one is taken meanwhile. Raises `InputError` for windows that cannot be."""
+        commit = {"windows": list(windows), "groups": dict(groups or {})}
+        return lib.call("sp_bridge_commit", self._handle, *lib.text(json.dumps(commit))) == lib.SP_OK
 
     def findings(self) -> list[BridgeFinding]:
         """Takes what has been found since the last call."""

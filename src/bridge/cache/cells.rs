@@ -1,0 +1,91 @@
+//! Cells of the memory in which the conversion cache lies, and what flips in them (`bridge` §9.1; `memory` §6.1).
+//!
+//! Modelled: flips by address, in data and check bits alike, until the address is written; the code of the controller, bit by bit; upsets
+//! before every so manyth read. Of tags that lie there the flips alone are known: the code is linear, so what it finds depends on them and not
+//! on the tags. Left out: correction inside the die, patrol, rates of real cells.
+//!
+//! A walk: two bits of a word of a clean sector flip; it is read, and the syndrome is that of no single bit, so the sector is lost; it is
+//! fetched again, and the write of its bytes ends the flips.
+
+use scalepool_kernel::Rng;
+use scalepool_memory::LineBytes;
+use scalepool_memory::ecc::line::CELL_BITS;
+use scalepool_memory::ecc::{EccOutcome, EccScheme, LineCells, LineEcc, OnDieEcc};
+use scalepool_ordered::OrderedMap;
+
+/// Bits of a line without its check bits.
+const DATA_BITS: usize = size_of::<LineBytes>() * 8;
+
+/// Codes and upsets of the memory of a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheEccConfig {
+    /// The code of the controller.
+    pub scheme: EccScheme,
+    /// Reads from one upset to the next, of data and tags; 0: none.
+    pub upset_every: u64,
+    /// Different bits that flip in each.
+    pub upset_bits: usize,
+    /// Seed of the bits that are drawn.
+    pub seed: u64,
+}
+
+/// The cells.
+#[derive(Debug, Clone)]
+pub struct CacheCells {
+    config: CacheEccConfig,
+    ecc: LineEcc,
+    flips: OrderedMap<u64, LineCells>,
+    rng: Rng,
+    reads: u64,
+}
+
+impl CacheCells {
+    /// Cells without a flip.
+    pub fn new(config: CacheEccConfig) -> CacheCells {
+        let ecc = LineEcc { scheme: config.scheme, on_die: OnDieEcc::None, die_word_bits: 256 };
+        CacheCells { ecc, flips: OrderedMap::new(), rng: Rng::from_seed(config.seed), reads: 0, config }
+    }
+
+    /// Inverts a bit of 64 bytes at an address: 0 to 511 are data, check bits follow.
+    pub fn flip(&mut self, address: u64, bit: usize) {
+        self.flips.entry(address).or_insert_with(no_flip).flip(bit);
+    }
+
+    /// 64 bytes at an address are read that were written as this line: what the controller gives, and what it found. What it has found is
+    /// written anew, or marked; what it cannot see stays.
+    pub fn read(&mut self, address: u64, written: &LineBytes) -> (LineBytes, EccOutcome) {
+        self.upset(address);
+        let Some(flips) = self.flips.get(&address) else { return (*written, EccOutcome::Good) };
+        let (line, outcome) = self.ecc.decode(&self.ecc.encode(written).with(flips));
+        if outcome != EccOutcome::Good {
+            self.flips.remove(&address);
+        }
+        (line, outcome)
+    }
+
+    /// 64 bytes at an address are written.
+    pub fn write(&mut self, address: u64) {
+        self.flips.remove(&address);
+    }
+
+    fn upset(&mut self, address: u64) {
+        let CacheEccConfig { scheme, upset_every, upset_bits, .. } = self.config;
+        self.reads += 1;
+        if upset_every == 0 || !self.reads.is_multiple_of(upset_every) {
+            return;
+        }
+        let of_bits = (DATA_BITS + scheme.check_bits()).min(CELL_BITS);
+        let mut flipped = Vec::new();
+        while flipped.len() < upset_bits.min(of_bits) {
+            let bit = self.rng.below(of_bits as u64) as usize;
+            if !flipped.contains(&bit) {
+                flipped.push(bit);
+                self.flip(address, bit);
+            }
+        }
+    }
+}
+
+fn no_flip() -> LineCells {
+    LineEcc { scheme: EccScheme::None, on_die: OnDieEcc::None, die_word_bits: 256 }.encode(&[0; DATA_BITS / 8])
+}

@@ -2,7 +2,7 @@
 
 use super::InspectError;
 use super::map::{Edge, Holds, Interface, SampleEdge, SignalLevel};
-use super::stream::{Beat, Stream};
+use super::stream::{Beat, Stream, StreamShape};
 use super::wave::{Bit, Part, Wave};
 
 /// The signals of an interface.
@@ -43,17 +43,15 @@ impl Signals {
             let name = scope.map_or(name.to_owned(), |scope| format!("{scope}.{name}"));
             wave.is_there(&name)
         };
+        let clock = interface.clock.as_deref();
+        let clock = clock.ok_or_else(|| error("clock", "found none, expected a signal: this is a wave".into()))?;
         let names = interface.signal_names(is_there).map_err(|text| error("bus", text))?;
         if interface.order.is_some() && names.keep.is_some() {
             return Err(error("order", "found a value beside `keep`, expected one of them".into()));
         }
         let (unit_bits, holds) = interface.holds().map_err(|text| error("unit_bits", text))?;
         let signals = Signals {
-            clock: if interface.edge == Edge::Any {
-                find("clock", &interface.clock)?
-            } else {
-                one_bit("clock", &interface.clock)?
-            },
+            clock: if interface.edge == Edge::Any { find("clock", clock)? } else { one_bit("clock", clock)? },
             reset: control("reset", &interface.reset)?,
             valid: names.valid.iter().map(|name| one_bit("valid", name)).collect::<Result<_, _>>()?,
             ready: control("ready", &names.ready)?,
@@ -91,6 +89,12 @@ impl Signals {
 }
 
 impl Signals {
+    /// What the units of the interface are, and the signal that they stand in.
+    pub fn shape(&self) -> StreamShape {
+        let (unit_bits, holds) = (self.unit_bits, self.holds);
+        StreamShape { unit_bits, holds, data: (self.data.name.clone(), self.data.lsb, self.data.bits) }
+    }
+
     /// Those that there are, as a viewer names them: clock, reset, handshake, data.
     pub fn shown(&self, wave: &Wave) -> Vec<String> {
         let all = [self.ready.as_ref(), self.first.as_ref(), self.last.as_ref(), self.keep.as_ref(), Some(&self.data)];

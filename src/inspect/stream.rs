@@ -184,6 +184,12 @@ impl Stream {
         self.beats.clear();
     }
 
+    /// A rule of the bus itself, at one of its signals. What passes is taken all the same.
+    pub fn rule_of_bus(&mut self, t_fs: u64, cycle: u64, part: &Part, violation: Violation) {
+        let signal = if part.bits == 1 { part.name.clone() } else { range(&part.name, part.lsb, part.bits) };
+        self.none(t_fs, cycle, WaveViolation { t_fs, signal, violation });
+    }
+
     fn none(&mut self, t_fs: u64, cycle: u64, broken: WaveViolation) {
         let (interface, bytes) = (self.interface, Vec::new());
         let (lints, waived) = (Vec::new(), Vec::new());

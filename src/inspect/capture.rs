@@ -49,6 +49,15 @@ pub struct Capture {
     pub units: Vec<CapturedUnit>,
 }
 
+/// The lines of a capture by the interfaces of a map.
+pub(super) struct CapturedStreams {
+    pub streams: Vec<Stream>,
+    /// Lines of each.
+    pub counts: Vec<u64>,
+    /// What has to be said of those without a line.
+    pub remarks: Vec<String>,
+}
+
 impl Capture {
     /// Reads a file.
     ///
@@ -86,8 +95,8 @@ impl Capture {
         TimeAxis::of_step(1, self.units.iter().map(|unit| unit.t_fs).max().unwrap_or_default())
     }
 
-    /// The streams of the interfaces of a map, with the number of lines of each, and what has to be said of those without a line.
-    pub(super) fn streams(&self, map: &Map) -> Result<(Vec<Stream>, Vec<u64>, Vec<String>), String> {
+    /// The streams of the interfaces of a map.
+    pub(super) fn streams(&self, map: &Map) -> Result<CapturedStreams, String> {
         let times = || self.units.iter().map(|unit| unit.t_fs);
         let (mut streams, mut counts) = (Vec::new(), Vec::new());
         for (n, interface) in map.interface.iter().enumerate() {
@@ -121,7 +130,7 @@ impl Capture {
             counts.push(count);
         }
         let remarks = self.places_without_lines(map, &counts)?;
-        Ok((streams, counts, remarks))
+        Ok(CapturedStreams { streams, counts, remarks })
     }
 
     /// What has to be said of interfaces without a line.

@@ -37,7 +37,7 @@ mod vcd;
 pub mod waiver;
 mod wave;
 
-use capture::Capture;
+use capture::{Capture, CapturedStreams};
 use health::HealthHistory;
 use map::Interface;
 pub use map::Map;
@@ -191,8 +191,8 @@ pub fn inspect_capture(
     detail: InspectDetail,
 ) -> Result<Inspection, InspectError> {
     let wrong = |text| InspectError::Capture { path: name.to_owned(), text };
-    let (streams, edges, remarks) = capture.streams(&map).map_err(wrong)?;
-    let sampled = Sampled { streams, edges, shown: Vec::new(), axis: capture.axis(), remarks };
+    let CapturedStreams { streams, counts, remarks } = capture.streams(&map).map_err(wrong)?;
+    let sampled = Sampled { streams, edges: counts, shown: Vec::new(), axis: capture.axis(), remarks };
     judge_sampled(sampled, map, map_path, detail)
 }
 

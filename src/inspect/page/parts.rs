@@ -250,7 +250,7 @@ fn of_ualink(unit: &[u8], form: &Value) -> Vec<Part> {
     ]);
     let mut parts = vec![laid_out("flit header", UalHeader::from_bits(bits).def(), 8 * flit_ual::map::FH.start)];
     let sectors = tl_sectors(unit);
-    let mut taken = vec![false; SECTORS];
+    let mut taken = [false; SECTORS];
     let mut fields = Vec::new();
     for (at, halves) in tl_flits(unit, &sectors, form) {
         for (n, (kind, half)) in halves.into_iter().enumerate() {

@@ -129,12 +129,7 @@ fn the_bytes_of_a_page_hold_the_fields_that_the_codec_reads() {
                 let expected: BTreeMap<String, u128> = numbers.filter(|(_, value)| *value != 0).collect();
                 let is_there = by_parts.iter().any(|(name, found)| name == layout && *found == expected);
                 let in_control = form["slots"].to_string().contains("control");
-                // A TL flit of UALink may go on in the next flit.
-                let goes_on = protocol == "ualink"
-                    && form["tl_flits"].as_array().is_some_and(|all| {
-                        all.last().is_some_and(|last| last.to_string().contains(layout) && last["segment"] == 4)
-                    });
-                assert!(is_there || in_control || goes_on, "{protocol} {layout} {expected:?}: {by_parts:?}");
+                assert!(is_there || in_control, "{protocol} {layout} {expected:?}: {by_parts:?}");
                 compared += usize::from(is_there);
             }
             let header = form["packet"].get("header").or(form.get("header"));
@@ -157,7 +152,8 @@ fn the_bytes_of_a_page_hold_the_fields_that_the_codec_reads() {
             }
             assert!(in_parts.iter().all(|n| *n <= 1), "{protocol}: {:?}", entry["p"]);
         }
-        let least = if protocol == "ualink" { 150 } else { 20 };
+        // Headers alone are fewer.
+        let least = if protocol == "ualink" { 100 } else { 20 };
         assert!(compared > least, "{protocol}: {compared}");
         // What is not data asks no network.
         let (frame, behind) = page.split_once("id=\"data\">").expect("data");

@@ -41,6 +41,18 @@ pub static RULES: &[Rule] = &[
         text: "a flit starts at each beat that is marked as its first, and at no other beat",
     },
     Rule {
+        id: "SIM-WAV-03",
+        source: "architecture §6",
+        choice: true,
+        text: "each beat of a bus with credits spends one that was granted at an edge before, from a reset on",
+    },
+    Rule {
+        id: "SIM-WAV-04",
+        source: "architecture §6",
+        choice: true,
+        text: "data is offered on a bus with states in the state Active alone",
+    },
+    Rule {
         id: "SIM-E2E-04",
         source: "architecture §4",
         choice: true,

@@ -1,5 +1,6 @@
 //! `scalepool describe`: the fields of a layout, the settings of a scenario, and whatever else `list` names.
 
+use super::rule_wave;
 use super::table::Table;
 use super::{Status, list, print_json};
 use anyhow::bail;
@@ -19,7 +20,7 @@ use scalepool_system::memory_map::{WINDOW, WINDOW_ABOUT, WindowConfig};
 use scalepool_system::metric::Metric;
 use serde_json::Value;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Show a layout with its fields and codes, the settings of a scenario, or anything else that `list` names.
 #[derive(Debug, Args)]
@@ -30,6 +31,10 @@ pub(super) struct Describe {
     /// Print the system description of a scenario as TOML, to start your own from.
     #[arg(long, conflicts_with = "json")]
     toml: bool,
+    /// Of a rule that flits of the golden vectors or of a changed run break: write the wave of such a case, FILE.vcd or FILE.fst, and a
+    /// save file of GTKWave beside it, whose marker stands at the broken rule.
+    #[arg(long, value_name = "FILE", conflicts_with = "toml")]
+    wave: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -44,6 +49,9 @@ impl Describe {
             };
             out.write_all(text.as_bytes())?;
             return Ok(Status::Good);
+        }
+        if self.wave.is_some() && rules::find(&self.name).is_none() {
+            bail!("describe --wave: found `{}`, expected a rule, such as CXL68-CRC-01", self.name);
         }
         if described::is_file(&self.name) {
             let description = Description::open(Path::new(&self.name))?;
@@ -80,7 +88,7 @@ impl Describe {
             }
             return Ok(Status::Good);
         }
-        let Some((row, text)) = listed(&self.name) else {
+        let Some((mut row, mut text)) = listed(&self.name) else {
             let known = registry::layouts()
                 .map(|l| l.name)
                 .chain(scalepool_scenario::names())
@@ -88,6 +96,11 @@ impl Describe {
             let near = message::most_similar(&self.name, known);
             bail!("describe: found `{}`, expected a name that `list` shows, such as {}", self.name, near.join(", "));
         };
+        if let Some(path) = &self.wave {
+            let wave = rule_wave::write(&self.name, path)?;
+            row["wave"] = wave.json;
+            text = format!("{text}\n{}", wave.text);
+        }
         if self.json {
             print_json(out, &row)?;
         } else {
@@ -304,7 +317,7 @@ mod tests {
     /// What `describe NAME` prints.
     fn said(name: &str, json: bool) -> String {
         let mut out = Vec::new();
-        let describe = Describe { name: name.to_owned(), toml: false, json };
+        let describe = Describe { name: name.to_owned(), toml: false, wave: None, json };
         assert!(matches!(describe.run(&mut out), Ok(Status::Good)), "{name}");
         String::from_utf8(out).unwrap_or_default()
     }

@@ -1,5 +1,6 @@
 //! `scalepool export`: derived artefacts.
 
+use super::rule_wave::rules_with_waves;
 use super::{Status, explore};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::{Generator, Shell};
@@ -247,7 +248,8 @@ impl Export {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let (folder, files) = match self.format {
             Format::Md(to) => {
-                let mut files = scalepool_export::markdown::files();
+                let waves = rules_with_waves("");
+                let mut files = scalepool_export::markdown::files(|rule| waves.contains(&rule));
                 files.push(File { name: "coherence_flows.md".into(), text: flows::markdown()? });
                 files.push(File { name: "coherence_tables.md".into(), text: docs::markdown() });
                 files.sort_by(|a, b| a.name.cmp(&b.name));

@@ -21,7 +21,9 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Decode the flits in a VCD or FST file of any simulator and check the protocol rules.
+/// Decode the flits in a VCD or FST file of any simulator, or in a capture, and check the protocol rules.
+///
+/// A capture is a file of flits with their times: a trace of `run` or `inspect`, or lines of your own; see the end of this help.
 ///
 /// The transactions are printed as they pass. With --dram it judges a trace of DRAM commands instead.
 ///
@@ -29,7 +31,7 @@ use std::process::{Command, Stdio};
 #[derive(Debug, Args)]
 #[command(after_help = MAP_HELP)]
 pub(super) struct Inspect {
-    /// Wave file, VCD or FST.
+    /// Wave file, VCD or FST, or a capture of flits.
     #[arg(required_unless_present = "dram")]
     wave: Option<PathBuf>,
     /// Map from signals to interfaces; see below.
@@ -117,6 +119,15 @@ UALink.
   answer_ns = 1000            # optional: longest time from a request to its last answer; not checked if left out
   ends_at_rest = false        # optional: at the end of the wave every request has been answered
 
+A capture needs no signals. Its lines are `TIME PLACE HEX`, with time in ns and the bytes of a flit from byte 0 on, or JSON objects
+with t_fs, where and hex, as traces have them. An [[interface]] takes the lines of its name, or of the place in `where`:
+
+  [[interface]]
+  name = \"link.down\"
+  protocol = \"cxl-68b\"
+  dir = \"down\"
+  where = \"analyser.1\"       # optional: the place of its lines
+
 A [[waiver]] takes a broken rule out of the result, up to a day; [severity] makes rules warnings, or ignores them:
 
   [[waiver]]
@@ -203,7 +214,7 @@ impl Inspect {
             }
         }
         for count in &inspection.counts {
-            remark(count);
+            remark(count, inspection.signals.is_empty());
         }
         inspection.remarks.iter().for_each(report);
         Ok(if inspection.counts.iter().all(|c| c.violations == 0) { Status::Good } else { Status::Finding })
@@ -254,8 +265,14 @@ fn beside_stdout<T>(what: impl FnOnce() -> T) -> anyhow::Result<T> {
 }
 
 /// What would be missed without a word.
-fn remark(count: &InterfaceCount) {
+fn remark(count: &InterfaceCount, is_capture: bool) {
     let name = &count.name;
+    if is_capture {
+        if count.left_over_beats > 0 {
+            report(format_args!("interface `{name}`: the capture ends inside a packet"));
+        }
+        return;
+    }
     if count.edges == 0 {
         report(format_args!("interface `{name}`: the wave has no edge of its clock outside of reset"));
     } else if count.units == 0 {

@@ -8,6 +8,7 @@ use super::junit::{self, JunitCase, JunitFailure};
 use anyhow::Context;
 use clap::Args;
 use scalepool_export::coverage::CoverageReport;
+use scalepool_inspect::capture::is_capture;
 use scalepool_inspect::map::Interface;
 use scalepool_inspect::told::time_ns;
 use scalepool_inspect::{InspectDetail, Inspection, WaveViolation};
@@ -106,6 +107,12 @@ impl InspectFiles {
         let wave = self.fst.as_ref().or(self.vcd.as_ref());
         if let (Some(save), None) = (&self.gtkw, wave) {
             anyhow::bail!("{}: found a save file without a wave, expected --fst or --vcd beside it", save.display());
+        }
+        if let Some(wave) = inputs.first().filter(|wave| self.gtkw.is_some() && is_capture(wave)) {
+            anyhow::bail!(
+                "--gtkw: found a capture, {}, expected a wave to stand beside the decoded one",
+                wave.display()
+            );
         }
         if let Some(save) = self.gtkw.as_ref().filter(|save| is_special(save)) {
             anyhow::bail!("{}: found a pipe or a device for a save file, expected a file", save.display());
@@ -228,18 +235,31 @@ impl InspectFiles {
         file: File,
         inspection: &Inspection,
     ) -> anyhow::Result<Highlights> {
-        let wrong = FileError::of(path);
-        let (mut hub, axis) = (inspection.decoded(), inspection.axis);
-        let (header, filter) = (header(), self.filter()?);
-        let mut sink: Box<dyn Sink> = if kind == FileKind::Vcd {
-            Box::new(VcdSink::on_axis(file, &header, hub.places(), filter, axis)?)
-        } else {
-            Box::new(FstSink::on_axis(BufWriter::new(file), &header, hub.places(), filter, axis)?)
-        };
-        hub.drain_into(&mut [&mut *sink]).map_err(&wrong)?;
-        sink.finish().map_err(&wrong)?;
-        sink.highlights().cloned().context("a wave knows what is worth seeing in it")
+        write_decoded(kind == FileKind::Fst, path, file, inspection, self.filter()?)
     }
+}
+
+/// Writes what was decoded as a wave; what is worth seeing in it.
+///
+/// # Errors
+/// A file that cannot be written, an interface that cannot be shown.
+pub(super) fn write_decoded(
+    is_fst: bool,
+    path: &Path,
+    file: File,
+    inspection: &Inspection,
+    filter: TraceFilter,
+) -> anyhow::Result<Highlights> {
+    let wrong = FileError::of(path);
+    let (mut hub, axis) = (inspection.decoded(), inspection.axis);
+    let mut sink: Box<dyn Sink> = if is_fst {
+        Box::new(FstSink::on_axis(BufWriter::new(file), &header(), hub.places(), filter, axis)?)
+    } else {
+        Box::new(VcdSink::on_axis(file, &header(), hub.places(), filter, axis)?)
+    };
+    hub.drain_into(&mut [&mut *sink]).map_err(&wrong)?;
+    sink.finish().map_err(&wrong)?;
+    sink.highlights().cloned().context("a wave knows what is worth seeing in it")
 }
 
 /// What was inspected, in words.

@@ -13,6 +13,7 @@
 #![warn(missing_docs)]
 
 mod batch;
+mod broken_run;
 mod check;
 mod coverage;
 mod curve;
@@ -32,6 +33,7 @@ mod inspect_files;
 mod junit;
 mod list;
 mod litmus;
+mod rule_wave;
 mod run;
 mod table;
 mod wave_filter;

@@ -14,13 +14,13 @@ use std::fmt::Write;
 /// First line of every file.
 const HEAD: &str = "<!-- Made by `scalepool export md` from the tables of layouts and rules; do not edit. -->\n";
 
-/// All files.
-pub fn files() -> Vec<File> {
+/// All files. `has_wave` says of which rules `describe --wave` writes the wave of a breaking case.
+pub fn files(has_wave: impl Fn(&str) -> bool) -> Vec<File> {
     let pages = super::families()
         .into_iter()
         .map(|(family, defs)| File { name: format!("{family}.md"), text: page(family, &defs) });
     let registers = File { name: "registers.md".into(), text: register_page() };
-    pages.chain([File { name: "rules.md".into(), text: rule_index() }, registers]).collect()
+    pages.chain([File { name: "rules.md".into(), text: rule_index(has_wave) }, registers]).collect()
 }
 
 /// The page of a family.
@@ -136,27 +136,35 @@ fn slot_formats(text: &mut String, family: &str, formats: &[ExportSlotFormat]) {
 }
 
 /// The rules by area, with what usually breaks them.
-fn rule_index() -> String {
+fn rule_index(has_wave: impl Fn(&str) -> bool) -> String {
     let mut text = format!(
         "{HEAD}\n# Rules\n\nEach rule has an id that stands in findings, events and vectors. *Source* is the fact sheet with its section; \
          a rule marked as\nchoice is one that the sheet leaves open. Where an area has a usual cause, it is what breaks its rules in RTL most \
          often, and what\nto look at then. `scalepool describe RULE` prints the same, and the tests `<rule>_p` and `<rule>_n` in \
-         `testbenches/tests/`\nobey and break the rule.\n\n"
+         `testbenches/tests/`\nobey and break the rule. Where an area has waves, `scalepool describe RULE --wave FILE.vcd` writes flits \
+         that break one of these rules,\nas a wave with its marker there.\n\n"
     );
     for area in area::all() {
         let _ = writeln!(text, "* [{}](#{}): {}", area.id, anchor(&area), area.about);
     }
     for area in area::all() {
         let _ = write!(text, "\n## {}: {}\n\n", area.id, area.about);
+        let of_area = || rules::all().filter(|rule| rule.id.rsplit_once('-').is_some_and(|(of, _)| of == area.id));
+        let waves: Vec<&str> = of_area().map(|rule| rule.id).filter(|id| has_wave(id)).collect();
         if let Some(RuleAdvice { cause, remedy }) = area.advice {
-            let _ = write!(text, "* *Usual cause*: {cause}\n* *What to look at*: {remedy}\n\n");
+            let _ = write!(text, "* *Usual cause*: {cause}\n* *What to look at*: {remedy}\n");
         }
-        let of_area = rules::all().filter(|rule| rule.id.rsplit_once('-').is_some_and(|(of, _)| of == area.id));
+        if !waves.is_empty() {
+            let _ = writeln!(text, "* *Waves*: {}", waves.join(", "));
+        }
+        if area.advice.is_some() || !waves.is_empty() {
+            text.push('\n');
+        }
         let row = |rule: &Rule| {
             let choice = if rule.choice { "yes" } else { "" };
             vec![rule.id.to_owned(), rule.text.to_owned(), rule.source.to_owned(), choice.to_owned()]
         };
-        table(&mut text, &["Rule", "Meaning", "Source", "Choice"], of_area.map(row));
+        table(&mut text, &["Rule", "Meaning", "Source", "Choice"], of_area().map(row));
     }
     text
 }

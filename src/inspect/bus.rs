@@ -1,7 +1,9 @@
 //! Interfaces that cores have, by the names of their signals behind a prefix.
 //!
 //! Modelled: which signals say that a beat passes, which is the last one of a flit, which of its bytes count. What is called *like* a
-//! public interface has its handshake and no more. Left out: credits and states, which a wave need not hold from their beginning on.
+//! public interface has its handshake and no more. Where `crdgnt` of a credited bus is in the wave, a beat needs a credit that was granted
+//! at an edge before, counted from a reset in the wave on, for nobody knows what was granted before the wave; where `state_sts` of a bus
+//! with states is there, data is offered in the state Active alone. Left out: parity and errors, the order of states, requests for them.
 //!
 //! A walk through one interface: `bus = "axi-stream"` and `prefix = "m_axis"` name `m_axis_tvalid` and `m_axis_tdata`, which have to be
 //! there, and `m_axis_tready`, `m_axis_tlast` and `m_axis_tkeep`, each used where it is. A key of the map that names a signal goes first.
@@ -15,9 +17,9 @@ use serde::Deserialize;
 pub enum MappedBus {
     /// AXI-Stream, a packet is a flit: tvalid, tdata; tready, tlast, tkeep where they are there.
     AxiStream,
-    /// Like CXS: valid, data; last where it is there. A beat passes wherever valid is 1.
+    /// Like CXS: valid, data; last and crdgnt where they are there. A beat passes wherever valid is 1.
     Credited,
-    /// Like LPIF and FDI: a beat passes where irdy, valid and trdy are 1.
+    /// Like LPIF and FDI: a beat passes where irdy, valid and trdy are 1; state_sts where it is there.
     State,
     /// 68B flits as the 512 bits of their slots: valid, data; ready where it is there. Protocol ID and CRC are not read.
     Slots68,
@@ -37,11 +39,18 @@ enum SideSignal {
     Ready,
     Last,
     Keep,
+    /// A credit for each edge at which it is 1.
+    Grant,
+    /// The state, [`ACTIVE`] where data may be offered.
+    State,
 }
+
+/// The state Active of a bus with states: code 1, as in LPIF.
+pub(super) const ACTIVE: u64 = 1;
 
 impl MappedBus {
     const fn signals(self) -> BusSignals {
-        use SideSignal::{Keep, Last, Ready};
+        use SideSignal::{Grant, Keep, Last, Ready, State};
         match self {
             MappedBus::AxiStream => BusSignals {
                 valid: &["tvalid"],
@@ -49,12 +58,18 @@ impl MappedBus {
                 data: "tdata",
                 optional: &[("tready", Ready), ("tlast", Last), ("tkeep", Keep)],
             },
-            MappedBus::Credited => {
-                BusSignals { valid: &["valid"], ready: None, data: "data", optional: &[("last", Last)] }
-            }
-            MappedBus::State => {
-                BusSignals { valid: &["irdy", "valid"], ready: Some("trdy"), data: "data", optional: &[] }
-            }
+            MappedBus::Credited => BusSignals {
+                valid: &["valid"],
+                ready: None,
+                data: "data",
+                optional: &[("last", Last), ("crdgnt", Grant)],
+            },
+            MappedBus::State => BusSignals {
+                valid: &["irdy", "valid"],
+                ready: Some("trdy"),
+                data: "data",
+                optional: &[("state_sts", State)],
+            },
             MappedBus::Slots68 => {
                 BusSignals { valid: &["valid"], ready: None, data: "data", optional: &[("ready", Ready)] }
             }
@@ -70,6 +85,8 @@ pub(super) struct SignalNames {
     pub ready: Option<String>,
     pub last: Option<String>,
     pub keep: Option<String>,
+    pub grant: Option<String>,
+    pub state: Option<String>,
     pub data: String,
 }
 
@@ -87,7 +104,8 @@ impl Interface {
             }
             let data = data.clone().ok_or("key `data`: found none, expected a signal, or `bus` and `prefix`")?;
             let (valid, ready) = (valid.iter().cloned().collect(), ready.clone());
-            return Ok(SignalNames { valid, ready, last: last.clone(), keep: keep.clone(), data });
+            let (last, keep) = (last.clone(), keep.clone());
+            return Ok(SignalNames { valid, ready, last, keep, grant: None, state: None, data });
         };
         let BusSignals { valid: of_valid, ready: of_ready, data: of_data, optional } = bus.signals();
         let named = |name: &str| format!("{prefix}_{name}");
@@ -100,6 +118,8 @@ impl Interface {
             ready: side(ready, SideSignal::Ready).or(of_ready.map(named)),
             last: side(last, SideSignal::Last),
             keep: side(keep, SideSignal::Keep),
+            grant: side(&None, SideSignal::Grant),
+            state: side(&None, SideSignal::State),
             data: data.clone().unwrap_or_else(|| named(of_data)),
         })
     }

@@ -1,4 +1,4 @@
-//! Reading waveforms of any simulator: flits are decoded from signals, and the rules that they break are reported.
+//! Reading waveforms of any simulator, and captures of flits: flits are decoded from signals, and the rules that they break are reported.
 //!
 //! Modelled: interfaces with clock, reset, valid, ready and data signals, as a [`Map`] names them. The flits of each
 //! interface form one stream ([`scalepool_forms::flit`]) that its decoder checks completely. Where the map names both
@@ -8,7 +8,8 @@
 //!
 //! Invariants: the same waveform and map give the same result. A waveform that cannot be sampled is an error that names
 //! the signal; nothing is guessed. A value `x` or `z` where a known value is needed is a finding of its own
-//! (`SIM-WAV-01`), and so is a unit that is cut short (`SIM-WAV-02`).
+//! (`SIM-WAV-01`), and so are a unit that is cut short (`SIM-WAV-02`), a beat without a credit (`SIM-WAV-03`) and data outside of Active
+//! (`SIM-WAV-04`).
 //!
 //! A walk through one edge: `sample::beats` finds the clock edge, samples reset, valid and ready at the edge, and takes
 //! the data. `stream` collects beats into a unit and fills in the parts that, according to the map, have no signals.
@@ -19,6 +20,7 @@
 #![warn(missing_docs)]
 
 mod bus;
+pub mod capture;
 mod coherence;
 mod coverage;
 mod decoded;
@@ -35,6 +37,7 @@ mod vcd;
 pub mod waiver;
 mod wave;
 
+use capture::{Capture, CapturedStreams};
 use health::HealthHistory;
 use map::Interface;
 pub use map::Map;
@@ -64,6 +67,14 @@ pub enum InspectError {
     /// The waveform cannot be used.
     #[error("{path}: cannot be read as a wave: {text}")]
     Wave {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        text: String,
+    },
+    /// A capture of flits cannot be used.
+    #[error("{path}: cannot be read as a capture of flits: {text}")]
+    Capture {
         /// The file.
         path: String,
         /// What is wrong with it.
@@ -134,7 +145,7 @@ pub struct InspectDetail {
     pub today: Option<CalendarDay>,
 }
 
-/// Reads a waveform and judges it.
+/// Reads a waveform, or a capture of flits ([`capture`]), and judges it.
 ///
 /// # Errors
 /// See [`InspectError`].
@@ -152,15 +163,58 @@ pub fn inspect_in_detail(
     map_path: &str,
     detail: InspectDetail,
 ) -> Result<Inspection, InspectError> {
+    if capture::is_capture(path) {
+        return inspect_capture(&Capture::open(path)?, &path.display().to_string(), map, map_path, detail);
+    }
     let mut wave = wave::Wave::open(path)?;
     let (mut streams, mut edges, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     for (n, interface) in map.interface.iter().enumerate() {
         let signals = sample::Signals::find(&mut wave, map.scope.as_deref(), interface, map_path)?;
-        let mut stream = stream::Stream::new(n, interface, &signals);
+        let mut stream = stream::Stream::new(n, interface, signals.shape());
         edges.push(sample::beats(&wave, interface, &signals, &mut stream));
         streams.push(stream);
         shown.push((interface.name.clone(), signals.shown(&wave)));
     }
+    let sampled = Sampled { streams, edges, shown, axis: wave.axis(), remarks: Vec::new() };
+    judge_sampled(sampled, map, map_path, detail)
+}
+
+/// Judges a capture that is in memory; `name` stands for its file in messages.
+///
+/// # Errors
+/// See [`InspectError`].
+pub fn inspect_capture(
+    capture: &Capture,
+    name: &str,
+    map: Map,
+    map_path: &str,
+    detail: InspectDetail,
+) -> Result<Inspection, InspectError> {
+    let wrong = |text| InspectError::Capture { path: name.to_owned(), text };
+    let CapturedStreams { streams, counts, remarks } = capture.streams(&map).map_err(wrong)?;
+    let sampled = Sampled { streams, edges: counts, shown: Vec::new(), axis: capture.axis(), remarks };
+    judge_sampled(sampled, map, map_path, detail)
+}
+
+/// The units of all interfaces, before anything is judged.
+struct Sampled {
+    streams: Vec<stream::Stream>,
+    /// Edges of the clock of each outside of reset; lines of a capture.
+    edges: Vec<u64>,
+    /// Signals of each.
+    shown: Vec<(String, Vec<String>)>,
+    axis: TimeAxis,
+    remarks: Vec<String>,
+}
+
+/// Judges what was sampled.
+fn judge_sampled(
+    sampled: Sampled,
+    map: Map,
+    map_path: &str,
+    detail: InspectDetail,
+) -> Result<Inspection, InspectError> {
+    let Sampled { streams, edges, shown, axis, mut remarks } = sampled;
     let JudgedMap { mut judged, health, history } = judged(&map, map_path, &streams, detail)?;
     retimer::judge(&map, map_path, &streams, &mut judged)?;
     let coverage = if detail.coverage { coverage::of(&map.interface, &streams, &judged) } else { Vec::new() };
@@ -170,7 +224,7 @@ pub fn inspect_in_detail(
         left_over.push(left_over_beats);
         seen.extend(of_interface);
     }
-    let remarks = waiver::apply(&map, detail.today.unwrap_or(CalendarDay::FIRST), &mut seen);
+    remarks.extend(waiver::apply(&map, detail.today.unwrap_or(CalendarDay::FIRST), &mut seen));
     let of = |n: usize| seen.iter().filter(move |s| s.interface == n);
     let counts = map.interface.iter().enumerate().map(|(n, interface)| InterfaceCount {
         name: interface.name.clone(),
@@ -183,7 +237,7 @@ pub fn inspect_in_detail(
     let counts = counts.collect();
     // The sort is stable: at one time and interface the order is that of the stream.
     scalepool_ordered::sort_by_key(&mut seen, |s| (s.t_fs, s.interface));
-    Ok(Inspection { seen, counts, health, history, axis: wave.axis(), coverage, remarks, signals: shown, map })
+    Ok(Inspection { seen, counts, health, history, axis, coverage, remarks, signals: shown, map })
 }
 
 /// The findings for each interface, and the figures of each watched end by the name of its link.

@@ -22,6 +22,7 @@
 //! bus = "axi-stream"            # optional, with `prefix`: valid, ready, last, keep and data have the names of an interface that cores have:
 //! prefix = "m_axis"             # "axi-stream", "credited" (like CXS), "state" (like LPIF and FDI), "slots68"; the keys above go first
 //! order = [3, 2, 1, 0]          # optional: byte n of `data` is byte order[n] of the beat
+//! where = "analyser.1"          # optional: in a capture, the place of its lines; `name` if left out. A capture needs no signals
 //!
 //! [[link]]                      # optional: two interfaces are the two directions of a link
 //! name = "host"                 # the end that is watched
@@ -319,8 +320,8 @@ pub struct Interface {
     pub protocol: String,
     /// `down` or `up`.
     pub dir: String,
-    /// Signal whose edges sample the others.
-    pub clock: String,
+    /// Signal whose edges sample the others; a wave needs it.
+    pub clock: Option<String>,
     /// Which of its changes.
     #[serde(default)]
     pub edge: Edge,
@@ -351,6 +352,9 @@ pub struct Interface {
     pub data: Option<String>,
     /// Bits of a unit.
     pub unit_bits: Option<usize>,
+    /// In a capture: what the lines of this interface have as `where`; [`Interface::name`] if left out.
+    #[serde(rename = "where")]
+    pub place: Option<String>,
 }
 
 /// Changes of the clock.
@@ -652,8 +656,21 @@ impl Interface {
         }
     }
 
+    /// Nothing is said of signals: an interface for captures alone.
+    fn is_without_signals(&self) -> bool {
+        let names =
+            [&self.clock, &self.reset, &self.valid, &self.ready, &self.first, &self.last, &self.keep, &self.data];
+        names.iter().all(|name| name.is_none()) && self.bus.is_none() && self.prefix.is_none()
+    }
+
     /// Signals that go together.
     fn check_signals(&self) -> Result<(), String> {
+        if self.is_without_signals() {
+            return Ok(());
+        }
+        if self.clock.is_none() {
+            return Err("key `clock`: found none, expected a signal".into());
+        }
         // Which signals of a bus there are, the wave says.
         let names = self.signal_names(|_| false)?;
         match (&self.first, &self.last, names.keep) {

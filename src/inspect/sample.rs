@@ -1,9 +1,11 @@
 //! Beats of data out of signals.
 
 use super::InspectError;
+use super::bus::ACTIVE;
 use super::map::{Edge, Holds, Interface, SampleEdge, SignalLevel};
-use super::stream::{Beat, Stream};
+use super::stream::{Beat, Stream, StreamShape};
 use super::wave::{Bit, Part, Wave};
+use scalepool_protocols::wire::{At, Violation};
 
 /// The signals of an interface.
 pub(super) struct Signals {
@@ -14,6 +16,8 @@ pub(super) struct Signals {
     first: Option<Part>,
     last: Option<Part>,
     keep: Option<Part>,
+    grant: Option<Part>,
+    state: Option<Part>,
     order: Option<Vec<usize>>,
     pub data: Part,
     pub unit_bits: usize,
@@ -43,17 +47,15 @@ impl Signals {
             let name = scope.map_or(name.to_owned(), |scope| format!("{scope}.{name}"));
             wave.is_there(&name)
         };
+        let clock = interface.clock.as_deref();
+        let clock = clock.ok_or_else(|| error("clock", "found none, expected a signal: this is a wave".into()))?;
         let names = interface.signal_names(is_there).map_err(|text| error("bus", text))?;
         if interface.order.is_some() && names.keep.is_some() {
             return Err(error("order", "found a value beside `keep`, expected one of them".into()));
         }
         let (unit_bits, holds) = interface.holds().map_err(|text| error("unit_bits", text))?;
         let signals = Signals {
-            clock: if interface.edge == Edge::Any {
-                find("clock", &interface.clock)?
-            } else {
-                one_bit("clock", &interface.clock)?
-            },
+            clock: if interface.edge == Edge::Any { find("clock", clock)? } else { one_bit("clock", clock)? },
             reset: control("reset", &interface.reset)?,
             valid: names.valid.iter().map(|name| one_bit("valid", name)).collect::<Result<_, _>>()?,
             ready: control("ready", &names.ready)?,
@@ -61,6 +63,8 @@ impl Signals {
             // One that the map does not name, beside a `first` that it does, says nothing new.
             last: control("last", &names.last.filter(|_| interface.first.is_none()))?,
             keep: names.keep.as_deref().map(|name| find("keep", name)).transpose()?,
+            grant: control("bus", &names.grant)?,
+            state: names.state.as_deref().map(|name| find("bus", name)).transpose()?,
             order: interface.order.clone(),
             data: find("data", &names.data)?,
             unit_bits,
@@ -82,7 +86,8 @@ impl Signals {
                 return Err(error("order", format!("found {order:?}, expected each of 0 to {} once", bits / 8 - 1)));
             }
         }
-        let options = [&signals.reset, &signals.ready, &signals.first, &signals.last, &signals.keep];
+        let Signals { reset, ready, first, last, keep, grant, state, .. } = &signals;
+        let options = [reset, ready, first, last, keep, grant, state];
         let mut parts = vec![&signals.clock, &signals.data];
         parts.extend(options.into_iter().flatten().chain(&signals.valid));
         wave.load(&parts)?;
@@ -91,11 +96,19 @@ impl Signals {
 }
 
 impl Signals {
+    /// What the units of the interface are, and the signal that they stand in.
+    pub fn shape(&self) -> StreamShape {
+        let (unit_bits, holds) = (self.unit_bits, self.holds);
+        StreamShape { unit_bits, holds, data: (self.data.name.clone(), self.data.lsb, self.data.bits) }
+    }
+
     /// Those that there are, as a viewer names them: clock, reset, handshake, data.
     pub fn shown(&self, wave: &Wave) -> Vec<String> {
-        let all = [self.ready.as_ref(), self.first.as_ref(), self.last.as_ref(), self.keep.as_ref(), Some(&self.data)];
+        let Signals { ready, first, last, keep, grant, state, data, .. } = self;
+        let sides = [ready, first, last, keep, grant, state].map(Option::as_ref);
+        let all = sides.into_iter().chain([Some(data)]);
         let handshake = [Some(&self.clock), self.reset.as_ref()].into_iter().flatten().chain(&self.valid);
-        handshake.chain(all.into_iter().flatten()).map(|part| wave.shown(part)).collect()
+        handshake.chain(all.flatten()).map(|part| wave.shown(part)).collect()
     }
 }
 
@@ -104,6 +117,7 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
     let (mut edges, mut cycle) = (0, 0);
     // Where `last` is sampled: the beat before was the last one of its unit.
     let mut is_first = true;
+    let mut rights = SendingRights::default();
     for position in edges_of(wave, interface, signals) {
         let t_fs = wave.t_fs(position);
         let number = cycle;
@@ -119,11 +133,29 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
         // A reset that nobody drives yet is no time for flits either.
         if signals.reset.as_ref().is_some_and(|reset| [active, Bit::Unknown].contains(&level(reset))) {
             stream.restart(t_fs);
+            rights = SendingRights { credits: Some(0), ..SendingRights::default() };
             is_first = true;
             continue;
         }
         edges += 1;
         stream.edge(t_fs, number);
+        let values = |part: &Part| wave.at(part, beside).unwrap_or_else(|| vec![Bit::Unknown; part.bits]);
+        let offers = signals.valid.iter().all(|part| level(part) == Bit::One);
+        if let Some(grant) = &signals.grant {
+            match level(grant) {
+                Bit::Unknown => stream.unknown(t_fs, number, grant, &[0]),
+                granted => {
+                    if let Some(broken) = rights.credited(granted == Bit::One, offers) {
+                        stream.rule_of_bus(t_fs, number, grant, broken);
+                    }
+                }
+            }
+        }
+        if let Some(state) = &signals.state
+            && let Some(broken) = rights.in_state(&values(state), offers)
+        {
+            stream.rule_of_bus(t_fs, number, state, broken);
+        }
         let handshake = signals.valid.iter().chain(&signals.ready);
         let levels: Vec<(&Part, Bit)> = handshake.map(|part| (part, level(part))).collect();
         if levels.iter().any(|(_, level)| *level == Bit::Zero) {
@@ -150,7 +182,6 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
             }
             Some((_, level)) => Some(level == Bit::One),
         };
-        let values = |part: &Part| wave.at(part, beside).unwrap_or_else(|| vec![Bit::Unknown; part.bits]);
         let kept = signals.keep.as_ref().map_or_else(|| vec![Bit::One; signals.data.bits / 8], values);
         // A beat of null bytes begins no unit.
         is_first = last == Some(true) || is_first && kept.iter().all(|bit| *bit == Bit::Zero);
@@ -182,6 +213,50 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
     }
     stream.end();
     edges
+}
+
+/// What lets whoever sends offer data on a bus with credits or states.
+#[derive(Debug, Clone, Copy, Default)]
+struct SendingRights {
+    /// Credits that were granted and not spent; `None`: no reset was seen, so nobody knows.
+    credits: Option<u64>,
+    /// Data stood outside of Active at the edge before.
+    outside: bool,
+}
+
+impl SendingRights {
+    /// An edge of a bus with credits. A credit can be spent from the edge behind its grant on.
+    fn credited(&mut self, granted: bool, is_beat: bool) -> Option<Violation> {
+        let credits = self.credits?;
+        let spent = u64::from(is_beat && credits > 0);
+        self.credits = Some(credits - spent + u64::from(granted));
+        (is_beat && credits == 0).then(|| Violation {
+            rule: "SIM-WAV-03",
+            at: At::Message,
+            found: "a beat, and 0 credits".into(),
+            expected: "a credit that was granted at an edge before".into(),
+            text: "a beat of data passes without a credit".into(),
+        })
+    }
+
+    /// An edge of a bus with states: data that stays outside of Active is told once.
+    fn in_state(&mut self, state: &[Bit], offers: bool) -> Option<Violation> {
+        let digit = |bit: &Bit| match bit {
+            Bit::Zero => '0',
+            Bit::One => '1',
+            Bit::Unknown => 'x',
+        };
+        let digits: String = state.iter().rev().map(digit).collect();
+        let is_active = u64::from_str_radix(&digits, 2) == Ok(ACTIVE);
+        let before = std::mem::replace(&mut self.outside, offers && !is_active);
+        (self.outside && !before).then(|| Violation {
+            rule: "SIM-WAV-04",
+            at: At::Message,
+            found: format!("data in state {digits}"),
+            expected: format!("state {ACTIVE}, Active"),
+            text: "data is offered outside of the state Active".into(),
+        })
+    }
 }
 
 /// Positions of the edges. The first value of a clock is no edge.

@@ -1,7 +1,6 @@
 //! Units out of beats, and what the decoder of their stream says, or the watcher of their link.
 
 use super::map::{Holds, Interface};
-use super::sample::Signals;
 use super::waiver::WaivedFinding;
 use super::wave::Part;
 use scalepool_forms::flit::{FlitAnswer, FlitDecoder};
@@ -90,6 +89,17 @@ impl Judged {
     }
 }
 
+/// What the units of an interface are, and where they stand.
+#[derive(Debug, Clone)]
+pub(super) struct StreamShape {
+    /// Bits of a unit, of NVLink those of a flit or of the longest packet.
+    pub unit_bits: usize,
+    /// What they hold of the unit of the protocol.
+    pub holds: Holds,
+    /// Name of the data in findings, its lowest bit, and bits of a beat.
+    pub data: (String, usize, usize),
+}
+
 /// The units of one interface.
 pub(super) struct Stream {
     interface: usize,
@@ -115,14 +125,15 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub fn new(n: usize, interface: &Interface, signals: &Signals) -> Stream {
+    pub fn new(n: usize, interface: &Interface, shape: StreamShape) -> Stream {
+        let StreamShape { unit_bits, holds, data } = shape;
         Stream {
             interface: n,
             protocol: interface.protocol.clone(),
             dir: interface.direction(),
-            unit_bits: signals.unit_bits,
-            holds: signals.holds,
-            data: (signals.data.name.clone(), signals.data.lsb, signals.data.bits),
+            unit_bits,
+            holds,
+            data,
             bytes: Vec::new(),
             beats: Vec::new(),
             lost: false,
@@ -171,6 +182,12 @@ impl Stream {
         self.lost = !self.bytes.is_empty() || self.unit_beats() > 1;
         self.bytes.clear();
         self.beats.clear();
+    }
+
+    /// A rule of the bus itself, at one of its signals. What passes is taken all the same.
+    pub fn rule_of_bus(&mut self, t_fs: u64, cycle: u64, part: &Part, violation: Violation) {
+        let signal = if part.bits == 1 { part.name.clone() } else { range(&part.name, part.lsb, part.bits) };
+        self.none(t_fs, cycle, WaveViolation { t_fs, signal, violation });
     }
 
     fn none(&mut self, t_fs: u64, cycle: u64, broken: WaveViolation) {

@@ -244,7 +244,7 @@ fn check_start(path: &Path) -> Result<bool, String> {
         return Ok(starts_as_fst(&start));
     }
     let what = if start.is_empty() { "an empty file" } else { "another start of the file" };
-    Err(format!("found {what}, expected VCD, which begins with a keyword such as `$date`, or FST"))
+    Err(format!("found {what}, expected VCD, which begins with a keyword such as `$date`, FST, or a capture of flits"))
 }
 
 /// Refuses times that fall, and those past 2^64 fs.

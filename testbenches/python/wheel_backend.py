@@ -39,7 +39,8 @@ SHARED = {
     "export/sv": ["testbenches/export/sv/scalepool_*_pkg.sv", "testbenches/export/sv/scalepool_pkg.sv"],
     "uvm": ["testbenches/uvm/*.sv", "testbenches/uvm/*.svh", "testbenches/uvm/sources.f", "testbenches/uvm/README.md"],
     "systemc": ["testbenches/systemc/scalepool_tlm.h"],
-    "maps": ["testbenches/maps/link_*.toml", "testbenches/maps/stream_*.toml", "testbenches/maps/waves_*.toml"],
+    "maps": ["testbenches/maps/link_*.toml", "testbenches/maps/stream_*.toml", "testbenches/maps/waves_*.toml",
+             "testbenches/maps/capture_*.toml"],
 }
 
 

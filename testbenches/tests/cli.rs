@@ -1458,6 +1458,72 @@ fn inspect_refuses_what_it_cannot_use() {
     std::fs::remove_file(text).unwrap();
 }
 
+/// A trace of a run needs no wave; where it is not what the map says, the line is named.
+#[test]
+fn a_capture_is_inspected() {
+    let (trace, map) = (format!("{WAVES}/cxl68-retry.jsonl"), format!("{MAPS}/waves_cxl68.toml"));
+    let (status, out, err) = seen(run(&["inspect", &trace, "--map", &map, "--health"]));
+    assert_eq!((status, err.as_str()), (1, ""));
+    assert!(out.contains("broken: 36.125000 ns device.cxl[535:528] CXL68-CRC-01 at byte 66: "), "{out}");
+    assert!(out.contains("device.cxl  93     93     1\n"), "{out}");
+    let flits = folder("flits.txt");
+    std::fs::write(&flits, "# by hand\n1.5 host.cxl 00\n").unwrap();
+    let save = folder("flits.gtkw");
+    let vcd = folder("flits.vcd");
+    let outputs = ["--vcd", vcd.to_str().unwrap(), "--gtkw", save.to_str().unwrap()];
+    for (args, expected) in [
+        (
+            vec!["inspect", flits.to_str().unwrap(), "--map", &map],
+            "line 2: found 1 bytes for interface `host.cxl` of cxl-68b, expected 68",
+        ),
+        ([&["inspect", &trace, "--map", &map], &outputs[..]].concat(), "--gtkw: found a capture, "),
+    ] {
+        let (status, out, err) = seen(run(&args));
+        assert_eq!((status, out.as_str()), (2, ""), "{args:?}");
+        assert!(err.contains(expected), "{err}");
+    }
+    std::fs::remove_file(flits).unwrap();
+}
+
+/// The wave of a rule has the rule and its flits; rules that no case breaks, and names that are no rules, are refused.
+#[test]
+fn describe_writes_the_wave_of_a_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    for (rule, name) in [
+        ("CXL68-CRC-01", "a.vcd"),
+        ("CXL256-FEC-02", "b.fst"),
+        ("UAL-CRC-01", "c.vcd"),
+        ("NVL-CRC-01", "d.vcd"),
+        ("TXN-TAG-02", "e.fst"),
+    ] {
+        let answer: Value = serde_json::from_str(&stdout(&["describe", rule, "--wave", &at(name), "--json"])).unwrap();
+        assert_eq!(answer["rule"], rule);
+        let t_fs = answer["wave"]["t_fs"].as_u64().unwrap();
+        assert!(answer["wave"]["found"].as_str().unwrap().starts_with(rule), "{answer}");
+        let save = std::fs::read_to_string(at(&format!("{}.gtkw", &name[..1]))).unwrap();
+        // The marker stands behind the zoom.
+        assert!(
+            save.lines().any(|line| line.starts_with('*') && line.contains(&format!(" {t_fs}"))),
+            "{rule} {t_fs}: {save}"
+        );
+    }
+    let wave = std::fs::read_to_string(at("a.vcd")).unwrap();
+    assert!(wave.contains("m2s_req") && wave.contains("violations"), "no flits in the wave");
+    for (args, expected) in [
+        (
+            ["describe", "CXL68-LLR-03", "--wave", "x.vcd"],
+            "found CXL68-LLR-03, expected a rule that flits of the golden vectors or of changed runs break; of CXL68 these are ",
+        ),
+        (["describe", "cxl68.m2s_req", "--wave", "x.vcd"], "found `cxl68.m2s_req`, expected a rule"),
+        (["describe", "CXL68-CRC-01", "--wave", "x.png"], "found x.png, expected a name that ends in .vcd or .fst"),
+    ] {
+        let (status, out, err) = seen(run(&args));
+        assert_eq!((status, out.as_str()), (2, ""), "{args:?}");
+        assert!(err.contains(expected), "{err}");
+    }
+}
+
 /// The example of the issue that asked for litmus cases; then a broken file, a missing one, a kind nobody knows.
 #[test]
 fn litmus_prints_outcomes_and_refuses_bad_files() {

@@ -2,6 +2,7 @@
 
 mod analyser;
 mod bus;
+mod capture;
 mod coherence;
 mod fst;
 mod gtkwave;

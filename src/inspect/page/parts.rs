@@ -1,9 +1,11 @@
 //! What stands where in a unit: the parts of its bytes, each with the layout that its bits have.
 //!
 //! Modelled: header, slots with their messages and data, credits, CRC and FEC of CXL.cachemem; header, address extension, byte
-//! enables and data of NVLink; flit header, segments and CRC of UALink. The formats of slots are those that the flit object
-//! names, so the state of the stream is not needed again. Left out: the fields of UALink within a segment, and TLPs.
+//! enables and data of NVLink; flit header, segments, fields of control half-flits and CRC of UALink. The formats of slots, and where TL
+//! flits stand, are those that the flit object names, so the state of the stream is not needed again. Left out: fields of UALink in a TL
+//! flit that an earlier flit has begun, and TLPs.
 
+use scalepool_forms::number::bytes_of;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Revision;
 use scalepool_protocols::cxl::cxl68::control::Control;
@@ -14,7 +16,9 @@ use scalepool_protocols::cxl::cxl256::flit::{self as flit256, crc_parts, fec_byt
 use scalepool_protocols::cxl::cxl256::header::FlitHeader as Header256;
 use scalepool_protocols::cxl::cxl256::{Mode, control as control256, slot as slot256};
 use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, NvlHeader};
-use scalepool_protocols::ualink::flit::{self as flit_ual, segment_header_byte};
+use scalepool_protocols::ualink::control;
+use scalepool_protocols::ualink::flit::{self as flit_ual, SECTOR_BYTES, SECTORS, sector_byte, segment_header_byte};
+use scalepool_protocols::ualink::half::{HALF_SECTORS, Half, TL_SECTORS, TlFlit};
 use scalepool_protocols::ualink::header::{SegmentHeader, UalHeader};
 use scalepool_protocols::ualink::segment::BOUNDS;
 use scalepool_protocols::wire::{ByteOrder, LayoutDef, Wire};
@@ -80,7 +84,7 @@ pub(super) fn parts(protocol: &str, dir: Dir, unit: &[u8], form: &Value) -> Vec<
     match (protocol, Mode::ALL.into_iter().find(|mode| mode.protocol() == protocol)) {
         ("cxl-68b", _) => of_cxl68(dir, unit, form),
         ("nvlink", _) => of_nvlink(unit),
-        ("ualink", _) if unit.len() == flit_ual::FLIT_BYTES => of_ualink(unit),
+        ("ualink", _) if unit.len() == flit_ual::FLIT_BYTES => of_ualink(unit, form),
         (_, Some(mode)) if unit.len() == flit256::FLIT_BYTES => of_cxl256(mode, unit, form),
         _ => vec![bytes("unit", 0..unit.len())],
     }
@@ -199,7 +203,45 @@ trait NextIfAny: Iterator {
 
 impl<I: Iterator> NextIfAny for I {}
 
-fn of_ualink(unit: &[u8]) -> Vec<Part> {
+/// The sectors that TL flits can take in a flit, in order: those of its segments without their DL messages.
+fn tl_sectors(unit: &[u8]) -> Vec<usize> {
+    let of_segment = |(n, (first, _, end)): (usize, (usize, usize, usize))| {
+        let header = SegmentHeader::from_bits(u128::from(unit[segment_header_byte(n)]));
+        first + usize::from(header.alt)..end
+    };
+    BOUNDS.into_iter().enumerate().flat_map(of_segment).collect()
+}
+
+/// A TL flit of the flit object: where its sectors are in [`tl_sectors`], as far as they are in this flit, and its halves.
+fn tl_flits<'a>(unit: &[u8], sectors: &[usize], form: &'a Value) -> Vec<(usize, [(&'a str, Half); 2])> {
+    let mut found = Vec::new();
+    let mut next = 0;
+    for flit in form["tl_flits"].as_array().into_iter().flatten() {
+        let half = |key: &str| {
+            let bytes = bytes_of(flit[key]["hex"].as_str()?, key).ok()?;
+            Some((flit[key]["kind"].as_str().unwrap_or_default(), Half::try_from(bytes).ok()?))
+        };
+        let segment = flit["segment"].as_u64().and_then(|n| BOUNDS.get(usize::try_from(n).ok()?));
+        let (Some(lower), Some(upper), Some(&(first, _, end))) = (half("lower"), half("upper"), segment) else {
+            continue;
+        };
+        let whole = TlFlit { halves: [lower.1, upper.1], message: [false; 2] };
+        let stands_at = |at: &usize| {
+            let mut behind = sectors[*at..].iter().take(TL_SECTORS).enumerate();
+            behind.all(|(k, sector)| (0..SECTOR_BYTES).all(|b| unit[sector_byte(*sector, b)] == whole.sector(k)[b]))
+        };
+        let begins = (next..sectors.len()).filter(|at| (first..end).contains(&sectors[*at])).find(stands_at);
+        if let Some(at) = begins {
+            next = (at + TL_SECTORS).min(sectors.len());
+            found.push((at, [lower, upper]));
+        }
+    }
+    found
+}
+
+/// Fields of UALink stand in the half-flits of TL flits that the flit object calls control; what goes on in the next flit is not told
+/// apart there. All other sectors of a segment are one part.
+fn of_ualink(unit: &[u8], form: &Value) -> Vec<Part> {
     let bits = u32::from_le_bytes([
         unit[flit_ual::map::FH.start],
         unit[flit_ual::map::FH.start + 1],
@@ -207,13 +249,34 @@ fn of_ualink(unit: &[u8]) -> Vec<Part> {
         0,
     ]);
     let mut parts = vec![laid_out("flit header", UalHeader::from_bits(bits).def(), 8 * flit_ual::map::FH.start)];
+    let sectors = tl_sectors(unit);
+    let mut taken = [false; SECTORS];
+    let mut fields = Vec::new();
+    for (at, halves) in tl_flits(unit, &sectors, form) {
+        for (n, (kind, half)) in halves.into_iter().enumerate() {
+            let begin = at + n * HALF_SECTORS;
+            if kind != "control" || begin + HALF_SECTORS > sectors.len() {
+                continue;
+            }
+            let byte = |k: usize| sector_byte(sectors[begin + k / SECTOR_BYTES], k % SECTOR_BYTES);
+            for placed in control::read(&half).fields {
+                let (def, bit) = (placed.field.def(), 8 * SECTOR_BYTES * placed.sector);
+                let runs = slot_runs(byte, bit, 0, def.bits as usize);
+                (0..placed.field.sectors()).for_each(|k| taken[sectors[begin + placed.sector + k]] = true);
+                fields.push(Part { label: def.name.into(), layout: Some(def), runs });
+            }
+        }
+    }
     for (n, (first, _, end)) in BOUNDS.into_iter().enumerate() {
         parts.push(laid_out(format!("header of segment {n}"), SegmentHeader::DEF, 8 * segment_header_byte(n)));
-        let sector_bits = 8 * flit_ual::SECTOR_BYTES;
-        let byte = |k: usize| flit_ual::sector_byte(first + k / flit_ual::SECTOR_BYTES, k % flit_ual::SECTOR_BYTES);
-        let runs = slot_runs(byte, 0, 0, (end - first) * sector_bits);
-        parts.push(Part { label: format!("segment {n}"), layout: None, runs });
+        let rest: Vec<usize> = (first..end).filter(|sector| !taken[*sector]).collect();
+        let byte = |k: usize| sector_byte(rest[k / SECTOR_BYTES], k % SECTOR_BYTES);
+        let runs = slot_runs(byte, 0, 0, rest.len() * 8 * SECTOR_BYTES);
+        if !rest.is_empty() {
+            parts.push(Part { label: format!("segment {n}"), layout: None, runs });
+        }
     }
+    parts.extend(fields);
     parts.push(bytes("CRC", flit_ual::map::CRC));
     parts
 }

@@ -121,8 +121,8 @@ fn the_bytes_of_a_page_hold_the_fields_that_the_codec_reads() {
             let bytes = entry["r"].as_str().map_or(seen.bytes.clone(), bytes_of);
             let by_parts = messages_by_parts(&bytes, entry, &data["layouts"]);
             for (layout, fields) in told::messages(form) {
-                // Fields of UALink stand in segments, which have no parts of their own; TLPs and DLLPs likewise.
-                if protocol == "ualink" || layout.starts_with("cxlio.") || form.get("control").is_some() {
+                // TLPs and DLLPs have no parts of their own, nor have messages of the DL of UALink.
+                if layout.starts_with("ualink.dl_") || layout.starts_with("cxlio.") || form.get("control").is_some() {
                     continue;
                 }
                 let numbers = fields.iter().map(|(name, value)| (name.clone(), number_of(layout, name, value)));
@@ -152,7 +152,9 @@ fn the_bytes_of_a_page_hold_the_fields_that_the_codec_reads() {
             }
             assert!(in_parts.iter().all(|n| *n <= 1), "{protocol}: {:?}", entry["p"]);
         }
-        assert!(compared > 20, "{protocol}: {compared}");
+        // Headers alone are fewer.
+        let least = if protocol == "ualink" { 100 } else { 20 };
+        assert!(compared > least, "{protocol}: {compared}");
         // What is not data asks no network.
         let (frame, behind) = page.split_once("id=\"data\">").expect("data");
         let script = behind.split_once("</script>").expect("its end").1;

@@ -551,6 +551,92 @@ fn other_buses_are_read_by_their_prefix() {
     assert!(units(&found) == sent, "other flits");
 }
 
+/// Rows of a bus with credits: reset, valid, data, crdgnt. Each letter of `edges` is an edge: `r` reset, `g` a grant, `b` a beat, `x` a beat at
+/// the edge of a grant, `u` a grant that is not known, `.` nothing.
+fn credit_rows(edges: &str) -> String {
+    let unit = binary(&good("cxl68/flit_cxl-68b_down")[0]);
+    let row = |edge: char| {
+        let beat = ['b', 'x'].contains(&edge);
+        let grant = match edge {
+            'g' | 'x' => "1",
+            'u' => "x",
+            _ => "0",
+        };
+        let bit = |is: bool| if is { "1" } else { "0" }.to_owned();
+        vec![bit(edge != 'r'), bit(beat), if beat { unit.clone() } else { "x".repeat(544) }, grant.into()]
+    };
+    let signals = [("rst_n", 1), ("p_valid", 1), ("p_data", 544), ("p_crdgnt", 1)];
+    dump_of(&signals, &edges.chars().map(row).collect::<Vec<_>>())
+}
+
+const CREDITED: &str = "reset = \"rst_n\"\nbus = \"credited\"\nprefix = \"p\"\n";
+
+#[test]
+fn sim_wav_03_p() {
+    for (edges, flits) in [("rrgb", 1), ("rrggg.bxbb", 4), ("bbrgb", 3), ("bb", 2), ("rggrgb", 1)] {
+        let found = inspected(&credit_rows(edges), &map_of_bus(CREDITED)).expect("a wave");
+        assert_eq!((rules(&found), units(&found).len()), (vec![], flits), "{edges}");
+    }
+}
+
+#[test]
+fn sim_wav_03_n() {
+    // Without a credit, with one of the same edge, with one of before the reset, and twice with one.
+    for (edges, beat, told) in [("rb", 1, 1), ("rx", 1, 1), ("rgrb", 3, 1), ("rgbb", 3, 1), ("rbbgb", 1, 2)] {
+        let found = inspected(&credit_rows(edges), &map_of_bus(CREDITED)).expect("a wave");
+        assert_eq!(rules(&found), vec!["SIM-WAV-03"; told], "{edges}");
+        let broken = found.seen.iter().flat_map(|seen| &seen.broken).next().expect("a finding");
+        let edge_fs = (beat * PERIOD_NS + PERIOD_NS / 2) * 1_000_000;
+        assert_eq!((broken.t_fs, broken.signal.as_str()), (edge_fs, "tb.p_crdgnt"), "{edges}");
+        // The beat is taken all the same.
+        assert_eq!(units(&found).len(), edges.matches(['b', 'x']).count(), "{edges}");
+    }
+    // A grant that is not known is told as such.
+    let found = inspected(&credit_rows("rgub"), &map_of_bus(CREDITED)).expect("a wave");
+    assert_eq!(rules(&found), ["SIM-WAV-01"]);
+}
+
+/// Rows of a bus with states: irdy, valid, trdy, data, state_sts, of which each letter gives one: the levels, and the state.
+fn state_wave(edges: &[(&str, &str)]) -> String {
+    let unit = binary(&good("cxl68/flit_cxl-68b_down")[0]);
+    let signals = [("p_irdy", 1), ("p_valid", 1), ("p_trdy", 1), ("p_data", 544), ("p_state_sts", 4)];
+    let row = |(levels, state): &(&str, &str)| {
+        levels.chars().map(String::from).chain([unit.clone(), (*state).to_owned()]).collect::<Vec<_>>()
+    };
+    dump_of(&signals, &edges.iter().map(row).collect::<Vec<_>>())
+}
+
+const STATES: &str = "bus = \"state\"\nprefix = \"p\"\n";
+
+#[test]
+fn sim_wav_04_p() {
+    let edges = [("000", "0"), ("010", "0"), ("100", "0"), ("110", "1"), ("111", "1"), ("001", "10"), ("000", "x")];
+    let found = inspected(&state_wave(&edges), &map_of_bus(STATES)).expect("a wave");
+    assert_eq!((rules(&found), units(&found).len()), (vec![], 1));
+}
+
+#[test]
+fn sim_wav_04_n() {
+    // Data that waits outside of Active is told once, anew where Active was between, and where the state is not known.
+    let edges = [
+        ("110", "0"),
+        ("110", "0"),
+        ("110", "1"),
+        ("111", "1"),
+        ("111", "1001"),
+        ("000", "1"),
+        ("110", "xxxx"),
+        ("000", "1"),
+    ];
+    let found = inspected(&state_wave(&edges), &map_of_bus(STATES)).expect("a wave");
+    let broken: Vec<_> = found.seen.iter().flat_map(|seen| &seen.broken).collect();
+    let said: Vec<_> =
+        broken.iter().map(|b| (b.violation.rule, b.violation.found.as_str(), b.t_fs / 1_000_000)).collect();
+    let state = |state: &'static str, edge: u64| ("SIM-WAV-04", state, edge * PERIOD_NS + PERIOD_NS / 2);
+    assert_eq!(said, [state("data in state 0000", 0), state("data in state 1001", 4), state("data in state xxxx", 6)]);
+    assert_eq!((broken[0].signal.as_str(), units(&found).len()), ("tb.p_state_sts[3:0]", 2));
+}
+
 #[test]
 fn buses_that_cannot_be_used_say_why() {
     let wave = dump_of(AXI, &axi_rows(&good("cxl68/flit_cxl-68b_down")[..1]));

@@ -1,0 +1,305 @@
+//! Captures of flits: files that say when and where which flit passed, without signals.
+//!
+//! Modelled: lines with a time, a place and the bytes of a unit, from byte 0 on, in the two forms of [`Capture::read`]. Detail: a line is
+//! a whole unit, of NVLink a flit or a packet. Left out: resets; where a link begins anew, a capture ends and another one begins.
+//!
+//! A walk through one interface: its lines are those whose `where` is that of the map and whose `dir`, if they have one, is that of the
+//! interface. Each becomes one beat of its stream. A place that the map takes from nowhere is an error where the capture has a place
+//! that nobody takes, for one of the two is a slip; else it is a direction in which nothing has passed.
+
+use super::InspectError;
+use super::map::{Interface, Map};
+use super::stream::{Beat, Stream, StreamShape};
+use scalepool_forms::input::read_text;
+use scalepool_forms::number::bytes_of;
+use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
+use scalepool_trace::TimeAxis;
+use serde_json::{Map as Object, Value};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Most bytes of a capture that is read.
+const CAPTURE_BYTES: u64 = 1 << 32;
+
+/// Femtoseconds of a nanosecond.
+const FS_PER_NS: u64 = 1_000_000;
+
+/// A flit, and when and where it passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CapturedUnit {
+    /// Line of the file, from 1.
+    pub line: usize,
+    /// Time at which it was whole \[fs\].
+    pub t_fs: u64,
+    /// Cycles of a clock before it, where the capture counts them.
+    pub cycle: Option<u64>,
+    /// Where it passed.
+    pub place: String,
+    /// Its direction, where the capture says it.
+    pub dir: Option<String>,
+    /// Its bytes, byte 0 first.
+    pub bytes: Vec<u8>,
+}
+
+/// A file of flits.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Capture {
+    /// The flits, in the order of the file.
+    pub units: Vec<CapturedUnit>,
+}
+
+/// The lines of a capture by the interfaces of a map.
+pub(super) struct CapturedStreams {
+    pub streams: Vec<Stream>,
+    /// Lines of each.
+    pub counts: Vec<u64>,
+    /// What has to be said of those without a line.
+    pub remarks: Vec<String>,
+}
+
+impl Capture {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read; those of [`Capture::read`].
+    pub fn open(path: &Path) -> Result<Capture, InspectError> {
+        let wrong = |text: String| InspectError::Capture { path: path.display().to_string(), text };
+        let text = read_text(path, CAPTURE_BYTES).map_err(|e| wrong(e.to_string()))?;
+        Capture::read(&text).map_err(wrong)
+    }
+
+    /// Reads the text of a capture. Lines that begin with `{` are objects with `t_fs` (femtoseconds), `where` or `dir`, and `hex`, as
+    /// traces have them; other records of a trace are passed over. Every other line has three words, separated by blanks or commas: time
+    /// in nanoseconds, place, hexadecimal digits. Empty lines and those that begin with `#` say nothing.
+    ///
+    /// # Errors
+    /// The first line that is neither.
+    pub fn read(text: &str) -> Result<Capture, String> {
+        let mut units = Vec::new();
+        for (n, line) in text.lines().enumerate() {
+            let line = line.trim();
+            let unit = match line.as_bytes().first() {
+                None | Some(b'#') => continue,
+                Some(b'{') => of_object(line),
+                Some(_) => of_words(line).map(Some),
+            };
+            let unit = unit.map_err(|text| format!("line {}: {text}", n + 1))?;
+            units.extend(unit.map(|unit| CapturedUnit { line: n + 1, ..unit }));
+        }
+        Ok(Capture { units })
+    }
+
+    /// The axis of its times, in femtoseconds.
+    pub(super) fn axis(&self) -> TimeAxis {
+        TimeAxis::of_step(1, self.units.iter().map(|unit| unit.t_fs).max().unwrap_or_default())
+    }
+
+    /// The streams of the interfaces of a map.
+    pub(super) fn streams(&self, map: &Map) -> Result<CapturedStreams, String> {
+        let times = || self.units.iter().map(|unit| unit.t_fs);
+        let (mut streams, mut counts) = (Vec::new(), Vec::new());
+        for (n, interface) in map.interface.iter().enumerate() {
+            let (unit_bits, holds) = interface.holds()?;
+            let shape = StreamShape { unit_bits, holds, data: (interface.name.clone(), 0, unit_bits) };
+            let mut stream = Stream::new(n, interface, shape);
+            // Whoever never says anything is waited for from the first line to the last one.
+            times().min().into_iter().for_each(|t_fs| stream.edge(t_fs, 0));
+            let mut count = 0;
+            let mut before_fs = 0;
+            for unit in self.units.iter().filter(|unit| is_of(unit, interface)) {
+                if unit.t_fs < before_fs {
+                    return Err(format!(
+                        "line {}: found time {} fs behind {before_fs} fs, expected times of a place that never fall",
+                        unit.line, unit.t_fs
+                    ));
+                }
+                before_fs = unit.t_fs;
+                check_length(unit, interface, unit_bits / 8)?;
+                let cycle = unit.cycle.unwrap_or(count);
+                let parts = if interface.protocol == "nvlink" { FLIT_BYTES } else { unit.bytes.len() };
+                for part in unit.bytes.chunks(parts) {
+                    let (first, last, bytes) = (None, None, part.to_vec());
+                    stream.beat(Beat { t_fs: unit.t_fs, cycle, first, last, bytes });
+                }
+                count += 1;
+            }
+            times().max().into_iter().for_each(|t_fs| stream.edge(t_fs, count));
+            stream.end();
+            streams.push(stream);
+            counts.push(count);
+        }
+        let remarks = self.places_without_lines(map, &counts)?;
+        Ok(CapturedStreams { streams, counts, remarks })
+    }
+
+    /// What has to be said of interfaces without a line.
+    fn places_without_lines(&self, map: &Map, counts: &[u64]) -> Result<Vec<String>, String> {
+        let silent: Vec<&Interface> = map
+            .interface
+            .iter()
+            .zip(counts)
+            .filter(|(_, count)| **count == 0)
+            .map(|(interface, _)| interface)
+            .collect();
+        let is_taken = |unit: &&CapturedUnit| map.interface.iter().any(|interface| is_of(unit, interface));
+        let other = self.units.iter().find(|unit| !is_taken(unit));
+        if let (Some(interface), Some(other)) = (silent.first(), other) {
+            let dir = other.dir.as_ref().map_or_else(String::new, |dir| format!(", dir `{dir}`"));
+            return Err(format!(
+                "found no line for interface `{}` with where `{}`, dir `{}`; line {} has where `{}`{dir}, which no interface takes",
+                interface.name,
+                place_of(interface),
+                interface.dir,
+                other.line,
+                other.place,
+            ));
+        }
+        let remark = |interface: &&Interface| format!("interface `{}`: the capture has no flit of it", interface.name);
+        Ok(silent.iter().map(remark).collect())
+    }
+}
+
+/// What the lines of an interface have as place.
+fn place_of(interface: &Interface) -> &str {
+    interface.place.as_ref().unwrap_or(&interface.name)
+}
+
+fn is_of(unit: &CapturedUnit, interface: &Interface) -> bool {
+    unit.place == place_of(interface) && unit.dir.as_ref().is_none_or(|dir| *dir == interface.dir)
+}
+
+/// A line has a whole unit, of NVLink a flit or a packet.
+fn check_length(unit: &CapturedUnit, interface: &Interface, unit_bytes: usize) -> Result<(), String> {
+    let found = unit.bytes.len();
+    if interface.protocol == "nvlink" {
+        let flits = found / FLIT_BYTES;
+        let is_whole = found.is_multiple_of(FLIT_BYTES) && (1..=MAX_FLITS).contains(&flits);
+        let expected = || format!("expected {FLIT_BYTES} bytes a flit, 1 to {MAX_FLITS} flits");
+        return if is_whole { Ok(()) } else { Err(format!("line {}: found {found} bytes, {}", unit.line, expected())) };
+    }
+    if found != unit_bytes {
+        return Err(format!(
+            "line {}: found {found} bytes for interface `{}` of {}, expected {unit_bytes}",
+            unit.line, interface.name, interface.protocol
+        ));
+    }
+    Ok(())
+}
+
+/// A record of a trace, or a line that has what counts of it; `None`: a record of something else.
+fn of_object(line: &str) -> Result<Option<CapturedUnit>, String> {
+    let object: Object<String, Value> = serde_json::from_str(line).map_err(|e| format!("found no JSON object: {e}"))?;
+    let is_other = object.get("kind").is_some_and(|kind| kind != "flit");
+    if is_other || object.contains_key("format") {
+        return Ok(None);
+    }
+    let text = |key: &str| match object.get(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => Err(format!("key `{key}`: found {other}, expected text")),
+    };
+    let number = |key: &str| match object.get(key) {
+        None => Ok(None),
+        Some(value) => {
+            let wrong = || format!("key `{key}`: found {value}, expected a whole number from 0");
+            value.as_u64().map(Some).ok_or_else(wrong)
+        }
+    };
+    let missing = |key: &str| format!("key `{key}`: found none, expected a value");
+    let dir = text("dir")?;
+    if let Some(dir) = dir.as_ref().filter(|dir| !["down", "up"].contains(&dir.as_str())) {
+        return Err(format!("key `dir`: found `{dir}`, expected `down` or `up`"));
+    }
+    let place = text("where")?.or_else(|| dir.clone()).ok_or_else(|| missing("where"))?;
+    let hex = text("hex")?.ok_or_else(|| missing("hex"))?;
+    let (t_fs, cycle) = (number("t_fs")?.ok_or_else(|| missing("t_fs"))?, number("cycle")?);
+    let bytes = bytes_of(&hex, "hex").map_err(|e| e.to_string())?;
+    Ok(Some(CapturedUnit { line: 0, t_fs, cycle, place, dir, bytes }))
+}
+
+/// Three words: time in nanoseconds, place, digits.
+fn of_words(line: &str) -> Result<CapturedUnit, String> {
+    let words: Vec<&str> = line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()).collect();
+    let &[time, place, hex] = words.as_slice() else {
+        return Err(format!("found {} words, expected 3: time in ns, place, hexadecimal digits", words.len()));
+    };
+    let wrong = || format!("found time `{time}`, expected nanoseconds with at most 6 decimals, before 2^64 fs");
+    let t_fs = fs_of(time).ok_or_else(wrong)?;
+    let bytes = bytes_of(hex.strip_prefix("0x").unwrap_or(hex), "digits").map_err(|e| e.to_string())?;
+    Ok(CapturedUnit { line: 0, t_fs, cycle: None, place: place.to_owned(), dir: None, bytes })
+}
+
+/// Decimal nanoseconds in femtoseconds, exact.
+fn fs_of(time: &str) -> Option<u64> {
+    let (whole, part) = time.split_once('.').unwrap_or((time, ""));
+    let is_number = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit());
+    if whole.is_empty() || part.len() > 6 || !is_number(whole) || !is_number(part) {
+        return None;
+    }
+    let part: u64 = format!("{part:0<6}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(FS_PER_NS)?.checked_add(part)
+}
+
+/// Bytes within which the first line of a capture begins.
+const START_BYTES: u64 = 1 << 16;
+
+/// Whether the first line of a file that is neither empty nor a comment is one of a capture: an object, or a time.
+pub fn is_capture(path: &Path) -> bool {
+    let start = || {
+        let mut start = Vec::new();
+        File::open(path)?.take(START_BYTES).read_to_end(&mut start).map(|_| start)
+    };
+    let Some(start) = path.is_file().then(start).and_then(Result::ok) else { return false };
+    let mut lines = start.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find_map(|line| line.first().filter(|b| **b != b'#').copied());
+    first.is_some_and(|b| b == b'{' || b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_are_read() {
+        let text = "# an analyser\n{\"format\":\"scalepool-trace\"}\n{\"t_fs\":1500000,\"where\":\"a\",\"kind\":\"mark\"}\n\
+                    {\"t_fs\":1500000,\"dir\":\"up\",\"hex\":\"00ff\"}\n\n1.5, up, 0x00FF\n2\tdown\t01\n";
+        let capture = Capture::read(text).expect("a capture");
+        let seen: Vec<_> =
+            capture.units.iter().map(|u| (u.line, u.t_fs, u.place.as_str(), u.bytes.as_slice())).collect();
+        assert_eq!(
+            seen,
+            [(4, 1_500_000, "up", &[0, 255][..]), (6, 1_500_000, "up", &[0, 255]), (7, 2_000_000, "down", &[1])]
+        );
+    }
+
+    #[test]
+    fn what_is_no_line_of_a_capture_is_refused() {
+        for (text, said) in [
+            ("1 up", "line 1: found 2 words, expected 3: time in ns, place, hexadecimal digits"),
+            (
+                "1.0000001 up 00",
+                "line 1: found time `1.0000001`, expected nanoseconds with at most 6 decimals, before 2^64 fs",
+            ),
+            ("18446744073709551615 up 00", "line 1: found time `18446744073709551615`, expected nanoseconds"),
+            ("-1 up 00", "line 1: found time `-1`"),
+            ("1 up 0", "line 1: digits: found 1 digits, expected two hexadecimal digits a byte"),
+            ("#\n{", "line 2: found no JSON object: "),
+            ("{\"where\":\"a\",\"hex\":\"00\"}", "line 1: key `t_fs`: found none, expected a value"),
+            ("{\"t_fs\":1,\"hex\":\"00\"}", "line 1: key `where`: found none, expected a value"),
+            ("{\"t_fs\":1,\"where\":\"a\"}", "line 1: key `hex`: found none, expected a value"),
+            (
+                "{\"t_fs\":-1,\"where\":\"a\",\"hex\":\"00\"}",
+                "line 1: key `t_fs`: found -1, expected a whole number from 0",
+            ),
+            (
+                "{\"t_fs\":1,\"dir\":\"left\",\"hex\":\"00\"}",
+                "line 1: key `dir`: found `left`, expected `down` or `up`",
+            ),
+            ("{\"t_fs\":1,\"where\":1,\"hex\":\"00\"}", "line 1: key `where`: found 1, expected text"),
+        ] {
+            let found = Capture::read(text).expect_err(text);
+            assert!(found.starts_with(said), "{text}: {found}");
+        }
+    }
+}

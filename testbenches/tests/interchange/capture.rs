@@ -1,0 +1,168 @@
+//! Captures of flits: judged as the wave that they come from, in both forms, and refused where they cannot be used.
+
+use super::coherence::{broken, judged};
+use super::own::trace_of;
+use crate::interchange::{read, repository, run};
+use scalepool::inspect::capture::Capture;
+use scalepool::inspect::{Inspection, Map, inspect};
+use scalepool::scenario::observe::Outputs;
+use std::path::Path;
+
+fn inspected_capture(text: &str, map: &str) -> Result<Inspection, String> {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("flits");
+    std::fs::write(&path, text).expect("a capture");
+    let map = Map::read(map, "m.toml").map_err(|e| e.to_string())?;
+    let wrong = |e: scalepool::inspect::InspectError| e.to_string().replace(&path.display().to_string(), "flits");
+    inspect(&path, map, "m.toml").map_err(wrong)
+}
+
+/// What was found, by interface, with its time.
+fn findings(inspection: &Inspection) -> Vec<(usize, u64, String)> {
+    let all = inspection.seen.iter().flat_map(|seen| seen.broken.iter().map(move |broken| (seen.interface, broken)));
+    all.map(|(interface, broken)| (interface, broken.t_fs, broken.violation.to_string())).collect()
+}
+
+/// The same map without a word of signals.
+fn without_signals(map: &str) -> String {
+    const KEYS: [&str; 10] =
+        ["scope", "clock", "edge", "sample", "reset", "valid", "ready", "first", "data", "reset_active"];
+    let is_signal = |line: &&str| line.split_once(" = ").is_some_and(|(key, _)| KEYS.contains(&key.trim()));
+    map.lines().filter(|line| !is_signal(line)).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_trace_is_judged_as_its_wave() {
+    for (name, map) in [
+        ("cxl68-retry", "waves_cxl68"),
+        ("cxl256-retry", "waves_cxl256"),
+        ("cxl256-expander", "health_cxl256"),
+        ("ualink-pair", "waves_ualink"),
+        ("nvlink-pair", "waves_nvlink"),
+    ] {
+        let map = read(&repository(&format!("testbenches/maps/{map}.toml")));
+        let judged = |file: &str, map: &str| {
+            inspect(&repository(file), Map::read(map, "m.toml").expect("a map"), "m.toml").expect(file)
+        };
+        let of_wave = judged(&format!("waves/{name}.vcd"), &map);
+        // The map may go on naming signals.
+        for map in [map.clone(), without_signals(&map)] {
+            let of_trace = judged(&format!("waves/{name}.jsonl"), &map);
+            assert_eq!(findings(&of_trace), findings(&of_wave), "{name}");
+            assert_eq!(of_trace.health, of_wave.health, "{name}");
+            let flits = |inspection: &Inspection| {
+                inspection.seen.iter().map(|s| (s.t_fs, s.interface, s.form.clone())).collect::<Vec<_>>()
+            };
+            assert!(flits(&of_trace) == flits(&of_wave) && of_trace.seen.len() > 40, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_inspect_writes_it_reads_again() {
+    let map = "testbenches/maps/stream_cxl68.toml";
+    let wave = repository("testbenches/tests/interchange/samples/verilator.vcd");
+    let of_wave = inspect(&wave, Map::read(&read(&repository(map)), map).expect("a map"), map).expect("a wave");
+    let again = inspected_capture(&trace_of(&wave, map), &without_signals(&read(&repository(map)))).expect("a trace");
+    assert_eq!(findings(&again), findings(&of_wave));
+    assert_eq!(broken(&again).len(), 2);
+}
+
+/// The flits of an expander in words, and a map of its link.
+fn expander() -> (String, String) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let trace = dir.path().join("t.jsonl");
+    let set = ["host.cache_bytes=0", "host.region_lines=8", "host.accesses=40", "host.pattern=mix"];
+    run("cxl68-expander", &set, Outputs { trace: Some(trace.clone()), ..Outputs::default() });
+    let line = |unit: &scalepool::inspect::capture::CapturedUnit| {
+        let hex: String = unit.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{}.{:06} {} {hex}\n", unit.t_fs / 1_000_000, unit.t_fs % 1_000_000, unit.place)
+    };
+    let capture = Capture::open(&trace).expect("a trace");
+    let keys = "all_writers_seen = true\nends_at_rest = true\n";
+    let map = without_signals(&judged("cxl-68b", &[["device.cxl", "host.cxl"]], "transactions", keys));
+    let map = map
+        .replace("\"down\"\n", "\"down\"\nwhere = \"device.cxl\"\n")
+        .replace("\"up\"\n", "\"up\"\nwhere = \"host.cxl\"\n");
+    (capture.units.iter().map(line).collect(), map)
+}
+
+#[test]
+fn words_are_judged_up_to_transactions() {
+    let (text, map) = expander();
+    let whole = inspected_capture(&text, &map).expect("a capture");
+    assert_eq!(broken(&whole), [""; 0]);
+    assert!(whole.counts.iter().all(|count| count.units > 60) && whole.remarks.is_empty(), "{:?}", whole.counts);
+    // The last completion never comes: the flit that carries it is an empty one.
+    let answer = whole.seen.iter().rev().find(|seen| {
+        let form = seen.form.as_ref().map_or_else(String::new, ToString::to_string);
+        seen.interface == 1 && form.contains("\"valid\":1") && form.contains("s2m_ndr")
+    });
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let answer = hex(&answer.expect("a completion").bytes);
+    let idle = whole.seen.iter().find(|seen| seen.interface == 1 && !seen.bytes[2..].iter().any(|b| *b != 0));
+    let found = match idle {
+        Some(idle) => inspected_capture(&text.replace(&answer, &hex(&idle.bytes)), &map),
+        None => inspected_capture(
+            &text.lines().filter(|line| !line.contains(&answer)).map(|l| format!("{l}\n")).collect::<String>(),
+            &map,
+        ),
+    };
+    let found = findings(&found.expect("a capture"));
+    assert!(found.iter().any(|(_, _, said)| said.starts_with("TXN-END-01") && said.contains("MemWr")), "{found:#?}");
+}
+
+#[test]
+fn a_silent_direction_is_waited_for() {
+    let (text, map) = expander();
+    let map = map.replace("[[transactions]]", "liveness_ns = 100\n[[transactions]]");
+    let down: String = text.lines().filter(|line| line.contains(" device.cxl ")).map(|l| format!("{l}\n")).collect();
+    let found = inspected_capture(&down, &map).expect("a capture");
+    assert_eq!(found.remarks, ["interface `up0`: the capture has no flit of it"]);
+    let found = findings(&found);
+    assert!(found.iter().any(|(.., said)| said.starts_with("LIV-")), "{found:#?}");
+}
+
+#[test]
+fn captures_that_cannot_be_used_are_refused() {
+    let map =
+        |dir: &str, more: &str| format!("[[interface]]\nname = \"a\"\nprotocol = \"cxl-68b\"\ndir = \"{dir}\"\n{more}");
+    let unit = "55".repeat(68);
+    for (text, map, said) in [
+        (
+            format!("1 a {unit}\n0.5 a {unit}\n"),
+            map("up", ""),
+            "line 2: found time 500000 fs behind 1000000 fs, expected",
+        ),
+        (format!("1 a {unit}00\n"), map("up", ""), "line 1: found 69 bytes for interface `a` of cxl-68b, expected 68"),
+        (
+            format!("1 b {unit}\n"),
+            map("up", ""),
+            "found no line for interface `a` with where `a`, dir `up`; line 1 has where `b`, which",
+        ),
+        (
+            format!("1 b {unit}\n"),
+            map("up", "where = \"c\"\n"),
+            "with where `c`, dir `up`; line 1 has where `b`, which no interface",
+        ),
+        (
+            format!("{{\"t_fs\":1,\"where\":\"a\",\"dir\":\"down\",\"hex\":\"{unit}\"}}\n"),
+            map("up", ""),
+            "with where `a`, dir `up`; line 1 has where `a`, dir `down`, which no interface takes",
+        ),
+        (
+            "1 a 00\n".into(),
+            map("up", "").replace("cxl-68b", "nvlink"),
+            "line 1: found 1 bytes, expected 16 bytes a flit",
+        ),
+        ("1 a 00\n".into(), map("up", "data = \"d\"\n"), "interface `a`, key `clock`: found none, expected a signal"),
+    ] {
+        let found = inspected_capture(&text, &map).expect_err(said);
+        assert!(found.contains(said), "{found}");
+    }
+    // A wave needs signals.
+    let wave = repository("waves/cxl68-retry.vcd");
+    let found = inspect(Path::new(&wave), Map::read(&map("up", ""), "m.toml").expect("a map"), "m.toml");
+    let said = "m.toml: interface `a`, key `clock`: found none, expected a signal: this is a wave";
+    assert_eq!(found.expect_err("no signals").to_string(), said);
+}

@@ -168,3 +168,39 @@ impl Switching for HbrSwitching {
         self.manager.next_cycle()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::binding::Bindings;
+    use super::super::manager::{ManagerCommand, UnbindOption};
+    use super::*;
+    use scalepool_memory::bridge::BridgeDecoders;
+    use scalepool_ordered::OrderedMap;
+    use scalepool_protocols::cxl::message::{M2sReq, S2mBisnp, S2mNdr};
+
+    /// A snoop that goes to the host is no answer, so an unbind waits on.
+    #[test]
+    fn an_unbind_waits_for_answers_alone() {
+        let mut bindings = Bindings::new(1, 1, 1);
+        let binding = VppbBinding { vcs: 0, vppb: 0, port: 0, ld: None };
+        bindings.bind(binding).expect("it is free");
+        let routes = HbrRoutes {
+            bindings,
+            stopped: OrderedSet::new(),
+            decoders: vec![BridgeDecoders::default()],
+            bridges: OrderedMap::new(),
+            caches: OrderedMap::new(),
+            forms: vec![MessageForm::Hbr; 2],
+            poison_on_decode_error: false,
+        };
+        let command = ManagerCommand::Unbind { vppb: (0, 0), option: UnbindOption::ManagedRemove };
+        let mut switching = HbrSwitching::new(routes, vec![TimedCommand { at_cycle: 5, command }], 100);
+        switching.queued(&Message::M2sReq(M2sReq::default()), (0, 0));
+        assert_eq!(switching.manage(5), None);
+        switching.sent(0, &Message::S2mBisnp(S2mBisnp::default()), (0, 0));
+        assert_eq!(switching.manage(6), None, "the request is open");
+        switching.sent(0, &Message::S2mNdr(S2mNdr::default()), (0, 0));
+        assert_eq!(switching.manage(7), Some(Managed::Flush((0, 0))));
+        assert_eq!(switching.flushed(&[]), Some(ManagerEvent::Unbound(binding, 0)));
+    }
+}

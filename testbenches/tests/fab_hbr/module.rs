@@ -21,6 +21,9 @@ const DEVICE_CYCLES: u64 = 20;
 const DOWN: [Class; 3] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
 const UP: [Class; 2] = [Class::S2mNdr, Class::S2mDrs];
 
+/// What came at each port, what each was told of viral, and what the switch has counted.
+pub(super) type ToldRun = (Vec<Vec<(u64, Message)>>, Vec<Vec<(u64, Option<u16>)>>, SwitchResult);
+
 /// Messages that came, each with its cycle.
 type Seen = Arc<Mutex<Vec<(u64, Message)>>>;
 /// Statuses of viral that came, each with its cycle.
@@ -133,7 +136,7 @@ pub(super) fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
 }
 
 /// The same, with what each port was told of viral.
-pub(super) fn run_told(bench: Bench) -> (Vec<Vec<(u64, Message)>>, Vec<Vec<(u64, Option<u16>)>>, SwitchResult) {
+pub(super) fn run_told(bench: Bench) -> ToldRun {
     let Bench { hosts, sends, floods, closed, closed_hosts, commands, queue, stages_cycles, drain_cycles, .. } = bench;
     let is_shared = floods.iter().any(|flood| !flood.is_empty());
     let (result, seen): (Arc<Mutex<SwitchResult>>, Vec<Seen>) =

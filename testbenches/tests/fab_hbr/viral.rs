@@ -1,10 +1,10 @@
 //! Viral through a switch (`fabric` §1.10): which hierarchies it reaches, what ports tell their links, and what ends it.
 
-use super::module::{bench, read, run_told, write};
+use super::module::{ToldRun, bench, read, run_told, write};
 use super::systems::{POOLED, count, on_threads, refused, run};
 use scalepool::fabric::cxl_switch::{
-    Bindings, CommandError, Disturbance, ManagerCommand, ManagerEvent, ResetScope, SwitchResult, TimedCommand,
-    ViralHierarchies, VppbBinding,
+    Bindings, CommandError, Disturbance, ManagerCommand, ManagerEvent, ResetScope, TimedCommand, ViralHierarchies,
+    VppbBinding,
 };
 use scalepool::ordered::OrderedSet;
 use scalepool::scenario::report::ScenarioReport;
@@ -14,7 +14,7 @@ use scalepool_protocols::cxl::message::Message;
 const AT: u64 = 60;
 
 /// Two hosts with a device each, both busy, while a port goes viral: what came at each port, what it was told of viral, counts.
-fn goes_viral(at: ResetScope) -> (Vec<Vec<(u64, Message)>>, Vec<Vec<(u64, Option<u16>)>>, SwitchResult) {
+fn goes_viral(at: ResetScope) -> ToldRun {
     let mut two = bench(2);
     two.commands = vec![TimedCommand { at_cycle: AT, command: ManagerCommand::Viral(at) }];
     for n in 0..100 {

@@ -50,6 +50,26 @@ pub static RULES: &[Rule] = &[
         "an unbind stops new requests, waits for open ones up to a limit, flushes what is left and drops late answers",
     ),
     rule("FAB-BND-07", "fabric §1.2", "a binding that is refused changes nothing"),
+    rule(
+        "FAB-BND-01",
+        "fabric §1.2",
+        "a bind maps the vPPB, moves its lines, disables the link, moves the functions and ends the manager's bridge; then the host trains the link",
+    ),
+    rule(
+        "FAB-BND-02",
+        "fabric §1.2",
+        "after a bind the host sees presence and a hot-plug event, and then trains the link",
+    ),
+    rule(
+        "FAB-BND-03",
+        "fabric §1.2",
+        "after an unbind the host sees link down and no presence, and the manager's port is held by Link Disable",
+    ),
+    rule(
+        "FAB-BND-08",
+        "fabric §1.2",
+        "link down leaves presence, removal clears it; the manager gets records of an unbound port, the host the events of a bound one",
+    ),
     rule("FAB-MLD-01", "fabric §1.3", "a device has up to 16 logical devices, with LD-ID 0 to 15"),
     rule(
         "FAB-MLD-02",
@@ -66,6 +86,26 @@ pub static RULES: &[Rule] = &[
         "FAB-MLD-06",
         "fabric §1.3",
         "the link of a multi-logical device carries CXL.mem, with back-invalidates, and no CXL.cache",
+    ),
+    rule(
+        "FAB-MLD-04",
+        "fabric §1.3",
+        "a port that is bound as a whole does not advertise logical devices, and its device works with one",
+    ),
+    rule(
+        "FAB-MLD-07",
+        "fabric §1.3",
+        "a contained logical device stays bound and loses its traffic both ways, until the trigger is cleared; others notice nothing",
+    ),
+    rule(
+        "FAB-MLD-08",
+        "fabric §1.3",
+        "an error of the link is recorded by every bound vPPB, by the one it belongs to, or by none, with a header of ones where it has no single owner",
+    ),
+    rule(
+        "FAB-MLD-10",
+        "fabric §1.3",
+        "the removal of a shared device awaits every host; a surprise removal ends all of its bindings",
     ),
     rule(
         "FAB-CMR-01",
@@ -94,6 +134,11 @@ pub static RULES: &[Rule] = &[
         "fabric §1.7",
         "the table of an upstream port finds a device by CacheID; without an entry a message is discarded, not answered",
     ),
+    rule(
+        "FAB-CID-04",
+        "fabric §1.7",
+        "a commit ends as Committed or Error within its limit, and only a committed table is used",
+    ),
     rule("FAB-CID-05", "fabric §1.7", "links above the lowest switch carry CacheIDs, so they have 256B flits"),
     choice(
         "FAB-BIR-01",
@@ -110,7 +155,17 @@ pub static RULES: &[Rule] = &[
         "fabric §1.7",
         "a snoop that is discarded is not answered and is a mistake of the configuration",
     ),
+    rule(
+        "FAB-ERR-01",
+        "fabric §1.8",
+        "not decoded, bad data and cannot complete are three failures, and none ends as another one",
+    ),
     rule("FAB-ERR-03", "fabric §1.8", "a switch passes poison on with its data and makes no error answer of it"),
+    rule(
+        "FAB-ERR-05",
+        "fabric §1.8",
+        "an error of the link of a device with one logical device is recorded in the bridge of its port alone",
+    ),
     choice("FAB-ERR-04", "fabric §1.8", "a message of a class that was not negotiated is dropped and counted"),
     rule(
         "FAB-ORD-05",
@@ -118,6 +173,11 @@ pub static RULES: &[Rule] = &[
         "a snoop of CXL.cache stays behind the responses of its host that came before it",
     ),
     choice("FAB-ORD-06", "fabric §4.2", "no message class starves at a port, whatever the others have to send"),
+    choice(
+        "FAB-ISO-01",
+        "fabric §1.9",
+        "each request has a timer of its own; a range of the register stands for its geometric middle",
+    ),
     rule(
         "FAB-ISO-02",
         "fabric §1.9",
@@ -129,6 +189,11 @@ pub static RULES: &[Rule] = &[
         "at an isolated port reads end with poisoned data and writes with a completion, and nothing goes to the link",
     ),
     rule(
+        "FAB-ISO-04",
+        "fabric §1.9",
+        "in the place of an isolated cache a snoop ends with poison where it may own the line or owes its data, else as invalid",
+    ),
+    rule(
         "FAB-ISO-05",
         "fabric §1.9",
         "isolation ends when its status is cleared, which takes a port without open requests and a link that has been down",
@@ -138,11 +203,36 @@ pub static RULES: &[Rule] = &[
         "fabric §1.9",
         "without the capability a lost request stays open, and the end of the run names it",
     ),
+    rule(
+        "FAB-ISO-07",
+        "fabric §1.9",
+        "capability, control and status have their fields where the sheet says; a code belongs to a range that the port has",
+    ),
     choice("FAB-ISO-08", "fabric §1.9", "a time-out without isolation ends its request alone, as at an isolated port"),
     rule(
         "FAB-CON-02",
         "fabric §1.2",
         "a request to a device that is removed ends once: by its answer, as unmapped, or by a time-out because the port is gone",
+    ),
+    rule(
+        "FAB-VIR-01",
+        "fabric §1.10",
+        "a port that goes viral makes its hierarchy viral, and every port of that tells its link before any later message",
+    ),
+    rule(
+        "FAB-VIR-02",
+        "fabric §1.10",
+        "every message of a viral hierarchy counts as viral, and no other hierarchy is touched",
+    ),
+    rule(
+        "FAB-VIR-03",
+        "fabric §1.10",
+        "upstream ports and ports bound whole tell an empty vector, others a bit for each logical device of a viral hierarchy",
+    ),
+    rule(
+        "FAB-VIR-04",
+        "fabric §1.10",
+        "a conventional reset ends viral; CXL Reset, a function level reset, bind and unbind do not; a fatal error inside the switch begins it",
     ),
     rule("FAB-CON-03", "fabric §1.8", "only requests to the port or logical device that is gone end with an error"),
     rule("FAB-SWC-01", "fabric §6.1", "an output that takes nothing holds up no message for another one"),

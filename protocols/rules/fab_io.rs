@@ -13,6 +13,11 @@ const fn choice(id: &'static str, source: &'static str, text: &'static str) -> R
 
 /// The rows.
 pub static RULES: &[Rule] = &[
+    rule(
+        "FAB-ERR-02",
+        "fabric §1.8",
+        "a target that refuses aborts, what nobody claims is unsupported, what nobody answers times out, and bad data carry EP",
+    ),
     choice(
         "FAB-VCS-07",
         "fabric §1.1",

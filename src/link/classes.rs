@@ -3,7 +3,7 @@
 //! Modelled: the classes of CXL.cache and CXL.mem pass one another as credits and buffers allow, so that a class that is
 //! stuck holds no other one (`coherence` §3.6). The order that crosses classes is kept: an H2D Req stays behind every
 //! H2D Rsp that was sent before it (§2.6 O1; a GO carries no address, so behind all of them). Orders within a class are
-//! those of its channel, which is in order.
+//! those of its channel, which is in order. Viral has a channel of its own and is declared before messages are taken.
 //!
 //! A walk through one flit clock: each class gives its received messages away as far as its channel has room, snoops not
 //! before responses that arrived earlier; then each class gives the packer what it has room for. A snoop goes when all
@@ -24,6 +24,9 @@ pub trait ByClass: Carries<Message> {
 
     /// Messages of a class that have not left in a flit.
     fn waits(&self, class: Class) -> usize;
+
+    /// Declares viral, with a vector of logical devices (0: all), or ends it.
+    fn tell_viral(&mut self, status: Option<u16>);
 }
 
 /// [`Posted`] messages to send and received messages, one channel a class.
@@ -32,6 +35,8 @@ pub struct ClassChannels {
     pub tx: Vec<(Class, In<Posted>)>,
     /// Received, one channel a class.
     pub rx: Vec<(Class, Out<Message>)>,
+    /// Viral, with its vector of logical devices, and its end; `None`: the component never declares it.
+    pub viral: Option<In<Option<u16>>>,
 }
 
 impl ClassChannels {
@@ -54,6 +59,10 @@ impl<E: ByClass> PortAgent<E> for ClassChannels {
     }
 
     fn fetch(&mut self, end: &mut E, cx: &mut Cx, refused: &mut Vec<Violation>) {
+        // In front of every message that comes with it.
+        while let Some(status) = self.viral.as_mut().and_then(|viral| viral.pop(cx)) {
+            end.tell_viral(status);
+        }
         let snoop = self.oldest(Class::H2dReq, cx);
         for n in 0..self.tx.len() {
             let class = self.tx[n].0;
@@ -82,5 +91,6 @@ impl<E: ByClass> PortAgent<E> for ClassChannels {
 
     fn is_due(&self, cx: &Cx) -> bool {
         self.tx.iter().any(|(_, channel)| channel.is_due(cx))
+            || self.viral.as_ref().is_some_and(|viral| viral.is_due(cx))
     }
 }

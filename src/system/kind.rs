@@ -222,6 +222,8 @@ pub struct Offer {
     pub power_timeout_fs: Option<u64>,
     /// How it chooses ways, of a router of a fabric.
     pub routing: Option<RoutePolicy>,
+    /// It may declare viral at its ports.
+    pub declares_viral: bool,
 }
 
 /// What a link carries, as its components have to know it.

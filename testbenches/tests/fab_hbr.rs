@@ -1,10 +1,13 @@
 //! CXL switches with hierarchy based routing: decoders of several levels, routes, and systems with a switch.
 
+mod aer;
 mod back_invalidate;
 mod cache_id;
 mod crossbar;
 mod decoders;
+mod errors;
 mod fairness;
+mod hot_plug;
 mod isolation;
 mod manager;
 mod module;
@@ -14,3 +17,4 @@ mod routes;
 mod sharing;
 mod slice_trace;
 pub mod systems;
+mod viral;

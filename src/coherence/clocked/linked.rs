@@ -24,6 +24,8 @@ type Tx = (Class, scalepool_kernel::Out<Numbered>);
 
 /// One link of a node.
 pub struct NodeLink {
+    /// Declares viral to the link, with its vector of logical devices (0: all), or ends it; `None`: that is never done.
+    pub viral: Option<scalepool_kernel::Out<Option<u16>>>,
     /// Received messages, in [`ORDER`](crate::message::ORDER).
     pub rx: Vec<Rx>,
     /// Messages to send.

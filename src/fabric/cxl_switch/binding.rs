@@ -149,6 +149,11 @@ impl Bindings {
         Ok(VppbBinding { vcs, vppb, port, ld })
     }
 
+    /// Number of virtual hierarchies.
+    pub fn hierarchies(&self) -> usize {
+        self.sizes[0]
+    }
+
     fn exists(&self, vcs: usize, vppb: usize) -> Result<(), BindingError> {
         let [vcss, vppbs, _] = self.sizes;
         if vcs >= vcss {

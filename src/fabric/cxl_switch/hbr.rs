@@ -8,6 +8,7 @@ use super::{VppbBinding, violation};
 use scalepool_arbiter::ArbiterError;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_kernel::Module;
+use scalepool_ordered::OrderedSet;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Tap;
@@ -29,6 +30,11 @@ impl HbrSwitching {
     /// for outstanding requests for at most `drain_cycles` cycles.
     pub fn new(routes: HbrRoutes, commands: Vec<TimedCommand>, drain_cycles: u64) -> HbrSwitching {
         HbrSwitching { routes, manager: Manager::new(commands, drain_cycles), flushing: None }
+    }
+
+    /// The same, with Viral_Enable off at some vPPBs (`fabric` VIR-1).
+    pub fn with_viral_off(self, off: OrderedSet<Vppb>) -> HbrSwitching {
+        HbrSwitching { manager: self.manager.with_viral_off(off), ..self }
     }
 }
 
@@ -52,6 +58,7 @@ impl Switching for HbrSwitching {
 
     fn route(&self, from: usize, message: &Message) -> Routed<Vppb> {
         match self.routes.route(from, message) {
+            HbrRoute::Port(_, _, flow) if self.manager.is_contained(flow) => Routed::Dropped(Undelivered::Contained),
             HbrRoute::Port(to, message, flow) => Routed::Port { to, message, flow },
             HbrRoute::Answered(why, answer) => Routed::Answered { why, answer: answer.map(|answer| (from, answer)) },
             HbrRoute::Dropped(why) => Routed::Dropped(why),
@@ -63,6 +70,11 @@ impl Switching for HbrSwitching {
         let dsp = from.checked_sub(hosts);
         if let (Routed::Dropped(Undelivered::UnknownLd), Some(dsp), true) = (routed, dsp, is_answer(message)) {
             self.manager.late(dsp, ld_id);
+        }
+        if let (Routed::Dropped(Undelivered::Contained), Some(dsp), true) = (routed, dsp, is_answer(message))
+            && let Some(vppb) = self.routes.bindings.up(dsp, ld_id)
+        {
+            self.manager.answered(vppb);
         }
         match (routed, message) {
             (Routed::Dropped(Undelivered::Class), _) => {
@@ -110,8 +122,8 @@ impl Switching for HbrSwitching {
         }
     }
 
-    fn sent(&mut self, port: usize, vppb: Vppb) {
-        if port < self.routes.hosts() {
+    fn sent(&mut self, port: usize, message: &Message, vppb: Vppb) {
+        if port < self.routes.hosts() && is_answer(message) {
             self.manager.answered(vppb);
         }
     }
@@ -123,7 +135,7 @@ impl Switching for HbrSwitching {
         let HbrRoutes { bindings, stopped, .. } = &mut self.routes;
         Some(match self.manager.due(cycle, bindings, stopped)? {
             Due::Event(event) => Managed::Event(event),
-            Due::Flush(binding) => {
+            Due::Contain(binding) | Due::Flush(binding) => {
                 self.flushing = Some(binding);
                 Managed::Flush((binding.vcs, binding.vppb))
             }
@@ -134,13 +146,61 @@ impl Switching for HbrSwitching {
         let binding = self.flushing.take()?;
         // A request with an answer, or that answer, is due no more. A request without one never was.
         let is_due = |one: &&Message| has_answer(one) || is_answer(one);
+        if self.manager.is_contained((binding.vcs, binding.vppb)) {
+            messages.iter().filter(is_due).for_each(|_| self.manager.answered((binding.vcs, binding.vppb)));
+            return Some(ManagerEvent::Contained(binding, messages.len() as u64));
+        }
         messages.iter().filter(is_due).for_each(|_| self.manager.late(binding.port, binding.ld.unwrap_or(0)));
         let messages = messages.len() as u64;
         let is_reset = self.manager.is_in_reset((binding.vcs, binding.vppb));
         Some(if is_reset { ManagerEvent::Reset(binding, messages) } else { ManagerEvent::Unbound(binding, messages) })
     }
 
+    fn viral_to_tell(&mut self) -> Vec<(usize, Option<u16>)> {
+        self.manager.viral_to_tell(&self.routes.bindings)
+    }
+
+    fn is_viral(&self, port: usize, flow: Option<Vppb>) -> bool {
+        self.manager.is_viral(flow.map_or(port, |(vcs, _)| vcs))
+    }
+
     fn next_cycle(&self) -> Option<u64> {
         self.manager.next_cycle()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::binding::Bindings;
+    use super::super::manager::{ManagerCommand, UnbindOption};
+    use super::*;
+    use scalepool_memory::bridge::BridgeDecoders;
+    use scalepool_ordered::OrderedMap;
+    use scalepool_protocols::cxl::message::{M2sReq, S2mBisnp, S2mNdr};
+
+    /// A snoop that goes to the host is no answer, so an unbind waits on.
+    #[test]
+    fn an_unbind_waits_for_answers_alone() {
+        let mut bindings = Bindings::new(1, 1, 1);
+        let binding = VppbBinding { vcs: 0, vppb: 0, port: 0, ld: None };
+        bindings.bind(binding).expect("it is free");
+        let routes = HbrRoutes {
+            bindings,
+            stopped: OrderedSet::new(),
+            decoders: vec![BridgeDecoders::default()],
+            bridges: OrderedMap::new(),
+            caches: OrderedMap::new(),
+            forms: vec![MessageForm::Hbr; 2],
+            poison_on_decode_error: false,
+        };
+        let command = ManagerCommand::Unbind { vppb: (0, 0), option: UnbindOption::ManagedRemove };
+        let mut switching = HbrSwitching::new(routes, vec![TimedCommand { at_cycle: 5, command }], 100);
+        switching.queued(&Message::M2sReq(M2sReq::default()), (0, 0));
+        assert_eq!(switching.manage(5), None);
+        switching.sent(0, &Message::S2mBisnp(S2mBisnp::default()), (0, 0));
+        assert_eq!(switching.manage(6), None, "the request is open");
+        switching.sent(0, &Message::S2mNdr(S2mNdr::default()), (0, 0));
+        assert_eq!(switching.manage(7), Some(Managed::Flush((0, 0))));
+        assert_eq!(switching.flushed(&[]), Some(ManagerEvent::Unbound(binding, 0)));
     }
 }

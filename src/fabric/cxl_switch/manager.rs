@@ -7,8 +7,9 @@
 //! the last of them has arrived, because nothing would distinguish them from responses to the next host. A device that is
 //! gone never sends them, so a bind awaits them for the time limit of a drain and no longer: the limit has to be longer than
 //! any device takes, as later answers would reach the next host. A command that cannot be executed changes nothing. A reset ends what
-//! it covers in the same way and lets it come back, without a limit ([`reset`](super::reset)). Left out: the mailbox of the
-//! manager; link down and hot-plug as the host sees them.
+//! it covers in the same way and lets it come back, without a limit ([`reset`](super::reset)). The
+//! containment of a logical device (virtual DPC) flushes and discards its messages both ways, and leaves it bound. Left out: the
+//! mailbox of the manager; link down and hot-plug as the host sees them, which are in [`hot_plug`](super::hot_plug).
 //!
 //! A walk through one unbind: at the time of the command the vPPB is stopped. Each response that leaves the switch
 //! decrements the count of outstanding requests of the vPPB. When the count reaches zero, or at the time limit, the
@@ -16,6 +17,7 @@
 
 use super::binding::{BindingError, Bindings, VppbBinding};
 use super::reset::{ResetScope, Resets};
+use super::viral::{Disturbance, ViralHierarchies};
 use scalepool_ordered::{OrderedMap, OrderedSet};
 use std::collections::VecDeque;
 
@@ -36,6 +38,37 @@ pub enum ManagerCommand {
     },
     /// Reset what is bound.
     Reset(ResetScope),
+    /// Containment of the logical device of a vPPB (virtual DPC), by an error message of it or by software (`fabric` MLD-7).
+    Contain {
+        /// The vPPB.
+        vppb: Vppb,
+        /// Why.
+        cause: ContainmentCause,
+    },
+    /// The trigger status of a containment is cleared.
+    Uncontain(Vppb),
+    /// No command of a mailbox: a port goes viral, or the switch does inside.
+    Viral(ResetScope),
+}
+
+/// What may trigger the containment of a logical device (`fabric` MLD-7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContainmentCause {
+    /// ERR_FATAL of the logical device.
+    FatalMessage,
+    /// ERR_NONFATAL of the logical device.
+    NonFatalMessage,
+    /// Software writes the trigger.
+    Software,
+    /// An unmasked uncorrectable error of the link, without a message of the device: it triggers nothing.
+    UncorrectableError,
+}
+
+impl ContainmentCause {
+    /// Whether it triggers.
+    pub const fn triggers(self) -> bool {
+        !matches!(self, ContainmentCause::UncorrectableError)
+    }
 }
 
 /// Option of an unbind command (`fabric` BND-4).
@@ -99,6 +132,18 @@ pub enum CommandError {
         /// The vPPB that is being unbound or reset.
         vppb: Vppb,
     },
+    /// Invalid input: containment of what is no logical device.
+    #[error("found vPPB {1} of VCS {0}, which is not bound to a logical device, expected one that is (fabric MLD-7)", .vppb.0, .vppb.1)]
+    NoLogicalDevice {
+        /// The vPPB.
+        vppb: Vppb,
+    },
+    /// Invalid input: a port that goes viral and is part of no hierarchy where viral is enabled.
+    #[error("found {found} going viral, expected a port of a hierarchy, with viral enabled at its vPPB (fabric VIR-1)")]
+    NoHierarchy {
+        /// What was to go viral.
+        found: ResetScope,
+    },
     /// Invalid input: a reset that covers nothing.
     #[error("found a reset of {found}, where nothing is bound, expected one of a bound vPPB (fabric §1.4)")]
     Nothing {
@@ -118,6 +163,15 @@ pub enum ManagerEvent {
     Reset(VppbBinding, u64),
     /// The reset of a vPPB is over, and it is used again.
     Released(VppbBinding),
+    /// The logical device of a vPPB is contained, of which the manager is told; the number counts its messages that were
+    /// flushed.
+    Contained(VppbBinding, u64),
+    /// Its traffic goes on.
+    Uncontained(Vppb),
+    /// The hierarchy of an upstream port has gone viral.
+    Viral(usize),
+    /// A conventional reset has ended viral of a hierarchy.
+    ViralOver(usize),
     /// The command was refused and changed nothing.
     Refused(ManagerCommand, CommandError),
     /// The routing tables lead around links that were lost (`fabric` ISL-7).
@@ -129,6 +183,8 @@ pub enum ManagerEvent {
 pub enum Due {
     /// A command has ended.
     Event(ManagerEvent),
+    /// The vPPB, which stays bound, is contained, and its messages in the switch have to be flushed.
+    Contain(VppbBinding),
     /// The binding of a vPPB has been removed, and the messages of the vPPB in the switch have to be flushed.
     Flush(VppbBinding),
 }
@@ -147,6 +203,12 @@ pub struct Manager {
     late: OrderedMap<(usize, u8), LateAnswers>,
     /// vPPBs in reset.
     resets: Resets,
+    /// vPPBs whose traffic is discarded.
+    contained: OrderedSet<Vppb>,
+    /// Hierarchies in viral.
+    viral: ViralHierarchies,
+    /// Events of a command that has more than one.
+    further: VecDeque<ManagerEvent>,
 }
 
 /// Responses that may still come from a port or a logical device that has been unbound.
@@ -165,9 +227,30 @@ impl Manager {
         Manager { commands: commands.into(), limit_cycles, ..Manager::default() }
     }
 
+    /// The same, with Viral_Enable off at some vPPBs.
+    pub fn with_viral_off(self, off: OrderedSet<Vppb>) -> Manager {
+        Manager { viral: ViralHierarchies::new(off), ..self }
+    }
+
+    /// Whether all traffic of a vPPB is discarded.
+    pub fn is_contained(&self, vppb: Vppb) -> bool {
+        !self.contained.is_empty() && self.contained.contains(&vppb)
+    }
+
+    /// Whether the messages of a hierarchy count as viral.
+    pub fn is_viral(&self, vcs: usize) -> bool {
+        self.viral.has(vcs)
+    }
+
+    /// What ports have to tell of viral since the last call: port and vector, or `None` where it is over.
+    pub fn viral_to_tell(&mut self, bindings: &Bindings) -> Vec<(usize, Option<u16>)> {
+        self.viral.to_tell(bindings)
+    }
+
     /// Whether any command is pending or in progress.
     pub fn is_active(&self) -> bool {
-        !self.commands.is_empty() || !self.draining.is_empty() || !self.resets.is_empty()
+        let has_events = !self.further.is_empty();
+        has_events || !self.commands.is_empty() || !self.draining.is_empty() || !self.resets.is_empty()
     }
 
     /// Notes that a request of a vPPB, which will be answered, has been forwarded.
@@ -195,9 +278,13 @@ impl Manager {
 
     /// The next action at a cycle; the call has already updated `bindings` and `stopped`.
     pub fn due(&mut self, cycle: u64, bindings: &mut Bindings, stopped: &mut OrderedSet<Vppb>) -> Option<Due> {
+        if let Some(event) = self.further.pop_front() {
+            return Some(Due::Event(event));
+        }
         if let Some(vppb) = self.drained().chain(self.overdue(cycle)).min() {
             self.draining.remove(&vppb);
             stopped.remove(&vppb);
+            self.contained.remove(&vppb);
             let open = self.open.remove(&vppb).unwrap_or(0);
             let binding = bindings.unbind(vppb.0, vppb.1).ok()?;
             if open > 0 {
@@ -240,10 +327,36 @@ impl Manager {
             ManagerCommand::Unbind { vppb, .. } if self.draining.contains_key(&vppb) || self.resets.has(vppb) => {
                 refused(CommandError::Busy { vppb })
             }
+            ManagerCommand::Contain { vppb, .. }
+                if bindings.down(vppb.0, vppb.1).is_none_or(|(_, ld)| ld.is_none()) =>
+            {
+                refused(CommandError::NoLogicalDevice { vppb })
+            }
+            ManagerCommand::Contain { vppb, cause } => {
+                let (port, ld) = bindings.down(vppb.0, vppb.1)?;
+                if !cause.triggers() || !self.contained.insert(vppb) {
+                    return self.due(cycle, bindings, stopped);
+                }
+                Some(Due::Contain(VppbBinding { vcs: vppb.0, vppb: vppb.1, port, ld }))
+            }
+            ManagerCommand::Uncontain(vppb) if self.contained.remove(&vppb) => {
+                Some(Due::Event(ManagerEvent::Uncontained(vppb)))
+            }
+            ManagerCommand::Uncontain(vppb) => refused(CommandError::NoLogicalDevice { vppb }),
+            ManagerCommand::Viral(scope) => {
+                let Some(hierarchies) = self.viral.declare(scope, bindings) else {
+                    return refused(CommandError::NoHierarchy { found: scope });
+                };
+                self.further.extend(hierarchies.into_iter().map(ManagerEvent::Viral));
+                self.due(cycle, bindings, stopped)
+            }
             ManagerCommand::Reset(scope) => {
+                let over = self.viral.disturb(Disturbance::ConventionalReset(scope));
+                let ends_viral = !over.is_empty();
+                self.further.extend(over.into_iter().map(ManagerEvent::ViralOver));
                 let covered: Vec<VppbBinding> = bindings.list().filter(|one| scope.covers(*one)).collect();
                 let is_again = self.resets.bindings().any(|one| scope.covers(one));
-                if covered.is_empty() && !is_again {
+                if covered.is_empty() && !is_again && !ends_viral {
                     return refused(CommandError::Nothing { found: scope });
                 }
                 for binding in covered {
@@ -299,7 +412,8 @@ impl Manager {
         let command = self.commands.front().map(|first| first.at_cycle);
         let drained = self.drained().next().map(|_| 0);
         let released = self.released().map(|_| 0);
-        self.draining.values().copied().chain(command).chain(drained).chain(released).min()
+        let event = self.further.front().map(|_| 0);
+        self.draining.values().copied().chain(command).chain(drained).chain(released).chain(event).min()
     }
 }
 

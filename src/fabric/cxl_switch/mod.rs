@@ -16,7 +16,12 @@
 //! | [`back_invalidate`] | the bridges of vPPBs for back-invalidate snoops and their answers |
 //! | [`cache_id`] | CXL.cache by CacheID |
 //! | [`manager`] | commands that change bindings while the switch runs |
-//! | [`hbr`] | both as the switch uses them |
+//! | [`reset`] | what a reset covers |
+//! | [`hot_plug`] | ports that come and go, as hosts and the manager see them |
+//! | [`commit`] | tables that software commits |
+//! | [`aer`] | which bridges record an error |
+//! | [`viral`] | hierarchies in viral, and what their ports tell |
+//! | [`hbr`] | all of them as the switch uses them |
 //! | [`pbr`] | port based routing |
 //! | [`switching`] | what a kind of routing decides |
 //! | [`crossbar`] | queues, allocation, room at the outputs |
@@ -35,11 +40,14 @@
 //! class keep their order, and a snoop of CXL.cache stays behind the responses that came before it. Else a class without room blocks no other class, so requests never block responses. No message
 //! passes from one VCS to another, and none from a host to a device that is not bound to it.
 
+pub mod aer;
 pub mod back_invalidate;
 pub mod binding;
 pub mod cache_id;
+pub mod commit;
 pub mod crossbar;
 pub mod hbr;
+pub mod hot_plug;
 pub mod manager;
 pub mod module;
 pub mod pbr;
@@ -47,18 +55,20 @@ pub mod preset;
 pub mod reset;
 pub mod route;
 pub mod switching;
+pub mod viral;
 
 pub use back_invalidate::{BiDecoder, VppbBridge};
 pub use binding::{BindingError, Bindings, VppbBinding};
 pub use cache_id::CachingDevices;
 pub use crossbar::{MOST_CROSSBAR_CLASSES, VoqConfig, VoqCrossbar};
 pub use hbr::{HbrSwitch, HbrSwitching};
-pub use manager::{CommandError, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption};
+pub use manager::{CommandError, ContainmentCause, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
 pub use reset::ResetScope;
 pub use route::{HbrRoute, HbrRoutes};
 pub use switching::{Routed, Switching, Undelivered};
+pub use viral::{Disturbance, ViralHierarchies};
 
 use scalepool_protocols::wire::{At, Violation};
 

@@ -59,6 +59,19 @@ pub const SWITCH_SIGNALS: [(&str, u32); CLASSES] = [
     ("h2d_req_queued", 16),
 ];
 
+/// The same in front of them, of a switch at which viral may be declared: whether a port has told viral, and its vector of
+/// logical devices.
+pub const VIRAL_SIGNALS: [(&str, u32); 2 + CLASSES] = {
+    let mut all = [("viral", 1); 2 + CLASSES];
+    all[1] = ("viral_ld_ids", 16);
+    let mut n = 0;
+    while n < CLASSES {
+        all[2 + n] = SWITCH_SIGNALS[n];
+        n += 1;
+    }
+    all
+};
+
 /// What a switch carries; each level has queues for the classes of those before it too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SwitchTraffic {
@@ -141,6 +154,10 @@ pub struct SwitchResult {
     pub full_cycles: u64,
     /// Completions of the manager's commands, with their times \[fs\]; none if the switch has no manager.
     pub events: Vec<(u64, ManagerEvent)>,
+    /// Statuses of viral that ports have told their links.
+    pub viral_told: u64,
+    /// Messages that left and counted as viral.
+    pub viral_messages: u64,
     /// Broken rules.
     pub broken: Vec<Violation>,
 }
@@ -182,6 +199,8 @@ struct Port {
     /// By class, the cycle since which the first message waits at the input for room. Counting evaluations instead would
     /// depend on how often the module is evaluated.
     full_since_cycle: [Option<u64>; CLASSES],
+    /// Status of viral that the link has not taken: every message waits behind it.
+    viral: Option<Option<u16>>,
     /// Values last shown by the signals.
     shown: [usize; CLASSES],
     signals: Tap,
@@ -245,6 +264,7 @@ impl<S: Switching> CxlSwitch<S> {
                 posted: 0,
                 is_held: [[false; CLASSES]; 2],
                 full_since_cycle: [None; CLASSES],
+                viral: None,
                 shown: [0; CLASSES],
                 signals,
             })
@@ -281,6 +301,30 @@ impl<S: Switching> CxlSwitch<S> {
         self.tap.named(TransactionNaming::By(of), at, RecordKind::Mark, 0, 0, body);
     }
 
+    /// Notes what the link of a port is told of viral, in front of all that it is given later.
+    fn declare(&mut self, port: usize, status: Option<u16>, at: Stamp) {
+        self.ports[port].viral = Some(status);
+        self.mine.viral_told += u64::from(status.is_some());
+        self.tap.record(at, RecordKind::Mark, 0, 0, || {
+            Body::Mark(if status.is_some() { "tells_viral" } else { "ends_viral" })
+        });
+        for (signal, value) in [("viral", u16::from(status.is_some())), ("viral_ld_ids", status.unwrap_or(0))] {
+            let body = || Body::Value { signal, value: value.into() };
+            self.ports[port].signals.record(at, RecordKind::Mark, 0, 0, body);
+        }
+    }
+
+    /// Tells links of viral as far as they take it.
+    fn tell(&mut self, cx: &mut Cx) {
+        for Port { link, viral, .. } in self.ports.iter_mut().filter(|port| port.viral.is_some()) {
+            let taken = link.viral.as_mut().zip(*viral).is_none_or(|(out, status)| out.push(cx, status).is_ok());
+            if taken {
+                *viral = None;
+                cx.progress();
+            }
+        }
+    }
+
     /// Sends messages that have passed the pipeline to the link ends. Returns whether a port was limited by its width
     /// in this cycle.
     fn send(&mut self, cx: &mut Cx, at: Stamp) -> bool {
@@ -305,6 +349,9 @@ impl<S: Switching> CxlSwitch<S> {
     /// Classes of a port whose first message can leave now.
     fn sendable(&mut self, port: usize, cx: &Cx, at: Stamp) -> Requests {
         let mut classes = Requests::NONE;
+        if self.ports[port].viral.is_some() {
+            return classes;
+        }
         for class in 0..self.config.traffic.count() {
             let Some(first) = self.crossbar.leaving(port, class, at.cycle) else { continue };
             let (handle, own) = (first.handle, &self.ports[port]);
@@ -331,8 +378,9 @@ impl<S: Switching> CxlSwitch<S> {
         let counts = &mut self.mine.ports[port];
         counts.sent[class] += 1;
         counts.own[class] += u64::from(of.is_none());
+        self.mine.viral_messages += u64::from(self.switching.is_viral(port, of));
         if let Some(of) = of {
-            self.switching.sent(port, of);
+            self.switching.sent(port, &message, of);
         }
         cx.progress();
     }
@@ -510,9 +558,16 @@ impl<S: Switching> CxlSwitch<S> {
                 ManagerEvent::Released(_) => "reset_over",
                 ManagerEvent::Refused(..) => "command_refused",
                 ManagerEvent::Rerouted => "rerouted",
+                ManagerEvent::Contained(..) => "contained",
+                ManagerEvent::Uncontained(_) => "containment_over",
+                ManagerEvent::Viral(_) => "viral",
+                ManagerEvent::ViralOver(_) => "viral_over",
             };
             self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(name));
             self.mine.events.push((at.t_fs, event));
+            for (port, status) in self.switching.viral_to_tell() {
+                self.declare(port, status, at);
+            }
         }
     }
 
@@ -543,6 +598,7 @@ impl<S: Switching> Module for CxlSwitch<S> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.manage(at);
+        self.tell(cx);
         self.crossbar.step(at.cycle);
         let mut is_slow = self.send(cx, at);
         for port in 0..self.ports.len() {

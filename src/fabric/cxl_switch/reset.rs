@@ -22,7 +22,7 @@ use super::manager::Vppb;
 use scalepool_ordered::OrderedMap;
 use std::fmt;
 
-/// What a reset covers.
+/// What a reset covers; where something goes viral it names the place in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResetScope {
     /// Everything that is bound.

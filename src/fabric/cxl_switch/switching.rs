@@ -35,6 +35,8 @@ pub enum Undelivered {
     NoRoute,
     /// No binding has both the SPID and the DPID (`fabric` PID-5).
     NotClaimed,
+    /// The switch discards what belongs to the vPPB after a trigger of its containment (`fabric` MLD-7).
+    Contained,
     /// The link at the port of its way, or at the port where it came, is lost (`fabric` DRT-2, ISL-7).
     LostLink,
 }
@@ -123,8 +125,8 @@ pub trait Switching: Send + Sized + 'static {
     }
 
     /// A message that passes has been sent at a port.
-    fn sent(&mut self, port: usize, flow: Self::Flow) {
-        let _ = (port, flow);
+    fn sent(&mut self, port: usize, message: &Message, flow: Self::Flow) {
+        let _ = (port, message, flow);
     }
 
     /// The next action of the fabric manager at a cycle.
@@ -137,6 +139,18 @@ pub trait Switching: Send + Sized + 'static {
     fn flushed(&mut self, messages: &[Message]) -> Option<ManagerEvent> {
         let _ = messages;
         None
+    }
+
+    /// What ports have to tell of viral, since the last call: port and vector of logical devices, or `None` where it is over. It
+    /// is asked after each action of the fabric manager.
+    fn viral_to_tell(&mut self) -> Vec<(usize, Option<u16>)> {
+        Vec::new()
+    }
+
+    /// Whether a message counts as viral that is sent at a port; `flow` as in [`Switching::sent`], `None`: the switch made it.
+    fn is_viral(&self, port: usize, flow: Option<Self::Flow>) -> bool {
+        let _ = (port, flow);
+        false
     }
 
     /// The next cycle in which the fabric manager acts; a cycle that has passed if it acts now.

@@ -78,12 +78,6 @@ impl Cachemem {
         Cachemem::of_form(config)
     }
 
-    /// Declares local viral with a vector of logical devices (0: all): the flit that is about to go is spoilt and Viral goes
-    /// before it.
-    pub fn set_viral(&mut self, logical_devices: u16) {
-        self.viral = Some(logical_devices);
-    }
-
     /// Poisons a data message whose header has gone and whose data has not: 0 is the one that is going, then those behind
     /// it, up to 7. `false`: there is none.
     pub fn poison(&mut self, message: u8) -> bool {
@@ -103,6 +97,17 @@ impl Cachemem<Content256> {
 }
 
 impl<F: Flit256> Cachemem<F> {
+    /// Declares local viral with a vector of logical devices (0: all): the flit that is about to go is spoilt and Viral goes
+    /// before it.
+    pub fn set_viral(&mut self, logical_devices: u16) {
+        self.viral = Some(logical_devices);
+    }
+
+    /// Ends local viral, as a conventional reset does: what has not been told is not told any more.
+    pub fn clear_viral(&mut self) {
+        self.viral = None;
+    }
+
     fn of_form(config: CachememConfig) -> Cachemem<F> {
         Cachemem {
             packer: Packer::new(config.mode, config.dir, config.codec),

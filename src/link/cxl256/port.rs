@@ -206,6 +206,13 @@ impl<F: Flit256> ByClass for Cxl256End<Cachemem<F>> {
     fn waits(&self, class: Class) -> usize {
         self.client.waiting(class)
     }
+
+    fn tell_viral(&mut self, status: Option<u16>) {
+        match status {
+            Some(logical_devices) => self.client.set_viral(logical_devices),
+            None => self.client.clear_viral(),
+        }
+    }
 }
 
 impl<F: Flit256> Carries<Message> for Cxl256End<Cachemem<F>> {

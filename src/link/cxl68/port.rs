@@ -284,6 +284,13 @@ impl<U: Flit68> ByClass for Cxl68End<U> {
     fn waits(&self, class: Class) -> usize {
         class.on_cxl68().map_or(0, |class| Cxl68End::waiting(self, class))
     }
+
+    fn tell_viral(&mut self, status: Option<u16>) {
+        match status {
+            Some(logical_devices) => self.set_viral(logical_devices),
+            None => self.clear_viral(),
+        }
+    }
 }
 
 impl<U: Flit68> Carries<Message> for Cxl68End<U> {

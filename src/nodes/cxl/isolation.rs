@@ -1,8 +1,9 @@
 //! Time-out and isolation of CXL.mem at a root port (`fabric` §1.9).
 //!
 //! Modelled: the enable bits and the status bits of CXL.mem, what a time-out and a link that goes down do, how requests end at an
-//! isolated port, and how isolation ends. Detail: events, without time: the host has the timers of its requests. Left out:
-//! CXL.cache, ERR_COR and interrupts, the layout of the registers.
+//! isolated port, and how isolation ends. Detail: events, without time: the host has the timers of its requests. What a root
+//! port answers to snoops of an isolated CXL.cache is decided here too. Left out: ERR_COR and interrupts; registers are in
+//! [`isolation_registers`](super::isolation_registers).
 //!
 //! A walk: a request times out, and ends; with isolation on time-out the port is isolated, so that all others end too and new
 //! ones end at once. Software clears the status when none is open; once the link has been down in between, the port is used
@@ -21,6 +22,36 @@ impl IsolatedAnswer {
     /// Of a read or a write.
     pub const fn of(is_write: bool) -> IsolatedAnswer {
         if is_write { IsolatedAnswer::Completion } else { IsolatedAnswer::PoisonedData }
+    }
+}
+
+/// What the root port knows of a line when a snoop of it would go to an isolated device (`fabric` ISO-4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IsolatedLine {
+    /// The device may own it exclusively, modified or not.
+    MaybeOwned,
+    /// The device has at most a shared copy.
+    SharedOrInvalid,
+    /// The device owes its data, as a WritePull is open.
+    OpenWritePull,
+}
+
+/// What the root port answers in the place of an isolated device of CXL.cache (`fabric` ISO-4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IsolatedSnoop {
+    /// The data are lost: the line is poisoned, and the device has it no more.
+    Poisoned,
+    /// The device counts as having no copy, and memory has the data.
+    Invalid,
+}
+
+impl IsolatedSnoop {
+    /// The answer for a line.
+    pub const fn of(line: IsolatedLine) -> IsolatedSnoop {
+        match line {
+            IsolatedLine::MaybeOwned | IsolatedLine::OpenWritePull => IsolatedSnoop::Poisoned,
+            IsolatedLine::SharedOrInvalid => IsolatedSnoop::Invalid,
+        }
     }
 }
 

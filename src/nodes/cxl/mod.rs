@@ -8,6 +8,7 @@
 pub mod coherent;
 pub mod host;
 pub mod isolation;
+pub mod isolation_registers;
 pub mod memory;
 pub mod outside;
 

@@ -17,6 +17,7 @@ use scalepool_memory::cache::{Cache, CacheConfig};
 use scalepool_memory::decoder::ADDRESS_END;
 use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostErrors, HostPorts, HostResult, HostThrottled};
 use scalepool_nodes::cxl::isolation::IsolationControl;
+use scalepool_nodes::cxl::isolation_registers::{TIMEOUT_NAMES, TimeoutRange};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::stimulus::{
     self, HostProgram, LineRegion, LineSource, Mix, ParameterError, RegionTraffic, StimulusAccess, StimulusOp,
@@ -85,6 +86,7 @@ config! {
     pub struct CxlHost {
         ports: Option<usize> = "" [Unit::Of("ports")] in FieldRange::Int(1, 16), "root ports `cxl[n]`, which lead where the windows of the memory map say; not given = the one port `cxl`";
         timeout: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time after which a request without an answer ends with an error that is counted, as at a root port with isolation (fabric ISO-1); reads that nothing decodes end so too; not given = both are findings, and a request without an answer stalls the run";
+        timeout_range: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(TIMEOUT_NAMES), "timeout by its code in the control register of a root port: the geometric middle of its range, from 71 us (A1) to 33 s (DE) (fabric ISO-1); in place of timeout";
         isolate_on: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["timeout"]), "what isolates a root port for the rest of the run: all requests there, open and new ones, then end at once, reads with poisoned data, writes as if they were done, and nothing goes to the link (fabric ISO-2, ISO-3); not given = nothing";
         outstanding: usize = "64" [Unit::Of("misses")] in FieldRange::Int(1, 32768), "cache misses that can be outstanding";
         throttle: ThrottleConfig = "" [Unit::Of("-")] in FieldRange::Table(ThrottleConfig::fields), "what it does about the load that memories tell, of each memory by itself (fabric QOS-3)";
@@ -94,6 +96,12 @@ config! {
 }
 
 impl CxlHost {
+    /// Time-out of requests \[fs\].
+    fn timeout_fs(&self) -> Option<u64> {
+        let range = self.timeout_range.as_deref().and_then(TimeoutRange::by_name);
+        self.timeout.or(range.map(TimeoutRange::preset_fs))
+    }
+
     fn cache_config(&self) -> CacheConfig {
         CacheConfig { capacity_bytes: self.cache.size, ways: self.cache.ways }
     }
@@ -119,7 +127,11 @@ impl Component for CxlHost {
                 found.push((name, "found it with kind = \"trace\", expected generated accesses".to_owned()));
             }
         }
-        if self.isolate_on.is_some() && self.timeout.is_none() {
+        if let (Some(range), true) = (&self.timeout_range, self.timeout.is_some()) {
+            let text = format!("found `{range}` and a timeout, expected one of both (fabric ISO-1)");
+            found.push(("timeout_range", text));
+        }
+        if self.isolate_on.is_some() && self.timeout_fs().is_none() {
             found.push(("isolate_on", "found `timeout` without a timeout, expected one (fabric ISO-2)".to_owned()));
         }
         found
@@ -172,7 +184,7 @@ impl Component for CxlHost {
     }
 
     fn own_wait_fs(&self, _: Clock) -> u64 {
-        self.timeout.unwrap_or(0)
+        self.timeout_fs().unwrap_or(0)
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
@@ -199,7 +211,7 @@ impl Component for CxlHost {
             form,
             isolation: IsolationControl { on_timeout: self.isolate_on.is_some(), on_link_down: false },
             throttle: self.throttle.steps(),
-            timeout_cycles: self.timeout.map(|fs| site.clock.first_at_or_after(Time::from_fs(fs)).max(1)),
+            timeout_cycles: self.timeout_fs().map(|fs| site.clock.first_at_or_after(Time::from_fs(fs)).max(1)),
         };
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
         let result: Arc<Mutex<HostResult>> = Arc::default();

@@ -6,7 +6,7 @@ use scalepool::endpoint::config_space::registers;
 use scalepool::endpoint::config_space::type3::Type3Config;
 use scalepool::endpoint::event::EndpointEvent;
 use scalepool::endpoint::pm::{PmAgent, PmConfig, PmSide};
-use scalepool::endpoint::requester::{NotNow, Requester, RequesterConfig, TAGS};
+use scalepool::endpoint::requester::{NotNow, RequestFailure, Requester, RequesterConfig, TAGS};
 use scalepool::endpoint::tlp::{Enables, Tlp, TlpError, TlpForm, TlpKind};
 use scalepool::kernel::Rng;
 use scalepool_protocols::cxl::cxlio::ats::{AtsHeader, TRANSLATION_REQUEST};
@@ -414,4 +414,54 @@ fn cxlio_ats_01_n() {
         assert_eq!(source.is_none(), (106..108).contains(&bit), "bit {bit}");
     }
     assert_eq!(NfmMem64 { address: 8, ..NfmMem64::default() }.cxl_source(), None, "an address, no flag");
+}
+
+/// How a read ends: its status, the time-out, or good bytes with their poison mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ReadEnds {
+    Status(CplStatus),
+    TimedOut,
+    Bytes { poison: bool },
+}
+
+/// A read for each cause: the target refuses what it understood, nobody claims it, nobody answers, the data are bad, and nothing.
+fn ends_of_causes(form: TlpForm) -> [ReadEnds; 5] {
+    let mut rig = Rig::enabled(form);
+    rig.write(BARS[1], &[5; 64], true);
+    let refused = rig.status(read_of(BARS[0] + (64 << 10) - 4, 8), vec![]);
+    let unclaimed = rig.status(read_of(0x5000_0000, 4), vec![]);
+    let [bad, good] = [BARS[1], BARS[0]].map(|address| ReadEnds::Bytes { poison: rig.read(address, 4).1 });
+    rig.swallow = Some(0);
+    rig.send(read_of(BARS[0], 4), vec![]);
+    assert!(rig.settle().is_empty());
+    rig.now = TIMEOUT;
+    let expired = rig.requester.expire(rig.now);
+    assert!(matches!(&expired[..], [done] if done.outcome == Err(RequestFailure::Timeout)), "{expired:?}");
+    [ReadEnds::Status(refused), ReadEnds::Status(unclaimed), ReadEnds::TimedOut, bad, good]
+}
+
+/// Completer Abort, Unsupported Request, completion time-out and EP, each by its cause (`fabric` ERR-2).
+#[test]
+fn fab_err_02_p() {
+    for form in FORMS {
+        let expected = [
+            ReadEnds::Status(CplStatus::CA),
+            ReadEnds::Status(CplStatus::UR),
+            ReadEnds::TimedOut,
+            ReadEnds::Bytes { poison: true },
+            ReadEnds::Bytes { poison: false },
+        ];
+        assert_eq!(ends_of_causes(form), expected);
+    }
+}
+
+/// No two causes end alike, so one that is told as another is seen.
+#[test]
+fn fab_err_02_n() {
+    for form in FORMS {
+        let ends = ends_of_causes(form);
+        for (n, one) in ends.iter().enumerate() {
+            assert!(!ends[n + 1..].contains(one), "{one:?}");
+        }
+    }
 }

@@ -2,9 +2,15 @@
 
 use super::systems::{POOLED, count, refused, run};
 use scalepool::nodes::cxl::isolation::{
-    IsolatedAnswer, IsolationControl, IsolationStatus, PortBusy, RootPortIsolation,
+    IsolatedAnswer, IsolatedLine, IsolatedSnoop, IsolationControl, IsolationStatus, PortBusy, RootPortIsolation,
 };
+use scalepool::nodes::cxl::isolation_registers::{
+    ControlRegister, IsolationCapability, IsolationRegisterError, LEGAL_RANGES, ProtocolControl, ProtocolStatus,
+    StatusRegister, TIMEOUT_NAMES, TIMEOUT_RANGES, TimeoutRange,
+};
+use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
 
 /// `pooled-pair` whose second host loses its device at 10 us, and what its hosts have beside.
 fn removed(hosts: &str, set: &[&str]) -> ScenarioReport {
@@ -212,4 +218,134 @@ fn fab_con_03_n() {
     let report = removed_at("10 us", 0, TIMEOUT, &[]);
     assert!(errors(&report, "host[0]") > 0);
     assert_eq!(errors(&report, "host[1]"), 0);
+}
+
+/// Cycles from each request of the second host that timed out to its end.
+fn timed_out_after(hosts: &str, set: &[&str]) -> Vec<u64> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.jsonl");
+    let commands = "commands = [{ at = \"3 us\", vcs = 1, option = \"surprise\" }]\npreset = \"cxl_switch\"";
+    let text = POOLED
+        .replace("preset = \"cxl_switch\"", commands)
+        .replace("kind = \"cxl.host\"", &format!("kind = \"cxl.host\"\n{hosts}"));
+    let outputs = Outputs { trace: Some(path.clone()), scopes: vec!["host[1].core".to_owned()], ..Outputs::default() };
+    let set = [&["host.accesses=1500", "host.pattern=reads"], set].concat().iter().map(|s| (*s).to_owned()).collect();
+    let request =
+        ScenarioRequest { description: Some(text), seed: 1, threads: 1, set, outputs, ..ScenarioRequest::default() };
+    let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    let (mut began, mut all) = (std::collections::BTreeMap::new(), Vec::new());
+    for line in std::fs::read_to_string(path).expect("a trace").lines().skip(1) {
+        let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let (id, cycle) = (record["id"].as_u64().expect("an id"), record["cycle"].as_u64().expect("a cycle"));
+        match (record["kind"].as_str(), record["name"].as_str()) {
+            (Some("begin"), _) => drop(began.entry(id).or_insert(cycle)),
+            (_, Some("timed_out")) => all.push(cycle - began[&id]),
+            _ => (),
+        }
+    }
+    assert_eq!(all.len() as u64, count(&report, "host[1]", "requests timed out"));
+    all
+}
+
+/// Each request has a timer of its own, from when it was sent, with the geometric middle of the range; what is answered in time
+/// does not time out.
+#[test]
+fn fab_iso_01_p() {
+    let all = timed_out_after("timeout_range = \"A1\"", &[]);
+    let cycles = TimeoutRange::by_name("A1").expect("a range").preset_fs().div_ceil(500_000);
+    assert!(all.len() > 10 && all.iter().all(|found| *found == cycles), "{cycles}: {all:?}");
+    for range in TIMEOUT_RANGES {
+        let (least, middle, most) = (range.least_fs as f64, range.preset_fs() as f64, range.most_fs as f64);
+        assert!((middle / least / (most / middle) - 1.0).abs() < 1e-6, "{range:?}: {middle}");
+        assert!(range.least_fs < range.preset_fs() && range.preset_fs() < range.most_fs);
+    }
+    assert_eq!(TIMEOUT_RANGES.map(|range| range.name), TIMEOUT_NAMES);
+}
+
+/// A timer that runs out before the answer ends requests that are answered, which is seen: their answers come late.
+#[test]
+fn fab_iso_01_n() {
+    let text = POOLED.replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\ntimeout = \"400 ns\"");
+    let report = run(&text, &["host.accesses=300", "host.pattern=reads"]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(count(&report, "host[0]", "requests timed out") > 0 && count(&report, "host[0]", "late answers") > 0);
+    let both = "kind = \"cxl.host\"\ntimeout = \"5 us\"\ntimeout_range = \"A1\"";
+    let found = refused(&POOLED.replace("kind = \"cxl.host\"", both));
+    assert!(found.contains("timeout_range: found `A1` and a timeout, expected one of both"), "{found}");
+}
+
+#[test]
+fn fab_iso_04_p() {
+    for (line, answer) in [
+        (IsolatedLine::MaybeOwned, IsolatedSnoop::Poisoned),
+        (IsolatedLine::SharedOrInvalid, IsolatedSnoop::Invalid),
+        (IsolatedLine::OpenWritePull, IsolatedSnoop::Poisoned),
+    ] {
+        assert_eq!(IsolatedSnoop::of(line), answer, "{line:?}");
+    }
+}
+
+/// An owner that is taken as invalid would leave memory with data of before.
+#[test]
+fn fab_iso_04_n() {
+    let lost = [IsolatedLine::MaybeOwned, IsolatedLine::OpenWritePull];
+    assert!(lost.into_iter().all(|line| IsolatedSnoop::of(line) != IsolatedSnoop::Invalid));
+}
+
+/// Every bit of the three registers, and the sets and codes of the sheet.
+#[test]
+fn fab_iso_07_p() {
+    let all = IsolationCapability { mem_ranges: 0xf, cache_ranges: 0xf };
+    assert_eq!(all.to_register(), Ok(0xf0f));
+    for range in TIMEOUT_RANGES {
+        for on in [false, true] {
+            let half =
+                ProtocolControl { code: range.code, timeout: on, isolate_on_timeout: !on, isolate_on_link_down: on };
+            let other = ProtocolControl { timeout: !on, ..ProtocolControl::default() };
+            let control = ControlRegister { mem: half, cache: other, err_cor: on, interrupt: !on };
+            let register = control.to_register(all).expect("it has every range");
+            let expected = if on { 1 << 4 | 1 << 17 | 1 << 25 } else { 1 << 12 | 1 << 16 | 1 << 26 };
+            assert_eq!(register, expected | u32::from(range.code), "{range:?} {on}");
+            let swapped = ControlRegister { mem: other, cache: half, ..control };
+            let register = swapped.to_register(all).expect("it has every range");
+            let expected = if on { 1 << 12 | 1 << 19 | 1 << 25 } else { 1 << 4 | 1 << 18 | 1 << 26 };
+            assert_eq!(register, expected | u32::from(range.code) << 8, "{range:?} {on}");
+            assert_eq!(ControlRegister::of_register(register), swapped);
+        }
+    }
+    let codes = TIMEOUT_RANGES.map(|range| range.code);
+    assert_eq!(codes, [0x0, 0x1, 0x2, 0x5, 0x6, 0x9, 0xa, 0xd, 0xe]);
+    let [mem, cache] = [[true, true, false], [false, true, true]]
+        .map(|[timed_out, isolated, by_link_down]| ProtocolStatus { timed_out, isolated, by_link_down });
+    assert_eq!(StatusRegister { mem, cache, busy: true }.to_register(), 1 | 1 << 8 | 1 << 12 | 1 << 13 | 1 << 14);
+    assert_eq!(
+        StatusRegister { mem: cache, cache: mem, busy: false }.to_register(),
+        1 << 4 | 1 << 8 | 1 << 9 | 1 << 12
+    );
+}
+
+#[test]
+fn fab_iso_07_n() {
+    for ranges in 0..16 {
+        let capability = IsolationCapability { mem_ranges: ranges, cache_ranges: 0 };
+        let expected = if LEGAL_RANGES.contains(&ranges) {
+            Ok(u32::from(ranges))
+        } else {
+            Err(IsolationRegisterError::Ranges { found: ranges })
+        };
+        assert_eq!(capability.to_register(), expected);
+        for code in 0..16 {
+            let mem = ProtocolControl { code, ..ProtocolControl::default() };
+            let found = ControlRegister { mem, ..ControlRegister::default() }.to_register(capability);
+            let needs =
+                [None, Some(0), Some(0), None, None, Some(1), Some(1), None, None, Some(2), Some(2), None, None];
+            let expected = match (code, needs.into_iter().chain([Some(3), Some(3), None]).nth(code.into()).flatten()) {
+                (0, _) => Ok(0),
+                (_, None) => Err(IsolationRegisterError::Code { found: code }),
+                (_, Some(bit)) if ranges >> bit & 1 == 1 => Ok(u32::from(code)),
+                _ => Err(IsolationRegisterError::NotSupported { found: code, ranges }),
+            };
+            assert_eq!(found, expected, "code {code:#x}, set {ranges:#x}");
+        }
+    }
 }

@@ -165,3 +165,58 @@ fn fab_mld_03_n() {
     let trained = of_the_other_host("", &["device_link.fault=noise:60,noise:61"]);
     assert!(trained != of_the_other_host("", &[]));
 }
+
+/// Virtual DPC of the second host's logical device from 5 us to 20 us.
+fn contained(cause: &str) -> ScenarioReport {
+    let commands = format!(
+        "{{ at = \"5 us\", command = \"dpc\", vcs = 1, cause = \"{cause}\" }}, \
+         {{ at = \"20 us\", command = \"dpc-clear\", vcs = 1 }}"
+    );
+    let report = with(&commands, &["host.accesses=4000", "host.pattern=reads"]);
+    assert_eq!(report.violations, [], "{cause}");
+    report
+}
+
+/// All traffic of the logical device is discarded both ways and nothing is answered as unmapped, as it stays bound; then it goes
+/// on. The other host notices nothing.
+#[test]
+fn fab_mld_07_p() {
+    for cause in ["software", "fatal", "non-fatal"] {
+        let report = contained(cause);
+        let switch = |name| count(&report, "switch", name);
+        let lost = switch("contained messages") + switch("messages flushed");
+        let [not_decoded, timed_out, late] = ends(&report);
+        assert_eq!((not_decoded, late, timed_out), (0, 0, lost), "{cause}");
+        assert!(lost > 64, "{cause}: what was open, and what came later: {lost}");
+        let reads = count(&report, "host[1]", "reads");
+        assert!(
+            reads > timed_out + 2000,
+            "{cause}: it goes on when the trigger is cleared, {timed_out} of {reads} lost"
+        );
+        assert_eq!((switch("vPPBs contained"), switch("commands refused")), (1, 0), "{cause}");
+        assert_eq!(count(&report, "host[0]", "requests timed out"), 0, "{cause}");
+    }
+}
+
+/// An uncorrectable error alone triggers nothing, so there is nothing to clear; and only a logical device is contained.
+#[test]
+fn fab_mld_07_n() {
+    let report = contained("uncorrectable");
+    assert_eq!(ends(&report), [0; 3]);
+    assert_eq!(["vPPBs contained", "commands refused"].map(|name| count(&report, "switch", name)), [0, 1]);
+    let text = super::systems::POOLED
+        .replace("preset = \"cxl_switch\"", "commands = [{ at = \"5 us\", command = \"unbind\", cause = \"fatal\" }]");
+    let found = super::systems::refused(&text);
+    assert!(found.contains("found cause = \"fatal\" of a command that contains nothing"), "{found}");
+}
+
+/// An unbind of a contained device has nothing to wait for, as what was open is gone.
+#[test]
+fn a_contained_device_is_unbound_at_once() {
+    let commands = "{ at = \"5 us\", command = \"dpc\", vcs = 1 }, { at = \"7 us\", command = \"unbind\", vcs = 1 }, \
+                    { at = \"8 us\", command = \"bind\", vcs = 1, ld = 1 }";
+    let report = with(commands, &["host.accesses=3000", "host.pattern=reads"]);
+    assert_eq!(report.violations, []);
+    let of = |name| count(&report, "switch", name);
+    assert_eq!((of("vPPBs unbound"), of("vPPBs bound"), of("commands refused")), (1, 1, 0));
+}

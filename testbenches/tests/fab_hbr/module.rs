@@ -21,8 +21,13 @@ const DEVICE_CYCLES: u64 = 20;
 const DOWN: [Class; 3] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
 const UP: [Class; 2] = [Class::S2mNdr, Class::S2mDrs];
 
+/// What came at each port, what each was told of viral, and what the switch has counted.
+pub(super) type ToldRun = (Vec<Vec<(u64, Message)>>, Vec<Vec<(u64, Option<u16>)>>, SwitchResult);
+
 /// Messages that came, each with its cycle.
 type Seen = Arc<Mutex<Vec<(u64, Message)>>>;
+/// Statuses of viral that came, each with its cycle.
+type Told = Arc<Mutex<Vec<(u64, Option<u16>)>>>;
 
 /// What stands at a port: it sends what it is told to, and answers what it gets if it is a device.
 struct End {
@@ -35,11 +40,19 @@ struct End {
     /// Classes that it never takes.
     closed: Vec<Class>,
     seen: Seen,
+    /// What the switch tells of viral, and when that came.
+    viral: In<Option<u16>>,
+    told: Told,
+    /// A device answers reads with poisoned data.
+    is_poisoned: bool,
 }
 
 impl Module for End {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let cycle = cx.cycle();
+        while let Some(status) = self.viral.pop(cx) {
+            self.told.lock().expect("no panic").push((cycle, status));
+        }
         for (class, rx) in self.rx.iter_mut().filter(|(class, _)| !self.closed.contains(class)) {
             while let Some((_, message)) = rx.pop(cx) {
                 assert_eq!(message.class(), *class);
@@ -48,7 +61,8 @@ impl Module for End {
                 let answer = match message {
                     Message::M2sReq(m) if m.opcode == M2sReqOpcode::MemSpecRd => continue,
                     Message::M2sReq(m) if self.is_device => {
-                        Message::S2mDrs(S2mDrs { tag: m.tag, ld_id, ..S2mDrs::default() }, Data::line([3; 64]))
+                        let poison = self.is_poisoned;
+                        Message::S2mDrs(S2mDrs { tag: m.tag, ld_id, poison, ..S2mDrs::default() }, Data::line([3; 64]))
                     }
                     Message::M2sRwd(m, _) if self.is_device => {
                         Message::S2mNdr(S2mNdr { tag: m.tag, ld_id, ..S2mNdr::default() })
@@ -77,13 +91,15 @@ impl Module for End {
 /// A run: what is sent at each port, what devices don't take, and the settings of the switch.
 pub(super) struct Bench {
     hosts: usize,
-    sends: Vec<Vec<(u64, Message)>>,
+    pub(super) sends: Vec<Vec<(u64, Message)>>,
     /// What each host sends whenever it can, to a logical device of the first port, which then answers nothing.
     pub(super) floods: Vec<Vec<Message>>,
     closed: Vec<Class>,
     /// Classes that hosts never take.
     closed_hosts: Vec<Class>,
-    commands: Vec<TimedCommand>,
+    pub(super) commands: Vec<TimedCommand>,
+    /// Devices answer reads with poisoned data.
+    pub(super) is_poisoned: bool,
     queue: usize,
     pub(super) width_bytes: u64,
     pub(super) speedup: u64,
@@ -103,6 +119,7 @@ pub(super) fn bench(hosts: usize) -> Bench {
         closed: Vec::new(),
         closed_hosts: Vec::new(),
         commands: Vec::new(),
+        is_poisoned: false,
         queue: 8,
         width_bytes: 128,
         speedup: 1,
@@ -114,11 +131,18 @@ pub(super) fn bench(hosts: usize) -> Bench {
 
 /// What came at every port, and what the switch has counted, after a thousand cycles.
 pub(super) fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
+    let (seen, _, result) = run_told(bench);
+    (seen, result)
+}
+
+/// The same, with what each port was told of viral.
+pub(super) fn run_told(bench: Bench) -> ToldRun {
     let Bench { hosts, sends, floods, closed, closed_hosts, commands, queue, stages_cycles, drain_cycles, .. } = bench;
     let is_shared = floods.iter().any(|flood| !flood.is_empty());
     let (result, seen): (Arc<Mutex<SwitchResult>>, Vec<Seen>) =
         (Arc::default(), sends.iter().map(|_| Seen::default()).collect());
-    let (shared, of_ports) = (result.clone(), seen.clone());
+    let told: Vec<Told> = sends.iter().map(|_| Told::default()).collect();
+    let (shared, of_ports, told_ports) = (result.clone(), seen.clone(), told.clone());
     let mut sim = Simulation::new(1);
     sim.partition(move |p| {
         let clock = p.clock("clock", Clock::with_period_fs(1_000_000)?)?;
@@ -137,6 +161,8 @@ pub(super) fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
                 switch_tx.push((*class, out));
                 rx.push((*class, end));
             }
+            let (viral_tx, viral) = p.channel::<Option<u16>>(&format!("p{port}.viral"), 8, 1)?;
+            let told = told_ports[port].clone();
             let closed = if is_device { closed.clone() } else { closed_hosts.clone() };
             p.module(&format!("p{port}"), clock, |bind| End {
                 sends: sends.into(),
@@ -146,8 +172,11 @@ pub(super) fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
                 is_device: is_device && !is_shared,
                 closed,
                 seen,
+                viral: bind.attach(viral),
+                told,
+                is_poisoned: bench.is_poisoned,
             })?;
-            links.push((switch_rx, switch_tx));
+            links.push((switch_rx, switch_tx, viral_tx));
         }
         let mut bindings = Bindings::new(hosts, 4, hosts);
         (0..hosts).for_each(|n| {
@@ -180,8 +209,9 @@ pub(super) fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
             weights: [1; 12],
         };
         p.module("switch", clock, |bind| {
-            let links = links.into_iter().enumerate().map(|(n, (rx, tx))| {
+            let links = links.into_iter().enumerate().map(|(n, (rx, tx, viral))| {
                 let link = NodeLink {
+                    viral: Some(bind.attach(viral)),
                     rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                     tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                     routes: Vec::new(),
@@ -199,8 +229,9 @@ pub(super) fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
     let options = RunOptions { limit, open_at_limit_allowed: true, ..RunOptions::default() };
     sim.run(&options, |_| ()).expect("it runs");
     let seen = seen.iter().map(|seen| seen.lock().expect("no panic").clone()).collect();
+    let told = told.iter().map(|told| told.lock().expect("no panic").clone()).collect();
     let result = result.lock().expect("no panic").clone();
-    (seen, result)
+    (seen, told, result)
 }
 
 pub(super) fn read(tag: u16, address: u64) -> Message {
@@ -509,6 +540,10 @@ fn a_port_is_bound_again_when_no_answer_is_due() {
             ManagerEvent::Released(_) => "released",
             ManagerEvent::Refused(..) => "refused",
             ManagerEvent::Rerouted => "rerouted",
+            ManagerEvent::Contained(..) => "contained",
+            ManagerEvent::Uncontained(_) => "uncontained",
+            ManagerEvent::Viral(_) => "viral",
+            ManagerEvent::ViralOver(_) => "viral over",
         })
         .collect();
     assert_eq!(names, ["unbound", "refused", "bound"]);

@@ -185,13 +185,6 @@ impl Cxl68End {
     pub fn new(config: EndConfig) -> Result<Cxl68End, Cxl68ConfigError> {
         Cxl68End::of_form(config)
     }
-
-    /// Declares local viral: the next flit's CRC is spoiled and the Ack that follows carries Viral with a vector of
-    /// logical devices (0: all).
-    pub fn set_viral(&mut self, logical_devices: u16) {
-        self.viral = Some(logical_devices);
-        self.viral_to_signal = true;
-    }
 }
 
 impl Cxl68End<Content68> {
@@ -206,6 +199,19 @@ impl Cxl68End<Content68> {
 }
 
 impl<U: Flit68> Cxl68End<U> {
+    /// Declares local viral: the next flit's CRC is spoiled and the Ack that follows carries Viral with a vector of
+    /// logical devices (0: all). The peer of an end without bytes does not hear of it.
+    pub fn set_viral(&mut self, logical_devices: u16) {
+        self.viral = Some(logical_devices);
+        self.viral_to_signal = true;
+    }
+
+    /// Ends local viral, as a conventional reset does: later Acks do not carry it.
+    pub fn clear_viral(&mut self) {
+        self.viral = None;
+        self.viral_to_signal = false;
+    }
+
     fn of_form(config: EndConfig) -> Result<Cxl68End<U>, Cxl68ConfigError> {
         config.link.validate()?;
         let (dir, link) = (config.dir, config.link);

@@ -16,29 +16,35 @@ const CHANNEL_MESSAGES: u32 = 8;
 pub struct NodeEnds {
     rx: Vec<(Class, InEnd<Message>)>,
     tx: Vec<(Class, OutEnd<Numbered>)>,
+    viral: Option<OutEnd<Option<u16>>>,
 }
 
 /// The port's side.
 pub struct CoherentPortEnds {
     tx: Vec<(Class, InEnd<Numbered>)>,
     rx: Vec<(Class, OutEnd<Message>)>,
+    viral: Option<InEnd<Option<u16>>>,
 }
 
 /// Channels named `<name>.<class>` for a node that sends in the directions `sends` and receives in the opposite ones, for the
 /// classes that `form` has; a switch between switches has both, and a channel each way.
-/// `rx_edges` is the latency from the port in edges of its clock.
+/// `declares_viral`: there is one for that too. `rx_edges` is the latency from the port in edges of its clock.
 ///
 /// # Errors
 /// What the kernel refuses.
 pub fn channels(
     p: &mut PartitionBuilder,
     name: &str,
-    sends: &[Dir],
+    (sends, declares_viral): (&[Dir], bool),
     form: MessageForm,
     rx_edges: u32,
 ) -> Result<(NodeEnds, CoherentPortEnds), BuildError> {
-    let mut node = NodeEnds { rx: Vec::new(), tx: Vec::new() };
-    let mut port = CoherentPortEnds { tx: Vec::new(), rx: Vec::new() };
+    let mut node = NodeEnds { rx: Vec::new(), tx: Vec::new(), viral: None };
+    let mut port = CoherentPortEnds { tx: Vec::new(), rx: Vec::new(), viral: None };
+    if declares_viral {
+        let (tx, to_link) = p.channel(&format!("{name}.viral"), CHANNEL_MESSAGES, 1)?;
+        (node.viral, port.viral) = (Some(tx), Some(to_link));
+    }
     for class in ORDER {
         if form.layout(class).is_none() {
             continue;
@@ -71,6 +77,7 @@ impl NodeEnds {
         (number, link): (u16, u32),
     ) -> NodeLink {
         NodeLink {
+            viral: self.viral.map(|end| bind.attach(end)),
             rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             routes,
@@ -97,6 +104,7 @@ impl CoherentPortEnds {
         ClassChannels {
             tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+            viral: self.viral.map(|end| bind.attach(end)),
         }
     }
 }

@@ -48,7 +48,10 @@ impl FlitBits {
     /// Whether flits need bytes: somebody may look at them, or something may happen to them.
     fn has_bytes(&self, line: &CxlLine, site: &LinkSite<'_>) -> bool {
         let is_faulty = line.ber > 0.0 || !line.fault.is_empty();
-        site.is_watched || is_faulty || self.bits.as_deref() == Some("always")
+        site.is_watched
+            || is_faulty
+            || site.offers.iter().any(|offer| offer.declares_viral)
+            || self.bits.as_deref() == Some("always")
     }
 }
 
@@ -155,6 +158,8 @@ struct Classes {
     form: MessageForm,
     /// Directions of what the component sends.
     sends: &'static [Dir],
+    /// The component may declare viral.
+    declares_viral: bool,
 }
 
 impl Classes {
@@ -165,7 +170,8 @@ impl Classes {
         name: &str,
         edges: u32,
     ) -> Result<(ComponentPlug, Attach<E>), BuildError> {
-        let (node, port) = wiring::channels(p, &format!("{name}.node"), self.sends, self.form, edges)?;
+        let (node, port) =
+            wiring::channels(p, &format!("{name}.node"), (self.sends, self.declares_viral), self.form, edges)?;
         let attach: Attach<E> = Box::new(move |bind| vec![E::agent_by_class(port.attach(bind))]);
         Ok((ComponentPlug::Coherent(node), attach))
     }

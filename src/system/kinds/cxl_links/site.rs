@@ -141,7 +141,11 @@ pub(super) fn build<E: Reported>(
             hold_credits_flits: if n == 1 { line.credits_hold } else { 0 },
             give_up: line.give_up,
             halves,
-            classes: by_class.then_some(Classes { form, sends }),
+            classes: by_class.then_some(Classes {
+                form,
+                sends,
+                declares_viral: site.offers[n].declares_viral && site.external[n].is_none(),
+            }),
             taps: None,
             result: Arc::default(),
         }

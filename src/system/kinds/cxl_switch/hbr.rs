@@ -19,10 +19,10 @@ use crate::quantity::Unit;
 use scalepool_coherence::cache::route::{Below, CACHE_IDS, CacheRoutes, Flits, Hdm, Hierarchy};
 use scalepool_fabric::cxl_switch::back_invalidate::enumerated_bus;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
-use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
+use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS, VIRAL_SIGNALS};
 use scalepool_fabric::cxl_switch::{
-    Bindings, CachingDevices, HBR_PRESETS, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, ResetScope,
-    SwitchResult, SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding, VppbBridge,
+    Bindings, CachingDevices, ContainmentCause, HBR_PRESETS, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent,
+    ResetScope, SwitchResult, SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding, VppbBridge,
 };
 use scalepool_kernel::{Clock, Time};
 use scalepool_ordered::{OrderedMap, OrderedSet};
@@ -53,16 +53,24 @@ metrics! {
         CACHE_DISCARDED = "CacheIDs discarded" ["messages"] Sum, "messages of CXL.cache without an entry for their CacheID, or at the port of a device with another one (fabric CID-2, CID-3)";
         BI_DISCARDED = "back-invalidates discarded" ["messages"] Sum, "back-invalidate snoops that a bridge discards, and answers to a bus that no bridge has (fabric BIR-1, BIR-2)";
         NOT_BOUND = "not bound" ["messages"] Sum, "requests to a vPPB that is not bound (fabric CMR-5)";
+        CONTAINED = "vPPBs contained" ["vPPBs"] Sum, "times that the logical device of a vPPB was contained (fabric MLD-7)";
+        DISCARDED = "contained messages" ["messages"] Sum, "messages of contained vPPBs that were discarded as they came, those flushed not included (fabric MLD-7)";
+        VIRAL = "hierarchies viral" ["hierarchies"] Sum, "times that a virtual hierarchy went viral (fabric VIR-1)";
+        VIRAL_TOLD = "viral told" ["statuses"] Sum, "statuses of viral that ports sent ahead of later messages (fabric VIR-1, VIR-3)";
+        VIRAL_MESSAGES = "viral messages" ["messages"] Sum, "messages of CXL.mem and CXL.cache that left while their hierarchy was viral, and count as viral (fabric VIR-2)";
         BOUND = "vPPBs bound" ["commands"] Sum, "commands that bound a vPPB while the system ran";
         UNBOUND = "vPPBs unbound" ["commands"] Sum, "commands that unbound a vPPB";
         RESETS = "vPPBs reset" ["vPPBs"] Sum, "resets of a vPPB, whatever command covered it (fabric §1.4)";
         REFUSED = "commands refused" ["commands"] Sum, "commands of the fabric manager that could not be done and changed nothing (fabric BND-7)";
-        FLUSHED = "messages flushed" ["messages"] Sum, "messages that the switch held of a vPPB when its binding was taken away (fabric BND-6)";
+        FLUSHED = "messages flushed" ["messages"] Sum, "messages that the switch held of a vPPB when its binding was taken away, or when it was contained (fabric BND-6, MLD-7)";
     }
 }
 
 /// Names of the options of an unbind, by their codes (`fabric` BND-4).
 const UNBIND_OPTIONS: &[&str] = &["wait", "managed", "surprise"];
+
+/// Names of what may trigger a containment (`fabric` MLD-7).
+const CAUSES: &[&str] = &["software", "fatal", "non-fatal", "uncorrectable"];
 
 /// Names of what a reset covers (`fabric` §1.4).
 const RESET_SCOPES: &[&str] = &["vppb", "upstream", "port", "switch"];
@@ -77,6 +85,7 @@ config! {
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0 (fabric VCS-7 counts that of the upstream port too)";
         port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port";
         ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port; not given = the port as a whole (fabric BND-4)";
+        viral: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "Viral_Enable of the vPPB: whether its port may make the hierarchy viral and tells viral (fabric VIR-1)";
     }
 }
 
@@ -84,13 +93,14 @@ config! {
     /// A command of the fabric manager.
     pub struct HbrCommand {
         at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it is given";
-        command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind", "reset"]), "what is done to the vPPB (fabric BND-4, §1.4)";
-        scope: String = "vppb" [Unit::Of("-")] in FieldRange::Words(RESET_SCOPES), "what a reset covers: what the vPPB is bound to (SBR), all of its hierarchy (upstream: PERST#, hot reset or SBR of the upstream port), all of a downstream port, or all of the switch; it ends what is open there, and then the same is used again (fabric RST-1 to RST-5)";
-        vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB, or the one that a reset with scope = \"upstream\" covers";
-        vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, that is bound, unbound or reset";
+        command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind", "reset", "dpc", "dpc-clear", "viral"]), "what is done to the vPPB (fabric BND-4, §1.4); dpc: its logical device is contained, all of its traffic is discarded both ways while it stays bound, until dpc-clear (fabric MLD-7); viral is no command but an injected error: the port goes viral, and its hierarchy with it (fabric §1.10)";
+        scope: String = "vppb" [Unit::Of("-")] in FieldRange::Words(RESET_SCOPES), "what a reset covers: what the vPPB is bound to (SBR), all of its hierarchy (upstream: PERST#, hot reset or SBR of the upstream port), all of a downstream port, or all of the switch; it ends what is open there, and then the same is used again (fabric RST-1 to RST-5). The place where viral begins: a vPPB, an upstream port, a downstream port with all hierarchies that it serves, or a fatal error inside the switch (fabric VIR-1, VIR-4)";
+        vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB, or the one that scope = \"upstream\" covers";
+        vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, that is bound, unbound, reset or goes viral";
+        cause: String = "software" [Unit::Of("-")] in FieldRange::Words(CAUSES), "what triggers dpc: a write of software, or an error message of the logical device; uncorrectable is an error without such a message and triggers nothing (fabric MLD-7)";
         option: String = "managed" [Unit::Of("-")] in FieldRange::Words(UNBIND_OPTIONS), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
-        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to, or the one that a reset with scope = \"port\" covers";
-        ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port to bind it to; not given = the port as a whole; of no use to a reset, which covers what its vPPB is bound to";
+        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to, or the one that scope = \"port\" covers";
+        ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port to bind it to; not given = the port as a whole; of no use to a reset or to viral, which cover what the vPPB is bound to";
     }
 }
 
@@ -152,7 +162,10 @@ impl HbrCxlSwitch {
             let HbrCommand { at, command, vcs, vppb, option, port, ld, .. } = given;
             let command = match command.as_str() {
                 "bind" => ManagerCommand::Bind(VppbBinding { vcs: *vcs, vppb: *vppb, port: *port, ld: *ld }),
-                "reset" => ManagerCommand::Reset(given.reset_scope()),
+                "reset" => ManagerCommand::Reset(given.scope()),
+                "dpc" => ManagerCommand::Contain { vppb: (*vcs, *vppb), cause: given.containment_cause() },
+                "dpc-clear" => ManagerCommand::Uncontain((*vcs, *vppb)),
+                "viral" => ManagerCommand::Viral(given.scope()),
                 _ => {
                     let code = UNBIND_OPTIONS.iter().position(|word| word == option).unwrap_or(0) as u8;
                     let option =
@@ -167,8 +180,17 @@ impl HbrCxlSwitch {
 }
 
 impl HbrCommand {
-    /// What a reset covers.
-    fn reset_scope(&self) -> ResetScope {
+    fn containment_cause(&self) -> ContainmentCause {
+        match self.cause.as_str() {
+            "fatal" => ContainmentCause::FatalMessage,
+            "non-fatal" => ContainmentCause::NonFatalMessage,
+            "uncorrectable" => ContainmentCause::UncorrectableError,
+            _ => ContainmentCause::Software,
+        }
+    }
+
+    /// What a reset covers, or where viral begins.
+    fn scope(&self) -> ResetScope {
         match self.scope.as_str() {
             "upstream" => ResetScope::Upstream(self.vcs),
             "port" => ResetScope::Port(self.port),
@@ -180,14 +202,16 @@ impl HbrCommand {
     /// Whether it may change what a vPPB is bound to, or empties its queues.
     fn touches(&self, binding: VppbBinding) -> bool {
         match self.command.as_str() {
-            "reset" => self.reset_scope().covers(binding),
+            "reset" => self.scope().covers(binding),
+            // Nothing is taken away from a viral hierarchy.
+            "viral" => false,
             _ => self.vcs == binding.vcs,
         }
     }
 
-    /// Says which field a reset has no use for.
-    fn unused_by_reset(&self) -> Option<String> {
-        let (needs_vcs, needs_vppb, needs_port, whole) = match self.reset_scope() {
+    /// Says which field a reset, or viral, has no use for.
+    fn unused_by_scope(&self) -> Option<String> {
+        let (needs_vcs, needs_vppb, needs_port, whole) = match self.scope() {
             ResetScope::Vppb(_) => (true, true, false, "what the vPPB is bound to"),
             ResetScope::Upstream(_) => (true, false, false, "the whole hierarchy"),
             ResetScope::Port(_) => (false, false, true, "the whole port"),
@@ -202,19 +226,28 @@ impl HbrCommand {
             (self.option != "managed").then(|| ("option", format!("\"{}\"", self.option))),
         ];
         let (name, value) = given.into_iter().flatten().next()?;
-        let scope = &self.scope;
-        Some(format!("found {name} = {value} with scope = \"{scope}\", expected no {name}: {whole} is reset"))
+        let (scope, what) = (&self.scope, if self.command == "reset" { "is reset" } else { "goes viral" });
+        Some(format!("found {name} = {value} with scope = \"{scope}\", expected no {name}: {whole} {what}"))
     }
 
     /// Says which field its command has no use for.
     fn unused(&self) -> Option<String> {
-        if self.command == "reset" {
-            return self.unused_by_reset();
+        if self.command != "dpc" && self.cause != CAUSES[0] {
+            return Some(format!("found cause = \"{}\" of a command that contains nothing, expected none", self.cause));
+        }
+        if matches!(self.command.as_str(), "reset" | "viral") {
+            return self.unused_by_scope();
         }
         if self.scope != RESET_SCOPES[0] {
             return Some(format!("found scope = \"{}\" of a command that resets nothing, expected none", self.scope));
         }
         match (self.command.as_str(), self.ld) {
+            ("dpc" | "dpc-clear", Some(ld)) => Some(format!(
+                "found ld = {ld} of a command of containment, expected vcs and vppb alone, which say what is contained"
+            )),
+            ("dpc" | "dpc-clear", None) if self.port != 0 || self.option != "managed" => {
+                Some("found port or option of a command of containment, expected vcs and vppb alone".to_owned())
+            }
             ("bind", _) if self.option != "managed" => {
                 Some(format!("found option = \"{}\" of a command that binds, expected one that unbinds", self.option))
             }
@@ -237,7 +270,7 @@ impl Component for HbrCxlSwitch {
     }
 
     fn offer(&self) -> Offer {
-        Offer::default()
+        Offer { declares_viral: self.commands.iter().any(|(one, _)| one.command == "viral"), ..Offer::default() }
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -377,7 +410,8 @@ impl Component for HbrCxlSwitch {
         };
         let shown = routes.shown_form();
         let drain_cycles = cycles(site.clock, self.drain_limit);
-        let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles);
+        let off = self.bindings.iter().filter(|(one, _)| !one.viral).map(|(one, _)| (one.vcs, one.vppb)).collect();
+        let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles).with_viral_off(off);
         let config = self.hardware.config(&self.preset, site.clock, traffic);
         let watchdog = move |result: &SwitchResult| {
             let lost = result.undelivered.get(&Undelivered::CacheId).copied().unwrap_or(0);
@@ -387,7 +421,12 @@ impl Component for HbrCxlSwitch {
                 .map(|e| e.violation())
                 .collect()
         };
-        Ok(node(switching, config, (shown, counts, Box::new(watchdog)), site, hub))
+        let signals = if self.offer().declares_viral {
+            &VIRAL_SIGNALS[..2 + traffic.count()]
+        } else {
+            &SWITCH_SIGNALS[..traffic.count()]
+        };
+        Ok(node(switching, (config, signals), (shown, counts, Box::new(watchdog)), site, hub))
     }
 }
 
@@ -429,7 +468,10 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
     let flushed = result
         .events
         .iter()
-        .map(|(_, event)| if let ManagerEvent::Unbound(_, n) | ManagerEvent::Reset(_, n) = event { *n } else { 0 })
+        .map(|(_, event)| match event {
+            ManagerEvent::Unbound(_, n) | ManagerEvent::Reset(_, n) | ManagerEvent::Contained(_, n) => *n,
+            _ => 0,
+        })
         .sum();
     let passed = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
     let [reqs, rwds, ndrs, drss, answers, not_decoded, unknown_ld, other_class, full] = switched(result);
@@ -443,6 +485,11 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
         (&NOT_BOUND, undelivered(Undelivered::NotBound)),
         unknown_ld,
         other_class,
+        (&CONTAINED, ended(|event| matches!(event, ManagerEvent::Contained(..)))),
+        (&DISCARDED, undelivered(Undelivered::Contained)),
+        (&VIRAL, ended(|event| matches!(event, ManagerEvent::Viral(_)))),
+        (&VIRAL_TOLD, result.viral_told),
+        (&VIRAL_MESSAGES, result.viral_messages),
         (&BOUND, ended(|event| matches!(event, ManagerEvent::Bound(_)))),
         (&UNBOUND, ended(|event| matches!(event, ManagerEvent::Unbound(..)))),
         (&RESETS, ended(|event| matches!(event, ManagerEvent::Reset(..)))),

@@ -17,7 +17,7 @@ use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_arbiter::{ALLOCATOR_NAMES, ARBITER_NAMES, AllocatorKind, RoundRobin, Separable, WeightedRoundRobin};
-use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS};
+use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
 use scalepool_fabric::cxl_switch::{
     SWITCH_STAGES, SwitchConfig, SwitchPreset, SwitchResult, SwitchTraffic, Switching, Undelivered,
 };
@@ -186,10 +186,10 @@ fn answered(reach: Reach) -> impl Iterator<Item = ChannelWait> {
 /// passed on.
 type Shown = (MessageForm, fn(&SwitchResult) -> Vec<MetricValue>, Box<dyn Fn(&SwitchResult) -> Vec<Violation>>);
 
-/// A switch as a component.
+/// A switch as a component; `signals` are those of its ports in waves.
 fn node<S: Switching>(
     switching: S,
-    config: SwitchConfig,
+    (config, signals): (SwitchConfig, &'static [(&'static str, u32)]),
     (shown, counts, watchdog): Shown,
     site: &Site<'_>,
     hub: &mut Hub,
@@ -201,7 +201,6 @@ fn node<S: Switching>(
         _ => shown.layouts(),
     };
     let tap = hub.tap(&name, PlaceKind::Messages(layouts));
-    let signals = &SWITCH_SIGNALS[..config.traffic.count()];
     let links: Vec<_> = site
         .ports
         .iter()

@@ -15,7 +15,7 @@ use crate::metric::{MetricValue, metrics};
 use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
-use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
+use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS};
 use scalepool_fabric::cxl_switch::pbr::PbrRouting;
 use scalepool_fabric::cxl_switch::{PBR_PRESETS, SwitchResult, SwitchTraffic, Undelivered};
 use scalepool_fabric::spread::{SPREAD_NAMES, SpreadPolicy};
@@ -155,7 +155,8 @@ impl Component for PbrCxlSwitch {
         routes.seed = Rng::for_name(site.seed, site.path).next_u64();
         let traffic = if routes.has_snoops { SwitchTraffic::BackInvalidate } else { SwitchTraffic::Mem };
         let config = self.hardware.config(&self.preset, site.clock, traffic);
-        Ok(node(routes, config, (MessageForm::Pbr, counts, Box::new(|_| Vec::new())), site, hub))
+        let signals = &SWITCH_SIGNALS[..config.traffic.count()];
+        Ok(node(routes, (config, signals), (MessageForm::Pbr, counts, Box::new(|_| Vec::new())), site, hub))
     }
 }
 

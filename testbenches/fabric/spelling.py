@@ -1,7 +1,8 @@
-"""Decoders, tables, identifiers at edges and routes of the CXL fabric, spelled a second time from its sheet (`fabric` 2.2 to 2.4, 3.2 to 3.4, 6.3 to 6.5).
+"""Decoders, tables, identifiers and routes of the CXL fabric, spelled again from its sheet (`fabric` 2.2 to 3.4, 6.3 to 6.5).
 
-Modelled: the arithmetic of one address, message or destination. Left out: registers but for routing tables, order, time. Nothing here was taken from the model:
-decoders are the formulas that the sheet prints, routes are judged by distances that are counted in breadth.
+Modelled: the arithmetic of one address, message or destination. Left out: registers but for routing tables, order, time. Nothing
+here was taken from the model: decoders are the formulas that the sheet prints, identifiers are its table of conversions, routes
+are judged by distances that are counted in breadth.
 
 A walk through one address: `root_target` takes the bits, the remainder or the parities; `below_target` the bits above them;
 `device_address` the offset without the interleave, behind the shares of earlier windows; `host_addresses` is the way back.
@@ -158,15 +159,40 @@ def taken(source, edge, message, forward):
     return next((to for of, to in pairs if of == message[key]), None)
 
 
-def at_edge(edge, kind_of_message, towards, before, decoded):
-    """3.4: the identifiers of a message behind an edge; None where it is dropped."""
+#: What an identifier could be taken from by mistake.
+SOURCES = {
+    "pbr": ["own", "root", "decoded", "bi_id", "ld_id", "cache_id", "hosts:ld_id", "hosts:bi_id", "caches:cache_id", "buses:bi_id"],
+    "hbr": ["own", "spid", "dpid", *(f"{table}:{pid}" for table in ("caches", "hosts", "buses") for pid in ("spid", "dpid"))],
+}
+
+
+def wrong_rows():
+    """Every row of both tables with one source exchanged, or none: edge, class, direction, and the wrong row."""
+    for edge, rows in TO_PBR.items():
+        for name, row in rows.items():
+            for place, right in enumerate(row):
+                for source in SOURCES["pbr"]:
+                    if right and source != right:
+                        yield edge, name, "pbr", tuple(source if n == place else old for n, old in enumerate(row))
+    for edge, rows in TO_HBR.items():
+        for name, row in rows.items():
+            for identifier in HBR_IDS[name]:
+                for source in [*SOURCES["hbr"], None]:
+                    # Without a field for the SPID it is 0, which is right where nothing is looked up.
+                    is_absent = source == "spid" and source not in PBR_IDS[name]
+                    if source != (row[1] if row else None) and not is_absent:
+                        yield edge, name, "hbr", (identifier, source) if source else None
+
+
+def at_edge(edge, kind_of_message, towards, before, decoded, wrong_row=()):
+    """3.4: the identifiers of a message behind an edge; None where it is dropped. `wrong_row` takes the place of that of the sheet."""
     empty = {"cache_id": 0, "ld_id": 0, "bi_id": 0, "spid": 0, "dpid": 0, "tag": before["tag"]}
     if edge["edge"] == "gfd":
         return before if kind_of_message in GFD[towards] else None
     rows = (TO_PBR if towards == "pbr" else TO_HBR)[edge["edge"]]
     if kind_of_message not in rows:
         return None
-    row = rows[kind_of_message]
+    row = rows[kind_of_message] if wrong_row == () else wrong_row
     if towards == "pbr":
         pairs = [(name, source) for name, source in zip(("spid", "dpid"), row) if source]
     else:
@@ -183,7 +209,7 @@ def tlp_header(edge, ld_id, decoded, hierarchical):
     """`cxl-io` 3.8: C0h with Hie and DSAR, then SPID and DPID of 12 bits each; ISL-2: DSAR of a host's edge alone."""
     if edge["edge"] == "gfd":
         return None
-    dpid = {"usp": lambda: decoded, "mld": lambda: dict(map(tuple, edge["hosts"])).get(ld_id)}.get(edge["edge"], lambda: edge["root"])()
+    dpid = {"usp": decoded, "mld": dict(edge["hosts"]).get(ld_id)}.get(edge["edge"], edge["root"])
     if dpid is None:
         return None
     return f"{0xC0 | hierarchical << 2 | (edge['edge'] == 'usp') << 1:02x}{edge['own'] << 12 | dpid:06x}"
@@ -199,8 +225,9 @@ class RoutingTables:
     def write(self, table, first, entries):
         """Whether a Set command is taken: DRT-4 refuses the whole of it."""
         pairs = [(kind & 3, value) for kind, value in zip(entries[::2], entries[1::2])]
-        legal = {0: lambda _: True, 1: lambda port: port < self.ports, 2: lambda group: group < len(self.groups), 3: lambda _: False}
-        if table >= len(self.tables) or first + len(pairs) > 4096 or not all(legal[kind](value) for kind, value in pairs):
+        # Type 0 takes any value, type 3 none.
+        behind = {0: 256, 1: self.ports, 2: len(self.groups), 3: 0}
+        if table >= len(self.tables) or first + len(pairs) > 4096 or any(value >= behind[kind] for kind, value in pairs):
             return False
         self.tables[table][first : first + len(pairs)] = pairs
         return True

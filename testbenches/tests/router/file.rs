@@ -6,6 +6,7 @@ use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::{self, RunError};
 use scalepool::system::builtin;
 use scalepool::system::description::Description;
+use scalepool::system::design::System;
 use scalepool::system::draw::Drawing;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -63,7 +64,7 @@ fn a_mesh_out_of_a_file_runs_as_one_of_numbers() {
 }
 
 /// Resolves `fabric-vc-router` with a topology file of this text.
-fn resolved(text: &str, more: &str) -> Result<scalepool::system::design::System, String> {
+fn resolved(text: &str, more: &str) -> Result<System, String> {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("net.toml"), text).expect("it can be written");
     let built_in = builtin::ALL.iter().find(|b| b.file == "fabric-vc-router.toml").expect("a built-in").text;
@@ -88,12 +89,16 @@ fn the_example_is_as_its_file_says() {
         assert!(canonical.contains(line), "{line} in {canonical}");
     }
     // Port 3 of router 2 is named, so its nodes have ports 1 and 2.
-    let joined = |link: &str| {
+    let joined_in = |system: &System, link: &str| {
         let link = system.links.iter().find(|found| found.path == link).expect("a link");
         link.ports.map(|(component, port)| system.components[component].ports[port].path.clone())
     };
+    let joined = |link: &str| joined_in(&system, link);
     assert_eq!(joined("channels[5]"), ["router[2].port[3]", "router[3].port[1]"]);
     assert_eq!(joined("terminals[1]"), ["node[1].port", "router[2].port[2]"]);
+    // A port that is named behind others is not theirs.
+    let other = resolved(&two_racks().replace("port[3]", "port[1]"), "").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(joined_in(&other, "terminals[0]"), ["node[0].port", "router[2].port[2]"]);
     assert!(Drawing::of(&system).svg().contains("router[5]"));
     let path = format!("topology=file:{}/systems/routers/two_racks.toml", env!("CARGO_MANIFEST_DIR"));
     let report = good("fabric-vc-router", &[&path, "traffic.load=0.05", "traffic.packets=40"]);

@@ -61,6 +61,22 @@ pub static RULES: &[Rule] = &[
     ),
     rule("FAB-EDG-09", "fabric §3.4", "identifiers that a link does not use are 0, and tags never change"),
     rule(
+        "FAB-EDG-12",
+        "fabric §3.4",
+        "a D2H Req gets the PID of the root as DPID and that of its port, or of its CacheID, as SPID, which gives the CacheID at the host",
+    ),
+    rule(
+        "FAB-EDG-13",
+        "fabric §3.4",
+        "an H2D Req gets the PID of its CacheID as DPID and that of its port as SPID, and above a switch the CacheID of its DPID",
+    ),
+    rule(
+        "FAB-EDG-14",
+        "fabric §3.4",
+        "H2D Rsp and Data get the PID of their CacheID as DPID, and above a switch the CacheID of it",
+    ),
+    rule("FAB-EDG-15", "fabric §3.4", "D2H Rsp and Data get the PID of the root as DPID, and nothing at the host"),
+    rule(
         "FAB-EDG-16",
         "fabric §3.4",
         "a request by a segment table gets the DPID of the table and the SPID of its edge port, and at the device the LD-ID of its SPID",
@@ -84,6 +100,11 @@ pub static RULES: &[Rule] = &[
         "FAB-EDG-20",
         "fabric §3.4",
         "the answer to a snoop goes by its BI-ID as DPID, and behind the far edge has the LD-ID of its SPID, or its PIDs",
+    ),
+    rule(
+        "FAB-EDG-21",
+        "fabric §3.4",
+        "a TLP of CXL.io gets a header with both PIDs, whose DSAR is that of the edge of a host",
     ),
     rule(
         "FAB-ISL-01",

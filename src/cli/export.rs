@@ -54,8 +54,8 @@ enum Format {
     /// Vectors of the bridge between UALink or NVLink and CXL: all messages at its ports for commands, windows, errors and cached lines, one JSON
     /// object for each case.
     Conversions(Out),
-    /// Vectors of the CXL fabric: walks of HDM decoders, segment tables of edge ports and routes of topologies, one JSON object for
-    /// each case.
+    /// Vectors of the CXL fabric: HDM decoders, segment tables and identifiers at edge ports, routing tables, routes of topologies,
+    /// one JSON object for each case.
     Fabric(Out),
     /// Verification plan: one CSV table of rules with their tests, coverage points, vector sets and seeds.
     Plan(Out),

@@ -10,12 +10,14 @@
 mod cxl_rack;
 mod nvlink_pod;
 mod topology;
+mod topology_file;
 
 use super::document::{self, DocumentItem, Table, Value};
 use super::field::{self, Config, Field, FieldRange, config, unknown};
 use super::kind::component_fields;
 use super::problem::{Problems, TextPlace};
 use super::quantity::Unit;
+use std::path::Path;
 
 /// A kind of generator.
 pub struct GeneratorKind {
@@ -64,6 +66,8 @@ pub fn generator_kind(name: &str) -> Option<&'static GeneratorKind> {
 /// A generator at work.
 struct Generating<'a> {
     root: &'a mut Table,
+    /// What its paths are relative to.
+    folder: &'a Path,
     /// Its own table, where that stands, and its path.
     table: Table,
     place: TextPlace,
@@ -72,7 +76,7 @@ struct Generating<'a> {
 }
 
 /// Replaces the generators of a description by what they make.
-pub fn expand(root: &mut Table, problems: &mut Problems) {
+pub fn expand(root: &mut Table, folder: &Path, problems: &mut Problems) {
     let Some(DocumentItem { value: Value::Table(generators), .. }) = root.get("generator").cloned() else { return };
     for (name, place, item) in generators.entries {
         let path = format!("generator.{name}");
@@ -97,7 +101,7 @@ pub fn expand(root: &mut Table, problems: &mut Problems) {
             }
         };
         if let Some(kind) = kind {
-            (kind.generate)(&mut Generating { root, table, place, path, problems });
+            (kind.generate)(&mut Generating { root, folder, table, place, path, problems });
         }
     }
 }

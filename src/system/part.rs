@@ -47,7 +47,7 @@ pub(super) struct PartArray {
 /// Writes out generators and parts.
 pub(super) fn expand(description: &Description, problems: &mut Problems) -> Whole {
     let mut whole = Whole { root: description.with_presets(), folder: description.folder.clone(), ..Whole::default() };
-    generator::expand(&mut whole.root, problems);
+    generator::expand(&mut whole.root, &description.folder, problems);
     let Some(DocumentItem { value: Value::Table(parts), .. }) = description.root.get("part") else { return whole };
     for (name, place, item) in &parts.entries {
         // A part whose file could not be read has been said when the description was read.

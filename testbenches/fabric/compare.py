@@ -2,7 +2,8 @@
 """Holds the vectors of the CXL fabric against a second spelling of its sheet: compare.py --program target/debug/scalepool
 
 Every answer of every case is compared, and what the cases walk is judged: each number of ways, granularity, arithmetic and split
-has to be there, each size of segments, each shape. Then answers are spoiled one after the other, each of which has to be seen.
+has to be there, each size of segments, each shape. Then answers are spoiled one after the other, each of which has to be seen, and every identifier at an edge is taken from every
+wrong source in turn, which a vector has to contradict.
 Exit status 1 when anything differs.
 """
 
@@ -16,6 +17,7 @@ import tempfile
 
 import spelling
 
+IDS = ["cache_id", "ld_id", "bi_id", "spid", "dpid"]
 WAYS = [1, 2, 3, 4, 6, 8, 12, 16]
 
 
@@ -65,6 +67,46 @@ def judge_segments(case):
             yield f"{lookup}: entry {entry}, DPID {dpid}"
 
 
+def judge_edge(case):
+    """Differences of a case of edge_ids."""
+    for row in case["conversions"]:
+        expected = spelling.at_edge(case, row["class"], row["towards"], row["before"], row["decoded"])
+        wanted = spelling.HBR_IDS if row["towards"] == "pbr" and case["edge"] != "gfd" else spelling.PBR_IDS
+        extra = [name for name in IDS if row["before"][name] and name not in wanted[row["class"]]]
+        if row["after"] != expected or extra:
+            yield f"{case['edge']} {row}: {expected} {extra}"
+    for tlp in case["tlps"]:
+        expected = spelling.tlp_header(case, tlp["ld_id"], tlp["decoded"], tlp["hierarchical"])
+        if tlp["pth"] != expected:
+            yield f"{case['edge']} {tlp}: {expected}"
+
+
+def unseen_mutants(cases):
+    """Identifiers taken from a wrong source of which no vector says so."""
+    rows = {}
+    for case in cases:
+        for row in case["conversions"]:
+            rows.setdefault((case["edge"], row["class"], row["towards"]), []).append((case, row))
+    for edge, name, towards, wrong in spelling.wrong_rows():
+        mutant = lambda case, row: spelling.at_edge(case, name, towards, row["before"], row["decoded"], wrong)
+        if all(row["after"] == mutant(case, row) for case, row in rows[edge, name, towards]):
+            yield f"{edge}, {name} towards {towards}: {wrong}"
+
+
+def judge_tables(case):
+    """Differences of a case of routing_tables."""
+    tables = spelling.RoutingTables(case["ports"], case["used"], case["groups"])
+    for command in case["commands"]:
+        if tables.write(command["table"], command["first"], bytes.fromhex(command["entries"])) != command["written"]:
+            yield f"{command}: written the other way"
+    for lookup in case["lookups"]:
+        if (lookup["port"], lookup["group"]) != tables.look_up(lookup["from"], lookup["dpid"]):
+            yield f"{lookup}: {tables.look_up(lookup['from'], lookup['dpid'])}"
+
+
+JUDGES = {"decoder_walk": judge_walk, "edge_ids": judge_edge, "routing_tables": judge_tables, "segment_tables": judge_segments}
+
+
 def judge_routes(cases):
     """Differences of all cases of topology_routes, which only together are topologies."""
     nets = {}
@@ -87,7 +129,7 @@ def judge_routes(cases):
 def judge(name, cases):
     if name == "topology_routes":
         return list(judge_routes(cases))
-    return [text for case in cases for text in {"decoder_walk": judge_walk, "segment_tables": judge_segments}[name](case)]
+    return [text for case in cases for text in JUDGES[name](case)]
 
 
 def missing(name, cases):
@@ -101,6 +143,20 @@ def missing(name, cases):
         return sorted(wanted - found) + sorted(wanted_splits - splits)
     if name == "segment_tables":
         return sorted(set(range(8)) - {c["segment_code"] for c in cases})
+    if name == "edge_ids":
+        rows = [(c["edge"], r["class"], r["towards"], r["after"] is None) for c in cases for r in c["conversions"]]
+        wanted = {(e, k, "pbr", False) for e, of in spelling.TO_PBR.items() for k in of}
+        wanted |= {(e, k, "hbr", False) for e, of in spelling.TO_HBR.items() for k in of}
+        # EDG-8: an identifier that no table has.
+        for towards, table in (("pbr", spelling.TO_PBR), ("hbr", spelling.TO_HBR)):
+            looked_up = ((e, k) for e, of in table.items() for k, row in of.items() if any(":" in (s or "") for s in row or ()))
+            wanted |= {(e, k, towards, True) for e, k in looked_up}
+        return sorted(wanted - set(rows))
+    if name == "routing_tables":
+        kinds = {("written", c["written"]) for case in cases for c in case["commands"]}
+        kinds |= {("port", l["port"] is not None, l["group"] is not None) for case in cases for l in case["lookups"]}
+        wanted = {("written", True), ("written", False), ("port", True, True), ("port", True, False), ("port", False, False)}
+        return sorted(wanted - kinds)
     return sorted({"mesh", "torus", "fat-tree", "dragonfly"} - {c["topology"].split(":")[0] for c in cases})
 
 
@@ -113,6 +169,17 @@ def spoiled(name, cases, number_of):
             walk = [w for w in case["walks"] if "root" in w][n % 5]
             key = ("root", "below", "device_address")[n % 3]
             walk[key] = hex(int(walk[key], 16) ^ 1 << n % 20) if key == "device_address" else walk[key] ^ 1
+        elif name == "edge_ids":
+            row = case["conversions"][n * 11 % len(case["conversions"])]
+            if row["after"] is None:
+                row["after"] = {**row["before"], "tag": row["before"]["tag"] ^ 1}
+            elif n % 5 == 0:
+                row["after"] = None
+            else:
+                row["after"][[*IDS, "tag"][n % 6]] ^= 1
+        elif name == "routing_tables":
+            lookup = case["lookups"][n % len(case["lookups"])]
+            lookup["port"] = 1 if lookup["port"] is None else lookup["port"] ^ 1
         elif name == "segment_tables":
             lookup = case["lookups"][n % len(case["lookups"])]
             lookup["dpid"] = None if n % 2 and lookup["dpid"] is not None else (lookup["dpid"] or 0) ^ 1 << n % 11
@@ -137,8 +204,12 @@ def main():
             wrong += [f"{name}: {text}" for text in judge(name, cases)]
             wrong += [f"{name}: no case of {what}" for what in missing(name, cases)]
             number_of = 12 if name == "topology_routes" else 120
-            wrong += [f"{name}: spoiled answer {n} is not seen" for n, changed in spoiled(name, cases, number_of) if not judge(name, changed)]
-            compared += sum(len(case.get("walks", case.get("lookups", case.get("routes")))) for case in cases)
+            unseen = [n for n, changed in spoiled(name, cases, number_of) if not judge(name, changed)]
+            wrong += [f"{name}: spoiled answer {n} is not seen" for n in unseen]
+            answers = ("walks", "lookups", "routes", "commands", "conversions", "tlps")
+            if name == "edge_ids":
+                wrong += [f"{name}: an identifier from a wrong source is not seen: {text}" for text in unseen_mutants(cases)]
+            compared += sum(len(case.get(key, ())) for case in cases for key in answers)
     print("\n".join(wrong[:20] + [f"{compared} answers of decoders, tables and routers, {len(wrong)} differences"]))
     return 1 if wrong else 0
 

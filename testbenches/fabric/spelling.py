@@ -1,7 +1,8 @@
-"""Decoders, segment tables and routes of the CXL fabric, spelled a second time from its sheet (`fabric` 2.2 to 2.4, 3.3, 6.3 to 6.5).
+"""Decoders, tables, identifiers and routes of the CXL fabric, spelled again from its sheet (`fabric` 2.2 to 3.4, 6.3 to 6.5).
 
-Modelled: the arithmetic of one address or one destination. Left out: registers, order, time. Nothing here was taken from the model:
-decoders are the formulas that the sheet prints, routes are judged by distances that are counted in breadth.
+Modelled: the arithmetic of one address, message or destination. Left out: registers but for routing tables, order, time. Nothing
+here was taken from the model: decoders are the formulas that the sheet prints, identifiers are its table of conversions, routes
+are judged by distances that are counted in breadth.
 
 A walk through one address: `root_target` takes the bits, the remainder or the parities; `below_target` the bits above them;
 `device_address` the offset without the interleave, behind the shares of earlier windows; `host_addresses` is the way back.
@@ -85,6 +86,158 @@ def segment_entry(hpa, base, limit, code, depth):
 def segment_dpid(hpa, entry):
     """EDG-2: the DPID, or the one that the bits above the granularity select."""
     return entry["dpids"][(hpa // entry["granularity"]) % len(entry["dpids"])]
+
+
+#: 1.7 BIR-1, 3.4 and the layouts: the identifiers that a message has on a link of an edge, and in the fabric.
+HBR_IDS = {
+    "D2H Req": ["cache_id"], "H2D Req": ["cache_id"], "H2D Rsp": ["cache_id"], "H2D Data": ["cache_id"],
+    "D2H Rsp": [], "D2H Data": [],
+    "M2S Req": ["ld_id"], "M2S RwD": ["ld_id"], "S2M NDR": ["ld_id"], "S2M DRS": ["ld_id"],
+    "S2M BISnp": ["bi_id"], "M2S BIRsp": ["bi_id"],
+}
+PBR_IDS = {name: ["dpid"] for name in HBR_IDS}
+for _both in ("D2H Req", "H2D Req", "M2S Req", "M2S RwD", "S2M BISnp", "M2S BIRsp"):
+    PBR_IDS[_both] = ["spid", "dpid"]
+
+#: 3.4, HBR -> PBR by class and edge: where SPID and DPID come from. No entry: the class does not come from there.
+#: own, root: PIDs of the edge; hosts, caches, buses: a table by an identifier; decoded: FAST, LDST or the binding.
+_UP_CACHE, _UP_MEM = ("D2H Rsp", "D2H Data"), ("S2M NDR", "S2M DRS")
+TO_PBR = {
+    "usp": {
+        "H2D Req": ("own", "caches:cache_id"),
+        "H2D Rsp": (None, "caches:cache_id"),
+        "H2D Data": (None, "caches:cache_id"),
+        "M2S Req": ("own", "decoded"),
+        "M2S RwD": ("own", "decoded"),
+        "M2S BIRsp": ("own", "bi_id"),
+    },
+    "sld": {
+        "D2H Req": ("own", "root"),
+        **{name: (None, "root") for name in _UP_CACHE + _UP_MEM},
+        "S2M BISnp": ("own", "root"),
+    },
+    "mld": {
+        **{name: (None, "hosts:ld_id") for name in _UP_MEM},
+        "S2M BISnp": ("own", "hosts:bi_id"),
+    },
+    "switch": {
+        "D2H Req": ("caches:cache_id", "root"),
+        **{name: (None, "root") for name in _UP_CACHE + _UP_MEM},
+        "S2M BISnp": ("buses:bi_id", "root"),
+    },
+}
+#: 3.4, PBR -> HBR: the identifier that the message gets, and from where: a table by a PID, or the PID itself.
+TO_HBR = {
+    "usp": {
+        "D2H Req": ("cache_id", "caches:spid"),
+        "S2M BISnp": ("bi_id", "spid"),
+        **{name: None for name in _UP_CACHE + _UP_MEM},
+    },
+    "sld": {name: None for name in ("H2D Req", "H2D Rsp", "H2D Data", "M2S Req", "M2S RwD", "M2S BIRsp")},
+    "mld": {
+        "M2S Req": ("ld_id", "hosts:spid"),
+        "M2S RwD": ("ld_id", "hosts:spid"),
+        "M2S BIRsp": ("bi_id", "hosts:spid"),
+    },
+    "switch": {
+        **{name: ("cache_id", "caches:dpid") for name in ("H2D Req", "H2D Rsp", "H2D Data")},
+        "M2S Req": None,
+        "M2S RwD": None,
+        "M2S BIRsp": ("bi_id", "buses:dpid"),
+    },
+}
+#: 3.6: what a GFD sends and gets, all of CXL.mem, stays as it is.
+GFD = {"pbr": ("S2M NDR", "S2M DRS", "S2M BISnp"), "hbr": ("M2S Req", "M2S RwD", "M2S BIRsp")}
+
+
+def taken(source, edge, message, forward):
+    """An identifier from its source; None: it is in no table, so the message is dropped (EDG-8)."""
+    name, _, key = source.partition(":")
+    if not key:
+        return message[name] if name in message else edge[name]
+    pairs = edge[name] if forward else [[pid, number] for number, pid in edge[name]]
+    return next((to for of, to in pairs if of == message[key]), None)
+
+
+#: What an identifier could be taken from by mistake.
+SOURCES = {
+    "pbr": ["own", "root", "decoded", "bi_id", "ld_id", "cache_id", "hosts:ld_id", "hosts:bi_id", "caches:cache_id", "buses:bi_id"],
+    "hbr": ["own", "spid", "dpid", *(f"{table}:{pid}" for table in ("caches", "hosts", "buses") for pid in ("spid", "dpid"))],
+}
+
+
+def wrong_rows():
+    """Every row of both tables with one source exchanged, or none: edge, class, direction, and the wrong row."""
+    for edge, rows in TO_PBR.items():
+        for name, row in rows.items():
+            for place, right in enumerate(row):
+                for source in SOURCES["pbr"]:
+                    if right and source != right:
+                        yield edge, name, "pbr", tuple(source if n == place else old for n, old in enumerate(row))
+    for edge, rows in TO_HBR.items():
+        for name, row in rows.items():
+            for identifier in HBR_IDS[name]:
+                for source in [*SOURCES["hbr"], None]:
+                    # Without a field for the SPID it is 0, which is right where nothing is looked up.
+                    is_absent = source == "spid" and source not in PBR_IDS[name]
+                    if source != (row[1] if row else None) and not is_absent:
+                        yield edge, name, "hbr", (identifier, source) if source else None
+
+
+def at_edge(edge, kind_of_message, towards, before, decoded, wrong_row=()):
+    """3.4: the identifiers of a message behind an edge; None where it is dropped. `wrong_row` takes the place of that of the sheet."""
+    empty = {"cache_id": 0, "ld_id": 0, "bi_id": 0, "spid": 0, "dpid": 0, "tag": before["tag"]}
+    if edge["edge"] == "gfd":
+        return before if kind_of_message in GFD[towards] else None
+    rows = (TO_PBR if towards == "pbr" else TO_HBR)[edge["edge"]]
+    if kind_of_message not in rows:
+        return None
+    row = rows[kind_of_message] if wrong_row == () else wrong_row
+    if towards == "pbr":
+        pairs = [(name, source) for name, source in zip(("spid", "dpid"), row) if source]
+    else:
+        pairs = [row] if row else []
+    for name, source in pairs:
+        found = taken(source, {**edge, "decoded": decoded}, before, towards == "pbr")
+        if found is None:
+            return None
+        empty[name] = found
+    return empty
+
+
+def tlp_header(edge, ld_id, decoded, hierarchical):
+    """`cxl-io` 3.8: C0h with Hie and DSAR, then SPID and DPID of 12 bits each; ISL-2: DSAR of a host's edge alone."""
+    if edge["edge"] == "gfd":
+        return None
+    dpid = {"usp": decoded, "mld": dict(edge["hosts"]).get(ld_id)}.get(edge["edge"], edge["root"])
+    if dpid is None:
+        return None
+    return f"{0xC0 | hierarchical << 2 | (edge['edge'] == 'usp') << 1:02x}{edge['own'] << 12 | dpid:06x}"
+
+
+class RoutingTables:
+    """3.2: the tables of a switch with `ports` ports."""
+
+    def __init__(self, ports, used, groups):
+        self.ports, self.used, self.groups = ports, used, groups
+        self.tables = [[(0, 0)] * 4096 for _ in range(3)]
+
+    def write(self, table, first, entries):
+        """Whether a Set command is taken: DRT-4 refuses the whole of it."""
+        pairs = [(kind & 3, value) for kind, value in zip(entries[::2], entries[1::2])]
+        # Type 0 takes any value, type 3 none.
+        behind = {0: 256, 1: self.ports, 2: len(self.groups), 3: 0}
+        if table >= len(self.tables) or first + len(pairs) > 4096 or any(value >= behind[kind] for kind, value in pairs):
+            return False
+        self.tables[table][first : first + len(pairs)] = pairs
+        return True
+
+    def look_up(self, port, dpid):
+        """DRT-1, RGT-2: the port of what is routed statically, and the ports of its group."""
+        kind, value = self.tables[self.used[port]][dpid] if dpid < 4096 else (0, 0)
+        if kind == 1:
+            return value, None
+        return (self.groups[value][0], self.groups[value]) if kind == 2 else (None, None)
 
 
 class Net:

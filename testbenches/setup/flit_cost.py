@@ -56,7 +56,7 @@ def machine(profile):
 
 
 def counted(program, arguments):
-    """Instructions and flits of one run."""
+    """Instructions and report of one run."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.path.join(folder, 'out')}"]
         run = subprocess.run(
@@ -65,14 +65,14 @@ def counted(program, arguments):
     collected = re.search(r"Collected : (\d+)", run.stderr)
     if run.returncode != 0 or collected is None:
         sys.exit(f"flit cost: {' '.join(arguments)} ended with {run.returncode}:\n{run.stderr}")
-    return int(collected[1]), json.loads(run.stdout)["flits"]
+    return int(collected[1]), json.loads(run.stdout)
 
 
 def cost(program, system):
     """Instructions a flit, marginal."""
     arguments, setting, lengths = SYSTEMS[system]
     (short, long) = (counted(program, [*arguments, "--set", f"{setting}={length}"]) for length in lengths)
-    return round((long[0] - short[0]) / (long[1] - short[1]))
+    return round((long[0] - short[0]) / (long[1]["flits"] - short[1]["flits"]))
 
 
 def main():

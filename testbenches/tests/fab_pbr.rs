@@ -1,5 +1,6 @@
 //! CXL switches with port based routing: tables, translation at edges, routes, and systems of several switches.
 
+mod edge_ids;
 mod edges;
 mod lost;
 mod racks;

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod deadlock;
+mod file;
 mod latency;
 mod programs;
 mod routing;

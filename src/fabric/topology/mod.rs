@@ -1,9 +1,9 @@
 //! Topologies: the routers, the connections between their ports, and the path of a packet from one router to the next.
 //!
 //! Modelled: k-ary meshes and tori of one to three dimensions, K-ary N-trees and dragonflies, built from a few numbers
-//! ([`Topology::parse`]), with routing that is free of deadlock by itself ([`Topology::route`]). Ways over an intermediate
-//! place and choices by congestion are made of these routes ([`routing`]). Left out: adaptive routing on longer ways than
-//! those.
+//! ([`Topology::parse`]), with routing that is free of deadlock by itself ([`Topology::route`]); and graphs of any form, from a
+//! list of their ports ([`Topology::of_ports`]). Ways over an intermediate place and choices by congestion are made of these
+//! routes ([`routing`]). Left out: adaptive routing on longer ways than those.
 //!
 //! | shape | routers, nodes | routing | classes of virtual channels |
 //! | --- | --- | --- | --- |
@@ -11,6 +11,7 @@
 //! | `torus:8x8`, `torus:4x4x4` | the same, with rings in each dimension | dimension order, in the shorter direction | two, by the dateline |
 //! | `fat-tree:4x3` | K^N nodes, N levels of K^(N-1) routers | up by any port to a common ancestor, then down | one |
 //! | `dragonfly:2,4,2` | (p, a, h): groups of a routers, p nodes and h global channels each, a h + 1 groups | local, global, local | two of local channels |
+//! | `graph:DIGEST` | as a file lists them ([`Topology::of_ports`]) | shortest by the lowest port, or up, then down | one |
 //!
 //! A walk through one packet: at each router [`Topology::route`] returns the ports that lead towards the destination, and
 //! for each of them the virtual channels that the packet may use. The router selects one of the ports at random. Ports of
@@ -23,13 +24,17 @@
 
 mod dragonfly;
 mod fat_tree;
+mod graph;
 mod grid;
 pub mod routing;
 
 use dragonfly::Dragonfly;
 use fat_tree::FatTree;
+use graph::Graph;
+pub use graph::{GRAPH_ROUTING_NAMES, MOST_GRAPH_ROUTERS, MOST_PORTS};
 use grid::Grid;
 use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
 
 /// Maximum number of routers, and of nodes, of a topology: the maximum number of components in a system description.
@@ -139,6 +144,7 @@ enum Shape {
     Torus(Grid),
     FatTree(FatTree),
     Dragonfly(Dragonfly),
+    Graph(Arc<Graph>),
 }
 
 /// A topology.
@@ -162,10 +168,25 @@ pub enum TopologyError {
         /// The values that are allowed.
         expected: String,
     },
+    /// The ports of a graph do not fit together.
+    #[error("{text}")]
+    Graph {
+        /// What was found, and what was expected.
+        text: String,
+    },
+}
+
+/// Graphs by their names, the latest last: components of a system have the name, since the text of a graph is long.
+static GRAPHS: Mutex<Vec<(String, Arc<Graph>)>> = Mutex::new(Vec::new());
+/// Most graphs that have a name at a time; one more takes the place of the oldest.
+const MOST_GRAPHS: usize = 256;
+
+fn graphs() -> MutexGuard<'static, Vec<(String, Arc<Graph>)>> {
+    GRAPHS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The notation of topologies, for error messages.
-pub const EXPECTED: &str = "mesh:8x8, torus:8x8, torus:4x4x4, fat-tree:4x3 (K x N, a K-ary N-tree), dragonfly:2,4,2 (p, a, h), or others of their forms";
+pub const EXPECTED: &str = "mesh:8x8, torus:8x8, torus:4x4x4, fat-tree:4x3 (K x N, a K-ary N-tree), dragonfly:2,4,2 (p, a, h), or others of their forms; file:PATH where a generator makes the fabric";
 
 impl Topology {
     /// Parses a topology, such as `mesh:8x8`.
@@ -176,6 +197,13 @@ impl Topology {
         let form = || TopologyError::Form { found: text.to_owned() };
         let size = |expected: String| TopologyError::Size { found: text.to_owned(), expected };
         let (shape, numbers) = text.split_once(':').ok_or_else(form)?;
+        if shape == "graph" {
+            let found = graphs().iter().find(|(name, _)| name == text).map(|(_, graph)| graph.clone());
+            let text = || format!("found `{text}`, expected the name of a graph that a generator has read from a file");
+            return found
+                .map(|graph| Topology(Shape::Graph(graph)))
+                .ok_or_else(|| TopologyError::Graph { text: text() });
+        }
         let separator = if shape == "dragonfly" { ',' } else { 'x' };
         let numbers: Option<Vec<usize>> = numbers.split(separator).map(|n| n.trim().parse().ok()).collect();
         let numbers = numbers.ok_or_else(form)?;
@@ -207,10 +235,40 @@ impl Topology {
             return Err(size(format!("2 to {MOST_ROUTERS} routers and nodes, and not {routers} and {nodes}")));
         }
         let most = (0..routers).map(|router| topology.ports(router)).max().unwrap_or(0);
-        if most > 64 {
-            return Err(size(format!("routers with at most 64 ports, and not {most}")));
+        if most > MOST_PORTS {
+            return Err(size(format!("routers with at most {MOST_PORTS} ports, and not {most}")));
         }
         Ok(topology)
+    }
+
+    /// Makes a topology of any form: where the ports of each router lead, and the way of [`GRAPH_ROUTING_NAMES`] that packets take.
+    ///
+    /// # Errors
+    /// The numbers of routers, nodes or ports are out of range, a port does not lead back, a node has no port or several, or
+    /// channels do not join all routers.
+    pub fn of_ports(ports: Vec<Vec<PortPeer>>, routing: &str) -> Result<Topology, TopologyError> {
+        let graph = Graph::new(ports, routing).map_err(|text| TopologyError::Graph { text })?;
+        Ok(Topology(Shape::Graph(Arc::new(graph))))
+    }
+
+    /// All of a graph as text: its routing, then for each router where its ports lead; `None` for other topologies.
+    pub fn graph_text(&self) -> Option<String> {
+        match &self.0 {
+            Shape::Graph(graph) => Some(graph.text()),
+            _ => None,
+        }
+    }
+
+    /// Gives a graph a name by which [`Topology::parse`] finds it, `graph:` and a digest of its [text](Topology::graph_text), until
+    /// very many others have got theirs. Other topologies have names anyway.
+    pub fn name_graph(&self, name: &str) {
+        let Shape::Graph(graph) = &self.0 else { return };
+        let mut graphs = graphs();
+        graphs.retain(|(known, _)| known != name);
+        if graphs.len() == MOST_GRAPHS {
+            graphs.remove(0);
+        }
+        graphs.push((name.to_owned(), graph.clone()));
     }
 
     /// Number of routers.
@@ -219,6 +277,7 @@ impl Topology {
             Shape::Mesh(grid) | Shape::Torus(grid) => grid.routers(),
             Shape::FatTree(tree) => tree.routers(),
             Shape::Dragonfly(dragonfly) => dragonfly.routers(),
+            Shape::Graph(graph) => graph.routers(),
         }
     }
 
@@ -228,6 +287,7 @@ impl Topology {
             Shape::Mesh(grid) | Shape::Torus(grid) => grid.routers(),
             Shape::FatTree(tree) => tree.nodes(),
             Shape::Dragonfly(dragonfly) => dragonfly.nodes(),
+            Shape::Graph(graph) => graph.nodes(),
         }
     }
 
@@ -237,6 +297,7 @@ impl Topology {
             Shape::Mesh(_) | Shape::Torus(_) => node,
             Shape::FatTree(tree) => tree.router_of(node),
             Shape::Dragonfly(dragonfly) => dragonfly.router_of(node),
+            Shape::Graph(graph) => graph.router_of(node),
         }
     }
 
@@ -246,6 +307,7 @@ impl Topology {
             Shape::Mesh(grid) | Shape::Torus(grid) => grid.ports(router),
             Shape::FatTree(tree) => tree.ports(router),
             Shape::Dragonfly(dragonfly) => dragonfly.ports(),
+            Shape::Graph(graph) => graph.ports(router),
         }
     }
 
@@ -255,6 +317,7 @@ impl Topology {
             Shape::Mesh(grid) | Shape::Torus(grid) => grid.peer(router, port),
             Shape::FatTree(tree) => tree.peer(router, port),
             Shape::Dragonfly(dragonfly) => dragonfly.peer(router, port),
+            Shape::Graph(graph) => graph.peer(router, port),
         }
     }
 
@@ -264,6 +327,7 @@ impl Topology {
             Shape::Mesh(grid) | Shape::Torus(grid) => grid.route(router, node),
             Shape::FatTree(tree) => tree.route(router, node),
             Shape::Dragonfly(dragonfly) => dragonfly.route(router, node),
+            Shape::Graph(graph) => graph.route(router, node),
         }
     }
 
@@ -287,7 +351,7 @@ impl Topology {
             channel_latency_cycles: 1,
         };
         match &self.0 {
-            Shape::Mesh(_) | Shape::Dragonfly(_) => of_grids,
+            Shape::Mesh(_) | Shape::Dragonfly(_) | Shape::Graph(_) => of_grids,
             // A ring is laid out folded, so that all channels are equally long and each passes over one router.
             Shape::Torus(_) => RouterDefaults { channel_latency_cycles: 2, ..of_grids },
             Shape::FatTree(_) => RouterDefaults {
@@ -306,6 +370,7 @@ impl Topology {
             Shape::Mesh(grid) | Shape::Torus(grid) => grid.place(router),
             Shape::FatTree(tree) => tree.place(router),
             Shape::Dragonfly(dragonfly) => dragonfly.place(router),
+            Shape::Graph(graph) => graph.place(router),
         }
     }
 }
@@ -317,6 +382,7 @@ impl fmt::Display for Topology {
             Shape::Torus(grid) => write!(f, "torus:{grid}"),
             Shape::FatTree(tree) => write!(f, "fat-tree:{tree}"),
             Shape::Dragonfly(dragonfly) => write!(f, "dragonfly:{dragonfly}"),
+            Shape::Graph(graph) => write!(f, "a graph of {} routers and {} nodes", graph.routers(), graph.nodes()),
         }
     }
 }

@@ -74,6 +74,9 @@ impl RoutePolicy {
             (RoutePolicy::Adaptive, Shape::Dragonfly(_)) => {
                 Some(format!("routes in {topology} have one port each, expected minimal, valiant or ugal"))
             }
+            (RoutePolicy::Adaptive | RoutePolicy::Valiant | RoutePolicy::Ugal, Shape::Graph(_)) => {
+                Some(format!("{topology} has one way to each router, expected minimal"))
+            }
             _ => None,
         }
     }
@@ -89,11 +92,11 @@ pub enum RouteGoal {
 }
 
 impl Topology {
-    /// Number of intermediate places of ways with two legs: routers of a grid, groups of a dragonfly, none of a fat tree.
+    /// Number of intermediate places of ways with two legs: routers of a grid, groups of a dragonfly, none of a fat tree or a graph.
     pub fn intermediates(&self) -> usize {
         match &self.0 {
             Shape::Mesh(_) | Shape::Torus(_) => self.routers(),
-            Shape::FatTree(_) => 0,
+            Shape::FatTree(_) | Shape::Graph(_) => 0,
             Shape::Dragonfly(dragonfly) => dragonfly.group_of(0).0,
         }
     }
@@ -114,11 +117,11 @@ impl Topology {
         }
     }
 
-    /// Channels between two routers on the way that packets take; `None` in a fat tree, whose ways a router need not compare.
+    /// Channels between two routers on the way that packets take; `None` in a fat tree or a graph, whose ways a router need not compare.
     pub fn distance(&self, from: usize, to: usize) -> Option<usize> {
         match &self.0 {
             Shape::Mesh(grid) | Shape::Torus(grid) => Some(grid.distance(from, to)),
-            Shape::FatTree(_) => None,
+            Shape::FatTree(_) | Shape::Graph(_) => None,
             Shape::Dragonfly(dragonfly) => Some(dragonfly.distance(from, to)),
         }
     }

@@ -1,11 +1,13 @@
-//! Vectors of the CXL fabric: decoders, segment tables and routes, which have no time and no state.
+//! Vectors of the CXL fabric: decoders, tables, identifiers at edges and routes, which have no time and no state.
 //!
-//! Modelled: what a decoder, a table of an edge port or a router answers to an address or a destination, for benches of such
-//! blocks. Detail: each answer is exact; registers are not written. Left out: ids of messages at edges, order, time.
+//! Modelled: what a decoder, a table of an edge port or a router answers to an address, a message or a destination, for benches of
+//! such blocks. Detail: each answer is exact; of registers the entries of routing tables alone are written. Left out: order, time.
 //!
 //! | file | a line is |
 //! | --- | --- |
 //! | `decoder_walk` | a window over its targets, and addresses that walk from the root over a bridge to the device |
+//! | `edge_ids` | an edge port with its tables, and messages of every class before and behind it, both ways |
+//! | `routing_tables` | a switch whose routing tables are written, and the ports of DPIDs |
 //! | `segment_tables` | a FAST or LDST table of an edge port, and the DPIDs of addresses |
 //! | `topology_routes` | a router, where its ports lead, and the ports towards each node |
 //!
@@ -14,9 +16,12 @@
 //! spelling of the sheet.
 
 mod decoder_walk;
+mod edge_ids;
+mod routing_tables;
 mod segment_tables;
 mod topology_routes;
 
+use scalepool_fabric::cxl_switch::pbr::PbrPid;
 use serde_json::{Value, json};
 
 /// Version of the form of these files.
@@ -37,7 +42,13 @@ pub struct FabricVectors {
 
 /// All files.
 pub fn all() -> Vec<FabricVectors> {
-    vec![decoder_walk::vectors(), segment_tables::vectors(), topology_routes::vectors()]
+    vec![
+        decoder_walk::vectors(),
+        edge_ids::vectors(),
+        routing_tables::vectors(),
+        segment_tables::vectors(),
+        topology_routes::vectors(),
+    ]
 }
 
 impl FabricVectors {
@@ -48,6 +59,11 @@ impl FabricVectors {
         });
         self.cases.iter().fold(format!("{head}\n"), |text, case| text + &format!("{case}\n"))
     }
+}
+
+/// A PID for a table.
+fn pid(number: u16) -> PbrPid {
+    PbrPid::new(number).unwrap_or_else(|e| unreachable!("a number of an edge port: {e}"))
 }
 
 /// An address, as these files write it.

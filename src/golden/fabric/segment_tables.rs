@@ -3,7 +3,7 @@
 //! Modelled: all sizes of segments, depths, entries with one DPID and with 2 to 256, and addresses that no entry claims. Left
 //! out: access vectors, and the decoders that are asked next.
 
-use super::{FabricVectors, SEED, hex};
+use super::{FabricVectors, SEED, hex, pid};
 use scalepool_fabric::cxl_switch::pbr::segments::{MOST_SEGMENT_CODE, SEGMENT_BYTES};
 use scalepool_fabric::cxl_switch::pbr::{AccessVector, PbrPid, SegmentTable};
 use scalepool_kernel::Rng;
@@ -22,10 +22,6 @@ pub(super) fn vectors() -> FabricVectors {
         about: "segment tables (FAST, LDST) of edge ports: entry and DPID of an address",
         cases,
     }
-}
-
-fn pid(number: u16) -> PbrPid {
-    PbrPid::new(number).unwrap_or_else(|e| unreachable!("a number of an edge port: {e}"))
 }
 
 /// A table. Its numbers are those that registers can say.

@@ -2,18 +2,22 @@
 //!
 //! Modelled: node n and router r of the topology are elements n and r of their components; two links, one of channels between
 //! routers, one of those between a router and a node. What the description does not set and the topology decides is set too:
-//! virtual channels and latency of channels. Left out: places of links on a board.
+//! virtual channels and latency of channels. A topology of any form comes from a file ([`topology_file`](super::topology_file)).
+//! Left out: places of links on a board.
 
+use super::topology_file::{self, FileTopology};
 use super::{Generating, GeneratorKind};
-use crate::document::{self, DocumentItem, Value};
+use crate::document::{self, DocumentItem, Table, Value};
 use crate::field::{Config, FieldRange, config};
 use crate::quantity::Unit;
 use scalepool_fabric::topology::{EXPECTED, PortPeer, Topology};
+use scalepool_ordered::OrderedMap;
+use sha2::{Digest, Sha256};
 
 /// The kind.
 pub(super) const KIND: GeneratorKind = GeneratorKind {
     name: "topology",
-    about: "nodes behind routers: mesh, torus, fat tree or dragonfly",
+    about: "nodes behind routers: mesh, torus, fat tree, dragonfly, or as a file lists them",
     fields: TopologyOf::fields,
     generate,
 };
@@ -21,7 +25,7 @@ pub(super) const KIND: GeneratorKind = GeneratorKind {
 config! {
     /// Nodes behind routers.
     pub struct TopologyOf {
-        shape: String = "mesh:8x8" [Unit::Of("-")] in FieldRange::Text(EXPECTED), "topology (fabric §6.3 and §6.5)";
+        shape: String = "mesh:8x8" [Unit::Of("-")] in FieldRange::Text(EXPECTED), "topology (fabric §6.3 and §6.5), or file:PATH, a file of routers, nodes and links, relative to the description";
         nodes: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a component"), "component that is a node; the generator sets its count and its topology";
         routers: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a component"), "component that is a router; the generator sets its count, and topology, position and ports of each";
         channels: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a link"), "link between routers; the generator sets what it joins, and its latency and virtual channels where they are not set";
@@ -36,16 +40,53 @@ impl Generating<'_> {
             self.set(top, name, key, value);
         }
     }
+
+    /// Sets what a file says of single links, by their numbers.
+    fn set_of_links(&mut self, name: &str, settings: Vec<Option<&Table>>) {
+        let Some(link) = self.named("shape", "link", name) else { return };
+        let exceptions = match link.get("at") {
+            Some(DocumentItem { value: Value::Table(at), .. }) => at.clone(),
+            _ => Table::default(),
+        };
+        let of_links = settings.into_iter().enumerate().filter_map(|(n, of)| Some((n, of?)));
+        for (n, (key, _, item)) in of_links.flat_map(|(n, of)| of.entries.iter().map(move |entry| (n, entry))) {
+            let n = n.to_string();
+            let given = match exceptions.get(&n).map(|item| &item.value) {
+                Some(Value::Table(own)) => own.get(key),
+                _ => None,
+            };
+            if let Some(given) = given {
+                let text = format!("found {}, expected none: the file of {} sets it", given.shown(), self.path);
+                self.problems.add(given.place, format!("link.{name}[{n}].{key}"), text);
+                continue;
+            }
+            let path = ["link", name, "at", &n, key].map(str::to_owned);
+            document::edit(self.root, &path, item.clone());
+        }
+    }
 }
 
 fn generate(own: &mut Generating<'_>) {
     let TopologyOf { shape, nodes, routers, channels, terminals } = own.read();
-    let topology = match Topology::parse(&shape) {
-        Ok(topology) => topology,
-        Err(error) => return own.refuse("shape", error.to_string()),
+    let made = match shape.strip_prefix(topology_file::PREFIX) {
+        Some(path) => topology_file::read(own, path),
+        None => match Topology::parse(&shape) {
+            Ok(topology) => Some(FileTopology { topology, settings: OrderedMap::new() }),
+            Err(error) => return own.refuse("shape", error.to_string()),
+        },
     };
+    // What is wrong with a file has been said.
+    let Some(FileTopology { topology, settings }) = made else { return };
     let number = |n: usize| Value::Number(n.to_string());
-    let shape = || Value::Text(topology.to_string());
+    let name = topology.graph_text().map_or_else(
+        || topology.to_string(),
+        |text| {
+            let name = format!("graph:{}", scalepool_forms::number::hex(&Sha256::digest(text)));
+            topology.name_graph(&name);
+            name
+        },
+    );
+    let shape = || Value::Text(name.clone());
     let given = own.named("routers", "component", &routers).and_then(|table| table.get("vcs").cloned());
     own.set_of("nodes", &nodes, &[("count", number(topology.nodes())), ("topology", shape())]);
     own.set_of("routers", &routers, &[("count", number(topology.routers())), ("topology", shape())]);
@@ -60,21 +101,25 @@ fn generate(own: &mut Generating<'_>) {
     for (router, port) in (0..topology.routers()).flat_map(|r| (0..topology.ports(r)).map(move |port| (r, port))) {
         let here = format!("{routers}[{router}].port[{port}]");
         match topology.peer(router, port) {
-            PortPeer::Node(node) => to_nodes.push((node, [format!("{nodes}[{node}].port"), here])),
+            PortPeer::Node(node) => {
+                to_nodes.push((node, [format!("{nodes}[{node}].port"), here], settings.get(&(router, port))));
+            }
             PortPeer::Router(peer, back) if (router, port) < (peer, back) => {
-                between_routers.push([here, format!("{routers}[{peer}].port[{back}]")]);
+                let pair = [here, format!("{routers}[{peer}].port[{back}]")];
+                between_routers.push((pair, settings.get(&(router, port))));
             }
             PortPeer::Router(..) => (),
         }
     }
-    scalepool_ordered::sort(&mut to_nodes);
-    let list = |own: &Generating<'_>, all: Vec<[String; 2]>| {
-        Value::List(all.into_iter().map(|ports| DocumentItem { place, value: own.pair(ports) }).collect())
-    };
-    let between = list(own, between_routers);
-    own.join(&channels, between);
-    let between = list(own, to_nodes.into_iter().map(|(_, ports)| ports).collect());
-    own.join(&terminals, between);
+    scalepool_ordered::sort_by_key(&mut to_nodes, |(node, ..)| *node);
+    let to_nodes = to_nodes.into_iter().map(|(_, pair, settings)| (pair, settings)).collect();
+    for (link, joined) in [(&channels, between_routers), (&terminals, to_nodes)] {
+        let (pairs, settings): (Vec<_>, Vec<_>) = joined.into_iter().unzip();
+        let pairs = pairs.into_iter().map(|ports| DocumentItem { place, value: own.pair(ports) });
+        let between = Value::List(pairs.collect());
+        own.join(link, between);
+        own.set_of_links(link, settings);
+    }
     let defaults = topology.defaults();
     // Whoever sets the virtual channels of routers sets those of their channels.
     let vcs = given.map_or_else(|| number(defaults.vcs), |item| item.value);

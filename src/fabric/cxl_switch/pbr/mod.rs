@@ -14,6 +14,7 @@
 //! | [`pid`] | port identifiers and their allocation |
 //! | [`drt`] | the destination routing table |
 //! | [`rgt`] | the routing group table |
+//! | [`edge_ids`] | identifiers at an edge for every class, as a reference |
 //! | [`segments`] | segment tables of hosts |
 //! | [`paths`] | routes between switches |
 //! | [`route`] | the output of a message and its translation, without time |
@@ -26,6 +27,7 @@
 //! DPID, the PID of the host; at `usp[1]` the response leaves without it. Tags are never changed.
 
 pub mod drt;
+pub mod edge_ids;
 pub mod paths;
 pub mod pid;
 pub mod rgt;
@@ -33,6 +35,7 @@ pub mod route;
 pub mod segments;
 
 pub use drt::{Drt, DrtEntry, DrtError};
+pub use edge_ids::{EdgeDrop, EdgeIds};
 pub use paths::{PbrCandidates, PbrGraph, PbrRouting};
 pub use pid::{PbrPid, PidCounts, PidError, PidPlan};
 pub use rgt::{Rgt, RgtError};

@@ -80,7 +80,7 @@ impl LineHistory {
         line: Option<&CacheLine>,
     ) -> Option<(&'static str, String, &'static str)> {
         if status != Status::OKAY {
-            return Some(("BRG-MAP-41", format!("status {}", status.0), "OKAY: the device has the line"));
+            return Some(("BRG-ERR-20", format!("status {}", status.0), "OKAY: the device has the line"));
         }
         let at = |word: u64| self.words.iter().position(|known| *known == word);
         let stored = u64::from(open.value) * 0x0101_0101_0101_0101;
@@ -100,7 +100,7 @@ impl LineHistory {
                 let follows = at(old).is_some_and(|at| self.words.get(at + 1) == Some(&old.wrapping_add(ADDED)));
                 if !follows || self.taken.contains(&old) {
                     let found = format!("an atomic that got {old:#x}");
-                    return Some(("BRG-MAP-09", found, "the value in front of its result, which no other one got"));
+                    return Some(("COH-INV-15", found, "the value in front of its result, which no other one got"));
                 }
                 self.taken.push(old);
                 None

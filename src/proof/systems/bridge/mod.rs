@@ -3,8 +3,8 @@
 //! Modelled: the outbound half of a bridge with its conversion cache or without, requesters that read, write and compute, a host with its
 //! cache, and the device whose lines all of them share; every order of deliveries that the ordering rules leave open, and every order in
 //! which requests begin. Detail: bytes by value. Each store writes a number of its own, so a value says which store it is of, and what is
-//! computed says of which value. Left out: time, links, time-outs, epochs, errors, kept conversions, the memory of the cache but for the end of an access, which comes at
-//! any time behind its begin.
+//! computed says of which value. Left out: time, links, time-outs, epochs, errors, kept conversions, the memory of the cache but for the
+//! end of an access, which comes at any time behind its begin.
 //!
 //! Requesters and host begin a bounded number of operations in one run, all of them in any order, so the search ends.
 //!
@@ -17,7 +17,7 @@ mod judged;
 pub mod wrong;
 
 use crate::explore::fingerprint::fingerprint;
-use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery};
+use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery, outcome};
 use crate::net::Net;
 use judged::{LineHistory, OpenRequest};
 use scalepool_bridge::cache::data::DataCache;
@@ -647,6 +647,21 @@ impl ExploredSystem for BridgeSystem {
             && self.host.is_idle()
             && self.device.is_idle()
             && self.bridge.open() == 0
+    }
+
+    /// The states of the copies of host and bridge, and whether memory is current, line by line.
+    fn outcome(&self) -> String {
+        let of_line = |line: LineAddr| {
+            let view = self.view(line);
+            let letter = |agent: usize| match view.copies.iter().find(|copy| copy.agent == agent) {
+                None => 'I',
+                Some(copy) if copy.dirty => 'M',
+                Some(copy) if copy.writable => 'E',
+                Some(_) => 'S',
+            };
+            outcome(&format!("{}{}", letter(HOST), letter(BRIDGE)), view.home == view.newest, None)
+        };
+        self.lines().map(of_line).collect::<Vec<_>>().join(", ")
     }
 
     fn check_idle(&self, events: &mut Vec<CoherenceEvent>) {

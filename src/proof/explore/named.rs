@@ -8,7 +8,7 @@ use crate::litmus::shapes::LitmusShape;
 use crate::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
 use crate::stress::StressProtocol;
 use crate::systems::bias::{self, Setup as BiasSetup};
-use crate::systems::bridge::{BridgeSetup, BridgeSystem};
+use crate::systems::bridge::{BridgeSetup, BridgeSystem, HostMenu};
 use crate::systems::cache::{self, ALL_REQUESTS, HINTED_REQUESTS, Setup as CacheSetup};
 use crate::systems::mem::{self, Setup as MemSetup};
 use crate::systems::menu::{AtomicHold, Menu};
@@ -413,6 +413,15 @@ pub static NAMED: &[NamedExploration] = &[
         system: |config| NamedSystem::Bridge(BridgeSetup::one_line(config, None)),
     },
     NamedExploration {
+        name: "bridge-contended",
+        doc: "as bridge, with a host that takes the line and gives it up without end: the accelerator gets it all the same",
+        options: &[],
+        system: |config| {
+            let one = BridgeSetup::one_line(config, Some(StorePolicy::Back));
+            NamedSystem::Bridge(BridgeSetup { host: HostMenu::Endless, ..one })
+        },
+    },
+    NamedExploration {
         name: "bridge-2",
         doc: "as bridge, with two accelerators",
         options: &[],
@@ -427,7 +436,7 @@ pub static NAMED: &[NamedExploration] = &[
         options: &[],
         system: |config| {
             let one = BridgeSetup::one_line(config, Some(StorePolicy::Back));
-            NamedSystem::Bridge(BridgeSetup { lines: 2, host_operations: 1, ..one })
+            NamedSystem::Bridge(BridgeSetup { lines: 2, host: HostMenu::Bounded(1), ..one })
         },
     },
     shape!("cxl-cache-corr", CORR, StressProtocol::Cache(2), CACHE_CORES),

@@ -5,7 +5,7 @@ use scalepool::bridge::cache::StorePolicy;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::proof::explore::{Explored, Limits, search};
 use scalepool::proof::systems::bridge::wrong::WrongBridge;
-use scalepool::proof::systems::bridge::{BridgeSetup, BridgeSystem};
+use scalepool::proof::systems::bridge::{BridgeSetup, BridgeSystem, HostMenu};
 use scalepool_testbenches::soak::is_soak;
 
 /// How stores leave a bridge: it has no cache, it writes back, it writes through.
@@ -30,9 +30,17 @@ fn scenario_brg_t07() {
         assert_eq!(reached, [11_557, 12_149, 14_500], "states");
     }
     let two_lines = BridgeSetup { lines: 2, ..setup(Some(StorePolicy::Back)) };
-    is_clean(BridgeSetup { host_operations: if is_soak() { 2 } else { 1 }, ..two_lines });
+    is_clean(BridgeSetup { host: HostMenu::Bounded(if is_soak() { 2 } else { 1 }), ..two_lines });
     let (requesters, requests) = (2, if is_soak() { 3 } else { 2 });
     is_clean(BridgeSetup { requesters, requests, ..setup(Some(StorePolicy::Back)) });
+}
+
+/// However often a host takes the line, requests of the accelerator end: a line that was granted is used before it is given up.
+#[test]
+fn a_host_without_end_starves_nobody() {
+    for stores in STORES {
+        is_clean(BridgeSetup { host: HostMenu::Endless, ..setup(stores) });
+    }
 }
 
 /// Each fault is found, and the script of the way to it leads there again.
@@ -56,6 +64,6 @@ fn every_wrong_bridge_is_found() {
 #[test]
 fn accelerators_alone_keep_their_order() {
     for stores in STORES {
-        is_clean(BridgeSetup { requesters: 2, requests: 3, host_operations: 0, ..setup(stores) });
+        is_clean(BridgeSetup { requesters: 2, requests: 3, host: HostMenu::Bounded(0), ..setup(stores) });
     }
 }

@@ -6,7 +6,8 @@
 //! computed says of which value. Left out: time, links, time-outs, epochs, errors, kept conversions, the memory of the cache but for the
 //! end of an access, which comes at any time behind its begin.
 //!
-//! Requesters and host begin a bounded number of operations in one run, all of them in any order, so the search ends.
+//! Requesters begin a bounded number of requests in one run, and so does the host, or it goes on without end and does not store; all of them in
+//! any order. So the search ends.
 //!
 //! One move: an operation begins, a message arrives, or an access to the memory of the cache ends. What the bridge asks for is done at once:
 //! messages go on their way, accesses wait for their end, responses are judged. A store gets its place in coherence order where it is done:
@@ -75,8 +76,8 @@ pub struct BridgeSetup {
     pub requesters: u8,
     /// Requests that begin, at most.
     pub requests: u8,
-    /// Operations of the host that begin, at most.
-    pub host_operations: u8,
+    /// What the host does.
+    pub host: HostMenu,
     /// What is wrong with the bridge.
     pub wrong: Option<WrongBridge>,
 }
@@ -84,7 +85,7 @@ pub struct BridgeSetup {
 impl BridgeSetup {
     /// One line, one accelerator with two requests, two operations of the host.
     pub fn one_line(config: CoherenceConfig, stores: Option<StorePolicy>) -> BridgeSetup {
-        BridgeSetup { config, stores, lines: 1, requesters: 1, requests: 2, host_operations: 2, wrong: None }
+        BridgeSetup { config, stores, lines: 1, requesters: 1, requests: 2, host: HostMenu::Bounded(2), wrong: None }
     }
 }
 
@@ -109,6 +110,15 @@ const ACCELERATOR_OPERATIONS: [AcceleratorOperation; 4] = [
     AcceleratorOperation::Add,
 ];
 
+/// What the host may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostMenu {
+    /// So many operations, at most, of those but [`HostOperation::Own`].
+    Bounded(u8),
+    /// Operations without end, all but stores, each of which would be a value of its own. Whoever waits has to get the line all the same.
+    Endless,
+}
+
 /// An operation of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HostOperation {
@@ -116,6 +126,8 @@ pub enum HostOperation {
     Load,
     /// Stores to all of it.
     Store,
+    /// Takes ownership of a line and does nothing with it.
+    Own,
     /// Gives its copy up.
     Evict,
 }
@@ -363,8 +375,13 @@ impl BridgeSystem {
     }
 
     fn begin_at_host(&mut self, operation: HostOperation, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
-        self.host_begun += 1;
+        self.host_begun += u8::from(matches!(self.setup.host, HostMenu::Bounded(_)));
         match operation {
+            HostOperation::Own => {
+                let mut out = AgentOutput::default();
+                self.host.issue(line, HostReq::RD_ANY, HostAccess::Nothing, &mut out);
+                self.settle(HOST, out, events);
+            }
             HostOperation::Evict => {
                 let mut out = AgentOutput::default();
                 match self.host.copy(line).state {
@@ -373,11 +390,11 @@ impl BridgeSystem {
                 }
                 self.settle(HOST, out, events);
             }
-            HostOperation::Load => self.wanted[line.0 as usize] = HostAccess::Load,
-            HostOperation::Store => self.wanted[line.0 as usize] = HostAccess::Store,
-        }
-        if operation != HostOperation::Evict {
-            self.goes_on(line, events);
+            HostOperation::Load | HostOperation::Store => {
+                let stores = operation == HostOperation::Store;
+                self.wanted[line.0 as usize] = if stores { HostAccess::Store } else { HostAccess::Load };
+                self.goes_on(line, events);
+            }
         }
     }
 
@@ -495,7 +512,8 @@ impl BridgeSystem {
             }
             return;
         }
-        if self.host_begun == self.setup.host_operations || !is_idle {
+        let has_ended = matches!(self.setup.host, HostMenu::Bounded(most) if self.host_begun >= most);
+        if has_ended || !is_idle {
             return;
         }
         let state = self.host.copy(line).state;
@@ -504,7 +522,11 @@ impl BridgeSystem {
         } else {
             out.push(of(HostOperation::Evict));
         }
-        out.push(of(HostOperation::Store));
+        match self.setup.host {
+            HostMenu::Bounded(_) => out.push(of(HostOperation::Store)),
+            HostMenu::Endless if self.host.can_issue(line, HostReq::RD_ANY) => out.push(of(HostOperation::Own)),
+            HostMenu::Endless => (),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use scalepool_memory::LineBytes;
 use scalepool_protocols::ualink::code::AtomicSize;
 
 /// What is computed from the old value and the operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AtomicOperation {
     /// Sum, without carry out.
     Add,
@@ -62,7 +62,7 @@ pub const OPERATIONS: [AtomicOperation; 13] = {
 };
 
 /// An atomic on one line that can be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LineAtomic {
     operation: AtomicOperation,
     /// Bytes of an element.

@@ -36,7 +36,7 @@ impl LineOperation {
 }
 
 /// Meta and snoop fields of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CoherenceFields {
     /// MetaField.
     pub field: MetaField,
@@ -47,7 +47,7 @@ pub struct CoherenceFields {
 }
 
 /// The message of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StepMessage {
     /// M2S Req.
     Request(M2sReqOpcode, CoherenceFields),
@@ -56,7 +56,7 @@ pub enum StepMessage {
 }
 
 /// A step: a message, and the answers that end it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowStep {
     /// What is sent.
     pub message: StepMessage,

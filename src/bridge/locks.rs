@@ -92,6 +92,11 @@ impl LineLocks {
         self.0.entry(place).or_insert_with(free).holder = holder;
     }
 
+    /// Whether no line is in use.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether a line is in use.
     pub fn is_held(&self, place: (usize, LineAddr)) -> bool {
         self.0.contains_key(&place)

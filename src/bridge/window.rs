@@ -33,7 +33,7 @@ pub const CXL_END: u64 = 1 << 52;
 pub const PORT_IDS: u16 = 1 << 12;
 
 /// What lines of a window from UALink or NVLink to CXL are, and so how they are reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WindowClass {
     /// CXL.mem to memory that its device keeps coherent (HDM-DB).
     Mc,

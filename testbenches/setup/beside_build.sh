@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . testbenches/setup/steps.sh
 
-step tools bash testbenches/setup/tools.sh
+step tools bash testbenches/setup/tools.sh without-rust
 step python bash testbenches/setup/python.sh
 step simulators bash testbenches/setup/simulators.sh
 step verilator .venv-cosim/bin/python3 testbenches/verilator/run.py --build-only

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every check of the repository; stops at the first that fails. Called by `make test`. With ORACLE=DIR in the environment the program
+# Every check of the repository; stops at the first that fails, and what runs beside it is judged when it is joined. Called by `make test`. With ORACLE=DIR in the environment the program
 # is also compared with the fact sheets in DIR.
 #
 # Two things run at a time, because none of them keeps two cores busy alone: tools are installed while program and library are built

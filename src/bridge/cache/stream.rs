@@ -10,14 +10,14 @@ use scalepool_ordered::OrderedMap;
 pub const SHEET_BLOCKS: u64 = 8;
 
 /// Last block and length of the run that ends with it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Hash)]
 struct Run {
     block: u64,
     length: u64,
 }
 
 /// Streams of all sources.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub struct StreamDetector {
     most: u64,
     runs: OrderedMap<u16, Run>,

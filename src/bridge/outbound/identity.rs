@@ -1,40 +1,108 @@
-//! What the outbound half is in a search: everything on which its next steps depend.
+//! What the outbound half is in a search: all on which its next steps depend.
 //!
-//! Left out: what it has counted, when children got on, which only time-outs ask, and how it is built, which is the same in all states
-//! of a search.
+//! Left out, so that a bridge that is searched must not have it: posted requests, kept conversions, registers, commits, errors of the
+//! cache's memory. Left out of every bridge: what it has counted; when children got on, which time-outs alone ask; how it is built, and of a
+//! request what it asks for, which its children have from it.
 
 use super::OutboundBridge;
 use super::transaction::{Child, Transaction};
 use std::hash::{Hash, Hasher};
 
 impl OutboundBridge {
-    /// Shows its state to `state`; two bridges of one build that show the same do the same from here on, time-outs,
-    /// registers, epochs and errors of the cache's memory apart.
+    /// Shows its state to `state`; two bridges of one build that show the same do the same from here on.
     pub fn hash_state<H: Hasher>(&self, state: &mut H) {
-        self.table.hash(state);
-        self.queues.hash(state);
-        self.locks.hash(state);
-        self.buffers_free.hash(state);
-        self.cache.as_ref().inspect(|cache| cache.hash_lines(state));
-        self.write_backs.hash(state);
-        self.rooms.hash(state);
-        self.waiting_snoops.hash(state);
+        // Whoever adds a part decides here whether steps depend on it.
+        let OutboundBridge {
+            config: _,
+            table,
+            queues,
+            posted: _,
+            locks,
+            buffers_free,
+            work: _,
+            counts: _,
+            advances: _,
+            cache,
+            streams,
+            templates: _,
+            write_backs,
+            rooms,
+            waiting_snoops,
+            cache_counts: _,
+            registers: _,
+            managed: _,
+            epochs: _,
+            cells: _,
+            is_viral,
+        } = self;
+        (table, queues, locks, buffers_free, streams).hash(state);
+        cache.as_ref().inspect(|cache| cache.hash_lines(state));
+        (write_backs, rooms, waiting_snoops, is_viral).hash(state);
+    }
+
+    /// What is not free although nothing is open, in words; `None`: all of it is.
+    pub fn held(&self) -> Option<String> {
+        let (free, all) = (self.buffers_free, self.config.write_buffers);
+        if free != all {
+            return Some(format!("{free} of {all} buffers free"));
+        }
+        let held = [
+            (self.open() > 0, "an entry"),
+            (!self.locks.is_empty(), "a lock of a line"),
+            (!self.queues.is_empty(), "a place in the order of requests"),
+            (!self.rooms.is_empty(), "a place among those that wait for room"),
+            (!self.waiting_snoops.is_empty(), "a snoop"),
+        ];
+        held.iter().find(|(is_held, _)| *is_held).map(|(_, what)| (*what).to_owned())
     }
 }
 
 impl Hash for Transaction {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Transaction { request, port, progress, key, status, children, buffers, .. } = self;
-        (request.class, request.address, request.bytes, port, progress, key, status.0, children, buffers).hash(state);
+        let Transaction {
+            request: _,
+            port,
+            number: _,
+            progress,
+            key,
+            status,
+            children,
+            buffers,
+            conversion: _,
+            is_templated: _,
+            is_converted: _,
+        } = self;
+        (port, progress, key, status.0, children, buffers).hash(state);
     }
 }
 
 impl Hash for Child {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Child { port, line, operation, mask, data, steps, step, awaited, read, .. } = self;
-        (port, line, operation, mask, data, steps.len(), step, awaited, read).hash(state);
-        let Child { before, failed, is_done, has_buffer, verdict, cached, granted, waits_for_room, .. } = self;
-        let failed = failed.map(|status| status.0);
-        (before, failed, is_done, has_buffer, verdict, cached, granted, waits_for_room).hash(state);
+        let Child {
+            port,
+            line,
+            class,
+            operation,
+            mask,
+            data,
+            atomic,
+            steps,
+            step,
+            awaited,
+            read,
+            before,
+            failed,
+            is_done,
+            has_buffer,
+            advances: _,
+            verdict,
+            cached,
+            granted,
+            waits_for_room,
+            room_moves: _,
+        } = self;
+        (port, line, class, operation, mask, data, atomic).hash(state);
+        (steps, step, awaited, read, before, failed.map(|status| status.0)).hash(state);
+        (is_done, has_buffer, verdict, cached, granted, waits_for_room).hash(state);
     }
 }

@@ -454,6 +454,7 @@ impl OutboundBridge {
                 let other = table.get(holder.entry).and_then(|t| t.children.get(usize::from(holder.child)));
                 operation == LineOperation::Read
                     && other.is_some_and(|c| c.operation == operation && c.class == class && !c.is_done)
+                    && other.is_some_and(Child::may_be_joined)
             };
             match self.locks.lock(place, id, may_join) {
                 LockOutcome::Held => self.work.push_back(Work::Launch(id)),

@@ -38,6 +38,11 @@ impl OrderKey {
 pub struct OrderQueues(OrderedMap<OrderKey, VecDeque<u16>>);
 
 impl OrderQueues {
+    /// Whether no request has a place.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds a request; the one that it waits for, if it is not the first of its key.
     pub fn add(&mut self, key: OrderKey, entry: u16) -> Option<u16> {
         let queue = self.0.entry(key).or_default();

@@ -63,6 +63,11 @@ impl Hash for RoomQueues {
 }
 
 impl RoomQueues {
+    /// Whether nobody waits.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.sets.is_empty() && self.turns.is_empty()
+    }
+
     /// A child waits for its block, which has a way that is being emptied.
     pub fn wait_for_block(&mut self, block: CachedBlock, child: ChildId) {
         let children = &mut self.blocks.entry(block).or_default().children;

@@ -431,6 +431,21 @@ pub static NAMED: &[NamedExploration] = &[
         },
     },
     NamedExploration {
+        name: "bridge-order",
+        doc: "as bridge-2-lines, with two requests of the accelerator at a time, which take effect in their order",
+        options: &[],
+        system: |config| {
+            let one = BridgeSetup::one_line(config, Some(StorePolicy::Back));
+            NamedSystem::Bridge(BridgeSetup {
+                lines: 2,
+                requesters: 2,
+                is_one_source: true,
+                host: HostMenu::Bounded(1),
+                ..one
+            })
+        },
+    },
+    NamedExploration {
         name: "bridge-2-lines",
         doc: "as bridge, with two lines, a cache with room for one, and one operation of the host",
         options: &[],

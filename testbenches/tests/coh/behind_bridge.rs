@@ -31,8 +31,10 @@ fn scenario_brg_t07() {
     }
     let two_lines = BridgeSetup { lines: 2, ..setup(Some(StorePolicy::Back)) };
     is_clean(BridgeSetup { host: HostMenu::Bounded(if is_soak() { 2 } else { 1 }), ..two_lines });
-    let (requesters, requests) = (2, if is_soak() { 3 } else { 2 });
-    is_clean(BridgeSetup { requesters, requests, ..setup(Some(StorePolicy::Back)) });
+    for stores in if is_soak() { &STORES[..] } else { &STORES[..2] } {
+        let (stores, requesters, requests) = (*stores, 2, if is_soak() { 3 } else { 2 });
+        is_clean(BridgeSetup { requesters, requests, ..setup(stores) });
+    }
 }
 
 /// However often a host takes the line, requests of the accelerator end: a line that was granted is used before it is given up.
@@ -43,27 +45,57 @@ fn a_host_without_end_starves_nobody() {
     }
 }
 
+/// Two requests of one accelerator at a time to one block take effect in their order (O1 of `bridge` §6.2).
+#[test]
+fn requests_of_one_accelerator_keep_their_order() {
+    for stores in STORES {
+        let (requesters, is_one_source, host) = (2, true, HostMenu::Bounded(u8::from(is_soak())));
+        is_clean(BridgeSetup { lines: 2, requesters, is_one_source, host, ..setup(stores) });
+    }
+}
+
 /// Each fault is found, and the script of the way to it leads there again.
 #[test]
 fn every_wrong_bridge_is_found() {
     let mut seen = Vec::new();
-    for wrong in WrongBridge::ALL {
-        let start = BridgeSystem::new(BridgeSetup { wrong: Some(wrong), ..setup(Some(StorePolicy::Back)) });
-        let found = search(&start, Limits::default()).violation.unwrap_or_else(|| panic!("{wrong:?} is not found"));
-        seen.push(format!("{wrong:?}: {}", found.event.rule));
+    for (wrong, stores) in WrongBridge::ALL.into_iter().flat_map(|wrong| STORES.map(|stores| (wrong, stores))) {
+        let wrong_one = match wrong {
+            // Requests to one line have the order of its lock besides, those in a cache that of its only way.
+            WrongBridge::Overtakes if stores.is_some() => continue,
+            WrongBridge::Overtakes => {
+                let (lines, requesters, host) = (2, 2, HostMenu::Bounded(0));
+                BridgeSetup { lines, requesters, is_one_source: true, host, ..setup(stores) }
+            }
+            _ => setup(stores),
+        };
+        let start = BridgeSystem::new(BridgeSetup { wrong: Some(wrong), ..wrong_one });
+        let name = stores.map_or("uncached".to_owned(), |stores| format!("{stores:?}"));
+        let Some(found) = search(&start, Limits::default()).violation else {
+            // Only a cache has lines to keep, to share or to lose.
+            seen.push(format!("{wrong:?}, {name}: is right"));
+            continue;
+        };
+        seen.push(format!("{wrong:?}, {name}: {}", found.event.rule));
         let script: Vec<&str> = found.script.iter().map(String::as_str).collect();
         let followed = start.follow(&script).expect_err("the rule is broken behind the last step").to_string();
-        // V9 is broken by what never comes.
-        let is_the_same = followed.contains(found.event.rule) || followed.contains("open work");
-        assert!(is_the_same, "{wrong:?}: {followed}");
+        // What never comes breaks one rule in a search and another one behind a script, which ends there.
+        let is_open = ["open work", "COH-INV-14", "waits for ever"].iter().any(|end| followed.contains(end));
+        let is_endless = ["COH-INV-09", "COH-INV-10"].contains(&found.event.rule);
+        let is_the_same = followed.contains(found.event.rule) || is_endless && is_open;
+        assert!(is_the_same, "{wrong:?}, {}: {followed}", found.event.rule);
     }
     insta::assert_snapshot!(seen.join("\n"));
 }
 
-/// Without a host nobody takes a line away, and an atomic behind an atomic gets its result.
+/// Without a host nobody takes a line away; an atomic behind an atomic gets its result.
 #[test]
-fn accelerators_alone_keep_their_order() {
+fn accelerators_alone_read_what_they_store() {
     for stores in STORES {
-        is_clean(BridgeSetup { requesters: 2, requests: 3, host: HostMenu::Bounded(0), ..setup(stores) });
+        is_clean(BridgeSetup {
+            requesters: 2,
+            requests: if is_soak() { 3 } else { 2 },
+            host: HostMenu::Bounded(0),
+            ..setup(stores)
+        });
     }
 }

@@ -1,7 +1,8 @@
 //! Which value of a line is the newest one, and whether what a request got was.
 //!
-//! A line has two parts that stores write apart: its first word, and the rest. The history of each is the list of its values in coherence
-//! order; no value comes twice, because each store has a number of its own and an atomic adds to one of them.
+//! The history of a line is the list of its values in coherence order. A line has two parts that stores write apart, its first word and the
+//! rest. No value comes twice, because each store has a number of its own and an atomic adds to one of them. A store may come next only as
+//! what a request that is open makes of the newest value.
 
 use super::{ADDED, AcceleratorOperation};
 use scalepool_coherence::content::{CacheLine, LINE_BYTES};
@@ -10,6 +11,8 @@ use scalepool_protocols::ualink::code::Status;
 /// A request that is not answered.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct OpenRequest {
+    /// Its number, in the order in which requests have begun.
+    pub number: u8,
     /// Its entry.
     pub entry: u16,
     /// What it does.
@@ -18,58 +21,95 @@ pub(super) struct OpenRequest {
     pub line: u8,
     /// The number of the store, if it is one.
     pub value: u8,
-    /// How many values word and rest had when it began.
-    pub since: (usize, usize),
+    /// How many values the line had had before the newest one when it began.
+    pub since: usize,
+}
+
+/// A value of a line: its first word, and the byte that stands in all other places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct LineValue {
+    word: u64,
+    rest: u8,
+}
+
+impl LineValue {
+    fn line(self) -> CacheLine {
+        let mut bytes = [self.rest; LINE_BYTES];
+        bytes[..8].copy_from_slice(&self.word.to_le_bytes());
+        CacheLine::of(bytes)
+    }
+}
+
+/// The word in which a store writes its number into each byte.
+fn word_of(store: u8) -> u64 {
+    u64::from_le_bytes([store; 8])
+}
+
+impl OpenRequest {
+    /// What it makes of a value, if it stores.
+    fn result(&self, LineValue { word, rest }: LineValue) -> Option<LineValue> {
+        match self.operation {
+            AcceleratorOperation::Read => None,
+            AcceleratorOperation::Write => Some(LineValue { word: word_of(self.value), rest: self.value }),
+            AcceleratorOperation::WriteWord => Some(LineValue { word: word_of(self.value), rest }),
+            AcceleratorOperation::Add => Some(LineValue { word: word.wrapping_add(ADDED), rest }),
+        }
+    }
 }
 
 /// The values of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct LineHistory {
-    words: Vec<u64>,
-    rests: Vec<u8>,
-    /// Values that an atomic has got.
-    taken: Vec<u64>,
-}
-
-/// Word and rest of a line.
-fn parts(line: &CacheLine) -> (u64, u8) {
-    let word = line.bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-    (word, line.bytes[LINE_BYTES - 1])
-}
-
-/// Adds a value that is new; an old one that is not the newest is told.
-fn add<T: PartialEq + Copy + std::fmt::LowerHex>(values: &mut Vec<T>, value: T, what: &str) -> Option<String> {
-    match values.iter().position(|known| *known == value) {
-        None => values.push(value),
-        Some(at) if at + 1 == values.len() => (),
-        Some(_) => return Some(format!("{what} {value:#x}, an old value, over a newer one")),
-    }
-    None
+    values: Vec<LineValue>,
+    /// Places of results of atomics that no answer has told.
+    untold: Vec<usize>,
 }
 
 impl LineHistory {
     /// All zeros.
     pub fn new() -> LineHistory {
-        LineHistory { words: vec![0], rests: vec![0], taken: Vec::new() }
+        LineHistory { values: vec![LineValue { word: 0, rest: 0 }], untold: Vec::new() }
     }
 
-    /// How many values word and rest have had before the newest one.
-    pub fn now(&self) -> (usize, usize) {
-        (self.words.len() - 1, self.rests.len() - 1)
+    /// How many values there have been before the newest one.
+    pub fn now(&self) -> usize {
+        self.values.len() - 1
+    }
+
+    fn last(&self) -> LineValue {
+        self.values[self.now()]
     }
 
     /// The newest value.
     pub fn newest(&self) -> CacheLine {
-        let (word, rest) = (self.words.last().copied().unwrap_or(0), self.rests.last().copied().unwrap_or(0));
-        let mut bytes = [rest; LINE_BYTES];
-        bytes[..8].copy_from_slice(&word.to_le_bytes());
-        CacheLine::of(bytes)
+        self.last().line()
     }
 
-    /// A store is done that left the line so. What is wrong with it.
-    pub fn placed(&mut self, line: &CacheLine) -> Option<String> {
-        let (word, rest) = parts(line);
-        add(&mut self.words, word, "the word").or(add(&mut self.rests, rest, "the rest"))
+    /// The host stores to the whole line.
+    pub fn host_stores(&mut self, store: u8) {
+        self.values.push(LineValue { word: word_of(store), rest: store });
+    }
+
+    /// A place in which the newest value is has this content now: the same, or what one of the open requests has made of it. What is wrong.
+    pub fn placed<'a>(&mut self, line: &CacheLine, mut open: impl Iterator<Item = &'a OpenRequest>) -> Option<String> {
+        if *line == self.newest() {
+            return None;
+        }
+        let last = self.last();
+        let result = |request: &'a OpenRequest| Some((request, request.result(last).filter(|v| v.line() == *line)?));
+        let Some((request, value)) = open.find_map(result).filter(|(_, value)| !self.values.contains(value)) else {
+            return Some(format!("{line:?}"));
+        };
+        self.values.push(value);
+        if request.operation == AcceleratorOperation::Add {
+            self.untold.push(self.now());
+        }
+        None
+    }
+
+    /// Results of atomics that no answer has told.
+    pub fn untold(&self) -> usize {
+        self.untold.len()
     }
 
     /// What is wrong with the answer to a request: rule, what was found, what was expected.
@@ -82,30 +122,32 @@ impl LineHistory {
         if status != Status::OKAY {
             return Some(("BRG-ERR-20", format!("status {}", status.0), "OKAY: the device has the line"));
         }
-        let at = |word: u64| self.words.iter().position(|known| *known == word);
-        let stored = u64::from(open.value) * 0x0101_0101_0101_0101;
-        match (open.operation, line.map(parts)) {
-            (AcceleratorOperation::Read, Some((word, rest))) => {
-                let is_word = at(word).is_some_and(|at| at >= open.since.0);
-                let is_rest = self.rests.iter().position(|known| *known == rest).is_some_and(|at| at >= open.since.1);
-                (!is_word || !is_rest).then(|| {
-                    let found = format!("a read of {word:#x} and {rest:#x}");
-                    ("COH-INV-02", found, "values that were the newest ones since it began")
+        let Some(line) = line else { return Some(("COH-INV-02", "an answer without data".to_owned(), "a line")) };
+        match open.operation {
+            AcceleratorOperation::Read => {
+                let is_one = self.values[open.since..].iter().any(|value| value.line() == *line);
+                (!is_one).then(|| {
+                    ("COH-INV-02", format!("a read of {line:?}"), "a value that was the newest one since it began")
                 })
             }
-            (AcceleratorOperation::Write | AcceleratorOperation::WriteWord, _) => at(stored)
-                .is_none()
-                .then(|| ("COH-INV-03", format!("a write of {stored:#x} answered and not done"), "its store")),
-            (AcceleratorOperation::Add, Some((old, _))) => {
-                let follows = at(old).is_some_and(|at| self.words.get(at + 1) == Some(&old.wrapping_add(ADDED)));
-                if !follows || self.taken.contains(&old) {
-                    let found = format!("an atomic that got {old:#x}");
-                    return Some(("COH-INV-15", found, "the value in front of its result, which no other one got"));
+            AcceleratorOperation::Write | AcceleratorOperation::WriteWord => {
+                let is_done = self.values.iter().any(|value| value.word == word_of(open.value));
+                (!is_done).then(|| {
+                    ("COH-INV-03", format!("store {} answered and not done", open.value), "its value in the line")
+                })
+            }
+            AcceleratorOperation::Add => {
+                let old = line.bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+                let told = self.untold.iter().position(|at| self.values[at - 1].word == old && !line.poison);
+                match told {
+                    Some(at) => drop(self.untold.remove(at)),
+                    None => {
+                        let found = format!("an atomic that got {old:#x}");
+                        return Some(("COH-INV-15", found, "the value in front of its result, which no other one got"));
+                    }
                 }
-                self.taken.push(old);
                 None
             }
-            (_, None) => Some(("COH-INV-02", "an answer without data".to_owned(), "a line")),
         }
     }
 }

@@ -3,15 +3,15 @@
 //! Modelled: the outbound half of a bridge with its conversion cache or without, requesters that read, write and compute, a host with its
 //! cache, and the device whose lines all of them share; every order of deliveries that the ordering rules leave open, and every order in
 //! which requests begin. Detail: bytes by value. Each store writes a number of its own, so a value says which store it is of, and what is
-//! computed says of which value. Left out: time, links, time-outs, epochs, errors, kept conversions, the memory of the cache but for the
-//! end of an access, which comes at any time behind its begin.
+//! computed says of which value. Left out: time, links, time-outs, epochs, errors, kept conversions, full tables and buffers, the memory of the
+//! cache but for the end of an access, which comes at any time behind its begin.
 //!
 //! Requesters begin a bounded number of requests in one run, and so does the host, or it goes on without end and does not store; all of them in
 //! any order. So the search ends.
 //!
 //! One move: an operation begins, a message arrives, or an access to the memory of the cache ends. What the bridge asks for is done at once:
 //! messages go on their way, accesses wait for their end, responses are judged. A store gets its place in coherence order where it is done:
-//! in a sector of the cache, in the copy of the host, or in the device's memory. A read is right if its value was the newest one at some
+//! in a sector of the cache, in the copy of the host, or in the message with which it leaves a bridge that owns the line. A read is right if its value was the newest one at some
 //! time since it began.
 
 mod judged;
@@ -74,6 +74,8 @@ pub struct BridgeSetup {
     pub lines: u8,
     /// Requesters, each with one request at a time.
     pub requesters: u8,
+    /// The requesters are one accelerator, whose requests have an order: all lines lie in one block of 256 bytes.
+    pub is_one_source: bool,
     /// Requests that begin, at most.
     pub requests: u8,
     /// What the host does.
@@ -85,7 +87,8 @@ pub struct BridgeSetup {
 impl BridgeSetup {
     /// One line, one accelerator with two requests, two operations of the host.
     pub fn one_line(config: CoherenceConfig, stores: Option<StorePolicy>) -> BridgeSetup {
-        BridgeSetup { config, stores, lines: 1, requesters: 1, requests: 2, host: HostMenu::Bounded(2), wrong: None }
+        let (lines, requesters, requests, host) = (1, 1, 2, HostMenu::Bounded(2));
+        BridgeSetup { config, stores, lines, requesters, is_one_source: false, requests, host, wrong: None }
     }
 }
 
@@ -281,8 +284,10 @@ impl BridgeSystem {
 
     /// A store has been done where this is the line now.
     fn placed(&mut self, line: LineAddr, content: &CacheLine, events: &mut Vec<CoherenceEvent>) {
-        if let Some(found) = self.history[line.0 as usize].placed(content) {
-            events.push(CoherenceEvent::new("COH-INV-03", line, "system", found, "stores behind the newest one"));
+        let open = self.requests.iter().flatten().filter(|open| LineAddr(open.line.into()) == line);
+        if let Some(found) = self.history[line.0 as usize].placed(content, open) {
+            let expected = "what an open request makes of the newest value";
+            events.push(CoherenceEvent::new("COH-INV-03", line, "system", found, expected));
         }
     }
 
@@ -323,17 +328,28 @@ impl BridgeSystem {
 
     /// A response is ready: what it says is judged, and its entry is free.
     fn respond(&mut self, entry: u16, events: &mut Vec<CoherenceEvent>) {
-        let is_of = |request: &&mut Option<OpenRequest>| request.as_ref().is_some_and(|open| open.entry == entry);
-        let (Some(open), Some((_, response))) =
-            (self.requests.iter_mut().find(is_of).and_then(Option::take), self.bridge.response(entry))
-        else {
+        let slot = self.requests.iter().position(|open| open.as_ref().is_some_and(|open| open.entry == entry));
+        let (Some(slot), Some((_, response))) = (slot, self.bridge.response(entry)) else {
             let found = format!("a response for entry {entry}");
             return events.push(CoherenceEvent::new("COH-IDS-01", None, COLUMNS[BRIDGE], found, "an open request"));
         };
-        let line = LineAddr(open.line.into());
-        let judged = self.history[usize::from(open.line)].judge(&open, response.status, response.lines.first());
-        if let Some((rule, found, expected)) = judged {
-            events.push(CoherenceEvent::new(rule, line, COLUMNS[ACCELERATOR], found, expected));
+        let Some((status, line)) = wrong::answered(self.setup.wrong, response.status, response.lines.first()) else {
+            return self.bridge.left(entry);
+        };
+        let Some(open) = self.requests[slot].take() else { return };
+        let at = LineAddr(open.line.into());
+        let mut say = |rule, found, expected| {
+            events.push(CoherenceEvent::new(rule, at, COLUMNS[ACCELERATOR], found, expected));
+        };
+        // Requests of one source to one block, in which all lines lie, are performed as they have begun.
+        let of_source = self.requests.iter().flatten().filter(|_| self.setup.is_one_source);
+        if let Some(older) = of_source.min_by_key(|other| other.number).filter(|other| other.number < open.number) {
+            let found = format!("request {} before request {}", open.number, older.number);
+            say("BRG-ORD-01", found, "requests of one source to one block in their order");
+        }
+        if let Some((rule, found, expected)) = self.history[usize::from(open.line)].judge(&open, status, line.as_ref())
+        {
+            say(rule, found, expected);
         }
         self.bridge.left(entry);
     }
@@ -362,13 +378,25 @@ impl BridgeSystem {
             AcceleratorOperation::Read | AcceleratorOperation::Write => None,
             AcceleratorOperation::WriteWord | AcceleratorOperation::Add => Some(enables),
         };
-        let (src, numbeats) = (requester.into(), data.len().saturating_sub(1) as u8);
-        let req = TlReq { cmd, address, len, attr, src, numbeats, ..TlReq::default() };
+        let src = if self.setup.is_one_source { 0 } else { requester.into() };
+        let (tag, numbeats) = (requester.into(), data.len().saturating_sub(1) as u8);
+        let req = TlReq { cmd, address, len, attr, src, tag, numbeats, ..TlReq::default() };
         let request = upli::asked(&with_data(ControlField::Request(req), data, enables));
+        let request = request.map(|request| wrong::asked(self.setup.wrong, request, requester));
         let since = self.history[usize::from(line)].now();
-        // There are more entries than requesters.
-        let Some(entry) = request.and_then(|request| self.bridge.admit(0, request)) else { return };
-        self.requests[usize::from(requester)] = Some(OpenRequest { entry, operation, line, value, since });
+        let Some(entry) = request.and_then(|request| self.bridge.admit(0, request)) else {
+            let found = "a request that finds no room";
+            let expected = "an entry and a buffer: there are more of them than requesters";
+            return events.push(CoherenceEvent::new(
+                "COH-INV-09",
+                LineAddr(line.into()),
+                COLUMNS[BRIDGE],
+                found,
+                expected,
+            ));
+        };
+        let number = self.begun;
+        self.requests[usize::from(requester)] = Some(OpenRequest { number, entry, operation, line, value, since });
         let mut out = BridgeOutput::default();
         self.bridge.start(entry, &mut out);
         self.follow(out, events);
@@ -423,10 +451,9 @@ impl BridgeSystem {
                 }
             }
             HostAccess::Store | HostAccess::StorePart if self.host.can_store(line, true) => {
-                let value = filled(self.next_store());
-                self.host.store(&config.config, line, value, WHOLE_LINE, &mut out);
-                // A snoop that waited for it may have taken the copy already.
-                self.placed(line, &value, events);
+                let store = self.next_store();
+                self.host.store(&config.config, line, filled(store), WHOLE_LINE, &mut out);
+                self.history[place].host_stores(store);
             }
             _ => return false,
         }
@@ -687,11 +714,20 @@ impl ExploredSystem for BridgeSystem {
     }
 
     fn check_idle(&self, events: &mut Vec<CoherenceEvent>) {
+        let mut say = |line: Option<LineAddr>, found: String, expected: &str| {
+            events.push(CoherenceEvent::new("COH-INV-14", line, "system", found, expected));
+        };
+        if let Some(held) = self.bridge.held() {
+            say(None, format!("{held} at the bridge"), "nothing that is held");
+        }
         for line in self.lines() {
+            let untold = self.history[line.0 as usize].untold();
+            if untold > 0 && self.requests.iter().all(Option::is_none) {
+                say(Some(line), format!("results of {untold} atomics that nobody asked for"), "one for each request");
+            }
             let view = self.view(line);
             if view.home != view.newest && !view.copies.iter().any(|copy| copy.dirty) {
-                let found = format!("{:?} in memory and no M copy", view.home);
-                events.push(CoherenceEvent::new("COH-INV-14", line, "system", found, "the newest value"));
+                say(Some(line), format!("{:?} in memory and no M copy", view.home), "the newest value");
             }
         }
     }

@@ -1,8 +1,12 @@
-//! Bridges with a fault, which a search has to find: the right bridge, and around it something that changes its messages.
+//! Bridges with a fault, which a search has to find: the right bridge, and around it something that changes what it gets or says.
 
-use scalepool_coherence::content::CacheLine;
+use super::ADDED;
+use scalepool_bridge::commands::AccessKind;
+use scalepool_bridge::outbound::request::BridgeRequest;
+use scalepool_coherence::content::{CacheLine, LINE_BYTES, WHOLE_LINE};
 use scalepool_coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode, M2sReqOpcode, NdrOpcode, SnpType};
+use scalepool_protocols::ualink::code::Status;
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,18 +23,67 @@ pub enum WrongBridge {
     ReadsPastOwners,
     /// The bytes of a line are lost on their way in, and zeros are taken for them.
     MergesIntoZeros,
+    /// A store of a part writes all of the line.
+    IgnoresEnables,
+    /// Requests of one accelerator have no order.
+    Overtakes,
+    /// A response is lost.
+    LosesResponses,
+    /// A response says that the target has given up.
+    TellsAnError,
+    /// An atomic is answered with its result.
+    AnswersWithResults,
+    /// The second half of what is read is that of another line.
+    TearsReads,
 }
 
 impl WrongBridge {
     /// All of them.
-    pub const ALL: [WrongBridge; 6] = [
+    pub const ALL: [WrongBridge; 12] = [
         WrongBridge::IgnoresSnoops,
         WrongBridge::KeepsShared,
         WrongBridge::OwnsWhatIsShared,
         WrongBridge::DropsDirty,
         WrongBridge::ReadsPastOwners,
         WrongBridge::MergesIntoZeros,
+        WrongBridge::IgnoresEnables,
+        WrongBridge::Overtakes,
+        WrongBridge::LosesResponses,
+        WrongBridge::TellsAnError,
+        WrongBridge::AnswersWithResults,
+        WrongBridge::TearsReads,
     ];
+}
+
+/// What the bridge gets of the request of a requester.
+pub(super) fn asked(wrong: Option<WrongBridge>, mut request: BridgeRequest, requester: u8) -> BridgeRequest {
+    match wrong {
+        Some(WrongBridge::IgnoresEnables) if request.access == AccessKind::Write => {
+            request.lines.iter_mut().for_each(|line| line.mask = WHOLE_LINE);
+        }
+        Some(WrongBridge::Overtakes) => request.source = requester.into(),
+        _ => (),
+    }
+    request
+}
+
+/// What the requester gets of a response; `None`: nothing.
+pub(super) fn answered(
+    wrong: Option<WrongBridge>,
+    status: Status,
+    line: Option<&CacheLine>,
+) -> Option<(Status, Option<CacheLine>)> {
+    let mut line = line.copied();
+    let mut status = status;
+    match (wrong, &mut line) {
+        (Some(WrongBridge::LosesResponses), _) => return None,
+        (Some(WrongBridge::TellsAnError), _) => status = Status::TargetAbort,
+        // The operand has one byte.
+        (Some(WrongBridge::AnswersWithResults), Some(line)) => line.bytes[0] = line.bytes[0].wrapping_add(ADDED as u8),
+        (Some(WrongBridge::TearsReads), Some(line)) => line.bytes[LINE_BYTES / 2..].fill(u8::MAX),
+        _ => (),
+    }
+    Some((status, line))
 }
 
 /// What the bridge gets of a message, and what is answered without it.

@@ -69,7 +69,7 @@ fn a_device_is_bound_again() {
                     { at = \"10001 ns\", command = \"bind\", vcs = 1, ld = 1 }, \
                     { at = \"30 us\", command = \"bind\", vcs = 1, ld = 1 }";
     let report = with(commands, &["host.accesses=20000", "host.pattern=reads"]);
-    assert_eq!(report.violations, []);
+    assert_eq!(reasons(&report), ["an unbind or a reset of vPPB 0 of VCS 1 under way"]);
     assert_eq!(count(&report, "switch", "vPPBs bound"), 1);
     assert_eq!(count(&report, "switch", "commands refused"), 1, "the unbind had not ended");
     let [not_decoded, ..] = ends(&report);

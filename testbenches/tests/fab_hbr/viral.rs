@@ -258,10 +258,10 @@ fn bindings_and_a_reset_of_a_vppb_leave_viral_on() {
         one.commands = vec![
             at(AT, ManagerCommand::Viral(ResetScope::Upstream(0))),
             at(200, ManagerCommand::Unbind { vppb, option: UnbindOption::ManagedRemove }),
-            at(600, ManagerCommand::Bind(binding)),
-            at(900, ManagerCommand::Reset(scope)),
+            at(400, ManagerCommand::Bind(binding)),
+            at(600, ManagerCommand::Reset(scope)),
         ];
-        one.sends[0].extend((0..4u16).map(|n| ([10, 100, 700, 1200][usize::from(n)], read(n, 0))));
+        one.sends[0].extend((0..4u16).map(|n| ([10, 100, 500, 700][usize::from(n)], read(n, 0))));
         let (seen, told, result) = run_told(one);
         assert_eq!(seen[0].len(), 4, "all are answered: {:?}", result.events);
         let is_over = result.events.iter().any(|(_, event)| matches!(event, ManagerEvent::ViralOver(0)));

@@ -199,7 +199,7 @@ fn mistakes_of_a_topology_file_are_named_with_their_places() {
         (
             "\"router[0]\", \"router[2]\"",
             "\"router[0].port[1]\", \"router[2].port[3]\"",
-            "link[1].between: found router[2].port[3] twice",
+            "link[5].between: found router[2].port[3] twice",
         ),
         ("between = [\"router[0]\", \"router[1]\"]", "", "net.toml:7:1: link[0].between: found no between"),
         (

@@ -1,5 +1,8 @@
 //! Which bridges record an error of a downstream link, and what hosts and the fabric manager see of it (`fabric` MLD-8, ERR-5).
 //!
+//! A reference for tests and RTL; no switch of a running system uses it yet. The tests of FAB-MLD-08 and FAB-ERR-05 judge this
+//! reference alone.
+//!
 //! Modelled: the errors of PCI Express advanced error reporting (AER) by the rows of the table of the sheet, mask and severity
 //! of each vPPB, the header log, and the log of the fabric manager, to which the physical bridge of a multi-logical device
 //! belongs. Detail: sets of errors without time and without bit positions. Left out: where the errors come from, as links here

@@ -1,5 +1,7 @@
 //! Commit of a table that software writes: CacheID route tables and decoders, BI route tables (`fabric` CID-4, BIR-2).
 //!
+//! A reference for tests and RTL; no switch of a running system uses it yet. The tests of FAB-CID-04 judge this reference alone.
+//!
 //! Modelled: the handshake, write 1 and poll Committed or Error, its time limit, and which table is in use meanwhile. Detail:
 //! times in microseconds of the caller. Left out: the registers around it; the tables of a running switch are committed before
 //! it starts, as configuration software has it.

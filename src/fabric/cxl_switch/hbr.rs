@@ -82,18 +82,20 @@ impl Switching for HbrSwitching {
                 let (found, text) = (message.class().name(), "a class that the port has not negotiated is dropped");
                 Some(violation("FAB-ERR-04", found, expected, text))
             }
-            (Routed::Dropped(Undelivered::BackInvalidate | Undelivered::UnknownLd), Message::S2mBisnp(snoop)) => {
+            (
+                Routed::Dropped(why @ (Undelivered::BackInvalidate | Undelivered::UnknownLd | Undelivered::Contained)),
+                Message::S2mBisnp(snoop),
+            ) => {
                 let (bi_id, tag) = (snoop.bi_id, snoop.bi_tag);
                 let dsp = from.saturating_sub(hosts);
                 let found =
                     format!("BISnp for {:#x} with BI-ID {bi_id:#x} and BITag {tag:#x} at dsp[{dsp}]", snoop.address);
                 let text = "a snoop that is discarded is never answered, and the device keeps its BITag";
-                Some(violation(
-                    "FAB-BIR-03",
-                    found,
-                    "a bridge that passes snoops, and a decoder with BI back to it",
-                    text,
-                ))
+                let expected = match why {
+                    Undelivered::Contained => "a vPPB that is not contained",
+                    _ => "a bridge that passes snoops, and a decoder with BI back to it",
+                };
+                Some(violation("FAB-BIR-03", found, expected, text))
             }
             (Routed::Dropped(Undelivered::BackInvalidate), Message::M2sBirsp(answer)) => {
                 let found = format!("BIRsp with BI-ID {:#x}", answer.bi_id);

@@ -1,5 +1,8 @@
 //! Downstream ports as fabric manager and hosts see them come and go (`fabric` BND-1 to BND-3, BND-8, MLD-4, MLD-10).
 //!
+//! A reference for tests and RTL; no switch of a running system uses it yet. The tests of FAB-BND-01, FAB-BND-02, FAB-BND-03,
+//! FAB-BND-08, FAB-MLD-04 and FAB-MLD-10 judge this reference alone.
+//!
 //! Modelled: the steps of a bind and of an unbind in their order, Link Disable, presence, the hot-plug events of a host and the
 //! records of the fabric manager, surprise link down against removal, and removal of a shared device that waits for every host.
 //! Detail: one port, events without time. Left out: messages of CXL.mem, whose part of a removal is in
@@ -68,10 +71,12 @@ pub enum HotPlugError {
     NotBound,
 }
 
-/// A downstream port that is bound as a whole, or to nothing.
+/// A downstream port that is bound as a whole, or belongs to the manager: then it serves logical devices, or it is held.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HotPlugPort {
     bound: Option<Vppb>,
+    /// It can have a device with several logical devices.
+    is_mld: bool,
     present: bool,
     link_disabled: bool,
     link_up: bool,
@@ -79,9 +84,15 @@ pub struct HotPlugPort {
 }
 
 impl HotPlugPort {
-    /// A port of the manager, with a device or without.
+    /// A port of the manager for a device without logical devices, present or not; Link Disable holds it.
     pub fn new(present: bool) -> HotPlugPort {
         HotPlugPort { present, link_disabled: true, ..HotPlugPort::default() }
+    }
+
+    /// A port of the manager for a device with logical devices, present or not. Bridge and link are the manager's, and the link is
+    /// trained for the logical devices that are bound (`fabric` MLD-3).
+    pub fn of_logical_devices(present: bool) -> HotPlugPort {
+        HotPlugPort { is_mld: true, present, ..HotPlugPort::default() }
     }
 
     /// What has happened since the last call.
@@ -102,7 +113,7 @@ impl HotPlugPort {
     /// Whether a device with several logical devices is told in training that the port can have them: a port that is bound as a
     /// whole does not, so that the device works with one (`fabric` MLD-4).
     pub fn advertises_mld(&self) -> bool {
-        self.bound.is_none()
+        self.is_mld && self.bound.is_none()
     }
 
     /// Binds the port to a vPPB.
@@ -160,13 +171,17 @@ impl HotPlugPort {
         Ok(())
     }
 
-    fn link_goes_down(&mut self) {
-        if std::mem::take(&mut self.link_up) && self.bound.is_some() {
+    /// Whether it was up.
+    fn link_goes_down(&mut self) -> bool {
+        let was_up = std::mem::take(&mut self.link_up);
+        if was_up && self.bound.is_some() {
             self.steps.push(PortStep::LinkDownSeen);
         }
+        was_up
     }
 
-    /// Takes the port away from its vPPB: the host sees the link down and no device, and the manager holds the port.
+    /// Takes the port away from its vPPB: the host sees the link down and no device, and the port is the manager's, which holds it
+    /// unless it can have logical devices.
     ///
     /// # Errors
     /// It is not bound; nothing changes.
@@ -176,21 +191,26 @@ impl HotPlugPort {
         if self.present {
             self.steps.push(PortStep::AbsenceSeen);
         }
-        (self.bound, self.link_disabled) = (None, true);
-        self.steps.extend([PortStep::LinkDisabled, PortStep::ManagerOwned]);
+        (self.bound, self.link_disabled) = (None, !self.is_mld);
+        self.steps.extend(self.link_disabled.then_some(PortStep::LinkDisabled));
+        self.steps.push(PortStep::ManagerOwned);
         Ok(vppb)
     }
 
-    /// The link goes down by itself. The device is still there, and so is its presence.
+    /// The link goes down by itself. The device is still there, and so is its presence. Nothing happens to a link that is down.
     pub fn surprise_down(&mut self) {
-        self.link_goes_down();
-        self.tell_event();
+        if self.link_goes_down() {
+            self.tell_event();
+        }
     }
 
-    /// The device is taken out: the link goes down, and its presence goes.
+    /// The device is taken out: the link goes down, and its presence goes. Nothing happens where none is.
     pub fn remove(&mut self) {
+        if !std::mem::take(&mut self.present) {
+            return;
+        }
         self.link_goes_down();
-        if std::mem::take(&mut self.present) && self.bound.is_some() {
+        if self.bound.is_some() {
             self.steps.push(PortStep::AbsenceSeen);
         }
         self.tell_event();

@@ -8,8 +8,9 @@
 //! gone never sends them, so a bind awaits them for the time limit of a drain and no longer: the limit has to be longer than
 //! any device takes, as later answers would reach the next host. A command that cannot be executed changes nothing. A reset ends what
 //! it covers in the same way and lets it come back, without a limit ([`reset`](super::reset)). The
-//! containment of a logical device (virtual DPC) flushes and discards its messages both ways, and leaves it bound. Left out: the
-//! mailbox of the manager; link down and hot-plug as the host sees them, which are in [`hot_plug`](super::hot_plug).
+//! containment of a logical device (virtual DPC) flushes and discards its messages both ways, and leaves it bound; an unbind or a reset
+//! of its vPPB ends it too, with an event of its own. Left out: the mailbox of the manager; link down and hot-plug as the host sees
+//! them, for which [`hot_plug`](super::hot_plug) is a reference.
 //!
 //! A walk through one unbind: at the time of the command the vPPB is stopped. Each response that leaves the switch
 //! decrements the count of outstanding requests of the vPPB. When the count reaches zero, or at the time limit, the
@@ -17,8 +18,10 @@
 
 use super::binding::{BindingError, Bindings, VppbBinding};
 use super::reset::{ResetScope, Resets};
-use super::viral::{Disturbance, ViralHierarchies};
+use super::violation;
+use super::viral::ViralHierarchies;
 use scalepool_ordered::{OrderedMap, OrderedSet};
+use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;
 
 /// A vPPB, identified by VCS and number.
@@ -138,6 +141,12 @@ pub enum CommandError {
         /// The vPPB.
         vppb: Vppb,
     },
+    /// Invalid input: the end of a containment of what is not contained.
+    #[error("found vPPB {1} of VCS {0}, which is not contained, expected one that is (fabric MLD-7)", .vppb.0, .vppb.1)]
+    NotContained {
+        /// The vPPB.
+        vppb: Vppb,
+    },
     /// Invalid input: a port that goes viral and is part of no hierarchy where viral is enabled.
     #[error("found {found} going viral, expected a port of a hierarchy, with viral enabled at its vPPB (fabric VIR-1)")]
     NoHierarchy {
@@ -150,6 +159,16 @@ pub enum CommandError {
         /// What was to be reset.
         found: ResetScope,
     },
+}
+
+impl CommandError {
+    /// The finding of a run in which it comes.
+    pub fn violation(&self) -> Violation {
+        let said = self.to_string();
+        let (found, expected) = said.split_once(", expected ").unwrap_or((&said, "a command that can be done"));
+        let found = found.strip_prefix("found ").unwrap_or(found);
+        violation("FAB-BND-07", found, expected, "a command of the fabric manager is refused, and changes nothing")
+    }
 }
 
 /// The completion of a command.
@@ -166,7 +185,8 @@ pub enum ManagerEvent {
     /// The logical device of a vPPB is contained, of which the manager is told; the number counts its messages that were
     /// flushed.
     Contained(VppbBinding, u64),
-    /// Its traffic goes on.
+    /// The containment of a vPPB is over: by command its traffic goes on, by a reset or an unbind it ends with what was bound (our
+    /// choice, the sheet names the cleared trigger status alone).
     Uncontained(Vppb),
     /// The hierarchy of an upstream port has gone viral.
     Viral(usize),
@@ -284,7 +304,9 @@ impl Manager {
         if let Some(vppb) = self.drained().chain(self.overdue(cycle)).min() {
             self.draining.remove(&vppb);
             stopped.remove(&vppb);
-            self.contained.remove(&vppb);
+            if self.contained.remove(&vppb) {
+                self.further.push_back(ManagerEvent::Uncontained(vppb));
+            }
             let open = self.open.remove(&vppb).unwrap_or(0);
             let binding = bindings.unbind(vppb.0, vppb.1).ok()?;
             if open > 0 {
@@ -342,6 +364,9 @@ impl Manager {
             ManagerCommand::Uncontain(vppb) if self.contained.remove(&vppb) => {
                 Some(Due::Event(ManagerEvent::Uncontained(vppb)))
             }
+            ManagerCommand::Uncontain(vppb) if bindings.down(vppb.0, vppb.1).is_some_and(|(_, ld)| ld.is_some()) => {
+                refused(CommandError::NotContained { vppb })
+            }
             ManagerCommand::Uncontain(vppb) => refused(CommandError::NoLogicalDevice { vppb }),
             ManagerCommand::Viral(scope) => {
                 let Some(hierarchies) = self.viral.declare(scope, bindings) else {
@@ -351,7 +376,7 @@ impl Manager {
                 self.due(cycle, bindings, stopped)
             }
             ManagerCommand::Reset(scope) => {
-                let over = self.viral.disturb(Disturbance::ConventionalReset(scope));
+                let over = self.viral.reset(scope);
                 let ends_viral = !over.is_empty();
                 self.further.extend(over.into_iter().map(ManagerEvent::ViralOver));
                 let covered: Vec<VppbBinding> = bindings.list().filter(|one| scope.covers(*one)).collect();
@@ -562,5 +587,31 @@ mod tests {
             [refused(unbind(3, true).command, busy), refused(bind, busy)]
         );
         assert_eq!((bindings.down(0, 1), stopped.len()), (Some((2, Some(3))), 1));
+    }
+
+    /// An unbind and a reset end containment and say so; the end of what is not contained is refused for what it is.
+    #[test]
+    fn the_end_of_containment_is_told() {
+        let contain = ManagerCommand::Contain { vppb: (0, 1), cause: ContainmentCause::Software };
+        let clear = ManagerCommand::Uncontain((0, 1));
+        for end in [unbind(2, false).command, ManagerCommand::Reset(ResetScope::Switch)] {
+            let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
+            bindings.bind(OWN).expect("it is free");
+            let at = |at_cycle, command| TimedCommand { at_cycle, command };
+            let mut manager = Manager::new(vec![at(1, contain), at(2, end), at(3, clear)], 9);
+            assert_eq!(all(&mut manager, 1, &mut bindings, &mut stopped), [Due::Contain(OWN)]);
+            let over = Due::Event(ManagerEvent::Uncontained((0, 1)));
+            let due = all(&mut manager, 2, &mut bindings, &mut stopped);
+            assert_eq!(due[..2], [Due::Flush(OWN), over], "{end:?}");
+            let is_reset = matches!(end, ManagerCommand::Reset(_));
+            assert_eq!(due[2..], [Due::Event(ManagerEvent::Released(OWN))][..usize::from(is_reset)]);
+            let error = if is_reset {
+                CommandError::NotContained { vppb: (0, 1) }
+            } else {
+                CommandError::NoLogicalDevice { vppb: (0, 1) }
+            };
+            let refused = Due::Event(ManagerEvent::Refused(clear, error));
+            assert_eq!(all(&mut manager, 3, &mut bindings, &mut stopped), [refused]);
+        }
     }
 }

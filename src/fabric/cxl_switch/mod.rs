@@ -17,15 +17,18 @@
 //! | [`cache_id`] | CXL.cache by CacheID |
 //! | [`manager`] | commands that change bindings while the switch runs |
 //! | [`reset`] | what a reset covers |
-//! | [`hot_plug`] | ports that come and go, as hosts and the manager see them |
-//! | [`commit`] | tables that software commits |
-//! | [`aer`] | which bridges record an error |
+//! | [`hot_plug`] | reference: ports that come and go, as hosts and the manager see them (FAB-BND-01, -02, -03, -08, FAB-MLD-04, -10) |
+//! | [`commit`] | reference: tables that software commits (FAB-CID-04) |
+//! | [`aer`] | reference: which bridges record an error (FAB-MLD-08, FAB-ERR-05) |
 //! | [`viral`] | hierarchies in viral, and what their ports tell |
-//! | [`hbr`] | all of them as the switch uses them |
+//! | [`hbr`] | the routes, their bindings and the manager as a running switch uses them |
 //! | [`pbr`] | port based routing |
 //! | [`switching`] | what a kind of routing decides |
 //! | [`crossbar`] | queues, allocation, room at the outputs |
 //! | [`module`] | the kernel module, the same for both |
+//!
+//! What is marked as reference is for tests and RTL; no switch of a running system uses it yet, and the rules behind it are
+//! judged by tests of the reference alone.
 //!
 //! A walk through one read: an M2S Req of host 1 comes out of the link end at `usp[1]`. The decoders of VCS 1 select a
 //! vPPB. The binding of the vPPB selects a downstream port and, behind a multi-logical device (MLD), a logical device,
@@ -68,7 +71,7 @@ pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
 pub use reset::ResetScope;
 pub use route::{HbrRoute, HbrRoutes};
 pub use switching::{Routed, Switching, Undelivered};
-pub use viral::{Disturbance, ViralHierarchies};
+pub use viral::ViralHierarchies;
 
 use scalepool_protocols::wire::{At, Violation};
 

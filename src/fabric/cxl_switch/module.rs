@@ -501,7 +501,12 @@ impl<S: Switching> CxlSwitch<S> {
         if let Routed::Answered { why, .. } | Routed::Dropped(why) = routed {
             *self.mine.undelivered.entry(*why).or_default() += 1;
         }
-        let Some(violation) = self.switching.judge(port, message, routed) else { return };
+        if let Some(violation) = self.switching.judge(port, message, routed) {
+            self.report(violation, at);
+        }
+    }
+
+    fn report(&mut self, violation: Violation, at: Stamp) {
         self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
         self.mine.broken.push(violation);
     }
@@ -564,6 +569,9 @@ impl<S: Switching> CxlSwitch<S> {
                 ManagerEvent::ViralOver(_) => "viral_over",
             };
             self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(name));
+            if let ManagerEvent::Refused(_, error) = event {
+                self.report(error.violation(), at);
+            }
             self.mine.events.push((at.t_fs, event));
             for (port, status) in self.switching.viral_to_tell() {
                 self.declare(port, status, at);

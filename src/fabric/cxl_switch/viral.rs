@@ -3,7 +3,8 @@
 //! Modelled: which hierarchies are viral, how that begins and ends, and the status that each port has to tell its link, with
 //! the vector of logical devices. Detail: without time; the [module](super::module) tells a status in front of the messages
 //! that leave later, and the link ends send it as their protocol says. Left out: viral that a peer declares at its end of a
-//! link (the end reports it as a finding), what hosts and devices do when they hear of it, and CXL.io, which goes on.
+//! link (the end reports it as a finding), what hosts and devices do when they hear of it, CXL Reset and
+//! FLR, which leave viral on (`fabric` VIR-4), and CXL.io, which goes on.
 //!
 //! A walk: a port goes viral by a command, and each hierarchy that it is a part of is viral. Upstream ports and ports that are
 //! bound whole tell an empty vector. The port of a multi-logical device tells one bit for each logical device that is bound to
@@ -15,19 +16,6 @@ use super::binding::Bindings;
 use super::manager::Vppb;
 use super::reset::ResetScope;
 use scalepool_ordered::{OrderedMap, OrderedSet};
-
-/// What happens to a hierarchy or to a device below it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disturbance {
-    /// A conventional reset.
-    ConventionalReset(ResetScope),
-    /// CXL Reset of a device of a hierarchy.
-    CxlReset(Vppb),
-    /// A function level reset of a device of a hierarchy.
-    FunctionReset(Vppb),
-    /// A vPPB was bound or unbound.
-    HotPlug(Vppb),
-}
 
 /// Hierarchies in viral, and what ports have told of that.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,14 +52,12 @@ impl ViralHierarchies {
         Some(hierarchies.into_iter().filter(|vcs| self.viral.insert(*vcs)).collect())
     }
 
-    /// Something happens to a hierarchy. The hierarchies that are viral no more.
-    pub fn disturb(&mut self, by: Disturbance) -> Vec<usize> {
-        let over: Vec<usize> = match by {
-            Disturbance::ConventionalReset(ResetScope::Switch) => self.viral.iter().copied().collect(),
-            Disturbance::ConventionalReset(ResetScope::Upstream(vcs)) => {
-                self.viral.contains(&vcs).then_some(vcs).into_iter().collect()
-            }
-            _ => Vec::new(),
+    /// A conventional reset. The hierarchies that are viral no more.
+    pub fn reset(&mut self, scope: ResetScope) -> Vec<usize> {
+        let over: Vec<usize> = match scope {
+            ResetScope::Switch => self.viral.iter().copied().collect(),
+            ResetScope::Upstream(vcs) => self.viral.contains(&vcs).then_some(vcs).into_iter().collect(),
+            ResetScope::Vppb(_) | ResetScope::Port(_) => Vec::new(),
         };
         for vcs in &over {
             self.viral.remove(vcs);

@@ -42,6 +42,11 @@ pub(super) struct Graph {
 }
 
 impl Graph {
+    /// Whether packets go up, then down.
+    pub(super) fn is_up_down(&self) -> bool {
+        self.is_up_down
+    }
+
     /// A graph of these ports, with ways of a name of [`GRAPH_ROUTING_NAMES`].
     pub(super) fn new(ports: Vec<Vec<PortPeer>>, routing: &str) -> Result<Graph, String> {
         let is_up_down = match GRAPH_ROUTING_NAMES.iter().position(|known| *known == routing) {

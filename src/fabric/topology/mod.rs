@@ -33,6 +33,7 @@ use fat_tree::FatTree;
 use graph::Graph;
 pub use graph::{GRAPH_ROUTING_NAMES, MOST_GRAPH_ROUTERS, MOST_PORTS};
 use grid::Grid;
+use scalepool_ordered::OrderedMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
@@ -176,12 +177,11 @@ pub enum TopologyError {
     },
 }
 
-/// Graphs by their names, the latest last: components of a system have the name, since the text of a graph is long.
-static GRAPHS: Mutex<Vec<(String, Arc<Graph>)>> = Mutex::new(Vec::new());
-/// Most graphs that have a name at a time; one more takes the place of the oldest.
-const MOST_GRAPHS: usize = 256;
+/// Graphs by their names: components of a system have the name, since the text of a graph is long. A graph is kept while the process
+/// runs, as any system that was made of it may still ask for it; one of the same name and text takes no more room.
+static GRAPHS: Mutex<OrderedMap<String, Arc<Graph>>> = Mutex::new(OrderedMap::new());
 
-fn graphs() -> MutexGuard<'static, Vec<(String, Arc<Graph>)>> {
+fn graphs() -> MutexGuard<'static, OrderedMap<String, Arc<Graph>>> {
     GRAPHS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -198,7 +198,7 @@ impl Topology {
         let size = |expected: String| TopologyError::Size { found: text.to_owned(), expected };
         let (shape, numbers) = text.split_once(':').ok_or_else(form)?;
         if shape == "graph" {
-            let found = graphs().iter().find(|(name, _)| name == text).map(|(_, graph)| graph.clone());
+            let found = graphs().get(text).cloned();
             let text = || format!("found `{text}`, expected the name of a graph that a generator has read from a file");
             return found
                 .map(|graph| Topology(Shape::Graph(graph)))
@@ -259,16 +259,16 @@ impl Topology {
         }
     }
 
-    /// Gives a graph a name by which [`Topology::parse`] finds it, `graph:` and a digest of its [text](Topology::graph_text), until
-    /// very many others have got theirs. Other topologies have names anyway.
+    /// Whether it is a graph with the routing `shortest`, which may have circles of channels that `up-down` has not (`fabric` §6.3).
+    pub fn is_shortest_graph(&self) -> bool {
+        matches!(&self.0, Shape::Graph(graph) if !graph.is_up_down())
+    }
+
+    /// Gives a graph a name by which [`Topology::parse`] finds it, `graph:` and a digest of its [text](Topology::graph_text), for
+    /// as long as the process runs. Other topologies have names anyway.
     pub fn name_graph(&self, name: &str) {
         let Shape::Graph(graph) = &self.0 else { return };
-        let mut graphs = graphs();
-        graphs.retain(|(known, _)| known != name);
-        if graphs.len() == MOST_GRAPHS {
-            graphs.remove(0);
-        }
-        graphs.push((name.to_owned(), graph.clone()));
+        graphs().insert(name.to_owned(), graph.clone());
     }
 
     /// Number of routers.

@@ -2,8 +2,9 @@
 //!
 //! Modelled: the enable bits and the status bits of CXL.mem, what a time-out and a link that goes down do, how requests end at an
 //! isolated port, and how isolation ends. Detail: events, without time: the host has the timers of its requests. What a root
-//! port answers to snoops of an isolated CXL.cache is decided here too. Left out: ERR_COR and interrupts; registers are in
-//! [`isolation_registers`](super::isolation_registers).
+//! port answers to snoops of an isolated CXL.cache ([`IsolatedLine`], [`IsolatedSnoop`]) is a reference for tests and RTL: no host of a
+//! running system uses it yet, and the tests of FAB-ISO-04 judge this reference alone. Left out: ERR_COR and interrupts; a reference of
+//! the registers is in [`isolation_registers`](super::isolation_registers).
 //!
 //! A walk: a request times out, and ends; with isolation on time-out the port is isolated, so that all others end too and new
 //! ones end at once. Software clears the status when none is open; once the link has been down in between, the port is used

@@ -1,9 +1,12 @@
 //! Registers of time-out and isolation at a root port (`fabric` §1.9): capability, control and status, and the ranges of time
 //! that their codes name.
 //!
+//! A host of a running system uses the names and times of the ranges alone ([`TIMEOUT_NAMES`], [`TimeoutRange`]). The registers are a
+//! reference for tests and RTL; no root port of a running system has them yet, and the tests of FAB-ISO-07 judge this reference alone.
+//!
 //! Modelled: every field of the table of the sheet, the sets of ranges that a port may have, and which code belongs to which
-//! range. Detail: values of whole registers. Left out: where the capability lies, and access by software; a description gives
-//! the settings. A walk: a port says which ranges it has; software writes a code of one of them and the enable bits; a code of
+//! range. Detail: values of whole registers. Left out: where the capability lies, and access by software; a description
+//! gives the settings of a host itself. A walk: a port says which ranges it has; software writes a code of one of them and the enable bits; a code of
 //! another range is refused.
 
 /// A code of the control register and the time that it names \[fs\].

@@ -102,6 +102,9 @@ pub struct ChannelGraph {
 /// Most waits of a circle that a finding lists.
 const LISTED: usize = 16;
 
+/// What a router of a topology out of a file with `routing = "shortest"` does.
+pub(crate) const PASSED_ON_SHORTEST: &str = "passes packets on by the shortest way";
+
 /// What a kind that declares nothing does.
 const UNDECLARED: &str = "does not say what waits for what";
 
@@ -272,6 +275,13 @@ impl ChannelGraph {
         }
     }
 
+    /// The port of a component at the link of a channel.
+    fn port_of<'a>(&self, system: &'a System, channel: usize, by: By) -> Option<&'a str> {
+        let (At::Link { link, .. }, By::Component(own)) = (self.channels[channel].at, by) else { return None };
+        let (_, port) = system.links[link].ports.into_iter().find(|(component, _)| *component == own)?;
+        Some(&system.components[own].ports[port].path)
+    }
+
     /// The graph as `check --json` prints it: channels, reasons, and edges as triples of their numbers: channel, channel whose
     /// room it may wait for, reason.
     pub fn json(&self, system: &System) -> Value {
@@ -305,15 +315,20 @@ impl ChannelGraph {
             let steps = circle.iter().take(LISTED).map(|&(_, next, reason)| {
                 let Reason { by, why } = self.reasons[reason];
                 let at = problems.at(by.place(system));
-                format!("needs room for {} ({at}: {} {why})", self.shown(system, next), by.path(system))
+                let place = self.port_of(system, next, by).filter(|_| why == PASSED_ON_SHORTEST);
+                let by = place.unwrap_or_else(|| by.path(system));
+                format!("needs room for {} ({at}: {by} {why})", self.shown(system, next))
             });
             let steps: Vec<String> = steps.collect();
             let rest = match circle.len().saturating_sub(LISTED) {
                 0 => String::new(),
                 more => format!(", and so on over {more} more"),
             };
+            let is_shortest = circle.iter().any(|&(_, _, reason)| self.reasons[reason].why == PASSED_ON_SHORTEST);
+            let advice =
+                if is_shortest { ": `routing = \"up-down\"` in the file of the topology has no circle" } else { "" };
             let text = format!(
-                "found channels that wait for each other in a circle, so messages in them can wait for ever: {} {}{rest}, expected a class among them that is always taken",
+                "found channels that wait for each other in a circle, so messages in them can wait for ever: {} {}{rest}, expected a class among them that is always taken{advice}",
                 self.shown(system, first),
                 steps.join(", which "),
             );

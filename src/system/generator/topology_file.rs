@@ -2,7 +2,8 @@
 //!
 //! Modelled: a TOML file with the numbers of `routers` and `nodes`, the `routing`, and one `[[link]]` for each channel, whose
 //! `between` names a router and a node, or two routers: `router[0]`, or `router[0].port[2]` where the number of the port matters.
-//! Any other key of a link is a setting of that one link, such as its latency. Left out: ports that lead nowhere.
+//! Any other key of a link is a setting of that one link, such as its latency; what is wrong with one is said at its place in the file,
+//! with the key that it gets in the description (`link.channels[0].latency`). Left out: ports that lead nowhere.
 //!
 //! A walk through one file: its numbers are read, then its links; a port that is named is that one, the others take the lowest
 //! numbers that are free at their router, in the order of the file; then every port leads somewhere, or it is said what does not.
@@ -52,6 +53,8 @@ enum FileEnd {
 
 /// A link, and where its ends stand.
 struct FileLink {
+    /// Its key in the file, with its number.
+    key: String,
     ends: [(FileEnd, TextPlace); 2],
     settings: Table,
 }
@@ -196,7 +199,7 @@ impl FileReader<'_, '_> {
             _ => (),
         }
         let settings = table.entries.iter().filter(|(name, ..)| name != "between").cloned().collect();
-        Some(FileLink { ends: [first, second], settings: Table { entries: settings } })
+        Some(FileLink { key, ends: [first, second], settings: Table { entries: settings } })
     }
 
     /// An end by its name.
@@ -244,7 +247,7 @@ impl FileReader<'_, '_> {
                     if let FileEnd::Router(router, named) = end
                         && named.is_some() == is_named
                     {
-                        *chosen = self.take(router, named, place);
+                        *chosen = self.take(router, named, (&link.key, place));
                     }
                 }
             }
@@ -260,7 +263,7 @@ impl FileReader<'_, '_> {
                             let text = format!(
                                 "found node[{node}] at router[{router}].port[{port}] too, expected one link of each node"
                             );
-                            self.add(place, "link.between", text);
+                            self.add(place, &link.key, text);
                         }
                         PortPeer::Node(node)
                     }
@@ -277,7 +280,7 @@ impl FileReader<'_, '_> {
     }
 
     /// Takes a port of a router, the lowest one that is free if none is named.
-    fn take(&mut self, router: usize, named: Option<usize>, place: TextPlace) -> Option<usize> {
+    fn take(&mut self, router: usize, named: Option<usize>, (key, place): (&str, TextPlace)) -> Option<usize> {
         let ports = &mut self.ports[router];
         let free = (0..MOST_PORTS).find(|port| !ports.contains_key(port));
         let refused = match named.or(free) {
@@ -288,7 +291,7 @@ impl FileReader<'_, '_> {
             Some(port) => format!("found router[{router}].port[{port}] twice, expected one link of each port"),
             None => format!("found more than {MOST_PORTS} links of router[{router}], expected at most that"),
         };
-        self.add(place, "link.between", refused);
+        self.add(place, key, refused);
         None
     }
 

@@ -4,7 +4,7 @@
 //! topology has it. A walk: the topology gives the table of ways, and tells the check for deadlock which of them lead from
 //! which virtual channel of a port to which of another one.
 
-use crate::channels::{ChannelWait, Reach};
+use crate::channels::{ChannelWait, PASSED_ON_SHORTEST, Reach};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
     Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, Offer,
@@ -161,7 +161,7 @@ impl Component for FabricRouter {
             outgoing: VC_NAMES[b],
             reach: Reach::Ways(ways),
             queue: None,
-            why: "passes packets on",
+            why: if topology.is_shortest_graph() { PASSED_ON_SHORTEST } else { "passes packets on" },
         });
         Some(waits.collect())
     }

@@ -2,7 +2,8 @@
 
 use super::routes::{GIB, binding, led, routes};
 use scalepool::fabric::cxl_switch::{
-    BiDecoder, HbrRoute, HbrRoutes, HbrSwitching, Routed, Switching, Undelivered, VppbBinding, VppbBridge,
+    BiDecoder, ContainmentCause, HbrRoute, HbrRoutes, HbrSwitching, ManagerCommand, Routed, Switching, TimedCommand,
+    Undelivered, VppbBinding, VppbBridge,
 };
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool_protocols::cxl::message::{M2sBirsp, Message, S2mBisnp};
@@ -174,6 +175,16 @@ fn fab_bir_03_n() {
         assert_eq!(found.rule, "FAB-BIR-03");
         assert!(found.found.contains("BITag 0x21") && found.found.contains("dsp[0]"), "{}", found.found);
     }
+    // Containment of the logical device discards it too.
+    let all = snooping(1, 1, &[binding(0, 3, 0, Some(2))], ENABLE);
+    let command = ManagerCommand::Contain { vppb: (0, 3), cause: ContainmentCause::Software };
+    let mut switching = HbrSwitching::new(all, vec![TimedCommand { at_cycle: 5, command }], 0);
+    assert!(matches!(switching.route(1, &snoop(LINE, 2)), Routed::Port { to: 0, .. }));
+    assert!(switching.manage(5).is_some(), "it is contained");
+    let routed = switching.route(1, &snoop(LINE, 2));
+    assert_eq!(routed, Routed::Dropped(Undelivered::Contained));
+    let found = switching.judge(1, &snoop(LINE, 2), &routed).expect("a finding");
+    assert_eq!((found.rule, found.expected.as_str()), ("FAB-BIR-03", "a vPPB that is not contained"));
 }
 
 /// The link of a multi-logical device has snoops and no CXL.cache.

@@ -93,10 +93,14 @@ fn fab_bnd_08_p() {
     let mut lost = up();
     lost.surprise_down();
     assert_eq!((lost.take_steps(), lost.is_presence_seen()), (vec![LinkDownSeen, HotPlugEvent], true));
+    lost.surprise_down();
+    assert_eq!(lost.take_steps(), [], "it is down");
     let mut removed = up();
     removed.remove();
     assert_eq!(removed.take_steps(), [LinkDownSeen, AbsenceSeen, HotPlugEvent]);
     assert_eq!((removed.is_presence_seen(), removed.is_up()), (false, false));
+    removed.remove();
+    assert_eq!(removed.take_steps(), [], "nothing is there");
     let mut unbound = HotPlugPort::new(true);
     unbound.remove();
     unbound.insert();
@@ -115,15 +119,24 @@ fn fab_bnd_08_n() {
 
 #[test]
 fn fab_mld_04_p() {
-    assert!(!up().advertises_mld(), "it is bound as a whole");
+    let mut port = HotPlugPort::of_logical_devices(true);
+    port.bind(VPPB).expect("it is the manager's");
+    assert_eq!(port.train(), Err(TrainingError::Disabled), "its host releases the link");
+    port.release_link().expect("it is bound");
+    assert_eq!((port.train(), port.advertises_mld()), (Ok(()), false), "it is bound as a whole");
 }
 
-/// The manager's port advertises it, whose device can then be shared.
+/// The manager's port advertises it in training, so that its device can be shared; a port that can have one device alone never does.
 #[test]
 fn fab_mld_04_n() {
-    let mut port = up();
-    port.unbind().expect("it is bound");
-    assert!(port.advertises_mld());
+    let mut port = HotPlugPort::of_logical_devices(true);
+    assert_eq!((port.train(), port.is_up(), port.advertises_mld()), (Ok(()), true, true));
+    port.bind(VPPB).expect("it is the manager's");
+    assert_eq!((port.is_up(), port.unbind()), (false, Ok(VPPB)), "it trains anew with each change");
+    assert_eq!((port.train(), port.is_up(), port.advertises_mld()), (Ok(()), true, true));
+    let mut single = HotPlugPort::new(true);
+    assert_eq!((single.train(), single.advertises_mld()), (Err(TrainingError::Disabled), false));
+    assert_eq!(HotPlugPort::of_logical_devices(false).train(), Err(TrainingError::Absent));
 }
 
 #[test]

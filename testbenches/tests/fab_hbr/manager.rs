@@ -69,7 +69,7 @@ fn a_device_is_bound_again() {
                     { at = \"10001 ns\", command = \"bind\", vcs = 1, ld = 1 }, \
                     { at = \"30 us\", command = \"bind\", vcs = 1, ld = 1 }";
     let report = with(commands, &["host.accesses=20000", "host.pattern=reads"]);
-    assert_eq!(report.violations, []);
+    assert_eq!(reasons(&report), ["an unbind or a reset of vPPB 0 of VCS 1 under way"]);
     assert_eq!(count(&report, "switch", "vPPBs bound"), 1);
     assert_eq!(count(&report, "switch", "commands refused"), 1, "the unbind had not ended");
     let [not_decoded, ..] = ends(&report);
@@ -166,15 +166,22 @@ fn fab_mld_03_n() {
     assert!(trained != of_the_other_host("", &[]));
 }
 
+/// What the findings of refused commands say that they found; there are no others.
+fn reasons(report: &ScenarioReport) -> Vec<&str> {
+    let reason = |one: &scalepool::nodes::PlacedViolation| {
+        assert_eq!((one.place.as_str(), one.violation.rule), ("switch", "FAB-BND-07"), "{:?}", one.violation);
+    };
+    report.violations.iter().for_each(reason);
+    report.violations.iter().map(|one| one.violation.found.as_str()).collect()
+}
+
 /// Virtual DPC of the second host's logical device from 5 us to 20 us.
 fn contained(cause: &str) -> ScenarioReport {
     let commands = format!(
         "{{ at = \"5 us\", command = \"dpc\", vcs = 1, cause = \"{cause}\" }}, \
          {{ at = \"20 us\", command = \"dpc-clear\", vcs = 1 }}"
     );
-    let report = with(&commands, &["host.accesses=4000", "host.pattern=reads"]);
-    assert_eq!(report.violations, [], "{cause}");
-    report
+    with(&commands, &["host.accesses=4000", "host.pattern=reads"])
 }
 
 /// All traffic of the logical device is discarded both ways and nothing is answered as unmapped, as it stays bound; then it goes
@@ -183,6 +190,7 @@ fn contained(cause: &str) -> ScenarioReport {
 fn fab_mld_07_p() {
     for cause in ["software", "fatal", "non-fatal"] {
         let report = contained(cause);
+        assert_eq!(report.violations, [], "{cause}");
         let switch = |name| count(&report, "switch", name);
         let lost = switch("contained messages") + switch("messages flushed");
         let [not_decoded, timed_out, late] = ends(&report);
@@ -204,6 +212,14 @@ fn fab_mld_07_n() {
     let report = contained("uncorrectable");
     assert_eq!(ends(&report), [0; 3]);
     assert_eq!(["vPPBs contained", "commands refused"].map(|name| count(&report, "switch", name)), [0, 1]);
+    assert_eq!(reasons(&report), ["vPPB 0 of VCS 1, which is not contained"]);
+    let whole = super::systems::two_devices().replace(
+        "preset = \"cxl_switch\"",
+        "commands = [{ at = \"1 us\", command = \"dpc\", vcs = 1 }, { at = \"2 us\", command = \"dpc-clear\", vcs = 1 }]",
+    );
+    let report = run(&whole, &["host.accesses=1000"]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(reasons(&report), ["vPPB 0 of VCS 1, which is not bound to a logical device"; 2]);
+    assert_eq!(["vPPBs contained", "commands refused"].map(|name| count(&report, "switch", name)), [0, 2]);
     let text = super::systems::POOLED
         .replace("preset = \"cxl_switch\"", "commands = [{ at = \"5 us\", command = \"unbind\", cause = \"fatal\" }]");
     let found = super::systems::refused(&text);

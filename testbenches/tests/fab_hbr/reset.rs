@@ -248,7 +248,7 @@ fn fields_that_a_reset_has_no_use_for_are_refused() {
             "command = \"reset\", option = \"surprise\"",
             "found option = \"surprise\" with scope = \"vppb\", expected no option",
         ),
-        ("command = \"unbind\", scope = \"port\"", "of a command that resets nothing"),
+        ("command = \"unbind\", scope = \"port\"", "found scope = \"port\" of a command `unbind`, expected none"),
     ] {
         let text = POOLED.replace("preset = \"cxl_switch\"", &format!("commands = [{{ at = \"5 us\", {command} }}]"));
         let found = refused(&text);

@@ -86,7 +86,7 @@ fn every_allocator_and_arbiter_serves() {
 }
 
 /// Each host has a device of its own.
-fn two_devices() -> String {
+pub fn two_devices() -> String {
     POOLED
         .replace("logical_devices = 2 # 8 GiB each, at addresses from 0 on for its host", "count = 2")
         .replace("hosts = 2\n", "hosts = 2\nports = 2\n")
@@ -254,6 +254,33 @@ fn what_does_not_fit_is_refused() {
     let cases = [
         (with_command("command = \"unbind\", vcs = 1, ld = 1"), "found ld = 1 of a command that unbinds"),
         (with_command("command = \"unbind\", vcs = 1, port = 1"), "found port = 1 of a command that unbinds"),
+        (with_command("command = \"dpc\", port = 1"), "found port = 1 of a command of containment"),
+        (
+            with_command("command = \"dpc\", option = \"wait\""),
+            "found option = \"wait\" of a command of containment, expected none: only `unbind` has an option",
+        ),
+        (
+            with_command("command = \"dpc\", scope = \"switch\""),
+            "found scope = \"switch\" of a command `dpc`, expected none: only `reset` and `viral` have a scope",
+        ),
+        (with_command("command = \"unbind\", vcs = 2"), "found vcs = 2 of a command `unbind`, expected 0 to 1"),
+        (
+            with_command("command = \"dpc-clear\", vppb = 32"),
+            "found vppb = 32 of a command `dpc-clear`, expected 0 to 31",
+        ),
+        (with_command("command = \"bind\", vppb = 1, port = 1"), "found port = 1 of a command `bind`, expected 0 to 0"),
+        (
+            with_command("command = \"reset\", scope = \"upstream\", vcs = 2"),
+            "found vcs = 2 of a command `reset`, expected 0 to 1",
+        ),
+        (
+            with_command("command = \"viral\", scope = \"port\", port = 1"),
+            "found port = 1 of a command `viral`, expected 0 to 0",
+        ),
+        (
+            POOLED.replace("port = 0, ld = 1", "port = 0, ld = 1, viral = false"),
+            "found viral = false of vPPB 0 of VCS 1, expected none: no command makes anything viral",
+        ),
         (
             with_command("command = \"bind\", vcs = 1, ld = 1, option = \"surprise\""),
             "found option = \"surprise\" of a command that binds",

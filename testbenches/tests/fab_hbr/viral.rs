@@ -3,7 +3,7 @@
 use super::module::{ToldRun, bench, read, run_told, write};
 use super::systems::{POOLED, count, on_threads, refused, run};
 use scalepool::fabric::cxl_switch::{
-    Bindings, CommandError, Disturbance, ManagerCommand, ManagerEvent, ResetScope, TimedCommand, ViralHierarchies,
+    Bindings, CommandError, ManagerCommand, ManagerEvent, ResetScope, TimedCommand, UnbindOption, ViralHierarchies,
     VppbBinding,
 };
 use scalepool::ordered::OrderedSet;
@@ -149,26 +149,18 @@ fn fab_vir_03_n() {
 #[test]
 fn fab_vir_04_p() {
     let bindings = shared();
-    let both = |by: Disturbance| {
+    let both = |by: ResetScope| {
         let mut viral = ViralHierarchies::default();
         viral.declare(ResetScope::Upstream(1), &bindings);
         viral.declare(ResetScope::Upstream(2), &bindings);
         viral.to_tell(&bindings);
-        let over = viral.disturb(by);
+        let over = viral.reset(by);
         assert_eq!(over.is_empty(), viral.to_tell(&bindings).is_empty(), "{by:?}: ports tell what has changed");
         over
     };
-    assert_eq!(both(Disturbance::ConventionalReset(ResetScope::Upstream(1))), [1]);
-    assert_eq!(both(Disturbance::ConventionalReset(ResetScope::Switch)), [1, 2]);
-    let stays = [
-        Disturbance::ConventionalReset(ResetScope::Upstream(5)),
-        Disturbance::ConventionalReset(ResetScope::Vppb((1, 0))),
-        Disturbance::ConventionalReset(ResetScope::Port(0)),
-        Disturbance::CxlReset((1, 0)),
-        Disturbance::FunctionReset((1, 0)),
-        Disturbance::HotPlug((1, 0)),
-    ];
-    for by in stays {
+    assert_eq!(both(ResetScope::Upstream(1)), [1]);
+    assert_eq!(both(ResetScope::Switch), [1, 2]);
+    for by in [ResetScope::Upstream(5), ResetScope::Vppb((1, 0)), ResetScope::Port(0)] {
         assert!(both(by).is_empty(), "{by:?}");
     }
     let mut inside = ViralHierarchies::default();
@@ -186,8 +178,8 @@ fn fab_vir_04_n() {
     let mut viral = ViralHierarchies::default();
     viral.declare(ResetScope::Upstream(3), &bindings);
     viral.to_tell(&bindings);
-    assert!(viral.has(3) && viral.disturb(Disturbance::FunctionReset((3, 1))).is_empty() && viral.has(3));
-    viral.disturb(Disturbance::ConventionalReset(ResetScope::Upstream(3)));
+    assert!(viral.has(3) && viral.reset(ResetScope::Vppb((3, 1))).is_empty() && viral.has(3));
+    viral.reset(ResetScope::Upstream(3));
     assert!(!viral.has(3));
     assert_eq!(viral.to_tell(&bindings), [(3, None), (MLD, None), (17, None)]);
 }
@@ -253,6 +245,33 @@ fn a_reset_of_the_hierarchy_ends_viral() {
     let [upstream, vppb] = [after("scope = \"upstream\", vcs = 1"), after("scope = \"vppb\", vcs = 1")];
     assert!(upstream[0] < vppb[0], "{upstream:?} {vppb:?}");
     assert_eq!((upstream[1], vppb[1]), (2, 3));
+}
+
+/// Unbind, bind and reset of a vPPB leave viral of its hierarchy on in a running switch: messages count until the end (`fabric` VIR-4).
+#[test]
+fn bindings_and_a_reset_of_a_vppb_leave_viral_on() {
+    for scope in [ResetScope::Vppb((0, 0)), ResetScope::Upstream(0)] {
+        let at = |at_cycle, command| TimedCommand { at_cycle, command };
+        let vppb = (0, 0);
+        let binding = VppbBinding { vcs: 0, vppb: 0, port: 0, ld: None };
+        let mut one = bench(1);
+        one.commands = vec![
+            at(AT, ManagerCommand::Viral(ResetScope::Upstream(0))),
+            at(200, ManagerCommand::Unbind { vppb, option: UnbindOption::ManagedRemove }),
+            at(400, ManagerCommand::Bind(binding)),
+            at(600, ManagerCommand::Reset(scope)),
+        ];
+        one.sends[0].extend((0..4u16).map(|n| ([10, 100, 500, 700][usize::from(n)], read(n, 0))));
+        let (seen, told, result) = run_told(one);
+        assert_eq!(seen[0].len(), 4, "all are answered: {:?}", result.events);
+        let is_over = result.events.iter().any(|(_, event)| matches!(event, ManagerEvent::ViralOver(0)));
+        assert_eq!(is_over, scope == ResetScope::Upstream(0), "{:?}", result.events);
+        let last = told[0].last().map(|(_, status)| *status);
+        assert_eq!(last, Some((!is_over).then_some(0)), "{scope}: {:?}", told[0]);
+        // The link of the device has been down at the unbind and at the reset.
+        let of_device: Vec<_> = told[1].iter().map(|(_, status)| *status).collect();
+        assert_eq!(of_device, [Some(0), None, Some(0), last.flatten()], "{scope}");
+    }
 }
 
 #[test]

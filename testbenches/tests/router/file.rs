@@ -111,6 +111,8 @@ fn a_ring_out_of_a_file_needs_up_down() {
     let ring = file_of(&Topology::parse("torus:5").expect("a ring"));
     let refused = resolved(&ring, "").map(|_| ()).expect_err("a circle");
     assert!(refused.contains("found channels that wait for each other in a circle"), "{refused}");
+    assert!(refused.contains(".port[") && refused.contains("] passes packets on by the shortest way)"), "{refused}");
+    assert!(refused.contains("`routing = \"up-down\"` in the file of the topology has no circle"), "{refused}");
     let up_down = ring.replace("nodes = 5\n", "nodes = 5\nrouting = \"up-down\"\n");
     resolved(&up_down, "").unwrap_or_else(|e| panic!("{e}"));
     for shape in ["torus:5", "torus:4x3", "mesh:3x3", "dragonfly:1,3,1", "fat-tree:2x3"] {
@@ -137,6 +139,22 @@ fn a_ring_out_of_a_file_needs_up_down() {
             }
             assert_eq!(here, net.router_of(node));
         }
+    }
+}
+
+/// Each of 300 graphs keeps its name, so that a description may have any number of them.
+#[test]
+fn graphs_keep_their_names() {
+    let line = |nodes: usize| {
+        let other = |end| PortPeer::Router(end, 0);
+        let second = [vec![other(0)], (1..nodes).map(PortPeer::Node).collect()].concat();
+        Topology::of_ports(vec![vec![other(1), PortPeer::Node(0)], second], "shortest").expect("it fits")
+    };
+    let graphs = [line(2), line(3)];
+    let name = |n: usize| format!("graph:kept {n}");
+    (0..300).for_each(|n| graphs[n % 2].name_graph(&name(n)));
+    for n in 0..300 {
+        assert_eq!(Topology::parse(&name(n)).as_ref(), Ok(&graphs[n % 2]), "{n}");
     }
 }
 
@@ -167,7 +185,11 @@ fn mistakes_of_a_topology_file_are_named_with_their_places() {
             "ways",
             "net.toml:5:1: ways: found the key `ways`, expected one of routers, nodes, routing, format, link",
         ),
-        ("\"node[7]\"", "\"node[6]\"", "found node[6] at router[5].port[1] too, expected one link of each node"),
+        (
+            "\"node[7]\"",
+            "\"node[6]\"",
+            "link[13].between: found node[6] at router[5].port[1] too, expected one link of each node",
+        ),
         ("\"node[7]\"", "\"node[i]\"", "found `node[i]`, expected router[N], router[N].port[M] or node[N]"),
         ("\"node[7]\"", "7", "found 7, expected router[N], router[N].port[M] or node[N]"),
         ("\"router[5]\", \"node[7]\"", "\"node[7]\", \"node[6]\"", "found two nodes, expected a router and a node"),
@@ -177,7 +199,7 @@ fn mistakes_of_a_topology_file_are_named_with_their_places() {
         (
             "\"router[0]\", \"router[2]\"",
             "\"router[0].port[1]\", \"router[2].port[3]\"",
-            "found router[2].port[3] twice",
+            "link[5].between: found router[2].port[3] twice",
         ),
         ("between = [\"router[0]\", \"router[1]\"]", "", "net.toml:7:1: link[0].between: found no between"),
         (

@@ -93,7 +93,7 @@ config! {
     /// A command of the fabric manager.
     pub struct HbrCommand {
         at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it is given";
-        command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind", "reset", "dpc", "dpc-clear", "viral"]), "what is done to the vPPB (fabric BND-4, §1.4); dpc: its logical device is contained, all of its traffic is discarded both ways while it stays bound, until dpc-clear (fabric MLD-7); viral is no command but an injected error: the port goes viral, and its hierarchy with it (fabric §1.10)";
+        command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind", "reset", "dpc", "dpc-clear", "viral"]), "what is done to the vPPB (fabric BND-4, §1.4); dpc: its logical device is contained, all of its traffic is discarded both ways while it stays bound, until dpc-clear (fabric MLD-7), or until an unbind or a reset of the vPPB; viral is no command but an injected error: the port goes viral, and its hierarchy with it (fabric §1.10)";
         scope: String = "vppb" [Unit::Of("-")] in FieldRange::Words(RESET_SCOPES), "what a reset covers: what the vPPB is bound to (SBR), all of its hierarchy (upstream: PERST#, hot reset or SBR of the upstream port), all of a downstream port, or all of the switch; it ends what is open there, and then the same is used again (fabric RST-1 to RST-5). The place where viral begins: a vPPB, an upstream port, a downstream port with all hierarchies that it serves, or a fatal error inside the switch (fabric VIR-1, VIR-4)";
         vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB, or the one that scope = \"upstream\" covers";
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, that is bound, unbound, reset or goes viral";
@@ -112,7 +112,7 @@ config! {
         ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 256), "downstream ports";
         vppbs: usize = "32" [Unit::Of("vPPBs")] in FieldRange::Int(1, 255), "vPPBs of downstream ports in each virtual hierarchy";
         bindings: Vec<(HbrBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrBinding::fields), "what is bound before the hosts start; every hierarchy needs one (fabric VCS-1). Without any, and without commands that bind, the ports go whole to the hierarchies in turn";
-        commands: Vec<(HbrCommand, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommand::fields), "what the fabric manager does to bindings while the system runs; a command that cannot be done changes nothing (fabric BND-7)";
+        commands: Vec<(HbrCommand, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommand::fields), "what the fabric manager does to bindings while the system runs; a command that cannot be done changes nothing, and is a finding of the run (fabric BND-7)";
         table: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CACHEID:DEVICE, CACHEID:none"), "entries of every hierarchy that differ from CacheID n to its n-th caching device; messages without an entry are discarded (fabric CID-3)";
         drain_limit: u64 = "100 us" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time that an unbind waits for open requests before what is left of them is flushed, and for which a port is not bound again while answers to the host before are due (fabric BND-6); longer than any device takes, because answers that come later reach the next host. A reset has no limit";
     }
@@ -230,6 +230,25 @@ impl HbrCommand {
         Some(format!("found {name} = {value} with scope = \"{scope}\", expected no {name}: {whole} {what}"))
     }
 
+    /// Says which number its command uses and the switch does not have.
+    fn out_of_range(&self, switch: &HbrCxlSwitch) -> Option<String> {
+        let (uses_vcs, uses_vppb, uses_port) = match (self.command.as_str(), self.scope()) {
+            ("bind", _) => (true, true, true),
+            ("reset" | "viral", ResetScope::Upstream(_)) => (true, false, false),
+            ("reset" | "viral", ResetScope::Port(_)) => (false, false, true),
+            ("reset" | "viral", ResetScope::Switch) => (false, false, false),
+            _ => (true, true, false),
+        };
+        let numbers = [
+            (uses_vcs, "vcs", self.vcs, switch.hosts),
+            (uses_vppb, "vppb", self.vppb, switch.vppbs),
+            (uses_port, "port", self.port, switch.ports),
+        ];
+        let (_, name, found, count) = numbers.into_iter().find(|(is_used, _, n, count)| *is_used && n >= count)?;
+        let command = &self.command;
+        Some(format!("found {name} = {found} of a command `{command}`, expected 0 to {}", count - 1))
+    }
+
     /// Says which field its command has no use for.
     fn unused(&self) -> Option<String> {
         if self.command != "dpc" && self.cause != CAUSES[0] {
@@ -239,15 +258,23 @@ impl HbrCommand {
             return self.unused_by_scope();
         }
         if self.scope != RESET_SCOPES[0] {
-            return Some(format!("found scope = \"{}\" of a command that resets nothing, expected none", self.scope));
+            let (scope, command) = (&self.scope, &self.command);
+            return Some(format!(
+                "found scope = \"{scope}\" of a command `{command}`, expected none: only `reset` and `viral` have a scope"
+            ));
         }
         match (self.command.as_str(), self.ld) {
             ("dpc" | "dpc-clear", Some(ld)) => Some(format!(
                 "found ld = {ld} of a command of containment, expected vcs and vppb alone, which say what is contained"
             )),
-            ("dpc" | "dpc-clear", None) if self.port != 0 || self.option != "managed" => {
-                Some("found port or option of a command of containment, expected vcs and vppb alone".to_owned())
-            }
+            ("dpc" | "dpc-clear", None) if self.port != 0 => Some(format!(
+                "found port = {} of a command of containment, expected vcs and vppb alone, which say what is contained",
+                self.port
+            )),
+            ("dpc" | "dpc-clear", None) if self.option != "managed" => Some(format!(
+                "found option = \"{}\" of a command of containment, expected none: only `unbind` has an option",
+                self.option
+            )),
             ("bind", _) if self.option != "managed" => {
                 Some(format!("found option = \"{}\" of a command that binds, expected one that unbinds", self.option))
             }
@@ -282,9 +309,14 @@ impl Component for HbrCxlSwitch {
                 "found no binding of VCS {vcs}, expected at least one for every upstream port (fabric VCS-1)"
             ));
         }
+        let declares_viral = self.offer().declares_viral;
+        let off = self.bindings.iter().find(|(one, _)| !one.viral && !declares_viral);
+        wrong.extend(off.map(|(HbrBinding { vcs, vppb, .. }, _)| {
+            format!("found viral = false of vPPB {vppb} of VCS {vcs}, expected none: no command makes anything viral")
+        }));
         let wrong = wrong.into_iter().map(|text| ("bindings", text));
-        let wrong =
-            wrong.chain(self.commands.iter().filter_map(|(one, _)| one.unused()).map(|text| ("commands", text)));
+        let of_command = |(one, _): &(HbrCommand, TextPlace)| one.unused().or_else(|| one.out_of_range(self));
+        let wrong = wrong.chain(self.commands.iter().filter_map(of_command).map(|text| ("commands", text)));
         let expected = "CACHEID:DEVICE or CACHEID:none, both 0 to 15";
         let entries = self.table.iter().filter(|(text, _)| entry(text).is_none());
         let entries = entries.map(|(text, _)| ("table", format!("found `{text}`, expected {expected}")));

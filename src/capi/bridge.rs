@@ -168,7 +168,8 @@ pub unsafe extern "C" fn sp_bridge_pass(
 /// Commits new windows and groups of sources to a half from accelerators to CXL, in place of those before. `json` is an object with
 /// `windows` and `groups` as sp_bridge_new has them. Returns SP_OK if they are valid now. Returns SP_FULL if requests under the old windows
 /// have still to be answered: the commit is taken, and until the last of their responses has left the model returns SP_FULL for a request,
-/// and for a scoreboard one is a finding. Returns SP_ERR_INPUT for windows that cannot be, for the other half, and while a commit waits.
+/// and for a scoreboard one is a finding; it counts the responses that have been passed to it. Returns SP_ERR_INPUT for windows that cannot be,
+/// for the other half, while a commit waits, and with a `cache` for windows that lead an address of class MN by another port than before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_bridge_commit(bridge: u64, json: *const c_char, json_length: usize) -> i32 {
     call(|| {

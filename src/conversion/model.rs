@@ -14,8 +14,9 @@ use scalepool_bridge::flows::LineOperation;
 use scalepool_bridge::inbound::table::InboundSource;
 use scalepool_bridge::inbound::{self, InboundBridge, InboundOutput, InboundStep};
 use scalepool_bridge::lines::BLOCK_BYTES;
-use scalepool_bridge::outbound::epoch::CommitOutcome;
+use scalepool_bridge::outbound::epoch::{CommitOutcome, SAME_PORT};
 use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge};
+use scalepool_bridge::window::{BridgeWindows, WindowClass};
 use scalepool_coherence::message::Msg;
 use scalepool_forms::FormError;
 use scalepool_ordered::OrderedMap;
@@ -107,12 +108,20 @@ pub struct ReferenceBridge {
     ports: u64,
     half: Half,
     codec: NvlConfig,
+    /// Windows of all epochs of a half with a cache, whose lines outlive them.
+    cached: Vec<BridgeWindows>,
+    /// A commit waits for responses of another bridge.
+    is_held: bool,
     findings: Vec<BridgeFinding>,
 }
 
 impl ReferenceBridge {
     /// A bridge with nothing under way.
     pub fn new(config: ReferenceConfig) -> ReferenceBridge {
+        let cached = match &config.half {
+            BridgeHalf::Outbound(config) if config.data.is_some() => vec![config.windows.clone()],
+            _ => Vec::new(),
+        };
         let half = match config.half {
             BridgeHalf::Outbound(config) => Half::Outbound(Box::new(OutboundBridge::new(*config))),
             BridgeHalf::Inbound(config) => {
@@ -125,6 +134,8 @@ impl ReferenceBridge {
             ports: config.ports,
             half,
             codec: NvlConfig::default(),
+            cached,
+            is_held: false,
             findings: Vec::new(),
         }
     }
@@ -168,7 +179,8 @@ impl ReferenceBridge {
     /// valid now. If not, requests that are under way have to be answered first, and no other one is taken meanwhile.
     ///
     /// # Errors
-    /// Windows that cannot be; an inbound half, whose windows stay; an earlier commit that waits.
+    /// Windows that cannot be; an inbound half, whose windows stay; an earlier commit that waits; with a cache of lines, windows that lead an
+    /// address of class MN by another port than earlier ones did, since the model has no registers by which the cache is flushed before.
     pub fn commit(&mut self, form: &Value) -> Result<bool, FormError> {
         let windows = committed(form, self.protocol)?;
         let Half::Outbound(bridge) = &mut self.half else {
@@ -178,8 +190,18 @@ impl ReferenceBridge {
                 "an outbound one: windows from CXL stay as they are",
             ));
         };
-        if bridge.is_committing() {
+        if self.is_held || bridge.is_committing() {
             return Err(FormError::new("commit", "an earlier commit that waits", "one at a time"));
+        }
+        if bridge.cache().is_some() {
+            let rerouted = |before: &BridgeWindows| before.first_rerouted(&windows, WindowClass::Mn);
+            if let Some(address) = self.cached.iter().find_map(rerouted) {
+                let found = format!("windows that lead {address:#x} by another port than before");
+                return Err(FormError::new("commit", found, SAME_PORT));
+            }
+            if !self.cached.contains(&windows) {
+                self.cached.push(windows.clone());
+            }
         }
         bridge.write_shadow(windows);
         Ok(bridge.commit() == CommitOutcome::Done)
@@ -187,7 +209,17 @@ impl ReferenceBridge {
 
     /// Whether a commit waits for requests that are under way.
     pub fn is_committing(&self) -> bool {
-        matches!(&self.half, Half::Outbound(bridge) if bridge.is_committing())
+        self.is_held || matches!(&self.half, Half::Outbound(bridge) if bridge.is_committing())
+    }
+
+    /// The commit that was just done waits, until it is released, even if nothing is under way here.
+    pub(crate) fn hold_commit(&mut self) {
+        self.is_held = true;
+    }
+
+    /// A commit that is held waits no longer than the model itself needs.
+    pub(crate) fn release_commit(&mut self) {
+        self.is_held &= matches!(&self.half, Half::Outbound(bridge) if bridge.is_committing());
     }
 
     /// Why a request has no entry.
@@ -221,7 +253,7 @@ impl ReferenceBridge {
         match (&mut self.half, message) {
             (Half::Outbound(bridge), BridgeMessage::Upli(transfer)) if self.protocol == AcceleratorProtocol::Ualink => {
                 let request = outbound::upli::asked(transfer).ok_or(misplaced)?;
-                let entry = bridge.admit(port, request).ok_or(full)?;
+                let entry = (!self.is_held).then(|| bridge.admit(port, request)).flatten().ok_or(full)?;
                 Ok(self.outbound(|bridge, out| bridge.start(entry, out)))
             }
             (Half::Outbound(bridge), BridgeMessage::Nvlink(asked)) if self.protocol == AcceleratorProtocol::Nvlink => {
@@ -230,7 +262,7 @@ impl ReferenceBridge {
                 }
                 // What a switch alone understands is dropped.
                 let Some(request) = outbound::nvlink::asked(asked, port) else { return Ok(Vec::new()) };
-                let entry = bridge.admit(port, request).ok_or(full)?;
+                let entry = (!self.is_held).then(|| bridge.admit(port, request)).flatten().ok_or(full)?;
                 Ok(self.outbound(|bridge, out| bridge.start(entry, out)))
             }
             (Half::Inbound { bridge, .. }, BridgeMessage::Cxl(CxlMessage { msg, ld_id, traffic_class })) => {

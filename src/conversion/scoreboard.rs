@@ -96,12 +96,24 @@ impl BridgeScoreboard {
     }
 
     /// New windows are committed to the bridge, in the JSON form of [`ReferenceBridge::commit`]: whether they are valid now. If not, the
-    /// bridge may take no request before it has answered those that it has.
+    /// bridge may take no request before it has answered those that it has: before the last of their responses has passed, which the bridge
+    /// sends later than the model does.
     ///
     /// # Errors
     /// As there.
     pub fn commit(&mut self, form: &Value) -> Result<bool, FormError> {
-        self.model.commit(form)
+        self.model.commit(form)?;
+        self.model.hold_commit();
+        self.end_commit();
+        Ok(!self.model.is_committing())
+    }
+
+    /// A commit is done when the model has answered all that came before, and the bridge too.
+    fn end_commit(&mut self) {
+        let is_owed = |expected: &ExpectedEvent| expected.event.point == BridgePoint::Response;
+        if !self.expected.iter().any(is_owed) {
+            self.model.release_commit();
+        }
     }
 
     /// The first finding that was not taken.
@@ -172,6 +184,7 @@ impl BridgeScoreboard {
             BridgePoint::Sent => self.sent(*port, message),
             BridgePoint::Response => self.responded(*port, message),
         }
+        self.end_commit();
         for finding in self.model.take_findings() {
             self.find(finding.rule, finding.found, finding.expected);
         }

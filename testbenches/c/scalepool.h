@@ -943,7 +943,8 @@ int32_t sp_bridge_pass(uint64_t bridge,
 // Commits new windows and groups of sources to a half from accelerators to CXL, in place of those before. `json` is an object with
 // `windows` and `groups` as sp_bridge_new has them. Returns SP_OK if they are valid now. Returns SP_FULL if requests under the old windows
 // have still to be answered: the commit is taken, and until the last of their responses has left the model returns SP_FULL for a request,
-// and for a scoreboard one is a finding. Returns SP_ERR_INPUT for windows that cannot be, for the other half, and while a commit waits.
+// and for a scoreboard one is a finding; it counts the responses that have been passed to it. Returns SP_ERR_INPUT for windows that cannot be,
+// for the other half, while a commit waits, and with a `cache` for windows that lead an address of class MN by another port than before.
 int32_t sp_bridge_commit(uint64_t bridge,
                          const char *json,
                          size_t json_length);

@@ -2,7 +2,8 @@
 //!
 //! Modelled: flips by address, in data and check bits alike, until the address is written; the code of the controller, bit by bit; upsets
 //! before every so manyth read. Of tags that lie there the flips alone are known: the code is linear, so what it finds depends on them and not
-//! on the tags. Left out: correction inside the die, patrol, rates of real cells.
+//! on the tags, and what a wrong correction makes of a tag is not known. Left out: correction inside the die, patrol, rates of real cells, tags that
+//! are wrong and seem right.
 //!
 //! A walk: two bits of a word of a clean sector flip; it is read, and the syndrome is that of no single bit, so the sector is lost; it is
 //! fetched again, and the write of its bytes ends the flips.
@@ -51,8 +52,9 @@ impl CacheCells {
         self.flips.entry(address).or_insert_with(no_flip).flip(bit);
     }
 
-    /// 64 bytes at an address are read that were written as this line: what the controller gives, and what it found. What it has found is
-    /// written anew, or marked; what it cannot see stays.
+    /// 64 bytes at an address are read that were written as this line: what the controller gives, and what it found. What it has corrected is
+    /// written anew as it was given, which the caller keeps as the line from then on; what it cannot correct is marked, or dropped; what it
+    /// cannot see stays.
     pub fn read(&mut self, address: u64, written: &LineBytes) -> (LineBytes, EccOutcome) {
         self.upset(address);
         let Some(flips) = self.flips.get(&address) else { return (*written, EccOutcome::Good) };

@@ -3,7 +3,9 @@
 //! Modelled: a read of a sector whose error the code corrects goes on; a clean sector that it cannot correct is dropped and asked for again,
 //! as one that was never there; a dirty one, whose bytes are nowhere else, is poisoned from then on. Tags in HBM that cannot be corrected may
 //! belong to any line, so all CXL ports of the bridge go viral: requests end with status 2, and what is still written back is poison. A write
-//! of a whole sector reads nothing, and finds no error. Left out: what takes a bridge out of viral, which is a reset.
+//! of a whole sector reads nothing, and finds no error. Three or more bits of one word may look like a single one: the code then makes a wrong
+//! word of them, counts a correction, and the sector holds that word from then on. Left out: what takes a bridge out of viral, which is a
+//! reset; tags that are wrong behind such a correction, or that no code protects: they are counted, and the lines are found all the same.
 //!
 //! A walk: a sector is in E, two of its bits have flipped; a read finds it, its bytes are read in vain, the sector is in I, and MemRd
 //! Shared/SnpData leaves; the home, which has the bridge as its owner, grants the line anew.
@@ -83,6 +85,11 @@ impl OutboundBridge {
             EccOutcome::Good => Some(line),
             EccOutcome::Corrected => {
                 self.cache_counts.corrected += 1;
+                // What is read is what is written anew, even where it is wrong: with three bits of one word the code takes it for another word.
+                let is_there = self.cache.as_ref().is_some_and(|cache| cache.state(place).is_valid());
+                if is_there && line.bytes != sector.line.bytes {
+                    self.change(place, Sector { line, ..sector }, false, out);
+                }
                 Some(line)
             }
             EccOutcome::Uncorrectable if sector.state.is_dirty() => {

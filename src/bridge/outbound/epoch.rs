@@ -12,6 +12,9 @@ use super::OutboundBridge;
 use super::transaction::TransactionProgress;
 use crate::window::BridgeWindows;
 
+/// What a commit has to keep as it is if there is a cache of lines and nothing flushes it before.
+pub const SAME_PORT: &str = "the same one: the cache keeps lines by their ports, and nothing flushes it before";
+
 /// Tables of an epoch that is to come.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EpochTables {

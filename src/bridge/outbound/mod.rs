@@ -609,21 +609,23 @@ impl OutboundBridge {
         self.release(id, out);
     }
 
-    /// A child has ended.
+    /// A child has ended; with a status that is not OKAY, reads that have joined it end with it too, unless a late answer brings the line.
     fn end(&mut self, id: ChildId, status: Option<Status>) {
         self.free_buffer(id);
         let Some(transaction) = self.table.get_mut(id.entry) else { return };
         transaction.status = status.map_or(transaction.status, |status| merged(transaction.status, status));
         if let Some(child) = transaction.children.get_mut(usize::from(id.child)) {
             child.is_done = true;
+            child.failed = status.or(child.failed);
         }
         self.work.push_back(Work::Check(id.entry));
     }
 
-    /// The line of a child is free; reads that have joined it end with what it has got.
+    /// The line of a child is free; reads that have joined it end with what it has got: the line, or the status that says why it has none.
     fn release(&mut self, id: ChildId, out: &mut BridgeOutput) {
         let Some(child) = self.child_of(id) else { return };
-        let (place, read, failed) = ((child.port, child.line), child.read, child.failed);
+        let (place, read) = ((child.port, child.line), child.read);
+        let failed = child.failed.filter(|_| read.is_none());
         for other in self.locks.take_joined(place) {
             if let Some(child) = self.child(other) {
                 child.read = read;

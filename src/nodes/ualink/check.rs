@@ -82,7 +82,13 @@ impl UalReadAssembly {
                     if poison != poisoned || !poison && line != data {
                         let byte = (0..64).find(|&k| line[k] != data[k]).unwrap_or(0);
                         let of = |line: &LineBytes, poison| format!("{:#04x}, poison {}", line[byte], u8::from(poison));
-                        let text = format!("byte {byte} of beat {beat} of a read has a wrong value");
+                        let text = match poison && !poisoned {
+                            // Nobody knows what it was: it is told, as what is wrong and seems right is not.
+                            true => format!(
+                                "beat {beat} of a read is poison that its writer did not write: its bytes were lost"
+                            ),
+                            false => format!("byte {byte} of beat {beat} of a read has a wrong value"),
+                        };
                         let (is, want) = (of(&line, poison), of(&data, poisoned));
                         found.push(Violation::at_byte("SIM-E2E-01", byte, is, want, text));
                     }

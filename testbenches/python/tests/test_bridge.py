@@ -87,6 +87,14 @@ class Bridges(unittest.TestCase):
                 bridge.commit(moved)
             made = [event for step in sent for answer in memory(step) for event in bridge.answer(answer)]
             self.assertEqual([event.point for event in made], [sp.BridgePoint.RESPONSE])
+            steps = [(step.point, step.message) for step in sent]
+            steps += [(sp.BridgePoint.ANSWER, answer) for step in sent for answer in memory(step)]
+            self.assertTrue(all(board.passes(*step) for step in steps))
+            # The answer has come, and the response of the bridge has not left.
+            self.assertFalse(board.passes(sp.BridgePoint.REQUEST, READ))
+            self.assertEqual([finding.rule for finding in board.findings()], ["BRG-WIN-06"])
+            self.assertTrue(board.passes(made[0].point, made[0].message))
+            self.assertTrue(board.passes(sp.BridgePoint.REQUEST, READ))
             self.assertEqual(int(bridge.request(READ)[0].message["fields"]["address"]) >> 40, 1)
             self.assertFalse(bridge.commit([]))
 

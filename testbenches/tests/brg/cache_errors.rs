@@ -93,6 +93,30 @@ fn brg_chc_27_p() {
     }
 }
 
+/// Three bits of one word look like one bit to the code: what it makes of them is what the sector holds from then on, whoever reads it, and
+/// so is what a snoop takes.
+#[test]
+fn a_wrong_correction_stays() {
+    for (class, state) in [(MC, 'S'), (MC, 'E'), (MN, 'V'), (MC, 'M'), (MN, 'D')] {
+        let of_word = |bench: &mut Bench| beats(&bench.whole(read(BASE, 16)))[0];
+        let mut good = in_state(class, state, EccScheme::Secded);
+        let good = of_word(&mut good);
+        let wrong = (2..64).find_map(|third| {
+            let mut bench = in_state(class, state, EccScheme::Secded);
+            flip(&mut bench, &[0, 1, third]);
+            let read = of_word(&mut bench);
+            (counts(&bench) == [1, 0, 0, 0]).then_some((bench, read))
+        });
+        let (mut bench, first) = wrong.expect("three bits that look like one");
+        assert_ne!(first, good, "{state}");
+        assert_eq!((of_word(&mut bench), counts(&bench)), (first, [1, 0, 0, 0]), "{state}");
+        if state == 'M' {
+            bench.deliver(Msg::S2mBisnp { opcode: BisnpOpcode::BISnpInv, line: LineAddr::of_address(OUT), bi_tag: 9 });
+            assert_eq!(written(&bench), (first[1], false));
+        }
+    }
+}
+
 /// Stores of parts and atomics read what they merge with: a clean sector is asked for again with the right to write, a dirty one stays poison.
 /// A store of all bytes reads nothing.
 #[test]
@@ -192,6 +216,25 @@ fn lost_tags_make_the_ports_viral() {
     assert!(written(&bench).1 && bench.bridge.open() == 0 && bench.findings.is_empty());
 }
 
+/// Reads that have joined one that ends since the ports are viral end as it does: nobody takes zeros for the line.
+#[test]
+fn reads_that_joined_one_of_a_viral_bridge_are_told() {
+    let mut bench = bench(MC, EccScheme::Secded, DataCacheConfig { tags_in_hbm: true, ..SMALL });
+    bench.bring(BASE, 'E');
+    let address = bench.bridge.cache().expect("a cache").hbm_tags((0, LineAddr::of_address(OUT)));
+    [100, 101].into_iter().for_each(|bit| bench.bridge.cells_mut().expect("cells").flip(address, bit));
+    for source in 0..3 {
+        let mut request = read(BASE, 16);
+        change(&mut request, |req| req.src = source);
+        let entry = bench.bridge.admit(0, asked(&request)).expect("room");
+        bench.bridge.start(entry, &mut bench.out);
+    }
+    assert_eq!(bench.bridge.counts().joined, 2);
+    bench.collect();
+    let told: Vec<Status> = bench.responses.iter().map(|response| rsp(response).status).collect();
+    assert_eq!((told, bench.bridge.open()), (vec![Status::TargetAbort; 3], 0));
+}
+
 const TEXT: &str = include_str!("../../../src/system/builtin/bridge-ualink.toml");
 const COHERENT: &str = include_str!("../../systems/coherent_bridge.toml");
 
@@ -230,6 +273,15 @@ fn upsets_in_a_run() {
     assert!(report.violations.iter().any(|found| found.violation.rule == "SIM-E2E-01"), "{:?}", report.violations);
     let report = run("ecc = \"secded\", upset_every = 20, upset_bits = 20, tag_store = \"hbm\"");
     assert!(figure(&report, "viral CXL ports") == 1 && figure(&report, "requests refused") > 0);
+    // Two bits are always seen: what a viral bridge brings is refused, with bytes that are all ones, or poison, and never wrong.
+    let report = run("ecc = \"secded\", upset_every = 3, upset_bits = 2, tag_store = \"hbm\"");
+    assert!(figure(&report, "viral CXL ports") == 1 && figure(&report, "requests refused") > 0);
+    let is_told = |rule: &str, found: &str| match rule {
+        "SIM-E2E-01" => found.contains("poison 1") || found == "0xff, poison 0",
+        rule => rule == "SIM-E2E-02" && found.contains("TargetAbort"),
+    };
+    let hidden = report.violations.iter().find(|found| !is_told(found.violation.rule, &found.violation.found));
+    assert!(hidden.is_none(), "{hidden:?}");
 }
 
 /// Lines of a device that keeps them coherent, of which a host takes some: the bridge asks for a line again of which the device has it as the owner,

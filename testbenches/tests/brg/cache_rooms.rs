@@ -110,6 +110,31 @@ fn a_queue_that_moves_gives_nobody_up() {
     assert_eq!((bench.bridge.counts().timeouts, bench.bridge.open()), (1, 0));
 }
 
+/// Reads that have joined one that is given up have no line: they end with status 8 as it does, and not with zeros, whether it has waited for room
+/// or for the tags of its line in HBM.
+#[test]
+fn reads_that_joined_one_that_is_given_up_are_told() {
+    let mut bench = Bench::new(cached(MN, ONE));
+    let [_, waits, _] = [(0, 0), (1, 4), (2, 4)].map(|(source, line)| bench.ask(read_by(source, line)));
+    assert_eq!(bench.bridge.counts().joined, 1);
+    time_out(&mut bench, waits);
+    bench.finish(false);
+    let given_up = [(1, Status::CompletionTimeout), (2, Status::CompletionTimeout)];
+    assert_eq!((answered(&bench), bench.bridge.open()), ([&given_up[..], &[(0, Status::OKAY)]].concat(), 0));
+
+    let mut bench = Bench::new(cached(MN, DataCacheConfig { tags_in_hbm: true, ..ONE }));
+    let [reads, _] = [1, 2].map(|source| {
+        let entry = bench.bridge.admit(0, asked(&read_by(source, 4))).expect("room");
+        bench.bridge.start(entry, &mut bench.out);
+        entry
+    });
+    let id = ChildId { entry: reads, child: 0 };
+    let advances = bench.bridge.child_of(id).expect("a child").advances;
+    bench.bridge.time_out(id, advances, &mut bench.out);
+    bench.collect();
+    assert_eq!((answered(&bench), bench.bridge.open(), lines(&bench)), (given_up.to_vec(), 0, vec![]));
+}
+
 /// A queue in which nobody gets on ends with status 8, one request after the other, and leaves nothing behind.
 #[test]
 fn a_queue_that_stands_still_is_given_up() {

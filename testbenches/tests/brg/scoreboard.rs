@@ -363,9 +363,15 @@ fn a_bridge_that_changes_windows_too_early_is_found() {
     assert_eq!(board.finding().map(|finding| finding.rule), Some("BRG-WIN-06"));
     board.drop_finding();
     let response = model.answer(0, &answer).expect("it comes there").remove(0);
-    for event in [passes(BridgePoint::Answer, 0, answer), response] {
-        board.pass(&event).expect("it passes there");
-    }
+    board.pass(&passes(BridgePoint::Answer, 0, answer)).expect("it passes there");
+    // The model has answered, the bridge has not.
+    board.pass(&passes(BridgePoint::Request, 0, read.clone())).expect("it passes there");
+    assert_eq!(board.finding().map(|finding| finding.rule), Some("BRG-WIN-06"));
+    board.drop_finding();
+    let again = board.commit(&moved).expect_err("one waits").to_string();
+    assert!(again.contains("an earlier commit that waits"), "{again}");
+    board.pass(&response).expect("it passes there");
+    assert_eq!(board.finding(), None);
     let new = model.request(0, &read).expect("an entry").remove(0);
     assert_ne!(new.message.to_json()["fields"]["address"], old.message.to_json()["fields"]["address"]);
     board.pass(&passes(BridgePoint::Request, 0, read)).expect("it passes there");
@@ -374,4 +380,33 @@ fn a_bridge_that_changes_windows_too_early_is_found() {
     board.drop_finding();
     board.pass(&new).expect("it passes there");
     assert_eq!(board.finding(), None);
+}
+
+/// With a cache of lines a commit leads no line of memory that nobody keeps coherent by another port, whether the last commit did so or the windows
+/// at first: its line is still in the cache.
+#[test]
+fn a_commit_that_strands_lines_of_a_cache_is_refused() {
+    let window = |class: &str, port: u64| json!([{ "class": class, "base": 0, "size": 2_097_152, "out_base": 0, "targets": [port] }]);
+    let bridge = |class: &str, cache: Option<Value>| {
+        let mut form = json!({ "protocol": "ualink", "direction": "outbound", "windows": window(class, 0) });
+        if let Some(cache) = cache {
+            form["cache"] = cache;
+        }
+        config_of(&form.to_string())
+    };
+    let commit = |class: &str, port: u64| json!({ "windows": window(class, port) });
+    let mut model = ReferenceBridge::new(bridge("MN", Some(json!({}))));
+    let mut board = BridgeScoreboard::new(bridge("MN", Some(json!({}))));
+    assert_eq!((model.commit(&json!({ "windows": [] })), board.commit(&commit("MN", 0))), (Ok(true), Ok(true)));
+    for error in [model.commit(&commit("MN", 1)), board.commit(&commit("MN", 1))] {
+        let error = error.expect_err("port 0 has the line").to_string();
+        assert!(
+            error.contains("found windows that lead 0x0 by another port than before, expected the same one"),
+            "{error}"
+        );
+    }
+    assert_eq!((model.commit(&commit("MN", 0)), board.commit(&json!({ "windows": [] }))), (Ok(true), Ok(true)));
+    for (class, cache) in [("MN", None), ("MC", Some(json!({})))] {
+        assert_eq!(ReferenceBridge::new(bridge(class, cache)).commit(&commit(class, 1)), Ok(true), "{class}");
+    }
 }

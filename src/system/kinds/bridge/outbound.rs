@@ -23,6 +23,7 @@ use scalepool_bridge::module::epochs::TimedCommit;
 use scalepool_bridge::module::side::RequesterSide;
 use scalepool_bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
 use scalepool_bridge::outbound::OutboundConfig;
+use scalepool_bridge::outbound::epoch::SAME_PORT;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::timing::BridgeTiming;
@@ -168,7 +169,7 @@ impl OutboundFields {
                 before.filter(|_| keeps_lines).find_map(|before| before.first_rerouted(windows, WindowClass::Mn));
             if let Some(address) = rerouted {
                 let text = format!(
-                    "found commit {n}, which leads {address:#x} by another port than before, expected the same one: the cache keeps lines by their ports, and nothing flushes it before"
+                    "found commit {n}, which leads {address:#x} by another port than before, expected {SAME_PORT}"
                 );
                 wrong.push(("commits", text));
             }

@@ -68,7 +68,8 @@ class _BridgeHandle(lib.Handle):
 
     def commit(self, windows: Sequence[Mapping[str, Any]], groups: Mapping[str, int] | None = None) -> bool:
         """Commits new windows and groups of sources to a half from accelerators to CXL and returns whether they are valid now. If not, the
-        requests under way have to be answered first, and no other one is taken meanwhile. Raises `InputError` for windows that cannot be."""
+        requests under way have to be answered first, and no other one is taken meanwhile: a scoreboard waits for the responses that are passed
+        to it. Raises `InputError` for windows that cannot be, and with a cache for those that lead an address of class MN by another port."""
         commit = {"windows": list(windows), "groups": dict(groups or {})}
         return lib.call("sp_bridge_commit", self._handle, *lib.text(json.dumps(commit))) == lib.SP_OK
 

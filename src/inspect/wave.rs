@@ -238,9 +238,7 @@ pub fn is_fst(path: &Path) -> bool {
 /// is FST.
 fn check_start(path: &Path) -> Result<bool, String> {
     if !path.metadata().map_err(|e| e.to_string())?.is_file() {
-        return Err(
-            "found a folder, a pipe or a device, expected a regular file, of a wave as of a capture of flits".into()
-        );
+        return Err("found a folder, a pipe or a device, expected a file; a capture of flits has to be one too".into());
     }
     let start = start_of(path).map_err(|e| e.to_string())?;
     if starts_as_fst(&start) || start.trim_ascii_start().starts_with(b"$") {

@@ -1464,8 +1464,9 @@ fn a_capture_is_inspected() {
     let (trace, map) = (format!("{WAVES}/cxl68-retry.jsonl"), format!("{MAPS}/waves_cxl68.toml"));
     let (status, out, err) = seen(run(&["inspect", &trace, "--map", &map, "--health"]));
     assert_eq!((status, err.as_str()), (1, ""));
-    assert!(out.contains("broken: 36.125000 ns device.cxl[535:528] CXL68-CRC-01 at byte 66: "), "{out}");
+    assert!(out.contains("broken: 36.125000 ns device.cxl CXL68-CRC-01 at byte 66: "), "{out}");
     assert!(out.contains("device.cxl  93     93     1\n"), "{out}");
+    assert!(out.contains("interface   lines  flits  violations\n"), "{out}");
     let flits = folder("flits.txt");
     std::fs::write(&flits, "# by hand\n1.5 host.cxl 00\n").unwrap();
     let save = folder("flits.gtkw");

@@ -51,7 +51,15 @@ impl Describe {
             return Ok(Status::Good);
         }
         if self.wave.is_some() && rules::find(&self.name).is_none() {
-            bail!("describe --wave: found `{}`, expected a rule, such as CXL68-CRC-01", self.name);
+            // Of an area, such as CXL68-CRC, those that have one.
+            let area = format!("{}-", self.name.trim_end_matches('-'));
+            let of_area = rule_wave::rules_with_waves(&area);
+            let such = if of_area.is_empty() { "CXL68-CRC-01".to_owned() } else { of_area.join(", ") };
+            bail!(
+                "describe --wave: found `{}`, expected a rule that has a wave, such as {such}; \
+                 docs/reference/rules.md says of every rule whether it has one",
+                self.name
+            );
         }
         if described::is_file(&self.name) {
             let description = Description::open(Path::new(&self.name))?;

@@ -27,11 +27,11 @@ use std::process::{Command, Stdio};
 ///
 /// The transactions are printed as they pass. With --dram it judges a trace of DRAM commands instead.
 ///
-/// Exit 0: no rule is broken, 1: a rule is broken, 2: the wave, the map or the trace cannot be used.
+/// Exit 0: no rule is broken, 1: a rule is broken, 2: the wave, the capture, the map or the trace cannot be used.
 #[derive(Debug, Args)]
 #[command(after_help = MAP_HELP)]
 pub(super) struct Inspect {
-    /// Wave file, VCD or FST, or a capture of flits.
+    /// Wave file, VCD or FST, or a capture of flits: a regular file that is not compressed.
     #[arg(required_unless_present = "dram")]
     wave: Option<PathBuf>,
     /// Map from signals to interfaces; see below.
@@ -89,7 +89,7 @@ acknowledgements, replays, credits, and the content of each flit once. To check 
   interleave = 1              # optional, ualink: FEC code words that the line interleaves, 1, 2 or 4
   liveness_flits = 131072     # optional: flits for which either side may wait for a credit, an acknowledgement, a replay or the
                               #   end of initialisation (LIV-*); 0: not checked
-  liveness_ns = 100000        # optional: the same in time, to the end of the wave; not checked if left out
+  liveness_ns = 100000        # optional: the same in time, to the end of the wave or capture; not checked if left out
 
 A [[retimer]] compares two interfaces of one direction, before and behind something that only passes flits on: flits that come
 twice, in another order or never, and a FEC that is not that of the flit (LIV-DUP-01, LIV-SWP-01, LIV-LST-01, LIV-FEC-01):
@@ -117,10 +117,11 @@ UALink.
   unique_tags = false         # optional, CXL.mem: no tag is used again while its request is open
   strict = false              # optional, ualink: the links keep strict order
   answer_ns = 1000            # optional: longest time from a request to its last answer; not checked if left out
-  ends_at_rest = false        # optional: at the end of the wave every request has been answered
+  ends_at_rest = false        # optional: at the end of the wave or capture every request has been answered
 
 A capture needs no signals. Its lines are `TIME PLACE HEX`, with time in ns and the bytes of a flit from byte 0 on, or JSON objects
-with t_fs, where and hex, as traces have them. An [[interface]] takes the lines of its name, or of the place in `where`:
+with t_fs, where and hex, as traces have them. Where a place has both directions, a line says its own: `TIME PLACE DIR HEX`, or
+key dir, with down or up. An [[interface]] takes the lines of its name, or of the place in `where`:
 
   [[interface]]
   name = \"link.down\"
@@ -208,7 +209,7 @@ impl Inspect {
             let health: Vec<Value> = inspection.health.iter().map(health_object).collect();
             print_json(out, &json!({ "summary": counts, "health": health }))?;
         } else {
-            summary(out, &inspection.counts)?;
+            summary(out, &inspection.counts, inspection.signals.is_empty())?;
             if self.health {
                 super::health::print(out, "link", &inspection.health)?;
             }
@@ -324,8 +325,9 @@ fn time(t_fs: u64) -> String {
     format!("{} ns", time_ns(t_fs))
 }
 
-fn summary(out: &mut dyn Write, counts: &[InterfaceCount]) -> io::Result<()> {
-    let mut table = super::table::Table::new(["interface", "edges", "flits", "violations"]);
+fn summary(out: &mut dyn Write, counts: &[InterfaceCount], is_capture: bool) -> io::Result<()> {
+    let edges = if is_capture { "lines" } else { "edges" };
+    let mut table = super::table::Table::new(["interface", edges, "flits", "violations"]);
     for count in counts {
         table.row([count.name.clone(), count.edges.to_string(), count.units.to_string(), count.violations.to_string()]);
     }

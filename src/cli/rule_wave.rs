@@ -52,7 +52,10 @@ fn case_of(rule: &str) -> anyhow::Result<RuleCase> {
     }
     let near = rules_with_waves(&prefix);
     let near = if near.is_empty() { String::new() } else { format!("; of {family} these are {}", near.join(", ")) };
-    bail!("--wave: found {rule}, expected a rule that flits of the golden vectors or of changed runs break{near}")
+    bail!(
+        "--wave: found {rule}, expected a rule that flits of the golden vectors or of changed runs break{near}; \
+         docs/reference/rules.md says of every rule whether it has a wave"
+    )
 }
 
 /// Writes the wave of a rule, and a save file beside it.
@@ -65,14 +68,15 @@ pub(super) fn write(rule: &str, path: &Path) -> anyhow::Result<WrittenWave> {
         bail!("--wave: found {}, expected a name that ends in .vcd or .fst", path.display());
     }
     let RuleCase { inspection, what } = case_of(rule)?;
+    // Before any file is made, so that none is left behind where there is nothing to show.
+    let (t_fs, said) = first_of(&inspection, rule)
+        .with_context(|| format!("{rule}: found no flit that breaks it first, expected one"))?;
     let (mut part, file) = PartFile::create(path)?;
     let highlights = write_decoded(ending == "fst", path, file, &inspection, TraceFilter::default())?;
     part.keep()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     gtkw::write_gtkwave(folder, &name, inspection.decoded().places(), &TraceFilter::default(), &highlights)?;
-    let (t_fs, said) = first_of(&inspection, rule)
-        .with_context(|| format!("{rule}: found no flit that breaks it first, expected one"))?;
     let save = gtkw::save_of(path);
     let text = format!(
         "wave:        {} with {}, marker at {} ns: {what}\nfound:       {said}",

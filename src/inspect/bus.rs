@@ -3,7 +3,9 @@
 //! Modelled: which signals say that a beat passes, which is the last one of a flit, which of its bytes count. What is called *like* a
 //! public interface has its handshake and no more. Where `crdgnt` of a credited bus is in the wave, a beat needs a credit that was granted
 //! at an edge before, counted from a reset in the wave on, for nobody knows what was granted before the wave; where `state_sts` of a bus
-//! with states is there, data is offered in the state Active alone. Left out: parity and errors, the order of states, requests for them.
+//! with states is there, data is offered in the state Active alone. A `crdgnt` of x counts as a grant. Left out: credits that the sender
+//! gives back (`crdrtn` of CXS), which stay counted as granted, so that a beat that spends one of them is not told; parity and errors, the
+//! order of states, requests for them.
 //!
 //! A walk through one interface: `bus = "axi-stream"` and `prefix = "m_axis"` name `m_axis_tvalid` and `m_axis_tdata`, which have to be
 //! there, and `m_axis_tready`, `m_axis_tlast` and `m_axis_tkeep`, each used where it is. A key of the map that names a signal goes first.

@@ -4,16 +4,20 @@
 //! a whole unit, of NVLink a flit or a packet. Left out: resets; where a link begins anew, a capture ends and another one begins.
 //!
 //! A walk through one interface: its lines are those whose `where` is that of the map and whose `dir`, if they have one, is that of the
-//! interface. Each becomes one beat of its stream. A place that the map takes from nowhere is an error where the capture has a place
-//! that nobody takes, for one of the two is a slip; else it is a direction in which nothing has passed.
+//! interface. A trace that `inspect` has written has the names of interfaces as places, so these count too, unless another interface has
+//! that place. Each line becomes one beat of its stream. A line that says no direction and that interfaces of both directions would take
+//! is an error. A place that the map takes from nowhere is an error where the capture has a place that nobody takes, for one of the two
+//! is a slip; else it is a direction in which nothing has passed.
 
 use super::InspectError;
 use super::map::{Interface, Map};
 use super::stream::{Beat, Stream, StreamShape};
+use super::told::time_ns;
+use super::wave::starts_as_fst;
 use scalepool_forms::input::read_text;
 use scalepool_forms::number::bytes_of;
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
-use scalepool_trace::TimeAxis;
+use scalepool_trace::{RecordKind, TimeAxis};
 use serde_json::{Map as Object, Value};
 use std::fs::File;
 use std::io::Read;
@@ -21,6 +25,15 @@ use std::path::Path;
 
 /// Most bytes of a capture that is read.
 const CAPTURE_BYTES: u64 = 1 << 32;
+
+/// What some programs write at the start of a text.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// What a line may be, for messages.
+const FORMS: &str = "TIME PLACE HEX, TIME PLACE DIR HEX or a JSON object";
+
+/// Characters of a word that a message shows.
+const MAX_SHOWN: usize = 40;
 
 /// Femtoseconds of a nanosecond.
 const FS_PER_NS: u64 = 1_000_000;
@@ -71,13 +84,14 @@ impl Capture {
 
     /// Reads the text of a capture. Lines that begin with `{` are objects with `t_fs` (femtoseconds), `where` or `dir`, and `hex`, as
     /// traces have them; other records of a trace are passed over. Every other line has three words, separated by blanks or commas: time
-    /// in nanoseconds, place, hexadecimal digits. Empty lines and those that begin with `#` say nothing.
+    /// in nanoseconds, place, hexadecimal digits; a direction, `down` or `up`, may stand before the digits. Empty lines and those that begin
+    /// with `#` say nothing, nor does a byte order mark at the start.
     ///
     /// # Errors
-    /// The first line that is neither.
+    /// The first line that is neither; a text without any flit.
     pub fn read(text: &str) -> Result<Capture, String> {
         let mut units = Vec::new();
-        for (n, line) in text.lines().enumerate() {
+        for (n, line) in text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).lines().enumerate() {
             let line = line.trim();
             let unit = match line.as_bytes().first() {
                 None | Some(b'#') => continue,
@@ -86,6 +100,9 @@ impl Capture {
             };
             let unit = unit.map_err(|text| format!("line {}: {text}", n + 1))?;
             units.extend(unit.map(|unit| CapturedUnit { line: n + 1, ..unit }));
+        }
+        if units.is_empty() {
+            return Err(format!("found no flit in the whole file, expected lines of {FORMS}"));
         }
         Ok(Capture { units })
     }
@@ -97,24 +114,31 @@ impl Capture {
 
     /// The streams of the interfaces of a map.
     pub(super) fn streams(&self, map: &Map) -> Result<CapturedStreams, String> {
+        self.check_directions(map)?;
         let times = || self.units.iter().map(|unit| unit.t_fs);
         let (mut streams, mut counts) = (Vec::new(), Vec::new());
         for (n, interface) in map.interface.iter().enumerate() {
             let (unit_bits, holds) = interface.holds()?;
-            let shape = StreamShape { unit_bits, holds, data: (interface.name.clone(), 0, unit_bits) };
+            let shape =
+                StreamShape { unit_bits, holds, data: (interface.name.clone(), 0, unit_bits), has_signals: false };
             let mut stream = Stream::new(n, interface, shape);
             // Whoever never says anything is waited for from the first line to the last one.
             times().min().into_iter().for_each(|t_fs| stream.edge(t_fs, 0));
             let mut count = 0;
-            let mut before_fs = 0;
-            for unit in self.units.iter().filter(|unit| is_of(unit, interface)) {
-                if unit.t_fs < before_fs {
+            let mut before: Option<&CapturedUnit> = None;
+            let places = places_of(interface, map);
+            for unit in self.units.iter().filter(|unit| is_of(unit, interface, &places)) {
+                if let Some(before) = before.filter(|before| unit.t_fs < before.t_fs) {
                     return Err(format!(
-                        "line {}: found time {} fs behind {before_fs} fs, expected times of a place that never fall",
-                        unit.line, unit.t_fs
+                        "line {}: found {} ns at `{}` after {} ns in line {}; times of one place may not decrease",
+                        unit.line,
+                        time_ns(unit.t_fs),
+                        unit.place,
+                        time_ns(before.t_fs),
+                        before.line
                     ));
                 }
-                before_fs = unit.t_fs;
+                before = Some(unit);
                 check_length(unit, interface, unit_bits / 8)?;
                 let cycle = unit.cycle.unwrap_or(count);
                 let parts = if interface.protocol == "nvlink" { FLIT_BYTES } else { unit.bytes.len() };
@@ -133,6 +157,24 @@ impl Capture {
         Ok(CapturedStreams { streams, counts, remarks })
     }
 
+    /// Refuses a line without a direction that interfaces of both directions would take.
+    fn check_directions(&self, map: &Map) -> Result<(), String> {
+        for (n, one) in map.interface.iter().enumerate() {
+            for other in map.interface[..n].iter().filter(|other| other.dir != one.dir) {
+                let places = [other, one].map(|interface| places_of(interface, map));
+                let is_of_both = |unit: &&CapturedUnit| is_of(unit, other, &places[0]) && is_of(unit, one, &places[1]);
+                if let Some(unit) = self.units.iter().find(is_of_both) {
+                    return Err(format!(
+                        "line {}: found no direction at `{}`, a place of interface `{}` ({}) and of interface `{}` ({}); \
+                         expected key `dir` of a JSON object, or TIME PLACE DIR HEX, with `down` or `up`",
+                        unit.line, unit.place, other.name, other.dir, one.name, one.dir
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// What has to be said of interfaces without a line.
     fn places_without_lines(&self, map: &Map, counts: &[u64]) -> Result<Vec<String>, String> {
         let silent: Vec<&Interface> = map
@@ -142,7 +184,8 @@ impl Capture {
             .filter(|(_, count)| **count == 0)
             .map(|(interface, _)| interface)
             .collect();
-        let is_taken = |unit: &&CapturedUnit| map.interface.iter().any(|interface| is_of(unit, interface));
+        let places: Vec<_> = map.interface.iter().map(|interface| (interface, places_of(interface, map))).collect();
+        let is_taken = |unit: &&CapturedUnit| places.iter().any(|(interface, places)| is_of(unit, interface, places));
         let other = self.units.iter().find(|unit| !is_taken(unit));
         if let (Some(interface), Some(other)) = (silent.first(), other) {
             let dir = other.dir.as_ref().map_or_else(String::new, |dir| format!(", dir `{dir}`"));
@@ -165,24 +208,33 @@ fn place_of(interface: &Interface) -> &str {
     interface.place.as_ref().unwrap_or(&interface.name)
 }
 
-fn is_of(unit: &CapturedUnit, interface: &Interface) -> bool {
-    unit.place == place_of(interface) && unit.dir.as_ref().is_none_or(|dir| *dir == interface.dir)
+/// All places whose lines are of an interface: that of the map, and its name, which traces of `inspect` have, unless another interface has
+/// that place.
+fn places_of<'a>(interface: &'a Interface, map: &Map) -> Vec<&'a str> {
+    let is_free = !map.interface.iter().any(|other| place_of(other) == interface.name);
+    let name = Some(interface.name.as_str()).filter(|_| is_free);
+    [place_of(interface)].into_iter().chain(name).collect()
+}
+
+fn is_of(unit: &CapturedUnit, interface: &Interface, places: &[&str]) -> bool {
+    places.contains(&unit.place.as_str()) && unit.dir.as_ref().is_none_or(|dir| *dir == interface.dir)
 }
 
 /// A line has a whole unit, of NVLink a flit or a packet.
 fn check_length(unit: &CapturedUnit, interface: &Interface, unit_bytes: usize) -> Result<(), String> {
     let found = unit.bytes.len();
+    let wrong = |expected: String| {
+        let Interface { name, protocol, .. } = interface;
+        format!("line {}: found {found} bytes for interface `{name}` of {protocol}, expected {expected}", unit.line)
+    };
     if interface.protocol == "nvlink" {
         let flits = found / FLIT_BYTES;
         let is_whole = found.is_multiple_of(FLIT_BYTES) && (1..=MAX_FLITS).contains(&flits);
-        let expected = || format!("expected {FLIT_BYTES} bytes a flit, 1 to {MAX_FLITS} flits");
-        return if is_whole { Ok(()) } else { Err(format!("line {}: found {found} bytes, {}", unit.line, expected())) };
+        let expected = || format!("{FLIT_BYTES} bytes a flit, 1 to {MAX_FLITS} flits");
+        return if is_whole { Ok(()) } else { Err(wrong(expected())) };
     }
     if found != unit_bytes {
-        return Err(format!(
-            "line {}: found {found} bytes for interface `{}` of {}, expected {unit_bytes}",
-            unit.line, interface.name, interface.protocol
-        ));
+        return Err(wrong(unit_bytes.to_string()));
     }
     Ok(())
 }
@@ -190,8 +242,12 @@ fn check_length(unit: &CapturedUnit, interface: &Interface, unit_bytes: usize) -
 /// A record of a trace, or a line that has what counts of it; `None`: a record of something else.
 fn of_object(line: &str) -> Result<Option<CapturedUnit>, String> {
     let object: Object<String, Value> = serde_json::from_str(line).map_err(|e| format!("found no JSON object: {e}"))?;
-    let is_other = object.get("kind").is_some_and(|kind| kind != "flit");
-    if is_other || object.contains_key("format") {
+    let kind = object.get("kind").filter(|kind| **kind != RecordKind::Flit.name());
+    let is_known = |kind: &Value| RecordKind::ALL.iter().any(|known| *kind == known.name());
+    if let Some(kind) = kind.filter(|kind| object.contains_key("hex") && !is_known(kind)) {
+        return Err(format!("key `kind`: found {kind} beside `hex`, expected \"flit\""));
+    }
+    if kind.is_some() || object.contains_key("format") {
         return Ok(None);
     }
     let text = |key: &str| match object.get(key) {
@@ -218,42 +274,52 @@ fn of_object(line: &str) -> Result<Option<CapturedUnit>, String> {
     Ok(Some(CapturedUnit { line: 0, t_fs, cycle, place, dir, bytes }))
 }
 
-/// Three words: time in nanoseconds, place, digits.
+/// Three words: time in nanoseconds, place, digits; or four with a direction before the digits.
 fn of_words(line: &str) -> Result<CapturedUnit, String> {
     let words: Vec<&str> = line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()).collect();
-    let &[time, place, hex] = words.as_slice() else {
-        return Err(format!("found {} words, expected 3: time in ns, place, hexadecimal digits", words.len()));
+    let (time, place, dir, hex) = match *words.as_slice() {
+        [time, place, hex] => (time, place, None, hex),
+        [time, place, dir @ ("down" | "up"), hex] => (time, place, Some(dir.to_owned()), hex),
+        [_, _, dir, _] => {
+            let dir: String = dir.chars().take(MAX_SHOWN).collect();
+            return Err(format!("found `{dir}` as third of 4 words, expected `down` or `up`: {FORMS}"));
+        }
+        _ => return Err(format!("found {} words, expected {FORMS}", words.len())),
     };
-    let wrong = || format!("found time `{time}`, expected nanoseconds with at most 6 decimals, before 2^64 fs");
+    let shown: String = time.chars().take(MAX_SHOWN).collect();
+    let wrong = || {
+        format!("found time `{shown}`, expected nanoseconds with at most 6 decimals, before 2^64 fs; a line is {FORMS}")
+    };
     let t_fs = fs_of(time).ok_or_else(wrong)?;
     let bytes = bytes_of(hex.strip_prefix("0x").unwrap_or(hex), "digits").map_err(|e| e.to_string())?;
-    Ok(CapturedUnit { line: 0, t_fs, cycle: None, place: place.to_owned(), dir: None, bytes })
+    Ok(CapturedUnit { line: 0, t_fs, cycle: None, place: place.to_owned(), dir, bytes })
 }
 
 /// Decimal nanoseconds in femtoseconds, exact.
 fn fs_of(time: &str) -> Option<u64> {
     let (whole, part) = time.split_once('.').unwrap_or((time, ""));
     let is_number = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit());
-    if whole.is_empty() || part.len() > 6 || !is_number(whole) || !is_number(part) {
+    if time.len() == time.matches('.').count() || part.len() > 6 || !is_number(whole) || !is_number(part) {
         return None;
     }
     let part: u64 = format!("{part:0<6}").parse().ok()?;
-    whole.parse::<u64>().ok()?.checked_mul(FS_PER_NS)?.checked_add(part)
+    format!("0{whole}").parse::<u64>().ok()?.checked_mul(FS_PER_NS)?.checked_add(part)
 }
 
-/// Bytes within which the first line of a capture begins.
-const START_BYTES: u64 = 1 << 16;
+/// Bytes at the start of a file that say whether it is text.
+const START_BYTES: u64 = 1 << 12;
 
-/// Whether the first line of a file that is neither empty nor a comment is one of a capture: an object, or a time.
+/// Whether a file is text that is no value change dump, as a capture is: it begins neither as VCD nor as FST, and has no control characters
+/// at its start, which packed files have.
 pub fn is_capture(path: &Path) -> bool {
     let start = || {
         let mut start = Vec::new();
         File::open(path)?.take(START_BYTES).read_to_end(&mut start).map(|_| start)
     };
     let Some(start) = path.is_file().then(start).and_then(Result::ok) else { return false };
-    let mut lines = start.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find_map(|line| line.first().filter(|b| **b != b'#').copied());
-    first.is_some_and(|b| b == b'{' || b.is_ascii_digit())
+    let text = start.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(&start).trim_ascii_start();
+    let is_text = !start.iter().any(|b| b.is_ascii_control() && !b.is_ascii_whitespace());
+    is_text && !start.is_empty() && !starts_as_fst(&start) && !text.starts_with(b"$")
 }
 
 #[cfg(test)]
@@ -274,9 +340,26 @@ mod tests {
     }
 
     #[test]
+    fn a_direction_and_a_mark_are_read() {
+        let capture = Capture::read("\u{feff}.5 a up 00\n1. a down 01\n2 a 02\n").expect("a capture");
+        let seen: Vec<_> = capture.units.iter().map(|u| (u.line, u.t_fs, u.dir.as_deref())).collect();
+        assert_eq!(seen, [(1, 500_000, Some("up")), (2, 1_000_000, Some("down")), (3, 2_000_000, None)]);
+    }
+
+    #[test]
     fn what_is_no_line_of_a_capture_is_refused() {
         for (text, said) in [
-            ("1 up", "line 1: found 2 words, expected 3: time in ns, place, hexadecimal digits"),
+            ("1 up", "line 1: found 2 words, expected TIME PLACE HEX, TIME PLACE DIR HEX or a JSON object"),
+            ("1 a left 00", "line 1: found `left` as third of 4 words, expected `down` or `up`: TIME PLACE HEX"),
+            ("time,place,hex\n1,a,00", "line 1: found time `time`, expected nanoseconds with at most 6 decimals"),
+            (". a 00", "line 1: found time `.`, expected nanoseconds"),
+            ("", "found no flit in the whole file, expected lines of TIME PLACE HEX"),
+            ("# nothing\n\n", "found no flit in the whole file"),
+            ("{\"t_fs\":1,\"where\":\"a\",\"kind\":\"mark\"}", "found no flit in the whole file"),
+            (
+                "{\"t_fs\":1,\"where\":\"a\",\"kind\":\"Flit\",\"hex\":\"00\"}",
+                "line 1: key `kind`: found \"Flit\" beside `hex`, expected \"flit\"",
+            ),
             (
                 "1.0000001 up 00",
                 "line 1: found time `1.0000001`, expected nanoseconds with at most 6 decimals, before 2^64 fs",

@@ -22,7 +22,7 @@
 //! bus = "axi-stream"            # optional, with `prefix`: valid, ready, last, keep and data have the names of an interface that cores have:
 //! prefix = "m_axis"             # "axi-stream", "credited" (like CXS), "state" (like LPIF and FDI), "slots68"; the keys above go first
 //! order = [3, 2, 1, 0]          # optional: byte n of `data` is byte order[n] of the beat
-//! where = "analyser.1"          # optional: in a capture, the place of its lines; `name` if left out. A capture needs no signals
+//! where = "analyser.1"          # optional: in a capture, the place of its lines; `name` if left out, which counts too. A capture needs no signals
 //!
 //! [[link]]                      # optional: two interfaces are the two directions of a link
 //! name = "host"                 # the end that is watched
@@ -33,7 +33,7 @@
 //! selective_nak = false         # the 256B modes: it may ask for a single flit
 //! interleave = 1                # ualink: FEC code words that the line interleaves, 1, 2 or 4
 //! liveness_flits = 131072       # flits for which either side may wait for the other one; 0: not judged
-//! liveness_ns = 100000          # the same in time, to the end of the wave; not judged if left out
+//! liveness_ns = 100000          # the same in time, to the end of the wave or capture; not judged if left out
 //!
 //! [[retimer]]                   # optional: two interfaces of one direction, before and behind something that only passes flits on
 //! name = "retimer"              # its name in messages
@@ -666,7 +666,18 @@ impl Interface {
     /// Signals that go together.
     fn check_signals(&self) -> Result<(), String> {
         if self.is_without_signals() {
-            return Ok(());
+            let settings = [
+                ("order", self.order.is_some()),
+                ("edge", self.edge != Edge::default()),
+                ("sample", self.sample.is_some()),
+                ("reset_active", self.reset_active != SignalLevel::default()),
+            ];
+            return match settings.into_iter().find(|(_, is_set)| *is_set) {
+                Some((key, _)) => Err(format!(
+                    "key `{key}`: found a setting of signals where no signal is named, expected `clock` and `data` beside it"
+                )),
+                None => Ok(()),
+            };
         }
         if self.clock.is_none() {
             return Err("key `clock`: found none, expected a signal".into());

@@ -99,7 +99,12 @@ impl Signals {
     /// What the units of the interface are, and the signal that they stand in.
     pub fn shape(&self) -> StreamShape {
         let (unit_bits, holds) = (self.unit_bits, self.holds);
-        StreamShape { unit_bits, holds, data: (self.data.name.clone(), self.data.lsb, self.data.bits) }
+        StreamShape {
+            unit_bits,
+            holds,
+            data: (self.data.name.clone(), self.data.lsb, self.data.bits),
+            has_signals: true,
+        }
     }
 
     /// Those that there are, as a viewer names them: clock, reset, handshake, data.
@@ -142,13 +147,13 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
         let values = |part: &Part| wave.at(part, beside).unwrap_or_else(|| vec![Bit::Unknown; part.bits]);
         let offers = signals.valid.iter().all(|part| level(part) == Bit::One);
         if let Some(grant) = &signals.grant {
-            match level(grant) {
-                Bit::Unknown => stream.unknown(t_fs, number, grant, &[0]),
-                granted => {
-                    if let Some(broken) = rights.credited(granted == Bit::One, offers) {
-                        stream.rule_of_bus(t_fs, number, grant, broken);
-                    }
-                }
+            let granted = level(grant);
+            if granted == Bit::Unknown {
+                stream.unknown(t_fs, number, grant, &[0]);
+            }
+            // A grant that is not known may have been one, so no beat behind it is told without need.
+            if let Some(broken) = rights.credited(granted != Bit::Zero, offers) {
+                stream.rule_of_bus(t_fs, number, grant, broken);
             }
         }
         if let Some(state) = &signals.state
@@ -218,7 +223,7 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
 /// What lets whoever sends offer data on a bus with credits or states.
 #[derive(Debug, Clone, Copy, Default)]
 struct SendingRights {
-    /// Credits that were granted and not spent; `None`: no reset was seen, so nobody knows.
+    /// Credits that were granted, or may have been, and not spent; `None`: no reset was seen, so nobody knows.
     credits: Option<u64>,
     /// Data stood outside of Active at the edge before.
     outside: bool,

@@ -98,6 +98,8 @@ pub(super) struct StreamShape {
     pub holds: Holds,
     /// Name of the data in findings, its lowest bit, and bits of a beat.
     pub data: (String, usize, usize),
+    /// The data is a signal; else a finding names it without bits.
+    pub has_signals: bool,
 }
 
 /// The units of one interface.
@@ -108,6 +110,7 @@ pub(super) struct Stream {
     unit_bits: usize,
     holds: Holds,
     data: (String, usize, usize),
+    has_signals: bool,
     bytes: Vec<u8>,
     beats: Vec<(u64, u64)>,
     /// Beats are thrown away up to the next first one.
@@ -126,7 +129,7 @@ pub(super) struct Stream {
 
 impl Stream {
     pub fn new(n: usize, interface: &Interface, shape: StreamShape) -> Stream {
-        let StreamShape { unit_bits, holds, data } = shape;
+        let StreamShape { unit_bits, holds, data, has_signals } = shape;
         Stream {
             interface: n,
             protocol: interface.protocol.clone(),
@@ -134,6 +137,7 @@ impl Stream {
             unit_bits,
             holds,
             data,
+            has_signals,
             bytes: Vec::new(),
             beats: Vec::new(),
             lost: false,
@@ -257,7 +261,7 @@ impl Stream {
         let (came, wanted) = (self.bytes.len(), self.wanted_bytes());
         let text = format!("a flit begins or ends in the wrong place: {came} of its {wanted} bytes have come");
         let violation = Violation::at_byte("SIM-WAV-02", came, found, expected, text);
-        let signal = range(&self.data.0, self.data.1, self.data.2);
+        let signal = self.shown(self.data.1, self.data.2);
         self.none(beat.t_fs, beat.cycle, WaveViolation { t_fs: beat.t_fs, signal, violation });
         self.bytes.clear();
         self.beats.clear();
@@ -398,14 +402,19 @@ impl Stream {
     /// Findings that no unit can carry stand at the data signal, each for itself.
     fn say_without_unit(&mut self, judged: &Judged) {
         for (t_fs, violation) in judged.without_unit.iter().cloned() {
-            let signal = range(&self.data.0, self.data.1, self.data.2);
+            let signal = self.shown(self.data.1, self.data.2);
             self.none(t_fs, self.last_edge.1, WaveViolation { t_fs, signal, violation });
         }
     }
 
+    /// The data, with its bits where it is a signal; a capture has none, and a finding says the byte itself.
+    fn shown(&self, lsb: usize, bits: usize) -> String {
+        if self.has_signals { range(&self.data.0, lsb, bits) } else { self.data.0.clone() }
+    }
+
     /// Where a byte of a unit is in the wave.
     fn place(&self, beats_fs: &[u64], violation: Violation) -> WaveViolation {
-        let (name, lsb, bits) = &self.data;
+        let (_, lsb, bits) = &self.data;
         let not_there = if self.holds == Holds::Unit { 0 } else { size_of::<u16>() };
         let last_fs = beats_fs.last().copied().unwrap_or_default();
         let at = match violation.at {
@@ -413,8 +422,8 @@ impl Stream {
             At::Bits { .. } | At::Line(_) | At::Message => None,
         };
         match at.and_then(|(beat, bit)| Some((beats_fs.get(beat)?, bit))) {
-            Some((&t_fs, bit)) => WaveViolation { t_fs, signal: range(name, lsb + bit, 8), violation },
-            None => WaveViolation { t_fs: last_fs, signal: range(name, *lsb, *bits), violation },
+            Some((&t_fs, bit)) => WaveViolation { t_fs, signal: self.shown(lsb + bit, 8), violation },
+            None => WaveViolation { t_fs: last_fs, signal: self.shown(*lsb, *bits), violation },
         }
     }
 

@@ -224,7 +224,8 @@ fn start_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-fn starts_as_fst(start: &[u8]) -> bool {
+/// Whether these bytes are the start of an FST file.
+pub(super) fn starts_as_fst(start: &[u8]) -> bool {
     start.starts_with(&FST_START) || start.first() == Some(&FST_PACKED)
 }
 
@@ -237,14 +238,17 @@ pub fn is_fst(path: &Path) -> bool {
 /// is FST.
 fn check_start(path: &Path) -> Result<bool, String> {
     if !path.metadata().map_err(|e| e.to_string())?.is_file() {
-        return Err("found a folder, a pipe or a device, expected a file".into());
+        return Err("found a folder, a pipe or a device, expected a file; a capture of flits has to be one too".into());
     }
     let start = start_of(path).map_err(|e| e.to_string())?;
     if starts_as_fst(&start) || start.trim_ascii_start().starts_with(b"$") {
         return Ok(starts_as_fst(&start));
     }
     let what = if start.is_empty() { "an empty file" } else { "another start of the file" };
-    Err(format!("found {what}, expected VCD, which begins with a keyword such as `$date`, FST, or a capture of flits"))
+    Err(format!(
+        "found {what}, expected VCD, which begins with a keyword such as `$date`, FST, or a capture of flits as plain text; \
+         a compressed file has to be unpacked first"
+    ))
 }
 
 /// Refuses times that fall, and those past 2^64 fs.

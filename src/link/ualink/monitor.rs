@@ -60,6 +60,14 @@ impl MonitorConfig {
     }
 }
 
+/// A number as a header says it: in full, or by its low bits alone.
+fn on_wire(says: &Says, number: u16) -> String {
+    match says {
+        Says::Number { .. } => number.to_string(),
+        Says::Ack { .. } | Says::Request { .. } => format!("low bits {}", number % 8),
+    }
+}
+
 /// The watcher of one end.
 #[derive(Debug, Clone)]
 pub struct Monitor {
@@ -478,8 +486,8 @@ impl Monitor {
         if !fits {
             self.broken(
                 "UAL-SEQ-02",
-                found,
-                session.newest,
+                on_wire(says, found),
+                on_wire(says, session.newest),
                 "a NOP does not repeat the number of the last payload flit",
             );
         }
@@ -498,7 +506,7 @@ impl Monitor {
         let Some(known) = known else {
             if number != next(session.newest) {
                 let text = "the sequence number is neither the next one nor one to be replayed";
-                self.broken("UAL-SEQ-01", number, next(session.newest), text);
+                self.broken("UAL-SEQ-01", on_wire(says, number), on_wire(says, next(session.newest)), text);
                 session.adrift = true;
                 session.kept.clear();
             } else if let Some((asked, at)) = session.asked

@@ -66,6 +66,32 @@ fn what_inspect_writes_it_reads_again() {
     let again = inspected_capture(&trace_of(&wave, map), &without_signals(&read(&repository(map)))).expect("a trace");
     assert_eq!(findings(&again), findings(&of_wave));
     assert_eq!(broken(&again).len(), 2);
+    // The trace has the name of the interface, whatever place the map gives it.
+    let placed = without_signals(&read(&repository(map))).replace("protocol =", "where = \"analyser.1\"\nprotocol =");
+    let placed = inspected_capture(&trace_of(&wave, map), &placed).expect("a trace");
+    assert_eq!(findings(&placed), findings(&of_wave));
+    // A finding in a capture names no bits of a signal, for there is none.
+    assert_eq!(again.seen.iter().flat_map(|seen| &seen.broken).next().expect("a finding").signal, "stream");
+}
+
+/// Two interfaces at one place: lines that say their direction go to the one of it.
+#[test]
+fn lines_of_one_place_say_their_direction() {
+    let interface = |dir: &str| {
+        format!("[[interface]]\nname = \"{dir}\"\nwhere = \"link\"\nprotocol = \"cxl-68b\"\ndir = \"{dir}\"\n")
+    };
+    let map = interface("down") + &interface("up");
+    let unit = "55".repeat(68);
+    let counted = |text: String| {
+        inspected_capture(&text, &map).map(|found| found.counts.iter().map(|count| count.edges).collect::<Vec<_>>())
+    };
+    assert_eq!(counted(format!("1 link up {unit}\n2 link down {unit}\n3 link up {unit}\n")), Ok(vec![1, 2]));
+    let object = format!("{{\"t_fs\":1,\"where\":\"link\",\"dir\":\"up\",\"hex\":\"{unit}\"}}\n");
+    assert_eq!(counted(object.clone()), Ok(vec![0, 1]));
+    let said = "line 2: found no direction at `link`, a place of interface `down` (down) and of interface `up` (up); \
+                expected key `dir` of a JSON object, or TIME PLACE DIR HEX";
+    let found = counted(format!("{object}1 link {unit}\n")).expect_err("no direction");
+    assert!(found.contains(said), "{found}");
 }
 
 /// The flits of an expander in words, and a map of its link.
@@ -132,7 +158,7 @@ fn captures_that_cannot_be_used_are_refused() {
         (
             format!("1 a {unit}\n0.5 a {unit}\n"),
             map("up", ""),
-            "line 2: found time 500000 fs behind 1000000 fs, expected",
+            "line 2: found 0.500000 ns at `a` after 1.000000 ns in line 1; times of one place may not decrease",
         ),
         (format!("1 a {unit}00\n"), map("up", ""), "line 1: found 69 bytes for interface `a` of cxl-68b, expected 68"),
         (
@@ -153,8 +179,14 @@ fn captures_that_cannot_be_used_are_refused() {
         (
             "1 a 00\n".into(),
             map("up", "").replace("cxl-68b", "nvlink"),
-            "line 1: found 1 bytes, expected 16 bytes a flit",
+            "line 1: found 1 bytes for interface `a` of nvlink, expected 16 bytes a flit",
         ),
+        ("# nothing\n".into(), map("up", ""), "found no flit in the whole file, expected lines of TIME PLACE HEX"),
+        ("time,place,hex\n".into(), map("up", ""), "line 1: found time `time`, expected nanoseconds"),
+        ("1 a 00\n".into(), map("up", "order = [0]\n"), "interface `a`, key `order`: found a setting of signals where"),
+        ("1 a 00\n".into(), map("up", "edge = \"any\"\n"), "interface `a`, key `edge`: found a setting of signals"),
+        ("1 a 00\n".into(), map("up", "sample = \"after\"\n"), "interface `a`, key `sample`: found a setting"),
+        ("1 a 00\n".into(), map("up", "reset_active = \"high\"\n"), "interface `a`, key `reset_active`: found a"),
         ("1 a 00\n".into(), map("up", "data = \"d\"\n"), "interface `a`, key `clock`: found none, expected a signal"),
     ] {
         let found = inspected_capture(&text, &map).expect_err(said);

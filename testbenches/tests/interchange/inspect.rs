@@ -234,7 +234,9 @@ fn maps_and_waves_that_cannot_be_used_say_why() {
     }
     for (broken, expected) in [
         (String::new(), "found an empty file, expected VCD"),
-        ("a text\n".into(), "found another start of the file, expected VCD"),
+        ("\u{1f}\u{8}packed\n".into(), "found another start of the file, expected VCD"),
+        ("\u{1f}\u{8}packed\n".into(), "a compressed file has to be unpacked first"),
+        ("a text\n".into(), "line 1: found 2 words, expected TIME PLACE HEX, TIME PLACE DIR HEX or a JSON object"),
         (wave.replace("$timescale 1ns $end\n", ""), "found no timescale"),
     ] {
         let found = error(&broken, &good);
@@ -552,14 +554,14 @@ fn other_buses_are_read_by_their_prefix() {
 }
 
 /// Rows of a bus with credits: reset, valid, data, crdgnt. Each letter of `edges` is an edge: `r` reset, `g` a grant, `b` a beat, `x` a beat at
-/// the edge of a grant, `u` a grant that is not known, `.` nothing.
+/// the edge of a grant, `u` a grant that is not known, `y` a beat at its edge, `.` nothing.
 fn credit_rows(edges: &str) -> String {
     let unit = binary(&good("cxl68/flit_cxl-68b_down")[0]);
     let row = |edge: char| {
-        let beat = ['b', 'x'].contains(&edge);
+        let beat = ['b', 'x', 'y'].contains(&edge);
         let grant = match edge {
             'g' | 'x' => "1",
-            'u' => "x",
+            'u' | 'y' => "x",
             _ => "0",
         };
         let bit = |is: bool| if is { "1" } else { "0" }.to_owned();
@@ -591,9 +593,18 @@ fn sim_wav_03_n() {
         // The beat is taken all the same.
         assert_eq!(units(&found).len(), edges.matches(['b', 'x']).count(), "{edges}");
     }
-    // A grant that is not known is told as such.
-    let found = inspected(&credit_rows("rgub"), &map_of_bus(CREDITED)).expect("a wave");
-    assert_eq!(rules(&found), ["SIM-WAV-01"]);
+    // A grant that is not known is told as such, and may have been one; a beat at its edge spends a credit of before.
+    let (unknown, without) = ("SIM-WAV-01", "SIM-WAV-03");
+    for (edges, told) in [
+        ("rgub", vec![unknown]),
+        ("rub", vec![unknown]),
+        ("ruy", vec![unknown; 2]),
+        ("ryb", vec![unknown, without]),
+        ("rgybb", vec![unknown, without]),
+    ] {
+        let found = inspected(&credit_rows(edges), &map_of_bus(CREDITED)).expect("a wave");
+        assert_eq!(rules(&found), told, "{edges}");
+    }
 }
 
 /// Rows of a bus with states: irdy, valid, trdy, data, state_sts, of which each letter gives one: the levels, and the state.

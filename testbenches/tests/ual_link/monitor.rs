@@ -209,6 +209,24 @@ fn done() -> TlFlit {
     flit
 }
 
+/// A message says of a number what the header says: all of it, or its low bits.
+#[test]
+fn numbers_are_told_as_on_the_wire() {
+    let told = |header: UalHeader| {
+        let mut fed = Fed::up();
+        fed.number(Direction::Tx, 1, vec![]);
+        let payload = fed.payload(Direction::Tx, vec![]);
+        fed.flit(Direction::Tx, flit(header, &payload));
+        let events = fed.monitor.take_events().into_iter().map(|(_, event)| event.violation);
+        events.map(|violation| (violation.rule, violation.found, violation.expected)).collect::<Vec<_>>()
+    };
+    let row = |rule, found: &str, expected: &str| vec![(rule, found.to_owned(), expected.to_owned())];
+    assert_eq!(told(command(FlitOp::Ack, true, 511, 12)), row("UAL-SEQ-01", "low bits 4", "low bits 2"));
+    assert_eq!(told(command(FlitOp::Ack, false, 511, 12)), row("UAL-SEQ-02", "low bits 4", "low bits 1"));
+    assert_eq!(told(explicit(FlitOp::Original, true, 12)), row("UAL-SEQ-01", "12", "2"));
+    assert_eq!(told(explicit(FlitOp::Original, false, 12)), row("UAL-SEQ-02", "12", "1"));
+}
+
 #[test]
 fn numbers_acks_and_requests() {
     let ack = |n| command(FlitOp::Ack, false, n, 511);

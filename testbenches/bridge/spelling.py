@@ -374,8 +374,7 @@ class Outbound:
             holders.append(line)
             if len(holders) == 1:
                 self.launch(line)
-            elif line.op == "read" and holders[0].op == "read" and all(h.op == "read" for h in holders):
-                pass  # 3.4: it gets what the active read gets
+            # Others wait, but reads that may share: they get what the active read gets, see `finish`.
         self.check(request)
 
     def launch(self, line):
@@ -425,7 +424,8 @@ class Outbound:
         where = (line.port, line.out)
         holders = self.behind[where]
         done = [line]
-        if line.op == "read":
+        # 3.4, "no order conflict": what a coherent line that nobody keeps brings may be from before a store that a later read has to see.
+        if line.op == "read" and (line.kind == "MN" or self.cache is not None):
             for other in holders[1:]:
                 if other.op != "read":
                     break

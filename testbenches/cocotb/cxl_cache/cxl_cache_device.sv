@@ -383,7 +383,7 @@ module cxl_cache_device (
                             end
                             default: begin
                                 if ((answer_code == GO_PULL || answer_code == GO_ERR_PULL) && bug_i != PULL_IGNORED) begin
-                                    data_q[data_in] <= {3'd0, bogus && bug_i != BOGUS_LOST, answer_data, 1'b1, line[at]};
+                                    data_q[data_in] <= {2'd0, bogus && bug_i != BOGUS_LOST, 1'b0, answer_data, 1'b1, line[at]};
                                     data_in <= data_in + 3'd1;
                                 end
                                 state[at] <= I;

@@ -138,6 +138,21 @@ async def snoops_race_with_what_the_core_does(dut):
 
 
 @common.test()
+async def data_of_an_evict_that_a_snoop_hits_are_bogus(dut):
+    bench = Bench(dut)
+    await bench.start()
+    for snoop in (bench.home.snoop_data, bench.home.snoop_invalidate):
+        await bench.op(STORE, 0x0, b"\2" * LINE)
+        # It arrives while the evict is on its way to the home.
+        cocotb.start_soon(snoop(0x0))
+        await bench.op(EVICT, 0x0)
+        assert await bench.home.read(0x0) == b"\2" * LINE
+    await ClockCycles(dut.clk_i, 100)
+    assert bench.watcher.finish() and bench.watcher.rules == [] and bench.partner.rules == [], bench.watcher.events
+    await bench.stop()
+
+
+@common.test()
 async def each_seeded_bug_is_named(dut):
     for bug, rules in BUGS.items():
         bench, errors = Bench(dut), []

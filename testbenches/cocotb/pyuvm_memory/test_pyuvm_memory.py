@@ -87,13 +87,12 @@ class MemoryTest(uvm_test):
     damage = 0.0
     bug = 0
     rounds = 2
-    rules = RULES
 
     def build_phase(self):
         dut = cocotb.top
         interface = MemoryInterface(CxlFlitBus.from_prefix(dut, "rx"), CxlFlitBus.from_prefix(dut, "tx"), dut.clk_i, dut.rst_ni)
         ConfigDB().set(None, "*", "interface", interface)
-        ConfigDB().set(None, "*", "rules", self.rules)
+        ConfigDB().set(None, "*", "rules", RULES)
         self.env = MemoryEnv("env", self)
 
     async def run_phase(self):
@@ -149,8 +148,6 @@ class DamageIsRepaired(MemoryTest):
 
     damage = 0.02
     rounds = 5
-    # Behind several replays in a row an answer takes longer than on a healthy link.
-    rules = {**RULES, "answer_flits": 2000}
 
     def check_phase(self):
         super().check_phase()

@@ -18,7 +18,7 @@ pub const DECODER_STRIDE: usize = 0x20;
 
 wire_enum! {
     /// How many decoders there are.
-    pub HdmDecoderCount: 4 bits, rule "FAB-HDM-04", source "fabric §2.1" {
+    pub HdmDecoderCount: 4 bits, rule "FAB-HDM-15", source "fabric §2.1" {
         /// 1 decoder.
         Decoders1 = 0,
         /// 2 decoders.
@@ -50,7 +50,7 @@ wire_enum! {
 
 wire_enum! {
     /// Bytes in a row at one target.
-    pub HdmGranularity: 4 bits, rule "FAB-HDM-04", source "fabric §2.1" {
+    pub HdmGranularity: 4 bits, rule "FAB-HDM-15", source "fabric §2.1" {
         /// 256 bytes.
         Bytes256 = 0,
         /// 512 bytes.
@@ -70,7 +70,7 @@ wire_enum! {
 
 wire_enum! {
     /// Number of targets.
-    pub HdmWays: 4 bits, rule "FAB-HDM-04", source "fabric §2.1" {
+    pub HdmWays: 4 bits, rule "FAB-HDM-15", source "fabric §2.1" {
         /// One target.
         Ways1 = 0,
         /// 2 ways.
@@ -92,7 +92,7 @@ wire_enum! {
 
 wire_enum! {
     /// Who keeps what lies behind a decoder coherent.
-    pub HdmTargetType: 1 bits, rule "FAB-HDM-04", source "fabric §2.1" {
+    pub HdmTargetType: 1 bits, rule "FAB-HDM-15", source "fabric §2.1" {
         /// The device: HDM-D or HDM-DB.
         DeviceCoherent = 0,
         /// The host alone: HDM-H.
@@ -102,7 +102,7 @@ wire_enum! {
 
 wire_enum! {
     /// Which target types the decoders can have.
-    pub HdmCoherency: 2 bits, rule "FAB-HDM-04", source "fabric §2.1" {
+    pub HdmCoherency: 2 bits, rule "FAB-HDM-15", source "fabric §2.1" {
         /// It is not told.
         Unknown = 0,
         /// Device coherent.
@@ -114,10 +114,40 @@ wire_enum! {
     }
 }
 
+impl HdmDecoderCount {
+    /// The number; `None`: the code is reserved.
+    pub fn decoders(self) -> Option<usize> {
+        match self.0 {
+            code @ 0..=5 => Some(if code == 0 { 1 } else { 2 * usize::from(code) }),
+            code @ 6..=8 => Some(2 * usize::from(code)),
+            code @ 9..=12 => Some(4 * usize::from(code) - 16),
+            _ => None,
+        }
+    }
+}
+
+impl HdmGranularity {
+    /// The bytes in a row at one target; `None`: the code is reserved.
+    pub fn bytes(self) -> Option<u64> {
+        (self.0 <= Self::Bytes16384.0).then(|| 256 << self.0)
+    }
+}
+
+impl HdmWays {
+    /// The number of targets; `None`: the code is reserved.
+    pub fn ways(self) -> Option<usize> {
+        match self.0 {
+            code @ 0..=4 => Some(1 << code),
+            code @ 8..=10 => Some(3 << (code - 8)),
+            _ => None,
+        }
+    }
+}
+
 layout! {
     /// What the decoders can do.
     pub struct HdmCapability: 32 bits = "hdm.capability" {
-        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-04";
+        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-14";
         /// Number of decoders.
         decoder_count: HdmDecoderCount = [0 +: 4];
         /// Targets that a decoder can have, 1, 2, 4 or 8; 0 in a device.
@@ -150,7 +180,7 @@ layout! {
 layout! {
     /// Control of all decoders.
     pub struct HdmGlobalControl: 32 bits = "hdm.global_control" {
-        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-04";
+        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-14";
         /// Answer with poison what no decoder holds.
         poison_on_decode_error_enable: bool = [0 +: 1];
         /// Decoders of a device decode.
@@ -163,7 +193,7 @@ layout! {
 layout! {
     /// Low half of the base of a decoder.
     pub struct HdmBaseLow: 32 bits = "hdm.base_low" {
-        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-04";
+        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-14";
         /// Reserved: a base is a multiple of 256 MiB.
         rsvd: u32 = [0 +: 28], reserved;
         /// Address bits 31:28.
@@ -174,7 +204,7 @@ layout! {
 layout! {
     /// Low half of the size of a decoder.
     pub struct HdmSizeLow: 32 bits = "hdm.size_low" {
-        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-04";
+        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-14";
         /// Reserved: a size is a multiple of 256 MiB.
         rsvd: u32 = [0 +: 28], reserved;
         /// Size bits 31:28.
@@ -185,7 +215,7 @@ layout! {
 layout! {
     /// Control of one decoder.
     pub struct HdmControl: 32 bits = "hdm.control" {
-        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-04";
+        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-14";
         /// Interleave granularity (IG).
         granularity: HdmGranularity = [0 +: 4];
         /// Interleave ways (IW).
@@ -220,7 +250,7 @@ layout! {
 layout! {
     /// Low half of the DPA skip of a decoder of a device.
     pub struct HdmSkipLow: 32 bits = "hdm.skip_low" {
-        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-04";
+        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-14";
         /// Reserved: a skip is a multiple of 256 MiB.
         rsvd: u32 = [0 +: 28], reserved;
         /// Skip bits 31:28.
@@ -231,7 +261,7 @@ layout! {
 layout! {
     /// Ports of four ways of a decoder of a switch or host bridge.
     pub struct HdmTargets: 32 bits = "hdm.targets" {
-        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-04";
+        source: "fabric §2.1", basis: Spec, rule: "FAB-HDM-14";
         /// Way 0, or 4.
         way_0: u8 = [0 +: 8];
         /// Way 1, or 5.
@@ -299,5 +329,22 @@ frame! {
         TARGETS_HIGH = [0x18 +: 4] as HdmTargets;
         /// Reserved.
         RSVD = [0x1c +: 4];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of codes are those of their names.
+    #[test]
+    fn codes_have_the_numbers_of_their_names() {
+        let number = |name: &str| name.trim_start_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().ok();
+        for code in 0..16 {
+            let named = |name: Option<&str>| name.and_then(number);
+            assert_eq!(HdmDecoderCount(code).decoders().map(|n| n as u64), named(HdmDecoderCount(code).name()));
+            assert_eq!(HdmGranularity(code).bytes(), named(HdmGranularity(code).name()));
+            assert_eq!(HdmWays(code).ways().map(|n| n as u64), named(HdmWays(code).name()));
+        }
     }
 }

@@ -6,6 +6,7 @@ pub mod cxlio;
 pub mod fifo;
 pub mod filled;
 pub mod hdm_decoder;
+pub mod isolation;
 pub mod message;
 
 /// Direction of a flit on the link.

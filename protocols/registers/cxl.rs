@@ -1,5 +1,5 @@
-//! Register blocks of CXL: the DVSECs of configuration space (`cxl-io` section 7) and the HDM decoders of component registers
-//! (`fabric` section 2.1).
+//! Register blocks of CXL: the DVSECs of configuration space (`cxl-io` section 7), the HDM decoders of component registers
+//! (`fabric` section 2.1), and time-out and isolation at a root port (`fabric` section 1.9).
 //!
 //! Modelled: what the configuration spaces of the model do with each field, and the decoders. The sheets give places; what software may do
 //! is general knowledge of the field (basis: inferred) where they say nothing, so is that CXL.io is
@@ -13,6 +13,7 @@ use crate::cxl::cxlio::vdm::VENDOR_ID;
 use crate::cxl::hdm_decoder::{
     DECODER_STRIDE, DECODERS_AT, MAX_DECODERS, MAX_DEVICE_DECODERS, hdm_bridge_decoder, hdm_device_decoder, hdm_head,
 };
+use crate::cxl::isolation::isolation_registers;
 use crate::wire::FrameDef;
 
 /// All blocks.
@@ -27,6 +28,7 @@ pub static BLOCKS: &[&RegisterBlock] = &[
     &MLD,
     &DEVICE_DECODERS,
     &BRIDGE_DECODERS,
+    &ISOLATION,
 ];
 
 const fn used(segment: &'static str, field: &'static str, access: RegisterAccess, reset: Option<u64>) -> FieldUse {
@@ -245,6 +247,39 @@ pub static BRIDGE_DECODERS: RegisterBlock = RegisterBlock {
                 uses: &USES,
             },
         ];
+        &FILES
+    },
+};
+
+/// Time-out and isolation at a root port.
+pub static ISOLATION: RegisterBlock = RegisterBlock {
+    name: "timeout_and_isolation",
+    doc: "Time-out and isolation of CXL.mem and CXL.cache at a root port.",
+    files: {
+        static FILES: [RegisterFile; 1] = [only(
+            &isolation_registers::FRAME,
+            &[
+                used("CAPABILITY", "mem_ranges", Constant, None),
+                used("CAPABILITY", "cache_ranges", Constant, None),
+                zero("CONTROL", "mem_timeout", ReadWrite),
+                zero("CONTROL", "mem_timeout_enable", ReadWrite),
+                zero("CONTROL", "cache_timeout", ReadWrite),
+                zero("CONTROL", "cache_timeout_enable", ReadWrite),
+                zero("CONTROL", "mem_isolation_on_timeout", ReadWrite),
+                zero("CONTROL", "mem_isolation_on_link_down", ReadWrite),
+                zero("CONTROL", "cache_isolation_on_timeout", ReadWrite),
+                zero("CONTROL", "cache_isolation_on_link_down", ReadWrite),
+                zero("CONTROL", "signal_err_cor", ReadWrite),
+                zero("CONTROL", "signal_interrupt", ReadWrite),
+                zero("STATUS", "mem_timeout", WriteOneClears),
+                zero("STATUS", "cache_timeout", WriteOneClears),
+                zero("STATUS", "mem_isolated", WriteOneClears),
+                zero("STATUS", "mem_isolated_by_link_down", WriteOneClears),
+                zero("STATUS", "cache_isolated", WriteOneClears),
+                zero("STATUS", "cache_isolated_by_link_down", WriteOneClears),
+                zero("STATUS", "busy", ReadOnly),
+            ],
+        )];
         &FILES
     },
 };

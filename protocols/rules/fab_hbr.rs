@@ -249,7 +249,17 @@ pub static RULES: &[Rule] = &[
     ),
     rule("FAB-SWC-09", "fabric §4.2", "messages that came in went out, ended in the switch, or are held there"),
     rule("FAB-HDM-01", "fabric §2.1", "a decoder is hit by Base <= HPA < Base + Size; one of size 0 never"),
-    choice("FAB-HDM-04", "fabric §2.1", "overlapping decoders and numbers of ways without a code are refused"),
+    rule(
+        "FAB-HDM-02",
+        "fabric §2.1",
+        "a commit with lock checks order, wrap, sizes for a multiple of three ways, targets, and that the decoder before is committed",
+    ),
+    rule("FAB-HDM-03", "fabric §2.1", "decoders are committed in rising and ended in falling order (lint)"),
+    choice(
+        "FAB-HDM-04",
+        "fabric §2.1",
+        "overlapping decoders, more ways than targets and granularities outside the capability are refused",
+    ),
     rule("FAB-HDM-05", "fabric §2.3", "XOR arithmetic permutes targets and leaves device addresses as they are"),
     choice("FAB-HDM-06", "fabric §2.3", "the remainder at the root is that of the whole address, not of the offset"),
     rule("FAB-HDM-07", "fabric §2.3", "a decoder with 8 ways uses all 8 targets of its list"),
@@ -257,6 +267,8 @@ pub static RULES: &[Rule] = &[
     rule("FAB-HDM-11", "fabric §2.4", "the position of a device counts the innermost way highest"),
     rule("FAB-HDM-12", "fabric §2.4", "below a root of 3 ways a bridge has the granularity of the root"),
     choice("FAB-HDM-13", "fabric §2.4", "the chunk of a device below a root of 3 ways follows from both remainders"),
+    rule("FAB-HDM-14", "fabric §2.1", "registers hold bases, sizes and skips in steps of 256 MiB"),
+    rule("FAB-HDM-15", "fabric §2.1", "ways, granularities and numbers of decoders have the codes of the sheet"),
     rule(
         "FAB-TGT-01",
         "fabric §2.2",

@@ -130,7 +130,7 @@ impl Interleave {
     }
 
     /// The byte of a target's share, from the offset in the window (`fabric` §2.3).
-    fn share_offset(&self, offset: u64) -> u64 {
+    pub fn share_offset(&self, offset: u64) -> u64 {
         let low = offset & ((1 << self.shift) - 1);
         ((offset >> self.shift) / self.ways) << self.shift | low
     }

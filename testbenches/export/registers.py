@@ -2,7 +2,7 @@
 """Holds the exported register models against the fact sheets and against each other.
 
 SystemRDL (systemrdl/) goes through a compiler of others: offsets, widths, fields, access, resets and codes of every register are those of
-docs/reference/registers.md, and offsets and bits of DVSECs and HDM decoders those of SHEET, which is written from the sheets. The package for
+docs/reference/registers.md, and offsets and bits of DVSECs, HDM decoders and isolation those of SHEET, which is written from the sheets. The package for
 UVM (uvm/) is linted in Verilator with UVM, with the warnings that testbenches/uvm/verilator.vlt leaves on.
 
 usage: registers.py
@@ -29,7 +29,7 @@ if pathlib.Path(sys.prefix) != VENV:
         sys.exit("missing: .venv-cosim\nto install: bash testbenches/setup/cosim.sh")
     os.execv(VENV / "bin" / "python3", [str(VENV / "bin" / "python3"), "-B", *sys.argv])
 
-# By block: (offset, highest bit, lowest bit) of fields by their path; `cxl-io` section 7, `fabric` section 2.1.
+# By block: (offset, highest bit, lowest bit) of fields by their path; `cxl-io` section 7, `fabric` sections 1.9 and 2.1.
 DECODER = {
     "base_low.base_31_28": (0x10, 31, 28),
     "base_high.value": (0x14, 31, 0),
@@ -80,7 +80,19 @@ RANGES = {
 }
 FLEX_BUS = {"cache": 0, "io": 1, "mem": 2, "vh_68b": 5, "mld": 6, "lopt_256b": 13, "pbr": 14}
 FLEX_BUS_ERRORS = {"even_half_failed": 7, "pid_corrected": 8, "pid_uncorrectable": 9, "pid_unexpected": 10}
+ISOLATION = {
+    "capability.mem_ranges": (0x0, 3, 0), "capability.cache_ranges": (0x0, 11, 8),
+    "control.mem_timeout": (0x8, 3, 0), "control.mem_timeout_enable": (0x8, 4, 4),
+    "control.cache_timeout": (0x8, 11, 8), "control.cache_timeout_enable": (0x8, 12, 12),
+    "control.mem_isolation_on_timeout": (0x8, 16, 16), "control.mem_isolation_on_link_down": (0x8, 17, 17),
+    "control.cache_isolation_on_timeout": (0x8, 18, 18), "control.cache_isolation_on_link_down": (0x8, 19, 19),
+    "control.signal_err_cor": (0x8, 25, 25), "control.signal_interrupt": (0x8, 26, 26),
+    "status.mem_timeout": (0xC, 0, 0), "status.cache_timeout": (0xC, 4, 4),
+    "status.mem_isolated": (0xC, 8, 8), "status.mem_isolated_by_link_down": (0xC, 9, 9),
+    "status.cache_isolated": (0xC, 12, 12), "status.cache_isolated_by_link_down": (0xC, 13, 13), "status.busy": (0xC, 14, 14),
+}
 SHEET = {
+    "timeout_and_isolation": ISOLATION,
     "dvsec_device": {**HEADER, **RANGES, "capability.cache": (0xA, 0, 0), "control.cache_enable": (0xC, 0, 0)},
     "dvsec_flex_bus_port": {
         **HEADER, **{f"capability.{name}": (0xA, bit, bit) for name, bit in FLEX_BUS.items()},
@@ -92,7 +104,7 @@ SHEET = {
         f"decoder[{n}].{name}": (at + 0x20 * n, *bits) for n in range(32) for name, (at, *bits) in {**DECODER, **TARGETS}.items()}},
 }
 # Blocks whose fields are all in SHEET.
-WHOLE = ("hdm_device_decoders", "hdm_bridge_decoders")
+WHOLE = ("hdm_device_decoders", "hdm_bridge_decoders", "timeout_and_isolation")
 IDS = {"dvsec_device": 0, "dvsec_function_map": 2, "dvsec_port_extensions": 3, "dvsec_gpf_port": 4, "dvsec_gpf_device": 5,
        "dvsec_flex_bus_port": 7, "dvsec_register_locator": 8, "dvsec_mld": 9}
 GRANULARITY = {f"Bytes{256 << code}": code for code in range(7)}

@@ -3,7 +3,7 @@
 
 Every answer of every case is compared, and what the cases walk is judged: each number of ways, granularity, arithmetic and split
 has to be there, each size of segments, each shape. Then answers are spoiled one after the other, each of which has to be seen, and every identifier at an edge is taken from every
-wrong source in turn, which a vector has to contradict.
+wrong source in turn, which a vector has to contradict; so is every check and step of HDM decoders left out in turn.
 Exit status 1 when anything differs.
 """
 
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+import hdm_registers
 import spelling
 
 IDS = ["cache_id", "ld_id", "bi_id", "spid", "dpid"]
@@ -104,7 +105,7 @@ def judge_tables(case):
             yield f"{lookup}: {tables.look_up(lookup['from'], lookup['dpid'])}"
 
 
-JUDGES = {"decoder_walk": judge_walk, "edge_ids": judge_edge, "routing_tables": judge_tables, "segment_tables": judge_segments}
+JUDGES = {"decoder_commits": hdm_registers.judge_commits, "decoder_walk": judge_walk, "edge_ids": judge_edge, "routing_tables": judge_tables, "segment_tables": judge_segments}
 
 
 def judge_routes(cases):
@@ -134,6 +135,8 @@ def judge(name, cases):
 
 def missing(name, cases):
     """What a file has to walk and does not."""
+    if name == "decoder_commits":
+        return hdm_registers.missing_commits(cases)
     if name == "decoder_walk":
         found = {(c["arithmetic"], c["ways"], c["granularity"]) for c in cases}
         wanted = {(a, w, 256 << g) for a in ("modulo", "xor") for w in WAYS for g in range(7)}
@@ -165,7 +168,9 @@ def spoiled(name, cases, number_of):
     for n in range(number_of):
         changed = copy.deepcopy(cases if name == "topology_routes" else [cases[n * 7919 % len(cases)]])
         case = changed[n * 31 % len(changed)]
-        if name == "decoder_walk":
+        if name == "decoder_commits":
+            hdm_registers.spoil_commit(case, n * 101)
+        elif name == "decoder_walk":
             walk = [w for w in case["walks"] if "root" in w][n % 5]
             key = ("root", "below", "device_address")[n % 3]
             walk[key] = hex(int(walk[key], 16) ^ 1 << n % 20) if key == "device_address" else walk[key] ^ 1
@@ -209,6 +214,9 @@ def main():
             answers = ("walks", "lookups", "routes", "commands", "conversions", "tlps")
             if name == "edge_ids":
                 wrong += [f"{name}: an identifier from a wrong source is not seen: {text}" for text in unseen_mutants(cases)]
+            if name == "decoder_commits":
+                wrong += [f"{name}: decoders without this are not seen: {what}" for what in hdm_registers.unseen_mutants(cases)]
+                compared += sum(len(hdm_registers.answers(case)) for case in cases)
             compared += sum(len(case.get(key, ())) for case in cases for key in answers)
     print("\n".join(wrong[:20] + [f"{compared} answers of decoders, tables and routers, {len(wrong)} differences"]))
     return 1 if wrong else 0

@@ -7,6 +7,7 @@ mod crossbar;
 mod decoders;
 mod errors;
 mod fairness;
+mod hdm_registers;
 mod hot_plug;
 mod isolation;
 mod manager;

@@ -1,10 +1,11 @@
-//! Vectors of the CXL fabric: decoders, tables, identifiers at edges and routes, which have no time and no state.
+//! Vectors of the CXL fabric: decoders and their registers, tables, identifiers at edges and routes, which have no time.
 //!
 //! Modelled: what a decoder, a table of an edge port or a router answers to an address, a message or a destination, for benches of
-//! such blocks. Detail: each answer is exact; of registers the entries of routing tables alone are written. Left out: order, time.
+//! such blocks. Detail: each answer is exact; registers of decoders and entries of routing tables are written. Left out: time.
 //!
 //! | file | a line is |
 //! | --- | --- |
+//! | `decoder_commits` | the registers of decoders as software writes and reads them, and where addresses lead in between |
 //! | `decoder_walk` | a window over its targets, and addresses that walk from the root over a bridge to the device |
 //! | `edge_ids` | an edge port with its tables, and messages of every class before and behind it, both ways |
 //! | `routing_tables` | a switch whose routing tables are written, and the ports of DPIDs |
@@ -15,6 +16,7 @@
 //! own decoders answer. The first line says what the file is. `testbenches/fabric/compare.py` holds every answer against a
 //! spelling of the sheet.
 
+mod decoder_commits;
 mod decoder_walk;
 mod edge_ids;
 mod routing_tables;
@@ -43,6 +45,7 @@ pub struct FabricVectors {
 /// All files.
 pub fn all() -> Vec<FabricVectors> {
     vec![
+        decoder_commits::vectors(),
         decoder_walk::vectors(),
         edge_ids::vectors(),
         routing_tables::vectors(),

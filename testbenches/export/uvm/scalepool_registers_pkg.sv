@@ -2369,4 +2369,125 @@ package scalepool_registers_pkg;
       end
     endfunction
   endclass
+
+  // What the port can do.
+  class timeout_and_isolation_capability_reg extends uvm_reg;
+    `uvm_object_utils(timeout_and_isolation_capability_reg)
+    rand uvm_reg_field mem_ranges; // Ranges of time-outs of CXL.mem.
+    rand uvm_reg_field cache_ranges; // Ranges of time-outs of CXL.cache.
+
+    function new(string name = "timeout_and_isolation_capability_reg");
+      super.new(name, 32, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      mem_ranges = uvm_reg_field::type_id::create("mem_ranges");
+      mem_ranges.configure(this, 4, 0, "RO", 0, 'h0, 0, 0, 0);
+      cache_ranges = uvm_reg_field::type_id::create("cache_ranges");
+      cache_ranges.configure(this, 4, 8, "RO", 0, 'h0, 0, 0, 0);
+    endfunction
+  endclass
+
+  // What software wants.
+  class timeout_and_isolation_control_reg extends uvm_reg;
+    `uvm_object_utils(timeout_and_isolation_control_reg)
+    rand uvm_reg_field mem_timeout; // Time-out of CXL.mem.
+    rand uvm_reg_field mem_timeout_enable; // Requests of CXL.mem time out.
+    rand uvm_reg_field cache_timeout; // Time-out of CXL.cache.
+    rand uvm_reg_field cache_timeout_enable; // Requests of CXL.cache time out.
+    rand uvm_reg_field mem_isolation_on_timeout; // A time-out of CXL.mem isolates it.
+    rand uvm_reg_field mem_isolation_on_link_down; // A link that goes down isolates CXL.mem.
+    rand uvm_reg_field cache_isolation_on_timeout; // A time-out of CXL.cache isolates it.
+    rand uvm_reg_field cache_isolation_on_link_down; // A link that goes down isolates CXL.cache.
+    rand uvm_reg_field signal_err_cor; // ERR_COR is signalled.
+    rand uvm_reg_field signal_interrupt; // An interrupt is signalled.
+
+    function new(string name = "timeout_and_isolation_control_reg");
+      super.new(name, 32, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      mem_timeout = uvm_reg_field::type_id::create("mem_timeout");
+      mem_timeout.configure(this, 4, 0, "RW", 0, 'h0, 1, 1, 0);
+      mem_timeout_enable = uvm_reg_field::type_id::create("mem_timeout_enable");
+      mem_timeout_enable.configure(this, 1, 4, "RW", 0, 'h0, 1, 1, 0);
+      cache_timeout = uvm_reg_field::type_id::create("cache_timeout");
+      cache_timeout.configure(this, 4, 8, "RW", 0, 'h0, 1, 1, 0);
+      cache_timeout_enable = uvm_reg_field::type_id::create("cache_timeout_enable");
+      cache_timeout_enable.configure(this, 1, 12, "RW", 0, 'h0, 1, 1, 0);
+      mem_isolation_on_timeout = uvm_reg_field::type_id::create("mem_isolation_on_timeout");
+      mem_isolation_on_timeout.configure(this, 1, 16, "RW", 0, 'h0, 1, 1, 0);
+      mem_isolation_on_link_down = uvm_reg_field::type_id::create("mem_isolation_on_link_down");
+      mem_isolation_on_link_down.configure(this, 1, 17, "RW", 0, 'h0, 1, 1, 0);
+      cache_isolation_on_timeout = uvm_reg_field::type_id::create("cache_isolation_on_timeout");
+      cache_isolation_on_timeout.configure(this, 1, 18, "RW", 0, 'h0, 1, 1, 0);
+      cache_isolation_on_link_down = uvm_reg_field::type_id::create("cache_isolation_on_link_down");
+      cache_isolation_on_link_down.configure(this, 1, 19, "RW", 0, 'h0, 1, 1, 0);
+      signal_err_cor = uvm_reg_field::type_id::create("signal_err_cor");
+      signal_err_cor.configure(this, 1, 25, "RW", 0, 'h0, 1, 1, 0);
+      signal_interrupt = uvm_reg_field::type_id::create("signal_interrupt");
+      signal_interrupt.configure(this, 1, 26, "RW", 0, 'h0, 1, 1, 0);
+    endfunction
+  endclass
+
+  // What has happened.
+  class timeout_and_isolation_status_reg extends uvm_reg;
+    `uvm_object_utils(timeout_and_isolation_status_reg)
+    rand uvm_reg_field mem_timeout; // A request of CXL.mem has timed out.
+    rand uvm_reg_field cache_timeout; // A request of CXL.cache has timed out.
+    rand uvm_reg_field mem_isolated; // CXL.mem is isolated.
+    rand uvm_reg_field mem_isolated_by_link_down; // CXL.mem is isolated because the link went down.
+    rand uvm_reg_field cache_isolated; // CXL.cache is isolated.
+    rand uvm_reg_field cache_isolated_by_link_down; // CXL.cache is isolated because the link went down.
+    rand uvm_reg_field busy; // Requests from before the isolation are still open.
+
+    function new(string name = "timeout_and_isolation_status_reg");
+      super.new(name, 32, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      mem_timeout = uvm_reg_field::type_id::create("mem_timeout");
+      mem_timeout.configure(this, 1, 0, "W1C", 1, 'h0, 1, 0, 0);
+      cache_timeout = uvm_reg_field::type_id::create("cache_timeout");
+      cache_timeout.configure(this, 1, 4, "W1C", 1, 'h0, 1, 0, 0);
+      mem_isolated = uvm_reg_field::type_id::create("mem_isolated");
+      mem_isolated.configure(this, 1, 8, "W1C", 1, 'h0, 1, 0, 0);
+      mem_isolated_by_link_down = uvm_reg_field::type_id::create("mem_isolated_by_link_down");
+      mem_isolated_by_link_down.configure(this, 1, 9, "W1C", 1, 'h0, 1, 0, 0);
+      cache_isolated = uvm_reg_field::type_id::create("cache_isolated");
+      cache_isolated.configure(this, 1, 12, "W1C", 1, 'h0, 1, 0, 0);
+      cache_isolated_by_link_down = uvm_reg_field::type_id::create("cache_isolated_by_link_down");
+      cache_isolated_by_link_down.configure(this, 1, 13, "W1C", 1, 'h0, 1, 0, 0);
+      busy = uvm_reg_field::type_id::create("busy");
+      busy.configure(this, 1, 14, "RO", 1, 'h0, 1, 0, 0);
+    endfunction
+  endclass
+
+  // Time-out and isolation of CXL.mem and CXL.cache at a root port.
+  class timeout_and_isolation_block extends uvm_reg_block;
+    `uvm_object_utils(timeout_and_isolation_block)
+    rand timeout_and_isolation_capability_reg capability;
+    rand timeout_and_isolation_control_reg control;
+    rand timeout_and_isolation_status_reg status;
+
+    function new(string name = "timeout_and_isolation");
+      super.new(name, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      default_map = create_map("default_map", 0, 4, UVM_LITTLE_ENDIAN, 1);
+      capability = timeout_and_isolation_capability_reg::type_id::create("capability");
+      capability.configure(this);
+      capability.build();
+      default_map.add_reg(capability, 'h0, "RO");
+      control = timeout_and_isolation_control_reg::type_id::create("control");
+      control.configure(this);
+      control.build();
+      default_map.add_reg(control, 'h8, "RW");
+      status = timeout_and_isolation_status_reg::type_id::create("status");
+      status.configure(this);
+      status.build();
+      default_map.add_reg(status, 'hc, "RW");
+    endfunction
+  endclass
 endpackage

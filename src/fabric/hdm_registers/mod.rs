@@ -372,5 +372,5 @@ fn writable(file: &RegisterFile, at: usize) -> u32 {
     let registers = file.registers().into_iter().filter(|register| register.at_byte == at);
     let fields = registers.flat_map(|register| register.fields);
     let written = fields.filter(|field| matches!(field.access, RegisterAccess::ReadWrite | RegisterAccess::Lockable));
-    written.fold(0, |bits, field| bits | ((1u64 << field.width) - 1 << field.lsb) as u32)
+    written.fold(0, |bits, field| bits | (((1u64 << field.width) - 1) << field.lsb) as u32)
 }

@@ -4,6 +4,7 @@
 mod arbiters;
 mod bits;
 mod brg;
+mod cables;
 mod channels;
 mod cxlio_endpoint;
 mod descriptions;

@@ -1,7 +1,8 @@
 //! `fabric`: a channel of a fabric that carries no protocol: a flit and a credit a cycle in each direction.
 //!
-//! Modelled: latency, in cycles. Left out: errors, and the size of a flit. Its virtual channels have their credits at its ends.
+//! Modelled: latency, in cycles; that of a cable is rounded up to cycles. Left out: errors, and the size of a flit. Its virtual channels have their credits at its ends.
 
+use super::cable::Cable;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
     BuiltLink, Carried, Clocks, ComponentPlug, ConfigFinding, Link, LinkEndSite, LinkFacts, LinkKind, LinkSite,
@@ -26,7 +27,7 @@ pub const KIND: LinkKind = LinkKind {
 
 config! {
     /// A channel. Numbers are of the model (basis: model).
-    pub struct FabricLink {
+    pub struct FabricLink with { cable: Cable } {
         cycle: u64 = "1 ns" [Unit::Time] in FieldRange::Int(1000, 1 << 30), "cycle time, which is the clock of its ends";
         latency: u64 = "1" [Unit::Of("cycles")] in FieldRange::Int(1, 4096), "cycles that a flit or a credit is on the wire";
         vcs: usize = "4" [Unit::Of("virtual channels")] in FieldRange::Int(1, MOST_LINES as u64), "virtual channels, each with credits of its own";
@@ -47,9 +48,10 @@ impl FabricLink {
         Clock::with_period_fs(self.cycle).unwrap_or_else(|e| unreachable!("a cycle of the range: {e}"))
     }
 
-    /// From the edge at which a beat leaves a module to the one at which it is there: the wire, and the register in front of it.
+    /// From the edge at which a beat leaves a module to the one at which it is there: the wire, a cable in whole cycles, and the
+    /// register in front of it.
     fn way_fs(&self) -> u64 {
-        self.cycle * (self.latency + 1)
+        self.cycle * (self.latency + self.cable.delay_fs().div_ceil(self.cycle) + 1)
     }
 }
 

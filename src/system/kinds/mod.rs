@@ -5,6 +5,7 @@
 
 pub mod accelerator_ualink;
 pub mod bridge;
+pub mod cable;
 pub mod cxl_coherent;
 pub mod cxl_host;
 pub mod cxl_io_device;

@@ -1,5 +1,6 @@
 //! `nvlink`: an NVLink of model profile NVL-M1, see [`scalepool_link::nvlink`]. Basis: model, no product.
 
+use super::cable::Cable;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
     BuiltLink, Carried, Clocks, ComponentPlug, ConfigFinding, ExternalComponent, Link, LinkEndSite, LinkFacts,
@@ -57,7 +58,7 @@ const CLASSES: [&str; 3] = [REQUEST, POSTED, RESPONSE];
 
 config! {
     /// An NVLink. Numbers without another source are of the model (basis: model).
-    pub struct NvLink {
+    pub struct NvLink with { cable: Cable } {
         generation: String = "5" [Unit::Of("-")] in FieldRange::Words(&["1", "2", "3", "4", "5", "c2c"]), "NVLink generation, which sets the rate of a link (nvlink §4); c2c = the rate of NVLink-C2C (nvlink §5) with the same packets";
         latency: u64 = "60 ns" [Unit::Time] in FieldRange::Int(1, 1 << 40), "latency of PHY, data link and wire in each direction (nvlink §5, a choice)";
         skew: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 40), "latency that each link of an array has in addition to the link before it";
@@ -111,7 +112,7 @@ impl Link for NvLink {
     }
 
     fn latency_fs(&self, index: usize) -> u64 {
-        self.latency + index as u64 * self.skew
+        self.latency + self.cable.delay_fs() + index as u64 * self.skew
     }
 
     fn ber(&self) -> f64 {

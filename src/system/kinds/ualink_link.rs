@@ -2,6 +2,7 @@
 //!
 //! Between two accelerators the first of them opens the channels; between an accelerator and a switch the accelerator does.
 
+use super::cable::Cable;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
     BuiltLink, Carried, Clocks, ComponentPlug, ConfigFinding, ExternalComponent, Link, LinkEndSite, LinkFacts,
@@ -66,7 +67,7 @@ pub(super) const RESPONSE: &str = "response";
 
 config! {
     /// A UALink. Numbers without another source are of the model (basis: model).
-    pub struct UaLink {
+    pub struct UaLink with { cable: Cable } {
         rate: String = "212.5" [Unit::Of("Gb/s per lane")] in FieldRange::Words(&["106.25", "212.5"]), "line rate (ualink §1)";
         width: u8 = "4" [Unit::Of("lanes")] in FieldRange::OneOf(&[1, 2, 4]), "lanes (ualink §1)";
         interleave: u8 = "4" [Unit::Of("code words")] in FieldRange::OneOf(&INTERLEAVES), "FEC interleave (ualink §13)";
@@ -145,7 +146,11 @@ impl UaLink {
         let accelerators = roles.iter().filter(|&&role| role == PortRole::Node).count() as u64;
         let line = self.line();
         let (num, den) = line.code_word_fs();
-        accelerators * self.pipeline + self.propagation + line.interleave_delay_fs() + num.div_ceil(den)
+        accelerators * self.pipeline
+            + self.propagation
+            + self.cable.delay_fs()
+            + line.interleave_delay_fs()
+            + num.div_ceil(den)
     }
 
     /// Whether its flits need bytes: somebody may look at them, or something may happen to them, or to the link, whose repair
@@ -206,7 +211,7 @@ impl Link for UaLink {
 
     fn on_wire(&self, roles: [PortRole; 2]) -> Option<UnitsInFlight> {
         Some(UnitsInFlight {
-            key: if self.pipeline > self.propagation { "pipeline" } else { "propagation" },
+            key: self.cable.slowest([("pipeline", self.pipeline), ("propagation", self.propagation)]),
             way_fs: self.way_fs(roles),
             unit_time_fs: self.line().code_word_fs(),
             unit_bytes: FLIT_BYTES + BESIDE_BYTES,

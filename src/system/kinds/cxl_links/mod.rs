@@ -16,6 +16,7 @@ pub(super) use cxl_io::{COMPLETION, NON_POSTED, POSTED};
 pub use cxl68::CXL_68B;
 pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 
+use super::cable::Cable;
 use crate::channels::ChannelWait;
 use crate::field::{FieldRange, config};
 use crate::kind::{CoherenceProtocol, ComponentPlug, ConfigFinding, LinkSite, PortRole};
@@ -57,7 +58,7 @@ impl FlitBits {
 
 config! {
     /// What links of every flit mode have.
-    pub struct CxlLine {
+    pub struct CxlLine with { cable: Cable } {
         width: u8 = "16" [Unit::Of("lanes")] in FieldRange::OneOf(&[1, 2, 4, 8, 16]), "lanes (cxl-68b §1.3)";
         mdh: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "allow several data headers in one slot (cxl-68b §5.3, cxl-256b §5.3)";
         ber: f64 = "0" [Unit::Of("errors per bit")] in FieldRange::Real(0.0, 0.1), "bit error rate of both directions, before FEC";
@@ -75,14 +76,14 @@ config! {
 impl CxlLine {
     /// Time from one end to the other, without that of the unit itself \[fs\].
     fn way_fs(&self) -> u64 {
-        self.tx_pipeline + self.propagation + self.rx_pipeline
+        self.tx_pipeline + self.propagation + self.cable.delay_fs() + self.rx_pipeline
     }
 
-    /// The slowest stage of the way, the first of several.
+    /// The slowest stage of the way, the last of several.
     fn slowest(&self) -> &'static str {
-        let stages =
+        let own =
             [("rx_pipeline", self.rx_pipeline), ("propagation", self.propagation), ("tx_pipeline", self.tx_pipeline)];
-        stages.into_iter().max_by_key(|(_, fs)| *fs).map_or("propagation", |(name, _)| name)
+        self.cable.slowest(own)
     }
 
     /// Listed faults, of what the host sends and of what the device sends; and those that are none.

@@ -1,0 +1,76 @@
+//! What lies between the two ends of a link: a cable of some length and medium, with retimers.
+//!
+//! Modelled: the time that a unit takes over the medium and through the retimers, in addition to what a link states as the delay of its
+//! wire. Detail: a constant in both directions. Left out: loss, and with it how long a medium may be at a rate; bit errors of the line
+//! have a setting of their own. Retimers change nothing of what they pass on.
+//!
+//! A walk: a link asks for [`Cable::delay_fs`] once, when it is built.
+
+use crate::field::{FieldRange, config};
+use crate::quantity::Unit;
+
+/// A medium, and its delay a metre \[fs\]. General knowledge of the field (mark C): the inverse of the speed of light times the square
+/// root of the permittivity, which is about 1.9 for twinaxial copper, 2.15 for fibre (index 1.468) and 4.2 for boards of glass and resin.
+const MEDIA: [(&str, u64); 3] = [("copper", 4_600_000), ("fibre", 4_900_000), ("board", 6_800_000)];
+const MEDIUM_NAMES: &[&str] = &[MEDIA[0].0, MEDIA[1].0, MEDIA[2].0];
+
+config! {
+    /// A cable.
+    pub struct Cable {
+        length: f64 = "0" [Unit::Of("m")] in FieldRange::Real(0.0, 1000.0), "length of the cable, whose delay comes on top";
+        medium: String = "copper" [Unit::Of("-")] in FieldRange::Words(MEDIUM_NAMES), "medium of `length`: copper (4.6 ns a metre), fibre (4.9 ns) or a board (6.8 ns)";
+        retimers: u64 = "0" [Unit::Of("retimers")] in FieldRange::Int(0, 8), "retimers on the way";
+        retimer: u64 = "60 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "delay of each retimer (fabric §5, the limit)";
+    }
+}
+
+impl Cable {
+    /// Time over the cable and through the retimers \[fs\].
+    pub(super) fn delay_fs(&self) -> u64 {
+        self.over_length_fs() + self.retimers * self.retimer
+    }
+
+    /// The setting that delays most: of the cable, or one of the link's own with its delay \[fs\]; of several the last.
+    pub(super) fn slowest<const N: usize>(&self, own: [(&'static str, u64); N]) -> &'static str {
+        let of_cable = [("length", self.over_length_fs()), ("retimers", self.retimers * self.retimer)];
+        of_cable.into_iter().chain(own).max_by_key(|(_, fs)| *fs).map_or("length", |(name, _)| name)
+    }
+
+    fn over_length_fs(&self) -> u64 {
+        let per_metre_fs = MEDIA.iter().find(|(name, _)| *name == self.medium).map_or(0, |(_, fs)| *fs);
+        // A product below 2^53, rounded to the nearest femtosecond: the same on any machine.
+        (self.length * per_metre_fs as f64).round() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cable(length: f64, medium: &str, retimers: u64) -> Cable {
+        Cable { length, medium: medium.into(), retimers, retimer: 60_000_000 }
+    }
+
+    #[test]
+    fn length_and_retimers_add_up() {
+        let of = |length, medium, retimers| cable(length, medium, retimers).delay_fs();
+        assert_eq!([of(0.0, "copper", 0), of(1.0, "copper", 0), of(2.5, "fibre", 0)], [0, 4_600_000, 12_250_000]);
+        assert_eq!([of(0.3, "board", 2), of(1000.0, "fibre", 8)], [122_040_000, 5_380_000_000]);
+    }
+
+    #[test]
+    fn the_slowest_is_named() {
+        let own = [("pipeline", 50_000_000), ("propagation", 5_000_000)];
+        let named = |length, retimers| cable(length, "copper", retimers).slowest(own);
+        assert_eq!([named(0.0, 0), named(11.0, 0), named(11.0, 1)], ["pipeline", "length", "retimers"]);
+    }
+
+    /// From the speed of light and the permittivities of the table, within a hundredth.
+    #[test]
+    fn media_are_as_slow_as_physics_says() {
+        for ((name, fs), permittivity) in MEDIA.into_iter().zip([1.9f64, 2.155, 4.2]) {
+            let physics = permittivity.sqrt() / 299_792_458.0 * 1e15;
+            assert!((fs as f64 / physics - 1.0).abs() < 0.01, "{name}: {physics}");
+        }
+    }
+}

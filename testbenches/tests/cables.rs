@@ -1,0 +1,66 @@
+//! Cables between the ends of links: length, medium and retimers delay what a link carries, and change nothing else.
+
+use scalepool::scenario::{self, ScenarioRequest};
+
+/// What a run reports.
+fn report(name: &str, set: &[&str]) -> String {
+    let set = set.iter().map(|&text| text.to_owned()).collect();
+    let request = ScenarioRequest { scenario: name.to_owned(), seed: 3, threads: 1, set, ..ScenarioRequest::default() };
+    let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    serde_json::to_string(&report.json()).expect("a report is JSON")
+}
+
+/// A link of each kind behind a cable reports what it reports with the delay of that cable added to its own.
+#[test]
+fn a_cable_is_the_delay_of_its_length_and_retimers() {
+    let cases: [(&str, &[&str], &[&str], &[&str]); 6] = [
+        // 3 m of copper are 13.8 ns, on top of 2 ns.
+        ("cxl68-expander", &["host.accesses=200"], &["link.cxl.length=3"], &["link.cxl.propagation=15800 ps"]),
+        (
+            "cxl256-expander",
+            &["host.accesses=200"],
+            &["link.cxl.length=0.5", "link.cxl.medium=board", "link.cxl.retimers=2"],
+            &["link.cxl.propagation=125400 ps"],
+        ),
+        ("cxlio-enumerate", &[], &["link.cxl.retimers=1", "link.cxl.retimer=7 ns"], &["link.cxl.propagation=9 ns"]),
+        (
+            "ualink-pair",
+            &["traffic.operations=60"],
+            &["link.links.length=20", "link.links.medium=fibre"],
+            &["link.links.propagation=103 ns"],
+        ),
+        (
+            "nvlink-pair",
+            &["traffic.requests=60"],
+            &["link.links.length=2", "link.links.retimers=1"],
+            &["link.links.latency=129200 ps"],
+        ),
+        // 4.6 ns are 5 cycles.
+        (
+            "fabric-vc-router",
+            &["topology=mesh:4x4", "traffic.packets=50"],
+            &["link.channels.length=1"],
+            &["link.channels.latency=6"],
+        ),
+    ];
+    for (name, short, cable, plain) in cases {
+        let [with_cable, delayed] = [cable, plain].map(|more| report(name, &[short, more].concat()));
+        assert_eq!(with_cable, delayed, "{name}");
+        assert_ne!(with_cable, report(name, short), "{name}: the cable has no effect");
+    }
+}
+
+/// The setting that is to blame is named, as for a delay of the link's own.
+#[test]
+fn a_cable_that_is_too_long_for_the_link_is_refused() {
+    for (set, key) in [
+        (["link.cxl.retimers=8", "link.cxl.retimer=1 ms"], "link.cxl.retimers: found 8000018000000 fs one way"),
+        (["link.cxl.retimers=1", "link.cxl.propagation=1 ms"], "link.cxl.propagation: found 1000076000000 fs one way"),
+    ] {
+        let set = set.map(str::to_owned).to_vec();
+        let request =
+            ScenarioRequest { scenario: "cxl256-expander".to_owned(), threads: 1, set, ..ScenarioRequest::default() };
+        let error = scenario::run(&request, &mut |_| ()).expect_err("the way is too long").to_string();
+        assert!(error.contains(key), "{error}");
+    }
+}

@@ -174,8 +174,8 @@ fn work(roles: impl Iterator<Item = PortRole>) -> u64 {
     const PORT: u64 = 6;
     const SWITCH_PORT: u64 = 10;
     let is_of_switch = |role| {
-        use PortRole::{Router, Switch, SwitchDownstream, SwitchFabric, SwitchUpstream};
-        matches!(role, Switch | Router | SwitchUpstream | SwitchDownstream | SwitchFabric)
+        use PortRole::{CachingFabric, Router, Switch, SwitchDownstream, SwitchFabric, SwitchUpstream};
+        matches!(role, Switch | Router | SwitchUpstream | SwitchDownstream | SwitchFabric | CachingFabric)
     };
     let ports: Vec<u64> = roles.map(|role| if is_of_switch(role) { SWITCH_PORT } else { PORT }).collect();
     ITSELF + ports.iter().sum::<u64>()
@@ -344,6 +344,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     }
     let views = memory_map::views(&system);
     let routes = system.pbr.routes(&system, &views);
+    let roles: Vec<[PortRole; 2]> = system.links.iter().map(|link| system.roles_of(link)).collect();
     let mut fabrics: OrderedMap<usize, Fabric> = OrderedMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
@@ -363,10 +364,9 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
         fabrics: Vec::new(),
     };
     let mut ends: Vec<[Option<Box<dyn LinkEndSite>>; 2]> = Vec::new();
-    for link in links {
+    for (link, roles) in links.into_iter().zip(roles) {
         let ports = link.ports.map(|(component, port)| components[component].ports[port].path.as_str());
         let external = link.ports.map(|(component, _)| components[component].external);
-        let roles: [PortRole; 2] = link.ports.map(|(component, port)| components[component].ports[port].decl.role);
         let members = link.ports.map(|(component, _)| neighbours[component].member);
         let offers = link.ports.map(|(component, _)| components[component].config.offer());
         let is_watched = external.iter().any(Option::is_some) || ports.iter().any(|port| watched.contains(port));

@@ -102,9 +102,12 @@ impl System {
         link.ports.map(|(component, port)| self.components[component].ports[port].path.as_str())
     }
 
-    /// Sides of the ports of a link.
+    /// Sides of the ports of a link, those between switches by what their fabric carries.
     pub fn roles_of(&self, link: &LinkInstance) -> [PortRole; 2] {
-        link.ports.map(|(component, port)| self.components[component].ports[port].decl.role)
+        link.ports.map(|(component, port)| match self.components[component].ports[port].decl.role {
+            PortRole::SwitchFabric if self.pbr.has_cache(component) => PortRole::CachingFabric,
+            role => role,
+        })
     }
 
     /// Whether components keep lines coherent, so that there is a chart of their messages.

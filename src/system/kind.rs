@@ -102,6 +102,9 @@ pub enum PortRole {
     SwitchDownstream,
     /// A port of a CXL switch toward another one: all classes of CXL.mem come and go, with a channel for each.
     SwitchFabric,
+    /// The same in a fabric with caching devices: those of CXL.cache too. A link has it once its fabric is known
+    /// ([`System::roles_of`](crate::design::System::roles_of)); no component declares it.
+    CachingFabric,
     /// A home that asks for its own lines: the upstream side of CXL.mem without coherence, with a channel for each class.
     HomeMemory,
     /// A device that asks another one for its memory: the upstream side of CXL.mem with port based routing, with a channel for each
@@ -155,7 +158,7 @@ impl PortRole {
             PortRole::Device => "device",
             PortRole::SwitchUpstream => "upstream port of a switch",
             PortRole::SwitchDownstream => "downstream port of a switch",
-            PortRole::SwitchFabric => "fabric port of a switch",
+            PortRole::SwitchFabric | PortRole::CachingFabric => "fabric port of a switch",
             PortRole::HomeMemory => "home without memory",
             PortRole::Requester => "direct requester of memory",
             PortRole::Node => "node",
@@ -183,8 +186,8 @@ impl PortRole {
 
     /// Whether its component takes the messages of each class by themselves, where no lines are kept coherent.
     pub fn takes_classes(self) -> bool {
-        use PortRole::{HomeMemory, Requester, SwitchDownstream, SwitchFabric, SwitchUpstream};
-        matches!(self, HomeMemory | Requester | SwitchUpstream | SwitchDownstream | SwitchFabric)
+        use PortRole::{CachingFabric, HomeMemory, Requester, SwitchDownstream, SwitchFabric, SwitchUpstream};
+        matches!(self, HomeMemory | Requester | SwitchUpstream | SwitchDownstream | SwitchFabric | CachingFabric)
     }
 }
 

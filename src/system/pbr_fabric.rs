@@ -120,6 +120,8 @@ struct PbrFabric {
     lost: Vec<([FabricPort; 2], u64)>,
     /// Routes from the start on, and each time when the fabric manager leads them around lost links.
     plans: Vec<RoutePlan>,
+    /// Whether devices cache lines of its hosts.
+    has_cache: bool,
     /// By switch: ways of requests, of answers, and of answers of the switch itself.
     ways: Vec<[Ways; 3]>,
 }
@@ -157,6 +159,11 @@ impl PbrFabrics {
         Some((&self.fabrics[*fabric], *switch))
     }
 
+    /// Whether a switch is in a fabric with caching devices.
+    pub(super) fn has_cache(&self, component: usize) -> bool {
+        self.find(component).is_some_and(|(fabric, _)| fabric.has_cache)
+    }
+
     /// What is bound to the host at a port of a switch; `None`: the port leads to no host.
     pub fn bound(&self, component: usize, port: usize) -> Option<Vec<Bound>> {
         let (fabric, switch) = self.find(component)?;
@@ -165,10 +172,17 @@ impl PbrFabrics {
         Some(own.map(|binding| Bound { vppb: binding.vppb, target: binding.target }).collect())
     }
 
-    /// The hosts that hold lines of the device at a port of a switch, in the order of their bindings; `None`: the port leads to
-    /// no device.
+    /// The hosts that hold lines of the device at a port of a switch, or the devices that hold lines of the host there, in the order
+    /// of their bindings; `None`: the port leads to neither.
     pub(super) fn holders(&self, system: &System, component: usize, port: usize) -> Option<Vec<BoundHolder>> {
         let (fabric, switch) = self.find(component)?;
+        if let Some(host) = fabric.hosts.iter().position(|host| *host == (switch, port)) {
+            let own = fabric.bindings.iter().filter(|binding| binding.host == host);
+            // A caching device has neither LD-ID nor BI-ID; its number is its CacheID.
+            let way = HolderWay { ld_id: 0, bi_id: 0, pids: None };
+            let end = |(switch, port): FabricPort| system.far(fabric.switches[switch], port);
+            return Some(own.map(|binding| (end(binding.device), way)).collect());
+        }
         let device = fabric.devices.iter().position(|device| *device == (switch, port))?;
         let is_shared = fabric.is_shared(system, (switch, port));
         let own = fabric.bindings.iter().enumerate().filter(|(_, one)| one.device == (switch, port));
@@ -260,15 +274,12 @@ impl PbrFabric {
             pids: PidPlan::new(PidCounts::default()).ok()?,
             lost: Vec::new(),
             plans: Vec::new(),
+            has_cache: false,
             ways: vec![Default::default(); switches.len()],
             switches,
         };
         let before = problems.list.len();
         let first = fabric.switches[0];
-        fabric.judge_protocols(system, tables, problems);
-        if problems.list.len() > before {
-            return None;
-        }
         if let Some(other) = other {
             let path = &system.components[first].path;
             let text = format!("found another policy than that of `{path}`, expected one for all switches of a fabric");
@@ -298,6 +309,8 @@ impl PbrFabric {
                 }
             }
         }
+        fabric.has_cache = fabric.devices.iter().any(|device| fabric.is_caching(system, *device));
+        fabric.judge_cache_ids(system, tables, problems);
         let counts = PidCounts {
             switches: fabric.switches.len(),
             hosts: fabric.hosts.len(),
@@ -416,6 +429,7 @@ impl PbrFabric {
         let tables = self.tables(&self.plans[0], switch, count);
         let mut ports: Vec<PbrPort> = vec![PbrPort::Fabric; count];
         let has_snoops = |port: FabricPort| self.coherence(system, port) == Some(CoherenceProtocol::HdmDb);
+        let has_cache = |port: FabricPort| self.is_caching(system, port);
         for (n, (_, port)) in self.hosts.iter().enumerate().filter(|(_, host)| host.0 == switch) {
             let Some(pid) = self.pids.of_host(n) else { continue };
             let own: Vec<&Binding> = self.bindings.iter().filter(|binding| binding.host == n).collect();
@@ -427,12 +441,15 @@ impl PbrFabric {
                 let table = self.segments(system, &std::mem::take(&mut decoders), n);
                 table.unwrap_or_else(|error| unreachable!("{error}"))
             });
+            let bindings: Vec<PbrPid> =
+                own.iter().filter_map(|binding| self.pids.of_binding(binding.own_pid?)).collect();
             ports[*port] = PbrPort::Host(PbrHostPort {
                 pid,
                 segments: segments.into_iter().collect(),
                 decoders,
                 form: link.config.facts().cxl().0,
-                bindings: own.iter().filter_map(|binding| self.pids.of_binding(binding.own_pid?)).collect(),
+                caches: if has_cache((switch, *port)) { bindings.clone() } else { Vec::new() },
+                bindings,
                 has_snoops: has_snoops((switch, *port)),
             });
         }
@@ -441,8 +458,8 @@ impl PbrFabric {
             ports[*port] = if self.is_shared(system, (switch, *port)) {
                 PbrPort::Shared(PbrSharedPort { pid, hosts: OrderedSet::new() })
             } else {
-                let has_snoops = has_snoops((switch, *port));
-                PbrPort::Device(PbrDevicePort { pid, owners: OrderedMap::new(), has_snoops })
+                let (has_snoops, has_cache) = (has_snoops((switch, *port)), has_cache((switch, *port)));
+                PbrPort::Device(PbrDevicePort { pid, owners: OrderedMap::new(), has_snoops, has_cache })
             };
         }
         let mut claims = OrderedMap::new();
@@ -468,6 +485,7 @@ impl PbrFabric {
             claims,
             poison_on_decode_error: false,
             has_snoops,
+            has_cache: self.has_cache,
             seed: 0,
             lost: OrderedSet::new(),
             is_cut: false,

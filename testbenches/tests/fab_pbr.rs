@@ -1,5 +1,6 @@
 //! CXL switches with port based routing: tables, translation at edges, routes, and systems of several switches.
 
+mod cache;
 mod edge_ids;
 mod edges;
 mod lost;

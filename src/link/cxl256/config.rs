@@ -191,15 +191,25 @@ impl CachememConfig {
         CachememConfig::new(dir, mode, messages, Class::is_mem)
     }
 
-    /// An end of a link between switches, which speaks CXL.mem alone: each class travels both ways, with credits of its own each
-    /// way (`fabric` ISL-1). `dir` tells the ends apart.
-    pub fn mem_both_ways(dir: Dir, mode: Mode, messages: u16) -> CachememConfig {
+    /// An end of a link between switches: each class that `supported` picks travels both ways, with credits of its own each way
+    /// (`fabric` ISL-1). `dir` tells the ends apart.
+    fn both_ways(dir: Dir, mode: Mode, messages: u16, supported: fn(Class) -> bool) -> CachememConfig {
         CachememConfig {
             codec: Cxl256Config { direct_p2p: true, ..Cxl256Config::default() },
-            buffers: Class::ALL.map(|c| if c.is_mem() { messages } else { 0 }),
-            sends: Class::ALL.map(Class::is_mem),
-            ..CachememConfig::mem(dir, mode, messages)
+            buffers: Class::ALL.map(|c| if supported(c) { messages } else { 0 }),
+            sends: Class::ALL.map(supported),
+            ..CachememConfig::new(dir, mode, messages, supported)
         }
+    }
+
+    /// One between switches that speaks CXL.mem alone.
+    pub fn mem_both_ways(dir: Dir, mode: Mode, messages: u16) -> CachememConfig {
+        CachememConfig::both_ways(dir, mode, messages, Class::is_mem)
+    }
+
+    /// One between switches that speaks CXL.cache and CXL.mem.
+    pub fn cachemem_both_ways(dir: Dir, mode: Mode, messages: u16) -> CachememConfig {
+        CachememConfig::both_ways(dir, mode, messages, |_| true)
     }
 
     /// One that speaks CXL.cache and CXL.mem.

@@ -42,35 +42,3 @@ impl Cable {
         (self.length * per_metre_fs as f64).round() as u64
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cable(length: f64, medium: &str, retimers: u64) -> Cable {
-        Cable { length, medium: medium.into(), retimers, retimer: 60_000_000 }
-    }
-
-    #[test]
-    fn length_and_retimers_add_up() {
-        let of = |length, medium, retimers| cable(length, medium, retimers).delay_fs();
-        assert_eq!([of(0.0, "copper", 0), of(1.0, "copper", 0), of(2.5, "fibre", 0)], [0, 4_600_000, 12_250_000]);
-        assert_eq!([of(0.3, "board", 2), of(1000.0, "fibre", 8)], [122_040_000, 5_380_000_000]);
-    }
-
-    #[test]
-    fn the_slowest_is_named() {
-        let own = [("pipeline", 50_000_000), ("propagation", 5_000_000)];
-        let named = |length, retimers| cable(length, "copper", retimers).slowest(own);
-        assert_eq!([named(0.0, 0), named(11.0, 0), named(11.0, 1)], ["pipeline", "length", "retimers"]);
-    }
-
-    /// From the speed of light and the permittivities of the table, within a hundredth.
-    #[test]
-    fn media_are_as_slow_as_physics_says() {
-        for ((name, fs), permittivity) in MEDIA.into_iter().zip([1.9f64, 2.155, 4.2]) {
-            let physics = permittivity.sqrt() / 299_792_458.0 * 1e15;
-            assert!((fs as f64 / physics - 1.0).abs() < 0.01, "{name}: {physics}");
-        }
-    }
-}

@@ -13,6 +13,7 @@ use crate::kind::{CoherenceProtocol, PortRole};
 use crate::kinds::cxl_switch::misfit;
 use crate::memory_map::MemoryTarget;
 use crate::problem::Problems;
+use scalepool_coherence::cache::route::{Below, CacheRoutes, Flits, Hdm, Hierarchy};
 use scalepool_protocols::cxl::message::MessageForm;
 
 impl PbrFabric {
@@ -20,7 +21,9 @@ impl PbrFabric {
         let vppb = self.bindings.iter().filter(|binding| binding.host == host).count();
         let (component, _) = system.far(self.switches[device.0], device.1);
         let target = MemoryTarget { component, logical: ld };
-        let has_own = !self.has_segments(system, host) && !self.is_shared(system, device);
+        // A CacheID stands for a PID of its own, and its messages keep one way (`fabric` §3.2, §3.4).
+        let has_own =
+            (self.is_caching(system, device) || !self.has_segments(system, host)) && !self.is_shared(system, device);
         let own_pid = has_own.then(|| self.bindings.iter().filter(|binding| binding.own_pid.is_some()).count());
         self.bindings.push(Binding { host, vppb, device, ld, target, own_pid });
     }
@@ -36,17 +39,33 @@ impl PbrFabric {
         self.role(system, port).coherence()
     }
 
-    /// Says which hosts and devices keep lines coherent in another way than by back-invalidates: nothing else is translated at edges.
-    pub(super) fn judge_protocols(&self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
-        for &(switch, port) in self.hosts.iter().chain(&self.devices) {
-            if self.coherence(system, (switch, port)).is_some_and(|one| one != CoherenceProtocol::HdmDb) {
-                let component = self.switches[switch];
-                let (role, path) =
-                    (self.role(system, (switch, port)).name(), &system.components[component].ports[port].path);
-                let text = format!(
-                    "found a {role} at {path}, expected a host or a device without coherence, or one of HDM-DB"
-                );
-                tables[component].judge(vec![("kind", text)], problems);
+    /// Whether an edge port has CXL.cache.
+    pub(super) fn is_caching(&self, system: &System, port: FabricPort) -> bool {
+        self.coherence(system, port) == Some(CoherenceProtocol::Cache)
+    }
+
+    /// Says which hosts have caching devices that their link cannot tell apart: CacheIDs have 4 bits, and 68B flits none.
+    pub(super) fn judge_cache_ids(&self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
+        let form = |(switch, port): FabricPort| {
+            let link = system.components[self.switches[switch]].ports[port].link;
+            system.links[link].config.facts().cxl().0
+        };
+        let flits = |port| if form(port) == MessageForm::Cxl68 { Flits::B68 } else { Flits::B256 };
+        for (host, &port) in self.hosts.iter().enumerate() {
+            if !self.is_caching(system, port) {
+                continue;
+            }
+            let own = self.bindings.iter().filter(|binding| binding.host == host);
+            let below = |(cache_id, binding): (u8, &Binding)| Below {
+                hdm: Hdm::None,
+                link: flits(binding.device),
+                cache_id: Some(cache_id),
+                forward: false,
+            };
+            let hierarchy =
+                Hierarchy { devices: (0..).zip(own).map(below).collect(), upper: flits(port), cache_ids: true };
+            if let Err(error) = CacheRoutes::new(&hierarchy) {
+                tables[self.switches[port.0]].judge(vec![("bindings", error.to_string())], problems);
             }
         }
     }

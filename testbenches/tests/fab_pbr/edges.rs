@@ -64,13 +64,19 @@ fn switches() -> [PbrRoutes; 2] {
             segments: Vec::new(),
             decoders,
             bindings: bindings.into_iter().map(pid).collect(),
+            caches: Vec::new(),
             has_snoops: false,
         })
     };
     let device = |ld_id: u8, host: u16| {
         let pid_of = pid(DEVICES[usize::from(ld_id == LD)]);
         let owner = PbrOwner { host: pid(host), own: pid(BOUND[usize::from(ld_id == LD)]) };
-        PbrPort::Device(PbrDevicePort { pid: pid_of, owners: OrderedMap::from([(ld_id, owner)]), has_snoops: false })
+        PbrPort::Device(PbrDevicePort {
+            pid: pid_of,
+            owners: OrderedMap::from([(ld_id, owner)]),
+            has_snoops: false,
+            has_cache: false,
+        })
     };
     let claim = |port, ld_id| PbrClaim { port, ld_id, decoders: decoders(&[(4 * GIB, 0)]) };
     let front = PbrRoutes {
@@ -79,6 +85,7 @@ fn switches() -> [PbrRoutes; 2] {
         claims: OrderedMap::new(),
         poison_on_decode_error: false,
         has_snoops: false,
+        has_cache: false,
         seed: 1,
         lost: OrderedSet::new(),
         is_cut: false,
@@ -90,6 +97,7 @@ fn switches() -> [PbrRoutes; 2] {
         claims: OrderedMap::from([((HOSTS[0], BOUND[0]), claim(0, 0)), ((HOSTS[1], BOUND[1]), claim(1, LD))]),
         poison_on_decode_error: false,
         has_snoops: false,
+        has_cache: false,
         seed: 1,
         lost: OrderedSet::new(),
         is_cut: false,

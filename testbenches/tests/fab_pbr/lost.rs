@@ -105,6 +105,7 @@ fn switch() -> PbrRoutes {
         claims: OrderedMap::new(),
         poison_on_decode_error: false,
         has_snoops: false,
+        has_cache: false,
         seed: 1,
         lost: OrderedSet::new(),
         is_cut: false,

@@ -145,7 +145,7 @@ fn what_cannot_be_shared_is_refused() {
                 .replace("host[3].port[0]", "host.port[3]")
                 .replace("kind = \"cxl.hdm-db-host\"", "kind = \"cxl.home\"")
                 .replace(", core = { accesses = 60, cache_lines = 3, lines = 4 }", ""),
-            "found a host of CXL.cache at front.usp[0], expected a host or a device without coherence, or one of HDM-DB",
+            "found no device for `front.usp[0]`, expected one at least for every host",
         ),
     ];
     for (text, expected) in cases {

@@ -188,6 +188,7 @@ fn switch(policy: SpreadPolicy) -> PbrRoutes {
         claims: OrderedMap::new(),
         poison_on_decode_error: false,
         has_snoops: true,
+        has_cache: false,
         seed: 7,
         lost: OrderedSet::new(),
         is_cut: false,

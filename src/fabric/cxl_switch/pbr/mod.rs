@@ -1,4 +1,4 @@
-//! Port based routing (PBR) for CXL.mem (`fabric` §3).
+//! Port based routing (PBR) for CXL.mem and CXL.cache (`fabric` §3).
 //!
 //! Modelled: edge ports towards hosts and devices, which translate messages with hierarchy based routing into messages with
 //! SPID and DPID and back; inter-switch links (ISL), which carry these; a destination routing table (DRT); bindings of a
@@ -7,7 +7,8 @@
 //! (LDST). Hosts share lines of a device by back-invalidates, by its logical devices or, where the device has port based routing
 //! itself, by their PIDs. What segment tables name may take any of several ways (RGT). An
 //! inter-switch link that is lost loses what was for it, until the fabric manager writes tables that lead around it. Detail: as for hierarchy based routing.
-//! Left out: tables of G-FAM devices, CXL.cache, CXL.io, management messages.
+//! Devices cache lines of a host, which tells them apart by CacheIDs; a snoop stays behind the responses before it (`fabric` ORD-5).
+//! Left out: tables of G-FAM devices, CXL.io, management messages, updates of CacheIDs while the system runs (EDG-10).
 //!
 //! | file | content |
 //! | --- | --- |

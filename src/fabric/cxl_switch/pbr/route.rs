@@ -3,7 +3,8 @@
 //! A walk through one request of a host: a segment table, or else decoder, vPPB and binding give the DPID; the routing table gives the port. An edge
 //! port towards a device claims the request by SPID and DPID, asks the decoder of the claim, and replaces both PIDs by the
 //! LD-ID; one towards a device with port based routing leaves them as they are. A back-invalidate snoop gets the PID of the edge
-//! port as SPID, which is its BI-ID at the host, and the DPID of its answer. A request that no decoder claims is answered where that is found: at the edge of the host, or at that of the device,
+//! port as SPID, which is its BI-ID at the host, and the DPID of its answer. On CXL.cache the CacheID at a host stands for the PID of a
+//! caching device; inside the fabric and at the device there is none. A request that no decoder claims is answered where that is found: at the edge of the host, or at that of the device,
 //! whose answer goes back by its DPID. A failed look-up drops the message (`fabric` EDG-8), and so does an invalid entry of
 //! the table (`fabric` DRT-2).
 
@@ -42,6 +43,8 @@ pub struct PbrHostPort {
     pub decoders: BridgeDecoders,
     /// PID of the binding of each vPPB.
     pub bindings: Vec<PbrPid>,
+    /// PID of the caching device of each CacheID, from 0 on; none: the port has no CXL.cache.
+    pub caches: Vec<PbrPid>,
     /// Whether its link has back-invalidates.
     pub has_snoops: bool,
 }
@@ -66,6 +69,8 @@ pub struct PbrDevicePort {
     pub owners: OrderedMap<u8, PbrOwner>,
     /// Whether its link has back-invalidates.
     pub has_snoops: bool,
+    /// Whether its link has CXL.cache, which a device without logical devices has alone here.
+    pub has_cache: bool,
 }
 
 /// An edge port towards a device with port based routing, which tells its hosts apart by their PIDs (`fabric` §3.4, §3.6).
@@ -114,6 +119,8 @@ pub struct PbrRoutes {
     pub poison_on_decode_error: bool,
     /// Whether back-invalidates travel in its fabric.
     pub has_snoops: bool,
+    /// Whether CXL.cache travels in its fabric.
+    pub has_cache: bool,
     /// Seed of what is drawn where a message may take several ways.
     pub seed: u64,
     /// Fabric ports whose links are lost.
@@ -154,13 +161,14 @@ fn address(message: &Message) -> u64 {
 type Output = Result<(usize, Message), Undelivered>;
 
 impl PbrRoutes {
-    /// A message of a host as it travels in the fabric; `None`: no decoder claims it.
+    /// A message of a host as it travels in the fabric; `None`: no decoder claims it, or its CacheID stands for nothing.
     fn entered(host: &PbrHostPort, message: &Message) -> Option<Message> {
         let by_segment = || host.segments.iter().find_map(|table| table.dpid(address(message)));
         let by_decoder = || host.bindings.get(host.decoders.target(address(message))?).copied();
         let dpid = match message {
             // A BI-ID at a host is the SPID of the snoop.
             Message::M2sBirsp(answer) => answer.bi_id,
+            _ if !message.class().is_mem() => host.caches.get(usize::from(message.route().cache_id))?.number(),
             _ => by_segment().or_else(by_decoder)?.number(),
         };
         Some(message.on_route(PeerRoute { spid: host.pid.number(), dpid, ..PeerRoute::default() }))
@@ -184,9 +192,23 @@ impl PbrRoutes {
         }
     }
 
+    /// Whether CXL.cache is negotiated at a port. An edge has it alone: hosts and devices here have one protocol.
+    fn has_cache_at(&self, port: usize) -> bool {
+        match &self.ports[port] {
+            PbrPort::Host(host) => !host.caches.is_empty(),
+            PbrPort::Device(device) => device.has_cache,
+            PbrPort::Shared(_) => false,
+            PbrPort::Fabric => self.has_cache,
+        }
+    }
+
     /// Whether a class is negotiated at a port.
     fn has(&self, port: usize, class: Class) -> bool {
-        class.is_mem() && (!is_snoop(class) || self.has_snoops_at(port))
+        let is_fabric = matches!(self.ports[port], PbrPort::Fabric);
+        match class.is_mem() {
+            true => (is_fabric || !self.has_cache_at(port)) && (!is_snoop(class) || self.has_snoops_at(port)),
+            false => self.has_cache_at(port),
+        }
     }
 
     /// The output of a message with PIDs.
@@ -211,7 +233,13 @@ impl PbrRoutes {
             PbrPort::Fabric => Ok((to, *message)),
             PbrPort::Host(host) if host.pid.number() != dpid => Err(Undelivered::NotClaimed),
             PbrPort::Host(host) => {
-                let mut message = message.on_route(PeerRoute { bi_id: spid, ..PeerRoute::default() });
+                // Only requests of caching devices have their source (`fabric` §3.4).
+                let device = |pid: &PbrPid| pid.number() == spid;
+                let cache_id = match message.class() {
+                    Class::D2hReq => host.caches.iter().position(device).ok_or(Undelivered::CacheId)? as u8,
+                    _ => 0,
+                };
+                let mut message = message.on_route(PeerRoute { bi_id: spid, cache_id, ..PeerRoute::default() });
                 // On a 68B link the all-ones data are the only indication (`fabric` CMR-4).
                 if let (Message::S2mDrs(header, _), MessageForm::Cxl68) = (&mut message, host.form)
                     && header.opcode == DrsOpcode::MemDataNXM
@@ -227,6 +255,14 @@ impl PbrRoutes {
             PbrPort::Device(device) if device.pid.number() == dpid => {
                 let owner = device.owners.iter().find(|(_, owner)| owner.host.number() == spid);
                 owner.map(|(ld_id, _)| logical(*ld_id)).ok_or(Undelivered::UnknownLd)
+            }
+            // Answers and data for a caching device have no SPID.
+            PbrPort::Device(device) if !message.class().is_mem() => {
+                let is_own = |owner: &PbrOwner| {
+                    owner.own.number() == dpid && (message.class() != Class::H2dReq || owner.host.number() == spid)
+                };
+                let claimed = device.owners.iter().any(|(_, owner)| is_own(owner));
+                claimed.then(|| logical(0)).ok_or(Undelivered::NotClaimed)
             }
             PbrPort::Device(_) => {
                 let claim = self.claims.get(&(spid, dpid)).filter(|claim| claim.port == to);
@@ -288,6 +324,7 @@ impl Switching for PbrRoutes {
             PbrPort::Fabric => self.forward(from, message),
             PbrPort::Host(host) if is_down => match PbrRoutes::entered(host, message) {
                 Some(entered) => self.forward(from, &entered),
+                None if !message.class().is_mem() => Routed::Dropped(Undelivered::CacheId),
                 None => {
                     let answer = own_answer(host.form, self.poison_on_decode_error, message);
                     Routed::Answered { why: Undelivered::NotDecoded, answer: answer.map(|answer| (from, answer)) }
@@ -351,16 +388,18 @@ impl Switching for PbrRoutes {
     }
 
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<PeerRoute>) -> Option<Violation> {
-        let PeerRoute { ld_id, spid, dpid, bi_id, .. } = message.route();
+        let PeerRoute { ld_id, spid, dpid, bi_id, cache_id } = message.route();
         let class = message.class().name();
         Some(match (routed, &self.ports[from]) {
             (Routed::Dropped(Undelivered::Class), port) => {
                 let expected = match (port, self.has_snoops_at(from)) {
+                    (PbrPort::Host(_), _) if self.has_cache_at(from) => "H2D Req, Rsp or Data",
+                    (PbrPort::Device(_), _) if self.has_cache_at(from) => "D2H Req, Rsp or Data",
                     (PbrPort::Host(_), false) => "M2S Req or RwD",
                     (PbrPort::Host(_), true) => "M2S Req, RwD or BIRsp",
                     (PbrPort::Device(_), false) => "S2M NDR or DRS",
                     (PbrPort::Device(_) | PbrPort::Shared(_), _) => "S2M NDR, DRS or BISnp",
-                    (PbrPort::Fabric, _) => "a class of CXL.mem that the port of its DPID takes",
+                    (PbrPort::Fabric, _) => "a class that the port of its DPID takes",
                 };
                 violation("FAB-ERR-04", class, expected, "a class that the port has not negotiated is dropped")
             }
@@ -373,6 +412,20 @@ impl Switching for PbrRoutes {
                 let text = "a message of a logical device that is not bound is dropped";
                 let found = if is_snoop(message.class()) { format!("BI-ID {bi_id}") } else { format!("LD-ID {ld_id}") };
                 violation("FAB-EDG-08", found, "an LD-ID of a binding", text)
+            }
+            (Routed::Dropped(Undelivered::CacheId), PbrPort::Host(host)) => {
+                let text = "a message for a caching device that the edge port of its host does not know is dropped";
+                let found = format!("{class} with CacheID {cache_id}");
+                violation("FAB-EDG-08", found, format!("a CacheID below {}", host.caches.len()), text)
+            }
+            (Routed::Dropped(Undelivered::CacheId), _) => {
+                let text = "a request of a caching device that the edge port of its host does not know is dropped";
+                violation(
+                    "FAB-EDG-08",
+                    format!("{class} with SPID {spid:#05x}"),
+                    "the PID of a device of the host",
+                    text,
+                )
             }
             (Routed::Dropped(Undelivered::NotClaimed), _) => {
                 let found = format!("{class} with SPID {spid:#05x} and DPID {dpid:#05x}");

@@ -152,6 +152,7 @@ impl Cxl256Link {
     {
         let is_coherent = is_coherent(site);
         let of = match (is_between_switches(site.roles), is_coherent) {
+            (true, _) if site.roles[0] == PortRole::CachingFabric => CachememConfig::cachemem_both_ways,
             (true, _) => CachememConfig::mem_both_ways,
             (_, true) => CachememConfig::cachemem,
             _ => CachememConfig::mem,

@@ -180,7 +180,7 @@ impl Classes {
 
 /// Whether a link joins two switches, so that all of its classes travel both ways (`fabric` ISL-1).
 fn is_between_switches(roles: [PortRole; 2]) -> bool {
-    roles == [PortRole::SwitchFabric; 2]
+    [[PortRole::SwitchFabric; 2], [PortRole::CachingFabric; 2]].contains(&roles)
 }
 
 /// Whether a link carries what keeps lines coherent.
@@ -203,7 +203,8 @@ fn classes(roles: [PortRole; 2]) -> [Vec<&'static str>; 2] {
         // CXL.mem without back-invalidation.
         Some(CoherenceProtocol::HdmD) => !(class.is_mem() && is_snoop(class)),
         // Lines that devices keep coherent may be those of any device of the fabric.
-        None => class.is_mem() && (both || !is_snoop(class)),
+        None if both => class.is_mem() || roles[0] == PortRole::CachingFabric,
+        None => class.is_mem() && !is_snoop(class),
     };
     let sent = |dir| {
         let of_way = Class::ALL.into_iter().filter(|class| (both || class.dir() == dir) && carries(class));

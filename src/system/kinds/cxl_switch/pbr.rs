@@ -8,8 +8,8 @@ use super::{Hardware, SWITCHED, answered, cxl_links, form, hbr_links, node, swit
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site,
-    SitePort, component,
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer,
+    PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::metric::{MetricValue, metrics};
 use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink};
@@ -27,7 +27,7 @@ use scalepool_trace::Hub;
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "cxl.switch.pbr",
-    about: "CXL switch with port based routing for CXL.mem: edge ports `usp[n]` towards hosts and `dsp[n]` towards devices, fabric ports `isl[n]` towards other such switches",
+    about: "CXL switch with port based routing for CXL.mem and CXL.cache: edge ports `usp[n]` towards hosts and `dsp[n]` towards devices, fabric ports `isl[n]` towards other such switches",
     fields: PbrCxlSwitch::fields,
     read: component::<PbrCxlSwitch>,
     external: &[],
@@ -39,6 +39,13 @@ metrics! {
     static METRICS {
         BISNPS = "switched S2M BISnp" ["messages"] Sum, "back-invalidate snoops that were passed on";
         BIRSPS = "switched M2S BIRsp" ["messages"] Sum, "answers to back-invalidate snoops that were passed on";
+        D2H_REQS = "switched D2H Req" ["messages"] Sum, "requests of caching devices that were passed on";
+        D2H_RSPS = "switched D2H Rsp" ["messages"] Sum, "answers of caching devices to snoops that were passed on";
+        D2H_DATA = "switched D2H Data" ["messages"] Sum, "data of caching devices that were passed on";
+        H2D_REQS = "switched H2D Req" ["messages"] Sum, "snoops of hosts that were passed on";
+        H2D_RSPS = "switched H2D Rsp" ["messages"] Sum, "answers of hosts to caching devices that were passed on";
+        H2D_DATA = "switched H2D Data" ["messages"] Sum, "data of hosts for caching devices that were passed on";
+        CACHE_DISCARDED = "CacheIDs discarded" ["messages"] Sum, "messages of CXL.cache whose CacheID, or whose SPID at the host, stands for no caching device, which are dropped (fabric EDG-8)";
         NOT_CLAIMED = "not claimed" ["messages"] Sum, "messages whose SPID and DPID no binding of the edge port has, which are dropped (fabric PID-5)";
         LOST = "lost with links" ["messages"] Sum, "messages that were queued for a link or came over one after it was lost, or whose ways all are (fabric DRT-2, ISL-7)";
         NO_ROUTE = "no route" ["messages"] Sum, "messages whose DPID has no valid entry in the routing table, which are dropped (fabric DRT-2)";
@@ -100,7 +107,8 @@ impl Component for PbrCxlSwitch {
         };
         let of_devices = &ports[self.hosts..self.hosts + self.ports];
         let is_by_ports = |port: &&SitePort| form(port) == MessageForm::Pbr;
-        let alone = of_devices.iter().filter(is_by_ports).find(|port| protocol(port).is_none());
+        let is_db = |port: &SitePort| protocol(port) == Some(CoherenceProtocol::HdmDb);
+        let alone = of_devices.iter().filter(is_by_ports).find(|port| !is_db(port));
         let logical = of_devices.iter().filter(is_by_ports).find(|port| port.peer.logical_devices.is_some());
         let alone = alone.map(|port| {
             found(port, "a device of HDM-DB behind a link with port based routing, or a link without (fabric GFD-1)")
@@ -135,7 +143,7 @@ impl Component for PbrCxlSwitch {
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
-        let routed = SWITCH_CLASSES[..SwitchTraffic::BackInvalidate.count()].iter().map(|class| {
+        let routed = SWITCH_CLASSES.iter().map(|class| {
             let ways = if class.dir() == Dir::Down { RoutedWays::Requests } else { RoutedWays::Answers };
             ChannelWait::routed(class.name(), Reach::Routes(ways))
         });
@@ -153,7 +161,11 @@ impl Component for PbrCxlSwitch {
         routes.changes = changes.into_iter().map(at_cycle).rev().collect();
         routes.poison_on_decode_error = self.hardware.poison_on_decode_error;
         routes.seed = Rng::for_name(site.seed, site.path).next_u64();
-        let traffic = if routes.has_snoops { SwitchTraffic::BackInvalidate } else { SwitchTraffic::Mem };
+        let traffic = match (routes.has_cache, routes.has_snoops) {
+            (true, _) => SwitchTraffic::CacheMem,
+            (false, true) => SwitchTraffic::BackInvalidate,
+            (false, false) => SwitchTraffic::Mem,
+        };
         let config = self.hardware.config(&self.preset, site.clock, traffic);
         let signals = &SWITCH_SIGNALS[..config.traffic.count()];
         Ok(node(routes, (config, signals), (MessageForm::Pbr, counts, Box::new(|_| Vec::new())), site, hub))
@@ -163,9 +175,16 @@ impl Component for PbrCxlSwitch {
 fn counts(result: &SwitchResult) -> Vec<MetricValue> {
     let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
     let passed = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
-    let own: [MetricValue; 5] = [
+    let own: [MetricValue; 12] = [
         (&BISNPS, passed(4)),
         (&BIRSPS, passed(5)),
+        (&D2H_REQS, passed(6)),
+        (&D2H_RSPS, passed(7)),
+        (&D2H_DATA, passed(8)),
+        (&H2D_RSPS, passed(9)),
+        (&H2D_DATA, passed(10)),
+        (&H2D_REQS, passed(11)),
+        (&CACHE_DISCARDED, undelivered(Undelivered::CacheId)),
         (&NOT_CLAIMED, undelivered(Undelivered::NotClaimed)),
         (&LOST, undelivered(Undelivered::LostLink)),
         (&NO_ROUTE, undelivered(Undelivered::NoRoute)),

@@ -11,6 +11,7 @@ pub mod coh_system;
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
+pub mod fab_arb;
 pub mod fab_hbr;
 pub mod fab_io;
 pub mod fab_pbr;
@@ -46,6 +47,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         coh::RULES,
         coh_mem::RULES,
         coh_system::RULES,
+        fab_arb::RULES,
         fab_hbr::RULES,
         fab_io::RULES,
         fab_pbr::RULES,

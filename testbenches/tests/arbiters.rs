@@ -5,6 +5,7 @@ mod chosen;
 mod every;
 mod explore;
 mod matching;
+mod rules;
 mod sets;
 mod single;
 mod sized;

@@ -14,7 +14,7 @@
 //! reported to nobody.
 
 use super::binding::Bindings;
-use super::manager::Vppb;
+use super::command::Vppb;
 use scalepool_ordered::{OrderedMap, OrderedSet};
 
 /// Who records an error of the link of a multi-logical device.

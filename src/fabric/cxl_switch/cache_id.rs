@@ -7,7 +7,7 @@
 //! upstream port. The snoops and the answers of the host have this CacheID; the table says to which vPPB they go, and the
 //! port there passes only its own. Answers of a device to snoops, and its data, have no CacheID and always go up.
 
-use super::manager::Vppb;
+use super::command::Vppb;
 use super::route::{HbrRoute, HbrRoutes};
 use super::switching::Undelivered;
 use scalepool_coherence::cache::route::CacheRoutes;

@@ -1,7 +1,10 @@
 //! Switching with hierarchy based routing: routes by bindings, which a fabric manager changes while the switch runs.
 
-use super::manager::{Due, Manager, ManagerEvent, TimedCommand, Vppb};
+use super::command::{ManagerEvent, TimedCommand, Vppb};
+use super::manager::{Due, Manager};
 use super::module::{CxlSwitch, SwitchConfig, SwitchResult};
+use super::plug::PlugDelays;
+use super::plug_watch::PlugWatch;
 use super::route::{HbrRoute, HbrRoutes, has_answer};
 use super::switching::{Managed, Routed, Switching, Undelivered};
 use super::{VppbBinding, violation};
@@ -29,7 +32,14 @@ impl HbrSwitching {
     /// Routes by virtual hierarchies, bindings and decoders; `commands` of the fabric manager change bindings. An unbind waits
     /// for outstanding requests for at most `drain_cycles` cycles.
     pub fn new(routes: HbrRoutes, commands: Vec<TimedCommand>, drain_cycles: u64) -> HbrSwitching {
-        HbrSwitching { routes, manager: Manager::new(commands, drain_cycles), flushing: None }
+        let manager = Manager::new(commands, drain_cycles, &routes.bindings);
+        HbrSwitching { routes, manager, flushing: None }
+    }
+
+    /// The same, with links and hosts that take their time when a port comes or goes; `shared`: ports for devices with logical
+    /// devices, beside those where one is bound.
+    pub fn with_plugs(self, shared: OrderedSet<usize>, delays: PlugDelays) -> HbrSwitching {
+        HbrSwitching { manager: self.manager.with_plugs(shared, delays, &self.routes.bindings), ..self }
     }
 
     /// The same, with Viral_Enable off at some vPPBs (`fabric` VIR-1).
@@ -130,6 +140,14 @@ impl Switching for HbrSwitching {
         }
     }
 
+    fn first_downstream(&self) -> usize {
+        self.routes.hosts()
+    }
+
+    fn plug_watch(&self) -> Option<PlugWatch> {
+        self.manager.is_active().then(|| PlugWatch::new(&self.routes.bindings, &self.manager.shared_ports()))
+    }
+
     fn manage(&mut self, cycle: u64) -> Option<Managed<Vppb>> {
         if !self.manager.is_active() {
             return None;
@@ -137,6 +155,7 @@ impl Switching for HbrSwitching {
         let HbrRoutes { bindings, stopped, .. } = &mut self.routes;
         Some(match self.manager.due(cycle, bindings, stopped)? {
             Due::Event(event) => Managed::Event(event),
+            Due::Step(step) => Managed::Step(step),
             Due::Contain(binding) | Due::Flush(binding) => {
                 self.flushing = Some(binding);
                 Managed::Flush((binding.vcs, binding.vppb))
@@ -154,8 +173,14 @@ impl Switching for HbrSwitching {
         }
         messages.iter().filter(is_due).for_each(|_| self.manager.late(binding.port, binding.ld.unwrap_or(0)));
         let messages = messages.len() as u64;
-        let is_reset = self.manager.is_in_reset((binding.vcs, binding.vppb));
-        Some(if is_reset { ManagerEvent::Reset(binding, messages) } else { ManagerEvent::Unbound(binding, messages) })
+        let vppb = (binding.vcs, binding.vppb);
+        Some(if self.manager.is_in_reset(vppb) {
+            ManagerEvent::Reset(binding, messages)
+        } else if self.manager.is_link_down(vppb) {
+            ManagerEvent::Lost(binding, messages)
+        } else {
+            ManagerEvent::Unbound(binding, messages)
+        })
     }
 
     fn viral_to_tell(&mut self) -> Vec<(usize, Option<u16>)> {
@@ -174,7 +199,7 @@ impl Switching for HbrSwitching {
 #[cfg(test)]
 mod tests {
     use super::super::binding::Bindings;
-    use super::super::manager::{ManagerCommand, UnbindOption};
+    use super::super::command::{ManagerCommand, UnbindOption};
     use super::*;
     use scalepool_memory::bridge::BridgeDecoders;
     use scalepool_ordered::OrderedMap;

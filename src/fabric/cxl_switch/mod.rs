@@ -44,9 +44,11 @@
 //! passes from one VCS to another, and none from a host to a device that is not bound to it.
 
 pub mod aer;
+mod away;
 pub mod back_invalidate;
 pub mod binding;
 pub mod cache_id;
+pub mod command;
 pub mod commit;
 pub mod crossbar;
 pub mod hbr;
@@ -54,6 +56,8 @@ pub mod hot_plug;
 pub mod manager;
 pub mod module;
 pub mod pbr;
+pub mod plug;
+pub mod plug_watch;
 pub mod preset;
 pub mod reset;
 pub mod route;
@@ -63,10 +67,11 @@ pub mod viral;
 pub use back_invalidate::{BiDecoder, VppbBridge};
 pub use binding::{BindingError, Bindings, VppbBinding};
 pub use cache_id::CachingDevices;
+pub use command::{CommandError, ContainmentCause, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption};
 pub use crossbar::{MOST_CROSSBAR_CLASSES, VoqConfig, VoqCrossbar};
 pub use hbr::{HbrSwitch, HbrSwitching};
-pub use manager::{CommandError, ContainmentCause, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
+pub use plug::{PlugAction, PlugDelays, PlugStep};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
 pub use reset::ResetScope;
 pub use route::{HbrRoute, HbrRoutes};

@@ -9,7 +9,7 @@
 use super::back_invalidate::VppbBridge;
 use super::binding::Bindings;
 use super::cache_id::CachingDevices;
-use super::manager::Vppb;
+use super::command::Vppb;
 use super::switching::Undelivered;
 use scalepool_memory::bridge::BridgeDecoders;
 use scalepool_ordered::{OrderedMap, OrderedSet};

@@ -538,6 +538,7 @@ fn a_port_is_bound_again_when_no_answer_is_due() {
             ManagerEvent::Unbound(..) => "unbound",
             ManagerEvent::Reset(..) => "reset",
             ManagerEvent::Released(_) => "released",
+            ManagerEvent::Lost(..) => "lost",
             ManagerEvent::Refused(..) => "refused",
             ManagerEvent::Rerouted => "rerouted",
             ManagerEvent::Contained(..) => "contained",

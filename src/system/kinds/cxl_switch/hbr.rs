@@ -19,10 +19,12 @@ use crate::quantity::Unit;
 use scalepool_coherence::cache::route::{Below, CACHE_IDS, CacheRoutes, Flits, Hdm, Hierarchy};
 use scalepool_fabric::cxl_switch::back_invalidate::enumerated_bus;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
+use scalepool_fabric::cxl_switch::hot_plug::PortStep;
 use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS, VIRAL_SIGNALS};
 use scalepool_fabric::cxl_switch::{
     Bindings, CachingDevices, ContainmentCause, HBR_PRESETS, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent,
-    ResetScope, SwitchResult, SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding, VppbBridge,
+    PlugAction, PlugDelays, ResetScope, SwitchResult, SwitchTraffic, TimedCommand, UnbindOption, Undelivered,
+    VppbBinding, VppbBridge,
 };
 use scalepool_kernel::{Clock, Time};
 use scalepool_ordered::{OrderedMap, OrderedSet};
@@ -52,7 +54,7 @@ metrics! {
         H2D_DATA = "switched H2D Data" ["messages"] Sum, "data of hosts for caching devices that were passed on";
         CACHE_DISCARDED = "CacheIDs discarded" ["messages"] Sum, "messages of CXL.cache without an entry for their CacheID, or at the port of a device with another one (fabric CID-2, CID-3)";
         BI_DISCARDED = "back-invalidates discarded" ["messages"] Sum, "back-invalidate snoops that a bridge discards, and answers to a bus that no bridge has (fabric BIR-1, BIR-2)";
-        NOT_BOUND = "not bound" ["messages"] Sum, "requests to a vPPB that is not bound (fabric CMR-5)";
+        NOT_BOUND = "not bound" ["messages"] Sum, "requests to a vPPB that is not bound, or whose link is down (fabric CMR-5)";
         CONTAINED = "vPPBs contained" ["vPPBs"] Sum, "times that the logical device of a vPPB was contained (fabric MLD-7)";
         DISCARDED = "contained messages" ["messages"] Sum, "messages of contained vPPBs that were discarded as they came, those flushed not included (fabric MLD-7)";
         VIRAL = "hierarchies viral" ["hierarchies"] Sum, "times that a virtual hierarchy went viral (fabric VIR-1)";
@@ -61,10 +63,20 @@ metrics! {
         BOUND = "vPPBs bound" ["commands"] Sum, "commands that bound a vPPB while the system ran";
         UNBOUND = "vPPBs unbound" ["commands"] Sum, "commands that unbound a vPPB";
         RESETS = "vPPBs reset" ["vPPBs"] Sum, "resets of a vPPB, whatever command covered it (fabric §1.4)";
+        LINKS_DOWN = "links lost" ["links"] Sum, "times that the link of a downstream port went down by itself (fabric BND-8)";
+        REMOVED = "devices removed" ["devices"] Sum, "devices that were taken out of a downstream port (fabric BND-8)";
+        LINKS_UP = "links trained" ["links"] Sum, "times that the link of a downstream port was trained while the system ran (fabric BND-1)";
+        PLUG_EVENTS = "hot-plug events" ["events"] Sum, "hot-plug events of hosts: a device that comes or goes, or a link that goes down (fabric BND-2, BND-8)";
+        ABSENCES = "absences seen" ["devices"] Sum, "times that a host saw no presence any more (fabric BND-3, BND-8)";
+        RECORDS = "physical records" ["records"] Sum, "records of the fabric manager of what happened at a port that is not bound as a whole (fabric BND-8)";
         REFUSED = "commands refused" ["commands"] Sum, "commands of the fabric manager that could not be done and changed nothing (fabric BND-7)";
-        FLUSHED = "messages flushed" ["messages"] Sum, "messages that the switch held of a vPPB when its binding was taken away, or when it was contained (fabric BND-6, MLD-7)";
+        FLUSHED = "messages flushed" ["messages"] Sum, "messages that the switch held of a vPPB when its binding was taken away, its link went down, or it was contained (fabric BND-5, BND-6, MLD-7)";
     }
 }
+
+/// Names of commands, and of what happens at ports.
+const COMMANDS: &[&str] =
+    &["bind", "unbind", "reset", "dpc", "dpc-clear", "viral", "remove", "insert", "link-down", "attention", "ready"];
 
 /// Names of the options of an unbind, by their codes (`fabric` BND-4).
 const UNBIND_OPTIONS: &[&str] = &["wait", "managed", "surprise"];
@@ -93,13 +105,13 @@ config! {
     /// A command of the fabric manager.
     pub struct HbrCommand {
         at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it is given";
-        command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind", "reset", "dpc", "dpc-clear", "viral"]), "what is done to the vPPB (fabric BND-4, §1.4); dpc: its logical device is contained, all of its traffic is discarded both ways while it stays bound, until dpc-clear (fabric MLD-7), or until an unbind or a reset of the vPPB; viral is no command but an injected error: the port goes viral, and its hierarchy with it (fabric §1.10)";
+        command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(COMMANDS), "what is done to the vPPB (fabric BND-4, §1.4); dpc: its logical device is contained, all of its traffic is discarded both ways while it stays bound, until dpc-clear (fabric MLD-7), or until an unbind or a reset of the vPPB; viral is no command but an injected error: the port goes viral, and its hierarchy with it (fabric §1.10). No commands either: remove takes the device of a downstream port out, insert plugs it in again, link-down loses its link, which is trained again (fabric BND-8); attention asks every host of the port to agree to a removal, and ready is the host of the vPPB that agrees: behind the last one all are unbound (fabric MLD-10)";
         scope: String = "vppb" [Unit::Of("-")] in FieldRange::Words(RESET_SCOPES), "what a reset covers: what the vPPB is bound to (SBR), all of its hierarchy (upstream: PERST#, hot reset or SBR of the upstream port), all of a downstream port, or all of the switch; it ends what is open there, and then the same is used again (fabric RST-1 to RST-5). The place where viral begins: a vPPB, an upstream port, a downstream port with all hierarchies that it serves, or a fatal error inside the switch (fabric VIR-1, VIR-4)";
         vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB, or the one that scope = \"upstream\" covers";
-        vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, that is bound, unbound, reset or goes viral";
+        vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, that is bound, unbound, reset or goes viral, or whose host is ready";
         cause: String = "software" [Unit::Of("-")] in FieldRange::Words(CAUSES), "what triggers dpc: a write of software, or an error message of the logical device; uncorrectable is an error without such a message and triggers nothing (fabric MLD-7)";
         option: String = "managed" [Unit::Of("-")] in FieldRange::Words(UNBIND_OPTIONS), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
-        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to, or the one that scope = \"port\" covers";
+        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to, the one that scope = \"port\" covers, or the one where a device comes or goes";
         ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port to bind it to; not given = the port as a whole; of no use to a reset or to viral, which cover what the vPPB is bound to";
     }
 }
@@ -114,6 +126,8 @@ config! {
         bindings: Vec<(HbrBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrBinding::fields), "what is bound before the hosts start; every hierarchy needs one (fabric VCS-1). Without any, and without commands that bind, the ports go whole to the hierarchies in turn";
         commands: Vec<(HbrCommand, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommand::fields), "what the fabric manager does to bindings while the system runs; a command that cannot be done changes nothing, and is a finding of the run (fabric BND-7)";
         table: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CACHEID:DEVICE, CACHEID:none"), "entries of every hierarchy that differ from CacheID n to its n-th caching device; messages without an entry are discarded (fabric CID-3)";
+        link_release: u64 = "500 ns" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time from a hot-plug event of a port that is bound as a whole until its host has released Link Disable (fabric BND-1); software takes milliseconds, which a simulation rarely has";
+        link_training: u64 = "500 ns" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time from there, or from the loss of a link, until it is trained; a link is not trained before the last answer of before has come";
         drain_limit: u64 = "100 us" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time that an unbind waits for open requests before what is left of them is flushed, and for which a port is not bound again while answers to the host before are due (fabric BND-6); longer than any device takes, because answers that come later reach the next host. A reset has no limit";
     }
 }
@@ -161,11 +175,15 @@ impl HbrCxlSwitch {
         let timed = |(given, _): &(HbrCommand, TextPlace)| {
             let HbrCommand { at, command, vcs, vppb, option, port, ld, .. } = given;
             let command = match command.as_str() {
+                _ if given.plug_action().is_some() => {
+                    ManagerCommand::Plug(*port, given.plug_action().unwrap_or(PlugAction::Remove))
+                }
                 "bind" => ManagerCommand::Bind(VppbBinding { vcs: *vcs, vppb: *vppb, port: *port, ld: *ld }),
                 "reset" => ManagerCommand::Reset(given.scope()),
                 "dpc" => ManagerCommand::Contain { vppb: (*vcs, *vppb), cause: given.containment_cause() },
                 "dpc-clear" => ManagerCommand::Uncontain((*vcs, *vppb)),
                 "viral" => ManagerCommand::Viral(given.scope()),
+                "ready" => ManagerCommand::Ready((*vcs, *vppb)),
                 _ => {
                     let code = UNBIND_OPTIONS.iter().position(|word| word == option).unwrap_or(0) as u8;
                     let option =
@@ -180,6 +198,17 @@ impl HbrCxlSwitch {
 }
 
 impl HbrCommand {
+    /// What happens to a port; `None`: nothing, it is a command to the manager.
+    fn plug_action(&self) -> Option<PlugAction> {
+        Some(match self.command.as_str() {
+            "remove" => PlugAction::Remove,
+            "insert" => PlugAction::Insert,
+            "link-down" => PlugAction::LinkDown,
+            "attention" => PlugAction::Attention,
+            _ => return None,
+        })
+    }
+
     fn containment_cause(&self) -> ContainmentCause {
         match self.cause.as_str() {
             "fatal" => ContainmentCause::FatalMessage,
@@ -205,6 +234,7 @@ impl HbrCommand {
             "reset" => self.scope().covers(binding),
             // Nothing is taken away from a viral hierarchy.
             "viral" => false,
+            _ if self.plug_action().is_some() => self.port == binding.port,
             _ => self.vcs == binding.vcs,
         }
     }
@@ -237,6 +267,7 @@ impl HbrCommand {
             ("reset" | "viral", ResetScope::Upstream(_)) => (true, false, false),
             ("reset" | "viral", ResetScope::Port(_)) => (false, false, true),
             ("reset" | "viral", ResetScope::Switch) => (false, false, false),
+            _ if self.plug_action().is_some() => (false, false, true),
             _ => (true, true, false),
         };
         let numbers = [
@@ -263,7 +294,24 @@ impl HbrCommand {
                 "found scope = \"{scope}\" of a command `{command}`, expected none: only `reset` and `viral` have a scope"
             ));
         }
+        if self.plug_action().is_some() {
+            let number = |name, value: usize| (value != 0).then(|| (name, value.to_string()));
+            let ld = self.ld.map(|ld| ("ld", ld.to_string()));
+            let option = (self.option != "managed").then(|| ("option", format!("\"{}\"", self.option)));
+            let given = [number("vcs", self.vcs), number("vppb", self.vppb), ld, option].into_iter().flatten().next();
+            let command = &self.command;
+            return given.map(|(name, value)| {
+                format!("found {name} = {value} of `{command}`, expected no {name}: it happens at a downstream port")
+            });
+        }
         match (self.command.as_str(), self.ld) {
+            ("ready", Some(ld)) => {
+                Some(format!("found ld = {ld} of `ready`, expected vcs and vppb alone, whose host agrees to a removal"))
+            }
+            ("ready", None) if self.port != 0 || self.option != "managed" => Some(format!(
+                "found port = {} and option = \"{}\" of `ready`, expected vcs and vppb alone, whose host agrees to a removal",
+                self.port, self.option
+            )),
             ("dpc" | "dpc-clear", Some(ld)) => Some(format!(
                 "found ld = {ld} of a command of containment, expected vcs and vppb alone, which say what is contained"
             )),
@@ -443,7 +491,15 @@ impl Component for HbrCxlSwitch {
         let shown = routes.shown_form();
         let drain_cycles = cycles(site.clock, self.drain_limit);
         let off = self.bindings.iter().filter(|(one, _)| !one.viral).map(|(one, _)| (one.vcs, one.vppb)).collect();
-        let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles).with_viral_off(off);
+        let is_shared = |n: &usize| site.ports[self.hosts + n].peer.logical_devices.is_some();
+        let shared = (0..self.ports).filter(is_shared).collect();
+        let delays = PlugDelays {
+            release_cycles: cycles(site.clock, self.link_release),
+            training_cycles: cycles(site.clock, self.link_training),
+        };
+        let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles)
+            .with_viral_off(off)
+            .with_plugs(shared, delays);
         let config = self.hardware.config(&self.preset, site.clock, traffic);
         let watchdog = move |result: &SwitchResult| {
             let lost = result.undelivered.get(&Undelivered::CacheId).copied().unwrap_or(0);
@@ -497,11 +553,15 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
     let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
     let ended =
         |is_it: fn(&ManagerEvent) -> bool| result.events.iter().filter(|(_, event)| is_it(event)).count() as u64;
+    let steps = |is_it: fn(PortStep) -> bool| result.steps.iter().filter(|(_, one)| is_it(one.step)).count() as u64;
     let flushed = result
         .events
         .iter()
         .map(|(_, event)| match event {
-            ManagerEvent::Unbound(_, n) | ManagerEvent::Reset(_, n) | ManagerEvent::Contained(_, n) => *n,
+            ManagerEvent::Unbound(_, n)
+            | ManagerEvent::Reset(_, n)
+            | ManagerEvent::Lost(_, n)
+            | ManagerEvent::Contained(_, n) => *n,
             _ => 0,
         })
         .sum();
@@ -525,6 +585,12 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
         (&BOUND, ended(|event| matches!(event, ManagerEvent::Bound(_)))),
         (&UNBOUND, ended(|event| matches!(event, ManagerEvent::Unbound(..)))),
         (&RESETS, ended(|event| matches!(event, ManagerEvent::Reset(..)))),
+        (&LINKS_DOWN, steps(|step| step == PortStep::LinkLost)),
+        (&REMOVED, steps(|step| step == PortStep::DeviceRemoved)),
+        (&LINKS_UP, steps(|step| step == PortStep::LinkUp)),
+        (&PLUG_EVENTS, steps(|step| step == PortStep::HotPlugEvent)),
+        (&ABSENCES, steps(|step| step == PortStep::AbsenceSeen)),
+        (&RECORDS, steps(|step| step == PortStep::PhysicalRecord)),
         (&REFUSED, ended(|event| matches!(event, ManagerEvent::Refused(..)))),
         (&FLUSHED, flushed),
         full,

@@ -165,6 +165,9 @@ impl Manager {
             return Some(Due::Flush(binding));
         }
         self.pass(cycle);
+        if let Some(step) = self.plugs.pop() {
+            return Some(Due::Step(step));
+        }
         if let Some((binding, cause)) = self.released() {
             let vppb = (binding.vcs, binding.vppb);
             self.away.end(vppb);
@@ -176,9 +179,6 @@ impl Manager {
                     Due::Step(PlugStep { port: binding.port, vppb: Some(vppb), step: PortStep::LinkUpSeen })
                 }
             });
-        }
-        if let Some(step) = self.plugs.pop() {
-            return Some(Due::Step(step));
         }
         let TimedCommand { command, .. } = *self.commands.front().filter(|first| first.at_cycle <= cycle)?;
         self.commands.pop_front();
@@ -192,16 +192,16 @@ impl Manager {
                 if let Some(vppb) = busy.copied().or_else(|| self.away.in_reset(binding)) {
                     return refused(CommandError::Busy { vppb });
                 }
-                let target = (binding.port, binding.ld.unwrap_or(0));
-                let late = self.late.get(&target).filter(|late| cycle < late.until_cycle);
-                if let Some(&LateAnswers { due, .. }) = late {
-                    return refused(CommandError::Late { port: binding.port, due });
-                }
                 // What is bound to a link that is down is bound all the same.
                 let mut whole = bindings.clone();
                 let away = self.away.by(AwayCause::LinkDown);
                 if let Err(error) = away.chain([binding]).try_for_each(|one| whole.bind(one)) {
                     return refused(error.into());
+                }
+                let target = (binding.port, binding.ld.unwrap_or(0));
+                let late = self.late.get(&target).filter(|late| cycle < late.until_cycle);
+                if let Some(&LateAnswers { due, .. }) = late {
+                    return refused(CommandError::Late { port: binding.port, due });
                 }
                 self.late.remove(&target);
                 self.plugs.bind(binding, cycle);

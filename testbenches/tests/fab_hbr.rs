@@ -5,6 +5,7 @@ mod back_invalidate;
 mod cache_id;
 mod crossbar;
 mod decoders;
+mod error_records;
 mod errors;
 mod fairness;
 mod hot_plug;

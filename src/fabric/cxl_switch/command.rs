@@ -4,6 +4,7 @@
 //! without time. Left out: the mailbox, its opcodes beside the two of bindings, and return codes. A walk: a command is given at
 //! its time; the [manager](super::manager) does it, and it ends with an event, or is refused with a reason and changes nothing.
 
+use super::aer::{AerError, TlpHeader};
 use super::binding::{BindingError, VppbBinding};
 use super::plug::PlugAction;
 use super::reset::ResetScope;
@@ -40,8 +41,23 @@ pub enum ManagerCommand {
     Viral(ResetScope),
     /// No command of a mailbox: something happens to the device or the link of a downstream port.
     Plug(usize, PlugAction),
+    /// No command of a mailbox: an error comes at a downstream port (`fabric` MLD-8, ERR-5).
+    Error(PortError),
     /// No command of a mailbox: the host of a vPPB agrees to the removal of the device (`fabric` MLD-10).
     Ready(Vppb),
+}
+
+/// An error of the link of a downstream port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortError {
+    /// The port.
+    pub port: usize,
+    /// The error.
+    pub error: AerError,
+    /// The logical device that generated or received it.
+    pub ld: Option<u8>,
+    /// The header of its TLP.
+    pub header: Option<TlpHeader>,
 }
 
 /// What may trigger the containment of a logical device (`fabric` MLD-7).

@@ -1,5 +1,6 @@
 //! Switching with hierarchy based routing: routes by bindings, which a fabric manager changes while the switch runs.
 
+use super::aer::AerSettings;
 use super::command::{ManagerEvent, TimedCommand, Vppb};
 use super::manager::{Due, Manager};
 use super::module::{CxlSwitch, SwitchConfig, SwitchResult};
@@ -11,7 +12,7 @@ use super::{VppbBinding, violation};
 use scalepool_arbiter::ArbiterError;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_kernel::Module;
-use scalepool_ordered::OrderedSet;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Tap;
@@ -40,6 +41,11 @@ impl HbrSwitching {
     /// devices, beside those where one is bound.
     pub fn with_plugs(self, shared: OrderedSet<usize>, delays: PlugDelays) -> HbrSwitching {
         HbrSwitching { manager: self.manager.with_plugs(shared, delays, &self.routes.bindings), ..self }
+    }
+
+    /// The same, with masks and severities of the errors that bridges record.
+    pub fn with_errors(self, settings: OrderedMap<Vppb, AerSettings>) -> HbrSwitching {
+        HbrSwitching { manager: self.manager.with_errors(settings), ..self }
     }
 
     /// The same, with Viral_Enable off at some vPPBs (`fabric` VIR-1).
@@ -140,6 +146,12 @@ impl Switching for HbrSwitching {
         }
     }
 
+    fn damaged(&mut self, port: usize, units: u64) {
+        if let Some(port) = port.checked_sub(self.routes.hosts()) {
+            self.manager.damaged(port, units, &self.routes.bindings);
+        }
+    }
+
     fn first_downstream(&self) -> usize {
         self.routes.hosts()
     }
@@ -156,6 +168,7 @@ impl Switching for HbrSwitching {
         Some(match self.manager.due(cycle, bindings, stopped)? {
             Due::Event(event) => Managed::Event(event),
             Due::Step(step) => Managed::Step(step),
+            Due::Recorded(record) => Managed::Recorded(record),
             Due::Contain(binding) | Due::Flush(binding) => {
                 self.flushing = Some(binding);
                 Managed::Flush((binding.vcs, binding.vppb))
@@ -202,7 +215,6 @@ mod tests {
     use super::super::command::{ManagerCommand, UnbindOption};
     use super::*;
     use scalepool_memory::bridge::BridgeDecoders;
-    use scalepool_ordered::OrderedMap;
     use scalepool_protocols::cxl::message::{M2sReq, S2mBisnp, S2mNdr};
 
     /// A snoop that goes to the host is no answer, so an unbind waits on.

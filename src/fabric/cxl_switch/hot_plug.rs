@@ -326,10 +326,4 @@ impl SharedRemoval {
         self.all.retain(|one| *one != vppb);
         self.ready(vppb)
     }
-
-    /// The device is taken out all the same: the vPPBs that the switch unbinds itself and tells the manager.
-    pub fn surprise(&mut self) -> Vec<Vppb> {
-        self.awaited = OrderedSet::new();
-        std::mem::take(&mut self.all)
-    }
 }

@@ -16,11 +16,13 @@
 //! decrements the count of outstanding requests of the vPPB. When the count reaches zero, or at the time limit, the
 //! command completes with an event.
 
+use super::aer::{AerBridges, AerError, AerRecord, AerSettings};
 use super::away::{AwayBindings, AwayCause};
-use super::binding::{Bindings, VppbBinding};
-use super::command::{CommandError, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption, Vppb};
+use super::binding::{BindingError, Bindings, VppbBinding};
+use super::command::{CommandError, ManagerCommand, ManagerEvent, PortError, TimedCommand, UnbindOption, Vppb};
 use super::hot_plug::PortStep;
 use super::plug::{PlugAction, PlugDelays, PlugStep, Plugs};
+use super::reset::ResetScope;
 use super::viral::ViralHierarchies;
 use scalepool_ordered::{OrderedMap, OrderedSet};
 use std::collections::VecDeque;
@@ -36,6 +38,8 @@ pub enum Due {
     Flush(VppbBinding),
     /// Something has happened at a downstream port.
     Step(PlugStep),
+    /// An error has been recorded.
+    Recorded(AerRecord),
 }
 
 /// Pending commands, and the unbinds in progress.
@@ -58,6 +62,10 @@ pub struct Manager {
     contained: OrderedSet<Vppb>,
     /// Hierarchies in viral.
     viral: ViralHierarchies,
+    /// Error records of the bridges.
+    errors: AerBridges,
+    /// What they have recorded last.
+    recorded: VecDeque<AerRecord>,
     /// Events of a command that has more than one.
     further: VecDeque<ManagerEvent>,
 }
@@ -90,6 +98,33 @@ impl Manager {
         Manager { viral: ViralHierarchies::new(off), ..self }
     }
 
+    /// The same, with masks and severities of errors.
+    pub fn with_errors(mut self, settings: OrderedMap<Vppb, AerSettings>) -> Manager {
+        settings.iter().for_each(|(vppb, settings)| self.errors.set(*vppb, settings.clone()));
+        self
+    }
+
+    /// Units have come damaged at a downstream port, and its link made them good.
+    pub fn damaged(&mut self, port: usize, units: u64, bindings: &Bindings) {
+        let error = PortError { port, error: AerError::CorrectedInternal, ld: None, header: None };
+        (0..units).for_each(|_| self.record(error, bindings));
+    }
+
+    fn record(&mut self, error: PortError, bindings: &Bindings) {
+        let PortError { port, error, ld, header } = error;
+        self.recorded.extend(self.errors.record(port, error, ld, header, &self.whole(bindings)));
+    }
+
+    /// What is bound, to a link that is down or in a reset too.
+    fn whole(&self, bindings: &Bindings) -> Bindings {
+        let mut whole = bindings.clone();
+        // They were bound, and nothing else is there.
+        for (one, _) in self.away.list() {
+            let _ = whole.bind(one);
+        }
+        whole
+    }
+
     /// Whether all traffic of a vPPB is discarded.
     pub fn is_contained(&self, vppb: Vppb) -> bool {
         !self.contained.is_empty() && self.contained.contains(&vppb)
@@ -112,7 +147,7 @@ impl Manager {
 
     /// Whether any command is pending or in progress.
     pub fn is_active(&self) -> bool {
-        let has_events = !self.further.is_empty() || self.plugs.is_active();
+        let has_events = !self.further.is_empty() || !self.recorded.is_empty() || self.plugs.is_active();
         has_events || !self.commands.is_empty() || !self.draining.is_empty() || !self.away.is_empty()
     }
 
@@ -146,6 +181,9 @@ impl Manager {
         }
         if let Some(step) = self.plugs.pop() {
             return Some(Due::Step(step));
+        }
+        if let Some(record) = self.recorded.pop_front() {
+            return Some(Due::Recorded(record));
         }
         if let Some(vppb) = self.drained().chain(self.overdue(cycle)).min() {
             self.draining.remove(&vppb);
@@ -193,9 +231,7 @@ impl Manager {
                     return refused(CommandError::Busy { vppb });
                 }
                 // What is bound to a link that is down is bound all the same.
-                let mut whole = bindings.clone();
-                let away = self.away.by(AwayCause::LinkDown);
-                if let Err(error) = away.chain([binding]).try_for_each(|one| whole.bind(one)) {
+                if let Err(error) = self.whole(bindings).bind(binding) {
                     return refused(error.into());
                 }
                 let target = (binding.port, binding.ld.unwrap_or(0));
@@ -224,6 +260,13 @@ impl Manager {
                 Ok(()) => self.due(cycle, bindings, stopped),
                 Err(error) => refused(error),
             },
+            ManagerCommand::Error(error) if error.port < bindings.ports() => {
+                self.record(error, bindings);
+                self.due(cycle, bindings, stopped)
+            }
+            ManagerCommand::Error(PortError { port, .. }) => {
+                refused(BindingError::Port { found: port, last: bindings.ports().saturating_sub(1) }.into())
+            }
             ManagerCommand::Ready(vppb) => match self.plugs.ready(vppb) {
                 Ok(ready) => {
                     self.begin_drains(ready, cycle, stopped);
@@ -255,6 +298,12 @@ impl Manager {
                     return refused(CommandError::NoHierarchy { found: scope });
                 };
                 self.further.extend(hierarchies.into_iter().map(ManagerEvent::Viral));
+                if scope == ResetScope::Switch {
+                    for port in 0..bindings.ports() {
+                        let error = AerError::UncorrectableInternal;
+                        self.record(PortError { port, error, ld: None, header: None }, bindings);
+                    }
+                }
                 self.due(cycle, bindings, stopped)
             }
             ManagerCommand::Reset(scope) => {
@@ -302,7 +351,11 @@ impl Manager {
         let bound: Vec<VppbBinding> = bindings.list().filter(there).collect();
         let away: Vec<VppbBinding> = self.away.list().map(|(one, _)| one).filter(there).collect();
         let hosts = [&bound[..], &away[..]].concat();
+        let was_up = self.plugs.is_up(port);
         self.plugs.act(port, action, &hosts, cycle)?;
+        if was_up && !self.plugs.is_up(port) {
+            self.record(PortError { port, error: AerError::SurpriseDown, ld: None, header: None }, bindings);
+        }
         if !matches!(action, PlugAction::LinkDown | PlugAction::Remove) {
             return Ok(());
         }
@@ -388,7 +441,8 @@ impl Manager {
         let released = self.released().map(|_| 0);
         let event = self.further.front().map(|_| 0);
         let plugs = self.plugs.next_cycle(|port| clear_at(&self.late, port));
-        let event = event.into_iter().chain(plugs);
+        let recorded = self.recorded.front().map(|_| 0);
+        let event = event.into_iter().chain(plugs).chain(recorded);
         self.draining.values().copied().chain(command).chain(drained).chain(released).chain(event).min()
     }
 }
@@ -400,9 +454,7 @@ fn clear_at(late: &OrderedMap<(usize, u8), LateAnswers>, port: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::binding::BindingError;
     use super::super::command::ContainmentCause;
-    use super::super::reset::ResetScope;
     use super::*;
 
     const OWN: VppbBinding = VppbBinding { vcs: 0, vppb: 1, port: 2, ld: Some(3) };

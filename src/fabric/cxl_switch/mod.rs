@@ -67,7 +67,9 @@ pub mod viral;
 pub use back_invalidate::{BiDecoder, VppbBridge};
 pub use binding::{BindingError, Bindings, VppbBinding};
 pub use cache_id::CachingDevices;
-pub use command::{CommandError, ContainmentCause, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption};
+pub use command::{
+    CommandError, ContainmentCause, ManagerCommand, ManagerEvent, PortError, TimedCommand, UnbindOption,
+};
 pub use crossbar::{MOST_CROSSBAR_CLASSES, VoqConfig, VoqCrossbar};
 pub use hbr::{HbrSwitch, HbrSwitching};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};

@@ -11,6 +11,7 @@
 //! here and no longer at the grant. Each port accepts messages, its classes in turn, looks up their route, and queues them;
 //! they become ready after the stages before the grant. Latencies are rounded up to whole cycles, and the last cycle is that of the channel to the link end.
 
+use super::aer::{AerRecord, ErrorMessage};
 use super::command::ManagerEvent;
 use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar};
 use super::plug::PlugStep;
@@ -158,6 +159,8 @@ pub struct SwitchResult {
     pub events: Vec<(u64, ManagerEvent)>,
     /// What has happened at downstream ports, with times \[fs\].
     pub steps: Vec<(u64, PlugStep)>,
+    /// Errors that bridges and the fabric manager have recorded, with times \[fs\].
+    pub errors: Vec<(u64, AerRecord)>,
     /// Statuses of viral that ports have told their links.
     pub viral_told: u64,
     /// Messages that left and counted as viral.
@@ -554,6 +557,10 @@ impl<S: Switching> CxlSwitch<S> {
                     self.step(step, at);
                     continue;
                 }
+                Managed::Recorded(record) => {
+                    self.record(record, at);
+                    continue;
+                }
                 Managed::Flush(flow) => {
                     let gone = self.remove("port_gone", at, |_, passing| passing.of == Some(flow));
                     let Some(event) = self.switching.flushed(&gone) else { continue };
@@ -613,6 +620,28 @@ impl<S: Switching> CxlSwitch<S> {
         self.tell_viral(at);
     }
 
+    /// Records an error: at the upstream port of its host, or at the downstream port for the manager.
+    fn record(&mut self, record: AerRecord, at: Stamp) {
+        let port = record.vppb.map_or(self.switching.first_downstream() + record.port, |(vcs, _)| vcs);
+        let message = record.message.map(ErrorMessage::name);
+        if let Some(own) = self.ports.get_mut(port) {
+            for name in [record.error.mark()].into_iter().chain(message) {
+                own.signals.record(at, RecordKind::Mark, 0, 0, || Body::Mark(name));
+            }
+        }
+        self.mine.errors.push((at.t_fs, record));
+    }
+
+    /// Hears of damage on the lines of the ports.
+    fn hear(&mut self, cx: &mut Cx) {
+        for port in 0..self.ports.len() {
+            while let Some(units) = self.ports[port].link.damage.as_mut().and_then(|damage| damage.pop(cx)) {
+                self.switching.damaged(port, units);
+                cx.progress();
+            }
+        }
+    }
+
     /// Tells the watcher that a message leaves.
     fn watch_sent(&mut self, from: usize, port: usize, at: Stamp) {
         let Some(watch) = &mut self.watch else { return };
@@ -652,6 +681,7 @@ fn shown(message: &Message, form: MessageForm) -> Body {
 impl<S: Switching> Module for CxlSwitch<S> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.hear(cx);
         self.manage(at);
         self.tell(cx);
         self.crossbar.step(at.cycle);

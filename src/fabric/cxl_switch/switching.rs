@@ -5,6 +5,7 @@
 //! queue has no room. Once it has been taken it is judged, and what leaves in its place is queued. What is sent, and what
 //! time brings, is told too.
 
+use super::aer::AerRecord;
 use super::command::ManagerEvent;
 use super::module::{SwitchConfig, SwitchResult};
 use super::plug::PlugStep;
@@ -73,6 +74,8 @@ pub enum Managed<F> {
     Event(ManagerEvent),
     /// Something has happened at a downstream port.
     Step(PlugStep),
+    /// An error has been recorded.
+    Recorded(AerRecord),
     /// What belongs to this is removed from the queues; [`Switching::flushed`] is told how much that was.
     Flush(F),
     /// The link at a port is lost: what is queued for it is dropped.
@@ -131,6 +134,11 @@ pub trait Switching: Send + Sized + 'static {
     /// A message that passes has been sent at a port.
     fn sent(&mut self, port: usize, message: &Message, flow: Self::Flow) {
         let _ = (port, message, flow);
+    }
+
+    /// Units have come damaged at a port, and its link made them good.
+    fn damaged(&mut self, port: usize, units: u64) {
+        let _ = (port, units);
     }
 
     /// Number of the first downstream port, from which [`PlugStep`] counts.

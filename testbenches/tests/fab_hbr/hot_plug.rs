@@ -149,7 +149,6 @@ fn fab_mld_10_p() {
             let unbound = removal.ready(*vppb);
             assert_eq!(unbound, if n + 1 == hosts { vppbs.clone() } else { Vec::new() }, "{n} of {hosts}");
         }
-        assert_eq!(SharedRemoval::begin(vppbs.iter().copied()).surprise(), vppbs, "a surprise awaits nobody");
     }
 }
 

@@ -224,6 +224,7 @@ pub(super) fn run_told(bench: Bench) -> ToldRun {
             let links = links.into_iter().enumerate().map(|(n, (rx, tx, viral))| {
                 let link = NodeLink {
                     viral: Some(bind.attach(viral)),
+                    damage: None,
                     rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                     tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                     routes: Vec::new(),

@@ -66,6 +66,10 @@ impl Switching for Relayed {
         self.inner.sent(port, message, flow);
     }
 
+    fn damaged(&mut self, port: usize, units: u64) {
+        self.inner.damaged(port, units);
+    }
+
     fn first_downstream(&self) -> usize {
         self.inner.first_downstream()
     }

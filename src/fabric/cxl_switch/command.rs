@@ -6,6 +6,7 @@
 
 use super::aer::{AerError, TlpHeader};
 use super::binding::{BindingError, VppbBinding};
+use super::committing::TableKind;
 use super::plug::PlugAction;
 use super::reset::ResetScope;
 use super::violation;
@@ -240,6 +241,10 @@ pub enum ManagerEvent {
     ViralOver(usize),
     /// The command was refused and changed nothing.
     Refused(ManagerCommand, CommandError),
+    /// A table of a hierarchy is committed, and used from here on.
+    Committed(usize, TableKind),
+    /// The commit of a table of a hierarchy has ended as an error: the table is not used.
+    CommitFailed(usize, TableKind),
     /// The routing tables lead around links that were lost (`fabric` ISL-7).
     Rerouted,
 }

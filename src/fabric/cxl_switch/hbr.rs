@@ -2,6 +2,7 @@
 
 use super::aer::AerSettings;
 use super::command::{ManagerEvent, TimedCommand, Vppb};
+use super::committing::{Committing, TableCommit, TableKind};
 use super::manager::{Due, Manager};
 use super::module::{CxlSwitch, SwitchConfig, SwitchResult};
 use super::plug::PlugDelays;
@@ -22,6 +23,7 @@ use std::sync::{Arc, Mutex};
 pub struct HbrSwitching {
     routes: HbrRoutes,
     manager: Manager,
+    commits: Committing,
     /// The binding whose messages are being flushed.
     flushing: Option<VppbBinding>,
 }
@@ -34,13 +36,38 @@ impl HbrSwitching {
     /// for outstanding requests for at most `drain_cycles` cycles.
     pub fn new(routes: HbrRoutes, commands: Vec<TimedCommand>, drain_cycles: u64) -> HbrSwitching {
         let manager = Manager::new(commands, drain_cycles, &routes.bindings);
-        HbrSwitching { routes, manager, flushing: None }
+        HbrSwitching { routes, manager, commits: Committing::default(), flushing: None }
     }
 
     /// The same, with links and hosts that take their time when a port comes or goes; `shared`: ports for devices with logical
     /// devices, beside those where one is bound.
     pub fn with_plugs(self, shared: OrderedSet<usize>, delays: PlugDelays) -> HbrSwitching {
         HbrSwitching { manager: self.manager.with_plugs(shared, delays, &self.routes.bindings), ..self }
+    }
+
+    /// The same, with tables that are in use from their commit on.
+    pub fn with_commits(mut self, commits: Vec<TableCommit>) -> HbrSwitching {
+        self.commits = Committing::new(commits);
+        self.routes.uncommitted = self.commits.uncommitted();
+        self
+    }
+
+    /// The rule that a message breaks that was routed by a table which is not in use.
+    fn uncommitted(&self, from: usize, message: &Message, routed: &Routed<Vppb>) -> Option<Violation> {
+        let Routed::Port { flow: (vcs, _), .. } = routed else { return None };
+        let (kind, name) = match message {
+            Message::M2sReq(_) | Message::M2sRwd(..) if from < self.routes.hosts() => (TableKind::Hdm, "HDM decoders"),
+            Message::D2hReq(_) | Message::H2dReq(_) | Message::H2dRsp(_) | Message::H2dData(..) => {
+                (TableKind::CacheId, "CacheIDs")
+            }
+            _ => return None,
+        };
+        if self.commits.is_in_use(*vcs, kind) {
+            return None;
+        }
+        let found = format!("a {} led by the {name} of VCS {vcs}", message.class().name());
+        let text = "a table is used when its commit has ended as Committed";
+        Some(violation("FAB-CID-04", found, "none before their commit", text))
     }
 
     /// The same, with masks and severities of the errors that bridges record.
@@ -84,6 +111,9 @@ impl Switching for HbrSwitching {
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<Vppb>) -> Option<Violation> {
         let (ld_id, hosts) = (message.route().ld_id, self.routes.hosts());
         let dsp = from.checked_sub(hosts);
+        if let Some(violation) = self.uncommitted(from, message, routed) {
+            return Some(violation);
+        }
         if let (Routed::Dropped(Undelivered::UnknownLd), Some(dsp), true) = (routed, dsp, is_answer(message)) {
             self.manager.late(dsp, ld_id);
         }
@@ -161,6 +191,10 @@ impl Switching for HbrSwitching {
     }
 
     fn manage(&mut self, cycle: u64) -> Option<Managed<Vppb>> {
+        if let Some(event) = self.commits.due(cycle) {
+            self.routes.uncommitted = self.commits.uncommitted();
+            return Some(Managed::Event(event));
+        }
         if !self.manager.is_active() {
             return None;
         }
@@ -205,7 +239,7 @@ impl Switching for HbrSwitching {
     }
 
     fn next_cycle(&self) -> Option<u64> {
-        self.manager.next_cycle()
+        self.manager.next_cycle().into_iter().chain(self.commits.next_cycle()).min()
     }
 }
 
@@ -230,6 +264,7 @@ mod tests {
             bridges: OrderedMap::new(),
             caches: OrderedMap::new(),
             forms: vec![MessageForm::Hbr; 2],
+            uncommitted: OrderedSet::new(),
             poison_on_decode_error: false,
         };
         let command = ManagerCommand::Unbind { vppb: (0, 0), option: UnbindOption::ManagedRemove };

@@ -581,6 +581,8 @@ impl<S: Switching> CxlSwitch<S> {
                 ManagerEvent::Reset(..) => "reset",
                 ManagerEvent::Released(_) => "reset_over",
                 ManagerEvent::Lost(..) => "lost",
+                ManagerEvent::Committed(..) => "table_committed",
+                ManagerEvent::CommitFailed(..) => "commit_failed",
                 ManagerEvent::Refused(..) => "command_refused",
                 ManagerEvent::Rerouted => "rerouted",
                 ManagerEvent::Contained(..) => "contained",

@@ -286,7 +286,8 @@ impl<U: Flit68> ByClass for Cxl68End<U> {
     }
 
     fn damaged(&self) -> u64 {
-        self.stats().crc_errors
+        let stats = self.stats();
+        stats.crc_errors + stats.pid_errors
     }
 
     fn tell_viral(&mut self, status: Option<u16>) {

@@ -5,7 +5,7 @@ use scalepool::arbiter::{ArbiterKind, RoundRobin, Separable};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::fabric::cxl_switch::{
     Bindings, CommandError, CxlSwitch, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, PlugDelays, ResetScope,
-    SwitchConfig, SwitchResult, SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding,
+    SwitchConfig, SwitchResult, SwitchTraffic, TableCommit, TimedCommand, UnbindOption, Undelivered, VppbBinding,
 };
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -112,6 +112,10 @@ pub(super) struct Bench {
     pub(super) is_shared: bool,
     /// Time that hosts and links take when a port comes or goes.
     pub(super) delays: PlugDelays,
+    /// Tables that are committed while the switch runs.
+    pub(super) commits: Vec<TableCommit>,
+    /// The switch routes by tables that are not committed.
+    pub(super) is_hasty: bool,
     /// What becomes of an action of the fabric manager on its way to the switch.
     pub(super) relay: Relay,
 }
@@ -135,6 +139,8 @@ pub(super) fn bench(hosts: usize) -> Bench {
         drain_cycles: 100,
         is_shared: false,
         delays: PlugDelays::default(),
+        commits: Vec::new(),
+        is_hasty: false,
         relay: |managed| vec![managed],
     }
 }
@@ -205,10 +211,14 @@ pub(super) fn run_told(bench: Bench) -> ToldRun {
             caches: OrderedMap::new(),
             decoders: vec![decoders; hosts],
             forms: vec![MessageForm::Hbr; 2 * hosts],
+            uncommitted: OrderedSet::new(),
             poison_on_decode_error: false,
         };
-        let switching = HbrSwitching::new(routes, commands, drain_cycles).with_plugs(OrderedSet::new(), bench.delays);
-        let switching = Relayed::new(switching, bench.relay);
+        let hasty = bench.is_hasty.then(|| HbrSwitching::new(routes.clone(), Vec::new(), drain_cycles));
+        let switching = HbrSwitching::new(routes, commands, drain_cycles)
+            .with_plugs(OrderedSet::new(), bench.delays)
+            .with_commits(bench.commits);
+        let switching = Relayed::new(switching, bench.relay, hasty);
         let config = SwitchConfig {
             traffic: SwitchTraffic::Mem,
             stages_cycles,
@@ -552,6 +562,8 @@ fn a_port_is_bound_again_when_no_answer_is_due() {
             ManagerEvent::Reset(..) => "reset",
             ManagerEvent::Released(_) => "released",
             ManagerEvent::Lost(..) => "lost",
+            ManagerEvent::Committed(..) => "committed",
+            ManagerEvent::CommitFailed(..) => "commit failed",
             ManagerEvent::Refused(..) => "refused",
             ManagerEvent::Rerouted => "rerouted",
             ManagerEvent::Contained(..) => "contained",

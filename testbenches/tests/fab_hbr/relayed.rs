@@ -24,12 +24,14 @@ pub type Relay = fn(Managed<Vppb>) -> Vec<Managed<Vppb>>;
 pub struct Relayed {
     inner: HbrSwitching,
     relay: Relay,
+    /// Routes in its place, which hasten ahead of it.
+    hasty: Option<HbrSwitching>,
     waiting: VecDeque<Managed<Vppb>>,
 }
 
 impl Relayed {
-    pub fn new(inner: HbrSwitching, relay: Relay) -> Relayed {
-        Relayed { inner, relay, waiting: VecDeque::new() }
+    pub fn new(inner: HbrSwitching, relay: Relay, hasty: Option<HbrSwitching>) -> Relayed {
+        Relayed { inner, relay, hasty, waiting: VecDeque::new() }
     }
 }
 
@@ -47,7 +49,7 @@ impl Switching for Relayed {
     }
 
     fn route(&self, from: usize, message: &Message) -> Routed<Vppb> {
-        self.inner.route(from, message)
+        self.hasty.as_ref().unwrap_or(&self.inner).route(from, message)
     }
 
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<Vppb>) -> Option<Violation> {

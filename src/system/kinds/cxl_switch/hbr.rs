@@ -20,12 +20,13 @@ use scalepool_coherence::cache::route::{Below, CACHE_IDS, CacheRoutes, Flits, Hd
 use scalepool_fabric::cxl_switch::aer::{AerError, AerRecord, AerSettings, ErrorMessage, TlpHeader};
 use scalepool_fabric::cxl_switch::back_invalidate::enumerated_bus;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
+use scalepool_fabric::cxl_switch::commit::CommitLimit;
 use scalepool_fabric::cxl_switch::hot_plug::PortStep;
 use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS, VIRAL_SIGNALS};
 use scalepool_fabric::cxl_switch::{
     Bindings, CachingDevices, ContainmentCause, HBR_PRESETS, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent,
-    PlugAction, PlugDelays, PortError, ResetScope, SwitchResult, SwitchTraffic, TimedCommand, UnbindOption,
-    Undelivered, VppbBinding, VppbBridge,
+    PlugAction, PlugDelays, PortError, ResetScope, SwitchResult, SwitchTraffic, TableCommit, TableKind, TimedCommand,
+    UnbindOption, Undelivered, VppbBinding, VppbBridge,
 };
 use scalepool_kernel::{Clock, Time};
 use scalepool_ordered::{OrderedMap, OrderedSet};
@@ -75,6 +76,8 @@ metrics! {
         ERR_NONFATAL = "ERR_NONFATAL" ["messages"] Sum, "errors that are neither correctable nor fatal and were reported to hosts";
         ERR_FATAL = "ERR_FATAL" ["messages"] Sum, "fatal errors that were reported to hosts";
         MANAGER_ERRORS = "errors of the manager" ["records"] Sum, "errors that the fabric manager recorded, of ports that are not bound as a whole (fabric MLD-8)";
+        COMMITTED = "tables committed" ["tables"] Sum, "commits of tables that ended as Committed (fabric CID-4)";
+        COMMITS_FAILED = "commits failed" ["tables"] Sum, "commits of tables that ended as Error, as the switch took longer than their limit (fabric CID-4)";
         REFUSED = "commands refused" ["commands"] Sum, "commands of the fabric manager that could not be done and changed nothing (fabric BND-7)";
         FLUSHED = "messages flushed" ["messages"] Sum, "messages that the switch held of a vPPB when its binding was taken away, its link went down, or it was contained (fabric BND-5, BND-6, MLD-7)";
     }
@@ -98,6 +101,9 @@ const COMMANDS: &[&str] = &[
 
 /// Names of the options of an unbind, by their codes (`fabric` BND-4).
 const UNBIND_OPTIONS: &[&str] = &["wait", "managed", "surprise"];
+
+/// Names of the tables that are committed.
+const TABLES: &[&str] = &["hdm", "cache-id"];
 
 /// Names of what may trigger a containment (`fabric` MLD-7).
 const CAUSES: &[&str] = &["software", "fatal", "non-fatal", "uncorrectable"];
@@ -139,6 +145,18 @@ config! {
 }
 
 config! {
+    /// The commit of a table.
+    pub struct HbrCommit {
+        vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the table";
+        table: String = "hdm" [Unit::Of("-")] in FieldRange::Words(TABLES), "HDM decoders of the upstream port, without which no request finds a device, or its table of CacheIDs with the decoders of the ports below, without which messages of CXL.cache are discarded";
+        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when software begins the commit";
+        takes: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time that the switch takes for it";
+        base: u64 = "1" [Unit::Of("-")] in FieldRange::Int(0, 15), "base of the limit, after which the commit has failed: base x 10^scale us (fabric CID-4)";
+        scale: u64 = "0" [Unit::Of("-")] in FieldRange::Int(0, 7), "code of its scale";
+    }
+}
+
+config! {
     /// A switch. Numbers without another source are of the model (basis: model).
     pub struct HbrCxlSwitch with { hardware: Hardware } {
         preset: String = "cxl_switch" [Unit::Of("-")] in FieldRange::Words(PRESET_NAMES), "latencies of the stages, in all 90, 60 or 140 ns from port to port (fabric §5, none is measured); what stands in `pipeline` overrides it";
@@ -147,6 +165,7 @@ config! {
         vppbs: usize = "32" [Unit::Of("vPPBs")] in FieldRange::Int(1, 255), "vPPBs of downstream ports in each virtual hierarchy";
         bindings: Vec<(HbrBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrBinding::fields), "what is bound before the hosts start; every hierarchy needs one (fabric VCS-1). Without any, and without commands that bind, the ports go whole to the hierarchies in turn";
         commands: Vec<(HbrCommand, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommand::fields), "what the fabric manager does to bindings while the system runs; a command that cannot be done changes nothing, and is a finding of the run (fabric BND-7)";
+        commits: Vec<(HbrCommit, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommit::fields), "tables that software commits while the system runs, and that are not in use before (fabric CID-4); others are in use from the start";
         table: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CACHEID:DEVICE, CACHEID:none"), "entries of every hierarchy that differ from CacheID n to its n-th caching device; messages without an entry are discarded (fabric CID-3)";
         link_errors: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "record each flit that comes damaged from a downstream link, which makes it good, as a corrected internal error of the bridges there; errors of other kinds are recorded in any case";
         link_release: u64 = "500 ns" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time from a hot-plug event of a port that is bound as a whole until its host has released Link Disable (fabric BND-1); software takes milliseconds, which a simulation rarely has";
@@ -223,6 +242,25 @@ impl HbrCxlSwitch {
             TimedCommand { at_cycle: clock.first_at_or_after(Time::from_fs(*at)), command }
         };
         self.commands.iter().map(timed).collect()
+    }
+}
+
+impl HbrCommit {
+    fn kind(&self) -> TableKind {
+        if self.table == TABLES[0] { TableKind::Hdm } else { TableKind::CacheId }
+    }
+
+    fn timed(&self, clock: Clock) -> TableCommit {
+        const FS_PER_US: u64 = 1_000_000_000;
+        let limit = CommitLimit { base: self.base as u8, scale: self.scale as u8 };
+        let limit_us = limit.micros().unwrap_or_else(|e| unreachable!("numbers of the ranges: {e}"));
+        TableCommit {
+            vcs: self.vcs,
+            kind: self.kind(),
+            at_cycle: clock.first_at_or_after(Time::from_fs(self.at)),
+            takes_cycles: cycles(clock, self.takes),
+            limit_cycles: cycles(clock, limit_us.saturating_mul(FS_PER_US)),
+        }
     }
 }
 
@@ -439,6 +477,21 @@ impl Component for HbrCxlSwitch {
         let wrong = wrong.into_iter().map(|text| ("bindings", text));
         let of_command = |(one, _): &(HbrCommand, TextPlace)| one.unused().or_else(|| one.out_of_range(self));
         let wrong = wrong.chain(self.commands.iter().filter_map(of_command).map(|text| ("commands", text)));
+        let list = &self.commits;
+        let twice =
+            |n: usize| list[..n].iter().any(|(one, _)| (one.vcs, one.kind()) == (list[n].0.vcs, list[n].0.kind()));
+        let commits = (0..list.len()).filter_map(|n| {
+            let HbrCommit { vcs, table, .. } = &list[n].0;
+            let text = if *vcs >= self.hosts {
+                format!("found vcs = {vcs} of a commit, expected 0 to {}", self.hosts - 1)
+            } else if twice(n) {
+                format!("found a second commit of the table `{table}` of VCS {vcs}, expected one (fabric CID-4)")
+            } else {
+                return None;
+            };
+            Some(("commits", text))
+        });
+        let wrong = wrong.chain(commits);
         let expected = "CACHEID:DEVICE or CACHEID:none, both 0 to 15";
         let entries = self.table.iter().filter(|(text, _)| entry(text).is_none());
         let entries = entries.map(|(text, _)| ("table", format!("found `{text}`, expected {expected}")));
@@ -479,6 +532,16 @@ impl Component for HbrCxlSwitch {
                 "table",
                 format!("found `{text}`, expected none or a caching device of 0 to {last} (fabric CID-3)"),
             ));
+        }
+        for (HbrCommit { vcs, table, .. }, _) in self.commits.iter().filter(|(one, _)| one.vcs < self.hosts) {
+            let is_fit =
+                if table == TABLES[0] { ports[*vcs].peer_role.coherence().is_none() } else { is_cache(&ports[*vcs]) };
+            if !is_fit {
+                let text = format!(
+                    "found a commit of `{table}` of VCS {vcs}, expected `hdm` where the host caches no lines, `cache-id` where devices cache those of the host"
+                );
+                found.push(("commits", text));
+            }
         }
         let caches = |binding: &&VppbBinding| ports[binding.vcs].peer_role.coherence().is_some();
         let coherent: Vec<&VppbBinding> = ever.iter().filter(caches).collect();
@@ -560,6 +623,7 @@ impl Component for HbrCxlSwitch {
             stopped: OrderedSet::new(),
             decoders: site.map.bridges.clone(),
             forms,
+            uncommitted: OrderedSet::new(),
             poison_on_decode_error: self.hardware.poison_on_decode_error,
         };
         let shown = routes.shown_form();
@@ -575,7 +639,8 @@ impl Component for HbrCxlSwitch {
         let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles)
             .with_viral_off(off)
             .with_plugs(shared, delays)
-            .with_errors(errors);
+            .with_errors(errors)
+            .with_commits(self.commits.iter().map(|(one, _)| one.timed(site.clock)).collect());
         let config = self.hardware.config(&self.preset, site.clock, traffic);
         let watchdog = move |result: &SwitchResult| {
             let lost = result.undelivered.get(&Undelivered::CacheId).copied().unwrap_or(0);
@@ -673,6 +738,8 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
         (&ERR_NONFATAL, errors(|one| one.message == Some(ErrorMessage::NonFatal))),
         (&ERR_FATAL, errors(|one| one.message == Some(ErrorMessage::Fatal))),
         (&MANAGER_ERRORS, errors(|one| one.vppb.is_none())),
+        (&COMMITTED, ended(|event| matches!(event, ManagerEvent::Committed(..)))),
+        (&COMMITS_FAILED, ended(|event| matches!(event, ManagerEvent::CommitFailed(..)))),
         (&REFUSED, ended(|event| matches!(event, ManagerEvent::Refused(..)))),
         (&FLUSHED, flushed),
         full,

@@ -25,6 +25,9 @@ pub trait ByClass: Carries<Message> {
     /// Messages of a class that have not left in a flit.
     fn waits(&self, class: Class) -> usize;
 
+    /// Units that have come damaged so far, each of which the link makes good.
+    fn damaged(&self) -> u64;
+
     /// Declares viral, with a vector of logical devices (0: all), or ends it.
     fn tell_viral(&mut self, status: Option<u16>);
 }
@@ -37,6 +40,25 @@ pub struct ClassChannels {
     pub rx: Vec<(Class, Out<Message>)>,
     /// Viral, with its vector of logical devices, and its end; `None`: the component never declares it.
     pub viral: Option<In<Option<u16>>>,
+    /// How many units have come damaged; `None`: the component does not record that.
+    pub damage: Option<DamageChannel>,
+}
+
+/// Units that have come damaged, as the component behind the link hears of them.
+pub struct DamageChannel {
+    /// Their number since it was told last.
+    pub channel: Out<u64>,
+    /// Units of which it was told.
+    pub told: u64,
+}
+
+impl DamageChannel {
+    /// Tells what is new; what finds no room is told with the next.
+    fn tell(&mut self, damaged: u64, cx: &mut Cx) {
+        if damaged > self.told && self.channel.push(cx, damaged - self.told).is_ok() {
+            self.told = damaged;
+        }
+    }
 }
 
 impl ClassChannels {
@@ -48,6 +70,9 @@ impl ClassChannels {
 
 impl<E: ByClass> PortAgent<E> for ClassChannels {
     fn deliver(&mut self, end: &mut E, cx: &mut Cx) {
+        if let Some(damage) = &mut self.damage {
+            damage.tell(end.damaged(), cx);
+        }
         for (class, channel) in &mut self.rx {
             while channel.has_room(cx, 1)
                 && let Some(message) = end.take_class(*class)

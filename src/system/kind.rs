@@ -227,6 +227,8 @@ pub struct Offer {
     pub routing: Option<RoutePolicy>,
     /// It may declare viral at its ports.
     pub declares_viral: bool,
+    /// It records damage of the lines at its ports.
+    pub hears_damage: bool,
 }
 
 /// What a link carries, as its components have to know it.

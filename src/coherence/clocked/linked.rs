@@ -26,6 +26,8 @@ type Tx = (Class, scalepool_kernel::Out<Numbered>);
 pub struct NodeLink {
     /// Declares viral to the link, with its vector of logical devices (0: all), or ends it; `None`: that is never done.
     pub viral: Option<scalepool_kernel::Out<Option<u16>>>,
+    /// How many units have come damaged on the link since it told last; `None`: it does not tell.
+    pub damage: Option<In<u64>>,
     /// Received messages, in [`ORDER`](crate::message::ORDER).
     pub rx: Vec<Rx>,
     /// Messages to send.

@@ -1,12 +1,12 @@
 //! Which bridges record an error of a downstream link, and what hosts and the fabric manager see of it (`fabric` MLD-8, ERR-5).
 //!
-//! A reference for tests and RTL; no switch of a running system uses it yet. The tests of FAB-MLD-08 and FAB-ERR-05 judge this
-//! reference alone.
+//! A running switch records the loss of a link with its device or without it, damage of a line that the link made good, a fatal error
+//! inside the switch, and what is injected.
 //!
 //! Modelled: the errors of PCI Express advanced error reporting (AER) by the rows of the table of the sheet, mask and severity
 //! of each vPPB, the header log, and the log of the fabric manager, to which the physical bridge of a multi-logical device
-//! belongs. Detail: sets of errors without time and without bit positions. Left out: where the errors come from, as links here
-//! repair or report them themselves, and the registers around the log.
+//! belongs. Detail: sets of errors without time and without bit positions. Left out: the registers around the log, of which a host would clear
+//! a status; so each error counts as recorded and reported each time that it comes.
 //!
 //! A walk: an error comes with the port, the logical device that it belongs to if there is one, and the header of its TLP. At a
 //! port that is bound whole its own vPPB records it and nobody else. At a port of a multi-logical device the row of the error
@@ -14,7 +14,7 @@
 //! reported to nobody.
 
 use super::binding::Bindings;
-use super::manager::Vppb;
+use super::command::Vppb;
 use scalepool_ordered::{OrderedMap, OrderedSet};
 
 /// Who records an error of the link of a multi-logical device.
@@ -30,7 +30,7 @@ pub enum AerOwner {
 
 /// Declares the errors with who records them.
 macro_rules! aer_errors {
-    ($($(#[doc = $doc:literal])* $name:ident: $owner:ident, $correctable:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident: $owner:ident, $correctable:literal, $word:literal;)*) => {
         /// An error of advanced error reporting.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum AerError {
@@ -40,6 +40,28 @@ macro_rules! aer_errors {
         impl AerError {
             /// All of them, in the order of the sheet.
             pub const ALL: &[AerError] = &[$(AerError::$name),*];
+
+            /// Their names, in the same order.
+            pub const NAMES: &[&str] = &[$($word),*];
+
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(AerError::$name => $word,)*
+                }
+            }
+
+            /// Its name in traces, where a bridge of a host records it.
+            pub const fn mark(self) -> &'static str {
+                match self {
+                    $(AerError::$name => concat!("aer-", $word),)*
+                }
+            }
+
+            /// The error of a name.
+            pub fn by_name(name: &str) -> Option<AerError> {
+                AerError::ALL.iter().copied().find(|error| error.name() == name)
+            }
 
             /// Who records it at the port of a multi-logical device (`fabric` MLD-8).
             pub const fn owner(self) -> AerOwner {
@@ -60,51 +82,66 @@ macro_rules! aer_errors {
 
 aer_errors! {
     /// Data link protocol error.
-    DataLinkProtocol: EveryBound, false;
+    DataLinkProtocol: EveryBound, false, "data-link-protocol";
     /// Surprise down.
-    SurpriseDown: EveryBound, false;
+    SurpriseDown: EveryBound, false, "surprise-down";
     /// Flow control protocol error.
-    FlowControlProtocol: EveryBound, false;
+    FlowControlProtocol: EveryBound, false, "flow-control-protocol";
     /// Receiver overflow.
-    ReceiverOverflow: EveryBound, false;
+    ReceiverOverflow: EveryBound, false, "receiver-overflow";
     /// Malformed TLP.
-    MalformedTlp: EveryBound, false;
+    MalformedTlp: EveryBound, false, "malformed-tlp";
     /// Unsupported request.
-    UnsupportedRequest: EveryBound, false;
+    UnsupportedRequest: EveryBound, false, "unsupported-request";
     /// Uncorrectable internal error.
-    UncorrectableInternal: EveryBound, false;
+    UncorrectableInternal: EveryBound, false, "uncorrectable-internal";
     /// Bad TLP.
-    BadTlp: EveryBound, true;
+    BadTlp: EveryBound, true, "bad-tlp";
     /// Bad DLLP.
-    BadDllp: EveryBound, true;
+    BadDllp: EveryBound, true, "bad-dllp";
     /// Replay timer time-out.
-    ReplayTimeout: EveryBound, true;
+    ReplayTimeout: EveryBound, true, "replay-timeout";
     /// Replay number rollover.
-    ReplayRollover: EveryBound, true;
+    ReplayRollover: EveryBound, true, "replay-rollover";
     /// Advisory non-fatal error.
-    Advisory: EveryBound, true;
+    Advisory: EveryBound, true, "advisory";
     /// Corrected internal error.
-    CorrectedInternal: EveryBound, true;
+    CorrectedInternal: EveryBound, true, "corrected-internal";
     /// Header log overflow.
-    HeaderLogOverflow: EveryBound, true;
+    HeaderLogOverflow: EveryBound, true, "header-log-overflow";
     /// Completer abort.
-    CompleterAbort: ItsLogicalDevice, false;
+    CompleterAbort: ItsLogicalDevice, false, "completer-abort";
     /// Unexpected completion.
-    UnexpectedCompletion: ItsLogicalDevice, false;
+    UnexpectedCompletion: ItsLogicalDevice, false, "unexpected-completion";
     /// Poisoned TLP received.
-    PoisonedTlp: Nobody, false;
+    PoisonedTlp: Nobody, false, "poisoned-tlp";
     /// ECRC error.
-    Ecrc: Nobody, false;
+    Ecrc: Nobody, false, "ecrc";
     /// ACS violation.
-    AcsViolation: Nobody, false;
+    AcsViolation: Nobody, false, "acs-violation";
     /// Multicast blocked TLP.
-    McBlocked: Nobody, false;
+    McBlocked: Nobody, false, "mc-blocked";
     /// AtomicOp egress blocked.
-    AtomicOpEgressBlocked: Nobody, false;
+    AtomicOpEgressBlocked: Nobody, false, "atomic-op-egress-blocked";
     /// TLP prefix blocked.
-    PrefixBlocked: Nobody, false;
+    PrefixBlocked: Nobody, false, "prefix-blocked";
     /// Poisoned TLP egress blocked.
-    PoisonedEgressBlocked: Nobody, false;
+    PoisonedEgressBlocked: Nobody, false, "poisoned-egress-blocked";
+}
+
+/// What a bridge, or the fabric manager, has recorded of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AerRecord {
+    /// The downstream port at which it came.
+    pub port: usize,
+    /// The vPPB whose bridge records it; `None`: the fabric manager.
+    pub vppb: Option<Vppb>,
+    /// The error.
+    pub error: AerError,
+    /// The message to the host; `None`: it is masked, or the manager's.
+    pub message: Option<ErrorMessage>,
+    /// The header as it is seen there.
+    pub header: Option<TlpHeader>,
 }
 
 /// The message that a bridge sends to its host.
@@ -116,6 +153,17 @@ pub enum ErrorMessage {
     NonFatal,
     /// ERR_FATAL.
     Fatal,
+}
+
+impl ErrorMessage {
+    /// Its name in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ErrorMessage::Correctable => "err_cor",
+            ErrorMessage::NonFatal => "err_nonfatal",
+            ErrorMessage::Fatal => "err_fatal",
+        }
+    }
 }
 
 /// The header of a TLP \[double words\].
@@ -179,7 +227,7 @@ impl AerBridges {
         &self.manager
     }
 
-    /// Records an error of the link of a downstream port. `ld`: the logical device that generated or received it.
+    /// Records an error of the link of a downstream port; the records. `ld`: the logical device that generated or received it.
     pub fn record(
         &mut self,
         port: usize,
@@ -187,28 +235,31 @@ impl AerBridges {
         ld: Option<u8>,
         header: Option<TlpHeader>,
         bindings: &Bindings,
-    ) {
+    ) -> Vec<AerRecord> {
         let bound: Vec<(Vppb, Option<u8>)> =
             bindings.list().filter(|one| one.port == port).map(|one| ((one.vcs, one.vppb), one.ld)).collect();
         if let [(vppb, None)] = bound[..] {
-            return self.record_at(vppb, error, header);
+            return vec![self.record_at(port, vppb, error, header)];
         }
         self.manager.push(ManagerError { port, error, header });
+        let mut records = vec![AerRecord { port, vppb: None, error, message: None, header }];
         for (vppb, own) in bound {
-            match error.owner() {
-                AerOwner::EveryBound => self.record_at(vppb, error, header.map(|_| NO_HEADER)),
-                AerOwner::ItsLogicalDevice if own == ld => self.record_at(vppb, error, header),
-                AerOwner::ItsLogicalDevice | AerOwner::Nobody => (),
-            }
+            let seen = match error.owner() {
+                AerOwner::EveryBound => header.map(|_| NO_HEADER),
+                AerOwner::ItsLogicalDevice if own == ld => header,
+                AerOwner::ItsLogicalDevice | AerOwner::Nobody => continue,
+            };
+            records.push(self.record_at(port, vppb, error, seen));
         }
+        records
     }
 
-    fn record_at(&mut self, vppb: Vppb, error: AerError, header: Option<TlpHeader>) {
+    fn record_at(&mut self, port: usize, vppb: Vppb, error: AerError, header: Option<TlpHeader>) -> AerRecord {
         let settings = self.settings.get(&vppb).cloned().unwrap_or_default();
         let log = self.logs.entry(vppb).or_default();
         log.status.insert(error);
         if settings.masked.contains(&error) {
-            return;
+            return AerRecord { port, vppb: Some(vppb), error, message: None, header };
         }
         let message = match error.is_correctable() {
             true => ErrorMessage::Correctable,
@@ -219,5 +270,6 @@ impl AerBridges {
             log.header = log.header.or(header);
         }
         log.sent.push((error, message));
+        AerRecord { port, vppb: Some(vppb), error, message: Some(message), header }
     }
 }

@@ -10,7 +10,7 @@
 //! leaves at the upstream port. The answer has that BI-ID; the bridge whose bus range holds it takes it, and puts the LD-ID
 //! in its place where the device has logical devices.
 
-use super::manager::Vppb;
+use super::command::Vppb;
 use super::route::{HbrRoute, HbrRoutes};
 use super::switching::Undelivered;
 use scalepool_protocols::cxl::message::{Message, PeerRoute};

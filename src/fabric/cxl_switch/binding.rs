@@ -154,6 +154,11 @@ impl Bindings {
         self.sizes[0]
     }
 
+    /// Number of downstream ports.
+    pub fn ports(&self) -> usize {
+        self.sizes[2]
+    }
+
     fn exists(&self, vcs: usize, vppb: usize) -> Result<(), BindingError> {
         let [vcss, vppbs, _] = self.sizes;
         if vcs >= vcss {

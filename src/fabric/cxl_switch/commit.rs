@@ -1,10 +1,9 @@
 //! Commit of a table that software writes: CacheID route tables and decoders, BI route tables (`fabric` CID-4, BIR-2).
 //!
-//! A reference for tests and RTL; no switch of a running system uses it yet. The tests of FAB-CID-04 judge this reference alone.
+//! The handshake of one table; [`committing`](super::committing) has those of a running switch.
 //!
 //! Modelled: the handshake, write 1 and poll Committed or Error, its time limit, and which table is in use meanwhile. Detail:
-//! times in microseconds of the caller. Left out: the registers around it; the tables of a running switch are committed before
-//! it starts, as configuration software has it.
+//! times in one unit of the caller. Left out: the registers around it.
 //!
 //! A walk: software writes a table and begins the commit. The table of before stays in use until the hardware has taken the new
 //! one in time, which is then Committed; a table that is refused, or not taken within the limit, ends as Error and is not used.
@@ -59,29 +58,32 @@ pub enum CommitStatus {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommittedTable<T> {
     in_use: Option<T>,
+    /// With the last time at which it can be taken.
     pending: Option<(T, u64)>,
     status: CommitStatus,
-    limit_us: u64,
+    limit: u64,
 }
 
 impl<T> CommittedTable<T> {
-    /// No table.
-    ///
-    /// # Errors
-    /// See [`CommitLimit::micros`].
-    pub fn new(limit: CommitLimit) -> Result<CommittedTable<T>, CommitLimitError> {
-        Ok(CommittedTable { in_use: None, pending: None, status: CommitStatus::Idle, limit_us: limit.micros()? })
+    /// No table; a commit may take up to the limit.
+    pub fn new(limit: u64) -> CommittedTable<T> {
+        CommittedTable { in_use: None, pending: None, status: CommitStatus::Idle, limit }
+    }
+
+    /// What the last poll has seen, or the last commit has ended with.
+    pub fn status(&self) -> CommitStatus {
+        self.status
     }
 
     /// Software begins the commit of a table; one that was pending is given up.
-    pub fn begin(&mut self, table: T, now_us: u64) {
-        self.pending = Some((table, now_us.saturating_add(self.limit_us)));
+    pub fn begin(&mut self, table: T, now: u64) {
+        self.pending = Some((table, now.saturating_add(self.limit)));
         self.status = CommitStatus::Pending;
     }
 
     /// The hardware is done with the pending table: it takes it, or refuses it.
-    pub fn finish(&mut self, is_taken: bool, now_us: u64) {
-        if self.poll(now_us) != CommitStatus::Pending {
+    pub fn finish(&mut self, is_taken: bool, now: u64) {
+        if self.poll(now) != CommitStatus::Pending {
             return;
         }
         let table = self.pending.take().map(|(table, _)| table).filter(|_| is_taken);
@@ -90,8 +92,8 @@ impl<T> CommittedTable<T> {
     }
 
     /// What software reads now; a commit whose limit is over has ended as an error.
-    pub fn poll(&mut self, now_us: u64) -> CommitStatus {
-        if self.pending.as_ref().is_some_and(|(_, until_us)| now_us > *until_us) {
+    pub fn poll(&mut self, now: u64) -> CommitStatus {
+        if self.pending.as_ref().is_some_and(|(_, until)| now > *until) {
             self.pending = None;
             self.status = CommitStatus::Error;
         }

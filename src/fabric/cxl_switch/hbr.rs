@@ -1,14 +1,19 @@
 //! Switching with hierarchy based routing: routes by bindings, which a fabric manager changes while the switch runs.
 
-use super::manager::{Due, Manager, ManagerEvent, TimedCommand, Vppb};
+use super::aer::AerSettings;
+use super::command::{ManagerEvent, TimedCommand, Vppb};
+use super::committing::{Committing, TableCommit, TableKind};
+use super::manager::{Due, Manager};
 use super::module::{CxlSwitch, SwitchConfig, SwitchResult};
+use super::plug::PlugDelays;
+use super::plug_watch::PlugWatch;
 use super::route::{HbrRoute, HbrRoutes, has_answer};
 use super::switching::{Managed, Routed, Switching, Undelivered};
 use super::{VppbBinding, violation};
 use scalepool_arbiter::ArbiterError;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_kernel::Module;
-use scalepool_ordered::OrderedSet;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Tap;
@@ -18,6 +23,7 @@ use std::sync::{Arc, Mutex};
 pub struct HbrSwitching {
     routes: HbrRoutes,
     manager: Manager,
+    commits: Committing,
     /// The binding whose messages are being flushed.
     flushing: Option<VppbBinding>,
 }
@@ -29,7 +35,44 @@ impl HbrSwitching {
     /// Routes by virtual hierarchies, bindings and decoders; `commands` of the fabric manager change bindings. An unbind waits
     /// for outstanding requests for at most `drain_cycles` cycles.
     pub fn new(routes: HbrRoutes, commands: Vec<TimedCommand>, drain_cycles: u64) -> HbrSwitching {
-        HbrSwitching { routes, manager: Manager::new(commands, drain_cycles), flushing: None }
+        let manager = Manager::new(commands, drain_cycles, &routes.bindings);
+        HbrSwitching { routes, manager, commits: Committing::default(), flushing: None }
+    }
+
+    /// The same, with links and hosts that take their time when a port comes or goes; `shared`: ports for devices with logical
+    /// devices, beside those where one is bound.
+    pub fn with_plugs(self, shared: OrderedSet<usize>, delays: PlugDelays) -> HbrSwitching {
+        HbrSwitching { manager: self.manager.with_plugs(shared, delays, &self.routes.bindings), ..self }
+    }
+
+    /// The same, with tables that are in use from their commit on.
+    pub fn with_commits(mut self, commits: Vec<TableCommit>) -> HbrSwitching {
+        self.commits = Committing::new(commits);
+        self.routes.uncommitted = self.commits.uncommitted();
+        self
+    }
+
+    /// The rule that a message breaks that was routed by a table which is not in use.
+    fn uncommitted(&self, from: usize, message: &Message, routed: &Routed<Vppb>) -> Option<Violation> {
+        let Routed::Port { flow: (vcs, _), .. } = routed else { return None };
+        let (kind, name) = match message {
+            Message::M2sReq(_) | Message::M2sRwd(..) if from < self.routes.hosts() => (TableKind::Hdm, "HDM decoders"),
+            Message::D2hReq(_) | Message::H2dReq(_) | Message::H2dRsp(_) | Message::H2dData(..) => {
+                (TableKind::CacheId, "CacheIDs")
+            }
+            _ => return None,
+        };
+        if self.commits.is_in_use(*vcs, kind) {
+            return None;
+        }
+        let found = format!("a {} led by the {name} of VCS {vcs}", message.class().name());
+        let text = "a table is used when its commit has ended as Committed";
+        Some(violation("FAB-CID-04", found, "none before their commit", text))
+    }
+
+    /// The same, with masks and severities of the errors that bridges record.
+    pub fn with_errors(self, settings: OrderedMap<Vppb, AerSettings>) -> HbrSwitching {
+        HbrSwitching { manager: self.manager.with_errors(settings), ..self }
     }
 
     /// The same, with Viral_Enable off at some vPPBs (`fabric` VIR-1).
@@ -68,6 +111,9 @@ impl Switching for HbrSwitching {
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<Vppb>) -> Option<Violation> {
         let (ld_id, hosts) = (message.route().ld_id, self.routes.hosts());
         let dsp = from.checked_sub(hosts);
+        if let Some(violation) = self.uncommitted(from, message, routed) {
+            return Some(violation);
+        }
         if let (Routed::Dropped(Undelivered::UnknownLd), Some(dsp), true) = (routed, dsp, is_answer(message)) {
             self.manager.late(dsp, ld_id);
         }
@@ -130,13 +176,33 @@ impl Switching for HbrSwitching {
         }
     }
 
+    fn damaged(&mut self, port: usize, units: u64) {
+        if let Some(port) = port.checked_sub(self.routes.hosts()) {
+            self.manager.damaged(port, units, &self.routes.bindings);
+        }
+    }
+
+    fn first_downstream(&self) -> usize {
+        self.routes.hosts()
+    }
+
+    fn plug_watch(&self) -> Option<PlugWatch> {
+        self.manager.is_active().then(|| PlugWatch::new(&self.routes.bindings, &self.manager.shared_ports()))
+    }
+
     fn manage(&mut self, cycle: u64) -> Option<Managed<Vppb>> {
+        if let Some(event) = self.commits.due(cycle) {
+            self.routes.uncommitted = self.commits.uncommitted();
+            return Some(Managed::Event(event));
+        }
         if !self.manager.is_active() {
             return None;
         }
         let HbrRoutes { bindings, stopped, .. } = &mut self.routes;
         Some(match self.manager.due(cycle, bindings, stopped)? {
             Due::Event(event) => Managed::Event(event),
+            Due::Step(step) => Managed::Step(step),
+            Due::Recorded(record) => Managed::Recorded(record),
             Due::Contain(binding) | Due::Flush(binding) => {
                 self.flushing = Some(binding);
                 Managed::Flush((binding.vcs, binding.vppb))
@@ -154,8 +220,14 @@ impl Switching for HbrSwitching {
         }
         messages.iter().filter(is_due).for_each(|_| self.manager.late(binding.port, binding.ld.unwrap_or(0)));
         let messages = messages.len() as u64;
-        let is_reset = self.manager.is_in_reset((binding.vcs, binding.vppb));
-        Some(if is_reset { ManagerEvent::Reset(binding, messages) } else { ManagerEvent::Unbound(binding, messages) })
+        let vppb = (binding.vcs, binding.vppb);
+        Some(if self.manager.is_in_reset(vppb) {
+            ManagerEvent::Reset(binding, messages)
+        } else if self.manager.is_link_down(vppb) {
+            ManagerEvent::Lost(binding, messages)
+        } else {
+            ManagerEvent::Unbound(binding, messages)
+        })
     }
 
     fn viral_to_tell(&mut self) -> Vec<(usize, Option<u16>)> {
@@ -167,17 +239,16 @@ impl Switching for HbrSwitching {
     }
 
     fn next_cycle(&self) -> Option<u64> {
-        self.manager.next_cycle()
+        self.manager.next_cycle().into_iter().chain(self.commits.next_cycle()).min()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::binding::Bindings;
-    use super::super::manager::{ManagerCommand, UnbindOption};
+    use super::super::command::{ManagerCommand, UnbindOption};
     use super::*;
     use scalepool_memory::bridge::BridgeDecoders;
-    use scalepool_ordered::OrderedMap;
     use scalepool_protocols::cxl::message::{M2sReq, S2mBisnp, S2mNdr};
 
     /// A snoop that goes to the host is no answer, so an unbind waits on.
@@ -193,6 +264,7 @@ mod tests {
             bridges: OrderedMap::new(),
             caches: OrderedMap::new(),
             forms: vec![MessageForm::Hbr; 2],
+            uncommitted: OrderedSet::new(),
             poison_on_decode_error: false,
         };
         let command = ManagerCommand::Unbind { vppb: (0, 0), option: UnbindOption::ManagedRemove };

@@ -1,7 +1,6 @@
 //! Downstream ports as fabric manager and hosts see them come and go (`fabric` BND-1 to BND-3, BND-8, MLD-4, MLD-10).
 //!
-//! A reference for tests and RTL; no switch of a running system uses it yet. The tests of FAB-BND-01, FAB-BND-02, FAB-BND-03,
-//! FAB-BND-08, FAB-MLD-04 and FAB-MLD-10 judge this reference alone.
+//! The states and their steps; [`plug`](super::plug) moves the ports of a running switch by them.
 //!
 //! Modelled: the steps of a bind and of an unbind in their order, Link Disable, presence, the hot-plug events of a host and the
 //! records of the fabric manager, surprise link down against removal, and removal of a shared device that waits for every host.
@@ -12,7 +11,7 @@
 //! Disable, all functions of the bridge move to the vPPB, and the bridge of the manager is gone. The host sees presence and a
 //! hot-plug event; it releases Link Disable and trains the link.
 
-use super::manager::Vppb;
+use super::command::Vppb;
 use scalepool_ordered::OrderedSet;
 
 /// What happens at a port, in order.
@@ -44,6 +43,58 @@ pub enum PortStep {
     ManagerOwned,
     /// The manager gets a record of a Physical Switch event.
     PhysicalRecord,
+    /// The host sees the link come up again.
+    LinkUpSeen,
+    /// The host sees the attention button pressed.
+    AttentionSeen,
+    /// The host agrees to the removal.
+    ReadySignalled,
+    /// No step of anybody but what happened: the link has gone down by itself.
+    LinkLost,
+    /// The same: the device has been taken out.
+    DeviceRemoved,
+    /// The same: a device has been plugged in.
+    DeviceInserted,
+}
+
+impl PortStep {
+    /// Whether it is what a host sees, and no change at the port itself.
+    pub const fn is_seen_by_host(self) -> bool {
+        matches!(
+            self,
+            PortStep::PresenceSeen
+                | PortStep::AbsenceSeen
+                | PortStep::HotPlugEvent
+                | PortStep::LinkUpSeen
+                | PortStep::LinkDownSeen
+                | PortStep::AttentionSeen
+        )
+    }
+
+    /// Its name in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PortStep::Mapped(_) => "plug_mapped",
+            PortStep::LinesMoved => "plug_lines_moved",
+            PortStep::LinkDisabled => "plug_link_disabled",
+            PortStep::FunctionsMoved => "plug_functions_moved",
+            PortStep::ManagerBridgeGone => "plug_manager_bridge_gone",
+            PortStep::PresenceSeen => "plug_presence_seen",
+            PortStep::HotPlugEvent => "plug_event",
+            PortStep::LinkReleased => "plug_link_released",
+            PortStep::LinkUp => "plug_link_up",
+            PortStep::LinkDownSeen => "plug_link_down_seen",
+            PortStep::AbsenceSeen => "plug_absence_seen",
+            PortStep::ManagerOwned => "plug_manager_owned",
+            PortStep::PhysicalRecord => "plug_physical_record",
+            PortStep::LinkUpSeen => "plug_link_up_seen",
+            PortStep::AttentionSeen => "plug_attention_seen",
+            PortStep::ReadySignalled => "plug_ready",
+            PortStep::LinkLost => "plug_link_lost",
+            PortStep::DeviceRemoved => "plug_device_removed",
+            PortStep::DeviceInserted => "plug_device_inserted",
+        }
+    }
 }
 
 /// Why the link of a port does not train.
@@ -103,6 +154,16 @@ impl HotPlugPort {
     /// Whether the host of the port sees a device; nobody does while the manager owns the port.
     pub fn is_presence_seen(&self) -> bool {
         self.present && self.bound.is_some()
+    }
+
+    /// Whether a device is plugged in.
+    pub fn is_present(&self) -> bool {
+        self.present
+    }
+
+    /// The vPPB that it is bound to as a whole.
+    pub fn bound(&self) -> Option<Vppb> {
+        self.bound
     }
 
     /// Whether the link is up.
@@ -260,9 +321,9 @@ impl SharedRemoval {
         if self.awaited.is_empty() { std::mem::take(&mut self.all) } else { Vec::new() }
     }
 
-    /// The device is taken out all the same: the vPPBs that the switch unbinds itself and tells the manager.
-    pub fn surprise(&mut self) -> Vec<Vppb> {
-        self.awaited = OrderedSet::new();
-        std::mem::take(&mut self.all)
+    /// A vPPB is unbound for another reason. The vPPBs that the manager may unbind now, as by [`SharedRemoval::ready`].
+    pub fn forget(&mut self, vppb: Vppb) -> Vec<Vppb> {
+        self.all.retain(|one| *one != vppb);
+        self.ready(vppb)
     }
 }

@@ -9,194 +9,23 @@
 //! any device takes, as later answers would reach the next host. A command that cannot be executed changes nothing. A reset ends what
 //! it covers in the same way and lets it come back, without a limit ([`reset`](super::reset)). The
 //! containment of a logical device (virtual DPC) flushes and discards its messages both ways, and leaves it bound; an unbind or a reset
-//! of its vPPB ends it too, with an event of its own. Left out: the mailbox of the manager; link down and hot-plug as the host sees
-//! them, for which [`hot_plug`](super::hot_plug) is a reference.
+//! of its vPPB ends it too, with an event of its own. Devices and links that come and go
+//! ([`plug`](super::plug)) end what was open in the same way. Left out: the mailbox of the manager.
 //!
 //! A walk through one unbind: at the time of the command the vPPB is stopped. Each response that leaves the switch
 //! decrements the count of outstanding requests of the vPPB. When the count reaches zero, or at the time limit, the
 //! command completes with an event.
 
+use super::aer::{AerBridges, AerError, AerRecord, AerSettings};
+use super::away::{AwayBindings, AwayCause};
 use super::binding::{BindingError, Bindings, VppbBinding};
-use super::reset::{ResetScope, Resets};
-use super::violation;
+use super::command::{CommandError, ManagerCommand, ManagerEvent, PortError, TimedCommand, UnbindOption, Vppb};
+use super::hot_plug::PortStep;
+use super::plug::{PlugAction, PlugDelays, PlugStep, Plugs};
+use super::reset::ResetScope;
 use super::viral::ViralHierarchies;
 use scalepool_ordered::{OrderedMap, OrderedSet};
-use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;
-
-/// A vPPB, identified by VCS and number.
-pub type Vppb = (usize, usize);
-
-/// A command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ManagerCommand {
-    /// Bind vPPB, opcode 5201h.
-    Bind(VppbBinding),
-    /// Unbind vPPB, opcode 5202h.
-    Unbind {
-        /// The vPPB.
-        vppb: Vppb,
-        /// How.
-        option: UnbindOption,
-    },
-    /// Reset what is bound.
-    Reset(ResetScope),
-    /// Containment of the logical device of a vPPB (virtual DPC), by an error message of it or by software (`fabric` MLD-7).
-    Contain {
-        /// The vPPB.
-        vppb: Vppb,
-        /// Why.
-        cause: ContainmentCause,
-    },
-    /// The trigger status of a containment is cleared.
-    Uncontain(Vppb),
-    /// No command of a mailbox: a port goes viral, or the switch does inside.
-    Viral(ResetScope),
-}
-
-/// What may trigger the containment of a logical device (`fabric` MLD-7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ContainmentCause {
-    /// ERR_FATAL of the logical device.
-    FatalMessage,
-    /// ERR_NONFATAL of the logical device.
-    NonFatalMessage,
-    /// Software writes the trigger.
-    Software,
-    /// An unmasked uncorrectable error of the link, without a message of the device: it triggers nothing.
-    UncorrectableError,
-}
-
-impl ContainmentCause {
-    /// Whether it triggers.
-    pub const fn triggers(self) -> bool {
-        !matches!(self, ContainmentCause::UncorrectableError)
-    }
-}
-
-/// Option of an unbind command (`fabric` BND-4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnbindOption {
-    /// Code 0: wait for link down. Outstanding requests get their responses.
-    WaitLinkDown,
-    /// Code 1: act as a managed hot-remove. Outstanding requests get their responses.
-    ManagedRemove,
-    /// Code 2: act as a surprise hot-remove. Outstanding requests are lost.
-    SurpriseRemove,
-}
-
-impl UnbindOption {
-    /// The option of a code.
-    ///
-    /// # Errors
-    /// Invalid input: a code that is not defined.
-    pub fn of_code(code: u8) -> Result<UnbindOption, CommandError> {
-        match code {
-            0 => Ok(UnbindOption::WaitLinkDown),
-            1 => Ok(UnbindOption::ManagedRemove),
-            2 => Ok(UnbindOption::SurpriseRemove),
-            found => Err(CommandError::Option { found }),
-        }
-    }
-}
-
-/// A command with its time of execution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TimedCommand {
-    /// Cycle of the switch in which the command starts.
-    pub at_cycle: u64,
-    /// The command.
-    pub command: ManagerCommand,
-}
-
-/// Why a command is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum CommandError {
-    /// Invalid input.
-    #[error(transparent)]
-    Binding(#[from] BindingError),
-    /// Invalid input: an option that is not defined.
-    #[error("found unbind option {found}, expected 0, 1 or 2 (fabric BND-4)")]
-    Option {
-        /// The code that was given.
-        found: u8,
-    },
-    /// Busy: responses to the previous host are still outstanding.
-    #[error("found port {port} with {due} answers due to the host before, expected none (fabric BND-6)")]
-    Late {
-        /// The port.
-        port: usize,
-        /// Number of outstanding responses.
-        due: u64,
-    },
-    /// Busy: an unbind or a reset of the vPPB, or of the port, has not ended.
-    #[error("found an unbind or a reset of vPPB {1} of VCS {0} under way, expected none (fabric BND-7)", .vppb.0, .vppb.1)]
-    Busy {
-        /// The vPPB that is being unbound or reset.
-        vppb: Vppb,
-    },
-    /// Invalid input: containment of what is no logical device.
-    #[error("found vPPB {1} of VCS {0}, which is not bound to a logical device, expected one that is (fabric MLD-7)", .vppb.0, .vppb.1)]
-    NoLogicalDevice {
-        /// The vPPB.
-        vppb: Vppb,
-    },
-    /// Invalid input: the end of a containment of what is not contained.
-    #[error("found vPPB {1} of VCS {0}, which is not contained, expected one that is (fabric MLD-7)", .vppb.0, .vppb.1)]
-    NotContained {
-        /// The vPPB.
-        vppb: Vppb,
-    },
-    /// Invalid input: a port that goes viral and is part of no hierarchy where viral is enabled.
-    #[error("found {found} going viral, expected a port of a hierarchy, with viral enabled at its vPPB (fabric VIR-1)")]
-    NoHierarchy {
-        /// What was to go viral.
-        found: ResetScope,
-    },
-    /// Invalid input: a reset that covers nothing.
-    #[error("found a reset of {found}, where nothing is bound, expected one of a bound vPPB (fabric §1.4)")]
-    Nothing {
-        /// What was to be reset.
-        found: ResetScope,
-    },
-}
-
-impl CommandError {
-    /// The finding of a run in which it comes.
-    pub fn violation(&self) -> Violation {
-        let said = self.to_string();
-        let (found, expected) = said.split_once(", expected ").unwrap_or((&said, "a command that can be done"));
-        let found = found.strip_prefix("found ").unwrap_or(found);
-        violation("FAB-BND-07", found, expected, "a command of the fabric manager is refused, and changes nothing")
-    }
-}
-
-/// The completion of a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ManagerEvent {
-    /// A vPPB is bound.
-    Bound(VppbBinding),
-    /// A vPPB has been unbound; the number counts the messages of the vPPB that were flushed.
-    Unbound(VppbBinding, u64),
-    /// A vPPB has been reset; the number counts its messages that were flushed.
-    Reset(VppbBinding, u64),
-    /// The reset of a vPPB is over, and it is used again.
-    Released(VppbBinding),
-    /// The logical device of a vPPB is contained, of which the manager is told; the number counts its messages that were
-    /// flushed.
-    Contained(VppbBinding, u64),
-    /// The containment of a vPPB is over: by command its traffic goes on, by a reset or an unbind it ends with what was bound (our
-    /// choice, the sheet names the cleared trigger status alone).
-    Uncontained(Vppb),
-    /// The hierarchy of an upstream port has gone viral.
-    Viral(usize),
-    /// A conventional reset has ended viral of a hierarchy.
-    ViralOver(usize),
-    /// The command was refused and changed nothing.
-    Refused(ManagerCommand, CommandError),
-    /// The routing tables lead around links that were lost (`fabric` ISL-7).
-    Rerouted,
-}
 
 /// The next action of the manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,6 +36,10 @@ pub enum Due {
     Contain(VppbBinding),
     /// The binding of a vPPB has been removed, and the messages of the vPPB in the switch have to be flushed.
     Flush(VppbBinding),
+    /// Something has happened at a downstream port.
+    Step(PlugStep),
+    /// An error has been recorded.
+    Recorded(AerRecord),
 }
 
 /// Pending commands, and the unbinds in progress.
@@ -221,12 +54,18 @@ pub struct Manager {
     open: OrderedMap<Vppb, u64>,
     /// Outstanding responses from ports and logical devices that have been unbound, by port and LD-ID.
     late: OrderedMap<(usize, u8), LateAnswers>,
-    /// vPPBs in reset.
-    resets: Resets,
+    /// vPPBs whose binding comes back: in reset, or with a link that is down.
+    away: AwayBindings,
+    /// Downstream ports, their devices and their links.
+    plugs: Plugs,
     /// vPPBs whose traffic is discarded.
     contained: OrderedSet<Vppb>,
     /// Hierarchies in viral.
     viral: ViralHierarchies,
+    /// Error records of the bridges.
+    errors: AerBridges,
+    /// What they have recorded last.
+    recorded: VecDeque<AerRecord>,
     /// Events of a command that has more than one.
     further: VecDeque<ManagerEvent>,
 }
@@ -241,15 +80,49 @@ struct LateAnswers {
 }
 
 impl Manager {
-    /// Makes a manager. Commands run in order of time, and in order of the list at equal times.
-    pub fn new(mut commands: Vec<TimedCommand>, limit_cycles: u64) -> Manager {
+    /// Makes the manager of a switch with these bindings. Commands run in order of time, and in order of the list at equal times.
+    pub fn new(mut commands: Vec<TimedCommand>, limit_cycles: u64, bindings: &Bindings) -> Manager {
         scalepool_ordered::sort_by_key(&mut commands, |timed| timed.at_cycle);
-        Manager { commands: commands.into(), limit_cycles, ..Manager::default() }
+        let plugs = Plugs::new(bindings, OrderedSet::new(), PlugDelays::default());
+        Manager { commands: commands.into(), limit_cycles, plugs, ..Manager::default() }
+    }
+
+    /// The same, with ports that take their time, and with more of them for devices with logical devices than those where one is
+    /// bound.
+    pub fn with_plugs(self, shared: OrderedSet<usize>, delays: PlugDelays, bindings: &Bindings) -> Manager {
+        Manager { plugs: Plugs::new(bindings, shared, delays), ..self }
     }
 
     /// The same, with Viral_Enable off at some vPPBs.
     pub fn with_viral_off(self, off: OrderedSet<Vppb>) -> Manager {
         Manager { viral: ViralHierarchies::new(off), ..self }
+    }
+
+    /// The same, with masks and severities of errors.
+    pub fn with_errors(mut self, settings: OrderedMap<Vppb, AerSettings>) -> Manager {
+        settings.iter().for_each(|(vppb, settings)| self.errors.set(*vppb, settings.clone()));
+        self
+    }
+
+    /// Units have come damaged at a downstream port, and its link made them good.
+    pub fn damaged(&mut self, port: usize, units: u64, bindings: &Bindings) {
+        let error = PortError { port, error: AerError::CorrectedInternal, ld: None, header: None };
+        (0..units).for_each(|_| self.record(error, bindings));
+    }
+
+    fn record(&mut self, error: PortError, bindings: &Bindings) {
+        let PortError { port, error, ld, header } = error;
+        self.recorded.extend(self.errors.record(port, error, ld, header, &self.whole(bindings)));
+    }
+
+    /// What is bound, to a link that is down or in a reset too.
+    fn whole(&self, bindings: &Bindings) -> Bindings {
+        let mut whole = bindings.clone();
+        // They were bound, and nothing else is there.
+        for (one, _) in self.away.list() {
+            let _ = whole.bind(one);
+        }
+        whole
     }
 
     /// Whether all traffic of a vPPB is discarded.
@@ -267,10 +140,15 @@ impl Manager {
         self.viral.to_tell(bindings)
     }
 
+    /// Ports for devices with logical devices.
+    pub fn shared_ports(&self) -> OrderedSet<usize> {
+        self.plugs.shared().clone()
+    }
+
     /// Whether any command is pending or in progress.
     pub fn is_active(&self) -> bool {
-        let has_events = !self.further.is_empty();
-        has_events || !self.commands.is_empty() || !self.draining.is_empty() || !self.resets.is_empty()
+        let has_events = !self.further.is_empty() || !self.recorded.is_empty() || self.plugs.is_active();
+        has_events || !self.commands.is_empty() || !self.draining.is_empty() || !self.away.is_empty()
     }
 
     /// Notes that a request of a vPPB, which will be answered, has been forwarded.
@@ -301,6 +179,12 @@ impl Manager {
         if let Some(event) = self.further.pop_front() {
             return Some(Due::Event(event));
         }
+        if let Some(step) = self.plugs.pop() {
+            return Some(Due::Step(step));
+        }
+        if let Some(record) = self.recorded.pop_front() {
+            return Some(Due::Recorded(record));
+        }
         if let Some(vppb) = self.drained().chain(self.overdue(cycle)).min() {
             self.draining.remove(&vppb);
             stopped.remove(&vppb);
@@ -313,13 +197,26 @@ impl Manager {
                 let until_cycle = cycle.saturating_add(self.limit_cycles);
                 self.late.insert((binding.port, binding.ld.unwrap_or(0)), LateAnswers { due: open, until_cycle });
             }
+            if self.away.cause(vppb).is_none() {
+                self.unbound(binding, cycle, stopped);
+            }
             return Some(Due::Flush(binding));
         }
-        if let Some(binding) = self.released() {
-            self.resets.end(binding);
+        self.pass(cycle);
+        if let Some(step) = self.plugs.pop() {
+            return Some(Due::Step(step));
+        }
+        if let Some((binding, cause)) = self.released() {
+            let vppb = (binding.vcs, binding.vppb);
+            self.away.end(vppb);
             // Nothing else was bound there in between.
             bindings.bind(binding).ok()?;
-            return Some(Due::Event(ManagerEvent::Released(binding)));
+            return Some(match cause {
+                AwayCause::Reset => Due::Event(ManagerEvent::Released(binding)),
+                AwayCause::LinkDown => {
+                    Due::Step(PlugStep { port: binding.port, vppb: Some(vppb), step: PortStep::LinkUpSeen })
+                }
+            });
         }
         let TimedCommand { command, .. } = *self.commands.front().filter(|first| first.at_cycle <= cycle)?;
         self.commands.pop_front();
@@ -330,25 +227,53 @@ impl Manager {
                     let of_port = bindings.down(vppb.0, vppb.1).map(|(port, _)| port);
                     **vppb == (binding.vcs, binding.vppb) || of_port == Some(binding.port)
                 });
-                if let Some(vppb) = busy.copied().or_else(|| self.resets.in_the_way(binding)) {
+                if let Some(vppb) = busy.copied().or_else(|| self.away.in_reset(binding)) {
                     return refused(CommandError::Busy { vppb });
+                }
+                // What is bound to a link that is down is bound all the same.
+                if let Err(error) = self.whole(bindings).bind(binding) {
+                    return refused(error.into());
                 }
                 let target = (binding.port, binding.ld.unwrap_or(0));
                 let late = self.late.get(&target).filter(|late| cycle < late.until_cycle);
                 if let Some(&LateAnswers { due, .. }) = late {
                     return refused(CommandError::Late { port: binding.port, due });
                 }
-                match bindings.bind(binding) {
-                    Ok(()) => {
-                        self.late.remove(&target);
-                        Some(Due::Event(ManagerEvent::Bound(binding)))
-                    }
-                    Err(error) => refused(error.into()),
+                self.late.remove(&target);
+                self.plugs.bind(binding, cycle);
+                if self.plugs.is_up(binding.port) {
+                    bindings.bind(binding).ok()?;
+                } else {
+                    self.away.begin(binding, AwayCause::LinkDown);
                 }
+                Some(Due::Event(ManagerEvent::Bound(binding)))
             }
-            ManagerCommand::Unbind { vppb, .. } if self.draining.contains_key(&vppb) || self.resets.has(vppb) => {
+            ManagerCommand::Unbind { vppb, .. } if self.draining.contains_key(&vppb) || self.is_in_reset(vppb) => {
                 refused(CommandError::Busy { vppb })
             }
+            ManagerCommand::Unbind { vppb, .. } if self.away.cause(vppb).is_some() => {
+                let binding = self.away.end(vppb)?;
+                self.unbound(binding, cycle, stopped);
+                Some(Due::Event(ManagerEvent::Unbound(binding, 0)))
+            }
+            ManagerCommand::Plug(port, action) => match self.plug((port, action), cycle, bindings, stopped) {
+                Ok(()) => self.due(cycle, bindings, stopped),
+                Err(error) => refused(error),
+            },
+            ManagerCommand::Error(error) if error.port < bindings.ports() => {
+                self.record(error, bindings);
+                self.due(cycle, bindings, stopped)
+            }
+            ManagerCommand::Error(PortError { port, .. }) => {
+                refused(BindingError::Port { found: port, last: bindings.ports().saturating_sub(1) }.into())
+            }
+            ManagerCommand::Ready(vppb) => match self.plugs.ready(vppb) {
+                Ok(ready) => {
+                    self.begin_drains(ready, cycle, stopped);
+                    self.due(cycle, bindings, stopped)
+                }
+                Err(error) => refused(error),
+            },
             ManagerCommand::Contain { vppb, .. }
                 if bindings.down(vppb.0, vppb.1).is_none_or(|(_, ld)| ld.is_none()) =>
             {
@@ -373,6 +298,12 @@ impl Manager {
                     return refused(CommandError::NoHierarchy { found: scope });
                 };
                 self.further.extend(hierarchies.into_iter().map(ManagerEvent::Viral));
+                if scope == ResetScope::Switch {
+                    for port in 0..bindings.ports() {
+                        let error = AerError::UncorrectableInternal;
+                        self.record(PortError { port, error, ld: None, header: None }, bindings);
+                    }
+                }
                 self.due(cycle, bindings, stopped)
             }
             ManagerCommand::Reset(scope) => {
@@ -380,7 +311,7 @@ impl Manager {
                 let ends_viral = !over.is_empty();
                 self.further.extend(over.into_iter().map(ManagerEvent::ViralOver));
                 let covered: Vec<VppbBinding> = bindings.list().filter(|one| scope.covers(*one)).collect();
-                let is_again = self.resets.bindings().any(|one| scope.covers(one));
+                let is_again = self.away.list().any(|(one, _)| scope.covers(one));
                 if covered.is_empty() && !is_again && !ends_viral {
                     return refused(CommandError::Nothing { found: scope });
                 }
@@ -389,7 +320,7 @@ impl Manager {
                     stopped.insert(vppb);
                     // An unbind that waits ends here, as nothing will answer it, and what it unbinds does not come back.
                     if self.draining.insert(vppb, cycle).is_none() {
-                        self.resets.begin(binding);
+                        self.away.begin(binding, AwayCause::Reset);
                     }
                 }
                 self.due(cycle, bindings, stopped)
@@ -408,6 +339,68 @@ impl Manager {
         }
     }
 
+    /// Something happens to the device or the link of a port.
+    fn plug(
+        &mut self,
+        (port, action): (usize, PlugAction),
+        cycle: u64,
+        bindings: &Bindings,
+        stopped: &mut OrderedSet<Vppb>,
+    ) -> Result<(), CommandError> {
+        let there = |one: &VppbBinding| one.port == port;
+        let bound: Vec<VppbBinding> = bindings.list().filter(there).collect();
+        let away: Vec<VppbBinding> = self.away.list().map(|(one, _)| one).filter(there).collect();
+        let hosts = [&bound[..], &away[..]].concat();
+        let was_up = self.plugs.is_up(port);
+        self.plugs.act(port, action, &hosts, cycle)?;
+        if was_up && !self.plugs.is_up(port) {
+            self.record(PortError { port, error: AerError::SurpriseDown, ld: None, header: None }, bindings);
+        }
+        if !matches!(action, PlugAction::LinkDown | PlugAction::Remove) {
+            return Ok(());
+        }
+        // The switch itself unbinds the logical devices of a device that is gone (`fabric` MLD-10).
+        let comes_back = |one: &VppbBinding| one.ld.is_none() || action == PlugAction::LinkDown;
+        for binding in bound {
+            let vppb = (binding.vcs, binding.vppb);
+            stopped.insert(vppb);
+            // An unbind that waits ends here, as nothing will answer it, and what it unbinds does not come back.
+            if self.draining.insert(vppb, cycle).is_none() && comes_back(&binding) {
+                self.away.begin(binding, AwayCause::LinkDown);
+            }
+        }
+        for binding in away {
+            if comes_back(&binding) {
+                self.away.begin(binding, AwayCause::LinkDown);
+            } else {
+                self.away.end((binding.vcs, binding.vppb));
+                self.unbound(binding, cycle, stopped);
+                self.further.push_back(ManagerEvent::Unbound(binding, 0));
+            }
+        }
+        Ok(())
+    }
+
+    /// A binding has been taken away for good.
+    fn unbound(&mut self, binding: VppbBinding, cycle: u64, stopped: &mut OrderedSet<Vppb>) {
+        let ready = self.plugs.unbind(binding, cycle);
+        self.begin_drains(ready, cycle, stopped);
+    }
+
+    /// Unbinds of vPPBs begin, which wait for open requests up to the limit.
+    fn begin_drains(&mut self, vppbs: Vec<Vppb>, cycle: u64, stopped: &mut OrderedSet<Vppb>) {
+        for vppb in vppbs {
+            stopped.insert(vppb);
+            self.draining.entry(vppb).or_insert(cycle.saturating_add(self.limit_cycles));
+        }
+    }
+
+    /// Time passes for hosts and links.
+    fn pass(&mut self, cycle: u64) {
+        let late = &self.late;
+        self.plugs.pass(cycle, |port| clear_at(late, port) <= cycle);
+    }
+
     /// vPPBs whose open requests have all been answered.
     fn drained(&self) -> impl Iterator<Item = Vppb> + '_ {
         self.draining.keys().copied().filter(|vppb| self.open.get(vppb).is_none_or(|open| *open == 0))
@@ -415,16 +408,25 @@ impl Manager {
 
     /// Whether a vPPB is in reset.
     pub fn is_in_reset(&self, vppb: Vppb) -> bool {
-        self.resets.has(vppb)
+        self.away.cause(vppb) == Some(AwayCause::Reset)
     }
 
-    /// A vPPB whose reset is over: it has been flushed, and no answer of before is due.
-    fn released(&self) -> Option<VppbBinding> {
-        let is_over = |one: &VppbBinding| {
+    /// Whether the link of a vPPB that stays bound is down.
+    pub fn is_link_down(&self, vppb: Vppb) -> bool {
+        self.away.cause(vppb) == Some(AwayCause::LinkDown)
+    }
+
+    /// A binding that comes back: it has been flushed, and no answer of before is due, or its link is up again.
+    fn released(&self) -> Option<(VppbBinding, AwayCause)> {
+        let is_over = |(one, cause): &(VppbBinding, AwayCause)| {
             let is_flushed = !self.draining.contains_key(&(one.vcs, one.vppb));
-            is_flushed && !self.late.contains_key(&(one.port, one.ld.unwrap_or(0)))
+            is_flushed
+                && match cause {
+                    AwayCause::Reset => !self.late.contains_key(&(one.port, one.ld.unwrap_or(0))),
+                    AwayCause::LinkDown => self.plugs.is_up(one.port),
+                }
         };
-        self.resets.bindings().find(is_over)
+        self.away.list().find(is_over)
     }
 
     /// vPPBs whose time limit has expired.
@@ -438,18 +440,28 @@ impl Manager {
         let drained = self.drained().next().map(|_| 0);
         let released = self.released().map(|_| 0);
         let event = self.further.front().map(|_| 0);
+        let plugs = self.plugs.next_cycle(|port| clear_at(&self.late, port));
+        let recorded = self.recorded.front().map(|_| 0);
+        let event = event.into_iter().chain(plugs).chain(recorded);
         self.draining.values().copied().chain(command).chain(drained).chain(released).chain(event).min()
     }
 }
 
+/// The cycle from which on no answer of before can come at a port; 0 if none is due.
+fn clear_at(late: &OrderedMap<(usize, u8), LateAnswers>, port: usize) -> u64 {
+    late.range((port, 0)..=(port, u8::MAX)).map(|(_, late)| late.until_cycle).max().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::command::ContainmentCause;
     use super::*;
 
     const OWN: VppbBinding = VppbBinding { vcs: 0, vppb: 1, port: 2, ld: Some(3) };
 
     fn all(manager: &mut Manager, cycle: u64, bindings: &mut Bindings, stopped: &mut OrderedSet<Vppb>) -> Vec<Due> {
-        std::iter::from_fn(|| manager.due(cycle, bindings, stopped)).collect()
+        let due = std::iter::from_fn(|| manager.due(cycle, bindings, stopped));
+        due.filter(|one| !matches!(one, Due::Step(_))).collect()
     }
 
     fn unbind(at_cycle: u64, surprise: bool) -> TimedCommand {
@@ -462,7 +474,7 @@ mod tests {
         for (answers, ends) in [(2, 40), (1, 110)] {
             let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
             bindings.bind(OWN).expect("it is free");
-            let mut manager = Manager::new(vec![unbind(10, false)], 100);
+            let mut manager = Manager::new(vec![unbind(10, false)], 100, &bindings);
             manager.asked((0, 1));
             manager.asked((0, 1));
             assert_eq!(all(&mut manager, 9, &mut bindings, &mut stopped), []);
@@ -483,7 +495,7 @@ mod tests {
         let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
         bindings.bind(OWN).expect("it is free");
         let bind = TimedCommand { at_cycle: 11, command: ManagerCommand::Bind(VppbBinding { vppb: 0, ..OWN }) };
-        let mut manager = Manager::new(vec![bind, unbind(10, true)], 100);
+        let mut manager = Manager::new(vec![bind, unbind(10, true)], 100, &bindings);
         manager.asked((0, 1));
         assert_eq!(all(&mut manager, 10, &mut bindings, &mut stopped), [Due::Flush(OWN)]);
         // An answer is still due, and may not come to the next host.
@@ -502,7 +514,7 @@ mod tests {
         let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
         bindings.bind(OWN).expect("it is free");
         let binds = [109, 110].map(|at_cycle| TimedCommand { at_cycle, command: ManagerCommand::Bind(OWN) });
-        let mut manager = Manager::new([vec![unbind(10, true)], binds.to_vec()].concat(), 100);
+        let mut manager = Manager::new([vec![unbind(10, true)], binds.to_vec()].concat(), 100, &bindings);
         (0..2).for_each(|_| manager.asked((0, 1)));
         assert_eq!(all(&mut manager, 10, &mut bindings, &mut stopped), [Due::Flush(OWN)]);
         let late = ManagerEvent::Refused(ManagerCommand::Bind(OWN), CommandError::Late { port: 2, due: 2 });
@@ -521,7 +533,7 @@ mod tests {
     fn a_reset_ends_with_the_last_answer_and_no_earlier() {
         let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
         bindings.bind(OWN).expect("it is free");
-        let mut manager = Manager::new(vec![reset(10, ResetScope::Vppb((0, 1)))], 100);
+        let mut manager = Manager::new(vec![reset(10, ResetScope::Vppb((0, 1)))], 100, &bindings);
         (0..2).for_each(|_| manager.asked((0, 1)));
         assert_eq!(all(&mut manager, 10, &mut bindings, &mut stopped), [Due::Flush(OWN)]);
         manager.late(2, 3);
@@ -546,7 +558,7 @@ mod tests {
             reset(13, ResetScope::Switch),
             reset(13, ResetScope::Port(3)),
         ];
-        let mut manager = Manager::new(commands, 100);
+        let mut manager = Manager::new(commands, 100, &bindings);
         (0..3).for_each(|vppb| manager.asked((0, vppb)));
         assert_eq!(all(&mut manager, 10, &mut bindings, &mut stopped), []);
         assert_eq!(all(&mut manager, 11, &mut bindings, &mut stopped), [Due::Flush(first)]);
@@ -573,7 +585,7 @@ mod tests {
         let bind = ManagerCommand::Bind(VppbBinding { vppb: 2, ..OWN });
         let other = ManagerCommand::Unbind { vppb: (0, 2), option: UnbindOption::WaitLinkDown };
         let mut manager =
-            Manager::new(vec![at(1, bind), at(1, other), unbind(2, false), unbind(3, true), at(4, bind)], 9);
+            Manager::new(vec![at(1, bind), at(1, other), unbind(2, false), unbind(3, true), at(4, bind)], 9, &bindings);
         manager.asked((0, 1));
         let in_use = BindingError::PortInUse { port: 2, ld: Some(3), vcs: 0, vppb: 1 };
         let refused = |command, error| Due::Event(ManagerEvent::Refused(command, error));
@@ -598,7 +610,7 @@ mod tests {
             let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());
             bindings.bind(OWN).expect("it is free");
             let at = |at_cycle, command| TimedCommand { at_cycle, command };
-            let mut manager = Manager::new(vec![at(1, contain), at(2, end), at(3, clear)], 9);
+            let mut manager = Manager::new(vec![at(1, contain), at(2, end), at(3, clear)], 9, &bindings);
             assert_eq!(all(&mut manager, 1, &mut bindings, &mut stopped), [Due::Contain(OWN)]);
             let over = Due::Event(ManagerEvent::Uncontained((0, 1)));
             let due = all(&mut manager, 2, &mut bindings, &mut stopped);

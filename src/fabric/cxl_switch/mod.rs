@@ -15,20 +15,22 @@
 //! | [`route`] | the output of a message with hierarchy based routing, without time |
 //! | [`back_invalidate`] | the bridges of vPPBs for back-invalidate snoops and their answers |
 //! | [`cache_id`] | CXL.cache by CacheID |
+//! | [`command`] | what the fabric manager is told to do, and how it ends |
 //! | [`manager`] | commands that change bindings while the switch runs |
 //! | [`reset`] | what a reset covers |
-//! | [`hot_plug`] | reference: ports that come and go, as hosts and the manager see them (FAB-BND-01, -02, -03, -08, FAB-MLD-04, -10) |
-//! | [`commit`] | reference: tables that software commits (FAB-CID-04) |
-//! | [`aer`] | reference: which bridges record an error (FAB-MLD-08, FAB-ERR-05) |
+//! | [`hot_plug`] | ports that come and go, as hosts and the manager see them, step by step |
+//! | [`plug`] | the ports of a running switch, with the times of hosts and links |
+//! | [`plug_watch`] | what judges them while the switch runs |
+//! | `away` | bindings that stand while nothing reaches what they are bound to |
+//! | [`commit`] | the commit of a table and its limit |
+//! | [`committing`] | the commits of a running switch |
+//! | [`aer`] | which bridges record an error |
 //! | [`viral`] | hierarchies in viral, and what their ports tell |
 //! | [`hbr`] | the routes, their bindings and the manager as a running switch uses them |
 //! | [`pbr`] | port based routing |
 //! | [`switching`] | what a kind of routing decides |
 //! | [`crossbar`] | queues, allocation, room at the outputs |
 //! | [`module`] | the kernel module, the same for both |
-//!
-//! What is marked as reference is for tests and RTL; no switch of a running system uses it yet, and the rules behind it are
-//! judged by tests of the reference alone.
 //!
 //! A walk through one read: an M2S Req of host 1 comes out of the link end at `usp[1]`. The decoders of VCS 1 select a
 //! vPPB. The binding of the vPPB selects a downstream port and, behind a multi-logical device (MLD), a logical device,
@@ -44,16 +46,21 @@
 //! passes from one VCS to another, and none from a host to a device that is not bound to it.
 
 pub mod aer;
+mod away;
 pub mod back_invalidate;
 pub mod binding;
 pub mod cache_id;
+pub mod command;
 pub mod commit;
+pub mod committing;
 pub mod crossbar;
 pub mod hbr;
 pub mod hot_plug;
 pub mod manager;
 pub mod module;
 pub mod pbr;
+pub mod plug;
+pub mod plug_watch;
 pub mod preset;
 pub mod reset;
 pub mod route;
@@ -63,10 +70,14 @@ pub mod viral;
 pub use back_invalidate::{BiDecoder, VppbBridge};
 pub use binding::{BindingError, Bindings, VppbBinding};
 pub use cache_id::CachingDevices;
+pub use command::{
+    CommandError, ContainmentCause, ManagerCommand, ManagerEvent, PortError, TimedCommand, UnbindOption,
+};
+pub use committing::{TableCommit, TableKind};
 pub use crossbar::{MOST_CROSSBAR_CLASSES, VoqConfig, VoqCrossbar};
 pub use hbr::{HbrSwitch, HbrSwitching};
-pub use manager::{CommandError, ContainmentCause, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
+pub use plug::{PlugAction, PlugDelays, PlugStep};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
 pub use reset::ResetScope;
 pub use route::{HbrRoute, HbrRoutes};

@@ -11,8 +11,11 @@
 //! here and no longer at the grant. Each port accepts messages, its classes in turn, looks up their route, and queues them;
 //! they become ready after the stages before the grant. Latencies are rounded up to whole cycles, and the last cycle is that of the channel to the link end.
 
+use super::aer::{AerRecord, ErrorMessage};
+use super::command::ManagerEvent;
 use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar};
-use super::manager::ManagerEvent;
+use super::plug::PlugStep;
+use super::plug_watch::PlugWatch;
 use super::switching::{Managed, Routed, Switching, Undelivered};
 use scalepool_arbiter::{AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Requests, RoundRobin};
 use scalepool_coherence::clocked::linked::NodeLink;
@@ -154,6 +157,10 @@ pub struct SwitchResult {
     pub full_cycles: u64,
     /// Completions of the manager's commands, with their times \[fs\]; none if the switch has no manager.
     pub events: Vec<(u64, ManagerEvent)>,
+    /// What has happened at downstream ports, with times \[fs\].
+    pub steps: Vec<(u64, PlugStep)>,
+    /// Errors that bridges and the fabric manager have recorded, with times \[fs\].
+    pub errors: Vec<(u64, AerRecord)>,
     /// Statuses of viral that ports have told their links.
     pub viral_told: u64,
     /// Messages that left and counted as viral.
@@ -213,6 +220,8 @@ pub struct CxlSwitch<S: Switching> {
     ports: Vec<Port>,
     crossbar: VoqCrossbar<Passing<S::Flow>>,
     tap: Tap,
+    /// Judges downstream ports that come and go.
+    watch: Option<PlugWatch>,
     busy_since: Option<Time>,
     mine: SwitchResult,
     shared: Arc<Mutex<SwitchResult>>,
@@ -271,7 +280,8 @@ impl<S: Switching> CxlSwitch<S> {
         };
         let mine = SwitchResult { ports: vec![PortCounts::default(); count], ..SwitchResult::default() };
         let ports = links.into_iter().map(port).collect::<Result<_, ArbiterError>>()?;
-        Ok(CxlSwitch { switching, config, ports, crossbar, tap, busy_since: None, mine, shared })
+        let watch = switching.plug_watch();
+        Ok(CxlSwitch { switching, config, ports, crossbar, tap, watch, busy_since: None, mine, shared })
     }
 
     /// Transaction handle of a message on the link of a port.
@@ -367,7 +377,7 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Sends the first message of a class, which can leave.
     fn send_first(&mut self, (port, class): (usize, usize), cx: &mut Cx, at: Stamp) {
-        let Some(Passing { message, handle, of, .. }) = self.crossbar.leave(port, class) else { return };
+        let Some(Passing { message, handle, from, of }) = self.crossbar.leave(port, class) else { return };
         let own = &mut self.ports[port];
         if let Some(place) = own.tx[class] {
             let _ = own.link.tx[place].1.push(cx, (own.posted, message));
@@ -380,6 +390,7 @@ impl<S: Switching> CxlSwitch<S> {
         counts.own[class] += u64::from(of.is_none());
         self.mine.viral_messages += u64::from(self.switching.is_viral(port, of));
         if let Some(of) = of {
+            self.watch_sent(from, port, at);
             self.switching.sent(port, &message, of);
         }
         cx.progress();
@@ -542,6 +553,14 @@ impl<S: Switching> CxlSwitch<S> {
         while let Some(managed) = self.switching.manage(at.cycle) {
             let event = match managed {
                 Managed::Event(event) => event,
+                Managed::Step(step) => {
+                    self.step(step, at);
+                    continue;
+                }
+                Managed::Recorded(record) => {
+                    self.record(record, at);
+                    continue;
+                }
                 Managed::Flush(flow) => {
                     let gone = self.remove("port_gone", at, |_, passing| passing.of == Some(flow));
                     let Some(event) = self.switching.flushed(&gone) else { continue };
@@ -561,6 +580,9 @@ impl<S: Switching> CxlSwitch<S> {
                 ManagerEvent::Unbound(..) => "unbound",
                 ManagerEvent::Reset(..) => "reset",
                 ManagerEvent::Released(_) => "reset_over",
+                ManagerEvent::Lost(..) => "lost",
+                ManagerEvent::Committed(..) => "table_committed",
+                ManagerEvent::CommitFailed(..) => "commit_failed",
                 ManagerEvent::Refused(..) => "command_refused",
                 ManagerEvent::Rerouted => "rerouted",
                 ManagerEvent::Contained(..) => "contained",
@@ -572,11 +594,67 @@ impl<S: Switching> CxlSwitch<S> {
             if let ManagerEvent::Refused(_, error) = event {
                 self.report(error.violation(), at);
             }
+            self.watch.iter_mut().for_each(|watch| watch.event(&event));
             self.mine.events.push((at.t_fs, event));
-            for (port, status) in self.switching.viral_to_tell() {
-                self.declare(port, status, at);
+            self.tell_viral(at);
+        }
+        let found = self.watch.as_mut().map(PlugWatch::settle).unwrap_or_default();
+        found.into_iter().for_each(|violation| self.report(violation, at));
+    }
+
+    fn tell_viral(&mut self, at: Stamp) {
+        for (port, status) in self.switching.viral_to_tell() {
+            self.declare(port, status, at);
+        }
+    }
+
+    /// Records what has happened at a downstream port: what a host sees at its upstream port, the rest at the port itself.
+    fn step(&mut self, step: PlugStep, at: Stamp) {
+        let port = match step.vppb {
+            Some((vcs, _)) if step.step.is_seen_by_host() => vcs,
+            _ => self.switching.first_downstream() + step.port,
+        };
+        if let Some(own) = self.ports.get_mut(port) {
+            own.signals.record(at, RecordKind::Mark, 0, 0, || Body::Mark(step.step.name()));
+        }
+        self.watch.iter_mut().for_each(|watch| watch.step(step));
+        self.mine.steps.push((at.t_fs, step));
+        self.tell_viral(at);
+    }
+
+    /// Records an error: at the upstream port of its host, or at the downstream port for the manager.
+    fn record(&mut self, record: AerRecord, at: Stamp) {
+        let port = record.vppb.map_or(self.switching.first_downstream() + record.port, |(vcs, _)| vcs);
+        let message = record.message.map(ErrorMessage::name);
+        if let Some(own) = self.ports.get_mut(port) {
+            for name in [record.error.mark()].into_iter().chain(message) {
+                own.signals.record(at, RecordKind::Mark, 0, 0, || Body::Mark(name));
             }
         }
+        self.mine.errors.push((at.t_fs, record));
+    }
+
+    /// Hears of damage on the lines of the ports.
+    fn hear(&mut self, cx: &mut Cx) {
+        for port in 0..self.ports.len() {
+            while let Some(units) = self.ports[port].link.damage.as_mut().and_then(|damage| damage.pop(cx)) {
+                self.switching.damaged(port, units);
+                cx.progress();
+            }
+        }
+    }
+
+    /// Tells the watcher that a message leaves.
+    fn watch_sent(&mut self, from: usize, port: usize, at: Stamp) {
+        let Some(watch) = &mut self.watch else { return };
+        let first = self.switching.first_downstream();
+        if let Some(port) = port.checked_sub(first) {
+            watch.sent(port);
+        } else if let Some(from) = from.checked_sub(first).filter(|_| from < self.ports.len()) {
+            watch.passed(from);
+        }
+        let found = watch.take();
+        found.into_iter().for_each(|violation| self.report(violation, at));
     }
 
     /// Records the number of waiting messages.
@@ -605,6 +683,7 @@ fn shown(message: &Message, form: MessageForm) -> Body {
 impl<S: Switching> Module for CxlSwitch<S> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.hear(cx);
         self.manage(at);
         self.tell(cx);
         self.crossbar.step(at.cycle);

@@ -14,12 +14,11 @@
 //! | the manager resets a port (RST-5) | the port, with all of its logical devices |
 //!
 //! A walk through one reset: the vPPBs that it covers are removed like those of a surprise removal, and the manager keeps their
-//! bindings. Each comes back by itself when the last answer of before has arrived. A reset is not refused because a part of what it
+//! bindings ([`away`](super::away)). Each comes back by itself when the last answer of before has arrived. A reset is not refused because a part of what it
 //! covers is busy, as nobody can refuse PERST#: a vPPB that is being unbound is unbound at once, one in reset stays in it.
 
 use super::binding::VppbBinding;
-use super::manager::Vppb;
-use scalepool_ordered::OrderedMap;
+use super::command::Vppb;
 use std::fmt;
 
 /// What a reset covers; where something goes viral it names the place in the same way.
@@ -55,46 +54,5 @@ impl fmt::Display for ResetScope {
             ResetScope::Vppb((vcs, vppb)) => write!(f, "vPPB {vppb} of VCS {vcs}"),
             ResetScope::Port(port) => write!(f, "port {port}"),
         }
-    }
-}
-
-/// vPPBs in reset, with the bindings that come back.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Resets(OrderedMap<Vppb, VppbBinding>);
-
-impl Resets {
-    /// Begins the reset of a vPPB.
-    pub fn begin(&mut self, binding: VppbBinding) {
-        self.0.insert((binding.vcs, binding.vppb), binding);
-    }
-
-    /// Ends it.
-    pub fn end(&mut self, binding: VppbBinding) {
-        self.0.remove(&(binding.vcs, binding.vppb));
-    }
-
-    /// The bindings that come back.
-    pub fn bindings(&self) -> impl Iterator<Item = VppbBinding> + '_ {
-        self.0.values().copied()
-    }
-
-    /// Whether a vPPB is in reset.
-    pub fn has(&self, vppb: Vppb) -> bool {
-        self.0.contains_key(&vppb)
-    }
-
-    /// The vPPB in reset whose binding a new one would take a part of.
-    pub fn in_the_way(&self, binding: VppbBinding) -> Option<Vppb> {
-        let meets = |other: &VppbBinding| {
-            let is_own = (other.vcs, other.vppb) == (binding.vcs, binding.vppb);
-            let shares = other.ld.is_none() || binding.ld.is_none() || other.ld == binding.ld;
-            is_own || (other.port == binding.port && shares)
-        };
-        self.bindings().find(meets).map(|other| (other.vcs, other.vppb))
-    }
-
-    /// Whether nothing is in reset.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 }

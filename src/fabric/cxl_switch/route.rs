@@ -9,7 +9,8 @@
 use super::back_invalidate::VppbBridge;
 use super::binding::Bindings;
 use super::cache_id::CachingDevices;
-use super::manager::Vppb;
+use super::command::Vppb;
+use super::committing::TableKind;
 use super::switching::Undelivered;
 use scalepool_memory::bridge::BridgeDecoders;
 use scalepool_ordered::{OrderedMap, OrderedSet};
@@ -42,6 +43,8 @@ pub struct HbrRoutes {
     pub caches: OrderedMap<usize, CachingDevices>,
     /// Message form of the link of each port.
     pub forms: Vec<MessageForm>,
+    /// Tables of hierarchies that are not in use, as their commit has not ended well.
+    pub uncommitted: OrderedSet<(usize, TableKind)>,
     /// Whether the data of a read that no decoder claims are poisoned (`fabric` §2.1, 4h).
     pub poison_on_decode_error: bool,
 }
@@ -78,8 +81,14 @@ impl HbrRoutes {
         }
     }
 
+    /// Whether a table may be used.
+    pub(super) fn is_in_use(&self, vcs: usize, kind: TableKind) -> bool {
+        self.uncommitted.is_empty() || !self.uncommitted.contains(&(vcs, kind))
+    }
+
     fn down(&self, vcs: usize, address: u64, message: &Message) -> HbrRoute {
-        let undelivered = match self.decoders[vcs].target(address) {
+        let target = self.decoders[vcs].target(address).filter(|_| self.is_in_use(vcs, TableKind::Hdm));
+        let undelivered = match target {
             None => Undelivered::NotDecoded,
             Some(vppb) => match self.bindings.down(vcs, vppb).filter(|_| !self.stopped.contains(&(vcs, vppb))) {
                 None => Undelivered::NotBound,

@@ -5,8 +5,11 @@
 //! queue has no room. Once it has been taken it is judged, and what leaves in its place is queued. What is sent, and what
 //! time brings, is told too.
 
-use super::manager::ManagerEvent;
+use super::aer::AerRecord;
+use super::command::ManagerEvent;
 use super::module::{SwitchConfig, SwitchResult};
+use super::plug::PlugStep;
+use super::plug_watch::PlugWatch;
 use crate::spread::Backlog;
 use scalepool_arbiter::ArbiterError;
 use scalepool_coherence::clocked::linked::NodeLink;
@@ -69,6 +72,10 @@ pub enum Routed<F> {
 pub enum Managed<F> {
     /// A command has ended.
     Event(ManagerEvent),
+    /// Something has happened at a downstream port.
+    Step(PlugStep),
+    /// An error has been recorded.
+    Recorded(AerRecord),
     /// What belongs to this is removed from the queues; [`Switching::flushed`] is told how much that was.
     Flush(F),
     /// The link at a port is lost: what is queued for it is dropped.
@@ -127,6 +134,21 @@ pub trait Switching: Send + Sized + 'static {
     /// A message that passes has been sent at a port.
     fn sent(&mut self, port: usize, message: &Message, flow: Self::Flow) {
         let _ = (port, message, flow);
+    }
+
+    /// Units have come damaged at a port, and its link made them good.
+    fn damaged(&mut self, port: usize, units: u64) {
+        let _ = (port, units);
+    }
+
+    /// Number of the first downstream port, from which [`PlugStep`] counts.
+    fn first_downstream(&self) -> usize {
+        0
+    }
+
+    /// What watches the downstream ports, if they may come and go.
+    fn plug_watch(&self) -> Option<PlugWatch> {
+        None
     }
 
     /// The next action of the fabric manager at a cycle.

@@ -13,7 +13,7 @@
 //! again (our choice: the sheet says which kinds of reset clear viral, and nothing of a reset of a part).
 
 use super::binding::Bindings;
-use super::manager::Vppb;
+use super::command::Vppb;
 use super::reset::ResetScope;
 use scalepool_ordered::{OrderedMap, OrderedSet};
 

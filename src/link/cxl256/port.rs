@@ -207,6 +207,10 @@ impl<F: Flit256> ByClass for Cxl256End<Cachemem<F>> {
         self.client.waiting(class)
     }
 
+    fn damaged(&self) -> u64 {
+        self.stats().bad
+    }
+
     fn tell_viral(&mut self, status: Option<u16>) {
         match status {
             Some(logical_devices) => self.client.set_viral(logical_devices),

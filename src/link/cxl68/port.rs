@@ -285,6 +285,11 @@ impl<U: Flit68> ByClass for Cxl68End<U> {
         class.on_cxl68().map_or(0, |class| Cxl68End::waiting(self, class))
     }
 
+    fn damaged(&self) -> u64 {
+        let stats = self.stats();
+        stats.crc_errors + stats.pid_errors
+    }
+
     fn tell_viral(&mut self, status: Option<u16>) {
         match status {
             Some(logical_devices) => self.set_viral(logical_devices),

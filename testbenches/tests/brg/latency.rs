@@ -154,6 +154,7 @@ pub fn run_of(
             let side = UalinkRequesters::new(OWN, 0, vec![x], Arc::default());
             let link = NodeLink {
                 viral: None,
+                damage: None,
                 rx: vec![(Class::S2mNdr, bind.attach(ndr_in)), (Class::S2mDrs, bind.attach(drs_in))],
                 tx: vec![(Class::M2sReq, bind.attach(req)), (Class::M2sRwd, bind.attach(rwd))],
                 routes: Vec::new(),

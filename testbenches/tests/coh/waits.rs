@@ -142,6 +142,7 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
         p.module("node", clock, |bind| {
             let link = |(tx, rx): (Vec<_>, Vec<_>)| NodeLink {
                 viral: None,
+                damage: None,
                 rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 routes: vec![PeerRoute::default()],

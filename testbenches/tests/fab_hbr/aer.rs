@@ -37,7 +37,7 @@ fn recorded(port: usize, error: AerError) -> [bool; 4] {
 }
 
 /// The rows of the table.
-const EVERY: [AerError; 14] = [
+pub const EVERY: [AerError; 14] = [
     AerError::DataLinkProtocol,
     AerError::SurpriseDown,
     AerError::FlowControlProtocol,
@@ -53,7 +53,7 @@ const EVERY: [AerError; 14] = [
     AerError::CorrectedInternal,
     AerError::HeaderLogOverflow,
 ];
-const ITS_OWN: [AerError; 2] = [AerError::CompleterAbort, AerError::UnexpectedCompletion];
+pub const ITS_OWN: [AerError; 2] = [AerError::CompleterAbort, AerError::UnexpectedCompletion];
 
 #[test]
 fn fab_mld_08_p() {

@@ -1,10 +1,11 @@
 //! The switch as a module, with messages and without flits: latencies, classes that don't hold one another up, commands.
 
+use super::relayed::{Relay, Relayed};
 use scalepool::arbiter::{ArbiterKind, RoundRobin, Separable};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::fabric::cxl_switch::{
-    Bindings, CommandError, HbrRoutes, HbrSwitch, HbrSwitching, ManagerCommand, ManagerEvent, ResetScope, SwitchConfig,
-    SwitchResult, SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding,
+    Bindings, CommandError, CxlSwitch, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, PlugDelays, ResetScope,
+    SwitchConfig, SwitchResult, SwitchTraffic, TableCommit, TimedCommand, UnbindOption, Undelivered, VppbBinding,
 };
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -107,6 +108,16 @@ pub(super) struct Bench {
     stages_cycles: [u64; 2],
     /// Time that an unbind waits \[cycles\].
     drain_cycles: u64,
+    /// Hosts have a logical device each of the first port, and not a port each.
+    pub(super) is_shared: bool,
+    /// Time that hosts and links take when a port comes or goes.
+    pub(super) delays: PlugDelays,
+    /// Tables that are committed while the switch runs.
+    pub(super) commits: Vec<TableCommit>,
+    /// The switch routes by tables that are not committed.
+    pub(super) is_hasty: bool,
+    /// What becomes of an action of the fabric manager on its way to the switch.
+    pub(super) relay: Relay,
 }
 
 /// Hosts that have a device each, at address 0, and none beside it.
@@ -126,6 +137,11 @@ pub(super) fn bench(hosts: usize) -> Bench {
         arbiter: &RoundRobin::KIND,
         stages_cycles: [5, 7],
         drain_cycles: 100,
+        is_shared: false,
+        delays: PlugDelays::default(),
+        commits: Vec::new(),
+        is_hasty: false,
+        relay: |managed| vec![managed],
     }
 }
 
@@ -138,7 +154,8 @@ pub(super) fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
 /// The same, with what each port was told of viral.
 pub(super) fn run_told(bench: Bench) -> ToldRun {
     let Bench { hosts, sends, floods, closed, closed_hosts, commands, queue, stages_cycles, drain_cycles, .. } = bench;
-    let is_shared = floods.iter().any(|flood| !flood.is_empty());
+    let is_flooded = floods.iter().any(|flood| !flood.is_empty());
+    let is_shared = bench.is_shared || is_flooded;
     let (result, seen): (Arc<Mutex<SwitchResult>>, Vec<Seen>) =
         (Arc::default(), sends.iter().map(|_| Seen::default()).collect());
     let told: Vec<Told> = sends.iter().map(|_| Told::default()).collect();
@@ -169,7 +186,7 @@ pub(super) fn run_told(bench: Bench) -> ToldRun {
                 tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 flood: floods.get(port).cloned().unwrap_or_default(),
-                is_device: is_device && !is_shared,
+                is_device: is_device && !is_flooded,
                 closed,
                 seen,
                 viral: bind.attach(viral),
@@ -194,9 +211,14 @@ pub(super) fn run_told(bench: Bench) -> ToldRun {
             caches: OrderedMap::new(),
             decoders: vec![decoders; hosts],
             forms: vec![MessageForm::Hbr; 2 * hosts],
+            uncommitted: OrderedSet::new(),
             poison_on_decode_error: false,
         };
-        let switching = HbrSwitching::new(routes, commands, drain_cycles);
+        let hasty = bench.is_hasty.then(|| HbrSwitching::new(routes.clone(), Vec::new(), drain_cycles));
+        let switching = HbrSwitching::new(routes, commands, drain_cycles)
+            .with_plugs(OrderedSet::new(), bench.delays)
+            .with_commits(bench.commits);
+        let switching = Relayed::new(switching, bench.relay, hasty);
         let config = SwitchConfig {
             traffic: SwitchTraffic::Mem,
             stages_cycles,
@@ -212,6 +234,7 @@ pub(super) fn run_told(bench: Bench) -> ToldRun {
             let links = links.into_iter().enumerate().map(|(n, (rx, tx, viral))| {
                 let link = NodeLink {
                     viral: Some(bind.attach(viral)),
+                    damage: None,
                     rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                     tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                     routes: Vec::new(),
@@ -222,7 +245,7 @@ pub(super) fn run_told(bench: Bench) -> ToldRun {
                 (link, Tap::off())
             });
             let links = links.collect();
-            HbrSwitch::new(switching, config, links, Tap::off(), shared).expect("few ports")
+            CxlSwitch::new(switching, config, links, Tap::off(), shared).expect("few ports")
         })
     });
     let limit = Some(Time::from_fs(1_000_000_000));
@@ -538,6 +561,9 @@ fn a_port_is_bound_again_when_no_answer_is_due() {
             ManagerEvent::Unbound(..) => "unbound",
             ManagerEvent::Reset(..) => "reset",
             ManagerEvent::Released(_) => "released",
+            ManagerEvent::Lost(..) => "lost",
+            ManagerEvent::Committed(..) => "committed",
+            ManagerEvent::CommitFailed(..) => "commit failed",
             ManagerEvent::Refused(..) => "refused",
             ManagerEvent::Rerouted => "rerouted",
             ManagerEvent::Contained(..) => "contained",

@@ -40,6 +40,7 @@ pub fn routes(hosts: usize, ports: usize, bound: &[VppbBinding]) -> HbrRoutes {
         bridges: OrderedMap::new(),
         caches: OrderedMap::new(),
         forms: vec![MessageForm::Hbr; hosts + ports],
+        uncommitted: OrderedSet::new(),
         poison_on_decode_error: false,
     }
 }

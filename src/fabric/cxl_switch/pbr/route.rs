@@ -8,7 +8,7 @@
 //! whose answer goes back by its DPID. A failed look-up drops the message (`fabric` EDG-8), and so does an invalid entry of
 //! the table (`fabric` DRT-2).
 
-use super::super::manager::ManagerEvent;
+use super::super::command::ManagerEvent;
 use super::super::module::{CxlSwitch, SwitchConfig, SwitchResult};
 use super::super::route::own_answer;
 use super::super::switching::{Managed, Routed, Switching, Undelivered};

@@ -5,7 +5,7 @@ use crate::cxl::outside::OutsideChannels;
 use scalepool_coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool_coherence::message::{Class, Dir, ORDER};
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
-use scalepool_link::classes::ClassChannels;
+use scalepool_link::classes::{ClassChannels, DamageChannel};
 use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 
@@ -17,6 +17,7 @@ pub struct NodeEnds {
     rx: Vec<(Class, InEnd<Message>)>,
     tx: Vec<(Class, OutEnd<Numbered>)>,
     viral: Option<OutEnd<Option<u16>>>,
+    damage: Option<InEnd<u64>>,
 }
 
 /// The port's side.
@@ -24,24 +25,38 @@ pub struct CoherentPortEnds {
     tx: Vec<(Class, InEnd<Numbered>)>,
     rx: Vec<(Class, OutEnd<Message>)>,
     viral: Option<InEnd<Option<u16>>>,
+    damage: Option<OutEnd<u64>>,
+}
+
+/// What a component exchanges with its link beside messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// It may declare viral.
+    pub declares_viral: bool,
+    /// It records damage of the line.
+    pub hears_damage: bool,
 }
 
 /// Channels named `<name>.<class>` for a node that sends in the directions `sends` and receives in the opposite ones, for the
 /// classes that `form` has; a switch between switches has both, and a channel each way.
-/// `declares_viral`: there is one for that too. `rx_edges` is the latency from the port in edges of its clock.
+/// `beside`: whether there is one for viral too, and one for damage of the line. `rx_edges` is the latency from the port in edges of its clock.
 ///
 /// # Errors
 /// What the kernel refuses.
 pub fn channels(
     p: &mut PartitionBuilder,
     name: &str,
-    (sends, declares_viral): (&[Dir], bool),
+    (sends, beside): (&[Dir], Beside),
     form: MessageForm,
     rx_edges: u32,
 ) -> Result<(NodeEnds, CoherentPortEnds), BuildError> {
-    let mut node = NodeEnds { rx: Vec::new(), tx: Vec::new(), viral: None };
-    let mut port = CoherentPortEnds { tx: Vec::new(), rx: Vec::new(), viral: None };
-    if declares_viral {
+    let mut node = NodeEnds { rx: Vec::new(), tx: Vec::new(), viral: None, damage: None };
+    let mut port = CoherentPortEnds { tx: Vec::new(), rx: Vec::new(), viral: None, damage: None };
+    if beside.hears_damage {
+        let (from_link, rx) = p.channel(&format!("{name}.damage"), CHANNEL_MESSAGES, rx_edges)?;
+        (node.damage, port.damage) = (Some(rx), Some(from_link));
+    }
+    if beside.declares_viral {
         let (tx, to_link) = p.channel(&format!("{name}.viral"), CHANNEL_MESSAGES, 1)?;
         (node.viral, port.viral) = (Some(tx), Some(to_link));
     }
@@ -78,6 +93,7 @@ impl NodeEnds {
     ) -> NodeLink {
         NodeLink {
             viral: self.viral.map(|end| bind.attach(end)),
+            damage: self.damage.map(|end| bind.attach(end)),
             rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             routes,
@@ -105,6 +121,7 @@ impl CoherentPortEnds {
             tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             viral: self.viral.map(|end| bind.attach(end)),
+            damage: self.damage.map(|end| DamageChannel { channel: bind.attach(end), told: 0 }),
         }
     }
 }

@@ -27,7 +27,7 @@ use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::coverage::Met;
 use scalepool_link::fault::Fault;
 use scalepool_link::port::{Channels, MakesAgents, MakesPort, PortAgent};
-use scalepool_nodes::cxl::coherent::wiring;
+use scalepool_nodes::cxl::coherent::wiring::{self, Beside};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::{Class, MessageForm, TransactionRole};
 
@@ -159,8 +159,8 @@ struct Classes {
     form: MessageForm,
     /// Directions of what the component sends.
     sends: &'static [Dir],
-    /// The component may declare viral.
-    declares_viral: bool,
+    /// What the component exchanges with the link beside messages.
+    beside: Beside,
 }
 
 impl Classes {
@@ -171,8 +171,7 @@ impl Classes {
         name: &str,
         edges: u32,
     ) -> Result<(ComponentPlug, Attach<E>), BuildError> {
-        let (node, port) =
-            wiring::channels(p, &format!("{name}.node"), (self.sends, self.declares_viral), self.form, edges)?;
+        let (node, port) = wiring::channels(p, &format!("{name}.node"), (self.sends, self.beside), self.form, edges)?;
         let attach: Attach<E> = Box::new(move |bind| vec![E::agent_by_class(port.attach(bind))]);
         Ok((ComponentPlug::Coherent(node), attach))
     }

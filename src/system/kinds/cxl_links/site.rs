@@ -2,7 +2,7 @@
 //! caller drives.
 
 use super::{Classes, CxlLink, Reported, is_between_switches};
-use crate::kind::{BuiltLink, Clocks, ComponentPlug, ExternalComponent, LinkEndSite, LinkSite};
+use crate::kind::{BuiltLink, Clocks, ComponentPlug, ExternalComponent, LinkEndSite, LinkSite, Offer};
 use crate::kinds::{broken as broken_at, published};
 use crate::measured::{Ending, LinkMeasured};
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
@@ -11,6 +11,7 @@ use scalepool_link::fault::{Fault, FaultyWire};
 use scalepool_link::port::{PortConfig, PortResult, Ports, WireItem};
 use scalepool_link::sim_port::SimPort;
 use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::cxl::coherent::wiring::Beside;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Hub, PlaceKind, Tap};
@@ -144,7 +145,12 @@ pub(super) fn build<E: Reported>(
             classes: by_class.then_some(Classes {
                 form,
                 sends,
-                declares_viral: site.offers[n].declares_viral && site.external[n].is_none(),
+                beside: if site.external[n].is_none() {
+                    let Offer { declares_viral, hears_damage, .. } = site.offers[n];
+                    Beside { declares_viral, hears_damage }
+                } else {
+                    Beside::default()
+                },
             }),
             taps: None,
             result: Arc::default(),

@@ -17,12 +17,16 @@ use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_coherence::cache::route::{Below, CACHE_IDS, CacheRoutes, Flits, Hdm, Hierarchy};
+use scalepool_fabric::cxl_switch::aer::{AerError, AerRecord, AerSettings, ErrorMessage, TlpHeader};
 use scalepool_fabric::cxl_switch::back_invalidate::enumerated_bus;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
+use scalepool_fabric::cxl_switch::commit::CommitLimit;
+use scalepool_fabric::cxl_switch::hot_plug::PortStep;
 use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS, VIRAL_SIGNALS};
 use scalepool_fabric::cxl_switch::{
     Bindings, CachingDevices, ContainmentCause, HBR_PRESETS, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent,
-    ResetScope, SwitchResult, SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding, VppbBridge,
+    PlugAction, PlugDelays, PortError, ResetScope, SwitchResult, SwitchTraffic, TableCommit, TableKind, TimedCommand,
+    UnbindOption, Undelivered, VppbBinding, VppbBridge,
 };
 use scalepool_kernel::{Clock, Time};
 use scalepool_ordered::{OrderedMap, OrderedSet};
@@ -52,7 +56,7 @@ metrics! {
         H2D_DATA = "switched H2D Data" ["messages"] Sum, "data of hosts for caching devices that were passed on";
         CACHE_DISCARDED = "CacheIDs discarded" ["messages"] Sum, "messages of CXL.cache without an entry for their CacheID, or at the port of a device with another one (fabric CID-2, CID-3)";
         BI_DISCARDED = "back-invalidates discarded" ["messages"] Sum, "back-invalidate snoops that a bridge discards, and answers to a bus that no bridge has (fabric BIR-1, BIR-2)";
-        NOT_BOUND = "not bound" ["messages"] Sum, "requests to a vPPB that is not bound (fabric CMR-5)";
+        NOT_BOUND = "not bound" ["messages"] Sum, "requests to a vPPB that is not bound, or whose link is down (fabric CMR-5)";
         CONTAINED = "vPPBs contained" ["vPPBs"] Sum, "times that the logical device of a vPPB was contained (fabric MLD-7)";
         DISCARDED = "contained messages" ["messages"] Sum, "messages of contained vPPBs that were discarded as they came, those flushed not included (fabric MLD-7)";
         VIRAL = "hierarchies viral" ["hierarchies"] Sum, "times that a virtual hierarchy went viral (fabric VIR-1)";
@@ -61,13 +65,45 @@ metrics! {
         BOUND = "vPPBs bound" ["commands"] Sum, "commands that bound a vPPB while the system ran";
         UNBOUND = "vPPBs unbound" ["commands"] Sum, "commands that unbound a vPPB";
         RESETS = "vPPBs reset" ["vPPBs"] Sum, "resets of a vPPB, whatever command covered it (fabric §1.4)";
+        LINKS_DOWN = "links lost" ["links"] Sum, "times that the link of a downstream port went down by itself (fabric BND-8)";
+        REMOVED = "devices removed" ["devices"] Sum, "devices that were taken out of a downstream port (fabric BND-8)";
+        LINKS_UP = "links trained" ["links"] Sum, "times that the link of a downstream port was trained while the system ran (fabric BND-1)";
+        PLUG_EVENTS = "hot-plug events" ["events"] Sum, "hot-plug events of hosts: a device that comes or goes, or a link that goes down (fabric BND-2, BND-8)";
+        ABSENCES = "absences seen" ["devices"] Sum, "times that a host saw no presence any more (fabric BND-3, BND-8)";
+        RECORDS = "physical records" ["records"] Sum, "records of the fabric manager of what happened at a port that is not bound as a whole (fabric BND-8)";
+        ERRORS = "errors recorded" ["records"] Sum, "errors that bridges of downstream ports recorded, masked ones included (fabric MLD-8, ERR-5)";
+        ERR_COR = "ERR_COR" ["messages"] Sum, "correctable errors that were reported to hosts";
+        ERR_NONFATAL = "ERR_NONFATAL" ["messages"] Sum, "errors that are neither correctable nor fatal and were reported to hosts";
+        ERR_FATAL = "ERR_FATAL" ["messages"] Sum, "fatal errors that were reported to hosts";
+        MANAGER_ERRORS = "errors of the manager" ["records"] Sum, "errors that the fabric manager recorded, of ports that are not bound as a whole (fabric MLD-8)";
+        COMMITTED = "tables committed" ["tables"] Sum, "commits of tables that ended as Committed (fabric CID-4)";
+        COMMITS_FAILED = "commits failed" ["tables"] Sum, "commits of tables that ended as Error, as the switch took longer than their limit (fabric CID-4)";
         REFUSED = "commands refused" ["commands"] Sum, "commands of the fabric manager that could not be done and changed nothing (fabric BND-7)";
-        FLUSHED = "messages flushed" ["messages"] Sum, "messages that the switch held of a vPPB when its binding was taken away, or when it was contained (fabric BND-6, MLD-7)";
+        FLUSHED = "messages flushed" ["messages"] Sum, "messages that the switch held of a vPPB when its binding was taken away, its link went down, or it was contained (fabric BND-5, BND-6, MLD-7)";
     }
 }
 
+/// Names of commands, and of what happens at ports.
+const COMMANDS: &[&str] = &[
+    "bind",
+    "unbind",
+    "reset",
+    "dpc",
+    "dpc-clear",
+    "viral",
+    "remove",
+    "insert",
+    "link-down",
+    "attention",
+    "ready",
+    "error",
+];
+
 /// Names of the options of an unbind, by their codes (`fabric` BND-4).
 const UNBIND_OPTIONS: &[&str] = &["wait", "managed", "surprise"];
+
+/// Names of the tables that are committed.
+const TABLES: &[&str] = &["hdm", "cache-id"];
 
 /// Names of what may trigger a containment (`fabric` MLD-7).
 const CAUSES: &[&str] = &["software", "fatal", "non-fatal", "uncorrectable"];
@@ -85,6 +121,8 @@ config! {
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0 (fabric VCS-7 counts that of the upstream port too)";
         port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port";
         ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port; not given = the port as a whole (fabric BND-4)";
+        masked: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("the name of an error, such as surprise-down"), "errors that the bridge of the vPPB records and does not report to its host (fabric MLD-8, ERR-5)";
+        fatal: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("the name of an error that is not correctable, such as surprise-down"), "errors that the bridge of the vPPB reports with ERR_FATAL, others that are not correctable with ERR_NONFATAL";
         viral: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "Viral_Enable of the vPPB: whether its port may make the hierarchy viral and tells viral (fabric VIR-1)";
     }
 }
@@ -93,14 +131,28 @@ config! {
     /// A command of the fabric manager.
     pub struct HbrCommand {
         at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it is given";
-        command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind", "reset", "dpc", "dpc-clear", "viral"]), "what is done to the vPPB (fabric BND-4, §1.4); dpc: its logical device is contained, all of its traffic is discarded both ways while it stays bound, until dpc-clear (fabric MLD-7), or until an unbind or a reset of the vPPB; viral is no command but an injected error: the port goes viral, and its hierarchy with it (fabric §1.10)";
+        command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(COMMANDS), "what is done to the vPPB (fabric BND-4, §1.4); dpc: its logical device is contained, all of its traffic is discarded both ways while it stays bound, until dpc-clear (fabric MLD-7), or until an unbind or a reset of the vPPB; viral is no command but an injected error: the port goes viral, and its hierarchy with it (fabric §1.10). No commands either: remove takes the device of a downstream port out, insert plugs it in again, link-down loses its link, which is trained again (fabric BND-8); attention asks every host of the port to agree to a removal, and ready is the host of the vPPB that agrees: behind the last one all are unbound (fabric MLD-10); error is an error of the link of a downstream port, which bridges record (fabric MLD-8, ERR-5)";
         scope: String = "vppb" [Unit::Of("-")] in FieldRange::Words(RESET_SCOPES), "what a reset covers: what the vPPB is bound to (SBR), all of its hierarchy (upstream: PERST#, hot reset or SBR of the upstream port), all of a downstream port, or all of the switch; it ends what is open there, and then the same is used again (fabric RST-1 to RST-5). The place where viral begins: a vPPB, an upstream port, a downstream port with all hierarchies that it serves, or a fatal error inside the switch (fabric VIR-1, VIR-4)";
         vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB, or the one that scope = \"upstream\" covers";
-        vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, that is bound, unbound, reset or goes viral";
+        vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, that is bound, unbound, reset or goes viral, or whose host is ready";
+        error: String = "corrected-internal" [Unit::Of("-")] in FieldRange::Words(AerError::NAMES), "what command = \"error\" injects at a downstream port (fabric MLD-8)";
+        header: String = "" [Unit::Of("-")] in FieldRange::Text("four numbers of eight hexadecimal digits"), "header of the TLP with that error, which hosts see as all ones where it belongs to no single one (fabric MLD-8); not given = no TLP";
         cause: String = "software" [Unit::Of("-")] in FieldRange::Words(CAUSES), "what triggers dpc: a write of software, or an error message of the logical device; uncorrectable is an error without such a message and triggers nothing (fabric MLD-7)";
         option: String = "managed" [Unit::Of("-")] in FieldRange::Words(UNBIND_OPTIONS), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
-        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to, or the one that scope = \"port\" covers";
-        ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port to bind it to; not given = the port as a whole; of no use to a reset or to viral, which cover what the vPPB is bound to";
+        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to, the one that scope = \"port\" covers, or the one where a device or an error comes";
+        ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port to bind it to; not given = the port as a whole; of no use to a reset or to viral, which cover what the vPPB is bound to; of an error the one that generated or received it";
+    }
+}
+
+config! {
+    /// The commit of a table.
+    pub struct HbrCommit {
+        vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the table";
+        table: String = "hdm" [Unit::Of("-")] in FieldRange::Words(TABLES), "HDM decoders of the upstream port, without which no request finds a device, or its table of CacheIDs with the decoders of the ports below, without which messages of CXL.cache are discarded";
+        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when software begins the commit";
+        takes: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time that the switch takes for it";
+        base: u64 = "1" [Unit::Of("-")] in FieldRange::Int(0, 15), "base of the limit, after which the commit has failed: base x 10^scale us (fabric CID-4)";
+        scale: u64 = "0" [Unit::Of("-")] in FieldRange::Int(0, 7), "code of its scale";
     }
 }
 
@@ -113,7 +165,11 @@ config! {
         vppbs: usize = "32" [Unit::Of("vPPBs")] in FieldRange::Int(1, 255), "vPPBs of downstream ports in each virtual hierarchy";
         bindings: Vec<(HbrBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrBinding::fields), "what is bound before the hosts start; every hierarchy needs one (fabric VCS-1). Without any, and without commands that bind, the ports go whole to the hierarchies in turn";
         commands: Vec<(HbrCommand, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommand::fields), "what the fabric manager does to bindings while the system runs; a command that cannot be done changes nothing, and is a finding of the run (fabric BND-7)";
+        commits: Vec<(HbrCommit, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommit::fields), "tables that software commits while the system runs, and that are not in use before (fabric CID-4); others are in use from the start";
         table: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CACHEID:DEVICE, CACHEID:none"), "entries of every hierarchy that differ from CacheID n to its n-th caching device; messages without an entry are discarded (fabric CID-3)";
+        link_errors: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "record each flit that comes damaged from a downstream link, which makes it good, as a corrected internal error of the bridges there; errors of other kinds are recorded in any case";
+        link_release: u64 = "500 ns" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time from a hot-plug event of a port that is bound as a whole until its host has released Link Disable (fabric BND-1); software takes milliseconds, which a simulation rarely has";
+        link_training: u64 = "500 ns" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time from there, or from the loss of a link, until it is trained; a link is not trained before the last answer of before has come";
         drain_limit: u64 = "100 us" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time that an unbind waits for open requests before what is left of them is flushed, and for which a port is not bound again while answers to the host before are due (fabric BND-6); longer than any device takes, because answers that come later reach the next host. A reset has no limit";
     }
 }
@@ -161,11 +217,21 @@ impl HbrCxlSwitch {
         let timed = |(given, _): &(HbrCommand, TextPlace)| {
             let HbrCommand { at, command, vcs, vppb, option, port, ld, .. } = given;
             let command = match command.as_str() {
+                _ if given.plug_action().is_some() => {
+                    ManagerCommand::Plug(*port, given.plug_action().unwrap_or(PlugAction::Remove))
+                }
                 "bind" => ManagerCommand::Bind(VppbBinding { vcs: *vcs, vppb: *vppb, port: *port, ld: *ld }),
                 "reset" => ManagerCommand::Reset(given.scope()),
                 "dpc" => ManagerCommand::Contain { vppb: (*vcs, *vppb), cause: given.containment_cause() },
                 "dpc-clear" => ManagerCommand::Uncontain((*vcs, *vppb)),
                 "viral" => ManagerCommand::Viral(given.scope()),
+                "error" => ManagerCommand::Error(PortError {
+                    port: *port,
+                    error: AerError::by_name(&given.error).unwrap_or(AerError::CorrectedInternal),
+                    ld: *ld,
+                    header: header(&given.header),
+                }),
+                "ready" => ManagerCommand::Ready((*vcs, *vppb)),
                 _ => {
                     let code = UNBIND_OPTIONS.iter().position(|word| word == option).unwrap_or(0) as u8;
                     let option =
@@ -179,7 +245,64 @@ impl HbrCxlSwitch {
     }
 }
 
+impl HbrCommit {
+    fn kind(&self) -> TableKind {
+        if self.table == TABLES[0] { TableKind::Hdm } else { TableKind::CacheId }
+    }
+
+    fn timed(&self, clock: Clock) -> TableCommit {
+        const FS_PER_US: u64 = 1_000_000_000;
+        let limit = CommitLimit { base: self.base as u8, scale: self.scale as u8 };
+        let limit_us = limit.micros().unwrap_or_else(|e| unreachable!("numbers of the ranges: {e}"));
+        TableCommit {
+            vcs: self.vcs,
+            kind: self.kind(),
+            at_cycle: clock.first_at_or_after(Time::from_fs(self.at)),
+            takes_cycles: cycles(clock, self.takes),
+            limit_cycles: cycles(clock, limit_us.saturating_mul(FS_PER_US)),
+        }
+    }
+}
+
+/// A header of four numbers of eight hexadecimal digits; `None`: the text is none.
+fn header(text: &str) -> Option<TlpHeader> {
+    let number = |word: &str| u32::from_str_radix(word, 16).ok().filter(|_| word.len() == 8);
+    let words: Vec<u32> = text.split_whitespace().map(number).collect::<Option<_>>()?;
+    words.try_into().ok()
+}
+
+impl HbrBinding {
+    /// A name of an error that is none, or of a correctable one that cannot be fatal.
+    fn unknown_error(&self) -> Option<String> {
+        let unknown = |(name, _): &&(String, TextPlace)| AerError::by_name(name).is_none();
+        if let Some((name, _)) = self.masked.iter().chain(&self.fatal).find(unknown) {
+            return Some(format!("found an error `{name}`, expected one of {}", AerError::NAMES.join(", ")));
+        }
+        let correctable =
+            self.fatal.iter().find(|(name, _)| AerError::by_name(name).is_some_and(AerError::is_correctable));
+        correctable.map(|(name, _)| format!("found `{name}` as fatal, expected an error that is not correctable"))
+    }
+
+    /// What its bridge does about errors.
+    fn errors(&self) -> AerSettings {
+        let set =
+            |names: &[(String, TextPlace)]| names.iter().filter_map(|(name, _)| AerError::by_name(name)).collect();
+        AerSettings { masked: set(&self.masked), fatal: set(&self.fatal) }
+    }
+}
+
 impl HbrCommand {
+    /// What happens to a port; `None`: nothing, it is a command to the manager.
+    fn plug_action(&self) -> Option<PlugAction> {
+        Some(match self.command.as_str() {
+            "remove" => PlugAction::Remove,
+            "insert" => PlugAction::Insert,
+            "link-down" => PlugAction::LinkDown,
+            "attention" => PlugAction::Attention,
+            _ => return None,
+        })
+    }
+
     fn containment_cause(&self) -> ContainmentCause {
         match self.cause.as_str() {
             "fatal" => ContainmentCause::FatalMessage,
@@ -205,6 +328,8 @@ impl HbrCommand {
             "reset" => self.scope().covers(binding),
             // Nothing is taken away from a viral hierarchy.
             "viral" => false,
+            "error" => false,
+            _ if self.plug_action().is_some() => self.port == binding.port,
             _ => self.vcs == binding.vcs,
         }
     }
@@ -237,6 +362,8 @@ impl HbrCommand {
             ("reset" | "viral", ResetScope::Upstream(_)) => (true, false, false),
             ("reset" | "viral", ResetScope::Port(_)) => (false, false, true),
             ("reset" | "viral", ResetScope::Switch) => (false, false, false),
+            ("error", _) => (false, false, true),
+            _ if self.plug_action().is_some() => (false, false, true),
             _ => (true, true, false),
         };
         let numbers = [
@@ -254,6 +381,17 @@ impl HbrCommand {
         if self.command != "dpc" && self.cause != CAUSES[0] {
             return Some(format!("found cause = \"{}\" of a command that contains nothing, expected none", self.cause));
         }
+        if self.command != "error" && (self.error != "corrected-internal" || !self.header.is_empty()) {
+            let (error, header, command) = (&self.error, &self.header, &self.command);
+            return Some(format!(
+                "found error = \"{error}\" and header = \"{header}\" of a command `{command}`, expected none: only `error` is an error"
+            ));
+        }
+        if !self.header.is_empty() && header(&self.header).is_none() {
+            let text =
+                "expected four numbers of eight hexadecimal digits, such as `4a000001 0000000f 00000000 10000000`";
+            return Some(format!("found header = \"{}\", {text}", self.header));
+        }
         if matches!(self.command.as_str(), "reset" | "viral") {
             return self.unused_by_scope();
         }
@@ -263,7 +401,24 @@ impl HbrCommand {
                 "found scope = \"{scope}\" of a command `{command}`, expected none: only `reset` and `viral` have a scope"
             ));
         }
+        if self.plug_action().is_some() || self.command == "error" {
+            let number = |name, value: usize| (value != 0).then(|| (name, value.to_string()));
+            let ld = self.ld.filter(|_| self.command != "error").map(|ld| ("ld", ld.to_string()));
+            let option = (self.option != "managed").then(|| ("option", format!("\"{}\"", self.option)));
+            let given = [number("vcs", self.vcs), number("vppb", self.vppb), ld, option].into_iter().flatten().next();
+            let command = &self.command;
+            return given.map(|(name, value)| {
+                format!("found {name} = {value} of `{command}`, expected no {name}: it happens at a downstream port")
+            });
+        }
         match (self.command.as_str(), self.ld) {
+            ("ready", Some(ld)) => {
+                Some(format!("found ld = {ld} of `ready`, expected vcs and vppb alone, whose host agrees to a removal"))
+            }
+            ("ready", None) if self.port != 0 || self.option != "managed" => Some(format!(
+                "found port = {} and option = \"{}\" of `ready`, expected vcs and vppb alone, whose host agrees to a removal",
+                self.port, self.option
+            )),
             ("dpc" | "dpc-clear", Some(ld)) => Some(format!(
                 "found ld = {ld} of a command of containment, expected vcs and vppb alone, which say what is contained"
             )),
@@ -297,7 +452,11 @@ impl Component for HbrCxlSwitch {
     }
 
     fn offer(&self) -> Offer {
-        Offer { declares_viral: self.commands.iter().any(|(one, _)| one.command == "viral"), ..Offer::default() }
+        Offer {
+            declares_viral: self.commands.iter().any(|(one, _)| one.command == "viral"),
+            hears_damage: self.link_errors,
+            ..Offer::default()
+        }
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -314,9 +473,25 @@ impl Component for HbrCxlSwitch {
         wrong.extend(off.map(|(HbrBinding { vcs, vppb, .. }, _)| {
             format!("found viral = false of vPPB {vppb} of VCS {vcs}, expected none: no command makes anything viral")
         }));
+        wrong.extend(self.bindings.iter().filter_map(|(one, _)| one.unknown_error()));
         let wrong = wrong.into_iter().map(|text| ("bindings", text));
         let of_command = |(one, _): &(HbrCommand, TextPlace)| one.unused().or_else(|| one.out_of_range(self));
         let wrong = wrong.chain(self.commands.iter().filter_map(of_command).map(|text| ("commands", text)));
+        let list = &self.commits;
+        let twice =
+            |n: usize| list[..n].iter().any(|(one, _)| (one.vcs, one.kind()) == (list[n].0.vcs, list[n].0.kind()));
+        let commits = (0..list.len()).filter_map(|n| {
+            let HbrCommit { vcs, table, .. } = &list[n].0;
+            let text = if *vcs >= self.hosts {
+                format!("found vcs = {vcs} of a commit, expected 0 to {}", self.hosts - 1)
+            } else if twice(n) {
+                format!("found a second commit of the table `{table}` of VCS {vcs}, expected one (fabric CID-4)")
+            } else {
+                return None;
+            };
+            Some(("commits", text))
+        });
+        let wrong = wrong.chain(commits);
         let expected = "CACHEID:DEVICE or CACHEID:none, both 0 to 15";
         let entries = self.table.iter().filter(|(text, _)| entry(text).is_none());
         let entries = entries.map(|(text, _)| ("table", format!("found `{text}`, expected {expected}")));
@@ -357,6 +532,16 @@ impl Component for HbrCxlSwitch {
                 "table",
                 format!("found `{text}`, expected none or a caching device of 0 to {last} (fabric CID-3)"),
             ));
+        }
+        for (HbrCommit { vcs, table, .. }, _) in self.commits.iter().filter(|(one, _)| one.vcs < self.hosts) {
+            let is_fit =
+                if table == TABLES[0] { ports[*vcs].peer_role.coherence().is_none() } else { is_cache(&ports[*vcs]) };
+            if !is_fit {
+                let text = format!(
+                    "found a commit of `{table}` of VCS {vcs}, expected `hdm` where the host caches no lines, `cache-id` where devices cache those of the host"
+                );
+                found.push(("commits", text));
+            }
         }
         let caches = |binding: &&VppbBinding| ports[binding.vcs].peer_role.coherence().is_some();
         let coherent: Vec<&VppbBinding> = ever.iter().filter(caches).collect();
@@ -438,12 +623,24 @@ impl Component for HbrCxlSwitch {
             stopped: OrderedSet::new(),
             decoders: site.map.bridges.clone(),
             forms,
+            uncommitted: OrderedSet::new(),
             poison_on_decode_error: self.hardware.poison_on_decode_error,
         };
         let shown = routes.shown_form();
         let drain_cycles = cycles(site.clock, self.drain_limit);
         let off = self.bindings.iter().filter(|(one, _)| !one.viral).map(|(one, _)| (one.vcs, one.vppb)).collect();
-        let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles).with_viral_off(off);
+        let is_shared = |n: &usize| site.ports[self.hosts + n].peer.logical_devices.is_some();
+        let shared = (0..self.ports).filter(is_shared).collect();
+        let errors = self.bindings.iter().map(|(one, _)| ((one.vcs, one.vppb), one.errors())).collect();
+        let delays = PlugDelays {
+            release_cycles: cycles(site.clock, self.link_release),
+            training_cycles: cycles(site.clock, self.link_training),
+        };
+        let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles)
+            .with_viral_off(off)
+            .with_plugs(shared, delays)
+            .with_errors(errors)
+            .with_commits(self.commits.iter().map(|(one, _)| one.timed(site.clock)).collect());
         let config = self.hardware.config(&self.preset, site.clock, traffic);
         let watchdog = move |result: &SwitchResult| {
             let lost = result.undelivered.get(&Undelivered::CacheId).copied().unwrap_or(0);
@@ -497,11 +694,16 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
     let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
     let ended =
         |is_it: fn(&ManagerEvent) -> bool| result.events.iter().filter(|(_, event)| is_it(event)).count() as u64;
+    let errors = |is_it: fn(&AerRecord) -> bool| result.errors.iter().filter(|(_, one)| is_it(one)).count() as u64;
+    let steps = |is_it: fn(PortStep) -> bool| result.steps.iter().filter(|(_, one)| is_it(one.step)).count() as u64;
     let flushed = result
         .events
         .iter()
         .map(|(_, event)| match event {
-            ManagerEvent::Unbound(_, n) | ManagerEvent::Reset(_, n) | ManagerEvent::Contained(_, n) => *n,
+            ManagerEvent::Unbound(_, n)
+            | ManagerEvent::Reset(_, n)
+            | ManagerEvent::Lost(_, n)
+            | ManagerEvent::Contained(_, n) => *n,
             _ => 0,
         })
         .sum();
@@ -525,6 +727,19 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
         (&BOUND, ended(|event| matches!(event, ManagerEvent::Bound(_)))),
         (&UNBOUND, ended(|event| matches!(event, ManagerEvent::Unbound(..)))),
         (&RESETS, ended(|event| matches!(event, ManagerEvent::Reset(..)))),
+        (&LINKS_DOWN, steps(|step| step == PortStep::LinkLost)),
+        (&REMOVED, steps(|step| step == PortStep::DeviceRemoved)),
+        (&LINKS_UP, steps(|step| step == PortStep::LinkUp)),
+        (&PLUG_EVENTS, steps(|step| step == PortStep::HotPlugEvent)),
+        (&ABSENCES, steps(|step| step == PortStep::AbsenceSeen)),
+        (&RECORDS, steps(|step| step == PortStep::PhysicalRecord)),
+        (&ERRORS, errors(|one| one.vppb.is_some())),
+        (&ERR_COR, errors(|one| one.message == Some(ErrorMessage::Correctable))),
+        (&ERR_NONFATAL, errors(|one| one.message == Some(ErrorMessage::NonFatal))),
+        (&ERR_FATAL, errors(|one| one.message == Some(ErrorMessage::Fatal))),
+        (&MANAGER_ERRORS, errors(|one| one.vppb.is_none())),
+        (&COMMITTED, ended(|event| matches!(event, ManagerEvent::Committed(..)))),
+        (&COMMITS_FAILED, ended(|event| matches!(event, ManagerEvent::CommitFailed(..)))),
         (&REFUSED, ended(|event| matches!(event, ManagerEvent::Refused(..)))),
         (&FLUSHED, flushed),
         full,

@@ -317,6 +317,26 @@ pub static RULES: &[Rule] = &[
         "accesses to the range wait while its operation runs; the registers are 4 KiB on UALink",
     ),
     rule("BRG-MNG-04", "bridge §9.9", "NVLink FLUSH orders posted requests and writes nothing back"),
+    rule(
+        "BRG-REG-01",
+        "bridge §9.9",
+        "registers of 64 bits are written whole: each field takes what is written, starts something or stays, as the map says; status 2 to atomics and to more than a line",
+    ),
+    rule(
+        "BRG-REG-02",
+        "bridge §2",
+        "windows, rights and groups in registers are shadow tables: they read as written, and change nothing before a commit",
+    ),
+    rule(
+        "BRG-REG-03",
+        "bridge §2",
+        "a commit of tables that cannot be, or beside one that waits, changes nothing; the status names fault and window",
+    ),
+    rule(
+        "BRG-REG-04",
+        "bridge §9.1",
+        "software flips a bit of a sector that the cache holds; where there is no such sector or bit, that is counted",
+    ),
     rule("BRG-LAT-01", "bridge §11", "an uncontended request takes the sum of the stages that it passes"),
     rule(
         "BRG-LAT-02",

@@ -20,6 +20,7 @@ mod lines;
 mod nvlink;
 mod order;
 mod path_latency;
+mod registers;
 mod scoreboard;
 mod snoops;
 mod supercluster;

@@ -52,6 +52,20 @@ impl CacheCells {
         self.flips.entry(address).or_insert_with(no_flip).flip(bit);
     }
 
+    /// Inverts a bit that there may not be, with the check bits of the code: whether there is.
+    pub fn flip_one(&mut self, address: u64, bit: usize) -> bool {
+        let is_there = bit < self.bits_of_line();
+        if is_there {
+            self.flip(address, bit);
+        }
+        is_there
+    }
+
+    /// Bits of a line with those that protect it.
+    fn bits_of_line(&self) -> usize {
+        (DATA_BITS + self.config.scheme.check_bits()).min(CELL_BITS)
+    }
+
     /// 64 bytes at an address are read that were written as this line: what the controller gives, and what it found. What it has corrected is
     /// written anew as it was given, which the caller keeps as the line from then on; what it cannot correct is marked, or dropped; what it
     /// cannot see stays.
@@ -71,12 +85,12 @@ impl CacheCells {
     }
 
     fn upset(&mut self, address: u64) {
-        let CacheEccConfig { scheme, upset_every, upset_bits, .. } = self.config;
+        let CacheEccConfig { upset_every, upset_bits, .. } = self.config;
         self.reads += 1;
         if upset_every == 0 || !self.reads.is_multiple_of(upset_every) {
             return;
         }
-        let of_bits = (DATA_BITS + scheme.check_bits()).min(CELL_BITS);
+        let of_bits = self.bits_of_line();
         let mut flipped = Vec::new();
         while flipped.len() < upset_bits.min(of_bits) {
             let bit = self.rng.below(of_bits as u64) as usize;

@@ -163,6 +163,13 @@ pub static RULES: &[Rule] = &[
     rule("BRG-BUF-02", "bridge §7", "each virtual channel has 8 entries that no other one takes"),
     rule("BRG-BUF-03", "bridge §7", "a write buffer is taken with the entry and free when its data have left"),
     rule(
+        "BRG-CRD-01",
+        "bridge §7",
+        "a message spends credits of its class that its receiver has given and no other message has spent",
+    ),
+    rule("BRG-CRD-02", "bridge §7", "credits that are out are no more than the buffers of their receiver"),
+    rule("BRG-CRD-03", "bridge §7", "at the end each credit that was spent is given again, once"),
+    rule(
         "BRG-QOS-01",
         "bridge §7",
         "DevLoad 2 and 3 halve the lines under way at their target, from 64 down to 4, 0 adds one a microsecond, 1 keeps them",

@@ -117,7 +117,7 @@ class Bridges(unittest.TestCase):
             self.assertEqual([finding.rule for finding in board.findings()], ["BRG-CRD-02"] + ["BRG-CRD-03"] * 2)
             with self.assertRaisesRegex(sp.InputError, "a pool that `credits` of the configuration names"):
                 board.credit(sp.BridgePoint.ANSWER, "s2m_ndr")
-        with self.assertRaisesRegex(sp.InputError, "pools of a model"):
+        with self.assertRaisesRegex(sp.RangeError, "pools of a model"):
             sp.Bridge({**CONFIG, "credits": [sent]})
 
     def test_what_is_no_configuration_or_message_is_refused(self):

@@ -49,9 +49,10 @@ def own_addresses(address, size):
 class Registers(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self):
         self.system = sp.System(SYSTEM)
-        link = sp.SystemLink(self.system, "accel.port[0]", "ualink", "down", layer="tl", transactions="ualink")
-        self.link = await self.enterAsyncContext(link)
-        self.accelerator = sp.UalRequester(link, accelerator=OWN)
+        self.link = sp.SystemLink(self.system, "accel.port[0]", "ualink", "down", layer="tl", transactions="ualink")
+        await self.link.__aenter__()
+        self.addAsyncCleanup(self.link.__aexit__, None, None, None)
+        self.accelerator = sp.UalRequester(self.link, accelerator=OWN)
 
     async def put(self, offset, *registers):
         await self.accelerator.write(BRIDGE, CONTROL + offset, struct.pack(f"<{len(registers)}Q", *registers))

@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod bridge;
 pub mod check;
 pub mod cxl;
 pub mod nvlink;

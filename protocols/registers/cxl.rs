@@ -16,7 +16,7 @@ use crate::cxl::hdm_decoder::{
 use crate::cxl::isolation::isolation_registers;
 use crate::wire::FrameDef;
 
-/// All blocks.
+/// Those of CXL.
 pub static BLOCKS: &[&RegisterBlock] = &[
     &DEVICE,
     &FUNCTION_MAP,
@@ -58,7 +58,7 @@ const fn with_header<const N: usize>(id: DvsecId, len_bytes: usize, own: &[Field
 
 /// A byte map that stands alone.
 const fn only(frame: &'static FrameDef, uses: &'static [FieldUse]) -> RegisterFile {
-    RegisterFile { name: "", frame, at_byte: 0, count: 1, stride_bytes: 0, uses }
+    RegisterFile { name: "", frame, at_byte: 0, count: 1, stride_bytes: 0, register_bytes: 4, uses }
 }
 
 /// Declares the block of a DVSEC.
@@ -158,6 +158,7 @@ const HEAD: RegisterFile = RegisterFile {
     at_byte: 0,
     count: 1,
     stride_bytes: 0,
+    register_bytes: 4,
     uses: &[
         zero("GLOBAL_CONTROL", "poison_on_decode_error_enable", ReadWrite),
         zero("GLOBAL_CONTROL", "decoder_enable", ReadWrite),
@@ -214,6 +215,7 @@ pub static DEVICE_DECODERS: RegisterBlock = RegisterBlock {
                 at_byte: DECODERS_AT,
                 count: MAX_DEVICE_DECODERS,
                 stride_bytes: DECODER_STRIDE,
+                register_bytes: 4,
                 uses: &USES,
             },
         ];
@@ -244,6 +246,7 @@ pub static BRIDGE_DECODERS: RegisterBlock = RegisterBlock {
                 at_byte: DECODERS_AT,
                 count: MAX_DECODERS,
                 stride_bytes: DECODER_STRIDE,
+                register_bytes: 4,
                 uses: &USES,
             },
         ];

@@ -1,6 +1,6 @@
 //! Register blocks: what software sees of a part, for register models of other languages.
 //!
-//! Modelled: blocks of registers of 16 and 32 bits with offsets, fields, codes, what software may do with a field, and its value after
+//! Modelled: blocks of registers of 16, 32 and 64 bits with offsets, fields, codes, what software may do with a field, and its value after
 //! reset where that is fixed. Offsets and fields come from the byte maps and layouts of [`crate::wire`]; a block says only what these do
 //! not hold. Left out: side effects between registers, and where a block stands in an address space.
 //!
@@ -8,10 +8,16 @@
 //! cuts the segments of a map into registers and looks up each field in [`RegisterFile::uses`]. A field that does not stand there is
 //! read-only. Reserved segments and fields are left out.
 
+pub mod bridge;
 pub mod cxl;
 
 use crate::wire::{CodeTable, FieldDef, FrameDef, Segment};
 use std::ops::Range;
+
+/// All blocks.
+pub fn blocks() -> impl Iterator<Item = &'static RegisterBlock> {
+    cxl::BLOCKS.iter().copied().chain([&bridge::BRIDGE])
+}
 
 /// What software may do with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +32,8 @@ pub enum RegisterAccess {
     Lockable,
     /// It reads, and a written 1 clears a bit.
     WriteOneClears,
+    /// A written 1 starts something; it reads 0.
+    Starts,
 }
 
 impl RegisterAccess {
@@ -37,6 +45,7 @@ impl RegisterAccess {
             RegisterAccess::ReadWrite => "read, write",
             RegisterAccess::Lockable => "read, write until locked",
             RegisterAccess::WriteOneClears => "read, write 1 to clear",
+            RegisterAccess::Starts => "write 1 to start, reads 0",
         }
     }
 }
@@ -70,6 +79,8 @@ pub struct RegisterFile {
     pub count: usize,
     /// Bytes from one to the next.
     pub stride_bytes: usize,
+    /// Bytes of a register, 4 or 8; the last one of a segment may have fewer.
+    pub register_bytes: usize,
     /// Fields that are not read-only, or have a fixed value after reset.
     pub uses: &'static [FieldUse],
 }
@@ -85,14 +96,14 @@ pub struct RegisterBlock {
     pub files: &'static [RegisterFile],
 }
 
-/// A register of 16 or 32 bits.
+/// A register of 16, 32 or 64 bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegisterDef {
     /// Name, snake_case, unique in its file.
     pub name: String,
     /// Offset in its file.
     pub at_byte: usize,
-    /// Width: 16 or 32.
+    /// Width: 16, 32 or 64.
     pub bits: u32,
     /// What it holds.
     pub doc: &'static str,
@@ -131,28 +142,27 @@ impl RegisterFile {
         self.at_byte..self.at_byte + self.stride_bytes * self.count.saturating_sub(1) + self.frame.len_bytes
     }
 
-    /// Registers of a segment: of 32 bits, the last of 16 where no more is left.
+    /// Registers of a segment: as wide as those of the file, the last one narrower where no more is left.
     fn cut(&self, segment: &'static Segment) -> Vec<RegisterDef> {
-        let pieces = segment.len_bytes.div_ceil(4);
+        let whole = self.register_bytes;
+        let pieces = segment.len_bytes.div_ceil(whole);
         let piece = |n: usize| {
-            let bits = 8 * (segment.len_bytes - 4 * n).min(4) as u32;
+            let bits = 8 * (segment.len_bytes - whole * n).min(whole) as u32;
+            let first = 8 * (whole * n) as u32;
             let name = segment.name.to_ascii_lowercase();
             let fields = match segment.layout {
                 None => vec![self.field(segment, WHOLE, 0, bits, None, segment.doc)],
                 Some(layout) => {
-                    let of_piece = |field: &&FieldDef| {
-                        !field.reserved && (32 * n as u32..32 * n as u32 + bits).contains(&field.lsb)
-                    };
+                    let of_piece = |field: &&FieldDef| !field.reserved && (first..first + bits).contains(&field.lsb);
                     let fields = layout.fields.iter().filter(of_piece);
-                    let field = |f: &'static FieldDef| {
-                        self.field(segment, f.name, f.lsb - 32 * n as u32, f.width, f.codes, f.doc)
-                    };
+                    let field =
+                        |f: &'static FieldDef| self.field(segment, f.name, f.lsb - first, f.width, f.codes, f.doc);
                     fields.map(field).collect()
                 }
             };
             RegisterDef {
                 name: if pieces == 1 { name } else { format!("{name}_{n}") },
-                at_byte: segment.at_byte + 4 * n,
+                at_byte: segment.at_byte + whole * n,
                 bits,
                 doc: segment.doc,
                 fields,
@@ -177,12 +187,17 @@ impl RegisterFile {
 }
 
 impl RegisterBlock {
+    /// Bytes of its widest registers.
+    pub fn register_bytes(&self) -> usize {
+        self.files.iter().map(|file| file.register_bytes).max().unwrap_or(0)
+    }
+
     /// Length in bytes.
     pub fn len_bytes(&self) -> usize {
         self.files.iter().map(|file| file.bytes().end).max().unwrap_or(0)
     }
 
-    /// What is wrong with the table, a text for each mistake: files that overlap or have no copy, registers of 8 or 24 bits, uses of what is
+    /// What is wrong with the table, a text for each mistake: files that overlap or have no copy, registers of 8, 24, 40, 48 or 56 bits, uses of what is
     /// not there, fields that do not fit into one register, values that do not fit into a field.
     pub fn faults(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -222,9 +237,12 @@ impl RegisterFile {
             }
         }
         for register in self.registers() {
-            if !matches!(register.bits, 16 | 32) {
+            if !matches!(register.bits, 16 | 32 | 64) {
                 let (name, bits) = (&register.name, register.bits);
-                found.push(format!("{}: {name}: found a register of {bits} bits, expected 16 or 32", self.frame.name));
+                found.push(format!(
+                    "{}: {name}: found a register of {bits} bits, expected 16, 32 or 64",
+                    self.frame.name
+                ));
             }
             for field in &register.fields {
                 if field.lsb + field.width > register.bits {
@@ -293,7 +311,15 @@ mod tests {
     }
 
     fn file(uses: &'static [FieldUse]) -> RegisterFile {
-        RegisterFile { name: "", frame: &sample::FRAME, at_byte: 4, count: 2, stride_bytes: 16, uses }
+        RegisterFile {
+            name: "",
+            frame: &sample::FRAME,
+            at_byte: 4,
+            count: 2,
+            stride_bytes: 16,
+            register_bytes: 4,
+            uses,
+        }
     }
 
     #[test]
@@ -314,15 +340,39 @@ mod tests {
         static RESET: [FieldUse; 1] = [used("WORD", "low", 16)];
         assert_eq!(file(&FIELD).faults(), ["model.sample: found no field rsvd of WORD"]);
         assert_eq!(file(&RESET).faults(), ["model.sample: word: the reset of low does not fit"]);
-        let odd = RegisterFile { name: "", frame: &odd::FRAME, at_byte: 0, count: 0, stride_bytes: 8, uses: &[] };
+        let odd = RegisterFile {
+            name: "",
+            frame: &odd::FRAME,
+            at_byte: 0,
+            count: 0,
+            stride_bytes: 8,
+            register_bytes: 4,
+            uses: &[],
+        };
         let expected = [
             "model.odd: found no copy, expected at least one",
-            "model.odd: five_1: found a register of 8 bits, expected 16 or 32",
+            "model.odd: five_1: found a register of 8 bits, expected 16, 32 or 64",
         ];
         assert_eq!(odd.faults(), expected);
         static FILES: [RegisterFile; 2] = [
-            RegisterFile { name: "", frame: &sample::FRAME, at_byte: 0, count: 1, stride_bytes: 0, uses: &[] },
-            RegisterFile { name: "again", frame: &sample::FRAME, at_byte: 8, count: 2, stride_bytes: 8, uses: &[] },
+            RegisterFile {
+                name: "",
+                frame: &sample::FRAME,
+                at_byte: 0,
+                count: 1,
+                stride_bytes: 0,
+                register_bytes: 4,
+                uses: &[],
+            },
+            RegisterFile {
+                name: "again",
+                frame: &sample::FRAME,
+                at_byte: 8,
+                count: 2,
+                stride_bytes: 8,
+                register_bytes: 4,
+                uses: &[],
+            },
         ];
         let block = RegisterBlock { name: "block", doc: "", files: &FILES };
         assert_eq!(

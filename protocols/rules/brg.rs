@@ -163,6 +163,13 @@ pub static RULES: &[Rule] = &[
     rule("BRG-BUF-02", "bridge §7", "each virtual channel has 8 entries that no other one takes"),
     rule("BRG-BUF-03", "bridge §7", "a write buffer is taken with the entry and free when its data have left"),
     rule(
+        "BRG-CRD-01",
+        "bridge §7",
+        "a message spends credits of its class that its receiver has given and no other message has spent",
+    ),
+    rule("BRG-CRD-02", "bridge §7", "credits that are out are no more than the buffers of their receiver"),
+    rule("BRG-CRD-03", "bridge §7", "at the end each credit that was spent is given again, once"),
+    rule(
         "BRG-QOS-01",
         "bridge §7",
         "DevLoad 2 and 3 halve the lines under way at their target, from 64 down to 4, 0 adds one a microsecond, 1 keeps them",
@@ -317,6 +324,26 @@ pub static RULES: &[Rule] = &[
         "accesses to the range wait while its operation runs; the registers are 4 KiB on UALink",
     ),
     rule("BRG-MNG-04", "bridge §9.9", "NVLink FLUSH orders posted requests and writes nothing back"),
+    rule(
+        "BRG-REG-01",
+        "bridge §9.9",
+        "registers of 64 bits are written whole: each field takes what is written, starts something or stays, as the map says; status 2 to atomics and to more than a line",
+    ),
+    rule(
+        "BRG-REG-02",
+        "bridge §2",
+        "windows, rights and groups in registers are shadow tables: they read as written, and change nothing before a commit",
+    ),
+    rule(
+        "BRG-REG-03",
+        "bridge §2",
+        "a commit of tables that cannot be, or beside one that waits, changes nothing; the status names fault and window",
+    ),
+    rule(
+        "BRG-REG-04",
+        "bridge §9.1",
+        "software flips a bit of a sector that the cache holds; where there is no such sector or bit, that is counted",
+    ),
     rule("BRG-LAT-01", "bridge §11", "an uncontended request takes the sum of the stages that it passes"),
     rule(
         "BRG-LAT-02",

@@ -32,6 +32,7 @@ pub mod load;
 pub mod locks;
 pub mod module;
 pub mod outbound;
+pub mod registers;
 pub mod remote;
 pub mod response;
 pub mod status;

@@ -261,6 +261,16 @@ impl<C: Copy> BridgeWindows<C> {
         Ok(route)
     }
 
+    /// Groups of sources that are not in group 0, or were named all the same.
+    pub fn groups(&self) -> &OrderedMap<u16, usize> {
+        &self.groups
+    }
+
+    /// Where its addresses and sources end.
+    pub fn limits(&self) -> WindowLimits {
+        self.limits
+    }
+
     /// The group of a source.
     pub fn group(&self, source: u16) -> usize {
         self.groups.get(&source).copied().unwrap_or(0)

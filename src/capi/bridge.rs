@@ -1,6 +1,6 @@
 //! The bridge between UALink or NVLink and CXL: a reference model, and a scoreboard for a bridge in RTL.
 //!
-//! Modelled: nothing of its own; [`scalepool::conversion`] converts and judges. Left out: time, credits and flits: messages pass when
+//! Modelled: nothing of its own; [`scalepool::conversion`] converts and judges. Left out: time and flits: messages pass when
 //! they are given in.
 //!
 //! A walk: a request is passed to the model, and `sp_bridge_next` gives what it sends; the answer of memory is passed, and
@@ -111,7 +111,10 @@ impl Role {
 /// (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
 /// `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
 /// `order` (`blocks` or `sources`), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
-/// line of each file of `scalepool export conversions` has one.
+/// line of each file of `scalepool export conversions` has one. A scoreboard also takes `credits`: pools whose credits it counts, each with
+/// `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (left out: no channel, or the common pool of UALink) and `depth`,
+/// the buffers of the receiver. Classes are those of a message of CXL.mem (`m2s_req`, `m2s_rwd`, `m2s_birsp`, `s2m_ndr`, `s2m_drs`,
+/// `s2m_bisnp`); of UALink `request`, `request_data`, `response`, `response_data`, data in beats; of NVLink `header` and `data`, in data flits.
 /// With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_bridge_new(
@@ -127,6 +130,10 @@ pub unsafe extern "C" fn sp_bridge_new(
         let config = parse(&caller.text("config", config, config_length)?).map_err(wrong)?;
         let config = ReferenceConfig::from_json(&config).map_err(wrong)?;
         let role = match watches {
+            0 if !config.credits.is_empty() => {
+                let expected = "none: the model sends nothing through a link";
+                return Err(Failure::range("credits", "pools of a model", expected));
+            }
             0 => Role::Reference {
                 bridge: Box::new(ReferenceBridge::new(config)),
                 made: VecDeque::new(),
@@ -185,6 +192,27 @@ pub unsafe extern "C" fn sp_bridge_commit(bridge: u64, json: *const c_char, json
                 return Ok(SP_OK);
             }
             Err(Failure::new(SP_FULL, "bridge: requests under the old windows are under way"))
+        })
+    })
+}
+
+/// Credits are given to the sender of the messages at a point, in the order in which that is seen among the messages. `json` is an object with
+/// `point`, `port`, `class`, `vchan` and `count` (1 if left out), of a pool that the configuration of the scoreboard names; initial
+/// credits are told like any others. A message without a credit is a finding when it passes (BRG-CRD-01), more credits than buffers are one at
+/// once, of requests at the end (BRG-CRD-02), and so are credits that are not back then (BRG-CRD-03). Returns SP_FINDING as long as there is a
+/// finding, SP_ERR_INPUT for credits of no such pool, and for the model.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_bridge_credit(bridge: u64, json: *const c_char, json_length: usize) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let form = parse(&caller.text("json", json, json_length)?).map_err(wrong)?;
+        BRIDGES.with(bridge, |role| {
+            let Role::Watch(scoreboard) = role else {
+                return Err(Failure::range("bridge", "a model", "a scoreboard: a model has no credits"));
+            };
+            scoreboard.credit(&form).map_err(wrong)?;
+            role.verdict()
         })
     })
 }

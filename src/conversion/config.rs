@@ -5,6 +5,7 @@
 //! responses in single beats. A walk: `{"protocol":"ualink","direction":"outbound","windows":[{"class":"MC","base":"0x10000000",
 //! "size":"0x1000000","out_base":"0x400000000"}]}` is a bridge with one window of coherent memory and all else as in the sheet.
 
+use super::credits::{CreditPool, CreditSides};
 use scalepool_bridge::cache::data::DataCache;
 use scalepool_bridge::cache::{DataCacheConfig, StorePolicy, policy::EvictionPolicy};
 use scalepool_bridge::inbound::InboundConfig;
@@ -73,11 +74,24 @@ pub struct ReferenceConfig {
     pub ports: u64,
     /// Which half it is.
     pub half: BridgeHalf,
+    /// Pools of credits that a scoreboard counts.
+    pub credits: Vec<CreditPool>,
 }
 
 /// Keys of every configuration.
-const KEYS: [&str; 10] =
-    ["protocol", "direction", "own", "windows", "groups", "entries", "write_buffers", "order", "cache", "ports"];
+const KEYS: [&str; 11] = [
+    "credits",
+    "protocol",
+    "direction",
+    "own",
+    "windows",
+    "groups",
+    "entries",
+    "write_buffers",
+    "order",
+    "cache",
+    "ports",
+];
 
 impl ReferenceConfig {
     /// Reads its JSON form.
@@ -96,7 +110,9 @@ impl ReferenceConfig {
         let is_inbound = one_of(form, "direction", &[("outbound", false), ("inbound", true)], None)?;
         let half = if is_inbound { inbound(form, protocol)? } else { outbound(form, protocol)? };
         let ports = count(form, "ports", 1..=TARGETS as u64, 1)?;
-        Ok(ReferenceConfig { protocol, own, ports, half })
+        let sides = CreditSides { protocol, is_inbound };
+        let credits = form.get("credits").map(|form| sides.pools(form)).transpose()?.unwrap_or_default();
+        Ok(ReferenceConfig { protocol, own, ports, half, credits })
     }
 }
 

@@ -10,6 +10,7 @@
 #![warn(missing_docs)]
 
 pub mod config;
+pub mod credits;
 mod meaning;
 pub mod message;
 pub mod model;

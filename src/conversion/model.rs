@@ -29,7 +29,7 @@ use std::collections::VecDeque;
 use thiserror::Error;
 
 /// Where a message passes, seen from a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BridgePoint {
     /// A request is accepted by the bridge, behind the lookup of its line.
     Request,

@@ -3,8 +3,8 @@
 //! Modelled: each message at the four points of the bridge is compared with what a [reference model](super::model) does with the same
 //! requests and answers. Requests in order: a message that leaves before its turn is one that the model has not sent. Conservation: each
 //! request is answered once, and nothing is left at the end. Identifiers: tags of the bridge are its own choice, but none is used twice
-//! at once; what was sent, its port, address, fields, data, enables and poison are compared. Left out: when something leaves, credits of
-//! links, responses in single beats, the order of strict responses. What says nothing is not compared: the load that a target reports,
+//! at once; what was sent, its port, address, fields, data, enables and poison are compared. [Credits](super::credits) of pools that the
+//! configuration names. Left out: when something leaves, responses in single beats. What says nothing is not compared: the load that a target reports,
 //! bytes without an enable, bytes of a response that nobody asked for, the value of a number that is none in what a sum without a cache
 //! writes.
 //!
@@ -15,14 +15,18 @@
 //! A walk: a read of two lines comes; the model expects two MemRd; the bridge sends the second one first, with tag 9: it is found, and tag 9
 //! stands for that of the model; the answer with tag 9 is given to the model; when both are answered the model expects the response.
 
-use super::config::ReferenceConfig;
+use super::config::{BridgeHalf, ReferenceConfig};
+use super::credits::{CreditBook, CreditFault, CreditSides};
 use super::meaning::{AnsweredBytes, asker, meant, same_nan};
 use super::message::{BridgeMessage, CxlMessage};
 use super::model::{BridgeEvent, BridgePoint, ReferenceBridge, ReferenceError};
+use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_coherence::message::Msg;
 use scalepool_forms::FormError;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
+use scalepool_protocols::ualink::code::RdWr;
+use scalepool_protocols::ualink::control::ControlField;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -77,6 +81,9 @@ pub struct BridgeScoreboard {
     tags: OrderedMap<(usize, u16), u16>,
     /// Bytes that responses have to bring, by port, source and tag of their requests.
     asked: OrderedMap<(usize, u16, u16), Vec<AnsweredBytes>>,
+    credits: CreditBook,
+    /// Responses of a source keep the order of its requests.
+    is_strict: bool,
     findings: VecDeque<ScoreboardFinding>,
     /// Messages that have passed.
     passed: u64,
@@ -85,7 +92,12 @@ pub struct BridgeScoreboard {
 impl BridgeScoreboard {
     /// A scoreboard for a bridge with nothing under way.
     pub fn new(config: ReferenceConfig) -> BridgeScoreboard {
+        let is_inbound = matches!(config.half, BridgeHalf::Inbound(_));
+        let sides = CreditSides { protocol: config.protocol, is_inbound };
+        let is_strict = matches!(&config.half, BridgeHalf::Outbound(half) if half.order == BridgeOrder::Sources);
         BridgeScoreboard {
+            credits: CreditBook::new(sides, &config.credits),
+            is_strict,
             model: ReferenceBridge::new(config),
             expected: Vec::new(),
             tags: OrderedMap::new(),
@@ -131,11 +143,40 @@ impl BridgeScoreboard {
         self.findings.push_back(ScoreboardFinding { rule, message: self.passed, found, expected });
     }
 
+    fn find_credits(&mut self, faults: impl IntoIterator<Item = CreditFault>) {
+        for CreditFault { rule, found, expected } in faults {
+            self.find(rule, found, expected);
+        }
+    }
+
+    /// Credits are given by the receiver of the messages at a point: `{"point":"sent","port":0,"class":"m2s_req","count":4}`.
+    ///
+    /// # Errors
+    /// What is no credit of a pool that the configuration names.
+    pub fn credit(&mut self, form: &Value) -> Result<(), FormError> {
+        let fault = self.credits.given(form)?;
+        self.find_credits(fault);
+        Ok(())
+    }
+
     /// A message passes.
     ///
     /// # Errors
     /// It is none that passes there.
     pub fn pass(&mut self, event: &BridgeEvent) -> Result<(), ReferenceError> {
+        let spent = self.passed;
+        let judged = self.judge(event);
+        if judged.is_ok() {
+            // It has the number of the message that spends them.
+            let behind = std::mem::replace(&mut self.passed, spent);
+            let faults = self.credits.passes(event.point, event.port, &event.message);
+            self.find_credits(faults);
+            self.passed = behind;
+        }
+        judged
+    }
+
+    fn judge(&mut self, event: &BridgeEvent) -> Result<(), ReferenceError> {
         let BridgeEvent { point, port, message } = event;
         match point {
             BridgePoint::Request => {
@@ -266,6 +307,7 @@ impl BridgeScoreboard {
             let is_meant = |event: &ExpectedEvent| event.is_at(BridgePoint::Response, port) && is_same(&event.meant);
             let place = self.expected.iter().position(is_meant);
             let Some(place) = place else { continue };
+            self.judge_order(place);
             self.expected.remove(place);
             if let (Some(key), Some(n)) = (key, n)
                 && let Some(asked) = self.asked.get_mut(&key)
@@ -279,6 +321,16 @@ impl BridgeScoreboard {
         }
         let expected = self.still_expected(BridgePoint::Response);
         self.find("BRG-INT-02", shown(port, message), expected);
+    }
+
+    /// In strict order a response leaves behind those of its source and channel whose requests came before.
+    fn judge_order(&mut self, place: usize) {
+        let (port, of) = (self.expected[place].event.port, channel(&self.expected[place].event.message));
+        let is_before =
+            |other: &&ExpectedEvent| other.is_at(BridgePoint::Response, port) && channel(&other.event.message) == of;
+        let Some(first) = self.expected[..place].iter().find(is_before).filter(|_| self.is_strict) else { return };
+        let (found, expected) = (text(&self.expected[place].event), text(&first.event));
+        self.find("BRG-ORD-03", found, format!("first {expected}"));
     }
 
     /// The first messages that have still to leave at a point.
@@ -297,6 +349,8 @@ impl BridgeScoreboard {
         for ExpectedEvent { event, .. } in std::mem::take(&mut self.expected) {
             self.find("BRG-INT-02", format!("no {}", text(&event)), "all that was asked for has left");
         }
+        let faults = self.credits.ends();
+        self.find_credits(faults);
         let open = self.model.open();
         if open > 0 {
             self.find("BRG-INT-02", format!("{open} transactions that are open"), "an answer to each request");
@@ -308,6 +362,17 @@ impl BridgeScoreboard {
 fn is_conflict(message: &BridgeMessage) -> bool {
     let BridgeMessage::Cxl(CxlMessage { msg, .. }) = message else { return false };
     matches!(msg, Msg::M2sRwd { opcode: M2sRwdOpcode::BIConflict, .. })
+}
+
+/// Source of a response, and whether it is one of reads; those of NVLink have one channel.
+fn channel(message: &BridgeMessage) -> (Option<u16>, bool) {
+    let is_read = match message {
+        BridgeMessage::Upli(transfer) => {
+            matches!(transfer.field, ControlField::Response(rsp) if rsp.rdwr == RdWr::Read)
+        }
+        _ => false,
+    };
+    (asker(message).map(|(source, _)| source), is_read)
 }
 
 fn shown(port: usize, message: &BridgeMessage) -> String {

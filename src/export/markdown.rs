@@ -172,12 +172,12 @@ fn rule_index(has_wave: impl Fn(&str) -> bool) -> String {
 /// The blocks of registers.
 fn register_page() -> String {
     let mut text = format!(
-        "{HEAD}\n# Registers\n\nDVSECs of configuration space (`cxl-io` section 7) and HDM decoders of component registers (`fabric` section \
-         2.1), with offsets in their block.\nBits that no row names are reserved. A field without a reset value depends on \
+        "{HEAD}\n# Registers\n\nDVSECs of configuration space (`cxl-io` section 7), HDM decoders of component registers (`fabric` section \
+         2.1) and the control window of a bridge (`bridge` sections 2, 9.1 and 9.9), with offsets in their block.\nBits that no row names are reserved. A field without a reset value depends on \
          the design. A *lock* is bit 0 of the register\n`lock` in `dvsec_device`; a decoder is locked while it is committed with \
          `lock_on_commit`. `scalepool export systemrdl` and\n`scalepool export uvm` write the same for other tools.\n"
     );
-    for block in registers::cxl::BLOCKS {
+    for block in registers::blocks() {
         let _ = write!(text, "\n## {}\n\n{} {} bytes.\n\n", block.name, block.doc, block.len_bytes());
         let rows =
             block.files.iter().flat_map(|file| file.registers().into_iter().flat_map(|r| register_rows(file, &r)));

@@ -6,8 +6,7 @@
 
 use super::File;
 use super::names::{comment, upper_snake};
-use scalepool_protocols::registers::cxl::BLOCKS;
-use scalepool_protocols::registers::{RegisterAccess, RegisterBlock, RegisterDef, RegisterField, RegisterFile};
+use scalepool_protocols::registers::{RegisterAccess, RegisterBlock, RegisterDef, RegisterField, RegisterFile, blocks};
 use scalepool_protocols::wire::CodeTable;
 use std::fmt::Write;
 
@@ -30,14 +29,14 @@ pub fn files() -> Vec<File> {
     for table in tables() {
         enumeration(&mut text, table);
     }
-    BLOCKS.iter().for_each(|block| address_map(&mut text, block));
+    blocks().for_each(|block| address_map(&mut text, block));
     vec![File { name: "scalepool_registers.rdl".into(), text }]
 }
 
 /// The code tables of all fields, each once.
 fn tables() -> Vec<&'static CodeTable> {
     let mut found: Vec<&CodeTable> = Vec::new();
-    let files = BLOCKS.iter().flat_map(|block| block.files);
+    let files = blocks().flat_map(|block| block.files);
     for table in files.flat_map(RegisterFile::registers).flat_map(|r| r.fields).filter_map(|field| field.codes) {
         if !found.iter().any(|other| other.name == table.name) {
             found.push(table);
@@ -88,6 +87,7 @@ fn field(text: &mut String, indent: &str, field: &RegisterField) {
         RegisterAccess::ReadOnly => "sw = r; hw = w;",
         RegisterAccess::ReadWrite => "sw = rw; hw = r;",
         RegisterAccess::Lockable => "sw = rw; hw = r; lockable;",
+        RegisterAccess::Starts => "sw = rw; hw = r; singlepulse;",
         RegisterAccess::WriteOneClears => "sw = rw; hw = r; hwset; onwrite = woclr;",
     };
     let codes = field.codes.map_or(String::new(), |table| format!(" encode = {};", enum_name(table)));

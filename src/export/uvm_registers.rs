@@ -1,13 +1,12 @@
 //! UVM: `scalepool_registers_pkg.sv`, a `uvm_reg_block` for each block of registers.
 //!
-//! Modelled: registers, fields with access and reset, arrays of registers as `uvm_reg_file`, a map of 4 bytes in little-endian order. A field
+//! Modelled: registers, fields with access and reset, arrays of registers as `uvm_reg_file`, a map as wide as the widest of them in little-endian order. A field
 //! whose value hardware sets is volatile. Codes, reserved bits and locks have no place in UVM; a field that a lock holds is RW. Left out:
 //! coverage, back doors, where a block stands: whoever builds a block locks the model, or adds its map to that of a larger one.
 
 use super::File;
 use super::names::comment;
-use scalepool_protocols::registers::cxl::BLOCKS;
-use scalepool_protocols::registers::{RegisterAccess, RegisterBlock, RegisterDef, RegisterField, RegisterFile};
+use scalepool_protocols::registers::{RegisterAccess, RegisterBlock, RegisterDef, RegisterField, RegisterFile, blocks};
 use std::fmt::Write;
 
 // Writing to a string cannot fail; its result is dropped throughout.
@@ -20,11 +19,11 @@ pub fn files() -> Vec<File> {
     let mut text = String::from(
         "// Made by `scalepool export uvm` from the tables of registers; do not edit.\n\
          //\n\
-         // A register block for each DVSEC of CXL and for HDM decoders. Create one, call `build` and `lock_model`, or add its `default_map` to a\n\
+         // A register block for each DVSEC of CXL, for HDM decoders and for a bridge. Create one, call `build` and `lock_model`, or add its `default_map` to a\n\
          // map of yours at the offset where it stands.\n\
          package scalepool_registers_pkg;\n  import uvm_pkg::*;\n  `include \"uvm_macros.svh\"\n",
     );
-    for block in BLOCKS {
+    for block in blocks() {
         for file in block.files {
             let of = prefix(block, file);
             file.registers().iter().for_each(|r| register_class(&mut text, &of, r));
@@ -69,6 +68,7 @@ fn field(text: &mut String, field: &RegisterField) {
         RegisterAccess::ReadOnly => ("RO", 1, 0),
         RegisterAccess::ReadWrite | RegisterAccess::Lockable => ("RW", 0, 1),
         RegisterAccess::WriteOneClears => ("W1C", 1, 0),
+        RegisterAccess::Starts => ("RW", 1, 0),
     };
     let (name, reset) = (field.name, field.reset.unwrap_or(0));
     line!(text, "      {name} = uvm_reg_field::type_id::create(\"{name}\");");
@@ -124,7 +124,11 @@ fn block_class(text: &mut String, block: &RegisterBlock) {
     line!(text, "\n    function new(string name = \"{}\");", block.name);
     line!(text, "      super.new(name, int'(UVM_NO_COVERAGE));\n    endfunction");
     line!(text, "\n    virtual function void build();");
-    line!(text, "      default_map = create_map(\"default_map\", 0, 4, UVM_LITTLE_ENDIAN, 1);");
+    line!(
+        text,
+        "      default_map = create_map(\"default_map\", 0, {}, UVM_LITTLE_ENDIAN, 1);",
+        block.register_bytes()
+    );
     for file in block.files {
         let of = prefix(block, file);
         if file.count > 1 {

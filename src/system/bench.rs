@@ -60,7 +60,16 @@ struct Port {
     signals: String,
     own: String,
     peer: String,
+    /// Of its units.
+    bytes_per_s: f64,
     bytes: usize,
+}
+
+impl Port {
+    /// From one unit to the next.
+    fn unit_fs(&self) -> u64 {
+        (self.bytes as f64 * 1e15 / self.bytes_per_s).ceil() as u64
+    }
 }
 
 /// The bench of a component: names of files and what they hold.
@@ -78,15 +87,21 @@ pub fn bench(system: System, component: &str, source: &BenchSource) -> Result<Ve
     })?;
     let own = &system.components[at];
     let mut neighbours = Vec::new();
-    let (mut ports, mut units_per_s) = (Vec::new(), 1.0);
+    let mut ports = Vec::new();
     for port in &own.ports {
         let link = &system.links[port.link];
         let (peer, peer_port) = link.ports[1 - port.end];
         let beside = &system.components[peer];
         neighbours.push(beside.path.clone());
-        units_per_s = link.config.facts().unit_bytes_per_s;
+        let bytes_per_s = link.config.facts().unit_bytes_per_s;
         let signals = flat(port.path.strip_prefix(&format!("{}.", own.path)).unwrap_or(&port.path));
-        ports.push(Port { signals, own: port.path.clone(), peer: beside.ports[peer_port].path.clone(), bytes: 0 });
+        ports.push(Port {
+            signals,
+            own: port.path.clone(),
+            peer: beside.ports[peer_port].path.clone(),
+            bytes_per_s,
+            bytes: 0,
+        });
     }
     scalepool_ordered::sort(&mut neighbours);
     neighbours.dedup();
@@ -96,7 +111,8 @@ pub fn bench(system: System, component: &str, source: &BenchSource) -> Result<Ve
     for port in &mut ports {
         port.bytes = assembly.ports.iter().find(|p| p.name == port.own).map_or(0, |p| p.unit_bytes);
     }
-    let unit_fs = (ports.first().map_or(0, |port| port.bytes) as f64 * 1e15 / units_per_s).ceil() as u64;
+    // The links of a component may differ: its clock is that of the units of the fastest one.
+    let unit_fs = ports.iter().map(Port::unit_fs).min().unwrap_or(0);
     let (num, den) = assembly.figures.reference.period();
     let module = flat(&path);
     let table: Vec<String> = ports
@@ -116,6 +132,7 @@ pub fn bench(system: System, component: &str, source: &BenchSource) -> Result<Ve
         ("OTHERS", list(&neighbours)),
         ("TABLE", format!("[{}]", table.join(", "))),
         ("UNIT_FS", unit_fs.to_string()),
+        ("SLOWER", slower(&ports, unit_fs)),
         ("CYCLE_FS", num.div_ceil(den).to_string()),
         ("NOISE", if is_noisy { "True" } else { "False" }.to_owned()),
         ("CLOCKS", CLOCKS.to_string()),
@@ -144,6 +161,16 @@ pub fn bench(system: System, component: &str, source: &BenchSource) -> Result<Ve
         (format!("test_{module}.py"), filled(include_str!("bench/test.py"))),
         ("bench_dpi.sv".to_owned(), filled(include_str!("bench/bench_dpi.sv"))),
     ])
+}
+
+/// What the module has to know of ports whose units come less often than its clock: comments, one a port.
+fn slower(ports: &[Port], clock_fs: u64) -> String {
+    let slow = ports.iter().filter(|port| port.unit_fs() > clock_fs);
+    let clocks = |port: &Port| port.unit_fs() as f64 / clock_fs as f64;
+    let text = |port: &Port| {
+        format!("// `{}` carries a unit every {:.2} cycles on the average.\n", port.signals, clocks(port))
+    };
+    slow.map(text).collect()
 }
 
 /// A template with its values.

@@ -922,7 +922,10 @@ int32_t sp_arbiter_destroy(uint64_t arbiter);
 // (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
 // `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
 // `order` (`blocks` or `sources`), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
-// line of each file of `scalepool export conversions` has one.
+// line of each file of `scalepool export conversions` has one. A scoreboard also takes `credits`: pools whose credits it counts, each with
+// `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (left out: no channel, or the common pool of UALink) and `depth`,
+// the buffers of the receiver. Classes are those of a message of CXL.mem (`m2s_req`, `m2s_rwd`, `m2s_birsp`, `s2m_ndr`, `s2m_drs`,
+// `s2m_bisnp`); of UALink `request`, `request_data`, `response`, `response_data`, data in beats; of NVLink `header` and `data`, in data flits.
 // With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.
 int32_t sp_bridge_new(const char *config,
                       size_t config_length,
@@ -946,6 +949,15 @@ int32_t sp_bridge_pass(uint64_t bridge,
 // and for a scoreboard one is a finding; it counts the responses that have been passed to it. Returns SP_ERR_INPUT for windows that cannot be,
 // for the other half, while a commit waits, and with a `cache` for windows that lead an address of class MN by another port than before.
 int32_t sp_bridge_commit(uint64_t bridge,
+                         const char *json,
+                         size_t json_length);
+
+// Credits are given to the sender of the messages at a point, in the order in which that is seen among the messages. `json` is an object with
+// `point`, `port`, `class`, `vchan` and `count` (1 if left out), of a pool that the configuration of the scoreboard names; initial
+// credits are told like any others. A message without a credit is a finding when it passes (BRG-CRD-01), more credits than buffers are one at
+// once, of requests at the end (BRG-CRD-02), and so are credits that are not back then (BRG-CRD-03). Returns SP_FINDING as long as there is a
+// finding, SP_ERR_INPUT for credits of no such pool, and for the model.
+int32_t sp_bridge_credit(uint64_t bridge,
                          const char *json,
                          size_t json_length);
 

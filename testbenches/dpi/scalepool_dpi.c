@@ -744,6 +744,13 @@ int sp_dpi_bridge_commit(unsigned long long bridge, const char *json)
     return status;
 }
 
+int sp_dpi_bridge_credit(unsigned long long bridge, const char *json)
+{
+    int status;
+    status = sp_bridge_credit(bridge, json, strlen(json));
+    return status;
+}
+
 int sp_dpi_bridge_next(unsigned long long bridge, unsigned int *point, unsigned int *port, const char **json)
 {
     int status;

@@ -52,6 +52,9 @@ BENCHES = [
     ("nvlink-pair", "gpu[0]", ["traffic.requests=100"]),
     ("cxl-cache-pair", "dev[0]", ["core.accesses=100"]),
     ("hdm-db-share", "dev[0]", ["core.accesses=100"]),
+    # Bridges have links of two kinds, whose units have clocks of their own.
+    ("supercluster-small", "ubridge", ["traffic.operations=20", "gpu.requests=20", "host.accesses=20"]),
+    ("supercluster-small", "nbridge", ["traffic.operations=20", "gpu.requests=20", "host.accesses=20"]),
 ]
 # Stubs of a host that are wrong at every 64th unit: of which system, what they do, and the line that does it.
 LOSES = ("loses units", "cxl_tx_valid <= rst_n && model_cxl_tx_valid && !(&tick);")

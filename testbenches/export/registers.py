@@ -2,7 +2,11 @@
 """Holds the exported register models against the fact sheets and against each other.
 
 SystemRDL (systemrdl/) goes through a compiler of others: offsets, widths, fields, access, resets and codes of every register are those of
+<<<<<<< HEAD
 docs/reference/registers.md, and offsets and bits of DVSECs, HDM decoders and isolation those of SHEET, which is written from the sheets. The package for
+=======
+docs/reference/registers.md, and offsets and bits of DVSECs, HDM decoders and bridges those of SHEET, which is written from the sheets. The package for
+>>>>>>> bridgemem
 UVM (uvm/) is linted in Verilator with UVM, with the warnings that testbenches/uvm/verilator.vlt leaves on.
 
 usage: registers.py
@@ -80,6 +84,7 @@ RANGES = {
 }
 FLEX_BUS = {"cache": 0, "io": 1, "mem": 2, "vh_68b": 5, "mld": 6, "lopt_256b": 13, "pbr": 14}
 FLEX_BUS_ERRORS = {"even_half_failed": 7, "pid_corrected": 8, "pid_uncorrectable": 9, "pid_unexpected": 10}
+<<<<<<< HEAD
 ISOLATION = {
     "capability.mem_ranges": (0x0, 3, 0), "capability.cache_ranges": (0x0, 11, 8),
     "control.mem_timeout": (0x8, 3, 0), "control.mem_timeout_enable": (0x8, 4, 4),
@@ -93,6 +98,29 @@ ISOLATION = {
 }
 SHEET = {
     "timeout_and_isolation": ISOLATION,
+=======
+# The control window of a bridge, `bridge` sections 2, 9.1 and 9.9, whose places are a choice: all registers have 64 bits.
+BRIDGE = {
+    "op.flush": (0x00, 0, 0), "op.invalidate": (0x00, 1, 1), "base.value": (0x08, 63, 0), "length.value": (0x10, 63, 0),
+    "start.start": (0x18, 0, 0), "done.done": (0x20, 0, 0), "errors.value": (0x28, 63, 0), "lost.value": (0x30, 63, 0),
+    "capability.window_count": (0x40, 7, 0), "capability.group_count": (0x40, 15, 8), "capability.port_count": (0x40, 31, 16),
+    "capability.source_count": (0x40, 47, 32), "capability.flips": (0x40, 48, 48), "commit.commit": (0x48, 0, 0),
+    "status.committing": (0x50, 0, 0), "status.viral": (0x50, 1, 1), "status.fault": (0x50, 11, 8), "status.fault_at": (0x50, 31, 16),
+    "epoch.value": (0x58, 63, 0), "refused.value": (0x60, 63, 0), "flip_address.value": (0x68, 63, 0),
+    "flip.bit_number": (0x70, 9, 0), "flip.flip": (0x70, 16, 16), "flips.flipped": (0x78, 31, 0), "flips.refused": (0x78, 63, 32),
+    # The group of source s: four bits of register s div 16.
+    **{f"group[{s // 16}].groups.group_{s % 16}": (0x400 + s // 16 * 8, s % 16 * 4 + 3, s % 16 * 4) for s in range(1024)},
+}
+for n in range(16):
+    at, window = 0x800 + 0x80 * n, f"window[{n}]"
+    BRIDGE |= {f"{window}.{name}.value": (at + offset, 63, 0) for name, offset in (("base", 0), ("size", 8), ("out_base", 16))}
+    BRIDGE |= {f"{window}.control.{name}": (at + 0x18, high, low)
+               for name, high, low in (("valid", 0, 0), ("line_class", 7, 4), ("granule", 11, 8), ("ways", 15, 12))}
+    BRIDGE |= {f"{window}.rights.may_{name}": (at + 0x20, 16 * k + 15, 16 * k) for k, name in enumerate(("read", "write", "atomic"))}
+    BRIDGE |= {f"{window}.targets_{w // 4}.way_{w % 4}": (at + 0x40 + w // 4 * 8, w % 4 * 16 + 15, w % 4 * 16) for w in range(16)}
+SHEET = {
+    "bridge": BRIDGE,
+>>>>>>> bridgemem
     "dvsec_device": {**HEADER, **RANGES, "capability.cache": (0xA, 0, 0), "control.cache_enable": (0xC, 0, 0)},
     "dvsec_flex_bus_port": {
         **HEADER, **{f"capability.{name}": (0xA, bit, bit) for name, bit in FLEX_BUS.items()},
@@ -104,9 +132,19 @@ SHEET = {
         f"decoder[{n}].{name}": (at + 0x20 * n, *bits) for n in range(32) for name, (at, *bits) in {**DECODER, **TARGETS}.items()}},
 }
 # Blocks whose fields are all in SHEET.
+<<<<<<< HEAD
 WHOLE = ("hdm_device_decoders", "hdm_bridge_decoders", "timeout_and_isolation")
+=======
+WHOLE = ("bridge", "hdm_device_decoders", "hdm_bridge_decoders")
+>>>>>>> bridgemem
 IDS = {"dvsec_device": 0, "dvsec_function_map": 2, "dvsec_port_extensions": 3, "dvsec_gpf_port": 4, "dvsec_gpf_device": 5,
        "dvsec_flex_bus_port": 7, "dvsec_register_locator": 8, "dvsec_mld": 9}
+BRIDGE_CODES = {
+    "line_class": {"Mc": 0, "Mn": 1},
+    "granule": {f"Bytes{256 << code}": code for code in range(7)},
+    "ways": {f"Ways{1 << code}": code for code in range(5)},
+}
+FAULTS = ("Taken", "Busy", "Unaligned", "Small", "Overflow", "Port", "Overlap", "Code", "Source", "Control")
 GRANULARITY = {f"Bytes{256 << code}": code for code in range(7)}
 WAYS = {"Ways1": 0, "Ways2": 1, "Ways4": 2, "Ways8": 3, "Ways16": 4, "Ways3": 8, "Ways6": 9, "Ways12": 10}
 
@@ -139,6 +177,8 @@ def access_of(field):
 
     if field.get_property("onwrite") == OnWriteType.woclr:
         return "read, write 1 to clear"
+    if field.get_property("singlepulse"):
+        return "write 1 to start, reads 0"
     if field.get_property("sw") == AccessType.rw:
         return "read, write until locked" if field.get_property("lockable") else "read, write"
     return "constant" if field.get_property("hw") == AccessType.na else "read"
@@ -189,6 +229,15 @@ def of_sheet(found):
         for path, value in expected.items():
             if fields[path][4] != value:
                 yield f"{block}.{path}: found {fields[path][4]:#x}, expected {value:#x} of the sheet"
+    bridge = found["bridge"]
+    wanted = {f"window[15].control.{name}": codes for name, codes in BRIDGE_CODES.items()}
+    wanted["status.fault"] = {name: code for code, name in enumerate(FAULTS)}
+    for path, codes in wanted.items():
+        if bridge[path][5] != codes:
+            yield f"bridge.{path}: found the codes {bridge[path][5]}, expected {codes} of the sheet"
+    started = {path for path, field in bridge.items() if field[3] == "write 1 to start, reads 0"}
+    if started != {"start.start", "commit.commit", "flip.flip"}:
+        yield f"bridge: found {sorted(started)}, which start something"
     control = found["hdm_device_decoders"]
     for path, codes in (("granularity", GRANULARITY), ("ways", WAYS)):
         if control[f"decoder[0].control.{path}"][5] != codes:

@@ -676,6 +676,16 @@ fn an_external_component_is_the_callers() {
         "--external: found `host=messages`, expected `host` or `host=flits`: a bench exchanges flits with its component"
     );
     assert!(bench(read(PAIR).expect("sound"), "host=flits", &source).is_ok());
+    // A bridge has links of two kinds: CXL has 256 bytes in 2 ns, UALink 640 in 6.4 ns. The clock of its bench is that of the faster units.
+    let text = include_str!("../../src/system/builtin/supercluster-small.toml");
+    let files = bench(read(text).expect("sound"), "ubridge", &source).expect("a bench");
+    let of = |name: &str| &files.iter().find(|(file, _)| file == name).expect("a file").1;
+    assert!(of("test_ubridge.py").contains("UNIT_FS = 2000000\n"), "{}", of("test_ubridge.py"));
+    assert!(
+        of("ubridge.sv").contains("// `x_0` carries a unit every 3.20 cycles on the average.\n//\n"),
+        "{}",
+        of("ubridge.sv")
+    );
     let accelerators = example("side_by_side.toml")
         .replace("kind = \"ualink.accelerator\"", "kind = \"ualink.accelerator\"\nexternal = \"messages\"");
     let found = read(&accelerators).map(|_| String::new()).unwrap_or_else(|e| e);

@@ -11,7 +11,7 @@
 use scalepool_kernel::Rng;
 use scalepool_memory::LineBytes;
 use scalepool_memory::ecc::line::CELL_BITS;
-use scalepool_memory::ecc::{EccOutcome, EccScheme, LineCells, LineEcc, OnDieEcc};
+use scalepool_memory::ecc::{EccOutcome, EccScheme, LineCells, LineEcc, OnDieEcc, UpsetConfig, Upsets};
 use scalepool_ordered::OrderedMap;
 
 /// Bits of a line without its check bits.
@@ -33,23 +33,42 @@ pub struct CacheEccConfig {
 /// The cells.
 #[derive(Debug, Clone)]
 pub struct CacheCells {
-    config: CacheEccConfig,
     ecc: LineEcc,
+    /// Bits of a line with those that protect it.
+    of_bits: usize,
     flips: OrderedMap<u64, LineCells>,
     rng: Rng,
-    reads: u64,
+    upsets: Upsets,
 }
 
 impl CacheCells {
     /// Cells without a flip.
     pub fn new(config: CacheEccConfig) -> CacheCells {
-        let ecc = LineEcc { scheme: config.scheme, on_die: OnDieEcc::None, die_word_bits: 256 };
-        CacheCells { ecc, flips: OrderedMap::new(), rng: Rng::from_seed(config.seed), reads: 0, config }
+        let CacheEccConfig { scheme, upset_every: every, upset_bits: bits, .. } = config;
+        let of_bits = (DATA_BITS + scheme.check_bits()).min(CELL_BITS);
+        let upsets = UpsetConfig { every, bits, of_bits };
+        let ecc = LineEcc { scheme, on_die: OnDieEcc::None, die_word_bits: 256 };
+        CacheCells {
+            ecc,
+            flips: OrderedMap::new(),
+            rng: Rng::from_seed(config.seed),
+            upsets: Upsets::new(upsets),
+            of_bits,
+        }
     }
 
     /// Inverts a bit of 64 bytes at an address: 0 to 511 are data, check bits follow.
     pub fn flip(&mut self, address: u64, bit: usize) {
         self.flips.entry(address).or_insert_with(no_flip).flip(bit);
+    }
+
+    /// Inverts a bit that there may not be, with the check bits of the code: whether there is.
+    pub fn flip_one(&mut self, address: u64, bit: usize) -> bool {
+        let is_there = bit < self.of_bits;
+        if is_there {
+            self.flip(address, bit);
+        }
+        is_there
     }
 
     /// 64 bytes at an address are read that were written as this line: what the controller gives, and what it found. What it has corrected is
@@ -71,19 +90,9 @@ impl CacheCells {
     }
 
     fn upset(&mut self, address: u64) {
-        let CacheEccConfig { scheme, upset_every, upset_bits, .. } = self.config;
-        self.reads += 1;
-        if upset_every == 0 || !self.reads.is_multiple_of(upset_every) {
-            return;
-        }
-        let of_bits = (DATA_BITS + scheme.check_bits()).min(CELL_BITS);
-        let mut flipped = Vec::new();
-        while flipped.len() < upset_bits.min(of_bits) {
-            let bit = self.rng.below(of_bits as u64) as usize;
-            if !flipped.contains(&bit) {
-                flipped.push(bit);
-                self.flip(address, bit);
-            }
+        let rng = &mut self.rng;
+        for bit in self.upsets.before(|below| rng.below(below)) {
+            self.flip(address, bit);
         }
     }
 }

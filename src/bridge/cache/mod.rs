@@ -1,7 +1,7 @@
 //! The conversion cache of the bridge (`bridge` §9): lines and conversions that are used often.
 //!
 //! Modelled: blocks of 64 to 256 bytes in sets, with a state for each sector of 64 bytes, [who leaves](policy) a full set, [streams](stream)
-//! that do not enter, [conversions](templates) that are kept without data, [registers](control) for software. Detail: data structures
+//! that do not enter, [conversions](templates) that are kept without data. Detail: data structures
 //! without time and without messages; what is sent for a sector stands in [`sector`], who sends it is the
 //! [outbound half](super::outbound). Errors of the memory in which it lies are found by its [cells].
 //!
@@ -10,7 +10,6 @@
 //! sector is filled when its bytes come.
 
 pub mod cells;
-pub mod control;
 pub mod data;
 pub mod lfu;
 pub mod lru;

@@ -17,7 +17,7 @@ use crate::cache::cells::CacheCells;
 use crate::cache::data::{PortLine, Sector};
 use crate::cache::sector::SectorState;
 use crate::flows::LineOperation;
-use scalepool_coherence::content::CacheLine;
+use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::Msg;
 use scalepool_memory::ecc::EccOutcome;
 use scalepool_protocols::ualink::code::Status;
@@ -26,6 +26,21 @@ impl OutboundBridge {
     /// Cells of the memory of the cache, to flip bits of them; `None`: they never flip.
     pub fn cells_mut(&mut self) -> Option<&mut CacheCells> {
         self.cells.as_mut()
+    }
+
+    /// A bit of the sector to which an address leads flips, if it is in the cache; registers count it.
+    pub(super) fn flip_at(&mut self, address: u64, bit: usize) {
+        let route = self.config.windows.translated(address);
+        let place = route.map(|route| (route.port, LineAddr::of_address(route.address)));
+        let in_hbm = self
+            .cache
+            .as_ref()
+            .zip(place)
+            .and_then(|(cache, place)| cache.hbm_address(place).filter(|_| cache.state(place).is_valid()));
+        let has_flipped = self.cells.as_mut().zip(in_hbm).is_some_and(|(cells, at)| cells.flip_one(at, bit));
+        if let Some(registers) = &mut self.registers {
+            registers.flipped(has_flipped);
+        }
     }
 
     /// Whether its CXL ports are viral.

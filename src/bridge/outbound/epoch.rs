@@ -1,6 +1,6 @@
 //! Windows, groups and rights change by epochs (`bridge` §2).
 //!
-//! Modelled: software writes shadow tables, which nobody looks at, and commits them; requests that have an entry end under the old tables,
+//! Modelled: software writes shadow tables, which nobody looks at, and commits them, by the [registers](crate::registers::tables) or all at once; requests that have an entry end under the old tables,
 //! those that come meanwhile wait in front of the table of transactions; then the shadow tables are those of the next epoch, whose number is one more.
 //! A request that was given up and answered is no longer under way, though its late answer is. Left out: the lines of the cache, which lie under
 //! CXL addresses and stay: whoever leads an address to another line, or to the same one by another port, flushes before.
@@ -10,7 +10,9 @@
 
 use super::OutboundBridge;
 use super::transaction::TransactionProgress;
+use crate::registers::tables::CommitRefusal;
 use crate::window::BridgeWindows;
+use scalepool_protocols::bridge::BridgeCommitFault;
 
 /// What a commit has to keep as it is if there is a cache of lines and nothing flushes it before.
 pub const SAME_PORT: &str = "the same one: the cache keeps lines by their ports, and nothing flushes it before";
@@ -50,7 +52,28 @@ impl OutboundBridge {
 
     /// Writes the shadow tables: nothing changes before they are committed. While a commit waits, they are those of the next one.
     pub fn write_shadow(&mut self, windows: BridgeWindows) {
+        if let Some(registers) = &mut self.registers {
+            registers.show_tables(&windows);
+        }
         self.epochs.shadow = Some(windows);
+    }
+
+    /// Commits the shadow tables that stand in the registers; what cannot be changes nothing, and the registers say why.
+    pub(super) fn commit_registers(&mut self) {
+        let (Some(registers), Some(window)) = (&self.registers, self.config.control) else { return };
+        let busy = CommitRefusal { fault: BridgeCommitFault::Busy, at: 0 };
+        let tables = (!self.is_committing()).then(|| registers.tables(self.config.windows.limits(), window));
+        let refusal = match tables.unwrap_or(Err(busy)) {
+            Ok(windows) => {
+                self.epochs.shadow = Some(windows);
+                self.commit();
+                None
+            }
+            Err(refusal) => Some(refusal),
+        };
+        if let Some(registers) = &mut self.registers {
+            registers.committed(refusal);
+        }
     }
 
     /// Commits the shadow tables.

@@ -10,11 +10,12 @@
 use super::transaction::TransactionProgress;
 use super::write_backs::{WriteBack, WriteBackEnd, WriteBackMessage};
 use super::{BridgeOutput, BridgeStep, BridgeWait, OutboundBridge, Work};
-use crate::cache::control::{CONTROL_BYTES, ManagedRange};
 use crate::cache::data::PortLine;
 use crate::cache::sector::SectorState;
+use crate::registers::{BridgeRegisters, ControlWindow, ManagedRange, RegisterStart};
 use scalepool_coherence::content::CacheLine;
 use scalepool_memory::ALL_BYTES;
+use scalepool_protocols::bridge::CONTROL_BYTES;
 use scalepool_protocols::cxl::cxl256::code::MetaValue;
 use std::collections::VecDeque;
 
@@ -33,28 +34,44 @@ pub(super) struct ManagedOperation {
 impl OutboundBridge {
     /// Whether an address lies in the control window.
     pub(super) fn is_control(&self, address: u64) -> bool {
-        self.config.control.is_some_and(|base| address >= base && address - base < CONTROL_BYTES)
+        self.config.control.is_some_and(|ControlWindow { base, .. }| address >= base && address - base < CONTROL_BYTES)
     }
 
-    /// A request is the first of its key: of one to the control window registers are read or written. Lines behind the first one read as zeros.
+    /// A request is the first of its key: of one to the control window registers are read or written.
     pub(super) fn access_control(&mut self, entry: u16, out: &mut BridgeOutput) {
-        let Some(base) = self.config.control else { return };
+        let Some(ControlWindow { base, .. }) = self.config.control else { return };
+        let (epoch, is_committing, is_viral) = (self.epoch(), self.is_committing(), self.is_viral());
         let is_meant = self.table.get(entry).is_some_and(|transaction| self.is_control(transaction.request.address));
-        let Some(transaction) = self.table.get_mut(entry).filter(|_| is_meant) else { return };
-        let is_first = (transaction.request.address - base) / 64 == 0;
-        let Some(child) = transaction.children.first_mut().filter(|_| is_first) else { return };
-        if child.data_is_written() && child.data.poison {
-            self.registers.errors += 1;
-        } else if child.data_is_written() {
-            let started = self.registers.write(&child.data.bytes, child.mask);
-            if let Some(range) = started {
-                let (lines, waiting) = (self.lines_in(range).into(), Vec::new());
-                self.managed = Some(ManagedOperation { range, lines, writing: 0, waiting });
-                self.manage(out);
-            }
+        let (Some(transaction), Some(registers)) =
+            (self.table.get_mut(entry).filter(|_| is_meant), &mut self.registers)
+        else {
+            return;
+        };
+        let line = ((transaction.request.address - base) / 64) as usize;
+        let Some(child) = transaction.children.first_mut() else { return };
+        if !child.data_is_written() {
+            registers.show(epoch, is_committing, is_viral);
+            child.read = Some(CacheLine::of(registers.line(line)));
+        } else if child.data.poison {
+            registers.error();
         } else {
-            child.read = Some(CacheLine::of(self.registers.line()));
+            let (bytes, mask) = (child.data.bytes, child.mask);
+            for (register, value) in BridgeRegisters::written(line, &bytes, mask) {
+                let started = self.registers.as_mut().and_then(|registers| registers.write(register, value));
+                match started {
+                    Some(RegisterStart::Manage(range)) => self.begin_operation(range, out),
+                    Some(RegisterStart::Commit) => self.commit_registers(),
+                    Some(RegisterStart::Flip(address, bit)) => self.flip_at(address, bit),
+                    None => (),
+                }
+            }
         }
+    }
+
+    fn begin_operation(&mut self, range: ManagedRange, out: &mut BridgeOutput) {
+        let (lines, waiting) = (self.lines_in(range).into(), Vec::new());
+        self.managed = Some(ManagedOperation { range, lines, writing: 0, waiting });
+        self.manage(out);
     }
 
     /// Lines without an owner that are in the cache and in a range.
@@ -124,7 +141,9 @@ impl OutboundBridge {
                 self.write_back(WriteBack::new(place, message, sector.line, end, None), address, out);
             }
             SectorState::Dirty | SectorState::Valid if range.invalidate => {
-                self.registers.lost += u64::from(sector.state == SectorState::Dirty);
+                if let Some(registers) = self.registers.as_mut().filter(|_| sector.state == SectorState::Dirty) {
+                    registers.lost();
+                }
                 self.change_state(place, SectorState::Invalid, out);
                 self.drop_empty(place);
             }
@@ -154,7 +173,9 @@ impl OutboundBridge {
             }
             return self.manage(out);
         }
-        self.registers.is_running = false;
+        if let Some(registers) = &mut self.registers {
+            registers.set_running(false);
+        }
         for entry in self.managed.take().map(|operation| operation.waiting).unwrap_or_default() {
             out.steps.push(BridgeStep::GoesOn { entry });
             self.work.push_back(Work::Activate(entry));

@@ -28,7 +28,6 @@ pub mod write_backs;
 
 use crate::cache::ConversionCacheCounts;
 use crate::cache::cells::{CacheCells, CacheEccConfig};
-use crate::cache::control::ControlRegisters;
 use crate::cache::data::{DataCache, PortLine};
 use crate::cache::sector::SectorState;
 use crate::cache::stream::StreamDetector;
@@ -36,6 +35,7 @@ use crate::cache::templates::{TemplateConfig, TemplateStore};
 use crate::commands::{AccessKind, CommandAction};
 use crate::flows::{LineOperation, StepMessage};
 use crate::locks::{LineLocks, LockHolder, LockOutcome, OpenSnoop};
+use crate::registers::{BridgeRegisters, ControlWindow};
 use crate::status::merged;
 use crate::watched::BridgeLines;
 use crate::window::BridgeWindows;
@@ -70,8 +70,8 @@ pub struct OutboundConfig {
     pub ecc: Option<CacheEccConfig>,
     /// The cache of conversions, if there is one.
     pub templates: Option<TemplateConfig>,
-    /// First address of the registers by which lines are managed, if there are any: a multiple of 4 KiB, outside of all windows.
-    pub control: Option<u64>,
+    /// Where its registers are, if accelerators reach any.
+    pub control: Option<ControlWindow>,
 }
 
 /// Who sends a message, or accesses the memory of the cache.
@@ -255,7 +255,8 @@ pub struct OutboundBridge {
     /// Snoops of dirty lines that wait for such an entry.
     waiting_snoops: VecDeque<(PortLine, OpenSnoop)>,
     cache_counts: ConversionCacheCounts,
-    registers: ControlRegisters,
+    /// The registers, if accelerators reach any.
+    registers: Option<Box<BridgeRegisters>>,
     /// The operation of the registers that runs.
     managed: Option<manage::ManagedOperation>,
     /// Windows that are to come.
@@ -285,7 +286,10 @@ impl OutboundBridge {
             rooms: RoomQueues::default(),
             waiting_snoops: VecDeque::new(),
             cache_counts: ConversionCacheCounts::default(),
-            registers: ControlRegisters::default(),
+            registers: config.control.map(|window| {
+                let flips = config.data.is_some() && config.ecc.is_some();
+                Box::new(BridgeRegisters::new(&config.windows, window, flips))
+            }),
             managed: None,
             epochs: EpochTables::default(),
             cells: config.ecc.map(CacheCells::new),

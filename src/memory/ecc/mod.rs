@@ -2,7 +2,7 @@
 //!
 //! Modelled: two codes of the controller, [SECDED](secded) over 64 bits and a [symbol code](symbol) over ten devices, bit by bit;
 //! correction inside the die, which the controller does not see; faults of cells, in data and check bits alike; the
-//! marks of lines that cannot be corrected. Left out: how faults come about, and devices of a preset: codes work on the logical
+//! marks of lines that cannot be corrected; [upsets] as inputs. Left out: how faults come about, and devices of a preset: codes work on the logical
 //! line of 64 bytes \[D c7\].
 //!
 //! A walk through one read: the cells give data and check bits ([`line::LineCells`]), with the flips that stand in them. The die
@@ -14,7 +14,9 @@ pub mod patrol;
 pub mod secded;
 pub mod store;
 pub mod symbol;
+pub mod upsets;
 
 pub use line::{EccOutcome, EccScheme, LineCells, LineEcc, OnDieEcc};
 pub use patrol::Patrol;
 pub use store::{EccConfig, EccCounts, EccStore};
+pub use upsets::{UpsetConfig, Upsets};

@@ -16,7 +16,6 @@ use crate::kinds::ualink_link::{REQUEST, RESPONSE};
 use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
 use crate::quantity::Unit;
-use scalepool_bridge::cache::control::CONTROL_BYTES;
 use scalepool_kernel::{Clock, Rng};
 use scalepool_link::ualink::security::Protection;
 use scalepool_nodes::tiers::accelerator::{TieredAccelerator, TieredConfig, TieredResult};
@@ -28,6 +27,7 @@ use scalepool_nodes::tiers::traffic::{TieredGenerator, TieredTraffic};
 use scalepool_nodes::ualink::accelerator::{self, AcceleratorPortEnds};
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_nodes::ualink::port::Tamper;
+use scalepool_protocols::bridge::CONTROL_BYTES;
 use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
@@ -155,9 +155,9 @@ impl TieredFields {
             let (found, of_bridge) = (show(self.tier2.control), show(control));
             let text = match control {
                 None if keeps_lines => format!(
-                    "found {found}, expected cache.control at the bridge too, by which pages are flushed (BRG-MIG-03)"
+                    "found {found}, expected control at the bridge too, by which pages are flushed (BRG-MIG-03)"
                 ),
-                _ => format!("found {found}, expected {of_bridge}, as cache.control of the bridge says (BRG-MIG-03)"),
+                _ => format!("found {found}, expected {of_bridge}, as control of the bridge says (BRG-MIG-03)"),
             };
             wrong.push(("tier2.control", text));
         }

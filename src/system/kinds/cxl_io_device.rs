@@ -17,10 +17,11 @@ use scalepool_endpoint::config_space::type3::{Type3Config, Type3ConfigError, typ
 use scalepool_endpoint::pm::{PmAgent, PmConfig, PmSide};
 use scalepool_kernel::Clock;
 use scalepool_memory::backend::MemoryTiming;
+use scalepool_memory::ecc::UpsetConfig;
 use scalepool_memory::ecc::{EccConfig, EccStore};
 use scalepool_memory::store::{Background, Store};
 use scalepool_nodes::PlacedViolation;
-use scalepool_nodes::cxl::memory::{DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult, MemoryRoute, UpsetConfig};
+use scalepool_nodes::cxl::memory::{DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult, MemoryRoute};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::function::{Function, FunctionResult};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};

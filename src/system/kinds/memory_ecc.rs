@@ -9,10 +9,10 @@ use crate::kinds::media::CxlMedia;
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_kernel::Clock;
+use scalepool_memory::ecc::UpsetConfig;
 use scalepool_memory::ecc::line::CELL_BITS;
 use scalepool_memory::ecc::{EccConfig, EccScheme, LineEcc, OnDieEcc, Patrol};
 use scalepool_memory::{LINE_BYTES, line_address};
-use scalepool_nodes::cxl::memory::UpsetConfig;
 
 /// Flips from the start.
 const FLIPS: &str =

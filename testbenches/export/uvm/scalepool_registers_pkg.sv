@@ -1,6 +1,6 @@
 // Made by `scalepool export uvm` from the tables of registers; do not edit.
 //
-// A register block for each DVSEC of CXL and for HDM decoders. Create one, call `build` and `lock_model`, or add its `default_map` to a
+// A register block for each DVSEC of CXL, for HDM decoders and for a bridge. Create one, call `build` and `lock_model`, or add its `default_map` to a
 // map of yours at the offset where it stands.
 package scalepool_registers_pkg;
   import uvm_pkg::*;
@@ -2370,6 +2370,7 @@ package scalepool_registers_pkg;
     endfunction
   endclass
 
+<<<<<<< HEAD
   // What the port can do.
   class timeout_and_isolation_capability_reg extends uvm_reg;
     `uvm_object_utils(timeout_and_isolation_capability_reg)
@@ -2471,10 +2472,616 @@ package scalepool_registers_pkg;
     rand timeout_and_isolation_status_reg status;
 
     function new(string name = "timeout_and_isolation");
+=======
+  // What is done.
+  class bridge_op_reg extends uvm_reg;
+    `uvm_object_utils(bridge_op_reg)
+    rand uvm_reg_field flush; // Stores go to memory.
+    rand uvm_reg_field invalidate; // Lines leave.
+
+    function new(string name = "bridge_op_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      flush = uvm_reg_field::type_id::create("flush");
+      flush.configure(this, 1, 0, "RW", 0, 'h0, 1, 1, 0);
+      invalidate = uvm_reg_field::type_id::create("invalidate");
+      invalidate.configure(this, 1, 1, "RW", 0, 'h0, 1, 1, 0);
+    endfunction
+  endclass
+
+  // First address of accelerators.
+  class bridge_base_reg extends uvm_reg;
+    `uvm_object_utils(bridge_base_reg)
+    rand uvm_reg_field value; // First address of accelerators.
+
+    function new(string name = "bridge_base_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      value = uvm_reg_field::type_id::create("value");
+      value.configure(this, 64, 0, "RW", 0, 'h0, 1, 1, 0);
+    endfunction
+  endclass
+
+  // Bytes.
+  class bridge_length_reg extends uvm_reg;
+    `uvm_object_utils(bridge_length_reg)
+    rand uvm_reg_field value; // Bytes.
+
+    function new(string name = "bridge_length_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      value = uvm_reg_field::type_id::create("value");
+      value.configure(this, 64, 0, "RW", 0, 'h0, 1, 1, 0);
+    endfunction
+  endclass
+
+  // Starts it.
+  class bridge_start_reg extends uvm_reg;
+    `uvm_object_utils(bridge_start_reg)
+    rand uvm_reg_field start; // The operation of these registers starts.
+
+    function new(string name = "bridge_start_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      start = uvm_reg_field::type_id::create("start");
+      start.configure(this, 1, 0, "RW", 1, 'h0, 1, 0, 0);
+    endfunction
+  endclass
+
+  // Whether it is over.
+  class bridge_done_reg extends uvm_reg;
+    `uvm_object_utils(bridge_done_reg)
+    rand uvm_reg_field done; // None does.
+
+    function new(string name = "bridge_done_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      done = uvm_reg_field::type_id::create("done");
+      done.configure(this, 1, 0, "RO", 1, 'h1, 1, 0, 0);
+    endfunction
+  endclass
+
+  // Starts that were refused: no operation is named, or one runs; and poisoned writes, which change nothing else.
+  class bridge_errors_reg extends uvm_reg;
+    `uvm_object_utils(bridge_errors_reg)
+    rand uvm_reg_field value; // Starts that were refused: no operation is named, or one runs; and poisoned writes, which change nothing else.
+
+    function new(string name = "bridge_errors_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      value = uvm_reg_field::type_id::create("value");
+      value.configure(this, 64, 0, "RO", 1, 'h0, 1, 0, 0);
+    endfunction
+  endclass
+
+  // Lines whose stores were dropped by invalidates.
+  class bridge_lost_reg extends uvm_reg;
+    `uvm_object_utils(bridge_lost_reg)
+    rand uvm_reg_field value; // Lines whose stores were dropped by invalidates.
+
+    function new(string name = "bridge_lost_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      value = uvm_reg_field::type_id::create("value");
+      value.configure(this, 64, 0, "RO", 1, 'h0, 1, 0, 0);
+    endfunction
+  endclass
+
+  // What the bridge has.
+  class bridge_capability_reg extends uvm_reg;
+    `uvm_object_utils(bridge_capability_reg)
+    rand uvm_reg_field window_count; // Windows from accelerators to CXL.
+    rand uvm_reg_field group_count; // Groups of sources.
+    rand uvm_reg_field port_count; // CXL ports.
+    rand uvm_reg_field source_count; // Sources that can be in a group.
+    rand uvm_reg_field flips; // It keeps lines, in memory whose bits can be made to flip.
+
+    function new(string name = "bridge_capability_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      window_count = uvm_reg_field::type_id::create("window_count");
+      window_count.configure(this, 8, 0, "RO", 0, 'h10, 1, 0, 0);
+      group_count = uvm_reg_field::type_id::create("group_count");
+      group_count.configure(this, 8, 8, "RO", 0, 'h10, 1, 0, 0);
+      port_count = uvm_reg_field::type_id::create("port_count");
+      port_count.configure(this, 16, 16, "RO", 0, 'h0, 0, 0, 0);
+      source_count = uvm_reg_field::type_id::create("source_count");
+      source_count.configure(this, 16, 32, "RO", 0, 'h0, 0, 0, 0);
+      flips = uvm_reg_field::type_id::create("flips");
+      flips.configure(this, 1, 48, "RO", 0, 'h0, 0, 0, 0);
+    endfunction
+  endclass
+
+  // Commits the shadow tables.
+  class bridge_commit_reg extends uvm_reg;
+    `uvm_object_utils(bridge_commit_reg)
+    rand uvm_reg_field commit; // The windows, rights and groups of these registers are those of the next epoch.
+
+    function new(string name = "bridge_commit_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      commit = uvm_reg_field::type_id::create("commit");
+      commit.configure(this, 1, 0, "RW", 1, 'h0, 1, 0, 0);
+    endfunction
+  endclass
+
+  // What became of the last commit.
+  class bridge_status_reg extends uvm_reg;
+    `uvm_object_utils(bridge_status_reg)
+    rand uvm_reg_field committing; // It waits for requests of the old epoch.
+    rand uvm_reg_field viral; // The CXL ports are viral.
+    rand uvm_reg_field fault; // Why it was refused.
+    rand uvm_reg_field fault_at; // Window, or source, at which that was found.
+
+    function new(string name = "bridge_status_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      committing = uvm_reg_field::type_id::create("committing");
+      committing.configure(this, 1, 0, "RO", 1, 'h0, 1, 0, 0);
+      viral = uvm_reg_field::type_id::create("viral");
+      viral.configure(this, 1, 1, "RO", 1, 'h0, 1, 0, 0);
+      fault = uvm_reg_field::type_id::create("fault");
+      fault.configure(this, 4, 8, "RO", 1, 'h0, 1, 0, 0);
+      fault_at = uvm_reg_field::type_id::create("fault_at");
+      fault_at.configure(this, 16, 16, "RO", 1, 'h0, 1, 0, 0);
+    endfunction
+  endclass
+
+  // Commits that are done.
+  class bridge_epoch_reg extends uvm_reg;
+    `uvm_object_utils(bridge_epoch_reg)
+    rand uvm_reg_field value; // Commits that are done.
+
+    function new(string name = "bridge_epoch_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      value = uvm_reg_field::type_id::create("value");
+      value.configure(this, 64, 0, "RO", 1, 'h0, 1, 0, 0);
+    endfunction
+  endclass
+
+  // Commits that were refused.
+  class bridge_refused_reg extends uvm_reg;
+    `uvm_object_utils(bridge_refused_reg)
+    rand uvm_reg_field value; // Commits that were refused.
+
+    function new(string name = "bridge_refused_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      value = uvm_reg_field::type_id::create("value");
+      value.configure(this, 64, 0, "RO", 1, 'h0, 1, 0, 0);
+    endfunction
+  endclass
+
+  // Address of accelerators in the line of which a bit flips.
+  class bridge_flip_address_reg extends uvm_reg;
+    `uvm_object_utils(bridge_flip_address_reg)
+    rand uvm_reg_field value; // Address of accelerators in the line of which a bit flips.
+
+    function new(string name = "bridge_flip_address_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      value = uvm_reg_field::type_id::create("value");
+      value.configure(this, 64, 0, "RW", 0, 'h0, 1, 1, 0);
+    endfunction
+  endclass
+
+  // The bit.
+  class bridge_flip_reg extends uvm_reg;
+    `uvm_object_utils(bridge_flip_reg)
+    rand uvm_reg_field bit_number; // Which of a line: 0 to 511 are data, check bits follow.
+    rand uvm_reg_field flip; // It flips now.
+
+    function new(string name = "bridge_flip_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      bit_number = uvm_reg_field::type_id::create("bit_number");
+      bit_number.configure(this, 10, 0, "RW", 0, 'h0, 1, 1, 0);
+      flip = uvm_reg_field::type_id::create("flip");
+      flip.configure(this, 1, 16, "RW", 1, 'h0, 1, 0, 0);
+    endfunction
+  endclass
+
+  // Bits that have flipped, and that have not.
+  class bridge_flips_reg extends uvm_reg;
+    `uvm_object_utils(bridge_flips_reg)
+    rand uvm_reg_field flipped; // They have.
+    rand uvm_reg_field refused; // They have not: no such bit, or the line is not in the cache.
+
+    function new(string name = "bridge_flips_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      flipped = uvm_reg_field::type_id::create("flipped");
+      flipped.configure(this, 32, 0, "RO", 1, 'h0, 1, 0, 0);
+      refused = uvm_reg_field::type_id::create("refused");
+      refused.configure(this, 32, 32, "RO", 1, 'h0, 1, 0, 0);
+    endfunction
+  endclass
+
+  // The groups.
+  class bridge_group_groups_reg extends uvm_reg;
+    `uvm_object_utils(bridge_group_groups_reg)
+    rand uvm_reg_field group_0; // Of the first source of this register.
+    rand uvm_reg_field group_1; // Of the next one.
+    rand uvm_reg_field group_2; // Of the next one.
+    rand uvm_reg_field group_3; // Of the next one.
+    rand uvm_reg_field group_4; // Of the next one.
+    rand uvm_reg_field group_5; // Of the next one.
+    rand uvm_reg_field group_6; // Of the next one.
+    rand uvm_reg_field group_7; // Of the next one.
+    rand uvm_reg_field group_8; // Of the next one.
+    rand uvm_reg_field group_9; // Of the next one.
+    rand uvm_reg_field group_10; // Of the next one.
+    rand uvm_reg_field group_11; // Of the next one.
+    rand uvm_reg_field group_12; // Of the next one.
+    rand uvm_reg_field group_13; // Of the next one.
+    rand uvm_reg_field group_14; // Of the next one.
+    rand uvm_reg_field group_15; // Of the last one.
+
+    function new(string name = "bridge_group_groups_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      group_0 = uvm_reg_field::type_id::create("group_0");
+      group_0.configure(this, 4, 0, "RW", 0, 'h0, 0, 1, 0);
+      group_1 = uvm_reg_field::type_id::create("group_1");
+      group_1.configure(this, 4, 4, "RW", 0, 'h0, 0, 1, 0);
+      group_2 = uvm_reg_field::type_id::create("group_2");
+      group_2.configure(this, 4, 8, "RW", 0, 'h0, 0, 1, 0);
+      group_3 = uvm_reg_field::type_id::create("group_3");
+      group_3.configure(this, 4, 12, "RW", 0, 'h0, 0, 1, 0);
+      group_4 = uvm_reg_field::type_id::create("group_4");
+      group_4.configure(this, 4, 16, "RW", 0, 'h0, 0, 1, 0);
+      group_5 = uvm_reg_field::type_id::create("group_5");
+      group_5.configure(this, 4, 20, "RW", 0, 'h0, 0, 1, 0);
+      group_6 = uvm_reg_field::type_id::create("group_6");
+      group_6.configure(this, 4, 24, "RW", 0, 'h0, 0, 1, 0);
+      group_7 = uvm_reg_field::type_id::create("group_7");
+      group_7.configure(this, 4, 28, "RW", 0, 'h0, 0, 1, 0);
+      group_8 = uvm_reg_field::type_id::create("group_8");
+      group_8.configure(this, 4, 32, "RW", 0, 'h0, 0, 1, 0);
+      group_9 = uvm_reg_field::type_id::create("group_9");
+      group_9.configure(this, 4, 36, "RW", 0, 'h0, 0, 1, 0);
+      group_10 = uvm_reg_field::type_id::create("group_10");
+      group_10.configure(this, 4, 40, "RW", 0, 'h0, 0, 1, 0);
+      group_11 = uvm_reg_field::type_id::create("group_11");
+      group_11.configure(this, 4, 44, "RW", 0, 'h0, 0, 1, 0);
+      group_12 = uvm_reg_field::type_id::create("group_12");
+      group_12.configure(this, 4, 48, "RW", 0, 'h0, 0, 1, 0);
+      group_13 = uvm_reg_field::type_id::create("group_13");
+      group_13.configure(this, 4, 52, "RW", 0, 'h0, 0, 1, 0);
+      group_14 = uvm_reg_field::type_id::create("group_14");
+      group_14.configure(this, 4, 56, "RW", 0, 'h0, 0, 1, 0);
+      group_15 = uvm_reg_field::type_id::create("group_15");
+      group_15.configure(this, 4, 60, "RW", 0, 'h0, 0, 1, 0);
+    endfunction
+  endclass
+
+  // One group of an array.
+  class bridge_group_file extends uvm_reg_file;
+    `uvm_object_utils(bridge_group_file)
+    rand bridge_group_groups_reg groups;
+
+    function new(string name = "bridge_group_file");
+      super.new(name);
+    endfunction
+
+    virtual function void build();
+      groups = bridge_group_groups_reg::type_id::create({get_name(), ".groups"});
+      groups.configure(get_block(), this);
+      groups.build();
+    endfunction
+
+    virtual function void add_to(uvm_reg_map to, uvm_reg_addr_t offset);
+      to.add_reg(groups, offset + 'h0, "RW");
+    endfunction
+  endclass
+
+  // First address of accelerators, a multiple of 256.
+  class bridge_window_base_reg extends uvm_reg;
+    `uvm_object_utils(bridge_window_base_reg)
+    rand uvm_reg_field value; // First address of accelerators, a multiple of 256.
+
+    function new(string name = "bridge_window_base_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      value = uvm_reg_field::type_id::create("value");
+      value.configure(this, 64, 0, "RW", 0, 'h0, 0, 1, 0);
+    endfunction
+  endclass
+
+  // Bytes, a multiple of 256, at least 2 MiB.
+  class bridge_window_size_reg extends uvm_reg;
+    `uvm_object_utils(bridge_window_size_reg)
+    rand uvm_reg_field value; // Bytes, a multiple of 256, at least 2 MiB.
+
+    function new(string name = "bridge_window_size_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      value = uvm_reg_field::type_id::create("value");
+      value.configure(this, 64, 0, "RW", 0, 'h0, 0, 1, 0);
+    endfunction
+  endclass
+
+  // CXL address of the first byte, a multiple of 256.
+  class bridge_window_out_base_reg extends uvm_reg;
+    `uvm_object_utils(bridge_window_out_base_reg)
+    rand uvm_reg_field value; // CXL address of the first byte, a multiple of 256.
+
+    function new(string name = "bridge_window_out_base_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      value = uvm_reg_field::type_id::create("value");
+      value.configure(this, 64, 0, "RW", 0, 'h0, 0, 1, 0);
+    endfunction
+  endclass
+
+  // What it is.
+  class bridge_window_control_reg extends uvm_reg;
+    `uvm_object_utils(bridge_window_control_reg)
+    rand uvm_reg_field valid; // It is there; the other registers of one that is not mean nothing.
+    rand uvm_reg_field line_class; // What its lines are.
+    rand uvm_reg_field granule; // Bytes in a row at one port.
+    rand uvm_reg_field ways; // Ports among which it is dealt.
+
+    function new(string name = "bridge_window_control_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      valid = uvm_reg_field::type_id::create("valid");
+      valid.configure(this, 1, 0, "RW", 0, 'h0, 0, 1, 0);
+      line_class = uvm_reg_field::type_id::create("line_class");
+      line_class.configure(this, 4, 4, "RW", 0, 'h0, 0, 1, 0);
+      granule = uvm_reg_field::type_id::create("granule");
+      granule.configure(this, 4, 8, "RW", 0, 'h0, 0, 1, 0);
+      ways = uvm_reg_field::type_id::create("ways");
+      ways.configure(this, 4, 12, "RW", 0, 'h0, 0, 1, 0);
+    endfunction
+  endclass
+
+  // Who may do what.
+  class bridge_window_rights_reg extends uvm_reg;
+    `uvm_object_utils(bridge_window_rights_reg)
+    rand uvm_reg_field may_read; // Groups that may read.
+    rand uvm_reg_field may_write; // Groups that may write.
+    rand uvm_reg_field may_atomic; // Groups that may do atomics, which take the other two as well.
+
+    function new(string name = "bridge_window_rights_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      may_read = uvm_reg_field::type_id::create("may_read");
+      may_read.configure(this, 16, 0, "RW", 0, 'h0, 0, 1, 0);
+      may_write = uvm_reg_field::type_id::create("may_write");
+      may_write.configure(this, 16, 16, "RW", 0, 'h0, 0, 1, 0);
+      may_atomic = uvm_reg_field::type_id::create("may_atomic");
+      may_atomic.configure(this, 16, 32, "RW", 0, 'h0, 0, 1, 0);
+    endfunction
+  endclass
+
+  // CXL ports of ways 0 to 3.
+  class bridge_window_targets_0_reg extends uvm_reg;
+    `uvm_object_utils(bridge_window_targets_0_reg)
+    rand uvm_reg_field way_0; // Of the first way of this register.
+    rand uvm_reg_field way_1; // Of the next one.
+    rand uvm_reg_field way_2; // Of the next one.
+    rand uvm_reg_field way_3; // Of the last one.
+
+    function new(string name = "bridge_window_targets_0_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      way_0 = uvm_reg_field::type_id::create("way_0");
+      way_0.configure(this, 16, 0, "RW", 0, 'h0, 0, 1, 0);
+      way_1 = uvm_reg_field::type_id::create("way_1");
+      way_1.configure(this, 16, 16, "RW", 0, 'h0, 0, 1, 0);
+      way_2 = uvm_reg_field::type_id::create("way_2");
+      way_2.configure(this, 16, 32, "RW", 0, 'h0, 0, 1, 0);
+      way_3 = uvm_reg_field::type_id::create("way_3");
+      way_3.configure(this, 16, 48, "RW", 0, 'h0, 0, 1, 0);
+    endfunction
+  endclass
+
+  // CXL ports of ways 4 to 7.
+  class bridge_window_targets_1_reg extends uvm_reg;
+    `uvm_object_utils(bridge_window_targets_1_reg)
+    rand uvm_reg_field way_0; // Of the first way of this register.
+    rand uvm_reg_field way_1; // Of the next one.
+    rand uvm_reg_field way_2; // Of the next one.
+    rand uvm_reg_field way_3; // Of the last one.
+
+    function new(string name = "bridge_window_targets_1_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      way_0 = uvm_reg_field::type_id::create("way_0");
+      way_0.configure(this, 16, 0, "RW", 0, 'h0, 0, 1, 0);
+      way_1 = uvm_reg_field::type_id::create("way_1");
+      way_1.configure(this, 16, 16, "RW", 0, 'h0, 0, 1, 0);
+      way_2 = uvm_reg_field::type_id::create("way_2");
+      way_2.configure(this, 16, 32, "RW", 0, 'h0, 0, 1, 0);
+      way_3 = uvm_reg_field::type_id::create("way_3");
+      way_3.configure(this, 16, 48, "RW", 0, 'h0, 0, 1, 0);
+    endfunction
+  endclass
+
+  // CXL ports of ways 8 to 11.
+  class bridge_window_targets_2_reg extends uvm_reg;
+    `uvm_object_utils(bridge_window_targets_2_reg)
+    rand uvm_reg_field way_0; // Of the first way of this register.
+    rand uvm_reg_field way_1; // Of the next one.
+    rand uvm_reg_field way_2; // Of the next one.
+    rand uvm_reg_field way_3; // Of the last one.
+
+    function new(string name = "bridge_window_targets_2_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      way_0 = uvm_reg_field::type_id::create("way_0");
+      way_0.configure(this, 16, 0, "RW", 0, 'h0, 0, 1, 0);
+      way_1 = uvm_reg_field::type_id::create("way_1");
+      way_1.configure(this, 16, 16, "RW", 0, 'h0, 0, 1, 0);
+      way_2 = uvm_reg_field::type_id::create("way_2");
+      way_2.configure(this, 16, 32, "RW", 0, 'h0, 0, 1, 0);
+      way_3 = uvm_reg_field::type_id::create("way_3");
+      way_3.configure(this, 16, 48, "RW", 0, 'h0, 0, 1, 0);
+    endfunction
+  endclass
+
+  // CXL ports of ways 12 to 15.
+  class bridge_window_targets_3_reg extends uvm_reg;
+    `uvm_object_utils(bridge_window_targets_3_reg)
+    rand uvm_reg_field way_0; // Of the first way of this register.
+    rand uvm_reg_field way_1; // Of the next one.
+    rand uvm_reg_field way_2; // Of the next one.
+    rand uvm_reg_field way_3; // Of the last one.
+
+    function new(string name = "bridge_window_targets_3_reg");
+      super.new(name, 64, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      way_0 = uvm_reg_field::type_id::create("way_0");
+      way_0.configure(this, 16, 0, "RW", 0, 'h0, 0, 1, 0);
+      way_1 = uvm_reg_field::type_id::create("way_1");
+      way_1.configure(this, 16, 16, "RW", 0, 'h0, 0, 1, 0);
+      way_2 = uvm_reg_field::type_id::create("way_2");
+      way_2.configure(this, 16, 32, "RW", 0, 'h0, 0, 1, 0);
+      way_3 = uvm_reg_field::type_id::create("way_3");
+      way_3.configure(this, 16, 48, "RW", 0, 'h0, 0, 1, 0);
+    endfunction
+  endclass
+
+  // One window of an array.
+  class bridge_window_file extends uvm_reg_file;
+    `uvm_object_utils(bridge_window_file)
+    rand bridge_window_base_reg base;
+    rand bridge_window_size_reg size;
+    rand bridge_window_out_base_reg out_base;
+    rand bridge_window_control_reg control;
+    rand bridge_window_rights_reg rights;
+    rand bridge_window_targets_0_reg targets_0;
+    rand bridge_window_targets_1_reg targets_1;
+    rand bridge_window_targets_2_reg targets_2;
+    rand bridge_window_targets_3_reg targets_3;
+
+    function new(string name = "bridge_window_file");
+      super.new(name);
+    endfunction
+
+    virtual function void build();
+      base = bridge_window_base_reg::type_id::create({get_name(), ".base"});
+      base.configure(get_block(), this);
+      base.build();
+      size = bridge_window_size_reg::type_id::create({get_name(), ".size"});
+      size.configure(get_block(), this);
+      size.build();
+      out_base = bridge_window_out_base_reg::type_id::create({get_name(), ".out_base"});
+      out_base.configure(get_block(), this);
+      out_base.build();
+      control = bridge_window_control_reg::type_id::create({get_name(), ".control"});
+      control.configure(get_block(), this);
+      control.build();
+      rights = bridge_window_rights_reg::type_id::create({get_name(), ".rights"});
+      rights.configure(get_block(), this);
+      rights.build();
+      targets_0 = bridge_window_targets_0_reg::type_id::create({get_name(), ".targets_0"});
+      targets_0.configure(get_block(), this);
+      targets_0.build();
+      targets_1 = bridge_window_targets_1_reg::type_id::create({get_name(), ".targets_1"});
+      targets_1.configure(get_block(), this);
+      targets_1.build();
+      targets_2 = bridge_window_targets_2_reg::type_id::create({get_name(), ".targets_2"});
+      targets_2.configure(get_block(), this);
+      targets_2.build();
+      targets_3 = bridge_window_targets_3_reg::type_id::create({get_name(), ".targets_3"});
+      targets_3.configure(get_block(), this);
+      targets_3.build();
+    endfunction
+
+    virtual function void add_to(uvm_reg_map to, uvm_reg_addr_t offset);
+      to.add_reg(base, offset + 'h0, "RW");
+      to.add_reg(size, offset + 'h8, "RW");
+      to.add_reg(out_base, offset + 'h10, "RW");
+      to.add_reg(control, offset + 'h18, "RW");
+      to.add_reg(rights, offset + 'h20, "RW");
+      to.add_reg(targets_0, offset + 'h40, "RW");
+      to.add_reg(targets_1, offset + 'h48, "RW");
+      to.add_reg(targets_2, offset + 'h50, "RW");
+      to.add_reg(targets_3, offset + 'h58, "RW");
+    endfunction
+  endclass
+
+  // Control window of a bridge between accelerators and CXL. Registers are read and written whole.
+  class bridge_block extends uvm_reg_block;
+    `uvm_object_utils(bridge_block)
+    rand bridge_op_reg op;
+    rand bridge_base_reg base;
+    rand bridge_length_reg length;
+    rand bridge_start_reg start;
+    rand bridge_done_reg done;
+    rand bridge_errors_reg errors;
+    rand bridge_lost_reg lost;
+    rand bridge_capability_reg capability;
+    rand bridge_commit_reg commit;
+    rand bridge_status_reg status;
+    rand bridge_epoch_reg epoch;
+    rand bridge_refused_reg refused;
+    rand bridge_flip_address_reg flip_address;
+    rand bridge_flip_reg flip;
+    rand bridge_flips_reg flips;
+    rand bridge_group_file group[64];
+    rand bridge_window_file window[16];
+
+    function new(string name = "bridge");
+>>>>>>> bridgemem
       super.new(name, int'(UVM_NO_COVERAGE));
     endfunction
 
     virtual function void build();
+<<<<<<< HEAD
       default_map = create_map("default_map", 0, 4, UVM_LITTLE_ENDIAN, 1);
       capability = timeout_and_isolation_capability_reg::type_id::create("capability");
       capability.configure(this);
@@ -2488,6 +3095,81 @@ package scalepool_registers_pkg;
       status.configure(this);
       status.build();
       default_map.add_reg(status, 'hc, "RW");
+=======
+      default_map = create_map("default_map", 0, 8, UVM_LITTLE_ENDIAN, 1);
+      op = bridge_op_reg::type_id::create("op");
+      op.configure(this);
+      op.build();
+      default_map.add_reg(op, 'h0, "RW");
+      base = bridge_base_reg::type_id::create("base");
+      base.configure(this);
+      base.build();
+      default_map.add_reg(base, 'h8, "RW");
+      length = bridge_length_reg::type_id::create("length");
+      length.configure(this);
+      length.build();
+      default_map.add_reg(length, 'h10, "RW");
+      start = bridge_start_reg::type_id::create("start");
+      start.configure(this);
+      start.build();
+      default_map.add_reg(start, 'h18, "RW");
+      done = bridge_done_reg::type_id::create("done");
+      done.configure(this);
+      done.build();
+      default_map.add_reg(done, 'h20, "RO");
+      errors = bridge_errors_reg::type_id::create("errors");
+      errors.configure(this);
+      errors.build();
+      default_map.add_reg(errors, 'h28, "RO");
+      lost = bridge_lost_reg::type_id::create("lost");
+      lost.configure(this);
+      lost.build();
+      default_map.add_reg(lost, 'h30, "RO");
+      capability = bridge_capability_reg::type_id::create("capability");
+      capability.configure(this);
+      capability.build();
+      default_map.add_reg(capability, 'h40, "RO");
+      commit = bridge_commit_reg::type_id::create("commit");
+      commit.configure(this);
+      commit.build();
+      default_map.add_reg(commit, 'h48, "RW");
+      status = bridge_status_reg::type_id::create("status");
+      status.configure(this);
+      status.build();
+      default_map.add_reg(status, 'h50, "RO");
+      epoch = bridge_epoch_reg::type_id::create("epoch");
+      epoch.configure(this);
+      epoch.build();
+      default_map.add_reg(epoch, 'h58, "RO");
+      refused = bridge_refused_reg::type_id::create("refused");
+      refused.configure(this);
+      refused.build();
+      default_map.add_reg(refused, 'h60, "RO");
+      flip_address = bridge_flip_address_reg::type_id::create("flip_address");
+      flip_address.configure(this);
+      flip_address.build();
+      default_map.add_reg(flip_address, 'h68, "RW");
+      flip = bridge_flip_reg::type_id::create("flip");
+      flip.configure(this);
+      flip.build();
+      default_map.add_reg(flip, 'h70, "RW");
+      flips = bridge_flips_reg::type_id::create("flips");
+      flips.configure(this);
+      flips.build();
+      default_map.add_reg(flips, 'h78, "RO");
+      foreach (group[n]) begin
+        group[n] = bridge_group_file::type_id::create($sformatf("group[%0d]", n));
+        group[n].configure(this, null);
+        group[n].build();
+        group[n].add_to(default_map, 'h400 + 'h8 * uvm_reg_addr_t'(n));
+      end
+      foreach (window[n]) begin
+        window[n] = bridge_window_file::type_id::create($sformatf("window[%0d]", n));
+        window[n].configure(this, null);
+        window[n].build();
+        window[n].add_to(default_map, 'h800 + 'h80 * uvm_reg_addr_t'(n));
+      end
+>>>>>>> bridgemem
     endfunction
   endclass
 endpackage

@@ -98,6 +98,28 @@ class Bridges(unittest.TestCase):
             self.assertEqual(int(bridge.request(READ)[0].message["fields"]["address"]) >> 40, 1)
             self.assertFalse(bridge.commit([]))
 
+    def test_credits_of_both_sides_are_counted(self):
+        data = {"point": "request", "class": "request_data", "vchan": 0, "depth": 2}
+        sent = {"point": "sent", "class": "m2s_req", "depth": 1}
+        passed = run([WRITE])
+        with sp.BridgeScoreboard({**CONFIG, "credits": [data, sent]}) as board:
+            self.assertTrue(board.credit(sp.BridgePoint.REQUEST, "request_data", 2, vchan=0))
+            self.assertTrue(board.credit(sp.BridgePoint.SENT, "m2s_req"))
+            self.assertTrue(all(board.passes(*step) for step in passed))
+            self.assertTrue(board.credit(sp.BridgePoint.REQUEST, "request_data", vchan=0))
+            self.assertTrue(board.credit(sp.BridgePoint.SENT, "m2s_req"))
+            self.assertTrue(board.finish())
+        with sp.BridgeScoreboard({**CONFIG, "credits": [data, sent]}) as board:
+            self.assertFalse(all([board.passes(*step) for step in passed]))
+            self.assertEqual([finding.rule for finding in board.findings()], ["BRG-CRD-01"] * 2)
+            self.assertFalse(board.credit(sp.BridgePoint.SENT, "m2s_req", 3))
+            self.assertFalse(board.finish())
+            self.assertEqual([finding.rule for finding in board.findings()], ["BRG-CRD-02"] + ["BRG-CRD-03"] * 2)
+            with self.assertRaisesRegex(sp.InputError, "a pool that `credits` of the configuration names"):
+                board.credit(sp.BridgePoint.ANSWER, "s2m_ndr")
+        with self.assertRaisesRegex(sp.RangeError, "pools of a model"):
+            sp.Bridge({**CONFIG, "credits": [sent]})
+
     def test_what_is_no_configuration_or_message_is_refused(self):
         with self.assertRaisesRegex(sp.InputError, "key `speed`"):
             sp.Bridge({**CONFIG, "speed": 1})

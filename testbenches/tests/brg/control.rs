@@ -4,6 +4,7 @@ use super::common::*;
 use super::judge::{Event, changed};
 use scalepool::bridge::cache::DataCacheConfig;
 use scalepool::bridge::outbound::OutboundConfig;
+use scalepool::bridge::registers::ControlWindow;
 use scalepool::bridge::window::WindowClass;
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
 use scalepool_protocols::ualink::field::TlReq;
@@ -16,7 +17,7 @@ const INVALIDATE: u64 = 2;
 
 fn bench(class: WindowClass) -> Bench {
     let data = DataCacheConfig { capacity_bytes: 1 << 20, ..SMALL };
-    Bench::new(OutboundConfig { control: Some(CONTROL), ..cached(class, data) })
+    Bench::new(OutboundConfig { control: Some(ControlWindow { base: CONTROL, ports: 16 }), ..cached(class, data) })
 }
 
 /// A write of the first four registers.
@@ -95,7 +96,10 @@ fn brg_mng_01_n() {
 #[test]
 fn a_flush_waits_for_a_line_that_leaves() {
     for (op, base, done) in [(FLUSH, 0, 0), (FLUSH | INVALIDATE, 0, 0), (INVALIDATE, 0, 1), (FLUSH, 256, 1)] {
-        let mut bench = Bench::new(OutboundConfig { control: Some(CONTROL), ..cached(WindowClass::Mn, SMALL) });
+        let mut bench = Bench::new(OutboundConfig {
+            control: Some(ControlWindow { base: CONTROL, ports: 16 }),
+            ..cached(WindowClass::Mn, SMALL)
+        });
         bench.bring(BASE, 'D');
         bench.bring(BASE + 512, 'D');
         bench.ask(read(BASE + 1024, 16));

@@ -330,6 +330,18 @@ fn bridges_convert_and_are_watched() {
     assert_eq!((pass(model, SP_BRIDGE_REQUEST, request), next().1), (SP_OK, SP_BRIDGE_SENT));
     assert_eq!((commit(model, windows), pass(model, SP_BRIDGE_REQUEST, request)), (SP_FULL, SP_FULL));
     assert_eq!((commit(model, windows), commit(board, r#"{"own":1}"#)), (SP_ERR_INPUT, SP_ERR_INPUT));
+    let credit = |bridge, text: &str| unsafe { sp_bridge_credit(bridge, start(text), text.len()) };
+    let two = r#"{"point":"sent","class":"m2s_req","count":2}"#;
+    assert_eq!((credit(model, two), credit(board, two)), (SP_ERR_RANGE, SP_ERR_INPUT), "no pool is named");
+    let pools = r#""credits":[{"point":"sent","class":"m2s_req","depth":1}],"protocol""#;
+    let pooled = config.replacen("\"protocol\"", pools, 1);
+    let made = |watches| {
+        let mut bridge = 0;
+        (unsafe { sp_bridge_new(start(&pooled), pooled.len(), watches, &mut bridge) }, bridge)
+    };
+    let (status, pools) = made(1);
+    assert_eq!((status, made(0).0), (SP_OK, SP_ERR_RANGE));
+    assert_eq!((credit(pools, two), sp_bridge_destroy(pools)), (SP_FINDING, SP_OK));
     assert_eq!((sp_bridge_destroy(model), sp_bridge_destroy(model)), (SP_OK, SP_ERR_HANDLE));
     assert_eq!((sp_arbiter_destroy(board), sp_bridge_destroy(board)), (SP_ERR_HANDLE, SP_OK));
 }

@@ -337,12 +337,13 @@ impl Rough {
                     self.made(|to| sp_arbiter_new(number as u32, requesters, at as *const u32, weights, to))
                 }
                 69 => sp_arbiter_grant(handle, number, small % 3, place as *mut u64),
-                70 => match self.below(7) {
+                70 => match self.below(8) {
                     0 | 1 => self.made(|to| sp_bridge_new(text, length, small % 3, to)),
                     2 => sp_bridge_pass(handle, small % 5, small % 3, other, other_length),
                     3 => sp_bridge_next(handle, place as *mut u32, place as *mut u32, t, c, l),
                     4 => sp_bridge_finding(handle, t, c, l),
                     5 => sp_bridge_commit(handle, other, other_length),
+                    6 => sp_bridge_credit(handle, other, other_length),
                     _ => sp_bridge_finish(handle),
                 },
                 71 if self.rarely() => sp_arbiter_destroy(handle),

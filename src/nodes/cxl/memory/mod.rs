@@ -14,10 +14,8 @@
 
 mod server;
 pub mod telemetry;
-mod upsets;
 
 pub use server::{DeadMedium, LogicalDevice, MemoryRoute, shown_form};
-pub use upsets::UpsetConfig;
 
 use super::{cxl_tag, shown};
 use crate::PlacedViolation;
@@ -27,7 +25,7 @@ use scalepool_memory::LINE_BYTES;
 use scalepool_memory::backend::{DramView, LineBufferCounts, MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_memory::dram::channel::DramCounts;
 use scalepool_memory::dram::{DramCommand, DramFinding};
-use scalepool_memory::ecc::{EccCounts, Patrol};
+use scalepool_memory::ecc::{EccCounts, Patrol, UpsetConfig, Upsets};
 use scalepool_memory::flash::FlashCounts;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::{At, Violation};
@@ -37,7 +35,6 @@ use server::Server;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use telemetry::{Telemetry, TelemetryConfig};
-use upsets::Upsets;
 
 /// A cycle that never comes.
 const NEVER: u64 = u64::MAX;
@@ -159,6 +156,8 @@ pub struct MemoryDevice {
     /// The line that the patrol writes back.
     write_back: Option<u64>,
     upsets: Upsets,
+    /// Of the bits that flip.
+    rng: Rng,
     telemetry: Option<Telemetry>,
     place: String,
     tap: Tap,
@@ -205,7 +204,8 @@ impl MemoryDevice {
             patrolling: 0,
             patrol,
             write_back: None,
-            upsets: Upsets::new(upsets, rng),
+            upsets: Upsets::new(upsets),
+            rng,
             telemetry: telemetry.map(Telemetry::new),
             place,
             tap,
@@ -397,7 +397,8 @@ impl MemoryDevice {
     fn upset(&mut self, request: &MemoryRequest) {
         if request.bytes > 0 {
             let (store, address) = self.server.store_mut(request.address);
-            self.upsets.before(address, store);
+            let rng = &mut self.rng;
+            self.upsets.before(|below| rng.below(below)).into_iter().for_each(|bit| store.flip(address, bit));
         }
     }
 

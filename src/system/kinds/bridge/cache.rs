@@ -9,12 +9,10 @@ use crate::kinds::media::{CxlMedia, SharedMedia, timing};
 use crate::metric::{MetricValue, metrics};
 use crate::quantity::Unit;
 use scalepool_bridge::cache::cells::CacheEccConfig;
-use scalepool_bridge::cache::control::CONTROL_BYTES;
 use scalepool_bridge::cache::data::DataCache;
 use scalepool_bridge::cache::policy::EvictionPolicy;
 use scalepool_bridge::cache::templates::TemplateConfig;
 use scalepool_bridge::cache::{BLOCK_BYTES, ConversionCacheCounts, DataCacheConfig, MOST_WAYS, StorePolicy};
-use scalepool_bridge::window::BridgeWindows;
 use scalepool_kernel::Rng;
 use scalepool_memory::backend::MemoryTiming;
 use scalepool_memory::ecc::EccScheme;
@@ -40,7 +38,6 @@ config! {
         ecc: String = "none" [Unit::Of("-")] in FieldRange::Words(&["none", "secded"]), "code of the memory in which the lines lie, and of tags that lie there: secded corrects a bit of 64; a clean sector that it cannot correct is asked for again, a dirty one is poison, and with tags that it cannot correct the CXL ports of the bridge go viral (bridge §9.1, memory §6.1)";
         upset_every: u64 = "0" [Unit::Of("reads")] in FieldRange::Int(0, 1 << 40), "before every so manyth read of this memory bits of what is read flip; 0 = never";
         upset_bits: usize = "1" [Unit::Of("bits")] in FieldRange::Int(1, 64), "different bits that flip then";
-        control: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - CONTROL_BYTES), "first UALink address of 4 KiB of registers by which lines that nobody keeps coherent are flushed and invalidated: op, base, length, start, done, errors, lost, of 64 bits each; a multiple of 4 KiB outside of all windows; left out, there are none (bridge §9.9)";
         templates: usize = "65_536" [Unit::Of("conversions")] in FieldRange::Int(1, 1 << 24), "conversions that are kept, a multiple of template_ways (bridge §9.7)";
         template_cycles: u64 = "2" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "a conversion that is kept is found, in place of lookup and conversion (bridge §11)";
         template_ways: usize = "8" [Unit::Of("conversions")] in FieldRange::Int(1, 64), "conversions of a set (bridge §9.7)";
@@ -130,12 +127,17 @@ impl BridgeCacheFields {
         Ok(self.keeps_lines().then_some(data))
     }
 
-    /// Errors of the memory in which the lines lie, if there are any.
-    pub fn ecc(&self, site: &Site<'_>) -> Option<CacheEccConfig> {
+    /// Errors of the memory in which the lines lie, if there are any, or registers can bring some.
+    pub fn ecc(&self, site: &Site<'_>, has_registers: bool) -> Option<CacheEccConfig> {
         let scheme = EccScheme::find(&self.ecc).unwrap_or_default();
         let &BridgeCacheFields { upset_every, upset_bits, .. } = self;
         let seed = Rng::for_name(site.seed, site.path).next_u64();
-        (self.keeps_lines() && upset_every > 0).then_some(CacheEccConfig { scheme, upset_every, upset_bits, seed })
+        (self.keeps_lines() && (upset_every > 0 || has_registers)).then_some(CacheEccConfig {
+            scheme,
+            upset_every,
+            upset_bits,
+            seed,
+        })
     }
 
     /// The cache of conversions, if there is one.
@@ -153,21 +155,6 @@ impl BridgeCacheFields {
         self.keeps_lines()
             .then(|| timing(latency, MOST_ACCESSES, (self.media.as_ref(), SharedMedia::ONE), false, site))
             .transpose()
-    }
-
-    /// What is wrong with its registers beside these windows.
-    pub fn check_control(&self, windows: &BridgeWindows) -> Option<ConfigFinding> {
-        let control = self.control?;
-        let text = match windows.meeting(control, CONTROL_BYTES) {
-            _ if !control.is_multiple_of(CONTROL_BYTES) => {
-                format!("found control = {control:#x}, expected a multiple of 4 KiB (bridge §9.9)")
-            }
-            Some(window) => {
-                format!("found control = {control:#x} in window {window}, expected it in none (bridge §9.9)")
-            }
-            None => return None,
-        };
-        Some(("cache", text))
     }
 
     /// What is wrong with it.

@@ -26,6 +26,7 @@ use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::epoch::SAME_PORT;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
+use scalepool_bridge::registers::ControlWindow;
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::watched::{BridgeLines, PortWatch};
 use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, WindowClass, WindowLimits};
@@ -34,6 +35,7 @@ use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder, Time};
 use scalepool_memory::dram::preset::DramPreset;
 use scalepool_nodes::cxl::BACKGROUND;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
+use scalepool_protocols::bridge::CONTROL_BYTES;
 use scalepool_protocols::cxl::message::{Class, MessageForm, PeerRoute};
 use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::atomic::AtomicBool;
@@ -76,6 +78,7 @@ config! {
         commits: Vec<(BridgeCommitFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeCommitFields::fields), "windows and rights that replace those before while the system runs, each set in an epoch of its own, in the order of their times; they lead no address of accelerators elsewhere, because these know by it what memory holds (bridge §2)";
         entries: usize = "512" [Unit::Of("transactions")] in FieldRange::Int(FEWEST_ENTRIES as u64, MOST_ENTRIES as u64), "transactions that may be under way, 8 of them for each class of requests alone: virtual channels of UALink, NVLink with an answer and posted (bridge §7)";
         write_buffers: usize = "1024" [Unit::Of("beats")] in FieldRange::Int(4, 1 << 20), "buffers of 64 bytes for what is written (bridge §7)";
+        control: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - CONTROL_BYTES), "first address, for accelerators, of 4 KiB of registers: flush and invalidate of lines that nobody keeps coherent; windows, rights and groups, and their commit; bits of the cache that flip; a multiple of 4 KiB outside of all windows; left out, there are none (bridge §2, §9.1, §9.9)";
         cache: Option<BridgeCacheFields> = "" [Unit::Of("-")] in FieldRange::Table(BridgeCacheFields::fields), "conversion cache; left out, there is none (bridge §9)";
     }
 }
@@ -105,10 +108,8 @@ impl OutboundFields {
 
     /// What others have to know of the cache.
     pub fn cache_facts(&self) -> BridgeCacheFacts {
-        self.cache.as_ref().map_or(BridgeCacheFacts::default(), |cache| BridgeCacheFacts {
-            keeps_lines: cache.keeps_lines(),
-            control: cache.control,
-        })
+        let keeps_lines = self.cache.as_ref().is_some_and(BridgeCacheFields::keeps_lines);
+        BridgeCacheFacts { keeps_lines, control: self.control }
     }
 
     /// The windows at first.
@@ -148,6 +149,19 @@ impl OutboundFields {
         self.commits.iter().enumerate().map(one).collect()
     }
 
+    /// What is wrong with its registers beside these windows.
+    fn check_control(&self, windows: &BridgeWindows) -> Option<ConfigFinding> {
+        let control = self.control?;
+        let text = match windows.meeting(control, CONTROL_BYTES) {
+            _ if !control.is_multiple_of(CONTROL_BYTES) => {
+                format!("found {control:#x}, expected a multiple of 4 KiB (bridge §9.9)")
+            }
+            Some(window) => format!("found {control:#x} in window {window}, expected it in none (bridge §9.9)"),
+            None => return None,
+        };
+        Some(("control", text))
+    }
+
     /// What is wrong with windows of later epochs beside those at first.
     fn check_commits(&self, limits: WindowLimits) -> Vec<ConfigFinding> {
         let commits = match self.commits(limits) {
@@ -173,8 +187,7 @@ impl OutboundFields {
                 );
                 wrong.push(("commits", text));
             }
-            let of_control = self.cache.as_ref().and_then(|cache| cache.check_control(windows));
-            wrong.extend(of_control.map(|(_, text)| ("commits", format!("commit {n}: {text}"))));
+            wrong.extend(self.check_control(windows).map(|(_, text)| ("commits", format!("commit {n}: {text}"))));
         }
         wrong
     }
@@ -183,8 +196,7 @@ impl OutboundFields {
     pub fn check(&self, limits: WindowLimits) -> Vec<ConfigFinding> {
         let of_cache = self.cache.iter().flat_map(BridgeCacheFields::check);
         let windows = self.windows(limits);
-        let of_control = windows.as_ref().ok().zip(self.cache.as_ref());
-        let of_control = of_control.and_then(|(windows, cache)| cache.check_control(windows));
+        let of_control = windows.as_ref().ok().and_then(|windows| self.check_control(windows));
         let is_whole = !self.windows.is_empty() || self.count() == 0;
         let text = || {
             let ports = self.count();
@@ -290,9 +302,9 @@ impl OutboundFields {
                 write_buffers: self.write_buffers,
                 order,
                 data,
-                ecc: self.cache.as_ref().and_then(|cache| cache.ecc(site)),
+                ecc: self.cache.as_ref().and_then(|cache| cache.ecc(site, self.control.is_some())),
                 templates: self.cache.as_ref().and_then(BridgeCacheFields::templates),
-                control: self.cache.as_ref().and_then(|cache| cache.control),
+                control: self.control.map(|base| ControlWindow { base, ports: self.count() }),
             },
             timing: BridgeTiming { template_cycles, ..timing },
             commits: commits.map(timed).collect(),

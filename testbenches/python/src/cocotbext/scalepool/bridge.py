@@ -123,6 +123,14 @@ class BridgeScoreboard(_BridgeHandle):
         message that passes there. A request for which the model has no free entry is a finding."""
         return self._pass(point, message, port) == lib.SP_OK
 
+    def credit(self, point: BridgePoint, credit_class: str, count: int = 1, port: int = 0, vchan: int | None = None) -> bool:
+        """Takes credits that the receiver of the messages at a point gives, and returns whether all is well so far. `credits` of the
+        configuration names the pools, as scalepool.h says at `sp_bridge_new`. Raises `InputError` for credits of no such pool."""
+        credit: dict[str, Any] = {"point": point.name.lower(), "class": credit_class, "port": port, "count": count}
+        if vchan is not None:
+            credit["vchan"] = vchan
+        return lib.call("sp_bridge_credit", self._handle, *lib.text(json.dumps(credit))) == lib.SP_OK
+
     def finish(self) -> bool:
         """Ends the run: what has not left and what is open are findings now. Returns whether all is well."""
         return lib.call("sp_bridge_finish", self._handle) == lib.SP_OK

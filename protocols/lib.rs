@@ -10,6 +10,7 @@
 
 pub mod check;
 pub mod cxl;
+pub mod interfaces;
 pub mod nvlink;
 pub mod registers;
 pub mod registry;

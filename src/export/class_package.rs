@@ -7,7 +7,7 @@
 //! flits of CXL.io.
 
 use super::names::{comment, short};
-use super::{File, families};
+use super::{File, families, interface_modules};
 use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::message::Class as AnyClass;
 use scalepool_protocols::cxl::{cxl68, cxl256};
@@ -29,6 +29,7 @@ const LINKS: &str = include_str!("classes/links.sv");
 const FLITS: &str = include_str!("classes/flits.sv");
 const TRANSACTIONS: &str = include_str!("classes/transactions.sv");
 const CACHE: &str = include_str!("classes/cache.sv");
+const INTERFACES: &str = include_str!("classes/interfaces.sv");
 
 /// The package.
 pub fn file() -> File {
@@ -51,6 +52,8 @@ pub fn file() -> File {
     text += FLITS;
     text += TRANSACTIONS;
     text += CACHE;
+    interface_modules::structs(&mut text);
+    text += INTERFACES;
     text += "\nendpackage : scalepool_pkg\n";
     File { name: "scalepool_pkg.sv".into(), text }
 }

@@ -43,7 +43,7 @@
 #define SP_ABI_MAJOR 1
 
 // Minor version: it changes when something is added.
-#define SP_ABI_MINOR 7
+#define SP_ABI_MINOR 8
 
 // Patch version: it changes when only mistakes are mended.
 #define SP_ABI_PATCH 0
@@ -424,6 +424,12 @@ int32_t sp_fec_encode(uint32_t kind, uint8_t *flits, size_t count);
 // flit. The FEC corrects at most three bytes, one in each group. More errors can look like fewer, so check the CRC
 // afterwards.
 int32_t sp_fec_correct(uint32_t kind, uint8_t *flits, size_t count, int32_t *corrected);
+
+// Gives the interfaces that cores have as a JSON list: the key and the signals of each, with name, role, need (`always`, where it is
+// `driven`, `optional`), width (bits, or `beat`, `beat_bytes`, `user`) and whether the sender of units drives it.
+int32_t sp_interfaces(char *text,
+                      size_t text_capacity,
+                      size_t *text_length);
 
 // Makes a stream that decodes the flits of one direction of a link. `protocol` is a name that `scalepool list
 // protocols` shows, such as `cxl-68b`.

@@ -11,7 +11,7 @@
 // * Where null means something, a dynamic array of no items does. Verilator passes arrays of a fixed size alone.
 package scalepool_dpi_pkg;
     localparam int SP_ABI_MAJOR = 1;
-    localparam int SP_ABI_MINOR = 7;
+    localparam int SP_ABI_MINOR = 8;
     localparam int SP_ABI_PATCH = 0;
     localparam int SP_ABI_VERSION = (((SP_ABI_MAJOR << 16) | (SP_ABI_MINOR << 8)) | SP_ABI_PATCH);
     localparam int SP_OK = 0;
@@ -218,6 +218,12 @@ package scalepool_dpi_pkg;
         inout byte unsigned flits[],
         input longint unsigned count,
         inout int corrected[]
+    );
+
+    // Gives the interfaces that cores have as a JSON list: the key and the signals of each, with name, role, need (`always`, where it is
+    // `driven`, `optional`), width (bits, or `beat`, `beat_bytes`, `user`) and whether the sender of units drives it.
+    import "DPI-C" sp_dpi_interfaces = function int sp_interfaces(
+        output string text
     );
 
     // Makes a stream that decodes the flits of one direction of a link. `protocol` is a name that `scalepool list

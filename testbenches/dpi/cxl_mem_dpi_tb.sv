@@ -96,7 +96,7 @@ module cxl_mem_dpi_tb;
             for (int n = 0; n < 2; n++) begin
                 sp_link_config knobs;
                 knobs = new();
-                knobs.transactions = SP_MEMORY_HDM_H;
+                knobs.transactions = SP_TRANSACTIONS_HDM_H;
                 knobs.all_writers_seen = 1;
                 knobs.timeout_flits = 200;
                 knobs.answer_flits = 1000;

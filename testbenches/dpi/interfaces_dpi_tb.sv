@@ -152,7 +152,7 @@ module interfaces_dpi_tb;
             for (int n = 0; n < 2; n++) begin
                 sp_link_config knobs;
                 knobs = new();
-                knobs.transactions = SP_MEMORY_HDM_H;
+                knobs.transactions = SP_TRANSACTIONS_HDM_H;
                 knobs.all_writers_seen = 1;
                 ends[n] = new(SP_PROTOCOL_CXL_68B, sp_dir_e'(n[0]), 0, knobs);
                 knobs.messages = 1;

@@ -8,7 +8,7 @@ package scalepool_pkg;
   // Protocols with a link layer in the model.
   typedef enum {
     SP_PROTOCOL_CXL_68B, SP_PROTOCOL_CXL_256B, SP_PROTOCOL_CXL_256B_LOPT, SP_PROTOCOL_CXL_256B_PBR, SP_PROTOCOL_NVLINK,
-    SP_PROTOCOL_UALINK
+    SP_PROTOCOL_UALINK, SP_PROTOCOL_CXL_IO
   } sp_protocol_e;
 
   // Direction in which an end sends: down for a host or an accelerator, up for a device or a switch.
@@ -25,7 +25,14 @@ package scalepool_pkg;
     SP_IS_CORRECTED = 3'd0, SP_IS_PROTOCOL = 3'd1, SP_IS_RETRAIN = 3'd2, SP_IS_UNCORRECTABLE = 3'd3, SP_IS_FATAL = 3'd4
   } sp_severity_e;
 
-  // The kind of the memory that answers CXL.mem, for those who judge transactions or coherence.
+  // Transactions that an end judges: of CXL.mem by the kind of the memory that answers, of CXL.cache with coherence, of CXL.io, of UALink,
+  // of NVLink.
+  typedef enum {
+    SP_TRANSACTIONS_NONE, SP_TRANSACTIONS_HDM_H, SP_TRANSACTIONS_HDM_DB, SP_TRANSACTIONS_HDM_D, SP_TRANSACTIONS_CXL_CACHE,
+    SP_TRANSACTIONS_CXL_IO, SP_TRANSACTIONS_UALINK, SP_TRANSACTIONS_NVLINK
+  } sp_transactions_e;
+
+  // The kind of the memory that answers CXL.mem, for those who judge coherence.
   typedef enum { SP_MEMORY_NONE, SP_MEMORY_HDM_H, SP_MEMORY_HDM_DB, SP_MEMORY_HDM_D } sp_memory_e;
 
   // A unit of a link: byte 0 is bits 7:0, and what is behind its bytes is 0.
@@ -108,9 +115,15 @@ package scalepool_pkg;
     endfunction
   endclass
 
+  // Bytes of a message as calls take them: of its layout, of its data, of its byte enables. The longest data is a TLP of CXL.io with 4096
+  // bytes behind its header.
+  typedef byte unsigned sp_bits_t[0:31];
+  typedef byte unsigned sp_data_t[0:4351];
+  typedef byte unsigned sp_enables_t[0:31];
+
   // A message of a link end. The typed classes below have its fields as a struct; this one has them by name.
   class sp_message;
-    string layout; // `cxl68.m2s_req`; empty for a TL flit of UALink
+    string layout; // `cxl68.m2s_req`; empty for a TL flit of UALink and a TLP of CXL.io
     bit [255:0] bits; // of the layout; of nvlink the header, and the AE from bit 128 on
     bit has_data;
     rand bit [511:0] data; // byte 0 is bits 7:0; nvlink has a class of its own for more
@@ -151,6 +164,11 @@ package scalepool_pkg;
       return bytes;
     endfunction
 
+    // The bit that says that there is a message, where it has one.
+    virtual function bit [255:0] valid_bit();
+      return '0;
+    endfunction
+
     // Bits that have to be 0.
     virtual function bit [255:0] reserved_bits();
       return '0;
@@ -162,7 +180,7 @@ package scalepool_pkg;
       do begin
         for (int n = 0; n < 8; n++) bits[32*n +: 32] = $urandom();
         bits &= ~reserved_bits() & ((256'd1 << (8 * bits_bytes())) - 256'd1);
-        bits[0] = 1; // valid
+        bits |= valid_bit();
         unpack();
         pack();
       end while (breaks_a_rule(why));
@@ -247,7 +265,7 @@ package scalepool_pkg;
 
     // Whether it breaks a rule of its layout; `why` says which one.
     function bit breaks_a_rule(output string why);
-      byte unsigned bytes[0:31];
+      sp_bits_t bytes;
       bit [127:0] values[0:31];
       longint unsigned count;
       int status;
@@ -279,21 +297,21 @@ package scalepool_pkg;
       return has_enables ? 8 : 0;
     endfunction
 
-    virtual function void get_data(ref byte unsigned bytes[0:255]);
+    virtual function void get_data(ref sp_data_t bytes);
       for (int n = 0; n < 64; n++) bytes[n] = data[8*n +: 8];
     endfunction
 
-    virtual function void put_data(ref byte unsigned bytes[0:255], input int unsigned count);
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
       has_data = count != 0;
       data = '0;
       for (int n = 0; n < 64; n++) if (n < int'(count)) data[8*n +: 8] = bytes[n];
     endfunction
 
-    virtual function void get_enables(ref byte unsigned bytes[0:15]);
+    virtual function void get_enables(ref sp_enables_t bytes);
       for (int n = 0; n < 8; n++) bytes[n] = enables[8*n +: 8];
     endfunction
 
-    virtual function void put_enables(ref byte unsigned bytes[0:15], input int unsigned count);
+    virtual function void put_enables(ref sp_enables_t bytes, input int unsigned count);
       has_enables = count != 0;
       enables = '0;
       for (int n = 0; n < 8; n++) if (n < int'(count)) enables[8*n +: 8] = bytes[n];
@@ -322,6 +340,124 @@ package scalepool_pkg;
     virtual function void unpack();
       {upper, lower} = data;
       indicators = extra[1:0];
+    endfunction
+  endclass
+
+  // A request or a response of the transaction layer of UALink, with up to four beats of data. The link has `transaction_layer`.
+  class ualink_tl_message extends sp_message;
+    bit [511:0] beats[0:3];
+    int unsigned beat_count;
+    bit [255:0] block_enables; // if has_enables; bit n for byte n of the 256 bytes that the address lies in
+
+    function new(string layout_of);
+      super.new(layout_of);
+      foreach (beats[n]) beats[n] = '0;
+      beat_count = 0;
+      block_enables = '0;
+    endfunction
+
+    virtual function bit same(sp_message other);
+      ualink_tl_message of;
+      if (!$cast(of, other) || layout != of.layout || beat_count != of.beat_count || extra != of.extra) return 0;
+      pack();
+      of.pack();
+      foreach (beats[n]) if (n < int'(beat_count) && beats[n] != of.beats[n]) return 0;
+      return bits == of.bits && has_enables == of.has_enables && (!has_enables || block_enables == of.block_enables);
+    endfunction
+
+    virtual function int unsigned data_bytes();
+      return 64 * beat_count;
+    endfunction
+
+    virtual function int unsigned enables_bytes();
+      return has_enables ? 32 : 0;
+    endfunction
+
+    virtual function void get_data(ref sp_data_t bytes);
+      for (int n = 0; n < 256; n++) bytes[n] = beats[n / 64][8*(n % 64) +: 8];
+    endfunction
+
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
+      beat_count = count / 64;
+      for (int n = 0; n < 256; n++) beats[n / 64][8*(n % 64) +: 8] = n < int'(count) ? bytes[n] : 8'd0;
+    endfunction
+
+    virtual function void get_enables(ref sp_enables_t bytes);
+      for (int n = 0; n < 32; n++) bytes[n] = block_enables[8*n +: 8];
+    endfunction
+
+    virtual function void put_enables(ref sp_enables_t bytes, input int unsigned count);
+      has_enables = count != 0;
+      block_enables = '0;
+      for (int n = 0; n < 32; n++) if (n < int'(count)) block_enables[8*n +: 8] = bytes[n];
+    endfunction
+  endclass
+
+  // A TLP of flit mode of CXL.io, in wire order. The structs of scalepool_cxlio_pkg have its headers, with byte 0 in their highest bits.
+  class cxlio_tlp extends sp_message;
+    byte unsigned tlp[$];
+
+    function new();
+      super.new("");
+    endfunction
+
+    // Adds the `count` lowest bytes of a number, the highest one first: a header or one of the words behind it.
+    function void add(bit [127:0] value, int unsigned count);
+      for (int n = int'(count) - 1; n >= 0; n--) tlp.push_back(value[8*n +: 8]);
+    endfunction
+
+    // Adds double words of data, byte 0 of `value` first.
+    function void add_data(bit [511:0] value, int unsigned count);
+      for (int n = 0; n < int'(count); n++) tlp.push_back(value[8*n +: 8]);
+    endfunction
+
+    // `count` bytes from byte `first` on as a number, the first one highest; what is not there is 0.
+    function bit [127:0] number(int unsigned first, int unsigned count);
+      bit [127:0] value;
+      value = '0;
+      for (int n = int'(first); n < int'(first + count); n++) begin
+        value <<= 8;
+        if (n < tlp.size()) value[7:0] = tlp[n];
+      end
+      return value;
+    endfunction
+
+    // Bytes of data from byte `first` on, byte 0 lowest.
+    function bit [511:0] data_from(int unsigned first);
+      bit [511:0] value;
+      value = '0;
+      for (int n = 63; n >= 0; n--) begin
+        int place;
+        place = n + int'(first);
+        value <<= 8;
+        if (place < tlp.size()) value[7:0] = tlp[place];
+      end
+      return value;
+    endfunction
+
+    virtual function bit same(sp_message other);
+      cxlio_tlp of;
+      return $cast(of, other) && tlp == of.tlp;
+    endfunction
+
+    virtual function string convert2string();
+      string text;
+      text = "TLP ";
+      foreach (tlp[n]) text = {text, $sformatf("%02x", tlp[n])};
+      return text;
+    endfunction
+
+    virtual function int unsigned data_bytes();
+      return 32'(tlp.size());
+    endfunction
+
+    virtual function void get_data(ref sp_data_t bytes);
+      for (int n = 0; n < tlp.size() && n < 4352; n++) bytes[n] = tlp[n];
+    endfunction
+
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
+      tlp.delete();
+      for (int n = 0; n < int'(count); n++) tlp.push_back(bytes[n]);
     endfunction
   endclass
 
@@ -369,21 +505,21 @@ package scalepool_pkg;
       return has_enables ? 16 : 0;
     endfunction
 
-    virtual function void get_data(ref byte unsigned bytes[0:255]);
+    virtual function void get_data(ref sp_data_t bytes);
       for (int n = 0; n < 256; n++) bytes[n] = payload[8*n +: 8];
     endfunction
 
-    virtual function void put_data(ref byte unsigned bytes[0:255], input int unsigned count);
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
       payload_bytes = count;
       payload = '0;
       for (int n = 0; n < 256; n++) if (n < int'(count)) payload[8*n +: 8] = bytes[n];
     endfunction
 
-    virtual function void get_enables(ref byte unsigned bytes[0:15]);
+    virtual function void get_enables(ref sp_enables_t bytes);
       for (int n = 0; n < 16; n++) bytes[n] = payload_enables[8*n +: 8];
     endfunction
 
-    virtual function void put_enables(ref byte unsigned bytes[0:15], input int unsigned count);
+    virtual function void put_enables(ref sp_enables_t bytes, input int unsigned count);
       has_enables = count != 0;
       payload_enables = '0;
       for (int n = 0; n < 16; n++) if (n < int'(count)) payload_enables[8*n +: 8] = bytes[n];
@@ -467,6 +603,10 @@ package scalepool_pkg;
       return 256'hfc0000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -500,6 +640,10 @@ package scalepool_pkg;
       return 256'hf800000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -529,6 +673,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff80000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -564,6 +712,10 @@ package scalepool_pkg;
       return 256'hf000000000003800000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -594,6 +746,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hfc0000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -627,6 +783,10 @@ package scalepool_pkg;
       return 256'hff0000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -658,6 +818,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'h3f80000000000000000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -694,6 +858,10 @@ package scalepool_pkg;
       return 256'h3fe00000000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -724,6 +892,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff80000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -758,6 +930,10 @@ package scalepool_pkg;
       return 256'hff8000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -788,6 +964,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hffc0000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -821,6 +1001,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff00000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -858,6 +1042,10 @@ package scalepool_pkg;
       return 256'h7e00000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -893,6 +1081,10 @@ package scalepool_pkg;
       return 256'h7e00000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -924,6 +1116,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'h0;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -960,6 +1156,10 @@ package scalepool_pkg;
       return 256'hff80000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -991,6 +1191,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'h7f000000000003f80000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1025,6 +1229,10 @@ package scalepool_pkg;
       return 256'hc0000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1054,6 +1262,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'h10000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1086,6 +1298,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hc000000000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1121,6 +1337,10 @@ package scalepool_pkg;
       return 256'h80000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1150,6 +1370,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff0000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1182,6 +1406,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hfc000000000000000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1217,6 +1445,10 @@ package scalepool_pkg;
       return 256'hf80000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1246,6 +1478,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff8000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1280,6 +1516,10 @@ package scalepool_pkg;
       return 256'hfe0000000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1310,6 +1550,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hfc0000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1343,6 +1587,10 @@ package scalepool_pkg;
       return 256'hff0000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1374,6 +1622,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'h3f8000000000000000000000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1410,6 +1662,10 @@ package scalepool_pkg;
       return 256'h3fe0000000000000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1440,6 +1696,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff80000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1474,6 +1734,10 @@ package scalepool_pkg;
       return 256'hff8000000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1504,6 +1768,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hffc000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1539,12 +1807,79 @@ package scalepool_pkg;
       return 256'hff0000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
 
     virtual function void unpack();
       fields = scalepool_cxlpbr_pkg::s2m_drs_t'(bits[47:0]);
+    endfunction
+  endclass
+
+  // ualink.tl_req: Uncompressed request.
+  class ualink_tl_req extends ualink_tl_message;
+    rand scalepool_ualink_pkg::tl_req_t fields;
+
+    constraint legal {
+      fields.cmd inside {6'h3, 6'h8, 6'h9, 6'ha, 6'hb, 6'hc, 6'hd, 6'he, 6'hf, 6'h28, 6'h29, 6'h2a, 6'h2c, 6'h2d, 6'h2e, 6'h2f, 6'h30, 6'h32, 6'h3c, 6'h3d, 6'h3e, 6'h3f};
+      fields.ftype inside {4'h0, 4'h1, 4'h2, 4'h3, 4'h4, 4'h5};
+    }
+
+    function new();
+      super.new("ualink.tl_req");
+      fields = scalepool_ualink_pkg::tl_req_t'(128'h10000000000000000000000000000000);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 16;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h0;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_ualink_pkg::tl_req_t'(bits[127:0]);
+    endfunction
+  endclass
+
+  // ualink.tl_rsp: Uncompressed response.
+  class ualink_tl_rsp extends ualink_tl_message;
+    rand scalepool_ualink_pkg::tl_rsp_t fields;
+
+    constraint legal {
+      fields.spare == 16'h0;
+      fields.status inside {4'h0, 4'h2, 4'h3, 4'h6, 4'h8, 4'hf};
+      fields.ftype inside {4'h0, 4'h1, 4'h2, 4'h3, 4'h4, 4'h5};
+    }
+
+    function new();
+      super.new("ualink.tl_rsp");
+      fields = scalepool_ualink_pkg::tl_rsp_t'(64'h2000000000000000);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 8;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hffff;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_ualink_pkg::tl_rsp_t'(bits[63:0]);
     endfunction
   endclass
 
@@ -1587,7 +1922,10 @@ package scalepool_pkg;
         "cxlpbr.s2m_bisnp": begin cxlpbr_s2m_bisnp m; m = new(); return m; end
         "cxlpbr.s2m_ndr": begin cxlpbr_s2m_ndr m; m = new(); return m; end
         "cxlpbr.s2m_drs": begin cxlpbr_s2m_drs m; m = new(); return m; end
+        "ualink.tl_req": begin ualink_tl_req m; m = new(); return m; end
+        "ualink.tl_rsp": begin ualink_tl_rsp m; m = new(); return m; end
         "nvlink.header": begin nvlink_message m; m = new(); return m; end
+        "tlp": begin cxlio_tlp m; m = new(); return m; end
         "": begin ualink_tl_flit m; m = new(); return m; end
         default: begin sp_message m; m = new(layout); return m; end
       endcase
@@ -1621,9 +1959,8 @@ package scalepool_pkg;
     int reaction_flits = -1; // of a passive end of cxl-68b or ualink: depth of the pipeline that it watches
     int interleave = -1; // of ualink
     int liveness_flits = -1; // 0: no limit
-    sp_memory_e transactions = SP_MEMORY_NONE; // judges the transactions of CXL.mem
-    bit cache_transactions = 0; // judges those of CXL.cache, with coherence
-    bit ualink_transactions = 0; // judges those of ualink; of a passive end
+    bit transaction_layer = 0; // of an active end of ualink: its messages are requests and responses, not TL flits
+    sp_transactions_e transactions = SP_TRANSACTIONS_NONE; // judges them; of ualink a passive end, or one with a transaction layer
     bit strict = 0; // of ualink: the link keeps strict order
     bit unique_tags = 0;
     int answer_flits = -1; // longest time from a request to its last answer
@@ -1671,9 +2008,17 @@ package scalepool_pkg;
       say_number("reaction_flits", reaction_flits);
       say_number("interleave", interleave);
       say_number("liveness_flits", liveness_flits);
-      say_memory("transactions", transactions);
-      if (cache_transactions) say("transactions", "\"cxl-cache\"");
-      if (ualink_transactions) say("transactions", "\"ualink\"");
+      if (transaction_layer) say("layer", "\"tl\"");
+      case (transactions)
+        SP_TRANSACTIONS_HDM_H: say("transactions", "\"hdm-h\"");
+        SP_TRANSACTIONS_HDM_DB: say("transactions", "\"hdm-db\"");
+        SP_TRANSACTIONS_HDM_D: say("transactions", "\"hdm-d\"");
+        SP_TRANSACTIONS_CXL_CACHE: say("transactions", "\"cxl-cache\"");
+        SP_TRANSACTIONS_CXL_IO: say("transactions", "\"cxl-io\"");
+        SP_TRANSACTIONS_UALINK: say("transactions", "\"ualink\"");
+        SP_TRANSACTIONS_NVLINK: say("transactions", "\"nvlink\"");
+        default: ;
+      endcase
       say_flag("strict", strict);
       say_flag("unique_tags", unique_tags);
       say_number("answer_flits", answer_flits);
@@ -1713,6 +2058,7 @@ package scalepool_pkg;
         SP_PROTOCOL_CXL_256B_LOPT: return "cxl-256b-lopt";
         SP_PROTOCOL_CXL_256B_PBR: return "cxl-256b-pbr";
         SP_PROTOCOL_NVLINK: return "nvlink";
+        SP_PROTOCOL_CXL_IO: return "cxl-io";
         default: return "ualink";
       endcase
     endfunction
@@ -1724,6 +2070,7 @@ package scalepool_pkg;
         SP_PROTOCOL_CXL_256B, SP_PROTOCOL_CXL_256B_LOPT: return "cxl256";
         SP_PROTOCOL_CXL_256B_PBR: return "cxlpbr";
         SP_PROTOCOL_NVLINK: return "nvlink";
+        SP_PROTOCOL_CXL_IO: return "cxlio";
         default: return "ualink";
       endcase
     endfunction
@@ -1749,9 +2096,9 @@ package scalepool_pkg;
 
     // Queues a message. Returns 0 if the end does not send such a message; sp_library::why says why.
     function bit try_send(sp_message message);
-      byte unsigned bits[0:31];
-      byte unsigned data[0:255];
-      byte unsigned enables[0:15];
+      sp_bits_t bits;
+      sp_data_t data;
+      sp_enables_t enables;
       message.pack();
       for (int n = 0; n < 32; n++) bits[n] = message.bits[8*n +: 8];
       message.get_data(data);
@@ -1766,13 +2113,14 @@ package scalepool_pkg;
     endfunction
 
     // A message of a typed class out of its parts.
-    protected function sp_message made(int unsigned layout, ref byte unsigned bits[0:31], ref byte unsigned data[0:255],
-                                       input longint unsigned data_length, ref byte unsigned enables[0:15],
+    protected function sp_message made(int unsigned layout, ref sp_bits_t bits, ref sp_data_t data,
+                                       input longint unsigned data_length, ref sp_enables_t enables,
                                        input longint unsigned enables_length, input longint unsigned extra);
       string name;
       sp_message message;
       int status;
-      if (layout == SP_NO_LAYOUT) message = sp_message_factory::create("");
+      if (layout == SP_NO_LAYOUT && protocol == SP_PROTOCOL_CXL_IO) message = sp_message_factory::create("tlp");
+      else if (layout == SP_NO_LAYOUT) message = sp_message_factory::create("");
       else begin
         status = sp_layout_name(layout, name);
         check(status, "layout");
@@ -1788,9 +2136,9 @@ package scalepool_pkg;
 
     // Takes the oldest message that has arrived, and returns its credit to the peer; null if none waits.
     function sp_message take();
-      byte unsigned bits[0:31];
-      byte unsigned data[0:255];
-      byte unsigned enables[0:15];
+      sp_bits_t bits;
+      sp_data_t data;
+      sp_enables_t enables;
       longint unsigned bits_length, data_length, enables_length, extra;
       int unsigned layout;
       int status;
@@ -1802,9 +2150,9 @@ package scalepool_pkg;
 
     // Takes the oldest message that a passive end has seen, if it was made with `messages`; null if none waits.
     function sp_message take_seen();
-      byte unsigned bits[0:31];
-      byte unsigned data[0:255];
-      byte unsigned enables[0:15];
+      sp_bits_t bits;
+      sp_data_t data;
+      sp_enables_t enables;
       longint unsigned bits_length, data_length, enables_length, extra, number;
       int unsigned layout, at;
       int status;
@@ -2169,7 +2517,7 @@ package scalepool_pkg;
 
   // A host of CXL.mem: calls that read, write and invalidate lines of memory of the kind HDM-H. Whoever steps the link end calls
   // `on_step` behind each step; the calls wait meanwhile, as many as may be outstanding. Make the end with
-  // `transactions = SP_MEMORY_HDM_H`, so that a wrong answer ends its request with SP_ANSWER_BROKEN.
+  // `transactions = SP_TRANSACTIONS_HDM_H`, so that a wrong answer ends its request with SP_ANSWER_BROKEN.
   class sp_cxl_mem_host extends sp_cxl_agent;
     bit [3:0] ld_id;
     protected bit [15:0] free_tags[$];
@@ -2455,7 +2803,7 @@ package scalepool_pkg;
     sp_event_t broken;
   endclass
 
-  // What both ends of CXL.cache have in common. Make the ends with `cache_transactions = 1`, so that a wrong message is an event.
+  // What both ends of CXL.cache have in common. Make the ends with `transactions = SP_TRANSACTIONS_CXL_CACHE`, so that a wrong message is an event.
   virtual class sp_cxl_cache_agent extends sp_cxl_agent;
     function new(sp_link_end link);
       super.new(link);

@@ -151,6 +151,8 @@ def dpi_table(full):
         bench("cxl_mem", [], 500, 20_000, classes=True),
         bench("arbiter", ["arb_round_robin", "arb_matrix", "arb_weighted"], 100_000, 1_000_000),
         bench("cxl_cache", [], 2000, 2000, classes=True),
+        bench("cxl_io", [], 400, 20_000, classes=True, beside=(EXPORT / "scalepool_cxlio_pkg.sv",)),
+        bench("ualink_tl", [], 200, 10_000, classes=True),
         bench("interfaces", [], 400, 20_000, classes=True, beside=(EXPORT / "scalepool_interfaces.sv", LOOPS)),
     ]
 

@@ -106,6 +106,7 @@ BENCHES = [
     Bench("example", "vhdl_flit_register", ("vhdl_flit_register",), label="vhdl", simulators=("ghdl",)),
     Bench("interfaces", "interfaces_top", (), simulators=("icarus",)),
     Bench("nvl_packetizer", "nvl_packetizer", ("nvl_packetizer", "nvl_crc25")),
+    Bench("plain_memory", "plain_memory", ()),
     Bench("pyuvm_memory", "pyuvm_memory_top", ()),
     Bench("switch_slices", "switch_slices_top", ("switch_port_slice", "arb_round_robin")),
     Bench("ual_crc", "ual_crc32", ("ual_crc32",)),

@@ -1959,6 +1959,7 @@ package scalepool_pkg;
     int reaction_flits = -1; // of a passive end of cxl-68b or ualink: depth of the pipeline that it watches
     int interleave = -1; // of ualink
     int liveness_flits = -1; // 0: no limit
+    bit plain_flits = 0; // of CXL: protocol flits without a link layer, so no credits, acknowledgements or replays
     bit transaction_layer = 0; // of an active end of ualink: its messages are requests and responses, not TL flits
     sp_transactions_e transactions = SP_TRANSACTIONS_NONE; // judges them; of ualink a passive end, or one with a transaction layer
     bit strict = 0; // of ualink: the link keeps strict order
@@ -2008,6 +2009,7 @@ package scalepool_pkg;
       say_number("reaction_flits", reaction_flits);
       say_number("interleave", interleave);
       say_number("liveness_flits", liveness_flits);
+      say_flag("plain_flits", plain_flits);
       if (transaction_layer) say("layer", "\"tl\"");
       case (transactions)
         SP_TRANSACTIONS_HDM_H: say("transactions", "\"hdm-h\"");

@@ -11,6 +11,7 @@
 pub mod bridge;
 pub mod check;
 pub mod cxl;
+pub mod interfaces;
 pub mod nvlink;
 pub mod registers;
 pub mod registry;

@@ -21,6 +21,7 @@ pub mod arbiter;
 pub mod bridge;
 mod call;
 pub mod check;
+pub mod interfaces;
 pub mod link;
 pub mod message;
 pub mod parts;

@@ -33,7 +33,7 @@ enum Format {
     /// Markdown: field tables of all layouts, slot formats, rules, tables and flows of the coherence engine.
     Md(Out),
     /// SystemVerilog: one package per family with packed structs, enums, field positions and slot formats, and one package of
-    /// classes for messages, link ends and transactions over DPI-C.
+    /// classes for messages, link ends and transactions over DPI-C, and modules for interfaces that cores have.
     Sv(Out),
     /// C: one header per family with field positions and codes, and one header that reads and writes fields in byte buffers.
     C(Out),

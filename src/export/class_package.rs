@@ -7,12 +7,12 @@
 //! flits of CXL.io.
 
 use super::names::{comment, short};
-use super::{File, families};
+use super::{File, families, interface_modules};
 use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::message::Class as AnyClass;
 use scalepool_protocols::cxl::{cxl68, cxl256};
 use scalepool_protocols::ualink;
-use scalepool_protocols::wire::{FieldDef, FrameDef, LayoutDef};
+use scalepool_protocols::wire::{FieldDef, FrameDef, LayoutDef, Wire};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -29,6 +29,7 @@ const LINKS: &str = include_str!("classes/links.sv");
 const FLITS: &str = include_str!("classes/flits.sv");
 const TRANSACTIONS: &str = include_str!("classes/transactions.sv");
 const CACHE: &str = include_str!("classes/cache.sv");
+const INTERFACES: &str = include_str!("classes/interfaces.sv");
 
 /// The package.
 pub fn file() -> File {
@@ -44,13 +45,19 @@ pub fn file() -> File {
     }
     let messages: Vec<&LayoutDef> = families().into_values().flatten().filter(|def| is_message(def)).collect();
     for def in &messages {
-        class(&mut text, def);
+        class(&mut text, def, "sp_message");
     }
-    factory(&mut text, &messages);
+    let of_transactions = [ualink::field::TlReq::DEF, ualink::field::TlRsp::DEF];
+    for def in of_transactions {
+        class(&mut text, def, "ualink_tl_message");
+    }
+    factory(&mut text, &messages, &of_transactions);
     text += LINKS;
     text += FLITS;
     text += TRANSACTIONS;
     text += CACHE;
+    interface_modules::structs(&mut text);
+    text += INTERFACES;
     text += "\nendpackage : scalepool_pkg\n";
     File { name: "scalepool_pkg.sv".into(), text }
 }
@@ -101,12 +108,13 @@ fn constraint(field: &FieldDef) -> String {
     format!("fields.{} inside {{{}}};", field.name, values.join(", "))
 }
 
-fn class(text: &mut String, def: &LayoutDef) {
+/// The class of a message, derived from another one.
+fn class(text: &mut String, def: &LayoutDef, base: &str) {
     let (name, package) = (word(def.name), format!("scalepool_{}_pkg", def.family()));
     let kind = format!("{package}::{}_t", short(def.name));
     let top = def.bits - 1;
     line!(text, "\n  // {}: {}", def.name, comment(def.doc));
-    line!(text, "  class {name} extends sp_message;");
+    line!(text, "  class {name} extends {base};");
     line!(text, "    rand {kind} fields;\n");
     line!(text, "    constraint legal {{");
     for rule in def.fields.iter().map(constraint).filter(|rule| !rule.is_empty()) {
@@ -124,6 +132,11 @@ fn class(text: &mut String, def: &LayoutDef) {
     line!(text, "    virtual function bit [255:0] reserved_bits();");
     line!(text, "      return 256'h{reserved:x};");
     line!(text, "    endfunction\n");
+    if let Some(valid) = def.fields.iter().find(|field| field.name == "valid") {
+        line!(text, "    virtual function bit [255:0] valid_bit();");
+        line!(text, "      return 256'h{:x};", 1u128 << valid.lsb);
+        line!(text, "    endfunction\n");
+    }
     line!(text, "    virtual function void pack();");
     line!(text, "      bits = 256'(fields);");
     line!(text, "    endfunction\n");
@@ -133,17 +146,18 @@ fn class(text: &mut String, def: &LayoutDef) {
     line!(text, "  endclass");
 }
 
-fn factory(text: &mut String, messages: &[&LayoutDef]) {
+fn factory(text: &mut String, messages: &[&LayoutDef], others: &[&LayoutDef]) {
     line!(text, "\n  // Makes messages by the names of their layouts.");
     line!(text, "  class sp_message_factory;");
     line!(text, "    // A message of the class of a layout; of sp_message if it has none of its own.");
     line!(text, "    static function sp_message create(string layout);");
     line!(text, "      case (layout)");
-    for def in messages {
+    for def in messages.iter().chain(others) {
         let name = word(def.name);
         line!(text, "        \"{}\": begin {name} m; m = new(); return m; end", def.name);
     }
     line!(text, "        \"nvlink.header\": begin nvlink_message m; m = new(); return m; end");
+    line!(text, "        \"tlp\": begin cxlio_tlp m; m = new(); return m; end");
     line!(text, "        \"\": begin ualink_tl_flit m; m = new(); return m; end");
     line!(text, "        default: begin sp_message m; m = new(layout); return m; end");
     line!(text, "      endcase");

@@ -11,6 +11,7 @@ pub mod class_package;
 pub mod coverage;
 pub mod coverage_package;
 pub mod gtkwave;
+mod interface_modules;
 pub mod markdown;
 mod names;
 pub mod plan;

@@ -1,4 +1,5 @@
-//! SystemVerilog: `scalepool_<family>_pkg.sv`, one package a family, and behind them [`super::class_package`].
+//! SystemVerilog: `scalepool_<family>_pkg.sv`, one package a family, and behind them [`super::class_package`] and
+//! `scalepool_interfaces.sv`.
 //!
 //! A layout is a packed struct, highest field first, so that `$bits` and casts from and to a plain vector are those of the
 //! sheet; its fields' positions stand beside it as constants for code that works on vectors. A code table is an enum. Struct
@@ -17,7 +18,8 @@ pub fn files() -> Vec<File> {
     let made = families()
         .into_iter()
         .map(|(family, layouts)| File { name: format!("scalepool_{family}_pkg.sv"), text: package(family, &layouts) });
-    made.chain([super::class_package::file(), super::coverage_package::file()]).collect()
+    made.chain([super::class_package::file(), super::coverage_package::file(), super::interface_modules::file()])
+        .collect()
 }
 
 // Writing to a string cannot fail; its result is dropped throughout.

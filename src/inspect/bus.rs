@@ -1,4 +1,4 @@
-//! Interfaces that cores have, by the names of their signals behind a prefix.
+//! Interfaces that cores have, by the names of their signals behind a prefix, out of the table of them.
 //!
 //! Modelled: which signals say that a beat passes, which is the last one of a flit, which of its bytes count. What is called *like* a
 //! public interface has its handshake and no more. Where `crdgnt` of a credited bus is in the wave, a beat needs a credit that was granted
@@ -11,71 +11,28 @@
 //! there, and `m_axis_tready`, `m_axis_tlast` and `m_axis_tkeep`, each used where it is. A key of the map that names a signal goes first.
 
 use super::map::Interface;
+use scalepool_protocols::interfaces::{CORE_INTERFACES, CoreInterface, InterfaceSignal, SignalNeed, SignalRole};
 use serde::Deserialize;
 
-/// A kind of interface.
+/// A kind of interface, by its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MappedBus {
-    /// AXI-Stream, a packet is a flit: tvalid, tdata; tready, tlast, tkeep where they are there.
-    AxiStream,
-    /// Like CXS: valid, data; last and crdgnt where they are there. A beat passes wherever valid is 1.
-    Credited,
-    /// Like LPIF and FDI: a beat passes where irdy, valid and trdy are 1; state_sts where it is there.
-    State,
-    /// 68B flits as the 512 bits of their slots: valid, data; ready where it is there. Protocol ID and CRC are not read.
-    Slots68,
-}
+#[serde(try_from = "String")]
+pub struct MappedBus(&'static CoreInterface);
 
-/// Names of signals behind a prefix; those of `optional` need not be there.
-struct BusSignals {
-    valid: &'static [&'static str],
-    ready: Option<&'static str>,
-    data: &'static str,
-    optional: &'static [(&'static str, SideSignal)],
-}
+impl TryFrom<String> for MappedBus {
+    type Error = String;
 
-/// What an optional signal says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SideSignal {
-    Ready,
-    Last,
-    Keep,
-    /// A credit for each edge at which it is 1.
-    Grant,
-    /// The state, [`ACTIVE`] where data may be offered.
-    State,
+    fn try_from(key: String) -> Result<MappedBus, String> {
+        let known: Vec<_> = CORE_INTERFACES.iter().map(|interface| format!("`{}`", interface.key)).collect();
+        let wrong = || format!("key `bus`: found `{key}`, expected one of {}", known.join(", "));
+        CoreInterface::find(&key).map(MappedBus).ok_or_else(wrong)
+    }
 }
-
-/// The state Active of a bus with states: code 1, as in LPIF.
-pub(super) const ACTIVE: u64 = 1;
 
 impl MappedBus {
-    const fn signals(self) -> BusSignals {
-        use SideSignal::{Grant, Keep, Last, Ready, State};
-        match self {
-            MappedBus::AxiStream => BusSignals {
-                valid: &["tvalid"],
-                ready: None,
-                data: "tdata",
-                optional: &[("tready", Ready), ("tlast", Last), ("tkeep", Keep)],
-            },
-            MappedBus::Credited => BusSignals {
-                valid: &["valid"],
-                ready: None,
-                data: "data",
-                optional: &[("last", Last), ("crdgnt", Grant)],
-            },
-            MappedBus::State => BusSignals {
-                valid: &["irdy", "valid"],
-                ready: Some("trdy"),
-                data: "data",
-                optional: &[("state_sts", State)],
-            },
-            MappedBus::Slots68 => {
-                BusSignals { valid: &["valid"], ready: None, data: "data", optional: &[("ready", Ready)] }
-            }
-        }
+    /// Its key.
+    pub(super) const fn key(self) -> &'static str {
+        self.0.key
     }
 }
 
@@ -109,20 +66,23 @@ impl Interface {
             let (last, keep) = (last.clone(), keep.clone());
             return Ok(SignalNames { valid, ready, last, keep, grant: None, state: None, data });
         };
-        let BusSignals { valid: of_valid, ready: of_ready, data: of_data, optional } = bus.signals();
-        let named = |name: &str| format!("{prefix}_{name}");
-        let side = |key: &Option<String>, side: SideSignal| {
-            let of_bus = optional.iter().find(|(_, of)| *of == side).map(|(name, _)| named(name));
-            key.clone().or(of_bus.filter(|name| is_there(name)))
+        let named = |signal: &InterfaceSignal| format!("{prefix}_{}", signal.name);
+        let side = |key: &Option<String>, role: SignalRole| {
+            let of_bus = bus.0.signal(role).map(|signal| (signal.need == SignalNeed::Always, named(signal)));
+            let is_used = |(always, name): &(bool, String)| *always || is_there(name);
+            key.clone().or(of_bus.filter(is_used).map(|(_, name)| name))
         };
+        let offered = bus.0.signals.iter().filter(|signal| {
+            matches!(signal.role, SignalRole::Valid | SignalRole::Offer) && signal.need == SignalNeed::Always
+        });
         Ok(SignalNames {
-            valid: valid.clone().map_or_else(|| of_valid.iter().map(|name| named(name)).collect(), |name| vec![name]),
-            ready: side(ready, SideSignal::Ready).or(of_ready.map(named)),
-            last: side(last, SideSignal::Last),
-            keep: side(keep, SideSignal::Keep),
-            grant: side(&None, SideSignal::Grant),
-            state: side(&None, SideSignal::State),
-            data: data.clone().unwrap_or_else(|| named(of_data)),
+            valid: valid.clone().map_or_else(|| offered.map(named).collect(), |name| vec![name]),
+            ready: side(ready, SignalRole::Ready),
+            last: side(last, SignalRole::Last),
+            keep: side(keep, SignalRole::Keep),
+            grant: side(&None, SignalRole::Grant),
+            state: side(&None, SignalRole::State),
+            data: side(data, SignalRole::Data).unwrap_or_default(),
         })
     }
 }

@@ -87,6 +87,7 @@ use scalepool_link::protocol::{CXL_IO, LinkProtocol};
 use scalepool_link::watch::{EndWatch, REACTION_FLITS, WatchConfig};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::interfaces::{SLOTS_BITS, SLOTS68};
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
 use scalepool_protocols::registry::{self, Protocol};
 use scalepool_transactions::cxl_cache::{CxlCacheConfig, CxlCacheTransactions};
@@ -98,7 +99,7 @@ use scalepool_transactions::{AnswerLimit, TransactionChecker};
 use serde::Deserialize;
 
 /// Bits of the slots of a 68B flit (`cxl-68b` §3).
-const SLOT_BITS: usize = 512;
+const SLOT_BITS: usize = SLOTS_BITS as usize;
 
 /// Bits of the longest packet of NVLink (`nvlink` §1).
 const PACKET_BITS: usize = 8 * FLIT_BYTES * MAX_FLITS;
@@ -639,7 +640,7 @@ impl Interface {
             return Err(format!("key `dir`: found `{}`, expected `down` or `up`", self.dir));
         }
         let whole = 8 * protocol.unit_bytes;
-        let is_slots = self.bus == Some(MappedBus::Slots68);
+        let is_slots = self.bus.is_some_and(|bus| bus.key() == SLOTS68);
         if is_slots && (protocol.name != "cxl-68b" || self.unit_bits.is_some_and(|bits| bits != SLOT_BITS)) {
             let found = format!("found \"slots68\" for {} bits of {}", self.unit_bits.unwrap_or(whole), protocol.name);
             return Err(format!("key `bus`: {found}, expected cxl-68b, {SLOT_BITS} bits"));

@@ -1,10 +1,10 @@
 //! Beats of data out of signals.
 
 use super::InspectError;
-use super::bus::ACTIVE;
 use super::map::{Edge, Holds, Interface, SampleEdge, SignalLevel};
 use super::stream::{Beat, Stream, StreamShape};
 use super::wave::{Bit, Part, Wave};
+use scalepool_protocols::interfaces::ACTIVE;
 use scalepool_protocols::wire::{At, Violation};
 
 /// The signals of an interface.

@@ -43,7 +43,7 @@
 #define SP_ABI_MAJOR 1
 
 // Minor version: it changes when something is added.
-#define SP_ABI_MINOR 7
+#define SP_ABI_MINOR 8
 
 // Patch version: it changes when only mistakes are mended.
 #define SP_ABI_PATCH 0
@@ -425,6 +425,12 @@ int32_t sp_fec_encode(uint32_t kind, uint8_t *flits, size_t count);
 // afterwards.
 int32_t sp_fec_correct(uint32_t kind, uint8_t *flits, size_t count, int32_t *corrected);
 
+// Gives the interfaces that cores have as a JSON list: the key and the signals of each, with name, role, need (`always`, where it is
+// `driven`, `optional`), width (bits, or `beat`, `beat_bytes`, `user`) and whether the sender of units drives it.
+int32_t sp_interfaces(char *text,
+                      size_t text_capacity,
+                      size_t *text_length);
+
 // Makes a stream that decodes the flits of one direction of a link. `protocol` is a name that `scalepool list
 // protocols` shows, such as `cxl-68b`.
 int32_t sp_decoder_new(const char *protocol, size_t protocol_length, uint32_t dir, uint64_t *stream);
@@ -643,6 +649,9 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `messages`: for a passive end of CXL, true if it keeps the messages of both directions for sp_link_seen_bits (false)
 // * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
 //   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
+// * `plain_flits`: for an end of CXL but cxl-io, true if the interface hands over protocol flits and has no link layer: no initialisation,
+//   credits, acknowledgements or replays. What is queued is packed at once, what comes is taken as it is, and a flit with a wrong
+//   CRC breaks a rule. Beside it stand `transactions` with its keys, and of a passive end `coherence` and `messages` (false)
 // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
 //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
 //   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.

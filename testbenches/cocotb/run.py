@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Co-simulates every device of testbenches/rtl with the model, through cocotb, in Icarus and Verilator.
+"""Co-simulates every device of testbenches/rtl with the model, through cocotb, in Icarus and Verilator, and a top level in VHDL in GHDL
+where that is installed (`apt-get install ghdl`).
 
 Each test runs on the unchanged RTL in Icarus, some also in Verilator (all with --full, or those of --only), and in Icarus on the
 seeded bugs (mutants) of testbenches/verilator/mutants.txt, each of which a test has to notice. The example of docs/guide/cocotb.md is taken from the page and runs
@@ -8,7 +9,7 @@ that are held against vectors alone.
 
 Builds and results are kept in target/cocotb by a hash of all their inputs: RTL, tests, package and library.
 
-usage: run.py [--only WORD] [--no-mutants] [--simulator icarus|verilator] [--full] [--fresh]
+usage: run.py [--only WORD] [--no-mutants] [--simulator icarus|verilator|ghdl] [--full] [--fresh]
 
 `bash testbenches/setup/cosim.sh` installs what is needed. SCALEPOOL_SOAK=N makes the tests N times longer, COCOTB_RANDOM_SEED=N
 gives other random numbers, and logs are in target/cocotb.
@@ -32,7 +33,7 @@ ROOT = HERE.parents[1]
 RTL = HERE.parent / "rtl"
 VENV = ROOT / ".venv-cosim"
 OUT = ROOT / "target" / "cocotb"
-SIMULATORS = ("icarus", "verilator")
+SIMULATORS = ("icarus", "verilator", "ghdl")
 
 # The interpreter that has cocotb; a prefix, because the interpreter itself is a link to that of the system.
 if pathlib.Path(sys.prefix) != VENV:
@@ -68,7 +69,12 @@ class Bench:
     devices: tuple
     parameters: dict = dataclasses.field(default_factory=dict)
     label: str = ""
-    simulators: tuple = SIMULATORS
+    simulators: tuple = ("icarus", "verilator")
+
+    @property
+    def of_mutants(self):
+        """The simulator of the seeded bugs."""
+        return self.simulators[0]
 
     @property
     def title(self):
@@ -97,14 +103,18 @@ BENCHES = [
     Bench("cxl68_unpacker", "cxl68_unpacker", ("cxl68_unpacker", "cxl68_places"), {"UP": 1}, "up"),
     Bench("cxl_cache", "cxl_cache_device", ()),
     Bench("example", "flit_register", ("flit_register",)),
+    Bench("example", "vhdl_flit_register", ("vhdl_flit_register",), label="vhdl", simulators=("ghdl",)),
     Bench("interfaces", "interfaces_top", (), simulators=("icarus",)),
     Bench("nvl_packetizer", "nvl_packetizer", ("nvl_packetizer", "nvl_crc25")),
+    Bench("plain_memory", "plain_memory", ()),
     Bench("pyuvm_memory", "pyuvm_memory_top", ()),
     Bench("switch_slices", "switch_slices_top", ("switch_port_slice", "arb_round_robin")),
     Bench("ual_crc", "ual_crc32", ("ual_crc32",)),
     Bench("ual_deframer", "ual_deframer", ("ual_deframer", "ual_offsets", "ual_crc32")),
     Bench("ual_framer", "ual_framer", ("ual_framer", "ual_offsets", "ual_crc32")),
 ]
+
+VHDL_STANDARD = "--std=08"
 
 # Held against vectors alone, with all of its mutants, in testbenches/verilator: a bridge between two protocols has no test here.
 VECTORS_ALONE = {"brg_upli_mem"}
@@ -139,10 +149,13 @@ def hash_of_package():
 
 def command_of(bench, simulator, rtl):
     """Top module and arguments of a build."""
-    places = [place / f"{bench.top}.sv" for place in (rtl, HERE / bench.name)]
+    file = f"{bench.top}.{'vhd' if simulator == 'ghdl' else 'sv'}"
+    places = [place / file for place in (rtl, HERE / bench.name)]
     source = next((path for path in places if path.is_file()), None)
     if source is None:
-        raise RuntimeError(f"{bench.title}: found no {bench.top}.sv, expected it in testbenches/rtl or beside the test")
+        raise RuntimeError(f"{bench.title}: found no {file}, expected it in testbenches/rtl or beside the test")
+    if simulator == "ghdl":
+        return source, [VHDL_STANDARD]
     if simulator == "icarus":
         return source, ["-y", str(rtl), "-Y", ".sv"]
     # Loops stay loops: it compiles in seconds and runs no slower here.
@@ -153,7 +166,7 @@ def command_of(bench, simulator, rtl):
 def build(bench, simulator, rtl, folder):
     """Builds a bench with the RTL of a folder, if that has not been done; what it was built of, or raises `RuntimeError`."""
     source, arguments = command_of(bench, simulator, rtl)
-    key = hash_of(rtl, source, bench.parameters, arguments[2:])
+    key = hash_of(rtl, source, bench.parameters, arguments if simulator == "ghdl" else arguments[2:])
     built = folder / "built"
     if built.is_file() and built.read_text(encoding="ascii") == key:
         return key
@@ -163,8 +176,10 @@ def build(bench, simulator, rtl, folder):
     runner.log.setLevel("WARNING")
     log = folder / "build.log"
     try:
-        runner.build(sources=[source], hdl_toplevel=bench.top, includes=[rtl], parameters=bench.parameters, always=True,
-                     build_args=arguments, build_dir=folder, timescale=("1ns", "1ps"), log_file=log)
+        # GHDL has the unit of time of its packages, and no includes.
+        more = {} if simulator == "ghdl" else {"includes": [rtl], "timescale": ("1ns", "1ps")}
+        runner.build(sources=[source], hdl_toplevel=bench.top, parameters=bench.parameters, always=True,
+                     build_args=arguments, build_dir=folder, log_file=log, **more)
     except RuntimeError:
         raise RuntimeError(f"{bench.title} does not build in {simulator}:\n{log.read_text()}") from None
     built.write_text(key, encoding="ascii")
@@ -189,8 +204,10 @@ def passes_now(bench, simulator, folder):
     runner = get_runner(simulator)
     runner.log.setLevel("WARNING")
     try:
-        runner.test(test_module=f"test_{bench.name}", hdl_toplevel=bench.top, hdl_toplevel_lang="verilog", build_dir=folder,
-                    test_dir=folder, results_xml=str(results), timescale=("1ns", "1ps"), log_file=log)
+        is_vhdl = simulator == "ghdl"
+        more = {"test_args": [VHDL_STANDARD]} if is_vhdl else {}
+        runner.test(test_module=f"test_{bench.name}", hdl_toplevel=bench.top, hdl_toplevel_lang="vhdl" if is_vhdl else "verilog",
+                    build_dir=folder, test_dir=folder, results_xml=str(results), timescale=("1ns", "1ps"), log_file=log, **more)
     except (RuntimeError, SystemExit):
         pass  # the results say more
     try:
@@ -224,7 +241,7 @@ def on_mutant(mutant):
     for bench in [bench for bench in BENCHES if device in bench.devices]:
         place = folder / bench.stem
         try:
-            _, why = passes(bench, "icarus", rtl, place)
+            _, why = passes(bench, bench.of_mutants, rtl, place)
         except RuntimeError as error:
             return device, name, None, f"cannot be judged: {error}"
         if why:
@@ -251,14 +268,21 @@ def main():
     jobs = [
         (bench, simulator) for simulator in reversed(SIMULATORS) for bench in benches
         if simulator in bench.simulators and options.simulator in (None, simulator)
-        and (everywhere or simulator == "icarus" or bench.title in USUAL_IN_VERILATOR)
+        and (everywhere or simulator != "verilator" or bench.title in USUAL_IN_VERILATOR)
     ]
+    # GHDL is in no package of Python, and nothing else needs it: where it is missing, its benches are not run, and the output says so.
+    not_run = []
+    if shutil.which("ghdl") is None:
+        not_run = [bench for bench, simulator in jobs if simulator == "ghdl"]
+        jobs = [job for job in jobs if job[1] != "ghdl"]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = list(pool.map(on_rtl, jobs))
     print(f"{'device':<46} {'simulator':<10} {'tests':>5} {'seconds':>8}  verdict")
     for bench, simulator, count, seconds, why in sorted(rows, key=lambda row: (row[0].title, row[1])):
         print(f"{bench.title:<46} {simulator:<10} {count:>5} {seconds:>8.1f}  {why or 'pass'}")
         wrong += [why] if why else []
+    for bench in not_run:
+        print(f"{bench.title:<46} {'ghdl':<10} {'-':>5} {'-':>8}  not run: found no ghdl, which `apt-get install ghdl` installs")
     have = {device for bench in BENCHES for device in bench.devices}
     for device in sorted({path.stem for path in RTL.glob("*.sv*")} - have - VECTORS_ALONE):
         wrong.append(f"{device} has no test")
@@ -266,7 +290,8 @@ def main():
 
     if not options.no_mutants:
         mutants = seeded.read(HERE.parent / "verilator" / "mutants.txt") + seeded.read(HERE / "example" / "mutants.txt")
-        mutants = [mutant for mutant in mutants if any(mutant[0] in bench.devices for bench in benches)]
+        judged = {device for bench in benches if bench not in not_run for device in bench.devices}
+        mutants = [mutant for mutant in mutants if mutant[0] in judged]
         if not options.full:
             # The last of each device.
             mutants = list({mutant[0]: mutant for mutant in mutants}.values())

@@ -19,9 +19,9 @@ def mutate(device, name, old, new, places, folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for place in places:
-        for path in place.glob("*.sv*"):
+        for path in [*place.glob("*.sv*"), *place.glob("*.vhd")]:
             shutil.copy2(path, folder)
-    file = next(folder.glob(f"{device}.sv*"))
+    file = next(path for path in folder.iterdir() if path.stem == device)
     text = file.read_text(encoding="utf-8")
     if text.count(old) != 1:
         raise ValueError(f"{device}: {name}: `{old}` stands {text.count(old)} times in the file")

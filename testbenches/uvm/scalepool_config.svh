@@ -12,7 +12,7 @@ class scalepool_config extends uvm_object;
   int unsigned outstanding = 64; // requests of a host that may be open at a time, 1 to 65536
   int unsigned latency = 0; // of a memory, in flit clocks
   bit [51:0] size_bytes = 0; // of a memory; 0: everywhere
-  sp_memory_e memory = SP_MEMORY_HDM_H; // kind of the memory, by which transactions are judged; SP_MEMORY_NONE: they are not
+  sp_transactions_e transactions = SP_TRANSACTIONS_HDM_H; // those that are judged, where the protocol and the end have them
   bit all_writers_seen = 1; // nobody but the two ends writes the memory
   int unsigned drain_flits = 4000; // flit clocks at the end of the test in which all comes to rest
   bit has_coverage = 1;
@@ -58,10 +58,19 @@ class scalepool_config extends uvm_object;
   function sp_link_config config_of(bit passive);
     sp_link_config knobs;
     knobs = passive ? watcher : active_end;
-    if (protocol inside {SP_PROTOCOL_NVLINK, SP_PROTOCOL_UALINK}) return knobs;
-    knobs.transactions = memory;
-    knobs.all_writers_seen = all_writers_seen && memory != SP_MEMORY_NONE;
-    knobs.messages = passive;
+    knobs.transactions = judged(passive, knobs.transaction_layer) ? transactions : SP_TRANSACTIONS_NONE;
+    knobs.all_writers_seen = all_writers_seen && knobs.transactions != SP_TRANSACTIONS_NONE;
+    knobs.messages = passive && !(protocol inside {SP_PROTOCOL_NVLINK, SP_PROTOCOL_UALINK, SP_PROTOCOL_CXL_IO});
     return knobs;
+  endfunction
+
+  // Whether an end of the protocol sees transactions of this kind.
+  protected function bit judged(bit passive, bit transaction_layer);
+    case (protocol)
+      SP_PROTOCOL_NVLINK: return transactions == SP_TRANSACTIONS_NVLINK;
+      SP_PROTOCOL_UALINK: return transactions == SP_TRANSACTIONS_UALINK && (passive || transaction_layer);
+      SP_PROTOCOL_CXL_IO: return transactions == SP_TRANSACTIONS_CXL_IO;
+      default: return !(transactions inside {SP_TRANSACTIONS_CXL_IO, SP_TRANSACTIONS_UALINK, SP_TRANSACTIONS_NVLINK});
+    endcase
   endfunction
 endclass

@@ -35,6 +35,8 @@ ROOT = HERE.parents[1]
 RTL = HERE.parent / "rtl"
 DPI = HERE.parent / "dpi"
 EXPORT = HERE.parent / "export" / "sv"
+# Loops of the interfaces that cores have.
+LOOPS = HERE.parent / "cocotb" / "interfaces" / "interfaces_top.sv"
 OUT = ROOT / "target" / "cosim"
 # The package of classes and those that it needs.
 CLASSES = ("cxl68_pkg", "cxl256_pkg", "cxlpbr_pkg", "nvlink_pkg", "ualink_pkg", "pkg")
@@ -68,6 +70,7 @@ class Bench:
     cases: list
     dpi: bool = False  # it stands in ../dpi and calls the model
     classes: bool = False  # with the classes of scalepool_pkg, in one program with all other such benches
+    beside: tuple = ()  # files that it needs beside the RTL and the classes
     fast: bool = False  # it runs for longer than a compiler that optimises
     slow_in_icarus: bool = False  # of its cases Icarus runs the first alone, all of them with --full
     slow_to_build: bool = False  # its build in Verilator takes longer than all that Icarus runs: with --full alone
@@ -127,12 +130,12 @@ def table(program):
 
 def dpi_table(full):
     """The benches that call the model: how many random flits, normally and with --full."""
-    def bench(name, devices, usual, many, *more, classes=False):
+    def bench(name, devices, usual, many, *more, classes=False, beside=()):
         count = many if full else usual
         return Bench(f"{name}_dpi", devices, [
             # A program of several benches runs the one that it is told.
             Case("model, random", lambda _: ([f"+count={count}", *[f"+{name}"] * classes, *more], count))
-        ], dpi=True, classes=classes, fast=full)
+        ], dpi=True, classes=classes, fast=full, beside=beside)
 
     crc256 = ["cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct"]
     link = ["cxl68_packer", "cxl68_unpacker", "cxl68_places", "cxl68_retry_tx", "cxl68_retry_rx", "cxl68_crc16"]
@@ -148,6 +151,9 @@ def dpi_table(full):
         bench("cxl_mem", [], 500, 20_000, classes=True),
         bench("arbiter", ["arb_round_robin", "arb_matrix", "arb_weighted"], 100_000, 1_000_000),
         bench("cxl_cache", [], 2000, 2000, classes=True),
+        bench("cxl_io", [], 400, 20_000, classes=True, beside=(EXPORT / "scalepool_cxlio_pkg.sv",)),
+        bench("ualink_tl", [], 200, 10_000, classes=True),
+        bench("interfaces", [], 400, 20_000, classes=True, beside=(EXPORT / "scalepool_interfaces.sv", LOOPS)),
     ]
 
 
@@ -176,7 +182,8 @@ def sources(benches):
     if not benches[0].dpi:
         return files
     classes = [EXPORT / f"scalepool_{name}.sv" for name in CLASSES] if benches[0].classes else []
-    return [DPI / "scalepool_dpi_pkg.sv", DPI / "scalepool_flat_pkg.sv", *classes, *files]
+    beside = [file for bench in benches for file in bench.beside]
+    return [DPI / "scalepool_dpi_pkg.sv", DPI / "scalepool_flat_pkg.sv", *classes, *beside, *files]
 
 
 @functools.cache

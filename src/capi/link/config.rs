@@ -1,6 +1,7 @@
 //! What an end is made of: the protocol, and the object that a caller gives.
 
 use super::super::status::Failure;
+use super::plain::PlainForm;
 use super::protocol::CapiProtocol;
 use scalepool::coherence::mem::tables::HdmRegion;
 use scalepool::forms::{self, FormError, number};
@@ -26,6 +27,10 @@ pub fn check_unit(protocol: CapiProtocol, unit: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Keys of an interface of plain flits.
+const OF_PLAIN_FLITS: [&str; 6] =
+    ["transactions", "all_writers_seen", "unique_tags", "answer_flits", "coherence", "messages"];
+
 /// Everything that was said when the end was made.
 #[derive(Debug, Clone)]
 pub struct CapiEndConfig {
@@ -43,6 +48,8 @@ pub struct CapiEndConfig {
     pub selective_nak: bool,
     pub reaction_flits: Option<u64>,
     pub interleave: u8,
+    /// The interface has protocol flits of CXL and no link layer.
+    pub plain_flits: bool,
     /// What the messages of an active end of UALink are: requests and responses, or TL flits.
     pub has_transaction_layer: bool,
     /// Flit clocks that anything may be waited for; `None`: no limit.
@@ -140,6 +147,7 @@ impl CapiEndConfig {
             selective_nak: false,
             reaction_flits: None,
             interleave: 1,
+            plain_flits: false,
             has_transaction_layer: false,
             liveness_flits: Some(LIVENESS_FLITS),
             coherence: None,
@@ -194,6 +202,13 @@ impl CapiEndConfig {
             known.extend(["transactions", "all_writers_seen", "answer_flits"]);
         }
         let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
+        if matches!(of_link, Some(LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_))) {
+            // Without a link layer nothing is known that is about one.
+            if form.get("plain_flits").and_then(Value::as_bool) == Some(true) {
+                known.retain(|key| OF_PLAIN_FLITS.contains(key));
+            }
+            known.push("plain_flits");
+        }
         let entries = match of_link {
             Some(LinkProtocol::Cxl68) => (22, 255),
             Some(LinkProtocol::Cxl256(_)) | None => (1, 511),
@@ -228,6 +243,7 @@ impl CapiEndConfig {
                 }
                 "selective_nak" => config.selective_nak = yes_or_no(value, key)?,
                 "messages" => config.messages = yes_or_no(value, key)?,
+                "plain_flits" => config.plain_flits = yes_or_no(value, key)?,
                 "coverage" => config.coverage = yes_or_no(value, key)?,
                 "all_writers_seen" => config.all_writers_seen = yes_or_no(value, key)?,
                 "unique_tags" => config.unique_tags = yes_or_no(value, key)?,
@@ -285,6 +301,15 @@ impl CapiEndConfig {
             return Err(FormError::new("config.transactions", "an active end of TL flits", "`layer` = `tl` beside it"));
         }
         Ok(config)
+    }
+
+    /// The form of plain flits, if the interface has them.
+    pub fn plain_form(&self) -> Option<PlainForm> {
+        match self.protocol.messages() {
+            Some(LinkProtocol::Cxl68) if self.plain_flits => Some(PlainForm::Cxl68),
+            Some(LinkProtocol::Cxl256(mode)) if self.plain_flits => Some(PlainForm::Cxl256(mode)),
+            _ => None,
+        }
     }
 
     /// The 68B choices.

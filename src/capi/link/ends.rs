@@ -2,6 +2,7 @@
 
 use super::config::CapiEndConfig;
 use super::message::CapiMessage;
+use super::plain::PlainEnd;
 use super::protocol::CapiProtocol;
 use super::ualink::{self, Queue};
 use crate::status::{Failure, SP_ERR_KIND};
@@ -399,6 +400,9 @@ where
 
 /// The end that a configuration asks for.
 pub fn end_of(config: &CapiEndConfig) -> Result<Box<dyn AnyEnd>, Failure> {
+    if let Some(form) = config.plain_form() {
+        return Ok(Box::new(PlainEnd::new(form, config.dir, config.protocol.name())));
+    }
     let CapiProtocol::Link(protocol) = config.protocol else { return Ok(Box::new(cxl_io_end(config)?)) };
     Ok(match protocol {
         LinkProtocol::Cxl68 => Box::new(cxl68_end(config)?),

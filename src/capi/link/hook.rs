@@ -71,7 +71,9 @@ impl Link {
     fn hooks_at(&mut self, point: HookPoint) -> Result<&Hooks, Failure> {
         let has = match (&self.part, self.config.protocol, point) {
             (_, _, HookPoint::Wire) => true,
-            (Part::Passive(..), ..) => false,
+            (Part::Passive(..) | Part::PassivePlain(..), ..) => false,
+            // Plain flits have no other hook points.
+            (Part::Active(_), ..) if self.config.plain_flits => false,
             // What its credits are, the caller's transaction layer knows alone.
             (Part::Active(_), CapiProtocol::Link(LinkProtocol::Ualink), HookPoint::Credit) => false,
             (Part::Active(_), ..) => true,

@@ -20,6 +20,7 @@ mod event;
 pub mod hook;
 mod judges;
 mod message;
+mod plain;
 mod protocol;
 pub mod typed;
 mod ualink;
@@ -34,6 +35,7 @@ use covered::EndCoverage;
 use event::CapiEvent;
 use judges::Judges;
 use message::CapiMessage;
+use plain::PlainWatch;
 use scalepool::forms::{self, FormError, number};
 use scalepool::link::coverage::Met;
 use scalepool::link::event::LinkEvent;
@@ -89,6 +91,7 @@ struct Link {
 enum Part {
     Active(CapiEnd),
     Passive(EndWatch),
+    PassivePlain(PlainWatch),
 }
 
 impl Part {
@@ -103,9 +106,10 @@ static LINKS: ObjectTable<Link> = ObjectTable::new(3, "link end");
 
 impl Link {
     fn new(config: CapiEndConfig, hooks: Hooks) -> Result<Link, Failure> {
-        let mut part = match config.passive {
-            false => Part::Active(CapiEnd::new(&config)?),
-            true => Part::Passive(EndWatch::new(&config.watch())?),
+        let mut part = match (config.passive, config.plain_form()) {
+            (false, _) => Part::Active(CapiEnd::new(&config)?),
+            (true, None) => Part::Passive(EndWatch::new(&config.watch())?),
+            (true, Some(form)) => Part::PassivePlain(PlainWatch::new(form, config.dir)),
         };
         part.attach_hooks(&hooks);
         let (driven, sent, events, seen) = Default::default();
@@ -132,14 +136,16 @@ impl Link {
     fn end(&mut self) -> Result<&mut CapiEnd, Failure> {
         match &mut self.part {
             Part::Active(end) => Ok(end),
-            Part::Passive(_) => Err(Failure::new(SP_ERR_KIND, "link end: found a passive one, expected an active one")),
+            Part::Passive(_) | Part::PassivePlain(_) => {
+                Err(Failure::new(SP_ERR_KIND, "link end: found a passive one, expected an active one"))
+            }
         }
     }
 
     fn drive(&mut self, port: u32, unit: Vec<u8>) -> Result<(), Failure> {
         check_unit(self.config.protocol, &unit)?;
         let queue = match (port, &self.part) {
-            (SP_RX, _) | (SP_TX, Part::Passive(_)) => &mut self.driven[port as usize],
+            (SP_RX, _) | (SP_TX, Part::Passive(_) | Part::PassivePlain(_)) => &mut self.driven[port as usize],
             (SP_TX, Part::Active(_)) => {
                 return Err(Failure::new(SP_ERR_KIND, "port: found SP_TX of an active end, expected SP_RX"));
             }
@@ -191,6 +197,30 @@ impl Link {
                 }
                 let overdue = end.overdue(self.now, self.units);
                 events.extend(overdue.into_iter().map(|(way, e)| CapiEvent::of(way, e)));
+            }
+            Part::PassivePlain(watch) => {
+                let name = self.config.protocol.name();
+                events = Vec::new();
+                for (n, (way, unit)) in [(Direction::Rx, rx), (Direction::Tx, tx)].into_iter().enumerate() {
+                    let Some(mut unit) = unit else { continue };
+                    if self.hooks.pass(HookPoint::Wire, way, name, &mut unit) != Passed::On {
+                        continue;
+                    }
+                    let (number, flit) = (self.units[n], watch.unit(way, &unit)?);
+                    self.judges.unit(way, number);
+                    self.units[n] += 1;
+                    events.extend(flit.events.into_iter().map(|event| CapiEvent::of(way, event)));
+                    for message in flit.messages {
+                        if let Some(content) = message.content() {
+                            events.extend(self.judges.see(way, number, &content));
+                        }
+                        if self.config.messages {
+                            let has_room = self.seen.len() < MAX_WAITING;
+                            self.seen_lost += u64::from(!has_room);
+                            self.seen.extend(has_room.then_some((way, number, message)));
+                        }
+                    }
+                }
             }
             Part::Passive(watch) => {
                 let name = self.config.protocol.name();
@@ -268,7 +298,7 @@ impl Link {
     fn active_coverage(&self) -> Vec<Met> {
         match &self.part {
             Part::Active(end) => end.coverage(),
-            Part::Passive(_) => Vec::new(),
+            Part::Passive(_) | Part::PassivePlain(_) => Vec::new(),
         }
     }
 
@@ -294,6 +324,10 @@ impl Link {
             Part::Active(end) => end.state(self.now).into_iter().for_each(|(key, value)| form[key] = value),
             Part::Passive(watch) => {
                 form["halted"] = watch.halted().into();
+                form["health"] = watch.health().json().into();
+            }
+            Part::PassivePlain(watch) => {
+                form["halted"] = Value::Null;
                 form["health"] = watch.health().json().into();
             }
         }
@@ -326,6 +360,9 @@ impl Link {
 /// * `messages`: for a passive end of CXL, true if it keeps the messages of both directions for sp_link_seen_bits (false)
 /// * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
 ///   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
+/// * `plain_flits`: for an end of CXL but cxl-io, true if the interface hands over protocol flits and has no link layer: no initialisation,
+///   credits, acknowledgements or replays. What is queued is packed at once, what comes is taken as it is, and a flit with a wrong
+///   CRC breaks a rule. Beside it stand `transactions` with its keys, and of a passive end `coherence` and `messages` (false)
 /// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
 ///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
 ///   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.
@@ -602,6 +639,7 @@ pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
             match &mut link.part {
                 Part::Active(end) => end.train(up == 1)?,
                 Part::Passive(watch) => watch.train(up == 1),
+                Part::PassivePlain(_) => return Err(plain::without_training()),
             }
             Ok(SP_OK)
         })

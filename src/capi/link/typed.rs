@@ -337,6 +337,7 @@ pub unsafe extern "C" fn sp_link_state_fields(
             let (halted, [up, quiet, wants_training]) = match &link.part {
                 Part::Active(end) => (end.halted(), [end.is_up(), end.is_quiet(), end.wants_training()]),
                 Part::Passive(watch) => (watch.halted(), [false; 3]),
+                Part::PassivePlain(_) => (None, [false; 3]),
             };
             rule.fill_text(halted.unwrap_or_default())?;
             state.set(SpLinkStatus {
@@ -388,6 +389,7 @@ pub unsafe extern "C" fn sp_link_health(
             let health = match &link.part {
                 Part::Active(end) => end.health(link.now),
                 Part::Passive(watch) => watch.health(),
+                Part::PassivePlain(watch) => watch.health(),
             };
             let none = || Failure::new(SP_EMPTY, format!("link end: it has no {figure} {part}").trim_end());
             let (number, text) = match health.of(known).ok_or_else(none)? {

@@ -3,7 +3,7 @@
   // Protocols with a link layer in the model.
   typedef enum {
     SP_PROTOCOL_CXL_68B, SP_PROTOCOL_CXL_256B, SP_PROTOCOL_CXL_256B_LOPT, SP_PROTOCOL_CXL_256B_PBR, SP_PROTOCOL_NVLINK,
-    SP_PROTOCOL_UALINK
+    SP_PROTOCOL_UALINK, SP_PROTOCOL_CXL_IO
   } sp_protocol_e;
 
   // Direction in which an end sends: down for a host or an accelerator, up for a device or a switch.
@@ -20,7 +20,14 @@
     SP_IS_CORRECTED = 3'd0, SP_IS_PROTOCOL = 3'd1, SP_IS_RETRAIN = 3'd2, SP_IS_UNCORRECTABLE = 3'd3, SP_IS_FATAL = 3'd4
   } sp_severity_e;
 
-  // The kind of the memory that answers CXL.mem, for those who judge transactions or coherence.
+  // Transactions that an end judges: of CXL.mem by the kind of the memory that answers, of CXL.cache with coherence, of CXL.io, of UALink,
+  // of NVLink.
+  typedef enum {
+    SP_TRANSACTIONS_NONE, SP_TRANSACTIONS_HDM_H, SP_TRANSACTIONS_HDM_DB, SP_TRANSACTIONS_HDM_D, SP_TRANSACTIONS_CXL_CACHE,
+    SP_TRANSACTIONS_CXL_IO, SP_TRANSACTIONS_UALINK, SP_TRANSACTIONS_NVLINK
+  } sp_transactions_e;
+
+  // The kind of the memory that answers CXL.mem, for those who judge coherence.
   typedef enum { SP_MEMORY_NONE, SP_MEMORY_HDM_H, SP_MEMORY_HDM_DB, SP_MEMORY_HDM_D } sp_memory_e;
 
   // A unit of a link: byte 0 is bits 7:0, and what is behind its bytes is 0.
@@ -103,9 +110,15 @@
     endfunction
   endclass
 
+  // Bytes of a message as calls take them: of its layout, of its data, of its byte enables. The longest data is a TLP of CXL.io with 4096
+  // bytes behind its header.
+  typedef byte unsigned sp_bits_t[0:31];
+  typedef byte unsigned sp_data_t[0:4351];
+  typedef byte unsigned sp_enables_t[0:31];
+
   // A message of a link end. The typed classes below have its fields as a struct; this one has them by name.
   class sp_message;
-    string layout; // `cxl68.m2s_req`; empty for a TL flit of UALink
+    string layout; // `cxl68.m2s_req`; empty for a TL flit of UALink and a TLP of CXL.io
     bit [255:0] bits; // of the layout; of nvlink the header, and the AE from bit 128 on
     bit has_data;
     rand bit [511:0] data; // byte 0 is bits 7:0; nvlink has a class of its own for more
@@ -146,6 +159,11 @@
       return bytes;
     endfunction
 
+    // The bit that says that there is a message, where it has one.
+    virtual function bit [255:0] valid_bit();
+      return '0;
+    endfunction
+
     // Bits that have to be 0.
     virtual function bit [255:0] reserved_bits();
       return '0;
@@ -157,7 +175,7 @@
       do begin
         for (int n = 0; n < 8; n++) bits[32*n +: 32] = $urandom();
         bits &= ~reserved_bits() & ((256'd1 << (8 * bits_bytes())) - 256'd1);
-        bits[0] = 1; // valid
+        bits |= valid_bit();
         unpack();
         pack();
       end while (breaks_a_rule(why));
@@ -242,7 +260,7 @@
 
     // Whether it breaks a rule of its layout; `why` says which one.
     function bit breaks_a_rule(output string why);
-      byte unsigned bytes[0:31];
+      sp_bits_t bytes;
       bit [127:0] values[0:31];
       longint unsigned count;
       int status;
@@ -274,21 +292,21 @@
       return has_enables ? 8 : 0;
     endfunction
 
-    virtual function void get_data(ref byte unsigned bytes[0:255]);
+    virtual function void get_data(ref sp_data_t bytes);
       for (int n = 0; n < 64; n++) bytes[n] = data[8*n +: 8];
     endfunction
 
-    virtual function void put_data(ref byte unsigned bytes[0:255], input int unsigned count);
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
       has_data = count != 0;
       data = '0;
       for (int n = 0; n < 64; n++) if (n < int'(count)) data[8*n +: 8] = bytes[n];
     endfunction
 
-    virtual function void get_enables(ref byte unsigned bytes[0:15]);
+    virtual function void get_enables(ref sp_enables_t bytes);
       for (int n = 0; n < 8; n++) bytes[n] = enables[8*n +: 8];
     endfunction
 
-    virtual function void put_enables(ref byte unsigned bytes[0:15], input int unsigned count);
+    virtual function void put_enables(ref sp_enables_t bytes, input int unsigned count);
       has_enables = count != 0;
       enables = '0;
       for (int n = 0; n < 8; n++) if (n < int'(count)) enables[8*n +: 8] = bytes[n];
@@ -317,6 +335,124 @@
     virtual function void unpack();
       {upper, lower} = data;
       indicators = extra[1:0];
+    endfunction
+  endclass
+
+  // A request or a response of the transaction layer of UALink, with up to four beats of data. The link has `transaction_layer`.
+  class ualink_tl_message extends sp_message;
+    bit [511:0] beats[0:3];
+    int unsigned beat_count;
+    bit [255:0] block_enables; // if has_enables; bit n for byte n of the 256 bytes that the address lies in
+
+    function new(string layout_of);
+      super.new(layout_of);
+      foreach (beats[n]) beats[n] = '0;
+      beat_count = 0;
+      block_enables = '0;
+    endfunction
+
+    virtual function bit same(sp_message other);
+      ualink_tl_message of;
+      if (!$cast(of, other) || layout != of.layout || beat_count != of.beat_count || extra != of.extra) return 0;
+      pack();
+      of.pack();
+      foreach (beats[n]) if (n < int'(beat_count) && beats[n] != of.beats[n]) return 0;
+      return bits == of.bits && has_enables == of.has_enables && (!has_enables || block_enables == of.block_enables);
+    endfunction
+
+    virtual function int unsigned data_bytes();
+      return 64 * beat_count;
+    endfunction
+
+    virtual function int unsigned enables_bytes();
+      return has_enables ? 32 : 0;
+    endfunction
+
+    virtual function void get_data(ref sp_data_t bytes);
+      for (int n = 0; n < 256; n++) bytes[n] = beats[n / 64][8*(n % 64) +: 8];
+    endfunction
+
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
+      beat_count = count / 64;
+      for (int n = 0; n < 256; n++) beats[n / 64][8*(n % 64) +: 8] = n < int'(count) ? bytes[n] : 8'd0;
+    endfunction
+
+    virtual function void get_enables(ref sp_enables_t bytes);
+      for (int n = 0; n < 32; n++) bytes[n] = block_enables[8*n +: 8];
+    endfunction
+
+    virtual function void put_enables(ref sp_enables_t bytes, input int unsigned count);
+      has_enables = count != 0;
+      block_enables = '0;
+      for (int n = 0; n < 32; n++) if (n < int'(count)) block_enables[8*n +: 8] = bytes[n];
+    endfunction
+  endclass
+
+  // A TLP of flit mode of CXL.io, in wire order. The structs of scalepool_cxlio_pkg have its headers, with byte 0 in their highest bits.
+  class cxlio_tlp extends sp_message;
+    byte unsigned tlp[$];
+
+    function new();
+      super.new("");
+    endfunction
+
+    // Adds the `count` lowest bytes of a number, the highest one first: a header or one of the words behind it.
+    function void add(bit [127:0] value, int unsigned count);
+      for (int n = int'(count) - 1; n >= 0; n--) tlp.push_back(value[8*n +: 8]);
+    endfunction
+
+    // Adds double words of data, byte 0 of `value` first.
+    function void add_data(bit [511:0] value, int unsigned count);
+      for (int n = 0; n < int'(count); n++) tlp.push_back(value[8*n +: 8]);
+    endfunction
+
+    // `count` bytes from byte `first` on as a number, the first one highest; what is not there is 0.
+    function bit [127:0] number(int unsigned first, int unsigned count);
+      bit [127:0] value;
+      value = '0;
+      for (int n = int'(first); n < int'(first + count); n++) begin
+        value <<= 8;
+        if (n < tlp.size()) value[7:0] = tlp[n];
+      end
+      return value;
+    endfunction
+
+    // Bytes of data from byte `first` on, byte 0 lowest.
+    function bit [511:0] data_from(int unsigned first);
+      bit [511:0] value;
+      value = '0;
+      for (int n = 63; n >= 0; n--) begin
+        int place;
+        place = n + int'(first);
+        value <<= 8;
+        if (place < tlp.size()) value[7:0] = tlp[place];
+      end
+      return value;
+    endfunction
+
+    virtual function bit same(sp_message other);
+      cxlio_tlp of;
+      return $cast(of, other) && tlp == of.tlp;
+    endfunction
+
+    virtual function string convert2string();
+      string text;
+      text = "TLP ";
+      foreach (tlp[n]) text = {text, $sformatf("%02x", tlp[n])};
+      return text;
+    endfunction
+
+    virtual function int unsigned data_bytes();
+      return 32'(tlp.size());
+    endfunction
+
+    virtual function void get_data(ref sp_data_t bytes);
+      for (int n = 0; n < tlp.size() && n < 4352; n++) bytes[n] = tlp[n];
+    endfunction
+
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
+      tlp.delete();
+      for (int n = 0; n < int'(count); n++) tlp.push_back(bytes[n]);
     endfunction
   endclass
 
@@ -364,21 +500,21 @@
       return has_enables ? 16 : 0;
     endfunction
 
-    virtual function void get_data(ref byte unsigned bytes[0:255]);
+    virtual function void get_data(ref sp_data_t bytes);
       for (int n = 0; n < 256; n++) bytes[n] = payload[8*n +: 8];
     endfunction
 
-    virtual function void put_data(ref byte unsigned bytes[0:255], input int unsigned count);
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
       payload_bytes = count;
       payload = '0;
       for (int n = 0; n < 256; n++) if (n < int'(count)) payload[8*n +: 8] = bytes[n];
     endfunction
 
-    virtual function void get_enables(ref byte unsigned bytes[0:15]);
+    virtual function void get_enables(ref sp_enables_t bytes);
       for (int n = 0; n < 16; n++) bytes[n] = payload_enables[8*n +: 8];
     endfunction
 
-    virtual function void put_enables(ref byte unsigned bytes[0:15], input int unsigned count);
+    virtual function void put_enables(ref sp_enables_t bytes, input int unsigned count);
       has_enables = count != 0;
       payload_enables = '0;
       for (int n = 0; n < 16; n++) if (n < int'(count)) payload_enables[8*n +: 8] = bytes[n];

@@ -17,7 +17,7 @@
     sp_event_t broken;
   endclass
 
-  // What both ends of CXL.cache have in common. Make the ends with `cache_transactions = 1`, so that a wrong message is an event.
+  // What both ends of CXL.cache have in common. Make the ends with `transactions = SP_TRANSACTIONS_CXL_CACHE`, so that a wrong message is an event.
   virtual class sp_cxl_cache_agent extends sp_cxl_agent;
     function new(sp_link_end link);
       super.new(link);

@@ -13,9 +13,9 @@
     int reaction_flits = -1; // of a passive end of cxl-68b or ualink: depth of the pipeline that it watches
     int interleave = -1; // of ualink
     int liveness_flits = -1; // 0: no limit
-    sp_memory_e transactions = SP_MEMORY_NONE; // judges the transactions of CXL.mem
-    bit cache_transactions = 0; // judges those of CXL.cache, with coherence
-    bit ualink_transactions = 0; // judges those of ualink; of a passive end
+    bit plain_flits = 0; // of CXL: protocol flits without a link layer, so no credits, acknowledgements or replays
+    bit transaction_layer = 0; // of an active end of ualink: its messages are requests and responses, not TL flits
+    sp_transactions_e transactions = SP_TRANSACTIONS_NONE; // judges them; of ualink a passive end, or one with a transaction layer
     bit strict = 0; // of ualink: the link keeps strict order
     bit unique_tags = 0;
     int answer_flits = -1; // longest time from a request to its last answer
@@ -63,9 +63,18 @@
       say_number("reaction_flits", reaction_flits);
       say_number("interleave", interleave);
       say_number("liveness_flits", liveness_flits);
-      say_memory("transactions", transactions);
-      if (cache_transactions) say("transactions", "\"cxl-cache\"");
-      if (ualink_transactions) say("transactions", "\"ualink\"");
+      say_flag("plain_flits", plain_flits);
+      if (transaction_layer) say("layer", "\"tl\"");
+      case (transactions)
+        SP_TRANSACTIONS_HDM_H: say("transactions", "\"hdm-h\"");
+        SP_TRANSACTIONS_HDM_DB: say("transactions", "\"hdm-db\"");
+        SP_TRANSACTIONS_HDM_D: say("transactions", "\"hdm-d\"");
+        SP_TRANSACTIONS_CXL_CACHE: say("transactions", "\"cxl-cache\"");
+        SP_TRANSACTIONS_CXL_IO: say("transactions", "\"cxl-io\"");
+        SP_TRANSACTIONS_UALINK: say("transactions", "\"ualink\"");
+        SP_TRANSACTIONS_NVLINK: say("transactions", "\"nvlink\"");
+        default: ;
+      endcase
       say_flag("strict", strict);
       say_flag("unique_tags", unique_tags);
       say_number("answer_flits", answer_flits);
@@ -105,6 +114,7 @@
         SP_PROTOCOL_CXL_256B_LOPT: return "cxl-256b-lopt";
         SP_PROTOCOL_CXL_256B_PBR: return "cxl-256b-pbr";
         SP_PROTOCOL_NVLINK: return "nvlink";
+        SP_PROTOCOL_CXL_IO: return "cxl-io";
         default: return "ualink";
       endcase
     endfunction
@@ -116,6 +126,7 @@
         SP_PROTOCOL_CXL_256B, SP_PROTOCOL_CXL_256B_LOPT: return "cxl256";
         SP_PROTOCOL_CXL_256B_PBR: return "cxlpbr";
         SP_PROTOCOL_NVLINK: return "nvlink";
+        SP_PROTOCOL_CXL_IO: return "cxlio";
         default: return "ualink";
       endcase
     endfunction
@@ -141,9 +152,9 @@
 
     // Queues a message. Returns 0 if the end does not send such a message; sp_library::why says why.
     function bit try_send(sp_message message);
-      byte unsigned bits[0:31];
-      byte unsigned data[0:255];
-      byte unsigned enables[0:15];
+      sp_bits_t bits;
+      sp_data_t data;
+      sp_enables_t enables;
       message.pack();
       for (int n = 0; n < 32; n++) bits[n] = message.bits[8*n +: 8];
       message.get_data(data);
@@ -158,13 +169,14 @@
     endfunction
 
     // A message of a typed class out of its parts.
-    protected function sp_message made(int unsigned layout, ref byte unsigned bits[0:31], ref byte unsigned data[0:255],
-                                       input longint unsigned data_length, ref byte unsigned enables[0:15],
+    protected function sp_message made(int unsigned layout, ref sp_bits_t bits, ref sp_data_t data,
+                                       input longint unsigned data_length, ref sp_enables_t enables,
                                        input longint unsigned enables_length, input longint unsigned extra);
       string name;
       sp_message message;
       int status;
-      if (layout == SP_NO_LAYOUT) message = sp_message_factory::create("");
+      if (layout == SP_NO_LAYOUT && protocol == SP_PROTOCOL_CXL_IO) message = sp_message_factory::create("tlp");
+      else if (layout == SP_NO_LAYOUT) message = sp_message_factory::create("");
       else begin
         status = sp_layout_name(layout, name);
         check(status, "layout");
@@ -180,9 +192,9 @@
 
     // Takes the oldest message that has arrived, and returns its credit to the peer; null if none waits.
     function sp_message take();
-      byte unsigned bits[0:31];
-      byte unsigned data[0:255];
-      byte unsigned enables[0:15];
+      sp_bits_t bits;
+      sp_data_t data;
+      sp_enables_t enables;
       longint unsigned bits_length, data_length, enables_length, extra;
       int unsigned layout;
       int status;
@@ -194,9 +206,9 @@
 
     // Takes the oldest message that a passive end has seen, if it was made with `messages`; null if none waits.
     function sp_message take_seen();
-      byte unsigned bits[0:31];
-      byte unsigned data[0:255];
-      byte unsigned enables[0:15];
+      sp_bits_t bits;
+      sp_data_t data;
+      sp_enables_t enables;
       longint unsigned bits_length, data_length, enables_length, extra, number;
       int unsigned layout, at;
       int status;

@@ -84,7 +84,7 @@
 
   // A host of CXL.mem: calls that read, write and invalidate lines of memory of the kind HDM-H. Whoever steps the link end calls
   // `on_step` behind each step; the calls wait meanwhile, as many as may be outstanding. Make the end with
-  // `transactions = SP_MEMORY_HDM_H`, so that a wrong answer ends its request with SP_ANSWER_BROKEN.
+  // `transactions = SP_TRANSACTIONS_HDM_H`, so that a wrong answer ends its request with SP_ANSWER_BROKEN.
   class sp_cxl_mem_host extends sp_cxl_agent;
     bit [3:0] ld_id;
     protected bit [15:0] free_tags[$];

@@ -1,6 +1,9 @@
 // One loop for each interface that a core may have: what comes in goes out again, behind a register or a queue of four beats. For the tests of
 // the buses of the Python package. The handshakes are those of the page on cocotb; what is only like a public interface says so there.
-module interfaces_top (
+module interfaces_top #(
+    parameter int CXS_BITS = 544, // of a beat
+    parameter int FDI_BITS = 544
+) (
     input  logic         clk_i,
     input  logic         rst_ni,
     // AXI-Stream of 32 bytes, a skid buffer of one beat.
@@ -18,23 +21,23 @@ module interfaces_top (
     output logic [7:0]   m_axis_tuser,
     // Credits, like CXS: 4 of them, a queue of 4 beats.
     input  logic         s_cxs_valid,
-    input  logic [543:0] s_cxs_data,
+    input  logic [CXS_BITS-1:0] s_cxs_data,
     input  logic         s_cxs_last,
     output logic         s_cxs_crdgnt,
     output logic         m_cxs_valid,
-    output logic [543:0] m_cxs_data,
+    output logic [CXS_BITS-1:0] m_cxs_data,
     output logic         m_cxs_last,
     input  logic         m_cxs_crdgnt,
     // States, like LPIF and FDI: both sides follow what they are asked for.
     input  logic         s_fdi_irdy,
     input  logic         s_fdi_valid,
-    input  logic [543:0] s_fdi_data,
+    input  logic [FDI_BITS-1:0] s_fdi_data,
     output logic         s_fdi_trdy,
     input  logic [3:0]   s_fdi_state_req,
     output logic [3:0]   s_fdi_state_sts,
     output logic         m_fdi_irdy,
     output logic         m_fdi_valid,
-    output logic [543:0] m_fdi_data,
+    output logic [FDI_BITS-1:0] m_fdi_data,
     input  logic         m_fdi_trdy,
     output logic [3:0]   m_fdi_state_req,
     input  logic [3:0]   m_fdi_state_sts,
@@ -62,8 +65,9 @@ module interfaces_top (
     end
 
     // ---- credits: every granted beat has a place in the queue
-    logic [544:0] queue [4];
-    logic [2:0]   fill, granted, to_send;
+    logic [CXS_BITS:0] queue [4];
+    logic [2:0]   fill, granted;
+    logic [4:0]   to_send; // more than any sink here grants
     logic [1:0]   first, last;
     wire pops = fill != 0 && to_send != 0;
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -75,7 +79,7 @@ module interfaces_top (
             s_cxs_crdgnt <= fill + granted < 4;
             granted <= granted + 3'(fill + granted < 4) - 3'(s_cxs_valid);
             fill <= fill + 3'(s_cxs_valid) - 3'(pops);
-            to_send <= to_send + 3'(m_cxs_crdgnt) - 3'(pops);
+            to_send <= to_send + 5'(m_cxs_crdgnt) - 5'(pops);
             if (s_cxs_valid) begin
                 queue[last] <= {s_cxs_last, s_cxs_data};
                 last <= last + 2'd1;

@@ -8,7 +8,7 @@ package scalepool_pkg;
   // Protocols with a link layer in the model.
   typedef enum {
     SP_PROTOCOL_CXL_68B, SP_PROTOCOL_CXL_256B, SP_PROTOCOL_CXL_256B_LOPT, SP_PROTOCOL_CXL_256B_PBR, SP_PROTOCOL_NVLINK,
-    SP_PROTOCOL_UALINK
+    SP_PROTOCOL_UALINK, SP_PROTOCOL_CXL_IO
   } sp_protocol_e;
 
   // Direction in which an end sends: down for a host or an accelerator, up for a device or a switch.
@@ -25,7 +25,14 @@ package scalepool_pkg;
     SP_IS_CORRECTED = 3'd0, SP_IS_PROTOCOL = 3'd1, SP_IS_RETRAIN = 3'd2, SP_IS_UNCORRECTABLE = 3'd3, SP_IS_FATAL = 3'd4
   } sp_severity_e;
 
-  // The kind of the memory that answers CXL.mem, for those who judge transactions or coherence.
+  // Transactions that an end judges: of CXL.mem by the kind of the memory that answers, of CXL.cache with coherence, of CXL.io, of UALink,
+  // of NVLink.
+  typedef enum {
+    SP_TRANSACTIONS_NONE, SP_TRANSACTIONS_HDM_H, SP_TRANSACTIONS_HDM_DB, SP_TRANSACTIONS_HDM_D, SP_TRANSACTIONS_CXL_CACHE,
+    SP_TRANSACTIONS_CXL_IO, SP_TRANSACTIONS_UALINK, SP_TRANSACTIONS_NVLINK
+  } sp_transactions_e;
+
+  // The kind of the memory that answers CXL.mem, for those who judge coherence.
   typedef enum { SP_MEMORY_NONE, SP_MEMORY_HDM_H, SP_MEMORY_HDM_DB, SP_MEMORY_HDM_D } sp_memory_e;
 
   // A unit of a link: byte 0 is bits 7:0, and what is behind its bytes is 0.
@@ -108,9 +115,15 @@ package scalepool_pkg;
     endfunction
   endclass
 
+  // Bytes of a message as calls take them: of its layout, of its data, of its byte enables. The longest data is a TLP of CXL.io with 4096
+  // bytes behind its header.
+  typedef byte unsigned sp_bits_t[0:31];
+  typedef byte unsigned sp_data_t[0:4351];
+  typedef byte unsigned sp_enables_t[0:31];
+
   // A message of a link end. The typed classes below have its fields as a struct; this one has them by name.
   class sp_message;
-    string layout; // `cxl68.m2s_req`; empty for a TL flit of UALink
+    string layout; // `cxl68.m2s_req`; empty for a TL flit of UALink and a TLP of CXL.io
     bit [255:0] bits; // of the layout; of nvlink the header, and the AE from bit 128 on
     bit has_data;
     rand bit [511:0] data; // byte 0 is bits 7:0; nvlink has a class of its own for more
@@ -151,6 +164,11 @@ package scalepool_pkg;
       return bytes;
     endfunction
 
+    // The bit that says that there is a message, where it has one.
+    virtual function bit [255:0] valid_bit();
+      return '0;
+    endfunction
+
     // Bits that have to be 0.
     virtual function bit [255:0] reserved_bits();
       return '0;
@@ -162,7 +180,7 @@ package scalepool_pkg;
       do begin
         for (int n = 0; n < 8; n++) bits[32*n +: 32] = $urandom();
         bits &= ~reserved_bits() & ((256'd1 << (8 * bits_bytes())) - 256'd1);
-        bits[0] = 1; // valid
+        bits |= valid_bit();
         unpack();
         pack();
       end while (breaks_a_rule(why));
@@ -247,7 +265,7 @@ package scalepool_pkg;
 
     // Whether it breaks a rule of its layout; `why` says which one.
     function bit breaks_a_rule(output string why);
-      byte unsigned bytes[0:31];
+      sp_bits_t bytes;
       bit [127:0] values[0:31];
       longint unsigned count;
       int status;
@@ -279,21 +297,21 @@ package scalepool_pkg;
       return has_enables ? 8 : 0;
     endfunction
 
-    virtual function void get_data(ref byte unsigned bytes[0:255]);
+    virtual function void get_data(ref sp_data_t bytes);
       for (int n = 0; n < 64; n++) bytes[n] = data[8*n +: 8];
     endfunction
 
-    virtual function void put_data(ref byte unsigned bytes[0:255], input int unsigned count);
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
       has_data = count != 0;
       data = '0;
       for (int n = 0; n < 64; n++) if (n < int'(count)) data[8*n +: 8] = bytes[n];
     endfunction
 
-    virtual function void get_enables(ref byte unsigned bytes[0:15]);
+    virtual function void get_enables(ref sp_enables_t bytes);
       for (int n = 0; n < 8; n++) bytes[n] = enables[8*n +: 8];
     endfunction
 
-    virtual function void put_enables(ref byte unsigned bytes[0:15], input int unsigned count);
+    virtual function void put_enables(ref sp_enables_t bytes, input int unsigned count);
       has_enables = count != 0;
       enables = '0;
       for (int n = 0; n < 8; n++) if (n < int'(count)) enables[8*n +: 8] = bytes[n];
@@ -322,6 +340,124 @@ package scalepool_pkg;
     virtual function void unpack();
       {upper, lower} = data;
       indicators = extra[1:0];
+    endfunction
+  endclass
+
+  // A request or a response of the transaction layer of UALink, with up to four beats of data. The link has `transaction_layer`.
+  class ualink_tl_message extends sp_message;
+    bit [511:0] beats[0:3];
+    int unsigned beat_count;
+    bit [255:0] block_enables; // if has_enables; bit n for byte n of the 256 bytes that the address lies in
+
+    function new(string layout_of);
+      super.new(layout_of);
+      foreach (beats[n]) beats[n] = '0;
+      beat_count = 0;
+      block_enables = '0;
+    endfunction
+
+    virtual function bit same(sp_message other);
+      ualink_tl_message of;
+      if (!$cast(of, other) || layout != of.layout || beat_count != of.beat_count || extra != of.extra) return 0;
+      pack();
+      of.pack();
+      foreach (beats[n]) if (n < int'(beat_count) && beats[n] != of.beats[n]) return 0;
+      return bits == of.bits && has_enables == of.has_enables && (!has_enables || block_enables == of.block_enables);
+    endfunction
+
+    virtual function int unsigned data_bytes();
+      return 64 * beat_count;
+    endfunction
+
+    virtual function int unsigned enables_bytes();
+      return has_enables ? 32 : 0;
+    endfunction
+
+    virtual function void get_data(ref sp_data_t bytes);
+      for (int n = 0; n < 256; n++) bytes[n] = beats[n / 64][8*(n % 64) +: 8];
+    endfunction
+
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
+      beat_count = count / 64;
+      for (int n = 0; n < 256; n++) beats[n / 64][8*(n % 64) +: 8] = n < int'(count) ? bytes[n] : 8'd0;
+    endfunction
+
+    virtual function void get_enables(ref sp_enables_t bytes);
+      for (int n = 0; n < 32; n++) bytes[n] = block_enables[8*n +: 8];
+    endfunction
+
+    virtual function void put_enables(ref sp_enables_t bytes, input int unsigned count);
+      has_enables = count != 0;
+      block_enables = '0;
+      for (int n = 0; n < 32; n++) if (n < int'(count)) block_enables[8*n +: 8] = bytes[n];
+    endfunction
+  endclass
+
+  // A TLP of flit mode of CXL.io, in wire order. The structs of scalepool_cxlio_pkg have its headers, with byte 0 in their highest bits.
+  class cxlio_tlp extends sp_message;
+    byte unsigned tlp[$];
+
+    function new();
+      super.new("");
+    endfunction
+
+    // Adds the `count` lowest bytes of a number, the highest one first: a header or one of the words behind it.
+    function void add(bit [127:0] value, int unsigned count);
+      for (int n = int'(count) - 1; n >= 0; n--) tlp.push_back(value[8*n +: 8]);
+    endfunction
+
+    // Adds double words of data, byte 0 of `value` first.
+    function void add_data(bit [511:0] value, int unsigned count);
+      for (int n = 0; n < int'(count); n++) tlp.push_back(value[8*n +: 8]);
+    endfunction
+
+    // `count` bytes from byte `first` on as a number, the first one highest; what is not there is 0.
+    function bit [127:0] number(int unsigned first, int unsigned count);
+      bit [127:0] value;
+      value = '0;
+      for (int n = int'(first); n < int'(first + count); n++) begin
+        value <<= 8;
+        if (n < tlp.size()) value[7:0] = tlp[n];
+      end
+      return value;
+    endfunction
+
+    // Bytes of data from byte `first` on, byte 0 lowest.
+    function bit [511:0] data_from(int unsigned first);
+      bit [511:0] value;
+      value = '0;
+      for (int n = 63; n >= 0; n--) begin
+        int place;
+        place = n + int'(first);
+        value <<= 8;
+        if (place < tlp.size()) value[7:0] = tlp[place];
+      end
+      return value;
+    endfunction
+
+    virtual function bit same(sp_message other);
+      cxlio_tlp of;
+      return $cast(of, other) && tlp == of.tlp;
+    endfunction
+
+    virtual function string convert2string();
+      string text;
+      text = "TLP ";
+      foreach (tlp[n]) text = {text, $sformatf("%02x", tlp[n])};
+      return text;
+    endfunction
+
+    virtual function int unsigned data_bytes();
+      return 32'(tlp.size());
+    endfunction
+
+    virtual function void get_data(ref sp_data_t bytes);
+      for (int n = 0; n < tlp.size() && n < 4352; n++) bytes[n] = tlp[n];
+    endfunction
+
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
+      tlp.delete();
+      for (int n = 0; n < int'(count); n++) tlp.push_back(bytes[n]);
     endfunction
   endclass
 
@@ -369,21 +505,21 @@ package scalepool_pkg;
       return has_enables ? 16 : 0;
     endfunction
 
-    virtual function void get_data(ref byte unsigned bytes[0:255]);
+    virtual function void get_data(ref sp_data_t bytes);
       for (int n = 0; n < 256; n++) bytes[n] = payload[8*n +: 8];
     endfunction
 
-    virtual function void put_data(ref byte unsigned bytes[0:255], input int unsigned count);
+    virtual function void put_data(ref sp_data_t bytes, input int unsigned count);
       payload_bytes = count;
       payload = '0;
       for (int n = 0; n < 256; n++) if (n < int'(count)) payload[8*n +: 8] = bytes[n];
     endfunction
 
-    virtual function void get_enables(ref byte unsigned bytes[0:15]);
+    virtual function void get_enables(ref sp_enables_t bytes);
       for (int n = 0; n < 16; n++) bytes[n] = payload_enables[8*n +: 8];
     endfunction
 
-    virtual function void put_enables(ref byte unsigned bytes[0:15], input int unsigned count);
+    virtual function void put_enables(ref sp_enables_t bytes, input int unsigned count);
       has_enables = count != 0;
       payload_enables = '0;
       for (int n = 0; n < 16; n++) if (n < int'(count)) payload_enables[8*n +: 8] = bytes[n];
@@ -467,6 +603,10 @@ package scalepool_pkg;
       return 256'hfc0000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -500,6 +640,10 @@ package scalepool_pkg;
       return 256'hf800000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -529,6 +673,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff80000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -564,6 +712,10 @@ package scalepool_pkg;
       return 256'hf000000000003800000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -594,6 +746,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hfc0000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -627,6 +783,10 @@ package scalepool_pkg;
       return 256'hff0000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -658,6 +818,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'h3f80000000000000000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -694,6 +858,10 @@ package scalepool_pkg;
       return 256'h3fe00000000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -724,6 +892,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff80000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -758,6 +930,10 @@ package scalepool_pkg;
       return 256'hff8000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -788,6 +964,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hffc0000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -821,6 +1001,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff00000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -858,6 +1042,10 @@ package scalepool_pkg;
       return 256'h7e00000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -893,6 +1081,10 @@ package scalepool_pkg;
       return 256'h7e00000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -924,6 +1116,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'h0;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -960,6 +1156,10 @@ package scalepool_pkg;
       return 256'hff80000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -991,6 +1191,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'h7f000000000003f80000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1025,6 +1229,10 @@ package scalepool_pkg;
       return 256'hc0000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1054,6 +1262,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'h10000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1086,6 +1298,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hc000000000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1121,6 +1337,10 @@ package scalepool_pkg;
       return 256'h80000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1150,6 +1370,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff0000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1182,6 +1406,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hfc000000000000000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1217,6 +1445,10 @@ package scalepool_pkg;
       return 256'hf80000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1246,6 +1478,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff8000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1280,6 +1516,10 @@ package scalepool_pkg;
       return 256'hfe0000000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1310,6 +1550,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hfc0000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1343,6 +1587,10 @@ package scalepool_pkg;
       return 256'hff0000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1374,6 +1622,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'h3f8000000000000000000000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1410,6 +1662,10 @@ package scalepool_pkg;
       return 256'h3fe0000000000000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1440,6 +1696,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hff80000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1474,6 +1734,10 @@ package scalepool_pkg;
       return 256'hff8000000000000000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
@@ -1504,6 +1768,10 @@ package scalepool_pkg;
 
     virtual function bit [255:0] reserved_bits();
       return 256'hffc000000000;
+    endfunction
+
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
     endfunction
 
     virtual function void pack();
@@ -1539,12 +1807,79 @@ package scalepool_pkg;
       return 256'hff0000000000;
     endfunction
 
+    virtual function bit [255:0] valid_bit();
+      return 256'h1;
+    endfunction
+
     virtual function void pack();
       bits = 256'(fields);
     endfunction
 
     virtual function void unpack();
       fields = scalepool_cxlpbr_pkg::s2m_drs_t'(bits[47:0]);
+    endfunction
+  endclass
+
+  // ualink.tl_req: Uncompressed request.
+  class ualink_tl_req extends ualink_tl_message;
+    rand scalepool_ualink_pkg::tl_req_t fields;
+
+    constraint legal {
+      fields.cmd inside {6'h3, 6'h8, 6'h9, 6'ha, 6'hb, 6'hc, 6'hd, 6'he, 6'hf, 6'h28, 6'h29, 6'h2a, 6'h2c, 6'h2d, 6'h2e, 6'h2f, 6'h30, 6'h32, 6'h3c, 6'h3d, 6'h3e, 6'h3f};
+      fields.ftype inside {4'h0, 4'h1, 4'h2, 4'h3, 4'h4, 4'h5};
+    }
+
+    function new();
+      super.new("ualink.tl_req");
+      fields = scalepool_ualink_pkg::tl_req_t'(128'h10000000000000000000000000000000);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 16;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'h0;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_ualink_pkg::tl_req_t'(bits[127:0]);
+    endfunction
+  endclass
+
+  // ualink.tl_rsp: Uncompressed response.
+  class ualink_tl_rsp extends ualink_tl_message;
+    rand scalepool_ualink_pkg::tl_rsp_t fields;
+
+    constraint legal {
+      fields.spare == 16'h0;
+      fields.status inside {4'h0, 4'h2, 4'h3, 4'h6, 4'h8, 4'hf};
+      fields.ftype inside {4'h0, 4'h1, 4'h2, 4'h3, 4'h4, 4'h5};
+    }
+
+    function new();
+      super.new("ualink.tl_rsp");
+      fields = scalepool_ualink_pkg::tl_rsp_t'(64'h2000000000000000);
+    endfunction
+
+    virtual function int unsigned bits_bytes();
+      return 8;
+    endfunction
+
+    virtual function bit [255:0] reserved_bits();
+      return 256'hffff;
+    endfunction
+
+    virtual function void pack();
+      bits = 256'(fields);
+    endfunction
+
+    virtual function void unpack();
+      fields = scalepool_ualink_pkg::tl_rsp_t'(bits[63:0]);
     endfunction
   endclass
 
@@ -1587,7 +1922,10 @@ package scalepool_pkg;
         "cxlpbr.s2m_bisnp": begin cxlpbr_s2m_bisnp m; m = new(); return m; end
         "cxlpbr.s2m_ndr": begin cxlpbr_s2m_ndr m; m = new(); return m; end
         "cxlpbr.s2m_drs": begin cxlpbr_s2m_drs m; m = new(); return m; end
+        "ualink.tl_req": begin ualink_tl_req m; m = new(); return m; end
+        "ualink.tl_rsp": begin ualink_tl_rsp m; m = new(); return m; end
         "nvlink.header": begin nvlink_message m; m = new(); return m; end
+        "tlp": begin cxlio_tlp m; m = new(); return m; end
         "": begin ualink_tl_flit m; m = new(); return m; end
         default: begin sp_message m; m = new(layout); return m; end
       endcase
@@ -1621,9 +1959,9 @@ package scalepool_pkg;
     int reaction_flits = -1; // of a passive end of cxl-68b or ualink: depth of the pipeline that it watches
     int interleave = -1; // of ualink
     int liveness_flits = -1; // 0: no limit
-    sp_memory_e transactions = SP_MEMORY_NONE; // judges the transactions of CXL.mem
-    bit cache_transactions = 0; // judges those of CXL.cache, with coherence
-    bit ualink_transactions = 0; // judges those of ualink; of a passive end
+    bit plain_flits = 0; // of CXL: protocol flits without a link layer, so no credits, acknowledgements or replays
+    bit transaction_layer = 0; // of an active end of ualink: its messages are requests and responses, not TL flits
+    sp_transactions_e transactions = SP_TRANSACTIONS_NONE; // judges them; of ualink a passive end, or one with a transaction layer
     bit strict = 0; // of ualink: the link keeps strict order
     bit unique_tags = 0;
     int answer_flits = -1; // longest time from a request to its last answer
@@ -1671,9 +2009,18 @@ package scalepool_pkg;
       say_number("reaction_flits", reaction_flits);
       say_number("interleave", interleave);
       say_number("liveness_flits", liveness_flits);
-      say_memory("transactions", transactions);
-      if (cache_transactions) say("transactions", "\"cxl-cache\"");
-      if (ualink_transactions) say("transactions", "\"ualink\"");
+      say_flag("plain_flits", plain_flits);
+      if (transaction_layer) say("layer", "\"tl\"");
+      case (transactions)
+        SP_TRANSACTIONS_HDM_H: say("transactions", "\"hdm-h\"");
+        SP_TRANSACTIONS_HDM_DB: say("transactions", "\"hdm-db\"");
+        SP_TRANSACTIONS_HDM_D: say("transactions", "\"hdm-d\"");
+        SP_TRANSACTIONS_CXL_CACHE: say("transactions", "\"cxl-cache\"");
+        SP_TRANSACTIONS_CXL_IO: say("transactions", "\"cxl-io\"");
+        SP_TRANSACTIONS_UALINK: say("transactions", "\"ualink\"");
+        SP_TRANSACTIONS_NVLINK: say("transactions", "\"nvlink\"");
+        default: ;
+      endcase
       say_flag("strict", strict);
       say_flag("unique_tags", unique_tags);
       say_number("answer_flits", answer_flits);
@@ -1713,6 +2060,7 @@ package scalepool_pkg;
         SP_PROTOCOL_CXL_256B_LOPT: return "cxl-256b-lopt";
         SP_PROTOCOL_CXL_256B_PBR: return "cxl-256b-pbr";
         SP_PROTOCOL_NVLINK: return "nvlink";
+        SP_PROTOCOL_CXL_IO: return "cxl-io";
         default: return "ualink";
       endcase
     endfunction
@@ -1724,6 +2072,7 @@ package scalepool_pkg;
         SP_PROTOCOL_CXL_256B, SP_PROTOCOL_CXL_256B_LOPT: return "cxl256";
         SP_PROTOCOL_CXL_256B_PBR: return "cxlpbr";
         SP_PROTOCOL_NVLINK: return "nvlink";
+        SP_PROTOCOL_CXL_IO: return "cxlio";
         default: return "ualink";
       endcase
     endfunction
@@ -1749,9 +2098,9 @@ package scalepool_pkg;
 
     // Queues a message. Returns 0 if the end does not send such a message; sp_library::why says why.
     function bit try_send(sp_message message);
-      byte unsigned bits[0:31];
-      byte unsigned data[0:255];
-      byte unsigned enables[0:15];
+      sp_bits_t bits;
+      sp_data_t data;
+      sp_enables_t enables;
       message.pack();
       for (int n = 0; n < 32; n++) bits[n] = message.bits[8*n +: 8];
       message.get_data(data);
@@ -1766,13 +2115,14 @@ package scalepool_pkg;
     endfunction
 
     // A message of a typed class out of its parts.
-    protected function sp_message made(int unsigned layout, ref byte unsigned bits[0:31], ref byte unsigned data[0:255],
-                                       input longint unsigned data_length, ref byte unsigned enables[0:15],
+    protected function sp_message made(int unsigned layout, ref sp_bits_t bits, ref sp_data_t data,
+                                       input longint unsigned data_length, ref sp_enables_t enables,
                                        input longint unsigned enables_length, input longint unsigned extra);
       string name;
       sp_message message;
       int status;
-      if (layout == SP_NO_LAYOUT) message = sp_message_factory::create("");
+      if (layout == SP_NO_LAYOUT && protocol == SP_PROTOCOL_CXL_IO) message = sp_message_factory::create("tlp");
+      else if (layout == SP_NO_LAYOUT) message = sp_message_factory::create("");
       else begin
         status = sp_layout_name(layout, name);
         check(status, "layout");
@@ -1788,9 +2138,9 @@ package scalepool_pkg;
 
     // Takes the oldest message that has arrived, and returns its credit to the peer; null if none waits.
     function sp_message take();
-      byte unsigned bits[0:31];
-      byte unsigned data[0:255];
-      byte unsigned enables[0:15];
+      sp_bits_t bits;
+      sp_data_t data;
+      sp_enables_t enables;
       longint unsigned bits_length, data_length, enables_length, extra;
       int unsigned layout;
       int status;
@@ -1802,9 +2152,9 @@ package scalepool_pkg;
 
     // Takes the oldest message that a passive end has seen, if it was made with `messages`; null if none waits.
     function sp_message take_seen();
-      byte unsigned bits[0:31];
-      byte unsigned data[0:255];
-      byte unsigned enables[0:15];
+      sp_bits_t bits;
+      sp_data_t data;
+      sp_enables_t enables;
       longint unsigned bits_length, data_length, enables_length, extra, number;
       int unsigned layout, at;
       int status;
@@ -2169,7 +2519,7 @@ package scalepool_pkg;
 
   // A host of CXL.mem: calls that read, write and invalidate lines of memory of the kind HDM-H. Whoever steps the link end calls
   // `on_step` behind each step; the calls wait meanwhile, as many as may be outstanding. Make the end with
-  // `transactions = SP_MEMORY_HDM_H`, so that a wrong answer ends its request with SP_ANSWER_BROKEN.
+  // `transactions = SP_TRANSACTIONS_HDM_H`, so that a wrong answer ends its request with SP_ANSWER_BROKEN.
   class sp_cxl_mem_host extends sp_cxl_agent;
     bit [3:0] ld_id;
     protected bit [15:0] free_tags[$];
@@ -2455,7 +2805,7 @@ package scalepool_pkg;
     sp_event_t broken;
   endclass
 
-  // What both ends of CXL.cache have in common. Make the ends with `cache_transactions = 1`, so that a wrong message is an event.
+  // What both ends of CXL.cache have in common. Make the ends with `transactions = SP_TRANSACTIONS_CXL_CACHE`, so that a wrong message is an event.
   virtual class sp_cxl_cache_agent extends sp_cxl_agent;
     function new(sp_link_end link);
       super.new(link);
@@ -2848,6 +3198,657 @@ package scalepool_pkg;
       held.delete();
       pulls = 0;
       snoops = 0;
+    endfunction
+  endclass
+
+  // The signals of interfaces that cores have, of all of them together; each uses those that it has.
+  typedef struct {
+    bit valid;
+    bit offer;
+    bit ready;
+    bit [5119:0] data;
+    bit [639:0] keep;
+    bit last;
+    bit [63:0] user;
+    bit grant;
+    bit [3:0] state_request;
+    bit [3:0] state;
+    bit [15:0] pid;
+    bit [15:0] crc;
+  } sp_pins_t;
+
+  // Which of them a design has.
+  typedef struct packed {
+    bit valid;
+    bit offer;
+    bit ready;
+    bit data;
+    bit keep;
+    bit last;
+    bit user;
+    bit grant;
+    bit state_request;
+    bit state;
+    bit pid;
+    bit crc;
+  } sp_has_t;
+
+  localparam bit [3:0] SP_STATE_ACTIVE = 4'd1;
+
+  // How the signals of an interface move. This class has valid, ready and data; those of single interfaces override what differs. `seen`
+  // has the signals as they are at an edge, `driven` what is driven behind it. The modules of scalepool_interfaces.sv join both to wires.
+  class sp_bus;
+    sp_has_t has;
+    int unsigned beat_bytes;
+    sp_pins_t seen;
+    sp_pins_t driven;
+    int unsigned order[$]; // byte n of the interface is byte order[n] of the beat; empty: the same one
+    bit [63:0] user; // goes beside the beats that are sent, where the interface has a signal for it
+    string mistakes[$]; // of whoever is on the other side, oldest first
+    protected int unsigned unit_bytes;
+
+    function new(int unsigned beat_bytes_of, sp_has_t has_of);
+      beat_bytes = beat_bytes_of;
+      has = has_of;
+      user = 0;
+      unit_bytes = 0;
+    endfunction
+
+    // Units have so many bytes from now on. Returns the beats of one; 0 if they do not fit, and `why` says why.
+    virtual function int unsigned begin_units(int unsigned unit_bytes_of, output string why);
+      why = "";
+      unit_bytes = unit_bytes_of;
+      if (beat_bytes == 0 || unit_bytes % beat_bytes != 0) begin
+        why = $sformatf("found %0d bytes of data, expected %0d or a divisor of it", beat_bytes, unit_bytes);
+        return 0;
+      end
+      return places(why) ? unit_bytes / beat_bytes : 0;
+    endfunction
+
+    // Whether `order` has each place of a beat once.
+    protected function bit places(output string why);
+      bit [639:0] found;
+      why = "";
+      if (order.size() == 0) return 1;
+      found = '0;
+      foreach (order[n]) if (order[n] < beat_bytes) found[order[n]] = 1;
+      if (order.size() == int'(beat_bytes) && $countones(found) == int'(beat_bytes)) return 1;
+      why = $sformatf("order: found %0d places, expected each of 0 to %0d once", order.size(), beat_bytes - 1);
+      return 0;
+    endfunction
+
+    // The bytes of a beat in the places of the interface.
+    protected function sp_unit_t placed(sp_unit_t beat);
+      sp_unit_t word;
+      word = beat;
+      foreach (order[n]) word[8*n +: 8] = beat[8*order[n] +: 8];
+      return word;
+    endfunction
+
+    // The same for a bit of each byte.
+    protected function bit [639:0] placed_bits(bit [639:0] bits);
+      bit [639:0] word;
+      word = bits;
+      foreach (order[n]) word[n] = bits[order[n]];
+      return word;
+    endfunction
+
+    // The bytes of the beat that is seen.
+    virtual function sp_unit_t beat();
+      sp_unit_t found;
+      found = seen.data;
+      foreach (order[n]) found[8*order[n] +: 8] = seen.data[8*n +: 8];
+      return found;
+    endfunction
+
+    // A source is in reset, or begins.
+    virtual function void source_in_reset();
+      driven.valid = 0;
+    endfunction
+
+    // An edge passes outside of reset, before anything else of a source.
+    virtual function void clock_source();
+    endfunction
+
+    // Whether a source may drive a new beat behind this edge.
+    virtual function bit may_offer();
+      return 1;
+    endfunction
+
+    // Drives a beat of a unit of `count` beats.
+    virtual function void offer(sp_unit_t unit, int unsigned number, int unsigned count);
+      sp_unit_t word;
+      word = unit >> (8 * beat_bytes * number);
+      for (int unsigned n = beat_bytes; n < 640; n++) word[8*n +: 8] = 0;
+      driven.data = placed(word);
+    endfunction
+
+    // A beat is offered, or none.
+    virtual function void drive_valid(bit valid);
+      driven.valid = valid;
+    endfunction
+
+    // Whether the beat that is offered is transferred at this edge.
+    virtual function bit is_accepted();
+      return !has.ready || seen.ready;
+    endfunction
+
+    // A sink is in reset, or begins.
+    virtual function void sink_in_reset();
+      driven.ready = 0;
+    endfunction
+
+    // Whether a beat is transferred at this edge. What is wrong with it goes to `mistakes`.
+    virtual function bit arrives();
+      return seen.valid && (!has.ready || seen.ready);
+    endfunction
+
+    // Whoever watches, and drives nothing, is in reset.
+    virtual function void monitor_in_reset();
+    endfunction
+
+    // A sink has room, or pauses.
+    virtual function void drive_ready(bit ready);
+      driven.ready = ready;
+    endfunction
+
+    // Compares what goes beside the data of a beat that has arrived.
+    virtual function void judge(int unsigned number, int unsigned count);
+    endfunction
+
+    protected function void judge_last(int unsigned number, int unsigned count);
+      if (has.last && seen.last != (number == count - 1))
+        mistakes.push_back($sformatf("last: found %0d, expected %0d in beat %0d of %0d", seen.last, number == count - 1, number, count));
+    endfunction
+  endclass
+
+  // AXI-Stream, a packet is a unit. With tkeep its width need not divide a unit: the last beat keeps what is left.
+  class sp_axi_stream_bus extends sp_bus;
+    function new(int unsigned beat_bytes_of, sp_has_t has_of);
+      super.new(beat_bytes_of, has_of);
+    endfunction
+
+    virtual function int unsigned begin_units(int unsigned unit_bytes_of, output string why);
+      why = "";
+      if (!has.keep || beat_bytes == 0) return super.begin_units(unit_bytes_of, why);
+      unit_bytes = unit_bytes_of;
+      return places(why) ? (unit_bytes + beat_bytes - 1) / beat_bytes : 0;
+    endfunction
+
+    // tkeep of a beat.
+    protected function bit [639:0] kept(int unsigned number, int unsigned count);
+      int unsigned bytes;
+      bytes = number == count - 1 ? unit_bytes - beat_bytes * (count - 1) : beat_bytes;
+      return placed_bits((640'd1 << bytes) - 640'd1);
+    endfunction
+
+    virtual function void offer(sp_unit_t unit, int unsigned number, int unsigned count);
+      super.offer(unit, number, count);
+      driven.keep = kept(number, count);
+      driven.last = number == count - 1;
+      driven.user = user;
+    endfunction
+
+    virtual function void judge(int unsigned number, int unsigned count);
+      judge_last(number, count);
+      if (has.keep && seen.keep != kept(number, count))
+        mistakes.push_back($sformatf("keep: found %0h, expected %0h in beat %0d of %0d", seen.keep, kept(number, count), number, count));
+    endfunction
+  endclass
+
+  // An interface like CXS: a beat that is valid is transferred at every edge, and costs a credit. The receiver grants one in each clock in
+  // which crdgnt is high; a beat needs one of an edge before.
+  class sp_credited_bus extends sp_bus;
+    int unsigned credits = 8; // a sink grants at most so many more than have come back as beats
+    protected longint unsigned balance; // credits that were granted and not spent
+
+    function new(int unsigned beat_bytes_of, sp_has_t has_of);
+      super.new(beat_bytes_of, has_of);
+      balance = 0;
+    endfunction
+
+    virtual function void source_in_reset();
+      super.source_in_reset();
+      balance = 0;
+    endfunction
+
+    virtual function void clock_source();
+      if (seen.grant) balance++;
+    endfunction
+
+    virtual function bit may_offer();
+      return balance != 0;
+    endfunction
+
+    virtual function void offer(sp_unit_t unit, int unsigned number, int unsigned count);
+      super.offer(unit, number, count);
+      driven.last = number == count - 1;
+      balance--;
+    endfunction
+
+    virtual function bit is_accepted();
+      return 1;
+    endfunction
+
+    virtual function void sink_in_reset();
+      driven.grant = 0;
+      balance = 0;
+    endfunction
+
+    virtual function void monitor_in_reset();
+      balance = 0;
+    endfunction
+
+    virtual function bit arrives();
+      bit comes;
+      comes = seen.valid;
+      if (comes && balance == 0) mistakes.push_back("found a beat without a credit, expected none until crdgnt has been high");
+      else if (comes) balance--;
+      if (seen.grant) balance++;
+      return comes;
+    endfunction
+
+    virtual function void drive_ready(bit ready);
+      driven.grant = ready && balance < 64'(credits);
+    endfunction
+
+    virtual function void judge(int unsigned number, int unsigned count);
+      judge_last(number, count);
+    endfunction
+  endclass
+
+  // An interface like LPIF and FDI: whoever sends asks for the state Active, and may offer data once the other side says it. A sink follows
+  // the request behind `bring_up` clocks.
+  class sp_state_bus extends sp_bus;
+    int unsigned bring_up = 4;
+    protected int unsigned clocks;
+
+    function new(int unsigned beat_bytes_of, sp_has_t has_of);
+      super.new(beat_bytes_of, has_of);
+      clocks = 0;
+    endfunction
+
+    virtual function void source_in_reset();
+      super.source_in_reset();
+      driven.offer = 0;
+      driven.state_request = 0;
+    endfunction
+
+    virtual function void clock_source();
+      driven.state_request = SP_STATE_ACTIVE;
+    endfunction
+
+    virtual function bit may_offer();
+      return seen.state == SP_STATE_ACTIVE;
+    endfunction
+
+    virtual function void drive_valid(bit valid);
+      super.drive_valid(valid);
+      driven.offer = valid;
+    endfunction
+
+    virtual function void sink_in_reset();
+      super.sink_in_reset();
+      driven.state = 0;
+      clocks = 0;
+    endfunction
+
+    virtual function bit arrives();
+      if (seen.valid && seen.offer && seen.state != SP_STATE_ACTIVE)
+        mistakes.push_back($sformatf("found data in state %0d, expected it in Active, %0d, alone", seen.state, SP_STATE_ACTIVE));
+      return seen.valid && seen.offer && seen.ready;
+    endfunction
+
+    virtual function void drive_ready(bit ready);
+      bit active;
+      if (seen.state_request != SP_STATE_ACTIVE) clocks = 0;
+      else if (clocks < bring_up) clocks++;
+      active = clocks == bring_up;
+      driven.state = active ? SP_STATE_ACTIVE : '0;
+      super.drive_ready(ready && active);
+    endfunction
+  endclass
+
+  // 68B flits as the 512 bits of their slots. Where protocol ID or CRC have no signal, they are what a good flit of CXL.cachemem has.
+  class sp_slots68_bus extends sp_bus;
+    function new(int unsigned beat_bytes_of, sp_has_t has_of);
+      super.new(beat_bytes_of, has_of);
+    endfunction
+
+    virtual function int unsigned begin_units(int unsigned unit_bytes_of, output string why);
+      why = "";
+      unit_bytes = unit_bytes_of;
+      if (unit_bytes == 68 && order.size() == 0) return 1;
+      why = $sformatf("found units of %0d bytes and %0d places, expected 68 and the usual order", unit_bytes, order.size());
+      return 0;
+    endfunction
+
+    virtual function sp_unit_t beat();
+      byte unsigned slots[0:63];
+      longint unsigned crcs[0:0];
+      sp_unit_t found;
+      found = '0;
+      found[15:0] = has.pid ? seen.pid : 16'h5555;
+      found[527:16] = seen.data[511:0];
+      if (has.crc) found[543:528] = seen.crc;
+      else begin
+        for (int n = 0; n < 64; n++) slots[n] = seen.data[8*n +: 8];
+        sp_library::open();
+        sp_library::must(sp_crc(SP_CRC_CXL68, slots, 64'd64, 64'd1, crcs), "CRC");
+        found[543:528] = crcs[0][15:0];
+      end
+      return found;
+    endfunction
+
+    virtual function void offer(sp_unit_t unit, int unsigned number, int unsigned count);
+      driven.data = '0;
+      driven.data[511:0] = unit[527:16];
+      driven.pid = unit[15:0];
+      driven.crc = unit[543:528];
+    endfunction
+  endclass
+
+  // What those on an interface have in common. Whoever has the clock calls `on_edge` at each edge, behind `bus.seen`.
+  virtual class sp_flit_agent;
+    sp_bus bus;
+    bit in_reset;
+    bit pause; // no beat passes
+    int unsigned pause_percent = 0; // of the clocks, at random, in which none passes
+    protected int unsigned unit_bytes, beats, at_beat;
+
+    function new(sp_bus bus_of);
+      bus = bus_of;
+      in_reset = 1;
+      pause = 0;
+      unit_bytes = 0;
+      beats = 0;
+      at_beat = 0;
+    endfunction
+
+    // What happens when an interface cannot carry units of this size, which is a mistake of the bench.
+    virtual function void refused(string text);
+      $fatal(1, "%s", text);
+    endfunction
+
+    // Units have so many bytes from now on. Nothing passes before.
+    function void begin_units(int unsigned unit_bytes_of);
+      string why;
+      unit_bytes = unit_bytes_of;
+      beats = bus.begin_units(unit_bytes, why);
+      if (beats == 0) refused(why);
+    endfunction
+
+    // Beats of a unit.
+    function int unsigned beats_of_unit();
+      return beats;
+    endfunction
+
+    protected function bit paused();
+      return pause || (pause_percent != 0 && $urandom_range(99) < pause_percent);
+    endfunction
+
+    pure virtual function void on_edge(bit reset);
+  endclass
+
+  // Sends units. A pause keeps valid low between two beats; a beat that is offered stays until it is accepted. In reset a unit that has
+  // been sent in part is lost.
+  class sp_flit_source extends sp_flit_agent;
+    sp_unit_t units[$];
+    longint unsigned sent;
+    protected sp_unit_t unit;
+    protected bit is_sending, offered;
+
+    function new(sp_bus bus_of);
+      super.new(bus_of);
+      sent = 0;
+      is_sending = 0;
+      offered = 0;
+      bus.source_in_reset();
+    endfunction
+
+    function void send(sp_unit_t value);
+      if (beats == 0) refused("found a unit, expected `begin_units` before it");
+      else units.push_back(value);
+    endfunction
+
+    // Whether all units have been accepted.
+    function bit is_idle();
+      return units.size() == 0 && !is_sending;
+    endfunction
+
+    virtual function void on_edge(bit reset);
+      bit may;
+      in_reset = reset;
+      if (reset || beats == 0) begin
+        is_sending = 0;
+        offered = 0;
+        bus.source_in_reset();
+        return;
+      end
+      bus.clock_source();
+      if (offered) begin
+        if (!bus.is_accepted()) return;
+        at_beat++;
+        if (at_beat == beats) begin
+          is_sending = 0;
+          sent++;
+        end
+      end
+      may = !paused() && bus.may_offer();
+      if (!is_sending && units.size() != 0 && may) begin
+        unit = units.pop_front();
+        is_sending = 1;
+        at_beat = 0;
+      end
+      offered = is_sending && may;
+      if (offered) bus.offer(unit, at_beat, beats);
+      bus.drive_valid(offered);
+    endfunction
+  endclass
+
+  // Watches units and drives nothing: `take` has them, `bus.mistakes` what breaks the interface itself.
+  class sp_flit_monitor extends sp_flit_agent;
+    bit [63:0] user; // beside the first beat of the unit that was taken last
+    protected sp_unit_t units[$];
+    protected bit [63:0] users[$];
+    protected sp_unit_t unit;
+    protected bit [63:0] user_of_unit;
+
+    function new(sp_bus bus_of);
+      super.new(bus_of);
+      unit = '0;
+      user = 0;
+    endfunction
+
+    // Takes the oldest unit. Returns 0 if there is none.
+    function bit take(output sp_unit_t value);
+      value = '0;
+      if (units.size() == 0) return 0;
+      value = units.pop_front();
+      user = users.pop_front();
+      return 1;
+    endfunction
+
+    // Units that wait.
+    function int unsigned count();
+      return 32'(units.size());
+    endfunction
+
+    // Forgets the units that wait.
+    function void clear();
+      units.delete();
+      users.delete();
+    endfunction
+
+    protected virtual function void hold_reset();
+      bus.monitor_in_reset();
+    endfunction
+
+    virtual function void on_edge(bit reset);
+      in_reset = reset;
+      if (reset || beats == 0) begin
+        at_beat = 0;
+        unit = '0;
+        hold_reset();
+        return;
+      end
+      if (!bus.arrives()) return;
+      bus.judge(at_beat, beats);
+      if (at_beat == 0) user_of_unit = bus.seen.user;
+      unit |= bus.beat() << (8 * bus.beat_bytes * at_beat);
+      at_beat++;
+      if (at_beat == beats) begin
+        // What a last beat does not keep is no part of the unit.
+        units.push_back(unit & ((5120'd1 << (8 * unit_bytes)) - 5120'd1));
+        users.push_back(user_of_unit);
+        at_beat = 0;
+        unit = '0;
+      end
+    endfunction
+  endclass
+
+  // Accepts units: a monitor that drives ready, credits or the state.
+  class sp_flit_sink extends sp_flit_monitor;
+    function new(sp_bus bus_of);
+      super.new(bus_of);
+      bus.sink_in_reset();
+    endfunction
+
+    protected virtual function void hold_reset();
+      bus.sink_in_reset();
+    endfunction
+
+    virtual function void on_edge(bit reset);
+      super.on_edge(reset);
+      if (!reset && beats != 0) bus.drive_ready(!paused());
+    endfunction
+  endclass
+
+  // The place of each byte of a beat of `bytes` bytes on lanes that stand one behind the other, each with every so many bytes as there are
+  // lanes: byte n goes to lane n modulo their number. `lanes` has the lane of each place.
+  function automatic void sp_striped(int unsigned bytes, int unsigned lanes[$], ref int unsigned order[$]);
+    order.delete();
+    foreach (lanes[n])
+      for (int unsigned row = 0; row < bytes / 32'(lanes.size()); row++) order.push_back(lanes[n] + 32'(lanes.size()) * row);
+  endfunction
+
+  // An active end of a link on two interfaces of a design: what comes at `rx` arrives, and what the end sends goes to `tx`. Call `step` once in
+  // each clock, away from the edge. A reset of an interface begins the link anew.
+  class sp_link_partner;
+    sp_link_end link;
+    sp_flit_monitor rx;
+    sp_flit_source tx;
+    sp_cxl_agent agents[$]; // hosts, devices and the like on this end; they act behind each flit clock
+    protected bit in_reset;
+
+    function new(sp_link_end link_of, sp_flit_sink rx_of, sp_flit_source tx_of);
+      link = link_of;
+      rx = rx_of;
+      tx = tx_of;
+      in_reset = 0;
+      rx.begin_units(link.unit_bytes());
+      tx.begin_units(link.unit_bytes());
+    endfunction
+
+    // One clock. Returns whether a flit clock of the end has passed: it waits while the design does not take what it has sent.
+    function bit step();
+      sp_unit_t unit;
+      if (rx.in_reset || tx.in_reset) begin
+        // An end that has not begun has nothing to lose.
+        if (!in_reset && link.state().flit_clocks != 0) begin
+          link.reset();
+          foreach (agents[n]) agents[n].reset();
+          rx.clear();
+          tx.units.delete();
+        end
+        in_reset = 1;
+        return 0;
+      end
+      in_reset = 0;
+      if (tx.units.size() != 0) return 0;
+      if (rx.take(unit)) link.drive(unit);
+      link.step();
+      foreach (agents[n]) agents[n].on_step();
+      if (link.sample(unit) == link.unit_bytes()) tx.send(unit);
+      return 1;
+    endfunction
+  endclass
+
+  // A passive end of a link on two interfaces: the design sends at `tx` and receives at `rx`. Call `step` once in each clock, away from the
+  // edge. A reset of an interface begins the link anew.
+  class sp_link_watcher;
+    sp_link_end link;
+    sp_flit_monitor rx, tx;
+    protected bit in_reset;
+    protected longint unsigned clock;
+    protected int unsigned flit_clocks; // of the interface with fewer beats
+    protected sp_unit_t units[$];
+    protected sp_port_e ports[$];
+    protected longint unsigned clocks[$];
+
+    function new(sp_link_end link_of, sp_flit_monitor rx_of, sp_flit_monitor tx_of);
+      link = link_of;
+      rx = rx_of;
+      tx = tx_of;
+      in_reset = 0;
+      clock = 0;
+      rx.begin_units(link.unit_bytes());
+      tx.begin_units(link.unit_bytes());
+      flit_clocks = rx.beats_of_unit() < tx.beats_of_unit() ? rx.beats_of_unit() : tx.beats_of_unit();
+    endfunction
+
+    protected function void note(sp_port_e at, sp_unit_t unit);
+      units.push_back(unit);
+      ports.push_back(at);
+      clocks.push_back(clock);
+    endfunction
+
+    // The oldest unit of each direction arrives. What is sent and what ends behind it do not change places.
+    protected function void show();
+      sp_port_e first;
+      longint unsigned began;
+      if (units.size() != 0) begin
+        first = ports.pop_front();
+        began = clocks.pop_front();
+        link.drive(units.pop_front(), first);
+        if (units.size() != 0 && ports[0] != first && (first == SP_PORT_RX || clocks[0] == began)) begin
+          link.drive(units.pop_front(), ports.pop_front());
+          void'(clocks.pop_front());
+        end
+      end
+      link.step();
+    endfunction
+
+    // One clock. Returns whether a flit clock of the end has passed.
+    function bit step();
+      sp_unit_t unit;
+      if (rx.in_reset || tx.in_reset) begin
+        if (!in_reset && link.state().flit_clocks != 0) begin
+          link.reset();
+          rx.clear();
+          tx.clear();
+          units.delete();
+          ports.delete();
+          clocks.delete();
+          clock = 0;
+        end
+        in_reset = 1;
+        return 0;
+      end
+      in_reset = 0;
+      if (rx.take(unit)) note(SP_PORT_RX, unit);
+      if (tx.take(unit)) note(SP_PORT_TX, unit);
+      clock++;
+      if (clock % 64'(flit_clocks) != 0) return 0;
+      show();
+      while (units.size() != 0 && clocks[0] + 64'(2 * flit_clocks) <= clock) show();
+      return 1;
+    endfunction
+
+    // The run is over. Returns 0 if a request is still owed an answer; each is an event.
+    function bit finish();
+      while (units.size() != 0) show();
+      return link.finish();
     endfunction
   endclass
 

@@ -274,5 +274,56 @@ class Refusals(unittest.TestCase):
         self.assertRaises(TypeError, asyncio.run, host().read("0"))
 
 
+
+class PlainFlits(unittest.IsolatedAsyncioTestCase):
+    """An interface of protocol flits without a link layer: the same calls, and the same judges."""
+
+    async def test_reads_and_writes_are_those_of_plain_bytes_in_every_flit_mode(self):
+        for protocol in ("cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"):
+            draw, plain = random.Random(3), bytearray(2048)
+            async with sp.LinkPair(protocol, transactions="hdm-h", all_writers_seen=True, plain_flits=True) as pair:
+                host, device = sp.CxlMemHost(pair.host, outstanding=16), sp.CxlMemDevice(pair.device, latency=3)
+                await host.write(0, plain)
+                for _ in range(40):
+                    begin = draw.randrange(1800)
+                    data = draw.randbytes(draw.randint(1, 200))
+                    await host.write(begin, data)
+                    plain[begin : begin + len(data)] = data
+                    self.assertEqual(await host.read(begin, 200), plain[begin : begin + 200])
+                self.assertEqual(await host.read(0, 2048), plain)
+                self.assertTrue(pair.host.end.finish() and pair.device.end.finish())
+                self.assertEqual((pair.host.events, pair.device.events), ([], []))
+                self.assertEqual(pair.host.end.state()["health"], {"received_flits": pair.host.received, "crc_errors": 0})
+                self.assertGreater(device.served, 40)
+
+    async def test_a_home_and_a_caching_device_speak_over_them(self):
+        async with sp.LinkPair("cxl-68b", transactions="cxl-cache", plain_flits=True) as pair:
+            device, home = sp.CxlCacheDevice(pair.device), sp.CxlHome(pair.host)
+            await device.write(0x40, b"abcd")
+            await home.write(0x80, b"efgh")
+            self.assertEqual((await home.read(0x40, 4), await device.read(0x80, 4)), (b"abcd", b"efgh"))
+            self.assertEqual(pair.host.events + pair.device.events, [])
+
+    async def test_what_comes_damaged_or_wrong_is_the_peers(self):
+        async with sp.LinkPair("cxl-256b", transactions="hdm-h", plain_flits=True, answer_flits=50) as pair:
+            host = sp.CxlMemHost(pair.host)
+            sp.CxlMemDevice(pair.device)
+            # Nothing sends a damaged flit again: two bytes of one group are more than the FEC repairs.
+            pair.host.end.fault("wire", "noise:0", "rx")
+            with self.assertRaises(sp.AnswerTimeoutError):
+                await host.read(0)
+            self.assertIn(("CXL256-CRC-01", "peer"), {(event.violation.rule, event.by) for event in pair.host.events})
+            self.assertEqual(pair.host.end.state()["health"]["crc_errors"], 1)
+
+    def test_what_has_no_link_layer_has_no_knobs_of_one(self):
+        for protocol, config in (("cxl-68b", {"retry_entries": 32}), ("cxl-68b", {"liveness_flits": 9}), ("cxl-256b", {"buffers": 4}),
+                                 ("cxl-256b", {"coverage": True})):
+            self.assertRaises(sp.InputError, sp.LinkEnd, protocol, "down", plain_flits=True, **config)
+        for protocol in ("ualink", "nvlink", "cxl-io"):
+            self.assertRaises(sp.InputError, sp.LinkEnd, protocol, "down", plain_flits=True)
+        self.assertRaises(sp.KindError, sp.LinkEnd("cxl-68b", "up", plain_flits=True).train, False)
+        self.assertRaises(sp.KindError, sp.LinkEnd("cxl-68b", "up", passive=True, plain_flits=True).train, False)
+
+
 if __name__ == "__main__":
     unittest.main()

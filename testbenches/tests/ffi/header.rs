@@ -5,8 +5,19 @@ use std::fs;
 use std::path::Path;
 
 /// Sources of the header, in the order of its parts.
-const SOURCES: [&str; 10] =
-    ["version", "status", "message", "check", "stream", "parts", "sim/mod", "link/mod", "arbiter", "bridge"];
+const SOURCES: [&str; 11] = [
+    "version",
+    "status",
+    "message",
+    "check",
+    "interfaces",
+    "stream",
+    "parts",
+    "sim/mod",
+    "link/mod",
+    "arbiter",
+    "bridge",
+];
 
 fn fresh() -> String {
     let root = root();

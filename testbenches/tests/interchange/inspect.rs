@@ -655,7 +655,7 @@ fn buses_that_cannot_be_used_say_why() {
         ("", "key `data`: found none, expected a signal, or `bus` and `prefix`"),
         ("bus = \"credited\"\n", "key `bus`: found a value, expected `prefix` beside it"),
         ("data = \"m_tdata\"\nprefix = \"m\"\n", "key `prefix`: found a value, expected `bus` beside it"),
-        ("bus = \"axi\"\nprefix = \"m\"\n", "unknown variant `axi`"),
+        ("bus = \"axi\"\nprefix = \"m\"\n", "key `bus`: found `axi`, expected one of `axi-stream`, `credited`"),
         ("bus = \"slots68\"\nprefix = \"m\"\nunit_bits = 528\n", "expected cxl-68b, 512 bits"),
         ("data = \"d\"\nfirst = \"f\"\nlast = \"l\"\n", "key `last`: found a value beside `first`"),
         ("bus = \"axi-stream\"\nprefix = \"m\"\norder = [0]\n", "key `order`: found a value beside `keep`"),

@@ -352,7 +352,7 @@ package demo_pkg;
         cfg.dir = n == 0 ? SP_SENDS_DOWN : SP_SENDS_UP;
         cfg.role = role_of(n == 0);
         if (cfg.role == SCALEPOOL_RAW) begin
-          cfg.memory = SP_MEMORY_NONE;
+          cfg.transactions = SP_TRANSACTIONS_NONE;
           cfg.all_writers_seen = 0;
         end
         cfg.outstanding = 8;

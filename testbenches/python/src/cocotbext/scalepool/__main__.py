@@ -26,8 +26,9 @@ def places(part: str) -> list[str]:
         "library": [lib.PATH],
         "header": [lib.HEADER],
         "dpi": [*sorted((lib.HERE / "dpi").glob("*.sv")), *sorted((lib.HERE / "dpi").glob("*.c"))],
-        # The classes need the structs of all families, and coverage needs the classes.
-        "sv": [*(file for file in sorted(sv.glob("scalepool_*_pkg.sv")) if file != coverage), sv / "scalepool_pkg.sv", coverage],
+        # The classes need the structs of all families; coverage and the modules of interfaces need the classes.
+        "sv": [*(file for file in sorted(sv.glob("scalepool_*_pkg.sv")) if file != coverage), sv / "scalepool_pkg.sv", coverage,
+               sv / "scalepool_interfaces.sv"],
         "uvm": [lib.HERE / "uvm" / "sources.f"],
         "systemc": [lib.HERE / "systemc" / "scalepool_tlm.h"],
         "maps": [*sorted((lib.HERE / "maps").glob("*.toml"))],

@@ -16,11 +16,13 @@ of a beat in another place: byte n of the interface is byte `order[n]` of the be
 A walk through one flit of 68 bytes on an AXI-Stream of 32 bytes: three beats, of which the last one keeps 4 bytes and has tlast.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from cocotb.handle import SimHandleBase
 
+from ._library import fill
 from .bus import FlitBus, Signal
 from .check import Crc, crc
 from .errors import InputError
@@ -30,7 +32,27 @@ __all__ = ["AxiStreamBus", "CreditedFlitBus", "Flit68Bus", "JoinedSignal", "Reor
 PID_CACHEMEM = 0x5555
 """Protocol ID of a flit of CXL.cachemem, both bytes (`cxl-68b` §1.2)."""
 
-_SLOT_BITS, _SIDE_BITS = 512, 16
+# The signals of each interface, by its key: one table for Python, SystemVerilog and `inspect`, in the library.
+_INTERFACES: dict[str, list[dict[str, Any]]] = {each["key"]: each["signals"] for each in json.loads(fill("sp_interfaces")[1])}
+
+
+def _named(key: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The signals that an interface needs, and those that may be missing."""
+    signals = _INTERFACES[key]
+    is_optional = [signal["need"] == "optional" for signal in signals]
+    names = [signal["name"] for signal in signals]
+    return (
+        tuple(name for name, optional in zip(names, is_optional) if not optional),
+        tuple(name for name, optional in zip(names, is_optional) if optional),
+    )
+
+
+def _width(key: str, name: str) -> int:
+    """The bits of a signal of an interface that has them in every design."""
+    return next(int(signal["width"]) for signal in _INTERFACES[key] if signal["name"] == name)
+
+
+_SLOT_BITS, _SIDE_BITS = _width("slots68", "data"), _width("slots68", "crc")
 
 
 class _Value:
@@ -98,7 +120,7 @@ class ReorderedSignal:
     def __init__(self, signal: Signal, order: Sequence[int]) -> None:
         if len(signal) % 8 or sorted(order) != list(range(len(signal) // 8)):
             raise InputError(f"order: found {list(order)}, expected each of 0 to {len(signal) // 8 - 1} once")
-        self._signal, self._order = signal, list(order)
+        self._signal, self.order = signal, list(order)
 
     def __len__(self) -> int:
         return len(self._signal)
@@ -109,15 +131,15 @@ class ReorderedSignal:
         number = _number(value)
         if number is None:
             return _Value(None, str(value))
-        found = bytearray(len(self._order))
-        for at, byte in enumerate(number.to_bytes(len(self._order), "little")):
-            found[self._order[at]] = byte
+        found = bytearray(len(self.order))
+        for at, byte in enumerate(number.to_bytes(len(self.order), "little")):
+            found[self.order[at]] = byte
         return _Value(int.from_bytes(found, "little"), str(value))
 
     @value.setter
     def value(self, number: int) -> None:
-        given = number.to_bytes(len(self._order), "little")
-        self._signal.value = int.from_bytes(bytes(given[at] for at in self._order), "little")
+        given = number.to_bytes(len(self.order), "little")
+        self._signal.value = int.from_bytes(bytes(given[at] for at in self.order), "little")
 
 
 def striped(size: int, lanes: int, order: Sequence[int] | None = None) -> list[int]:
@@ -174,8 +196,7 @@ class AxiStreamBus(_Named):
     """An AXI-Stream whose packets are flits. The width of tdata need not divide a flit where there is tkeep: the last beat keeps what
     is left. `user` says what tuser is beside a flit; `users` has what came with each beat that a monitor or a sink has seen."""
 
-    needed = ("tvalid", "tdata")
-    optional = ("tready", "tkeep", "tlast", "tuser")
+    needed, optional = _named("axi-stream")
     user: Callable[[bytes], int] | int = 0
 
     def _take(self, signals: dict[str, Signal]) -> None:
@@ -195,7 +216,9 @@ class AxiStreamBus(_Named):
     def _kept(self, number: int, count: int) -> int:
         """tkeep of a beat."""
         size = len(self.data) // 8
-        return (1 << (self._flit_bytes - size * (count - 1) if number == count - 1 else size)) - 1
+        kept = (1 << (self._flit_bytes - size * (count - 1) if number == count - 1 else size)) - 1
+        order = self.data.order if isinstance(self.data, ReorderedSignal) else range(size)
+        return sum((kept >> byte & 1) << at for at, byte in enumerate(order))
 
     def offer(self, word: int, number: int, count: int, flit: bytes) -> None:
         """Drives a beat."""
@@ -219,8 +242,7 @@ class CreditedFlitBus(_Named):
     """An interface like CXS: a beat that is valid is transferred at every edge, and costs a credit. The receiver grants a credit for each clock
     in which crdgnt is high, at most `credits` more than have come back as beats."""
 
-    needed = ("valid", "data", "crdgnt")
-    optional = ("last",)
+    needed, optional = _named("credited")
     credits = 8
 
     def _take(self, signals: dict[str, Signal]) -> None:
@@ -285,7 +307,7 @@ class StateFlitBus(_Named):
     is transferred where irdy, valid and trdy are high. A sink follows the request behind `bring_up` clocks."""
 
     RESET, ACTIVE = 0, 1
-    needed = ("irdy", "valid", "data", "trdy", "state_req", "state_sts")
+    needed, optional = _named("state")
     bring_up = 4
 
     def _take(self, signals: dict[str, Signal]) -> None:
@@ -367,8 +389,7 @@ class Flit68Bus(_Named):
     """The interface of a 68B core whose data are the 512 bits of the slots, with the protocol ID and the CRC beside them, or without. What is not
     there is what a good flit of CXL.cachemem has: a core without crc on its input gets flits whose CRC was good."""
 
-    needed = ("valid", "data")
-    optional = ("ready", "pid", "crc")
+    needed, optional = _named("slots68")
 
     def _take(self, signals: dict[str, Signal]) -> None:
         self.valid, self.ready = signals["valid"], signals["ready"]

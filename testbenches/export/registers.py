@@ -2,11 +2,7 @@
 """Holds the exported register models against the fact sheets and against each other.
 
 SystemRDL (systemrdl/) goes through a compiler of others: offsets, widths, fields, access, resets and codes of every register are those of
-<<<<<<< HEAD
-docs/reference/registers.md, and offsets and bits of DVSECs, HDM decoders and isolation those of SHEET, which is written from the sheets. The package for
-=======
-docs/reference/registers.md, and offsets and bits of DVSECs, HDM decoders and bridges those of SHEET, which is written from the sheets. The package for
->>>>>>> bridgemem
+docs/reference/registers.md, and offsets and bits of DVSECs, HDM decoders, isolation and bridges those of SHEET, which is written from the sheets. The package for
 UVM (uvm/) is linted in Verilator with UVM, with the warnings that testbenches/uvm/verilator.vlt leaves on.
 
 usage: registers.py
@@ -84,7 +80,6 @@ RANGES = {
 }
 FLEX_BUS = {"cache": 0, "io": 1, "mem": 2, "vh_68b": 5, "mld": 6, "lopt_256b": 13, "pbr": 14}
 FLEX_BUS_ERRORS = {"even_half_failed": 7, "pid_corrected": 8, "pid_uncorrectable": 9, "pid_unexpected": 10}
-<<<<<<< HEAD
 ISOLATION = {
     "capability.mem_ranges": (0x0, 3, 0), "capability.cache_ranges": (0x0, 11, 8),
     "control.mem_timeout": (0x8, 3, 0), "control.mem_timeout_enable": (0x8, 4, 4),
@@ -96,9 +91,6 @@ ISOLATION = {
     "status.mem_isolated": (0xC, 8, 8), "status.mem_isolated_by_link_down": (0xC, 9, 9),
     "status.cache_isolated": (0xC, 12, 12), "status.cache_isolated_by_link_down": (0xC, 13, 13), "status.busy": (0xC, 14, 14),
 }
-SHEET = {
-    "timeout_and_isolation": ISOLATION,
-=======
 # The control window of a bridge, `bridge` sections 2, 9.1 and 9.9, whose places are a choice: all registers have 64 bits.
 BRIDGE = {
     "op.flush": (0x00, 0, 0), "op.invalidate": (0x00, 1, 1), "base.value": (0x08, 63, 0), "length.value": (0x10, 63, 0),
@@ -120,7 +112,7 @@ for n in range(16):
     BRIDGE |= {f"{window}.targets_{w // 4}.way_{w % 4}": (at + 0x40 + w // 4 * 8, w % 4 * 16 + 15, w % 4 * 16) for w in range(16)}
 SHEET = {
     "bridge": BRIDGE,
->>>>>>> bridgemem
+    "timeout_and_isolation": ISOLATION,
     "dvsec_device": {**HEADER, **RANGES, "capability.cache": (0xA, 0, 0), "control.cache_enable": (0xC, 0, 0)},
     "dvsec_flex_bus_port": {
         **HEADER, **{f"capability.{name}": (0xA, bit, bit) for name, bit in FLEX_BUS.items()},
@@ -132,11 +124,7 @@ SHEET = {
         f"decoder[{n}].{name}": (at + 0x20 * n, *bits) for n in range(32) for name, (at, *bits) in {**DECODER, **TARGETS}.items()}},
 }
 # Blocks whose fields are all in SHEET.
-<<<<<<< HEAD
-WHOLE = ("hdm_device_decoders", "hdm_bridge_decoders", "timeout_and_isolation")
-=======
-WHOLE = ("bridge", "hdm_device_decoders", "hdm_bridge_decoders")
->>>>>>> bridgemem
+WHOLE = ("bridge", "hdm_device_decoders", "hdm_bridge_decoders", "timeout_and_isolation")
 IDS = {"dvsec_device": 0, "dvsec_function_map": 2, "dvsec_port_extensions": 3, "dvsec_gpf_port": 4, "dvsec_gpf_device": 5,
        "dvsec_flex_bus_port": 7, "dvsec_register_locator": 8, "dvsec_mld": 9}
 BRIDGE_CODES = {

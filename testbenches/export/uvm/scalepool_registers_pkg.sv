@@ -2370,7 +2370,6 @@ package scalepool_registers_pkg;
     endfunction
   endclass
 
-<<<<<<< HEAD
   // What the port can do.
   class timeout_and_isolation_capability_reg extends uvm_reg;
     `uvm_object_utils(timeout_and_isolation_capability_reg)
@@ -2472,7 +2471,26 @@ package scalepool_registers_pkg;
     rand timeout_and_isolation_status_reg status;
 
     function new(string name = "timeout_and_isolation");
-=======
+      super.new(name, int'(UVM_NO_COVERAGE));
+    endfunction
+
+    virtual function void build();
+      default_map = create_map("default_map", 0, 4, UVM_LITTLE_ENDIAN, 1);
+      capability = timeout_and_isolation_capability_reg::type_id::create("capability");
+      capability.configure(this);
+      capability.build();
+      default_map.add_reg(capability, 'h0, "RO");
+      control = timeout_and_isolation_control_reg::type_id::create("control");
+      control.configure(this);
+      control.build();
+      default_map.add_reg(control, 'h8, "RW");
+      status = timeout_and_isolation_status_reg::type_id::create("status");
+      status.configure(this);
+      status.build();
+      default_map.add_reg(status, 'hc, "RW");
+    endfunction
+  endclass
+
   // What is done.
   class bridge_op_reg extends uvm_reg;
     `uvm_object_utils(bridge_op_reg)
@@ -3076,26 +3094,10 @@ package scalepool_registers_pkg;
     rand bridge_window_file window[16];
 
     function new(string name = "bridge");
->>>>>>> bridgemem
       super.new(name, int'(UVM_NO_COVERAGE));
     endfunction
 
     virtual function void build();
-<<<<<<< HEAD
-      default_map = create_map("default_map", 0, 4, UVM_LITTLE_ENDIAN, 1);
-      capability = timeout_and_isolation_capability_reg::type_id::create("capability");
-      capability.configure(this);
-      capability.build();
-      default_map.add_reg(capability, 'h0, "RO");
-      control = timeout_and_isolation_control_reg::type_id::create("control");
-      control.configure(this);
-      control.build();
-      default_map.add_reg(control, 'h8, "RW");
-      status = timeout_and_isolation_status_reg::type_id::create("status");
-      status.configure(this);
-      status.build();
-      default_map.add_reg(status, 'hc, "RW");
-=======
       default_map = create_map("default_map", 0, 8, UVM_LITTLE_ENDIAN, 1);
       op = bridge_op_reg::type_id::create("op");
       op.configure(this);
@@ -3169,7 +3171,6 @@ package scalepool_registers_pkg;
         window[n].build();
         window[n].add_to(default_map, 'h800 + 'h80 * uvm_reg_addr_t'(n));
       end
->>>>>>> bridgemem
     endfunction
   endclass
 endpackage

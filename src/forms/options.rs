@@ -35,7 +35,7 @@ pub struct Choice {
 const CXL256: &[&str] = &["cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
 
 /// All choices.
-pub static CHOICES: [Choice; 8] = [
+pub static CHOICES: [Choice; 9] = [
     Choice {
         name: "mdh",
         protocols: &["cxl-68b"],
@@ -53,6 +53,12 @@ pub static CHOICES: [Choice; 8] = [
         protocols: CXL256,
         doc: "direct peer-to-peer CXL.mem: its messages are legal in both directions",
         at: |options| &mut options.cxl256.direct_p2p,
+    },
+    Choice {
+        name: "between_switches",
+        protocols: &["cxl-256b-pbr"],
+        doc: "a link between two switches: messages of every class are legal in both directions",
+        at: |options| &mut options.cxl256.between_switches,
     },
     Choice {
         name: "fast_go",

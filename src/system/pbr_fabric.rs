@@ -308,6 +308,16 @@ impl PbrFabric {
                     tables[component].judge(vec![("bindings", text)], problems);
                 }
             }
+            for &(switch, port) in &fabric.devices {
+                let is_bound = fabric.bindings.iter().any(|binding| binding.device == (switch, port));
+                if !is_bound && fabric.coherence(system, (switch, port)).is_some() {
+                    let component = fabric.switches[switch];
+                    let path = &system.components[component].ports[port].path;
+                    let role = fabric.role(system, (switch, port)).name();
+                    let text = format!("found no host for the {role} at `{path}`, expected one of its protocol");
+                    tables[component].judge(vec![("bindings", text)], problems);
+                }
+            }
         }
         fabric.has_cache = fabric.devices.iter().any(|device| fabric.is_caching(system, *device));
         fabric.judge_cache_ids(system, tables, problems);

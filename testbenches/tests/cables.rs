@@ -53,14 +53,53 @@ fn a_cable_is_the_delay_of_its_length_and_retimers() {
 /// The setting that is to blame is named, as for a delay of the link's own.
 #[test]
 fn a_cable_that_is_too_long_for_the_link_is_refused() {
-    for (set, key) in [
-        (["link.cxl.retimers=8", "link.cxl.retimer=1 ms"], "link.cxl.retimers: found 8000018000000 fs one way"),
-        (["link.cxl.retimers=1", "link.cxl.propagation=1 ms"], "link.cxl.propagation: found 1000076000000 fs one way"),
-    ] {
-        let set = set.map(str::to_owned).to_vec();
-        let request =
-            ScenarioRequest { scenario: "cxl256-expander".to_owned(), threads: 1, set, ..ScenarioRequest::default() };
+    let cases: [(&str, &[&str], &str); 4] = [
+        (
+            "cxl256-expander",
+            &["link.cxl.retimers=1", "link.cxl.propagation=1 ms"],
+            "link.cxl.propagation: found 1000076000000 fs one way",
+        ),
+        ("ualink-pair", &["link.links.length=90"], "link.links.length: found 5"),
+        ("ualink-pair", &["link.links.retimers=4", "link.links.retimer=150 ns"], "link.links.retimers: found 7"),
+        (
+            "nvlink-pair",
+            &["link.links.retimers=4", "link.links.retimer=200 ns", "link.links.length=60"],
+            "link.links.retimers: found 1136000000 fs one way with its cable, expected at most 1000000000",
+        ),
+    ];
+    for (name, set, expected) in cases {
+        let set = set.iter().map(|&text| text.to_owned()).collect();
+        let request = ScenarioRequest { scenario: name.to_owned(), threads: 1, set, ..ScenarioRequest::default() };
         let error = scenario::run(&request, &mut |_| ()).expect_err("the way is too long").to_string();
-        assert!(error.contains(key), "{error}");
+        assert!(error.contains(expected), "{name}: {error}");
+    }
+}
+
+/// The longest cables that are not refused change when things happen and no result.
+#[test]
+fn the_longest_cables_work() {
+    let cases: [(&str, &[&str]); 6] = [
+        (
+            "cxl68-expander",
+            &["host.accesses=100", "link.cxl.length=100", "link.cxl.retimers=4", "link.cxl.retimer=200 ns"],
+        ),
+        ("cxl256-expander", &["host.accesses=100", "link.cxl.length=100"]),
+        (
+            "cxlio-enumerate",
+            &["link.cxl.length=100", "link.cxl.medium=board", "link.cxl.retimers=4", "link.cxl.retimer=200 ns"],
+        ),
+        ("ualink-pair", &["traffic.operations=60", "link.links.length=80"]),
+        (
+            "nvlink-pair",
+            &["traffic.requests=60", "link.links.length=100", "link.links.retimers=2", "link.links.retimer=200 ns"],
+        ),
+        (
+            "fabric-vc-router",
+            &["topology=mesh:4x4", "traffic.packets=50", "link.channels.length=100", "link.channels.retimers=4"],
+        ),
+    ];
+    for (name, set) in cases {
+        let report: serde_json::Value = serde_json::from_str(&report(name, set)).expect("a report is JSON");
+        assert_eq!(report["violations"], serde_json::json!([]), "{name}");
     }
 }

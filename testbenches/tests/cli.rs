@@ -591,6 +591,14 @@ fn choices_of_the_flit_commands() {
             of("cxlpbr.m2s_req", "H4", json!({"opcode": "MemRd"})),
             "CXL256-SLT-04",
         ),
+        (
+            "cxl-256b-pbr",
+            "up",
+            "between_switches",
+            "off",
+            of("cxlpbr.h2d_req", "H1", json!({"opcode": "SnpData"})),
+            "CXL256-SLT-04",
+        ),
         ("cxl-68b", "down", "mdh", "on", two68, "CXL68-PCK-14"),
         ("ualink", "down", "authentication", "off", tagged, "UAL-TLF-05"),
     ];
@@ -621,6 +629,7 @@ fn choices_of_the_flit_commands() {
     let help = stdout(&["flit", "decode", "--help"]);
     for text in [
         "direct_p2p (cxl-256b, cxl-256b-lopt, cxl-256b-pbr; off)",
+        "between_switches (cxl-256b-pbr; off)",
         "fast_go",
         "mdh (cxl-68b; on)",
         "comment = `//` or `#`",

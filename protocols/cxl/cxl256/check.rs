@@ -99,7 +99,7 @@ fn content_is_sound(flit: &Content256, read: &ContentRead256, (mode, dir): (Mode
         for Placed256 { place, message, .. } in of_slot {
             let (class, def) = (message.class, message.class.def(format.routing));
             let is_known = message.bits & def.reserved() == 0 && def.codes_are_sound(message.bits);
-            if !is_known || class.dir() != dir || free_in == group && free >> class.index() & 1 == 1 {
+            if !is_known || !config.may_go(class, dir) || free_in == group && free >> class.index() & 1 == 1 {
                 return false;
             }
             used |= 1 << place;
@@ -446,7 +446,7 @@ fn messages(
         place.class.def(format.routing).check(place.extract(bits), &mut found.violations);
         by_config(&place, format, place.extract(bits), config, before, &mut found.violations);
         found.place(before, |bit| byte_of(place.lsb + bit));
-        if place.class.dir() != decoded.dir && !(config.direct_p2p && place.class.is_mem()) {
+        if !config.may_go(place.class, decoded.dir) {
             let text = format!("{} travels in the wrong direction", place.class.def(format.routing).name);
             let (is, expected) = (decoded.dir.name(), place.class.dir().name());
             found.broken("CXL256-SLT-04", byte_of(place.lsb), is, expected, text);

@@ -66,7 +66,7 @@ pub fn admit(mode: Mode, dir: Dir, config: &Cxl256Config, message: &Cxl256Messag
     let (class, routing) = (message.class, mode.routing());
     let def = class.def(routing);
     let layout = def.name;
-    if class.dir() != dir && !(config.direct_p2p && class.is_mem()) {
+    if !config.may_go(class, dir) {
         return Err(Cxl256Refused::Direction { layout, found: dir.name(), expected: class.dir().name() });
     }
     if message.bits & 1 == 0 || message.bits >> def.bits != 0 {
@@ -184,7 +184,7 @@ pub struct Packer {
 impl Packer {
     /// An empty packer.
     pub fn new(mode: Mode, dir: Dir, config: Cxl256Config) -> Packer {
-        let may_go = |c: &Class| c.dir() == dir || config.direct_p2p && c.is_mem();
+        let may_go = |c: &Class| config.may_go(*c, dir);
         Packer {
             mode,
             dir,

@@ -14,7 +14,8 @@
 //!
 //! Our choices where the sheet is silent, all of them here: a commit bit that is 1 already and is written as 1 begins nothing; a decoder
 //! without lock may be written while it is in use, and decodes as it was committed until it is committed anew; a decoder that is not in
-//! use has no share of the device; the lowest decoder that is hit decides.
+//! use has no share of the device; the lowest decoder that is hit decides; the global control keeps both of its
+//! bits in every part, and means something by the second one in a device alone.
 
 mod commit;
 mod setup;

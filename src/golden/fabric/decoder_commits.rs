@@ -29,7 +29,15 @@ pub(super) fn vectors() -> FabricVectors {
         cases.extend(counts(owner));
         cases.extend(codes(owner));
         cases.extend(capabilities(owner));
-        cases.extend([order(owner), overlaps(owner), wraps(owner), lock(owner), in_use(owner), reserved(owner)]);
+        cases.extend([
+            order(owner),
+            neighbours(owner),
+            overlaps(owner),
+            wraps(owner),
+            lock(owner),
+            in_use(owner),
+            reserved(owner),
+        ]);
         let mut rng = Rng::for_name(SEED, &format!("decoder_commits.{}", owner.name()));
         cases.extend((0..RANDOM_CASES).map(|_| random(owner, &mut rng)));
     }
@@ -278,6 +286,19 @@ fn order(owner: DecoderOwner) -> Value {
     script.end(0);
     script.look(16 * STEP);
     script.look(20 * STEP);
+    script.case()
+}
+
+/// A base below the end of a decoder that is not the one before, which order does not ask about (HDM-2).
+fn neighbours(owner: DecoderOwner) -> Value {
+    let mut script = Script::new(owner, capable(owner, HdmDecoderCount::Decoders4), "order of neighbours alone");
+    script.set(0, &Raw::of(owner, 32, 4));
+    script.set(1, &Raw::of(owner, 16, 4));
+    script.set(2, &Raw::of(owner, 20, 2).with(LOCK));
+    script.set(3, &Raw::of(owner, 21, 1).with(LOCK));
+    for steps in [16, 20, 22, 32] {
+        script.look(steps * STEP);
+    }
     script.case()
 }
 

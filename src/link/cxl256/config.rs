@@ -195,7 +195,7 @@ impl CachememConfig {
     /// (`fabric` ISL-1). `dir` tells the ends apart.
     fn both_ways(dir: Dir, mode: Mode, messages: u16, supported: fn(Class) -> bool) -> CachememConfig {
         CachememConfig {
-            codec: Cxl256Config { direct_p2p: true, ..Cxl256Config::default() },
+            codec: Cxl256Config { direct_p2p: true, between_switches: true, ..Cxl256Config::default() },
             buffers: Class::ALL.map(|c| if supported(c) { messages } else { 0 }),
             sends: Class::ALL.map(supported),
             ..CachememConfig::new(dir, mode, messages, supported)

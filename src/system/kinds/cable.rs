@@ -7,6 +7,7 @@
 //! A walk: a link asks for [`Cable::delay_fs`] once, when it is built.
 
 use crate::field::{FieldRange, config};
+use crate::kind::ConfigFinding;
 use crate::quantity::Unit;
 
 /// A medium, and its delay a metre \[fs\]. General knowledge of the field (mark C): the inverse of the speed of light times the square
@@ -17,10 +18,10 @@ const MEDIUM_NAMES: &[&str] = &[MEDIA[0].0, MEDIA[1].0, MEDIA[2].0];
 config! {
     /// A cable.
     pub struct Cable {
-        length: f64 = "0" [Unit::Of("m")] in FieldRange::Real(0.0, 1000.0), "length of the cable, whose delay comes on top";
+        length: f64 = "0" [Unit::Of("m")] in FieldRange::Real(0.0, 100.0), "length of the cable, whose delay comes on top";
         medium: String = "copper" [Unit::Of("-")] in FieldRange::Words(MEDIUM_NAMES), "medium of `length`: copper (4.6 ns a metre), fibre (4.9 ns) or a board (6.8 ns)";
-        retimers: u64 = "0" [Unit::Of("retimers")] in FieldRange::Int(0, 8), "retimers on the way";
-        retimer: u64 = "60 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "delay of each retimer (fabric §5, the limit)";
+        retimers: u64 = "0" [Unit::Of("retimers")] in FieldRange::Int(0, 4), "retimers on the way";
+        retimer: u64 = "60 ns" [Unit::Time] in FieldRange::Int(0, 200_000_000), "delay of each retimer (fabric §5, the limit)";
     }
 }
 
@@ -34,6 +35,17 @@ impl Cable {
     pub(super) fn slowest<const N: usize>(&self, own: [(&'static str, u64); N]) -> &'static str {
         let of_cable = [("length", self.over_length_fs()), ("retimers", self.retimers * self.retimer)];
         of_cable.into_iter().chain(own).max_by_key(|(_, fs)| *fs).map_or("length", |(name, _)| name)
+    }
+
+    /// Says that a link with its cable takes longer one way than a protocol bears; `own` are its own delays.
+    pub(super) fn too_long<const N: usize>(
+        &self,
+        own: [(&'static str, u64); N],
+        (way_fs, most_fs): (u64, u64),
+        why: &str,
+    ) -> Option<ConfigFinding> {
+        let text = || format!("found {way_fs} fs one way with its cable, expected at most {most_fs}: {why}");
+        (self.delay_fs() > 0 && way_fs > most_fs).then(|| (self.slowest(own), text()))
     }
 
     fn over_length_fs(&self) -> u64 {

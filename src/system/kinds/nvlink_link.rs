@@ -44,6 +44,8 @@ metrics! {
 
 /// Listed faults.
 const FAULTS: &str = "flip:FLIT:BIT, noise:FLIT, drop:FLIT; `up:` in front for the flits of the second GPU";
+/// Time without progress before a replay \[fs\] (`nvlink` §6.3).
+const TIMEOUT_FS: u64 = 2_000_000_000;
 /// Messages between a port and its user.
 const CHANNEL_DEPTH: u32 = 8;
 
@@ -99,7 +101,9 @@ impl Link for NvLink {
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
-        self.faults().1
+        let why = "what is not acknowledged within 2000 ns goes again (nvlink §6.3)";
+        let too_long = self.cable.too_long([("latency", self.latency)], (self.latency_fs(0), TIMEOUT_FS / 2), why);
+        self.faults().1.into_iter().chain(too_long).collect()
     }
 
     fn channels(&self, _: [PortRole; 2]) -> [Vec<&'static str>; 2] {

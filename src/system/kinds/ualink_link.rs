@@ -97,6 +97,9 @@ pub(super) fn codec(protection: Protection) -> UalConfig {
     UalConfig { authentication, encryption, ..UalConfig::SHEET }
 }
 
+/// Time in which a DL message is answered \[fs\] (`ualink` §6).
+const ANSWER_FS: u64 = 1_000_000_000;
+
 impl UaLink {
     fn line(&self) -> UalLine {
         UalLine {
@@ -185,6 +188,9 @@ impl Link for UaLink {
 
     fn check(&self) -> Vec<ConfigFinding> {
         let (_, mut wrong) = self.faults();
+        let own = [("pipeline", self.pipeline), ("propagation", self.propagation)];
+        let why = "a DL message is answered within 1 us (UAL-MSG-13)";
+        wrong.extend(self.cable.too_long(own, (self.latency_fs(0), ANSWER_FS / 2), why));
         // One transaction of 256 bytes has to fit, and in a shared buffer the one response that requests leave room for.
         let pays = |commands: u16, data: u16| commands > 0 && data >= 4;
         if !pays(self.pool_commands, self.pool_data) && !pays(self.vc_commands, self.vc_data) {

@@ -108,7 +108,7 @@ fn fab_arb_02_p() {
     }
 }
 
-/// A pointer that stays on the requester that was served, and one that moves by one however far the grant was.
+/// A pointer that stays on the requester that was served, and no pointer: the lowest number first.
 #[test]
 fn fab_arb_02_n() {
     for n in SIZES {
@@ -287,7 +287,7 @@ fn fab_arb_06_p() {
         // The least that is possible, our preset of 64, and more.
         for guard in [n, 64.max(n), 200.max(n)] {
             let own = StrictPriority::new(n, Some(guard as u32)).unwrap();
-            assert!(longest_wait(n, granted_by(own)) <= guard, "{n} {guard}");
+            assert_eq!(longest_wait(n, granted_by(own)), guard, "{n} {guard}");
         }
     }
 }
@@ -303,8 +303,8 @@ fn fab_arb_06_n() {
     }
 }
 
-/// FAB-ARB-07: sizes of matchings in slots with full queues. `also` says for which grants that were not accepted the pointer of the output
-/// moves too: that is the mistake.
+/// FAB-ARB-07: sizes of matchings in slots with full queues. With `moves_unaccepted` the pointer of an output
+/// moves for grants that were not accepted too: that is the mistake.
 fn sizes(n: usize, start: usize, moves_unaccepted: bool) -> Vec<usize> {
     let (mut grants, mut accepts) = (vec![start; n], vec![start; n]);
     let slot = |_| {
@@ -362,9 +362,25 @@ fn fab_arb_07_p() {
     }
 }
 
-/// Grant pointers that move without an acceptance stay together: one pair a slot for ever.
+/// Grant pointers that move without an acceptance stay together: one pair a slot for ever. Pointers that move for a pair of the second
+/// iteration are elsewhere than those of the library.
 #[test]
 fn fab_arb_07_n() {
+    let (mut random, mut seen) = (Random::new(20), 0);
+    for _ in 0..400 {
+        let requests: Vec<Bits> = (0..3).map(|_| random.below(8) as Bits).collect();
+        let (mut pointers, of_own, mut matching): (Pointers, _, _) =
+            ((vec![0; 3], vec![0; 3]), sets(&requests), Matching::new());
+        let start = Islip::new(3, 3, 2).unwrap();
+        let mut own = start.clone();
+        own.arbitrate(&of_own, &mut matching);
+        own.update(&of_own, &matching);
+        for (input, output) in matching.iter() {
+            (pointers.0[input], pointers.1[output]) = ((output + 1) % 3, (input + 1) % 3);
+        }
+        seen += usize::from(own != start.with_pointers(pointers.0, pointers.1));
+    }
+    assert!(seen > 20, "{seen}");
     for n in [2, 4, 16, 65] {
         assert!(sizes(n, 0, true).iter().all(|size| *size == 1), "{n}");
         assert_ne!(sizes(n, 0, true), own_sizes(Islip::new(n, n, 1).unwrap(), n), "{n}");
@@ -382,7 +398,7 @@ fn fab_arb_08_p() {
     let mut random = Random::new(19);
     for n in [1, 4, 5, 8, 16, 64] {
         assert!(fills(&own_sizes(Islip::new(n, n, 1).unwrap(), n), n, true), "{n}");
-        for _ in 0..if n > 16 { 20 } else { 300 } {
+        for _ in 0..if n > 16 { 60 } else { 300 } {
             let mut any = || (0..n).map(|_| random.below(n)).collect::<Vec<_>>();
             let own = Islip::new(n, n, 1).unwrap().with_pointers(any(), any());
             assert!(fills(&own_sizes(own, n), n, false), "{n}");

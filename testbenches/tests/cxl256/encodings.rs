@@ -108,7 +108,8 @@ fn one_rsp(fields: &[(&str, u128)]) -> Cxl256Flit {
     cachemem(Mode::Standard).with(0, "H1", &[(0, rsp)]).flit()
 }
 
-const FAST_GO: Cxl256Config = Cxl256Config { fast_go: true, withdrawn_codes: true, mdh: true, direct_p2p: false };
+const FAST_GO: Cxl256Config =
+    Cxl256Config { fast_go: true, withdrawn_codes: true, mdh: true, direct_p2p: false, between_switches: false };
 
 #[test]
 fn cxl256_enc_04_p() {

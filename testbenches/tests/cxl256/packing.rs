@@ -67,7 +67,8 @@ fn cxl256_pck_03_n() {
     }
 }
 
-const NO_MDH: Cxl256Config = Cxl256Config { mdh: false, fast_go: false, withdrawn_codes: true, direct_p2p: false };
+const NO_MDH: Cxl256Config =
+    Cxl256Config { mdh: false, fast_go: false, withdrawn_codes: true, direct_p2p: false, between_switches: false };
 
 #[test]
 fn cxl256_pck_04_p() {

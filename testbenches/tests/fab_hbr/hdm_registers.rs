@@ -42,6 +42,12 @@ fn set(registers: &mut HdmDecoderRegisters, n: usize, setup: &HdmDecoderSetup) -
     last.clone()
 }
 
+/// The texts of what a commit with lock found, each with its rule.
+fn reasons(registers: &HdmDecoderRegisters, n: usize, setup: &HdmDecoderSetup) -> Vec<String> {
+    let found = set(&mut registers.clone(), n, setup);
+    found.violations.into_iter().map(|one| format!("{}: {}", one.rule, one.text)).collect()
+}
+
 fn rules(findings: &Findings) -> Vec<&'static str> {
     findings.violations.iter().map(|violation| violation.rule).collect()
 }
@@ -111,7 +117,26 @@ fn fab_hdm_02_n() {
     accepted(&mut registers, 1, &one_way(owner, last, 1));
     assert_eq!(registers.look_up(u64::MAX).map(|hit| hit.decoder), Some(1));
 
+    // Each for its own reason, and several together.
+    let reason = |text: &str| format!("FAB-HDM-02: {text}");
+    let before = reason("the base lies below the end of the decoder before");
+    assert_eq!(reasons(&registers, 2, &one_way(owner, 24, 1)), [before]);
+    assert_eq!(reasons(&registers, 3, &one_way(owner, 20, 1)), [reason("the decoder before is not committed")]);
+    assert_eq!(reasons(&device(), 0, &one_way(owner, last, 2)), [reason("the range wraps")]);
+    assert_eq!(reasons(&device(), 0, &threes(1)), [reason("the size cannot be dealt to a multiple of three ways")]);
     let mut registers = bridge();
+    assert_eq!(
+        reasons(
+            &registers,
+            0,
+            &HdmDecoderSetup {
+                ways: HdmWays::Ways4,
+                targets: vec![1, 1, 2, 3],
+                ..one_way(DecoderOwner::Bridge, 16, 1)
+            }
+        ),
+        [reason("two ways have one target")]
+    );
     let over =
         |targets: Vec<u8>| HdmDecoderSetup { ways: HdmWays::Ways4, targets, ..one_way(DecoderOwner::Bridge, 16, 1) };
     for targets in [vec![1, 1, 2, 3], vec![1, 2, 3, 1], vec![9, 9, 9, 9]] {

@@ -214,6 +214,80 @@ fn devices_over_two_levels_cache_the_lines_of_a_host() {
     }
 }
 
+/// Every class travels both ways between switches (`fabric` ISL-1): which end of such a link the description names first says nothing.
+#[test]
+fn the_order_of_the_ends_of_a_link_says_nothing() {
+    let forward = "[[\"front.isl[0]\", \"back[0].isl[0]\"], [\"front.isl[1]\", \"back[1].isl[0]\"]]";
+    let backward = "[[\"back[0].isl[0]\", \"front.isl[0]\"], [\"back[1].isl[0]\", \"front.isl[1]\"]]";
+    let turned = PBR_CACHE.replace(forward, backward);
+    assert_ne!(turned, PBR_CACHE);
+    for set in [&["core.accesses=100"][..], &["core.accesses=100", "link.bits=always"]] {
+        let [one, other] = [PBR_CACHE, &turned].map(|text| run(text, set).unwrap_or_else(|error| panic!("{error}")));
+        assert_eq!((&one.violations[..], &other.violations[..]), (&[][..], &[][..]));
+        for n in 0..4 {
+            let path = format!("dev[{n}]");
+            assert_eq!(count(&one, &path, "accesses"), count(&other, &path, "accesses"));
+        }
+    }
+}
+
+/// Two homes at two switches, each with its devices at the other one, and two switches between: both directions of every link carry
+/// snoops and responses, and there are two ways.
+#[test]
+fn homes_on_both_sides_and_two_ways_between() {
+    const TWO: &str = r#"
+format = 1
+[system]
+name = "two-homes"
+[clock]
+core = { period = "1 ns" }
+[component.home]
+kind = "cxl.home"
+count = 2
+[component.dev]
+kind = "cxl.cache-device"
+count = 4
+core = { accesses = 200, lines = 4, outstanding = 8 }
+[component.leaf]
+kind = "cxl.switch.pbr"
+count = 2
+hosts = 1
+ports = 2
+fabric = 2
+routing = "up-down"
+spread = "random"
+bindings = [{ port = 0, usp = "leaf[1].usp[0]" }, { port = 1, usp = "leaf[1].usp[0]" }]
+at = { 1 = { bindings = [{ port = 0, usp = "leaf[0].usp[0]" }, { port = 1, usp = "leaf[0].usp[0]" }] } }
+[component.spine]
+kind = "cxl.switch.pbr"
+count = 2
+fabric = 2
+routing = "up-down"
+[link.home]
+kind = "cxl-256b"
+between = ["home[i].port[0]", "leaf[i].usp[0]"]
+[link.dev]
+kind = "cxl-256b"
+between = [["leaf[0].dsp[0]", "dev[0].link"], ["leaf[0].dsp[1]", "dev[1].link"], ["leaf[1].dsp[0]", "dev[2].link"], ["leaf[1].dsp[1]", "dev[3].link"]]
+[link.isl]
+kind = "cxl-256b-pbr"
+between = [["leaf[0].isl[0]", "spine[0].isl[0]"], ["spine[0].isl[1]", "leaf[1].isl[0]"], ["leaf[0].isl[1]", "spine[1].isl[0]"], ["leaf[1].isl[1]", "spine[1].isl[1]"]]
+"#;
+    for set in [&[][..], &["link.isl.buffers=2", "link.isl.ber=1e-6"], &["component.home.filter_lines=2"]] {
+        let report = run(TWO, set).unwrap_or_else(|error| panic!("{set:?}: {error}"));
+        assert_eq!(report.violations, [], "{set:?}");
+        assert_eq!((0..4).map(|n| count(&report, &format!("dev[{n}]"), "accesses")).sum::<u64>(), 800, "{set:?}");
+        // A PID keeps its way, and the PIDs of four devices and two homes use both spines.
+        for spine in ["spine[0]", "spine[1]"] {
+            let passed: u64 = ["H2D Req", "H2D Rsp"]
+                .map(|class| count(&report, spine, &format!("switched {class}")))
+                .into_iter()
+                .sum();
+            assert!(passed > 0, "{set:?}: {spine}");
+        }
+    }
+}
+
 #[test]
 fn threads_and_bytes_change_nothing() {
     let set = ["core.accesses=120", "link.bits=watched"];
@@ -254,6 +328,13 @@ fn sixteen_devices_have_a_cache_id_each() {
         let error = run(&text, &[]).expect_err("it is refused");
         assert!(error.contains(expected), "{error}");
     }
+    // A device that no host has.
+    let orphan = PBR_CACHE.replace("[component.home]\nkind = \"cxl.home\"", "[component.home]\nkind = \"cxl.host\"");
+    let orphan = orphan
+        .replace("home.port[0]", "home.cxl")
+        .replace("\"home.filter_lines\" = \"component.home.filter_lines\"\n", "");
+    let error = run(&orphan, &[]).expect_err("it is refused");
+    assert!(error.contains("found no host for the device of CXL.cache at `back[0].dsp[0]`"), "{error}");
     // One device needs no CacheID.
     let report = run(&many(1, "cxl-68b"), &[]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.violations, []);

@@ -119,7 +119,7 @@ impl Link for Cxl68Link {
         wrong.extend(end.err().map(|error| ("retry_entries", error.to_string())));
         let time = self.line_rate().unit_time_fs();
         let above = limit::above_on_wires(2, self.line.way_fs(), time, UNDER_WAY_BYTES);
-        wrong.extend(above.map(|text| ("propagation", text)));
+        wrong.extend(above.map(|text| (self.line.slowest(), text)));
         wrong
     }
 

@@ -237,7 +237,7 @@ impl Link for CxlIoLink {
             None => {
                 wrong.extend(self.io_of_units().err().map(|error| ("rate", error.to_string())));
                 let above = limit::above_on_wires(2, way_fs, unit_time_fs, UNDER_WAY_BYTES);
-                wrong.extend(above.map(|text| ("propagation", text)));
+                wrong.extend(above.map(|text| (self.line.slowest(), text)));
             }
             Some(mode) => {
                 wrong.extend(self.io_of_flits(mode).err().map(|error| ("rate", error.to_string())));

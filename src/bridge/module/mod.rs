@@ -182,7 +182,7 @@ pub struct Bridge {
     /// Windows that it gets later.
     commits: VecDeque<TimedCommit>,
     /// When the commit was due that waits \[cycles\].
-    commit_since: u64,
+    commit_since: Option<u64>,
     /// Since when the request in front of each input waits \[cycles\], and what for.
     full_since: Vec<Option<(u64, Lacking)>>,
     out: BridgeOutput,
@@ -235,7 +235,7 @@ impl Bridge {
             dram_findings: 0,
             accessed: VecDeque::new(),
             commits: config.commits.clone().into(),
-            commit_since: 0,
+            commit_since: None,
             full_since: vec![None; side.inputs()],
             out: BridgeOutput::default(),
             mine: BridgeResult::default(),

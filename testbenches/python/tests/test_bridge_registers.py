@@ -76,6 +76,8 @@ class Registers(unittest.IsolatedAsyncioTestCase):
         await self.put(COMMIT, 1)
         self.assertEqual(await read(32 * MIB + 0x40), own_addresses(16 * MIB + 0x40, 64))
         self.assertEqual((await self.get(EPOCH), await self.get(STATUS), await self.get(REFUSED)), (1, 0, 0))
+        # It waited for its own response alone: some cycles, and not all of those before.
+        self.assertIn(self.system.metrics()["counts"]["commit cycles"], range(1, 100))
         # Both windows at one address: refused, at window 1, and nothing changes.
         await self.window(1, 2 * MIB, 4 * MIB, 16 * MIB)
         await self.put(COMMIT, 1)

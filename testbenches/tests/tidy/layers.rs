@@ -23,6 +23,7 @@ const PROTOCOLS: &[Layer] = &[
     layer("cxl"),
     Layer { name: "ualink", never: &["cxl"] },
     Layer { name: "nvlink", never: &["cxl", "ualink"] },
+    Layer { name: "bridge", never: &["check", "cxl", "ualink", "nvlink"] },
     Layer { name: "registers", never: &["ualink", "nvlink"] },
     layer("registry"),
 ];

@@ -51,12 +51,12 @@ module cxl_mem_dpi_tb;
             for (int n = 0; n < 2; n++) ends[n].step();
             for (int n = 0; n < 2; n++)
                 if (ends[n].sample(sent) != 0) begin
+                    // INIT.Param: a control flit of type C (cxl-68b §6.2), as it was sent.
+                    if (n == 1 && !is_plain && sent[16] && sent[51:48] == 4'hC) init_param = sent;
                     if (!is_plain && draw_up_to(99) == 0) begin
                         hits++;
                         sent[16 + draw_up_to(8 * int'(ends[n].unit_bytes()) - 17)] ^= 1'b1;
                     end
-                    // INIT.Param: a control flit of type C (cxl-68b §6.2).
-                    if (n == 1 && sent[16] && sent[51:48] == 4'hC) init_param = sent;
                     ends[1 - n].drive(sent);
                 end
             host.on_step();

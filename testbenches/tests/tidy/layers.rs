@@ -24,6 +24,7 @@ const PROTOCOLS: &[Layer] = &[
     Layer { name: "ualink", never: &["cxl"] },
     Layer { name: "nvlink", never: &["cxl", "ualink"] },
     Layer { name: "registers", never: &["ualink", "nvlink"] },
+    Layer { name: "interfaces", never: &["check", "wire", "rules", "cxl", "ualink", "nvlink", "registers"] },
     layer("registry"),
 ];
 

@@ -44,6 +44,7 @@ module cxl_mem_dpi_tb;
         sp_unit_t init_param; // the last one of the device
         bit running;
         bit is_plain = 0; // flits without a link layer, which mends no damage
+        bit is_damaged = 1;
 
         // One flit clock of the link.
         task flit_clock;
@@ -51,12 +52,12 @@ module cxl_mem_dpi_tb;
             for (int n = 0; n < 2; n++) ends[n].step();
             for (int n = 0; n < 2; n++)
                 if (ends[n].sample(sent) != 0) begin
-                    if (!is_plain && draw_up_to(99) == 0) begin
+                    // INIT.Param: a control flit of type C (cxl-68b §6.2), as it was sent.
+                    if (n == 1 && !is_plain && sent[16] && sent[51:48] == 4'hC) init_param = sent;
+                    if (is_damaged && !is_plain && draw_up_to(99) == 0) begin
                         hits++;
                         sent[16 + draw_up_to(8 * int'(ends[n].unit_bytes()) - 17)] ^= 1'b1;
                     end
-                    // INIT.Param: a control flit of type C (cxl-68b §6.2).
-                    if (n == 1 && sent[16] && sent[51:48] == 4'hC) init_param = sent;
                     ends[1 - n].drive(sent);
                 end
             host.on_step();
@@ -217,6 +218,8 @@ module cxl_mem_dpi_tb;
         task stopped_link;
             sp_answer_e answers[3];
             bit [511:0] line;
+            // An end that asks for a replay would discard what is driven here.
+            is_damaged = 0;
             make(SP_PROTOCOL_CXL_68B, 0);
             host.read(52'h40, line, answers[0]);
             ends[0].drive(init_param);

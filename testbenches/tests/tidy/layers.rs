@@ -25,6 +25,7 @@ const PROTOCOLS: &[Layer] = &[
     Layer { name: "nvlink", never: &["cxl", "ualink"] },
     Layer { name: "bridge", never: &["check", "cxl", "ualink", "nvlink"] },
     Layer { name: "registers", never: &["ualink", "nvlink"] },
+    Layer { name: "interfaces", never: &["check", "wire", "rules", "cxl", "ualink", "nvlink", "registers"] },
     layer("registry"),
 ];
 

@@ -48,7 +48,7 @@ impl LinkInfo {
 /// What both ends share, across threads.
 struct Link<T> {
     info: Arc<LinkInfo>,
-    mailbox: Mutex<Vec<(Time, T)>>,
+    mailbox: Mutex<VecDeque<(Time, T)>>,
     /// The mailbox is not empty.
     filled: AtomicBool,
     /// Where the reader is, for a writer in the same partition.
@@ -57,7 +57,7 @@ struct Link<T> {
 }
 
 impl<T> Link<T> {
-    fn mailbox(&self) -> MutexGuard<'_, Vec<(Time, T)>> {
+    fn mailbox(&self) -> MutexGuard<'_, VecDeque<(Time, T)>> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -96,7 +96,7 @@ struct Sender<T> {
     /// The place among the links that start in this partition.
     ordinal: u32,
     /// Sent in this window.
-    outbox: RefCell<Vec<(Time, T)>>,
+    outbox: RefCell<VecDeque<(Time, T)>>,
 }
 
 impl<T: Send + 'static> End for LinkOutEnd<T> {}
@@ -118,7 +118,7 @@ impl<T> LinkOut<T> {
         let Sender { link, ordinal, outbox } = &*self.0;
         let due = cx.now.plus_fs(link.info.latency_fs);
         if link.info.is_local() {
-            link.mailbox().push((due, item));
+            link.mailbox().push_back((due, item));
             link.filled.store(true, Ordering::Relaxed);
             let domain = link.reader_domain.load(Ordering::Relaxed);
             let module = link.reader_module.load(Ordering::Relaxed);
@@ -128,7 +128,7 @@ impl<T> LinkOut<T> {
             if outbox.is_empty() {
                 cx.core.to_send.borrow_mut().push(*ordinal);
             }
-            outbox.push((due, item));
+            outbox.push_back((due, item));
         }
     }
 
@@ -141,7 +141,7 @@ impl<T> LinkOut<T> {
 impl<T> Outbound for Sender<T> {
     fn flush(&self) -> Time {
         let mut outbox = self.outbox.borrow_mut();
-        let first = outbox.first().map_or(Time::MAX, |item| item.0);
+        let first = outbox.front().map_or(Time::MAX, |item| item.0);
         let mut mailbox = self.link.mailbox();
         if mailbox.is_empty() {
             std::mem::swap(&mut *mailbox, &mut *outbox);
@@ -164,6 +164,9 @@ struct Receiver<T> {
     link: Arc<Link<T>>,
     place: Place,
     queue: RefCell<VecDeque<(Time, T)>>,
+    /// When the first item of the queue is due; [`Time::MAX`]: it is empty. A reader with many links finds most of them without
+    /// anything due: that takes 8 instructions instead of 40.
+    front_due: Cell<Time>,
     /// When the item that somebody looked at was due.
     seen_due: Cell<Option<Time>>,
 }
@@ -176,42 +179,55 @@ impl<T: Send + 'static> sealed::Attach for LinkInEnd<T> {
         self.0.reader_domain.store(place.domain, Ordering::Relaxed);
         self.0.reader_module.store(place.module, Ordering::Relaxed);
         self.0.info.reader.store(links.partition, Ordering::Release);
-        let receiver = Rc::new(Receiver { link: self.0, place, queue: RefCell::default(), seen_due: Cell::new(None) });
+        let (queue, front_due, seen_due) = (RefCell::default(), Cell::new(Time::MAX), Cell::new(None));
+        let receiver = Rc::new(Receiver { link: self.0, place, queue, front_due, seen_due });
         links.inbound.push(receiver.clone());
         LinkIn { receiver, seen: None }
     }
 }
 
 impl<T> Receiver<T> {
-    /// Moves the mailbox into the queue and shows every item to `each`.
+    /// Moves the mailbox into the queue and shows every item to `each`. Mostly the queue is empty, and the two change places:
+    /// an item is moved when it is sent and when it is taken, and not in between.
     fn open_mailbox(&self, mut each: impl FnMut(Time)) {
         let mut queue = self.queue.borrow_mut();
         let mut mailbox = self.link.mailbox();
-        for item in mailbox.drain(..) {
-            each(item.0);
-            queue.push_back(item);
+        mailbox.iter().for_each(|item| each(item.0));
+        if queue.is_empty() {
+            std::mem::swap(&mut *queue, &mut *mailbox);
+        } else {
+            queue.append(&mut mailbox);
         }
+        self.front_due.set(queue.front().map_or(Time::MAX, |item| item.0));
         // The mailbox is still locked: a writer on another thread cannot fill it in between.
         self.link.filled.store(false, Ordering::Relaxed);
     }
 
-    fn take_due(&self, now: Time) -> Option<(Time, T)> {
-        self.refresh();
-        let mut queue = self.queue.borrow_mut();
-        if queue.front()?.0 <= now { queue.pop_front() } else { None }
-    }
-
+    /// Whether an item of the queue is due.
     #[inline]
-    fn refresh(&self) {
-        // Between partitions the scheduler does this, between windows.
+    fn is_due(&self, now: Time) -> bool {
+        // Between partitions the scheduler opens the mailbox, between windows.
         if self.link.filled.load(Ordering::Relaxed) && self.link.info.is_local() {
             self.open_mailbox(|_| ());
         }
+        self.front_due.get() <= now
+    }
+
+    #[inline]
+    fn take_due(&self, now: Time) -> Option<(Time, T)> {
+        if !self.is_due(now) {
+            return None;
+        }
+        let mut queue = self.queue.borrow_mut();
+        let item = queue.pop_front();
+        self.front_due.set(queue.front().map_or(Time::MAX, |item| item.0));
+        item
     }
 }
 
 impl<T> LinkIn<T> {
     /// Takes the first item that is due.
+    #[inline]
     pub fn pop(&mut self, cx: &mut Cx) -> Option<T> {
         // Asked for before it is taken: a flit that is not there would be moved all the same.
         if self.seen.is_some() {
@@ -234,8 +250,7 @@ impl<T> LinkIn<T> {
 
     /// Whether an item is due.
     pub fn is_due(&self, cx: &Cx) -> bool {
-        self.receiver.refresh();
-        self.seen.is_some() || self.receiver.queue.borrow().front().is_some_and(|first| first.0 <= cx.now)
+        self.seen.is_some() || self.receiver.is_due(cx.now)
     }
 
     /// The latency of the link, in fs.
@@ -256,7 +271,7 @@ impl<T> Inbound for Receiver<T> {
     fn left(&self) -> Option<(String, usize, Time)> {
         let queue = self.queue.borrow();
         let mailbox = self.link.mailbox();
-        let first = queue.front().or(mailbox.first()).map(|item| item.0);
+        let first = queue.front().or(mailbox.front()).map(|item| item.0);
         let items = queue.len() + mailbox.len() + usize::from(self.seen_due.get().is_some());
         self.seen_due.get().or(first).map(|due| (self.link.info.name.clone(), items, due))
     }

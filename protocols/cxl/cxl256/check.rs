@@ -99,7 +99,9 @@ fn content_is_sound(flit: &Content256, read: &ContentRead256, (mode, dir): (Mode
         for Placed256 { place, message, .. } in of_slot {
             let (class, def) = (message.class, message.class.def(format.routing));
             let is_known = message.bits & def.reserved() == 0 && def.codes_are_sound(message.bits);
-            if !is_known || class.dir() != dir || free_in == group && free >> class.index() & 1 == 1 {
+            // Between switches, channels of CXL.mem go both ways.
+            let may_go = class.dir() == dir || config.direct_p2p && class.is_mem();
+            if !is_known || !may_go || free_in == group && free >> class.index() & 1 == 1 {
                 return false;
             }
             used |= 1 << place;

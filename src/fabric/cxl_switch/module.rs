@@ -11,7 +11,7 @@
 //! here and no longer at the grant. Each port accepts messages, its classes in turn, looks up their route, and queues them;
 //! they become ready after the stages before the grant. Latencies are rounded up to whole cycles, and the last cycle is that of the channel to the link end.
 
-use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar};
+use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar, classes_of};
 use super::manager::ManagerEvent;
 use super::switching::{Managed, Routed, Switching, Undelivered};
 use scalepool_arbiter::{AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Requests, RoundRobin};
@@ -186,6 +186,8 @@ struct Port {
     link: NodeLink,
     /// Index of the channel to the link for each class.
     tx: [Option<usize>; CLASSES],
+    /// Channels of H2D Rsp and H2D Req of a link that has both.
+    snoop_behind: Option<[usize; 2]>,
     taking: Pace,
     sending: Pace,
     /// Selects the class that is received next, among the channels of the link.
@@ -253,11 +255,13 @@ impl<S: Switching> CxlSwitch<S> {
         let weights = &config.weights[..config.traffic.count()];
         let crossbar = VoqCrossbar::new(voq, weights)?;
         let port = |(link, signals): (NodeLink, Tap)| {
+            let channel = |class: Class| link.rx.iter().position(|(one, _)| *one == class);
             Ok(Port {
                 tx: SWITCH_CLASSES.map(|class| link.tx.iter().position(|(of, _)| *of == class)),
                 // A port that only sends has one turn that is never used.
                 taking_turn: RoundRobin::new(link.rx.len().max(1))?,
                 sending_turn: (config.arbiter.make)(weights)?,
+                snoop_behind: channel(Class::H2dRsp).zip(channel(Class::H2dReq)).map(Into::into),
                 link,
                 taking: Pace::default(),
                 sending: Pace::default(),
@@ -352,7 +356,7 @@ impl<S: Switching> CxlSwitch<S> {
         if self.ports[port].viral.is_some() {
             return classes;
         }
-        for class in 0..self.config.traffic.count() {
+        for class in classes_of(self.crossbar.granted_classes(port)) {
             let Some(first) = self.crossbar.leaving(port, class, at.cycle) else { continue };
             let (handle, own) = (first.handle, &self.ports[port]);
             // A port of a form without the class is refused when the switch is made.
@@ -387,9 +391,14 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Receives messages of a port. Returns whether the port was limited by its width in this cycle.
     fn take(&mut self, port: usize, cx: &mut Cx, at: Stamp) -> bool {
-        let mut blocked = Requests::NONE;
+        // Channels whose first message has to wait, bit n for channel n.
+        let mut blocked = 0;
         loop {
-            let channels = self.takeable(port, &blocked, cx);
+            let channels = self.takeable(port, blocked, cx);
+            if channels == 0 {
+                return false;
+            }
+            let channels = Requests::from(channels);
             let Some(place) = self.ports[port].taking_turn.arbitrate(&channels) else { return false };
             if !self.ports[port].taking.is_free(at.cycle, self.config.width_bytes) {
                 return true;
@@ -397,22 +406,21 @@ impl<S: Switching> CxlSwitch<S> {
             if self.take_first((port, place), cx, at) {
                 self.ports[port].taking_turn.update(&channels, place);
             } else {
-                blocked.insert(place);
+                blocked |= 1 << place;
             }
         }
     }
 
-    /// Channels of a port that have a message and are not blocked.
-    fn takeable(&self, port: usize, blocked: &Requests, cx: &Cx) -> Requests {
+    /// Channels of a port that have a message and are not blocked, bit n for channel n: there are no more than classes.
+    #[inline]
+    fn takeable(&self, port: usize, blocked: u64, cx: &Cx) -> u64 {
         let rx = &self.ports[port].link.rx;
+        let due = (0..).zip(rx).fold(0, |due, (place, (_, end))| due | u64::from(end.is_due(cx)) << place) & !blocked;
         // A snoop stays behind the responses that arrived before it.
-        let is_behind =
-            |class: Class| class == Class::H2dReq && rx.iter().any(|(c, rx)| *c == Class::H2dRsp && rx.is_due(cx));
-        let is_open = |place: &usize| {
-            let (class, end) = &rx[*place];
-            !blocked.contains(*place) && end.is_due(cx) && !is_behind(*class)
-        };
-        (0..rx.len()).filter(is_open).collect()
+        match self.ports[port].snoop_behind {
+            Some([response, snoop]) if rx[response].1.is_due(cx) => due & !(1 << snoop),
+            _ => due,
+        }
     }
 
     /// Receives the first message of a channel; returns `false` if what leaves in its place finds no room.

@@ -131,6 +131,7 @@ impl Requests {
     }
 
     /// All who ask here and in `other`, lowest first.
+    #[inline]
     pub fn intersection(&self, other: &Requests) -> impl Iterator<Item = usize> {
         members(self.words().iter().zip(other.words()).map(|(a, b)| a & b))
     }

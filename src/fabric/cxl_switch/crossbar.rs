@@ -142,6 +142,8 @@ pub struct VoqCrossbar<T> {
     allocator: Box<dyn Allocator>,
     arbiters: Vec<Box<dyn Arbiter>>,
     requests: Vec<Requests>,
+    /// Outputs that can begin a transfer in the cycle that is stepped.
+    open: Requests,
     matching: Matching,
     pairs: Vec<(usize, usize)>,
     queued: usize,
@@ -175,6 +177,7 @@ impl<T> VoqCrossbar<T> {
             allocator: (allocator.make)(inputs, outputs)?,
             arbiters: (0..outputs).map(|_| (arbiter.make)(weights)).collect::<Result<_, _>>()?,
             requests: vec![Requests::NONE; inputs],
+            open: Requests::NONE,
             matching: Matching::new(),
             pairs: Vec::new(),
             queued: 0,
@@ -292,8 +295,17 @@ impl<T> VoqCrossbar<T> {
     }
 
     /// Makes all grants of a cycle; returns the number of items granted.
+    ///
+    /// Inputs and outputs that cannot begin a transfer any more in this cycle drop out of it: under load that is all of them
+    /// after one or two rounds, while nearly every pair has an item.
     pub fn step(&mut self, cycle: u64) -> usize {
         let (rate, mut granted) = (self.config.bytes_per_cycle, 0);
+        self.open.clear();
+        for output in 0..self.outputs.len() {
+            if self.outputs[output].is_free(cycle, rate) {
+                self.open.insert(output);
+            }
+        }
         loop {
             let mut is_asked = false;
             for input in self.occupied.iter() {
@@ -301,13 +313,10 @@ impl<T> VoqCrossbar<T> {
                 if !self.inputs[input].is_free(cycle, rate) {
                     continue;
                 }
-                for output in self.waiting[input].iter() {
+                for output in self.waiting[input].intersection(&self.open) {
                     // What is not ready is seen without a look at the queues, which is most often.
                     let is_ready = self.held[input * self.config.outputs + output].ready <= cycle;
-                    if is_ready
-                        && self.outputs[output].is_free(cycle, rate)
-                        && self.eligible(input, output, cycle).next().is_some()
-                    {
+                    if is_ready && self.eligible(input, output, cycle).next().is_some() {
                         self.requests[input].insert(output);
                         is_asked = true;
                     }
@@ -323,6 +332,9 @@ impl<T> VoqCrossbar<T> {
             for n in 0..self.pairs.len() {
                 let (input, output) = self.pairs[n];
                 granted += usize::from(self.grant(input, output, cycle));
+                if !self.outputs[output].is_free(cycle, rate) {
+                    self.open.remove(output);
+                }
             }
         }
     }

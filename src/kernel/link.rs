@@ -9,7 +9,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::module::{Core, Cx, End, Inbound, LinkEnds, Outbound, Place, sealed};
@@ -48,15 +48,25 @@ impl LinkInfo {
 /// What both ends share, across threads.
 struct Link<T> {
     info: Arc<LinkInfo>,
+    /// What waits to be taken in; within one partition, what waits to be taken.
     mailbox: Mutex<VecDeque<(Time, T)>>,
-    /// The mailbox is not empty.
+    /// Between partitions: the mailbox is not empty.
     filled: AtomicBool,
+    /// When the first item that the reader may take is due \[fs\]; the last of all times: there is none. A reader with many links
+    /// finds most of them without anything due, in 6 instructions instead of 40.
+    next_fs: AtomicU64,
     /// Where the reader is, for a writer in the same partition.
     reader_domain: AtomicU32,
     reader_module: AtomicU32,
 }
 
 impl<T> Link<T> {
+    /// The first item that may be taken.
+    #[inline]
+    fn set_next(&self, first: Option<&(Time, T)>) {
+        self.next_fs.store(first.map_or(Time::MAX, |item| item.0).as_fs(), Ordering::Relaxed);
+    }
+
     fn mailbox(&self) -> MutexGuard<'_, VecDeque<(Time, T)>> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,6 +84,7 @@ pub(super) fn link<T: Send + 'static>(name: &str, latency_fs: u64) -> (LinkOutEn
         info: info.clone(),
         mailbox: Mutex::default(),
         filled: AtomicBool::new(false),
+        next_fs: AtomicU64::new(Time::MAX.as_fs()),
         reader_domain: AtomicU32::new(0),
         reader_module: AtomicU32::new(0),
     });
@@ -118,8 +129,10 @@ impl<T> LinkOut<T> {
         let Sender { link, ordinal, outbox } = &*self.0;
         let due = cx.now.plus_fs(link.info.latency_fs);
         if link.info.is_local() {
-            link.mailbox().push_back((due, item));
-            link.filled.store(true, Ordering::Relaxed);
+            let mut mailbox = link.mailbox();
+            mailbox.push_back((due, item));
+            link.set_next(mailbox.front());
+            drop(mailbox);
             let domain = link.reader_domain.load(Ordering::Relaxed);
             let module = link.reader_module.load(Ordering::Relaxed);
             cx.core.wake_at(Place { domain, module }, due);
@@ -164,9 +177,6 @@ struct Receiver<T> {
     link: Arc<Link<T>>,
     place: Place,
     queue: RefCell<VecDeque<(Time, T)>>,
-    /// When the first item of the queue is due; [`Time::MAX`]: it is empty. A reader with many links finds most of them without
-    /// anything due: that takes 8 instructions instead of 40.
-    front_due: Cell<Time>,
     /// When the item that somebody looked at was due.
     seen_due: Cell<Option<Time>>,
 }
@@ -179,49 +189,53 @@ impl<T: Send + 'static> sealed::Attach for LinkInEnd<T> {
         self.0.reader_domain.store(place.domain, Ordering::Relaxed);
         self.0.reader_module.store(place.module, Ordering::Relaxed);
         self.0.info.reader.store(links.partition, Ordering::Release);
-        let (queue, front_due, seen_due) = (RefCell::default(), Cell::new(Time::MAX), Cell::new(None));
-        let receiver = Rc::new(Receiver { link: self.0, place, queue, front_due, seen_due });
+        let receiver = Rc::new(Receiver { link: self.0, place, queue: RefCell::default(), seen_due: Cell::new(None) });
         links.inbound.push(receiver.clone());
         LinkIn { receiver, seen: None }
     }
 }
 
 impl<T> Receiver<T> {
-    /// Moves the mailbox into the queue and shows every item to `each`. Mostly the queue is empty, and the two change places:
-    /// an item is moved when it is sent and when it is taken, and not in between.
+    /// Moves the mailbox into the queue and shows every item to `each`. If the queue is empty, the two change places: an item is
+    /// moved when it is sent and when it is taken, and not in between.
     fn open_mailbox(&self, mut each: impl FnMut(Time)) {
         let mut queue = self.queue.borrow_mut();
         let mut mailbox = self.link.mailbox();
-        mailbox.iter().for_each(|item| each(item.0));
         if queue.is_empty() {
             std::mem::swap(&mut *queue, &mut *mailbox);
+            queue.iter().for_each(|item| each(item.0));
         } else {
-            queue.append(&mut mailbox);
+            while let Some(item) = mailbox.pop_front() {
+                each(item.0);
+                queue.push_back(item);
+            }
         }
-        self.front_due.set(queue.front().map_or(Time::MAX, |item| item.0));
+        self.link.set_next(queue.front());
         // The mailbox is still locked: a writer on another thread cannot fill it in between.
         self.link.filled.store(false, Ordering::Relaxed);
     }
 
-    /// Whether an item of the queue is due.
+    /// Whether an item is due. Between partitions the scheduler opens the mailbox, between windows.
     #[inline]
     fn is_due(&self, now: Time) -> bool {
-        // Between partitions the scheduler opens the mailbox, between windows.
-        if self.link.filled.load(Ordering::Relaxed) && self.link.info.is_local() {
-            self.open_mailbox(|_| ());
+        self.link.next_fs.load(Ordering::Relaxed) <= now.as_fs()
+    }
+
+    /// Takes the first item, which is due.
+    #[inline]
+    fn take_first(&self) -> Option<(Time, T)> {
+        if self.link.info.is_local() {
+            self.take_from(&mut self.link.mailbox())
+        } else {
+            self.take_from(&mut self.queue.borrow_mut())
         }
-        self.front_due.get() <= now
     }
 
     #[inline]
-    fn take_due(&self, now: Time) -> Option<(Time, T)> {
-        if !self.is_due(now) {
-            return None;
-        }
-        let mut queue = self.queue.borrow_mut();
-        let item = queue.pop_front();
-        self.front_due.set(queue.front().map_or(Time::MAX, |item| item.0));
-        item
+    fn take_from(&self, queue: &mut VecDeque<(Time, T)>) -> Option<(Time, T)> {
+        let first = queue.pop_front();
+        self.link.set_next(queue.front());
+        first
     }
 }
 
@@ -234,13 +248,14 @@ impl<T> LinkIn<T> {
             self.receiver.seen_due.set(None);
             return self.seen.take();
         }
-        self.receiver.take_due(cx.now).map(|item| item.1)
+        if self.receiver.is_due(cx.now) { self.receiver.take_first().map(|item| item.1) } else { None }
     }
 
     /// Looks at the first item that is due and leaves it there.
     pub fn peek(&mut self, cx: &Cx) -> Option<&T> {
         if self.seen.is_none()
-            && let Some((due, item)) = self.receiver.take_due(cx.now)
+            && self.receiver.is_due(cx.now)
+            && let Some((due, item)) = self.receiver.take_first()
         {
             self.receiver.seen_due.set(Some(due));
             self.seen = Some(item);

@@ -426,7 +426,7 @@ impl Cachemem {
         // FEC and CRC have been judged below, where the flit got its number; asking both again took 1,100 instructions.
         let decoded = self.reader.read_judged(flit, Cxl256Received::good(*flit));
         self.coverage.record(&decoded);
-        self.judged(check::flit(&decoded, &self.config.codec).violations);
+        self.judged(check::violations(&decoded, &self.config.codec));
         for (n, role) in decoded.roles.iter().enumerate() {
             if let Cxl256SlotRole::Control(Some(kind)) = role {
                 let slot = flit.slot(self.config.mode, n);

@@ -1,7 +1,7 @@
 //! What an allocator gives: pairs of inputs and outputs, and the room in which it works them out.
 //!
 //! The room remembers which of its sets are not empty, so the work of a slot follows the requests that there are and not the
-//! ports: a slot of a CXL switch with 17 inputs of which six ask took 5,800 instructions before, and takes 1,100.
+//! ports: a slot of a switch of `pbr-rack` under load, arbitration and update, takes 2,700 instructions instead of 8,600.
 
 use super::Requests;
 

@@ -53,7 +53,7 @@ struct Link<T> {
     /// Between partitions: the mailbox is not empty.
     filled: AtomicBool,
     /// When the first item that the reader may take is due \[fs\]; the last of all times: there is none. A reader with many links
-    /// finds most of them without anything due, in 6 instructions instead of 40.
+    /// finds most of them without anything due, by this alone.
     next_fs: AtomicU64,
     /// Where the reader is, for a writer in the same partition.
     reader_domain: AtomicU32,

@@ -99,8 +99,7 @@ fn content_is_sound(flit: &Content256, read: &ContentRead256, (mode, dir): (Mode
     knows_codes(config) && sums.may_stand(&read.last_group, mode)
 }
 
-/// The violations of [`fn@flit`] without its lints. A flit that breaks nothing, as nearly all do, is known by counts, in 700
-/// instructions instead of 3,000.
+/// The violations of [`fn@flit`] without its lints. A flit that breaks nothing, as nearly all do, is known by counts.
 pub fn violations(decoded: &Cxl256DecodedFlit, config: &Cxl256Config) -> Vec<Violation> {
     if is_sound(decoded, config) { Vec::new() } else { flit(decoded, config).violations }
 }

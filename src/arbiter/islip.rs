@@ -13,7 +13,6 @@
 //! 2 x 4, 4 x 2, 1 x 5 and 5 x 1 (2 x 5 and 5 x 2 in the soak) against a plain reference; 4 x 4 and 5 x 5 by seeded random
 //! walks, beyond which nothing is proved. Requests that come and go unserved may starve another one.
 
-use super::matching::reset;
 use super::{Allocator, AllocatorKind, ArbiterError, Matching, Requests, sized};
 
 /// The allocator.
@@ -26,12 +25,16 @@ pub struct Islip {
     grant: Vec<usize>,
 }
 
+fn make(inputs: usize, outputs: usize) -> Result<Box<dyn Allocator>, ArbiterError> {
+    Ok(Box::new(Islip::new(inputs, outputs, 1)?))
+}
+
 impl Islip {
     /// What descriptions call it: one iteration.
     pub const KIND: AllocatorKind = AllocatorKind {
         name: "islip",
         about: "outputs grant, inputs accept, both by pointers that move only for accepted grants",
-        make: |inputs, outputs| Ok(Box::new(Islip::new(inputs, outputs, 1)?)),
+        make,
     };
 
     /// An allocator with all pointers at 0.
@@ -74,33 +77,29 @@ impl Allocator for Islip {
         matching.gather(requests);
         for iteration in 0..self.iterations {
             // Outputs that grant, by input.
-            reset(&mut matching.picked_by, inputs);
-            for (output, asking) in matching.asking.iter().enumerate() {
+            let Matching { asking, picked_by, .. } = &mut *matching;
+            picked_by.begin(inputs);
+            for (output, asking) in asking.iter() {
                 if let Some(input) = asking.first_around(self.grant[output], inputs) {
-                    matching.picked_by[input].insert(output);
+                    picked_by.insert(input, output);
                 }
             }
-            let mut made = Requests::NONE;
-            for input in 0..inputs {
-                if let Some(output) = matching.picked_by[input].first_around(self.accept[input], outputs) {
-                    matching.set(input, output, iteration);
-                    matching.asking[output].clear();
-                    made.insert(input);
-                }
-            }
-            if made.is_empty() {
+            if picked_by.is_empty() {
                 break;
             }
-            matching.asking.iter_mut().for_each(|asking| asking.remove_all(&made));
+            matching
+                .settle(iteration, |input, granted| Some((input, granted.first_around(self.accept[input], outputs)?)));
+            if iteration + 1 < self.iterations {
+                matching.withdraw();
+            }
         }
     }
 
     fn update(&mut self, _requests: &[Requests], used: &Matching) {
         let (inputs, outputs) = (self.accept.len(), self.grant.len());
-        let pairs = used.pairs().iter().enumerate().filter_map(|(input, pair)| Some((input, (*pair)?)));
-        for (input, pair) in pairs.filter(|(_, pair)| pair.iteration == 0) {
-            self.grant[pair.output] = (input + 1) % inputs;
-            self.accept[input] = (pair.output + 1) % outputs;
+        for (input, output) in used.iter_of(0) {
+            self.grant[output] = (input + 1) % inputs;
+            self.accept[input] = (output + 1) % outputs;
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Arbiters and allocators by name, as a description chooses them.
 //!
 //! A new one is a file of its own with its `KIND`, its `mod` line and its place in [`ARBITERS`] or [`ALLOCATORS`]; every
-//! component that lets its arbiter be chosen takes it from then on. Left out: arbiters that have to know more than who asks, such as ages or
+//! component that lets its arbiter be chosen takes it from then on. What makes it is a function and no closure: a closure is
+//! compiled where it is named, and with it the arbiter, in `system` without optimisation (19,500 instructions a slot of a CXL
+//! switch instead of 2,700). Left out: arbiters that have to know more than who asks, such as ages or
 //! sizes of packets.
 
 use super::{ALLOCATORS, ARBITERS, Allocator, Arbiter, ArbiterError};

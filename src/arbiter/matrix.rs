@@ -14,13 +14,13 @@ pub struct Matrix {
     places: Vec<u16>,
 }
 
+fn make(weights: &[u16]) -> Result<Box<dyn Arbiter>, ArbiterError> {
+    Ok(Box::new(Matrix::new(weights.len())?))
+}
+
 impl Matrix {
     /// What descriptions call it.
-    pub const KIND: ArbiterKind = ArbiterKind {
-        name: "matrix",
-        about: "the least recently granted requester",
-        make: |weights| Ok(Box::new(Matrix::new(weights.len())?)),
-    };
+    pub const KIND: ArbiterKind = ArbiterKind { name: "matrix", about: "the least recently granted requester", make };
 
     /// An arbiter in which a lower number goes first.
     ///

@@ -18,12 +18,16 @@ pub struct StrictPriority {
     lost: Vec<u32>,
 }
 
+fn make(weights: &[u16]) -> Result<Box<dyn Arbiter>, ArbiterError> {
+    Ok(Box::new(StrictPriority::new(weights.len(), None)?))
+}
+
 impl StrictPriority {
     /// What descriptions call it.
     pub const KIND: ArbiterKind = ArbiterKind {
         name: "strict-priority",
         about: "the requester with the lowest number; the others may starve",
-        make: |weights| Ok(Box::new(StrictPriority::new(weights.len(), None)?)),
+        make,
     };
 
     /// An arbiter; requester 0 goes first. `guard_slots` is G, `None` for no guard.

@@ -38,11 +38,13 @@ impl Requests {
         set
     }
 
+    #[inline]
     fn words(&self) -> &[u64] {
         &self.words[..self.used]
     }
 
     /// A requester asks. One that there cannot be is left out.
+    #[inline]
     pub fn insert(&mut self, requester: usize) {
         let at = requester / WORD_BITS;
         if let Some(word) = self.words.get_mut(at) {
@@ -52,6 +54,7 @@ impl Requests {
     }
 
     /// A requester does not ask.
+    #[inline]
     pub fn remove(&mut self, requester: usize) {
         if let Some(word) = self.words.get_mut(requester / WORD_BITS) {
             *word &= !(1 << (requester % WORD_BITS));
@@ -64,28 +67,37 @@ impl Requests {
     }
 
     /// Nobody asks any more.
+    #[inline]
     pub fn clear(&mut self) {
-        self.words[..self.used].fill(0);
+        // One word is a store, more of them a call.
+        match self.used {
+            0 | 1 => self.words[0] = 0,
+            used => self.words[..used].fill(0),
+        }
         self.used = 0;
     }
 
     /// Whether a requester asks.
+    #[inline]
     pub fn contains(&self, requester: usize) -> bool {
         let word = self.words.get(requester / WORD_BITS);
         word.is_some_and(|word| word >> (requester % WORD_BITS) & 1 == 1)
     }
 
     /// Whether nobody asks.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.words().iter().all(|&word| word == 0)
     }
 
     /// The lowest requester that asks.
+    #[inline]
     pub fn first(&self) -> Option<usize> {
         self.first_from(0)
     }
 
     /// The lowest requester that asks, at a place or behind it.
+    #[inline]
     pub fn first_from(&self, place: usize) -> Option<usize> {
         let at = place / WORD_BITS;
         let mut mask = u64::MAX << (place % WORD_BITS);
@@ -100,28 +112,33 @@ impl Requests {
     }
 
     /// The first of so many requesters that asks at a place or behind it, around the end.
+    #[inline]
     pub fn first_around(&self, place: usize, requesters: usize) -> Option<usize> {
         let exists = |requester: &usize| *requester < requesters;
         self.first_from(place).filter(exists).or_else(|| self.first().filter(exists))
     }
 
     /// All who ask, lowest first.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         members(self.words().iter().copied())
     }
 
     /// All who ask of so many requesters, lowest first.
+    #[inline]
     pub fn below(&self, requesters: usize) -> impl Iterator<Item = usize> {
         self.iter().take_while(move |&requester| requester < requesters)
     }
 
     /// All who ask here and in `other`, lowest first.
+    #[inline]
     pub fn intersection(&self, other: &Requests) -> impl Iterator<Item = usize> {
         members(self.words().iter().zip(other.words()).map(|(a, b)| a & b))
     }
 }
 
 /// The bits of words, lowest first.
+#[inline]
 fn members(mut words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
     let (mut word, mut base) = (words.next().unwrap_or(0), 0);
     std::iter::from_fn(move || {
@@ -137,6 +154,7 @@ fn members(mut words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> 
 
 /// Bit i of the number stands for requester i.
 impl From<u128> for Requests {
+    #[inline]
     fn from(bits: u128) -> Requests {
         let mut set = Requests::NONE;
         (set.words[0], set.words[1], set.used) = (bits as u64, (bits >> WORD_BITS) as u64, 2);
@@ -146,12 +164,14 @@ impl From<u128> for Requests {
 
 /// Bit i of the number stands for requester i.
 impl From<u64> for Requests {
+    #[inline]
     fn from(bits: u64) -> Requests {
         u128::from(bits).into()
     }
 }
 
 impl FromIterator<usize> for Requests {
+    #[inline]
     fn from_iter<T: IntoIterator<Item = usize>>(requesters: T) -> Requests {
         let mut set = Requests::NONE;
         requesters.into_iter().for_each(|requester| set.insert(requester));

@@ -12,12 +12,16 @@ pub struct RoundRobin {
     next: usize,
 }
 
+fn make(weights: &[u16]) -> Result<Box<dyn Arbiter>, ArbiterError> {
+    Ok(Box::new(RoundRobin::new(weights.len())?))
+}
+
 impl RoundRobin {
     /// What descriptions call it.
     pub const KIND: ArbiterKind = ArbiterKind {
         name: "round-robin",
         about: "the first requester at or after a pointer, which moves one past the winner",
-        make: |weights| Ok(Box::new(RoundRobin::new(weights.len())?)),
+        make,
     };
 
     /// An arbiter whose pointer stands at requester 0.
@@ -46,11 +50,14 @@ impl Arbiter for RoundRobin {
         self.requesters
     }
 
+    #[inline]
     fn arbitrate(&self, requests: &Requests) -> Option<usize> {
         requests.first_around(self.next, self.requesters)
     }
 
+    #[inline]
     fn update(&mut self, _requests: &Requests, granted: usize) {
-        self.next = (granted + 1) % self.requesters;
+        let next = granted + 1;
+        self.next = if next >= self.requesters { 0 } else { next };
     }
 }

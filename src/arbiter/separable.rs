@@ -12,7 +12,6 @@
 //! beyond which nothing is proved. With [`super::Matrix`] in both stages it loses N M slots at most in every state that 2 x 2,
 //! 2 x 3 and 3 x 2 reach. Requests that come and go unserved may starve another one.
 
-use super::matching::reset;
 use super::{Allocator, AllocatorKind, Arbiter, ArbiterError, Matching, Requests, RoundRobin};
 
 /// Which side picks first.
@@ -32,19 +31,27 @@ pub struct Separable<A> {
     outputs: Vec<A>,
 }
 
+fn input_first(inputs: usize, outputs: usize) -> Result<Box<dyn Allocator>, ArbiterError> {
+    Ok(Box::new(Separable::new(Stage::InputFirst, inputs, outputs, RoundRobin::new)?))
+}
+
+fn output_first(inputs: usize, outputs: usize) -> Result<Box<dyn Allocator>, ArbiterError> {
+    Ok(Box::new(Separable::new(Stage::OutputFirst, inputs, outputs, RoundRobin::new)?))
+}
+
 impl Separable<RoundRobin> {
     /// What descriptions call the one in which inputs pick first, in turn.
     pub const INPUT_FIRST: AllocatorKind = AllocatorKind {
         name: "separable-input-first",
         about: "inputs pick outputs in turn, then outputs pick inputs in turn",
-        make: |inputs, outputs| Ok(Box::new(Separable::new(Stage::InputFirst, inputs, outputs, RoundRobin::new)?)),
+        make: input_first,
     };
 
     /// What descriptions call the one in which outputs pick first, in turn.
     pub const OUTPUT_FIRST: AllocatorKind = AllocatorKind {
         name: "separable-output-first",
         about: "outputs pick inputs in turn, then inputs pick outputs in turn",
-        make: |inputs, outputs| Ok(Box::new(Separable::new(Stage::OutputFirst, inputs, outputs, RoundRobin::new)?)),
+        make: output_first,
     };
 }
 
@@ -81,31 +88,24 @@ impl<A: Arbiter> Allocator for Separable<A> {
         matching.begin(inputs, outputs);
         match self.order {
             Stage::InputFirst => {
-                reset(&mut matching.picked_by, outputs);
+                matching.picked_by.begin(outputs);
                 for (input, (arbiter, wanted)) in self.inputs.iter().zip(requests).enumerate() {
                     if let Some(output) = arbiter.arbitrate(wanted) {
-                        matching.picked_by[output].insert(input);
+                        matching.picked_by.insert(output, input);
                     }
                 }
-                for (output, arbiter) in self.outputs.iter().enumerate() {
-                    if let Some(input) = arbiter.arbitrate(&matching.picked_by[output]) {
-                        matching.set(input, output, 0);
-                    }
-                }
+                matching.settle(0, |output, picked_by| Some((self.outputs[output].arbitrate(picked_by)?, output)));
             }
             Stage::OutputFirst => {
                 matching.gather(requests);
-                reset(&mut matching.picked_by, inputs);
-                for (output, arbiter) in self.outputs.iter().enumerate() {
-                    if let Some(input) = arbiter.arbitrate(&matching.asking[output]) {
-                        matching.picked_by[input].insert(output);
+                let Matching { asking, picked_by, .. } = &mut *matching;
+                picked_by.begin(inputs);
+                for (output, asking) in asking.iter() {
+                    if let Some(input) = self.outputs[output].arbitrate(asking) {
+                        picked_by.insert(input, output);
                     }
                 }
-                for (input, arbiter) in self.inputs.iter().enumerate() {
-                    if let Some(output) = arbiter.arbitrate(&matching.picked_by[input]) {
-                        matching.set(input, output, 0);
-                    }
-                }
+                matching.settle(0, |input, picked_by| Some((input, self.inputs[input].arbitrate(picked_by)?)));
             }
         }
     }
@@ -113,8 +113,8 @@ impl<A: Arbiter> Allocator for Separable<A> {
     fn update(&mut self, requests: &[Requests], used: &Matching) {
         for (input, output) in used.iter() {
             let (of_input, of_output) = match self.order {
-                Stage::InputFirst => (&requests[input], &used.picked_by[output]),
-                Stage::OutputFirst => (&used.picked_by[input], &used.asking[output]),
+                Stage::InputFirst => (&requests[input], used.picked_by.get(output)),
+                Stage::OutputFirst => (used.picked_by.get(input), used.asking.get(output)),
             };
             self.inputs[input].update(of_input, output);
             self.outputs[output].update(of_output, input);

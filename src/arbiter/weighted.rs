@@ -21,12 +21,16 @@ pub struct WeightedRoundRobin {
     owed: Vec<i64>,
 }
 
+fn make(weights: &[u16]) -> Result<Box<dyn Arbiter>, ArbiterError> {
+    Ok(Box::new(WeightedRoundRobin::new(weights)?))
+}
+
 impl WeightedRoundRobin {
     /// What descriptions call it.
     pub const KIND: ArbiterKind = ArbiterKind {
         name: "weighted-round-robin",
         about: "the requester that is furthest behind the share of its weight",
-        make: |weights| Ok(Box::new(WeightedRoundRobin::new(weights)?)),
+        make,
     };
 
     /// An arbiter with one weight for each requester, 0 to 65535; all balances are 0.

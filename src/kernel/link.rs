@@ -9,7 +9,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::module::{Core, Cx, End, Inbound, LinkEnds, Outbound, Place, sealed};
@@ -48,16 +48,26 @@ impl LinkInfo {
 /// What both ends share, across threads.
 struct Link<T> {
     info: Arc<LinkInfo>,
-    mailbox: Mutex<Vec<(Time, T)>>,
-    /// The mailbox is not empty.
+    /// What waits to be taken in; within one partition, what waits to be taken.
+    mailbox: Mutex<VecDeque<(Time, T)>>,
+    /// Between partitions: the mailbox is not empty.
     filled: AtomicBool,
+    /// When the first item that the reader may take is due \[fs\]; the last of all times: there is none. A reader with many links
+    /// finds most of them without anything due, by this alone.
+    next_fs: AtomicU64,
     /// Where the reader is, for a writer in the same partition.
     reader_domain: AtomicU32,
     reader_module: AtomicU32,
 }
 
 impl<T> Link<T> {
-    fn mailbox(&self) -> MutexGuard<'_, Vec<(Time, T)>> {
+    /// The first item that may be taken.
+    #[inline]
+    fn set_next(&self, first: Option<&(Time, T)>) {
+        self.next_fs.store(first.map_or(Time::MAX, |item| item.0).as_fs(), Ordering::Relaxed);
+    }
+
+    fn mailbox(&self) -> MutexGuard<'_, VecDeque<(Time, T)>> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -74,6 +84,7 @@ pub(super) fn link<T: Send + 'static>(name: &str, latency_fs: u64) -> (LinkOutEn
         info: info.clone(),
         mailbox: Mutex::default(),
         filled: AtomicBool::new(false),
+        next_fs: AtomicU64::new(Time::MAX.as_fs()),
         reader_domain: AtomicU32::new(0),
         reader_module: AtomicU32::new(0),
     });
@@ -96,7 +107,7 @@ struct Sender<T> {
     /// The place among the links that start in this partition.
     ordinal: u32,
     /// Sent in this window.
-    outbox: RefCell<Vec<(Time, T)>>,
+    outbox: RefCell<VecDeque<(Time, T)>>,
 }
 
 impl<T: Send + 'static> End for LinkOutEnd<T> {}
@@ -118,8 +129,10 @@ impl<T> LinkOut<T> {
         let Sender { link, ordinal, outbox } = &*self.0;
         let due = cx.now.plus_fs(link.info.latency_fs);
         if link.info.is_local() {
-            link.mailbox().push((due, item));
-            link.filled.store(true, Ordering::Relaxed);
+            let mut mailbox = link.mailbox();
+            mailbox.push_back((due, item));
+            link.set_next(mailbox.front());
+            drop(mailbox);
             let domain = link.reader_domain.load(Ordering::Relaxed);
             let module = link.reader_module.load(Ordering::Relaxed);
             cx.core.wake_at(Place { domain, module }, due);
@@ -128,7 +141,7 @@ impl<T> LinkOut<T> {
             if outbox.is_empty() {
                 cx.core.to_send.borrow_mut().push(*ordinal);
             }
-            outbox.push((due, item));
+            outbox.push_back((due, item));
         }
     }
 
@@ -141,7 +154,7 @@ impl<T> LinkOut<T> {
 impl<T> Outbound for Sender<T> {
     fn flush(&self) -> Time {
         let mut outbox = self.outbox.borrow_mut();
-        let first = outbox.first().map_or(Time::MAX, |item| item.0);
+        let first = outbox.front().map_or(Time::MAX, |item| item.0);
         let mut mailbox = self.link.mailbox();
         if mailbox.is_empty() {
             std::mem::swap(&mut *mailbox, &mut *outbox);
@@ -183,48 +196,66 @@ impl<T: Send + 'static> sealed::Attach for LinkInEnd<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Moves the mailbox into the queue and shows every item to `each`.
+    /// Moves the mailbox into the queue and shows every item to `each`. If the queue is empty, the two change places: an item is
+    /// moved when it is sent and when it is taken, and not in between.
     fn open_mailbox(&self, mut each: impl FnMut(Time)) {
         let mut queue = self.queue.borrow_mut();
         let mut mailbox = self.link.mailbox();
-        for item in mailbox.drain(..) {
-            each(item.0);
-            queue.push_back(item);
+        if queue.is_empty() {
+            std::mem::swap(&mut *queue, &mut *mailbox);
+            queue.iter().for_each(|item| each(item.0));
+        } else {
+            while let Some(item) = mailbox.pop_front() {
+                each(item.0);
+                queue.push_back(item);
+            }
         }
+        self.link.set_next(queue.front());
         // The mailbox is still locked: a writer on another thread cannot fill it in between.
         self.link.filled.store(false, Ordering::Relaxed);
     }
 
-    fn take_due(&self, now: Time) -> Option<(Time, T)> {
-        self.refresh();
-        let mut queue = self.queue.borrow_mut();
-        if queue.front()?.0 <= now { queue.pop_front() } else { None }
+    /// Whether an item is due. Between partitions the scheduler opens the mailbox, between windows.
+    #[inline]
+    fn is_due(&self, now: Time) -> bool {
+        self.link.next_fs.load(Ordering::Relaxed) <= now.as_fs()
+    }
+
+    /// Takes the first item, which is due.
+    #[inline]
+    fn take_first(&self) -> Option<(Time, T)> {
+        if self.link.info.is_local() {
+            self.take_from(&mut self.link.mailbox())
+        } else {
+            self.take_from(&mut self.queue.borrow_mut())
+        }
     }
 
     #[inline]
-    fn refresh(&self) {
-        // Between partitions the scheduler does this, between windows.
-        if self.link.filled.load(Ordering::Relaxed) && self.link.info.is_local() {
-            self.open_mailbox(|_| ());
-        }
+    fn take_from(&self, queue: &mut VecDeque<(Time, T)>) -> Option<(Time, T)> {
+        let first = queue.pop_front();
+        self.link.set_next(queue.front());
+        first
     }
 }
 
 impl<T> LinkIn<T> {
     /// Takes the first item that is due.
+    #[inline]
     pub fn pop(&mut self, cx: &mut Cx) -> Option<T> {
         // Asked for before it is taken: a flit that is not there would be moved all the same.
         if self.seen.is_some() {
             self.receiver.seen_due.set(None);
             return self.seen.take();
         }
-        self.receiver.take_due(cx.now).map(|item| item.1)
+        if self.receiver.is_due(cx.now) { self.receiver.take_first().map(|item| item.1) } else { None }
     }
 
     /// Looks at the first item that is due and leaves it there.
     pub fn peek(&mut self, cx: &Cx) -> Option<&T> {
         if self.seen.is_none()
-            && let Some((due, item)) = self.receiver.take_due(cx.now)
+            && self.receiver.is_due(cx.now)
+            && let Some((due, item)) = self.receiver.take_first()
         {
             self.receiver.seen_due.set(Some(due));
             self.seen = Some(item);
@@ -234,8 +265,7 @@ impl<T> LinkIn<T> {
 
     /// Whether an item is due.
     pub fn is_due(&self, cx: &Cx) -> bool {
-        self.receiver.refresh();
-        self.seen.is_some() || self.receiver.queue.borrow().front().is_some_and(|first| first.0 <= cx.now)
+        self.seen.is_some() || self.receiver.is_due(cx.now)
     }
 
     /// The latency of the link, in fs.
@@ -256,7 +286,7 @@ impl<T> Inbound for Receiver<T> {
     fn left(&self) -> Option<(String, usize, Time)> {
         let queue = self.queue.borrow();
         let mailbox = self.link.mailbox();
-        let first = queue.front().or(mailbox.first()).map(|item| item.0);
+        let first = queue.front().or(mailbox.front()).map(|item| item.0);
         let items = queue.len() + mailbox.len() + usize::from(self.seen_due.get().is_some());
         self.seen_due.get().or(first).map(|due| (self.link.info.name.clone(), items, due))
     }

@@ -9,7 +9,7 @@
 //! before responses that arrived earlier; then each class gives the packer what it has room for. A snoop goes when all
 //! earlier responses have left in flits; later responses wait the few flits that this takes, so neither starves.
 
-use super::port::{Carries, PortAgent};
+use super::port::{Carries, PACKER_DEPTH, PortAgent};
 use scalepool_kernel::{Cx, In, Out};
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
@@ -19,6 +19,15 @@ pub type Posted = (u64, Message);
 
 /// A link end whose buffers are emptied class by class.
 pub trait ByClass: Carries<Message> {
+    /// Whether there is a received message that nobody has taken.
+    fn has_received(&self) -> bool;
+
+    /// Whether one of a class may be among them. An end that does not know says so.
+    fn may_have_received(&self, class: Class) -> bool {
+        let _ = class;
+        self.has_received()
+    }
+
     /// Takes the next received message of a class; an H2D Req only when no H2D Rsp came before it.
     fn take_class(&mut self, class: Class) -> Option<Message>;
 
@@ -73,8 +82,12 @@ impl<E: ByClass> PortAgent<E> for ClassChannels {
         if let Some(damage) = &mut self.damage {
             damage.tell(end.damaged(), cx);
         }
+        if !end.has_received() {
+            return;
+        }
         for (class, channel) in &mut self.rx {
-            while channel.has_room(cx, 1)
+            while end.may_have_received(*class)
+                && channel.has_room(cx, 1)
                 && let Some(message) = end.take_class(*class)
             {
                 // Room was asked for before.
@@ -91,24 +104,25 @@ impl<E: ByClass> PortAgent<E> for ClassChannels {
         let snoop = self.oldest(Class::H2dReq, cx);
         for n in 0..self.tx.len() {
             let class = self.tx[n].0;
-            while let Some((number, message)) = self.tx[n].1.peek(cx).copied() {
-                if !end.has_room(&message) {
-                    break;
-                }
+            // A message is moved once, into the end: 150 instructions less than where it is looked at first.
+            while self.tx[n].1.is_due(cx) && end.waits(class) < PACKER_DEPTH {
                 let waits = match class {
                     // O1: earlier responses have to be in flits.
                     Class::H2dReq => {
-                        end.waits(Class::H2dRsp) > 0
-                            || self.oldest(Class::H2dRsp, cx).is_some_and(|earlier| earlier < number)
+                        let [earlier, own] = [Class::H2dRsp, Class::H2dReq].map(|class| self.oldest(class, cx));
+                        end.waits(Class::H2dRsp) > 0 || earlier.zip(own).is_some_and(|(earlier, own)| earlier < own)
                     }
                     // A later response lets the snoop go first, unless the snoop itself is stuck.
-                    Class::H2dRsp => snoop.is_some_and(|earlier| earlier < number) && end.waits(Class::H2dReq) == 0,
+                    Class::H2dRsp => {
+                        let own = self.oldest(Class::H2dRsp, cx);
+                        snoop.zip(own).is_some_and(|(earlier, own)| earlier < own) && end.waits(Class::H2dReq) == 0
+                    }
                     _ => false,
                 };
                 if waits {
                     break;
                 }
-                self.tx[n].1.pop(cx);
+                let Some((_, message)) = self.tx[n].1.pop(cx) else { break };
                 refused.extend(end.send(message).err());
             }
         }

@@ -86,46 +86,125 @@ fn content_is_sound(flit: &Content256, read: &ContentRead256, (mode, dir): (Mode
     if slots.messages.is_empty() {
         return true;
     }
-    let knows_codes = config.withdrawn_codes && !config.fast_go;
-    let mut in_group = [PerClass::default(); GROUPS.len()];
-    let mut in_shared_slot = PerClass::default();
-    // Classes of the free places of the H or HS slot of a group.
-    let (mut free, mut free_in) = (0u16, GROUPS.len());
+    let mut sums = Sums::default();
     for of_slot in slots.messages.chunk_by(|a, b| a.slot == b.slot) {
         let [first, ..] = of_slot else { continue };
-        let (n, format) = (usize::from(first.slot), first.format);
+        let n = usize::from(first.slot);
+        let owed = [usize::from(read.owed_slots[n]), read.owed_slots.get(n + 1).copied().map_or(0, usize::from)];
+        let messages = of_slot.iter().map(|placed| (placed.place, placed.message.class, placed.message.bits));
+        if !sums.add((n, first.format), messages, owed, dir, config) {
+            return false;
+        }
+    }
+    knows_codes(config) && sums.may_stand(&read.last_group, mode)
+}
+
+/// The violations of [`fn@flit`] without its lints. A flit that breaks nothing, as nearly all do, is known by counts.
+pub fn violations(decoded: &Cxl256DecodedFlit, config: &Cxl256Config) -> Vec<Violation> {
+    if is_sound(decoded, config) { Vec::new() } else { flit(decoded, config).violations }
+}
+
+/// Whether a flit with messages breaks no rule for sure. All others are left to the walk.
+fn is_sound(decoded: &Cxl256DecodedFlit, config: &Cxl256Config) -> bool {
+    let received = &decoded.received;
+    let came_well = received.fec.is_ok() && received.crc_ok && !received.suspect && decoded.is_good();
+    if !came_well || decoded.kind != Cxl256FlitKind::Protocol || decoded.header.dllp_type || decoded.header.names_zero()
+    {
+        return false;
+    }
+    let is_crowded = decoded.active > MAX_ACTIVE || decoded.active_in_two > MAX_ACTIVE_IN_TWO;
+    if is_crowded || decoded.flit().crd().marks_empty() {
+        return false;
+    }
+    let mut sums = Sums::default();
+    for (n, role) in decoded.roles.iter().enumerate() {
+        let format = match role {
+            Cxl256SlotRole::Format(format) => *format,
+            Cxl256SlotRole::Data | Cxl256SlotRole::Trailer => continue,
+            _ => return false,
+        };
+        let bits = decoded.flit().slot(decoded.mode, n);
+        if bits == 0 && !format.has_data() {
+            continue;
+        }
+        if !format.any_valid(bits) {
+            return false;
+        }
+        let owed = [decoded.owed_slots[n], decoded.owed_slots.get(n + 1).copied().unwrap_or(0)];
+        let valid = (0..).zip(format.places).filter(|(_, place)| place.is_valid(bits));
+        let messages = valid.map(|(k, place)| (k, place.class, place.extract(bits)));
+        if !sums.add((n, format), messages, owed, decoded.dir, config) {
+            return false;
+        }
+    }
+    knows_codes(config) && sums.may_stand(&decoded.last_group, decoded.mode)
+}
+
+/// Whether the codes of the tables are those of a configuration.
+fn knows_codes(config: &Cxl256Config) -> bool {
+    config.withdrawn_codes && !config.fast_go
+}
+
+/// What the rules of packing ask of the slots before: messages by group, and free places.
+struct Sums {
+    in_group: [PerClass; GROUPS.len()],
+    in_shared_slot: PerClass,
+    /// Classes of the free places of the H or HS slot of a group.
+    free: u16,
+    free_in: usize,
+}
+
+impl Default for Sums {
+    fn default() -> Sums {
+        let none = PerClass::default();
+        Sums { in_group: [none; GROUPS.len()], in_shared_slot: none, free: 0, free_in: GROUPS.len() }
+    }
+}
+
+impl Sums {
+    /// Adds the messages of slot `n`, each with its place and class; `false`: something may be broken. `owed` are the data slots
+    /// owed before the slot and behind it.
+    #[inline]
+    fn add(
+        &mut self,
+        (n, format): (usize, &'static SlotFormat),
+        messages: impl Iterator<Item = (u8, Class, u128)>,
+        owed: [usize; 2],
+        dir: Dir,
+        config: &Cxl256Config,
+    ) -> bool {
         let group = n / GROUPS[0].end;
-        let (mut used, mut of_classes) = (0u8, PerClass::default());
-        for Placed256 { place, message, .. } in of_slot {
-            let (class, def) = (message.class, message.class.def(format.routing));
-            let is_known = message.bits & def.reserved() == 0 && def.codes_are_sound(message.bits);
-            if !is_known || !config.may_go(class, dir) || free_in == group && free >> class.index() & 1 == 1 {
+        let (mut used, mut of_classes, mut count) = (0u8, PerClass::default(), 0);
+        for (place, class, bits) in messages {
+            let def = class.def(format.routing);
+            let is_known = bits & def.reserved() == 0 && def.codes_are_sound(bits);
+            if !is_known || !config.may_go(class, dir) || self.free_in == group && self.free >> class.index() & 1 == 1 {
                 return false;
             }
             used |= 1 << place;
+            count += 1;
             of_classes.0 += PerClass::one(class);
         }
-        in_group[group].0 += of_classes.0;
+        self.in_group[group].0 += of_classes.0;
         if n == SHARED_LOPT_SLOT {
-            in_shared_slot = of_classes;
+            self.in_shared_slot = of_classes;
         }
         if format.kind != SlotKind::G {
             let places = format.places.iter().enumerate();
-            free = places.filter(|(k, _)| used >> k & 1 == 0).fold(0, |free, (_, p)| free | 1 << p.class.index());
-            free_in = group;
+            self.free = places.filter(|(k, _)| used >> k & 1 == 0).fold(0, |free, (_, p)| free | 1 << p.class.index());
+            self.free_in = group;
         }
-        if format.has_data() {
-            let is_crowded = format.kind != SlotKind::G && usize::from(read.owed_slots[n]) > MAX_OWED_IN_SHORT_SLOT;
-            let behind = read.owed_slots.get(n + 1).copied().unwrap_or(0);
-            if used & 1 == 0 || of_slot.len() > 1 && !config.mdh || is_crowded || usize::from(behind) > MAX_OWED {
-                return false;
-            }
-        }
+        let is_crowded = format.kind != SlotKind::G && owed[0] > MAX_OWED_IN_SHORT_SLOT || owed[1] > MAX_OWED;
+        !format.has_data() || used & 1 == 1 && (count == 1 || config.mdh) && !is_crowded
     }
-    let [a, b, c, d] = in_group;
-    let before = PerClass::of(&read.last_group);
-    let last = if mode.is_lopt() { in_shared_slot.0 + c.0 + d.0 } else { c.0 + d.0 };
-    knows_codes && [before.0 + a.0, a.0 + b.0, b.0 + c.0, last].into_iter().all(|window| PerClass(window).may_stand())
+
+    /// Whether no window of 128 bytes holds too many messages of a class.
+    fn may_stand(&self, last_group: &ClassCounts, mode: Mode) -> bool {
+        let [a, b, c, d] = self.in_group;
+        let before = PerClass::of(last_group);
+        let last = if mode.is_lopt() { self.in_shared_slot.0 + c.0 + d.0 } else { c.0 + d.0 };
+        [before.0 + a.0, a.0 + b.0, b.0 + c.0, last].into_iter().all(|window| PerClass(window).may_stand())
+    }
 }
 
 /// Messages of each class in a part of a flit, a byte a class.

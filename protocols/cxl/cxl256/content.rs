@@ -399,6 +399,7 @@ mod tests {
                 for config in [config, strict, later] {
                     let found = check::content(&content, &read, (mode, dir), &config);
                     assert_eq!(found, check::flit(&decoded, &config).violations, "{flit:?}");
+                    assert_eq!(found, check::violations(&decoded, &config), "{flit:?}");
                     broken += usize::from(!found.is_empty());
                 }
             }

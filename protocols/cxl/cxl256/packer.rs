@@ -215,6 +215,7 @@ impl Packer {
     }
 
     /// Messages that wait in a class.
+    #[inline]
     pub fn waiting(&self, class: Class) -> usize {
         self.queues[class.index()].len()
     }

@@ -63,11 +63,13 @@ pub(super) struct Pace {
 
 impl Pace {
     /// Whether the resource can start a transfer in a cycle.
+    #[inline]
     pub fn is_free(self, cycle: u64, bytes_per_cycle: u64) -> bool {
         self.busy_until < (cycle + 1) * bytes_per_cycle
     }
 
     /// Occupies the resource for a number of bytes from a cycle on.
+    #[inline]
     pub fn take(&mut self, cycle: u64, bytes_per_cycle: u64, bytes: u64) {
         self.busy_until = self.busy_until.max(cycle * bytes_per_cycle) + bytes;
     }
@@ -105,7 +107,8 @@ impl VoqPair {
 }
 
 /// The numbers of the set bits of a word, lowest first.
-fn classes_of(mut word: u32) -> impl Iterator<Item = usize> {
+#[inline]
+pub(super) fn classes_of(mut word: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let class = word.trailing_zeros();
         word &= word.wrapping_sub(1);
@@ -130,6 +133,8 @@ pub struct VoqCrossbar<T> {
     behind: Vec<VecDeque<Granted<T>>>,
     /// Classes with an item behind the grant, by output.
     granted: Vec<u32>,
+    /// Classes without room behind the grant, by output.
+    full: Vec<u32>,
     /// Outputs with an item behind the grant.
     granted_outputs: Requests,
     inputs: Vec<Pace>,
@@ -137,6 +142,8 @@ pub struct VoqCrossbar<T> {
     allocator: Box<dyn Allocator>,
     arbiters: Vec<Box<dyn Arbiter>>,
     requests: Vec<Requests>,
+    /// Outputs that can begin a transfer in the cycle that is stepped.
+    open: Requests,
     matching: Matching,
     pairs: Vec<(usize, usize)>,
     queued: usize,
@@ -163,12 +170,14 @@ impl<T> VoqCrossbar<T> {
             toward: vec![0; outputs],
             behind: (0..outputs * classes).map(|_| VecDeque::new()).collect(),
             granted: vec![0; outputs],
+            full: vec![if config.output_queue == 0 { u32::MAX } else { 0 }; outputs],
             granted_outputs: Requests::NONE,
             inputs: vec![Pace::default(); inputs],
             outputs: vec![Pace::default(); outputs],
             allocator: (allocator.make)(inputs, outputs)?,
             arbiters: (0..outputs).map(|_| (arbiter.make)(weights)).collect::<Result<_, _>>()?,
             requests: vec![Requests::NONE; inputs],
+            open: Requests::NONE,
             matching: Matching::new(),
             pairs: Vec::new(),
             queued: 0,
@@ -177,11 +186,13 @@ impl<T> VoqCrossbar<T> {
         })
     }
 
+    #[inline]
     fn queue_at(&self, input: usize, output: usize, class: usize) -> usize {
         (input * self.config.outputs + output) * self.config.classes + class
     }
 
     /// Whether a queue has room for one more item.
+    #[inline]
     pub fn has_room(&self, input: usize, output: usize, class: usize) -> bool {
         self.queues[self.queue_at(input, output, class)].len() < self.config.queue
     }
@@ -219,6 +230,7 @@ impl<T> VoqCrossbar<T> {
     }
 
     /// Whether the first item of a class between an input and an output stays behind an earlier one of another class.
+    #[inline]
     fn is_behind(&self, input: usize, output: usize, class: usize) -> bool {
         let Some(PushedClass { behind, .. }) = self.config.pushed.filter(|pushed| pushed.class == class) else {
             return false;
@@ -229,16 +241,18 @@ impl<T> VoqCrossbar<T> {
     }
 
     /// Classes of an input whose first items can go to an output once they are ready, with the cycles from which they are.
+    #[inline]
     fn placed(&self, input: usize, output: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let (first, behind) = (self.queue_at(input, output, 0), output * self.config.classes);
-        classes_of(self.held[input * self.config.outputs + output].held).filter_map(move |class| {
+        let first = self.queue_at(input, output, 0);
+        let with_room = self.held[input * self.config.outputs + output].held & !self.full[output];
+        classes_of(with_room).filter_map(move |class| {
             let front = self.queues[first + class].front()?;
-            let has_room = self.behind[behind + class].len() < self.config.output_queue;
-            (has_room && !self.is_behind(input, output, class)).then_some((class, front.ready))
+            (!self.is_behind(input, output, class)).then_some((class, front.ready))
         })
     }
 
     /// Classes of an input that may go to an output in a cycle.
+    #[inline]
     fn eligible(&self, input: usize, output: usize, cycle: u64) -> impl Iterator<Item = usize> + '_ {
         let is_ready = self.held[input * self.config.outputs + output].ready <= cycle;
         let placed = is_ready.then(|| self.placed(input, output)).into_iter().flatten();
@@ -265,9 +279,14 @@ impl<T> VoqCrossbar<T> {
         }
     }
 
-    /// Notes whether a class of an output has items behind the grant, after some have left.
+    /// Notes whether a class of an output has items and room behind the grant, after some have left.
+    #[inline]
     fn count_granted(&mut self, output: usize, class: usize) {
-        if self.behind[output * self.config.classes + class].is_empty() {
+        let left = self.behind[output * self.config.classes + class].len();
+        if left < self.config.output_queue {
+            self.full[output] &= !(1 << class);
+        }
+        if left == 0 {
             self.granted[output] &= !(1 << class);
             if self.granted[output] == 0 {
                 self.granted_outputs.remove(output);
@@ -276,8 +295,17 @@ impl<T> VoqCrossbar<T> {
     }
 
     /// Makes all grants of a cycle; returns the number of items granted.
+    ///
+    /// Inputs and outputs that cannot begin a transfer any more in this cycle drop out of it: under load that is all of them
+    /// after one or two rounds, while nearly every pair has an item.
     pub fn step(&mut self, cycle: u64) -> usize {
         let (rate, mut granted) = (self.config.bytes_per_cycle, 0);
+        self.open.clear();
+        for output in 0..self.outputs.len() {
+            if self.outputs[output].is_free(cycle, rate) {
+                self.open.insert(output);
+            }
+        }
         loop {
             let mut is_asked = false;
             for input in self.occupied.iter() {
@@ -285,9 +313,10 @@ impl<T> VoqCrossbar<T> {
                 if !self.inputs[input].is_free(cycle, rate) {
                     continue;
                 }
-                for output in self.waiting[input].iter() {
-                    if self.outputs[output].is_free(cycle, rate) && self.eligible(input, output, cycle).next().is_some()
-                    {
+                for output in self.waiting[input].intersection(&self.open) {
+                    // What is not ready is seen without a look at the queues, which is most often.
+                    let is_ready = self.held[input * self.config.outputs + output].ready <= cycle;
+                    if is_ready && self.eligible(input, output, cycle).next().is_some() {
                         self.requests[input].insert(output);
                         is_asked = true;
                     }
@@ -303,13 +332,17 @@ impl<T> VoqCrossbar<T> {
             for n in 0..self.pairs.len() {
                 let (input, output) = self.pairs[n];
                 granted += usize::from(self.grant(input, output, cycle));
+                if !self.outputs[output].is_free(cycle, rate) {
+                    self.open.remove(output);
+                }
             }
         }
     }
 
     /// Moves an item of an input-output pair to the output queue; returns `false` if no class is eligible.
     fn grant(&mut self, input: usize, output: usize, cycle: u64) -> bool {
-        let classes: Requests = self.eligible(input, output, cycle).collect();
+        let classes = self.eligible(input, output, cycle).fold(0, |classes, class| classes | 1u64 << class);
+        let classes = Requests::from(classes);
         let Some(class) = self.arbiters[output].arbitrate(&classes) else { return false };
         self.arbiters[output].update(&classes, class);
         let at = self.queue_at(input, output, class);
@@ -320,7 +353,9 @@ impl<T> VoqCrossbar<T> {
         self.count_pair(input, output);
         let granted = Granted { due: cycle + self.config.behind_cycles, number: self.numbers[1], item };
         self.numbers[1] += 1;
-        self.behind[output * self.config.classes + class].push_back(granted);
+        let behind = &mut self.behind[output * self.config.classes + class];
+        behind.push_back(granted);
+        self.full[output] |= u32::from(behind.len() >= self.config.output_queue) << class;
         self.granted[output] |= 1 << class;
         self.granted_outputs.insert(output);
         true
@@ -358,7 +393,14 @@ impl<T> VoqCrossbar<T> {
         &self.granted_outputs
     }
 
+    /// Classes of an output with an item behind the grant, bit n for class n.
+    #[inline]
+    pub fn granted_classes(&self, output: usize) -> u32 {
+        self.granted[output]
+    }
+
     /// The first item of an output and class, if it can leave in this cycle.
+    #[inline]
     pub fn leaving(&self, output: usize, class: usize, cycle: u64) -> Option<&T> {
         if self.granted[output] >> class & 1 == 0 {
             return None;
@@ -371,6 +413,7 @@ impl<T> VoqCrossbar<T> {
     }
 
     /// Removes the first item of an output and class.
+    #[inline]
     pub fn leave(&mut self, output: usize, class: usize) -> Option<T> {
         let granted = self.behind[output * self.config.classes + class].pop_front()?;
         self.queued -= 1;

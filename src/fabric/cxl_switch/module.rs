@@ -13,7 +13,7 @@
 
 use super::aer::{AerRecord, ErrorMessage};
 use super::command::ManagerEvent;
-use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar};
+use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar, classes_of};
 use super::plug::PlugStep;
 use super::plug_watch::PlugWatch;
 use super::switching::{Managed, Routed, Switching, Undelivered};
@@ -172,10 +172,10 @@ pub struct SwitchResult {
 /// A message in the switch.
 struct Passing<F> {
     message: Message,
-    /// Handle of the transaction at the output port, for traces.
-    handle: TransactionHandle,
     /// The input.
     from: usize,
+    /// The output.
+    to: usize,
     /// What it belongs to; `None` if the switch generated the message.
     of: Option<F>,
 }
@@ -193,6 +193,8 @@ struct Port {
     link: NodeLink,
     /// Index of the channel to the link for each class.
     tx: [Option<usize>; CLASSES],
+    /// Channels of H2D Rsp and H2D Req of a link that has both.
+    snoop_behind: Option<[usize; 2]>,
     taking: Pace,
     sending: Pace,
     /// Selects the class that is received next, among the channels of the link.
@@ -262,11 +264,13 @@ impl<S: Switching> CxlSwitch<S> {
         let weights = &config.weights[..config.traffic.count()];
         let crossbar = VoqCrossbar::new(voq, weights)?;
         let port = |(link, signals): (NodeLink, Tap)| {
+            let channel = |class: Class| link.rx.iter().position(|(one, _)| *one == class);
             Ok(Port {
                 tx: SWITCH_CLASSES.map(|class| link.tx.iter().position(|(of, _)| *of == class)),
                 // A port that only sends has one turn that is never used.
                 taking_turn: RoundRobin::new(link.rx.len().max(1))?,
                 sending_turn: (config.arbiter.make)(weights)?,
+                snoop_behind: channel(Class::H2dRsp).zip(channel(Class::H2dReq)).map(Into::into),
                 link,
                 taking: Pace::default(),
                 sending: Pace::default(),
@@ -290,25 +294,25 @@ impl<S: Switching> CxlSwitch<S> {
         tree::part(link.link, link.form, message).1
     }
 
-    /// Records in the trace that the first message of a class starts or stops waiting at an input or an output.
-    fn hold(
-        &mut self,
-        (port, side, class): (usize, usize, usize),
-        wait: Option<Wait>,
-        of: TransactionHandle,
-        at: Stamp,
-    ) {
-        let held = &mut self.ports[port].is_held[side][class];
-        if *held == wait.is_some() {
-            return;
+    /// Records in the trace that the first message of a class, which this is, starts or stops waiting at an input or an output.
+    #[inline]
+    fn hold(&mut self, (port, side, class): (usize, usize, usize), wait: Option<Wait>, message: &Message, at: Stamp) {
+        if self.ports[port].is_held[side][class] != wait.is_some() {
+            self.holds((port, side, class), wait, message, at);
         }
-        *held = wait.is_some();
+    }
+
+    fn holds(&mut self, (port, side, class): (usize, usize, usize), wait: Option<Wait>, message: &Message, at: Stamp) {
+        self.ports[port].is_held[side][class] = wait.is_some();
         if side == 0 {
             let since = std::mem::replace(&mut self.ports[port].full_since_cycle[class], wait.map(|_| at.cycle));
             self.mine.full_cycles += since.map_or(0, |since| at.cycle - since);
         }
-        let body = || wait.map_or(Body::Mark(WAIT_OVER), |wait| Body::Wait { wait, holder: 0 });
-        self.tap.named(TransactionNaming::By(of), at, RecordKind::Mark, 0, 0, body);
+        if self.tap.is_on() {
+            let named = TransactionNaming::By(self.handle(port, message));
+            let body = || wait.map_or(Body::Mark(WAIT_OVER), |wait| Body::Wait { wait, holder: 0 });
+            self.tap.named(named, at, RecordKind::Mark, 0, 0, body);
+        }
     }
 
     /// Notes what the link of a port is told of viral, in front of all that it is given later.
@@ -362,14 +366,15 @@ impl<S: Switching> CxlSwitch<S> {
         if self.ports[port].viral.is_some() {
             return classes;
         }
-        for class in 0..self.config.traffic.count() {
+        for class in classes_of(self.crossbar.granted_classes(port)) {
             let Some(first) = self.crossbar.leaving(port, class, at.cycle) else { continue };
-            let (handle, own) = (first.handle, &self.ports[port]);
+            let own = &self.ports[port];
             // A port of a form without the class is refused when the switch is made.
             if own.tx[class].is_some_and(|place| own.link.tx[place].1.has_room(cx, 1)) {
                 classes.insert(class);
-            } else {
-                self.hold((port, 1, class), Some(Wait::Link), handle, at);
+            } else if !own.is_held[1][class] {
+                let message = first.message;
+                self.hold((port, 1, class), Some(Wait::Link), &message, at);
             }
         }
         classes
@@ -377,14 +382,14 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Sends the first message of a class, which can leave.
     fn send_first(&mut self, (port, class): (usize, usize), cx: &mut Cx, at: Stamp) {
-        let Some(Passing { message, handle, from, of }) = self.crossbar.leave(port, class) else { return };
+        let Some(Passing { message, from, of, .. }) = self.crossbar.leave(port, class) else { return };
         let own = &mut self.ports[port];
         if let Some(place) = own.tx[class] {
             let _ = own.link.tx[place].1.push(cx, (own.posted, message));
         }
         own.posted += 1;
         own.sending.take(at.cycle, self.config.width_bytes, bytes(&message));
-        self.hold((port, 1, class), None, handle, at);
+        self.hold((port, 1, class), None, &message, at);
         let counts = &mut self.mine.ports[port];
         counts.sent[class] += 1;
         counts.own[class] += u64::from(of.is_none());
@@ -398,9 +403,14 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Receives messages of a port. Returns whether the port was limited by its width in this cycle.
     fn take(&mut self, port: usize, cx: &mut Cx, at: Stamp) -> bool {
-        let mut blocked = Requests::NONE;
+        // Channels whose first message has to wait, bit n for channel n.
+        let mut blocked = 0;
         loop {
-            let channels = self.takeable(port, &blocked, cx);
+            let channels = self.takeable(port, blocked, cx);
+            if channels == 0 {
+                return false;
+            }
+            let channels = Requests::from(channels);
             let Some(place) = self.ports[port].taking_turn.arbitrate(&channels) else { return false };
             if !self.ports[port].taking.is_free(at.cycle, self.config.width_bytes) {
                 return true;
@@ -408,22 +418,21 @@ impl<S: Switching> CxlSwitch<S> {
             if self.take_first((port, place), cx, at) {
                 self.ports[port].taking_turn.update(&channels, place);
             } else {
-                blocked.insert(place);
+                blocked |= 1 << place;
             }
         }
     }
 
-    /// Channels of a port that have a message and are not blocked.
-    fn takeable(&self, port: usize, blocked: &Requests, cx: &Cx) -> Requests {
+    /// Channels of a port that have a message and are not blocked, bit n for channel n: there are no more than classes.
+    #[inline]
+    fn takeable(&self, port: usize, blocked: u64, cx: &Cx) -> u64 {
         let rx = &self.ports[port].link.rx;
+        let due = (0..).zip(rx).fold(0, |due, (place, (_, end))| due | u64::from(end.is_due(cx)) << place) & !blocked;
         // A snoop stays behind the responses that arrived before it.
-        let is_behind =
-            |class: Class| class == Class::H2dReq && rx.iter().any(|(c, rx)| *c == Class::H2dRsp && rx.is_due(cx));
-        let is_open = |place: &usize| {
-            let (class, end) = &rx[*place];
-            !blocked.contains(*place) && end.is_due(cx) && !is_behind(*class)
-        };
-        (0..rx.len()).filter(is_open).collect()
+        match self.ports[port].snoop_behind {
+            Some([response, snoop]) if rx[response].1.is_due(cx) => due & !(1 << snoop),
+            _ => due,
+        }
     }
 
     /// Receives the first message of a channel; returns `false` if what leaves in its place finds no room.
@@ -439,26 +448,25 @@ impl<S: Switching> CxlSwitch<S> {
             }
             _ => None,
         };
-        let handle = self.handle(port, &message);
         if let Some(Leaving { input, to, message: sent, .. }) = &leaving
             && let Some(queue) = self.config.traffic.place(sent.class())
             && (!is_placed || !self.crossbar.has_room(*input, *to, queue))
         {
             if let Some(held) = self.config.traffic.place(class) {
-                self.hold((port, 0, held), Some(Wait::Room), handle, at);
+                self.hold((port, 0, held), Some(Wait::Room), &message, at);
             }
             return false;
         }
         self.ports[port].link.rx[place].1.pop(cx);
         self.ports[port].taking.take(at.cycle, self.config.width_bytes, bytes(&message));
         if let Some(counted) = self.config.traffic.place(class) {
-            self.hold((port, 0, counted), None, handle, at);
+            self.hold((port, 0, counted), None, &message, at);
             let counts = &mut self.mine.ports[port];
             counts.received[counted] += 1;
             counts.ended[counted] += u64::from(!matches!(routed, Routed::Port { .. }));
         }
         self.judge(port, &message, &routed, at);
-        self.queue((port, &message, handle), leaving, at);
+        self.queue((port, &message), leaving, at);
         cx.progress();
         true
     }
@@ -475,27 +483,11 @@ impl<S: Switching> CxlSwitch<S> {
     }
 
     /// Records a received message and queues the message that leaves in its place.
-    fn queue(
-        &mut self,
-        (port, message, handle): (usize, &Message, TransactionHandle),
-        leaving: Option<Leaving<S::Flow>>,
-        at: Stamp,
-    ) {
-        let begins = matches!(
-            tree::part(self.ports[port].link.link, self.ports[port].link.form, message).0,
-            TransactionPart::Request | TransactionPart::Snoop | TransactionPart::Conflict
-        );
-        let leaves = leaving.map(|leaving| (self.handle(leaving.to, &leaving.message), leaving));
-        let named = match &leaves {
-            Some((leaving, Leaving { of: Some(_), .. })) if begins => TransactionNaming::Through(handle, *leaving),
-            _ => TransactionNaming::By(handle),
-        };
-        let of = leaves.as_ref().and_then(|(_, leaving)| leaving.of);
-        self.tap.named(named, at, RecordKind::Mark, 0, 0, || {
-            let (message, form) = self.switching.shown(message, self.ports[port].link.form, of);
-            shown(&message, form)
-        });
-        if let Some((handle, Leaving { input, to, message, of })) = leaves
+    fn queue(&mut self, (port, message): (usize, &Message), leaving: Option<Leaving<S::Flow>>, at: Stamp) {
+        if self.tap.is_on() {
+            self.show_received((port, message), leaving.as_ref(), at);
+        }
+        if let Some(Leaving { input, to, message, of }) = leaving
             && let Some(class) = self.config.traffic.place(message.class())
         {
             let ready = at.cycle + self.config.stages_cycles[0];
@@ -503,8 +495,28 @@ impl<S: Switching> CxlSwitch<S> {
                 self.switching.queued(&message, of);
             }
             let bytes = bytes(&message);
-            self.crossbar.push((input, to, class), ready, bytes, Passing { message, handle, from: port, of });
+            self.crossbar.push((input, to, class), ready, bytes, Passing { message, from: port, to, of });
         }
+    }
+
+    /// Records a received message, and what its transaction is called where it goes on.
+    fn show_received(&mut self, (port, message): (usize, &Message), leaving: Option<&Leaving<S::Flow>>, at: Stamp) {
+        let begins = matches!(
+            tree::part(self.ports[port].link.link, self.ports[port].link.form, message).0,
+            TransactionPart::Request | TransactionPart::Snoop | TransactionPart::Conflict
+        );
+        let handle = self.handle(port, message);
+        let named = match leaving {
+            Some(Leaving { to, message, of: Some(_), .. }) if begins => {
+                TransactionNaming::Through(handle, self.handle(*to, message))
+            }
+            _ => TransactionNaming::By(handle),
+        };
+        let of = leaving.and_then(|leaving| leaving.of);
+        self.tap.named(named, at, RecordKind::Mark, 0, 0, || {
+            let (message, form) = self.switching.shown(message, self.ports[port].link.form, of);
+            shown(&message, form)
+        });
     }
 
     /// Counts an undelivered message, and reports a message that breaks a rule.
@@ -534,16 +546,19 @@ impl<S: Switching> CxlSwitch<S> {
         for (port, class) in all.collect::<Vec<_>>() {
             // The wait of a first message that is removed ends here; the next one has a wait of its own.
             let first = self.crossbar.leaving(port, class, at.cycle).filter(|first| which(port, first));
-            if let Some(handle) = first.map(|first| first.handle) {
-                self.hold((port, 1, class), None, handle, at);
+            if let Some(message) = first.map(|first| first.message) {
+                self.hold((port, 1, class), None, &message, at);
             }
         }
         let gone = self.crossbar.remove(which);
-        for Passing { message, handle, from, .. } in &gone {
+        for Passing { message, from, to, .. } in &gone {
             if let Some(class) = self.config.traffic.place(message.class()) {
                 self.mine.ports[*from].ended[class] += 1;
             }
-            self.tap.named(TransactionNaming::By(*handle), at, RecordKind::Mark, 0, 0, || Body::Mark(why));
+            if self.tap.is_on() {
+                let named = TransactionNaming::By(self.handle(*to, message));
+                self.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark(why));
+            }
         }
         gone.into_iter().map(|passing| passing.message).collect()
     }

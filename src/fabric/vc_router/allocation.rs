@@ -125,12 +125,19 @@ impl RouterAllocator {
     /// iSLIP with one iteration, and output-first separable allocation; with round-robin arbiters both give the same
     /// pairs.
     fn outputs_pick(&mut self, asking: u64, requests: &[u64], pairs: &mut Vec<(u8, u8)>) {
-        let (mut asked, mut picked) = (0, 0);
+        // An output that one input requests picks that one, and most outputs are such: only the others are looked at one by one.
+        let (mut asked, mut shared, mut picked) = (0, 0, 0);
         for input in bits(asking) {
+            shared |= asked & requests[input];
             asked |= requests[input];
-            bits(requests[input]).for_each(|output| self.asking[output] |= 1 << input);
         }
-        for output in bits(asked) {
+        for input in bits(asking) {
+            let own = requests[input] & !shared;
+            self.picked_by[input] = own;
+            picked |= u64::from(own != 0) << input;
+            bits(requests[input] & shared).for_each(|output| self.asking[output] |= 1 << input);
+        }
+        for output in bits(shared) {
             let input = first_around(std::mem::take(&mut self.asking[output]), self.grant[output]);
             self.picked_by[input] |= 1 << output;
             picked |= 1 << input;

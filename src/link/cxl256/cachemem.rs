@@ -12,6 +12,7 @@ use super::config::CachememConfig;
 use super::coverage::Cxl256Coverage;
 use super::credit::CreditBook;
 use super::form::Flit256;
+use super::inbox::Inbox;
 use crate::event::{LinkEvent, Severity, finding};
 use crate::hook::{Direction, HookPoint, Hooks};
 use crate::line_time::{LineTimeParts, Use};
@@ -23,7 +24,6 @@ use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, Cxl256Received, SLOTS};
 use scalepool_protocols::cxl::cxl256::packer::{Cxl256Refused, Packer};
 use scalepool_protocols::cxl::cxl256::stream::{Cxl256Message, Cxl256SlotRole};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, check, slot};
-use scalepool_protocols::cxl::fifo::Fifo;
 use scalepool_protocols::wire::{FieldError, Violation, Wire};
 use std::collections::VecDeque;
 
@@ -55,7 +55,7 @@ pub struct Cachemem<F: Flit256 = Cxl256Flit> {
     credits_held: bool,
     halted: Option<&'static str>,
     received: u64,
-    inbox: Fifo<Cxl256Message>,
+    inbox: Inbox,
     /// Empty slots of received flits, for flits to be sent: a flit takes 280 instructions less than with memory of its own.
     spares: Vec<F::Slots>,
     /// Messages of the flit whose even half was read.
@@ -119,7 +119,7 @@ impl<F: Flit256> Cachemem<F> {
             credits_held: false,
             halted: None,
             received: 0,
-            inbox: Fifo::default(),
+            inbox: Inbox::default(),
             spares: Vec::new(),
             early: 0,
             viral: None,
@@ -155,7 +155,7 @@ impl<F: Flit256> Cachemem<F> {
     fn arrived(&mut self, mut message: Cxl256Message) {
         self.stats.messages[message.class.index()] += 1;
         if self.hooks_message((HookPoint::PackerOut, Direction::Rx), &mut message) {
-            self.inbox.push(message);
+            self.inbox.push(&message);
         } else {
             self.credits.freed(message.class);
         }
@@ -166,6 +166,7 @@ impl<F: Flit256> Cachemem<F> {
     }
 
     /// Messages of a class that wait to be packed.
+    #[inline]
     pub fn waiting(&self, class: Class) -> usize {
         self.packer.waiting(class)
     }
@@ -189,29 +190,37 @@ impl<F: Flit256> Cachemem<F> {
     /// [`Cachemem::take`] of what `read` makes of the message where it lies.
     #[inline]
     pub fn take_as<T>(&mut self, read: impl FnOnce(&Cxl256Message) -> T) -> Option<T> {
-        let message = self.inbox.first()?;
-        self.credits.freed(message.class);
-        let item = read(message);
-        self.inbox.drop_first();
-        Some(item)
+        let credits = &mut self.credits;
+        self.inbox.take(|message| {
+            credits.freed(message.class);
+            read(message)
+        })
     }
 
-    /// Takes the next received message of a class out of its buffer; a snoop not before responses that came earlier
-    /// (`coherence` §2.6 O1).
-    pub fn take_class(&mut self, class: Class) -> Option<Cxl256Message> {
-        let stays_behind = |m: &Cxl256Message| class == Class::H2dReq && m.class == Class::H2dRsp;
-        let at = self.inbox.iter().position(|m| m.class == class || stays_behind(m))?;
-        if self.inbox[at].class != class {
-            return None;
-        }
-        let message = self.inbox.remove(at);
-        self.credits.freed(message.class);
-        Some(message)
+    /// Takes the next received message of a class out of its buffer, as `read` makes it of what lies there; a snoop not before
+    /// responses that came earlier (`coherence` §2.6 O1).
+    #[inline]
+    pub fn take_class<T>(&mut self, class: Class, read: impl FnOnce(&Cxl256Message) -> T) -> Option<T> {
+        let item = self.inbox.take_class(class, read)?;
+        self.credits.freed(class);
+        Some(item)
     }
 
     /// Class of the message that [`Cachemem::take`] would give.
     pub fn next_class(&self) -> Option<Class> {
         self.inbox.first().map(|m| m.class)
+    }
+
+    /// Whether there is a received message that nobody has taken.
+    #[inline]
+    pub fn has_received(&self) -> bool {
+        !self.inbox.is_empty()
+    }
+
+    /// Whether there is one of a class.
+    #[inline]
+    pub fn has_received_of(&self, class: Class) -> bool {
+        self.inbox.holds(class)
     }
 
     /// Received messages that nobody has taken.
@@ -337,7 +346,7 @@ impl<F: Flit256> Cachemem<F> {
         if !self.hooks.watches(HookPoint::PackerOut, Direction::Rx) {
             let messages = &F::delivered(&self.reader)[early..];
             messages.iter().for_each(|message| self.stats.messages[message.class.index()] += 1);
-            self.inbox.extend(messages);
+            messages.iter().for_each(|message| self.inbox.push(message));
             return;
         }
         for n in early..F::delivered(&self.reader).len() {
@@ -417,7 +426,7 @@ impl Cachemem {
         // FEC and CRC have been judged below, where the flit got its number; asking both again took 1,100 instructions.
         let decoded = self.reader.read_judged(flit, Cxl256Received::good(*flit));
         self.coverage.record(&decoded);
-        self.judged(check::flit(&decoded, &self.config.codec).violations);
+        self.judged(check::violations(&decoded, &self.config.codec));
         for (n, role) in decoded.roles.iter().enumerate() {
             if let Cxl256SlotRole::Control(Some(kind)) = role {
                 let slot = flit.slot(self.config.mode, n);

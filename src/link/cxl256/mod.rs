@@ -32,6 +32,7 @@ pub mod credit;
 pub mod end;
 pub mod fault;
 pub mod form;
+mod inbox;
 pub mod monitor;
 pub mod pair;
 pub mod port;

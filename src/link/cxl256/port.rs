@@ -197,12 +197,24 @@ pub fn take_message<F: Flit256>(cachemem: &mut Cachemem<F>) -> Option<Message> {
 }
 
 impl<F: Flit256> ByClass for Cxl256End<Cachemem<F>> {
+    #[inline]
+    fn has_received(&self) -> bool {
+        self.client.has_received()
+    }
+
+    #[inline]
+    fn may_have_received(&self, class: Class) -> bool {
+        self.client.has_received_of(class)
+    }
+
+    #[inline]
     fn take_class(&mut self, class: Class) -> Option<Message> {
         let layer = &mut self.client;
         let routing = layer.config().mode.routing();
-        layer.take_class(class).map(|message| Message::from_cxl256(&message, routing))
+        layer.take_class(class, |message| Message::from_cxl256(message, routing))
     }
 
+    #[inline]
     fn waits(&self, class: Class) -> usize {
         self.client.waiting(class)
     }

@@ -273,6 +273,10 @@ impl<U: Flit68> CxlEnd for Cxl68End<U> {
 }
 
 impl<U: Flit68> ByClass for Cxl68End<U> {
+    fn has_received(&self) -> bool {
+        self.inbox_len() > 0
+    }
+
     fn take_class(&mut self, class: Class) -> Option<Message> {
         // A snoop stays behind responses that came before it (`coherence` §2.6 O1).
         if class == Class::H2dReq && self.arrived_before(Class68::H2dRsp, Class68::H2dReq) {

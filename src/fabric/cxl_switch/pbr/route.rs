@@ -277,10 +277,11 @@ impl PbrRoutes {
 
     /// Whether all ports are lost at which a message may leave.
     fn is_lost(&self, from: usize, to: usize, message: &Message) -> bool {
+        if self.lost.is_empty() {
+            return false;
+        }
         let group = self.tables.group(from, message.route().dpid).filter(|_| is_spread(message.class()));
-        !self.lost.is_empty()
-            && group
-                .map_or_else(|| self.lost.contains(&to), |group| group.ports().all(|port| self.lost.contains(&port)))
+        group.map_or_else(|| self.lost.contains(&to), |group| group.ports().all(|port| self.lost.contains(&port)))
     }
 
     /// The answer of this edge to a request with PIDs that reaches nothing behind it, if there is a way for it.

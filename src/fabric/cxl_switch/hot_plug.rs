@@ -5,7 +5,7 @@
 //! Modelled: the steps of a bind and of an unbind in their order, Link Disable, presence, the hot-plug events of a host and the
 //! records of the fabric manager, surprise link down against removal, and removal of a shared device that waits for every host.
 //! Detail: one port, events without time. Left out: messages of CXL.mem, whose part of a removal is in
-//! [`manager`](super::manager), where a bind takes effect at once; power and attention indicators beside the attention button.
+//! [`manager`](super::manager); power and attention indicators beside the attention button.
 //!
 //! A walk through one bind: the vPPB number is mapped to the port, its reset and presence lines follow, the link is held by Link
 //! Disable, all functions of the bridge move to the vPPB, and the bridge of the manager is gone. The host sees presence and a

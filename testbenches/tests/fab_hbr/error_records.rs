@@ -178,8 +178,10 @@ fn bench_records(error: PortError, relay: Relay) -> SwitchResult {
 
 const HEADER: [u32; 4] = [0x4a00_0001, 2, 3, 4];
 
-/// Vectors of vPPB, message and header of the records.
-fn seen(result: &SwitchResult) -> Vec<(Option<(usize, usize)>, Option<ErrorMessage>, Option<[u32; 4]>)> {
+/// vPPB, message and header of a record.
+type Seen = (Option<(usize, usize)>, Option<ErrorMessage>, Option<[u32; 4]>);
+
+fn seen(result: &SwitchResult) -> Vec<Seen> {
     result.errors.iter().map(|(_, one)| (one.vppb, one.message, one.header)).collect()
 }
 

@@ -30,7 +30,7 @@ pub struct CoherentPortEnds {
 
 /// What a component exchanges with its link beside messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Beside {
+pub struct LinkExtras {
     /// It may declare viral.
     pub declares_viral: bool,
     /// It records damage of the line.
@@ -46,7 +46,7 @@ pub struct Beside {
 pub fn channels(
     p: &mut PartitionBuilder,
     name: &str,
-    (sends, beside): (&[Dir], Beside),
+    (sends, beside): (&[Dir], LinkExtras),
     form: MessageForm,
     rx_edges: u32,
 ) -> Result<(NodeEnds, CoherentPortEnds), BuildError> {

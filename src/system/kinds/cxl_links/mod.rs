@@ -27,7 +27,7 @@ use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::coverage::Met;
 use scalepool_link::fault::Fault;
 use scalepool_link::port::{Channels, MakesAgents, MakesPort, PortAgent};
-use scalepool_nodes::cxl::coherent::wiring::{self, Beside};
+use scalepool_nodes::cxl::coherent::wiring::{self, LinkExtras};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::{Class, MessageForm, TransactionRole};
 
@@ -160,7 +160,7 @@ struct Classes {
     /// Directions of what the component sends.
     sends: &'static [Dir],
     /// What the component exchanges with the link beside messages.
-    beside: Beside,
+    beside: LinkExtras,
 }
 
 impl Classes {

@@ -11,7 +11,7 @@ use scalepool_link::fault::{Fault, FaultyWire};
 use scalepool_link::port::{PortConfig, PortResult, Ports, WireItem};
 use scalepool_link::sim_port::SimPort;
 use scalepool_nodes::PlacedViolation;
-use scalepool_nodes::cxl::coherent::wiring::Beside;
+use scalepool_nodes::cxl::coherent::wiring::LinkExtras;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Hub, PlaceKind, Tap};
@@ -147,9 +147,9 @@ pub(super) fn build<E: Reported>(
                 sends,
                 beside: if site.external[n].is_none() {
                     let Offer { declares_viral, hears_damage, .. } = site.offers[n];
-                    Beside { declares_viral, hears_damage }
+                    LinkExtras { declares_viral, hears_damage }
                 } else {
-                    Beside::default()
+                    LinkExtras::default()
                 },
             }),
             taps: None,

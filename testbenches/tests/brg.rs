@@ -10,6 +10,7 @@ mod cache_states;
 mod cache_time;
 mod common;
 mod control;
+mod deadlock;
 mod epochs;
 mod errors;
 mod inbound;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The table of §10 without CXL.io and CXL.cache: class, what it may wait for, level. ACT is a request with an entry of the table.
-const TABLE: [(&str, &[&str], usize); 12] = [
+static TABLE: [(&str, &[&str], usize); 12] = [
     ("XQ0", &["XQ1", "ACT"], 8),
     ("XQ1", &["ACT"], 7),
     ("ACT", &["dQ", "mQ", "bS", "mW", "XO", "mR", "bR", "XI", "XR"], 6),

@@ -277,7 +277,7 @@ impl Told {
         let path = |(mut id, _): (&u64, &Begun)| {
             let mut path = Vec::new();
             while *id != 0 {
-                let Begun { place, parent } = &self.begun[id];
+                let Begun { place, parent, .. } = &self.begun[id];
                 path.push(place.as_str());
                 id = parent;
             }
@@ -573,7 +573,7 @@ fn brg_sup_02_p() {
     assert_eq!(count(&report, "ubridge", "requests refused"), outside.len() as u64);
     assert!(!report.violations.is_empty());
     for found in &report.violations {
-        assert!(found.place.starts_with("accel") && found.violation.text.contains("DecodeError"), "{found:?}");
+        assert!(found.place.starts_with("accel") && found.violation.found.contains("DecodeError"), "{found:?}");
     }
 }
 

@@ -12,6 +12,7 @@ const fn rule(id: &'static str, source: &'static str, text: &'static str) -> Rul
 pub static RULES: &[Rule] = &[
     rule("BRG-PRT-01", "bridge §1.1", "an accelerator has a number of 10 bits; a window names its CXL ports"),
     rule("BRG-PRT-02", "bridge §1.2", "a direct requester of CXL.mem needs 256B flits with port based routing"),
+    rule("BRG-HOM-01", "bridge §1.3", "a bridge exports a byte of an accelerator by one window"),
     rule("BRG-WIN-01", "bridge §2", "an address in no window ends with status 3"),
     rule("BRG-WIN-02", "bridge §2", "group and window give rights; an atomic takes all three"),
     rule("BRG-WIN-03", "bridge §2", "window, rights and legality are looked at in this order"),
@@ -34,6 +35,11 @@ pub static RULES: &[Rule] = &[
         "BRG-WIN-07",
         "bridge §2 §8.1",
         "a result from 2^52 on ends with status 3; a window beyond 64 bits is refused",
+    ),
+    rule(
+        "BRG-WIN-08",
+        "bridge §2 §9.4",
+        "MC asks with snoops and holds S, E and M; MN asks without them and holds V and D",
     ),
     rule("BRG-WIN-09", "bridge §2", "the traffic class on CXL is the virtual channel; LD-ID is 0"),
     rule("BRG-SPL-01", "bridge §3.1", "a request is cut at lines of 64 bytes; beat i is the i-th line that it touches"),
@@ -114,6 +120,11 @@ pub static RULES: &[Rule] = &[
         "NVLink is asked by READ and WRITE_NONPOSTED of 64 bytes in the name of the bridge, never by posted writes",
     ),
     rule(
+        "BRG-ATM-01",
+        "bridge §4.4",
+        "the bridge does an atomic on a line that it owns, and nothing comes between what it reads and writes",
+    ),
+    rule(
         "BRG-ATM-02",
         "bridge §4.4",
         "there are 13 operations on 8 to 64 bits, FADD on 16 to 64, INC and DEC on 32 and 64",
@@ -128,6 +139,11 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-RSP-01", "bridge §4.2", "a read response that is not OKAY has all beats, of ones"),
     rule("BRG-RSP-02", "bridge §8.1", "of several states of lines the first of 6, 3, 2, 8, 0 is told"),
+    rule(
+        "BRG-RSP-03",
+        "bridge §3.3",
+        "a read response has its beats in ascending order, whatever came first, and is the last one",
+    ),
     rule("BRG-RSP-04", "bridge §3.3", "an NVLink read has one RSP_DATA of the size that was asked for"),
     rule(
         "BRG-ORD-01",
@@ -160,15 +176,27 @@ pub static RULES: &[Rule] = &[
         "bridge §7 §8.2",
         "a message whose accelerator does not answer in time is answered as with status 8; the late answer is dropped",
     ),
+    rule(
+        "BRG-BUF-01",
+        "bridge §7",
+        "space for four lines is taken with the entry before a message leaves, so answers of CXL are always taken",
+    ),
     rule("BRG-BUF-02", "bridge §7", "each virtual channel has 8 entries that no other one takes"),
     rule("BRG-BUF-03", "bridge §7", "a write buffer is taken with the entry and free when its data have left"),
     rule(
+<<<<<<< HEAD
         "BRG-CRD-01",
         "bridge §7",
         "a message spends credits of its class that its receiver has given and no other message has spent",
     ),
     rule("BRG-CRD-02", "bridge §7", "credits that are out are no more than the buffers of their receiver"),
     rule("BRG-CRD-03", "bridge §7", "at the end each credit that was spent is given again, once"),
+=======
+        "BRG-BUF-04",
+        "bridge §7",
+        "a full table stops requests of its channel and nothing else; what waits for a port holds its entry alone",
+    ),
+>>>>>>> rowsbrg
     rule(
         "BRG-QOS-01",
         "bridge §7",
@@ -199,6 +227,7 @@ pub static RULES: &[Rule] = &[
         "status 6 is MemData of ones with poison, or Cmp, and memory keeps the old value",
     ),
     rule("BRG-ERR-24", "bridge §8.2", "data that an accelerator marks as wrong are MemData with poison"),
+    rule("BRG-ERR-25", "bridge §8.2", "the bridge never answers with status 15"),
     rule(
         "BRG-ERR-30",
         "bridge §8.2",
@@ -360,6 +389,37 @@ pub static RULES: &[Rule] = &[
         "BRG-LAT-05",
         "bridge §11",
         "an access alone takes the sum of its named parts, on every path: local HBM, XLink peer, CXL peer, tier 2, hit and miss of the bridge",
+    ),
+    rule(
+        "BRG-DLK-01",
+        "bridge §10",
+        "what a class of messages waits for has a lower level, over all bridges, hosts and devices",
+    ),
+    rule(
+        "BRG-DLK-02",
+        "bridge §10",
+        "XO -> XQ0, mW -> bS, XI -> ACT, mR -> mW and bS -> mQ are refused with their circle",
+    ),
+    rule(
+        "BRG-DLK-03",
+        "bridge §10",
+        "space for answers, a queue for what accelerators are asked, accelerators that serve first, snoops that need their answer's room: with these the least of everything ends",
+    ),
+    rule("BRG-DLK-04", "bridge §10", "a write to memory never waits for a snoop or for a request of memory"),
+    rule(
+        "BRG-SUP-01",
+        "bridge §1.3 §2",
+        "an address of a window leads to one byte of one accelerator, to which no other address leads",
+    ),
+    rule(
+        "BRG-SUP-02",
+        "bridge §2 §8.1",
+        "an access to no window ends at the bridge with status 3, and reaches no node",
+    ),
+    rule(
+        "BRG-SUP-03",
+        "bridge §1",
+        "a description with an unknown key, without a window, with a number twice or a switch of another size is refused by name",
     ),
     rule(
         "BRG-SUP-05",

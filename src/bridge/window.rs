@@ -127,6 +127,24 @@ impl<C: Copy> BridgeWindow<C> {
     }
 }
 
+impl<C> BridgeWindow<C> {
+    /// At which port an address of the other side lies, which is one of this window's.
+    fn port_of(&self, out: u64) -> usize {
+        self.ports[((out - self.out_base) / self.granule % self.ports.len() as u64) as usize]
+    }
+
+    /// The first address of the other side to which this window and another one lead, and at which port.
+    fn leads_where(&self, other: &BridgeWindow<C>) -> Option<(usize, u64)> {
+        let first = self.out_base.max(other.out_base);
+        let end = (self.out_base + self.size).min(other.out_base + other.size);
+        // Ways and granules are powers of two: behind the longer round of both all is as it was.
+        let round = |window: &BridgeWindow<C>| window.granule * window.ports.len() as u64;
+        let end = end.min(first.saturating_add(round(self).max(round(other))));
+        let mut blocks = (first..end).step_by(REGION_BYTES as usize);
+        blocks.find(|out| self.port_of(*out) == other.port_of(*out)).map(|out| (self.port_of(out), out))
+    }
+}
+
 /// Where a request goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BridgeRoute<C = WindowClass> {
@@ -167,6 +185,11 @@ pub enum WindowError {
     /// Two that have addresses in common.
     #[error("found addresses in window {0} and in window {1}, expected windows that do not overlap (bridge §2)")]
     Overlap(usize, usize),
+    /// A byte of an accelerator to which two of them lead.
+    #[error(
+        "found address {3:#x} of accelerator {2} in window {0} and in window {1}, expected one window for each byte that is exported (bridge §1.3)"
+    )]
+    Exported(usize, usize, usize, u64),
     /// A source that there cannot be.
     #[error("found source {0}, expected 0 to {1} (bridge §1.1)")]
     Source(u16, u16),
@@ -204,6 +227,29 @@ impl BridgeWindows {
         ports: usize,
     ) -> Result<BridgeWindows, WindowError> {
         BridgeWindows::within(WindowLimits::OUTBOUND, windows, groups, ports)
+    }
+}
+
+impl BridgeWindows<InboundClass> {
+    /// These windows from CXL, each of which leads to bytes of accelerators that no other one leads to: a byte has one home.
+    ///
+    /// # Errors
+    /// As of [`BridgeWindows::within`], and the first byte to which two windows lead.
+    pub fn exporting(
+        limits: WindowLimits,
+        windows: Vec<BridgeWindow<InboundClass>>,
+        groups: OrderedMap<u16, usize>,
+        accelerators: usize,
+    ) -> Result<BridgeWindows<InboundClass>, WindowError> {
+        let all = BridgeWindows::within(limits, windows, groups, accelerators)?;
+        for (n, window) in all.windows.iter().enumerate() {
+            for (m, other) in all.windows[..n].iter().enumerate() {
+                if let Some((accelerator, address)) = window.leads_where(other) {
+                    return Err(WindowError::Exported(m, n, accelerator, address));
+                }
+            }
+        }
+        Ok(all)
     }
 }
 

@@ -5,6 +5,8 @@ use scalepool::bridge::atomics::LineAtomic;
 use scalepool::bridge::lines::TouchedLine;
 use scalepool::bridge::window::WindowClass;
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
+use scalepool_protocols::ualink::field::TlReq;
+use scalepool_testbenches::legal::Random;
 
 /// Attributes of an operation on elements of so many bytes.
 fn attr(op: u8, size: usize) -> u8 {
@@ -194,4 +196,80 @@ fn brg_atm_06_n() {
     bench.whole(add(ReqCmd::AtomicNR, BASE, 5));
     let later = bench.whole(read(BASE, 16));
     assert_eq!((later.poisoned, beats(&later)), (1, vec![[3; 64]]));
+}
+
+/// Additions of each of two accelerators.
+const ADDITIONS: u64 = 500;
+
+/// Whether every value before an addition of 1 was seen once, and the sum is right.
+fn is_exact(mut before: Vec<u64>, sum: u64) -> bool {
+    before.sort_unstable();
+    sum == 2 * ADDITIONS && before.into_iter().eq(0..sum)
+}
+
+fn number(line: &[u8; 64]) -> u64 {
+    u64::from_le_bytes(*line.first_chunk().expect("eight bytes"))
+}
+
+/// Two accelerators add to one element, with the answers of CXL in any order.
+fn added(mut bench: Bench, seed: u64) -> (Vec<u64>, u64) {
+    let mut random = Random::new(seed);
+    let mut left = [ADDITIONS; 2];
+    while left != [0; 2] || !bench.answers.is_empty() {
+        let source = random.below(2);
+        let mut request = add(ReqCmd::AtomicR, BASE, 1);
+        change(&mut request, |req| req.src = source as u16);
+        let has_room = bench.bridge.lacks(0, asked(&request).buffers).is_none();
+        if left[source] > 0 && has_room && random.one_in(2) {
+            bench.ask(request);
+            left[source] -= 1;
+        } else if !bench.answers.is_empty() {
+            let place = random.below(bench.answers.len());
+            bench.answer(place);
+        }
+    }
+    let before = bench.responses.iter().map(|response| number(&beats(response)[0])).collect();
+    let last = bench.whole(read(BASE, 16));
+    (before, number(&beats(&last)[0]))
+}
+
+/// The bridge does them on a line that it owns, with and without a cache: nothing comes between.
+#[test]
+fn brg_atm_01_p() {
+    for seed in 1..=4 {
+        let (before, sum) = added(Bench::of(WindowClass::Mc), seed);
+        assert!(is_exact(before, sum), "{seed}: {sum}");
+        let (before, sum) = added(Bench::new(cached(WindowClass::Mc, SMALL)), seed);
+        assert!(is_exact(before, sum), "{seed}: {sum}, cached");
+    }
+}
+
+/// Two accelerators that read, add and write by themselves: a store of the other one comes between some of the time.
+#[test]
+fn brg_atm_01_n() {
+    let mut random = Random::new(5);
+    let mut bench = Bench::of(WindowClass::Mc);
+    let (mut left, mut holds, mut before) = ([ADDITIONS; 2], [None; 2], Vec::new());
+    while left != [0; 2] {
+        let source = random.below(2);
+        match holds[source].take() {
+            None if left[source] > 0 => {
+                let mut request = read(BASE, 16);
+                change(&mut request, |req| req.src = source as u16);
+                holds[source] = Some(number(&beats(&bench.whole(request))[0]));
+            }
+            None => (),
+            Some(value) => {
+                let mut beat = [0; 64];
+                beat[..8].copy_from_slice(&u64::to_le_bytes(value + 1));
+                let req = TlReq { cmd: ReqCmd::WriteFull, address: BASE, len: 15, ..TlReq::default() };
+                let mut request = transfer(req, &[beat], None);
+                change(&mut request, |req| req.src = source as u16);
+                bench.whole(request);
+                before.push(value);
+                left[source] -= 1;
+            }
+        }
+    }
+    assert!(!is_exact(before, number(&bench.memory[&OUT].bytes)));
 }

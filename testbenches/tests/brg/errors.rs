@@ -5,6 +5,11 @@ use scalepool::bridge::status::{RANKS, merged};
 use scalepool::bridge::window::WindowClass;
 use scalepool::coherence::content::CacheLine;
 use scalepool::coherence::message::Msg;
+use scalepool::conversion::config::ReferenceConfig;
+use scalepool::conversion::message::BridgeMessage;
+use scalepool::conversion::model::{BridgeEvent, BridgePoint};
+use scalepool::conversion::scoreboard::BridgeScoreboard;
+use scalepool::conversion::vectors;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, NdrOpcode};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
@@ -310,4 +315,70 @@ fn unknown_messages_are_told() {
     assert_eq!(rules, ["COH-IDS-01", "COH-IDS-01", "COH-TYP-01"]);
     assert_eq!((bench.responses.len(), bench.bridge.open()), (0, 1));
     assert_eq!(ReqCmd::Read.name(), Some("Read"));
+}
+
+/// Status 15 in what a bridge says to accelerators, as requests or as answers.
+fn isolates(event: &BridgeEvent) -> bool {
+    let form = event.message.to_json();
+    let is_nvlink = form["layout"] == "nvlink.header";
+    let is_error = form["fields"]["op"] == "RSP_ERROR" && form["fields"]["size"] == 15;
+    form["fields"]["status"] == "ISOLATE" || form["fields"]["status"] == 15 || is_nvlink && is_error
+}
+
+/// In all vectors, with every status that there is among their answers, and on each way by which a request ends: never 15.
+#[test]
+fn brg_err_25_p() {
+    let files = vectors::all();
+    let events = || files.iter().flat_map(|file| &file.cases).flat_map(|case| &case.events);
+    let responses = || events().filter(|event| event.point == BridgePoint::Response);
+    assert!(responses().count() > 1000);
+    assert_eq!(responses().filter(|event| isolates(event)).count(), 0);
+    let mut seen = std::collections::BTreeSet::new();
+    for class in CLASSES {
+        let mut vendor = read(BASE, 16);
+        change(&mut vendor, |req| req.cmd = ReqCmd::VendorRead3);
+        for request in
+            [read(BASE, 16), write_full(BASE, 4, 1), write_part(BASE, 1, 1), read(BASE + 64, 16), read(0, 16), vendor]
+        {
+            for mut bench in [short(class), read_only(), Bench::of(class)] {
+                seen.insert(rsp(&bench.whole(request.clone())).status.0);
+            }
+            let mut bench = Bench::of(class);
+            let entry = bench.ask(request);
+            let id = scalepool::bridge::outbound::table::ChildId { entry, child: 0 };
+            let Some(advances) = bench.bridge.child_of(id).map(|child| child.advances) else { continue };
+            bench.bridge.time_out(id, advances, &mut bench.out);
+            bench.collect();
+            seen.extend(bench.responses.iter().map(|response| rsp(response).status.0));
+        }
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 2, 3, 6, 8], "all that there are, and no other one");
+}
+
+/// A bridge of somebody else that answers with 15 is found, whatever the right answer was.
+#[test]
+fn brg_err_25_n() {
+    let mut tried = 0;
+    for file in vectors::all() {
+        let config = ReferenceConfig::from_json(&file.config).expect("a configuration");
+        for case in file.cases.iter().step_by(41) {
+            let response = |event: &BridgeEvent| {
+                event.point == BridgePoint::Response && event.message.to_json()["fields"].get("status").is_some()
+            };
+            let Some(n) = case.events.iter().position(response) else { continue };
+            let mut events = case.events.clone();
+            let mut form = events[n].message.to_json();
+            form["fields"]["status"] = 15.into();
+            events[n].message = BridgeMessage::from_json(&form).unwrap_or_else(|error| panic!("{error}: {form}"));
+            assert!(isolates(&events[n]), "{:?}", events[n]);
+            let mut scoreboard = BridgeScoreboard::new(config.clone());
+            for event in &events {
+                scoreboard.pass(event).unwrap_or_else(|error| panic!("{error}: {event:?}"));
+            }
+            scoreboard.finish();
+            assert!(scoreboard.finding().is_some(), "{events:?}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 20, "{tried}");
 }

@@ -1,13 +1,19 @@
 //! Order, locks of lines, identifiers, buffers, time-outs (`bridge` §3.3, §3.4, §6.2, §7).
 
 use super::common::*;
+use super::judge::Event;
 use scalepool::bridge::outbound::order::BridgeOrder;
 use scalepool::bridge::outbound::table::{ChildId, FEWEST_ENTRIES, MOST_ENTRIES, RESERVED};
 use scalepool::bridge::outbound::{BridgeStep, Lacking, OutboundConfig};
-use scalepool::bridge::window::WindowClass;
-use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
+use scalepool::bridge::window::{BridgeWindow, WindowClass};
+use scalepool::coherence::content::{CacheLine, LineAddr};
+use scalepool::coherence::message::Msg;
+use scalepool_protocols::cxl::cxl256::code::{BisnpOpcode, NdrOpcode};
 use scalepool_protocols::ualink::code::Status;
+use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::ualink::field::TlRsp;
 use scalepool_protocols::ualink::unpack::Transfer;
+use std::collections::BTreeMap;
 
 const MN: WindowClass = WindowClass::Mn;
 
@@ -19,13 +25,13 @@ fn from(
     request
 }
 
-/// Children end in any order; there is one answer, behind the last of them.
 /// What a request lacks to get in.
 fn lacks(bench: &Bench, request: &Transfer) -> Option<Lacking> {
     let request = asked(request);
     bench.bridge.lacks(request.class, request.buffers)
 }
 
+/// Children end in any order; there is one answer, behind the last of them.
 #[test]
 fn brg_spl_08_p() {
     for last_first in [false, true] {
@@ -87,7 +93,7 @@ fn brg_spl_09_n() {
 #[test]
 fn brg_spl_10_p() {
     let mut bench = Bench::of(MN);
-    bench.memory.insert(OUT, scalepool::coherence::content::CacheLine::of([6; 64]));
+    bench.memory.insert(OUT, CacheLine::of([6; 64]));
     for source in 0..9 {
         bench.ask(from(source, read(BASE, 16)));
     }
@@ -412,4 +418,171 @@ fn brg_buf_03_n() {
     assert_eq!(lacks(&bench, &write_full(BASE + 256, 1, 1)), Some(Lacking::Buffers));
     assert_eq!(bench.bridge.admit(0, asked(&write_full(BASE + 256, 1, 1))), None);
     assert_eq!(lacks(&bench, &read(BASE + 256, 16)), None);
+}
+
+/// Messages that leave without space for their answers: their request has no entry, or its entry has more than four of them to come.
+fn without_space(log: &[Event]) -> usize {
+    let mut to_come = BTreeMap::new();
+    let mut wrong = 0;
+    for event in log {
+        match event {
+            Event::Asked(entry, _) => {
+                to_come.insert(*entry, 0);
+            }
+            Event::Answered(entry, _) => {
+                to_come.remove(entry);
+            }
+            Event::Sent(msg) => match to_come.get_mut(&(msg.identifier().1 / 4)) {
+                Some(lines) if *lines < 4 => *lines += 1,
+                _ => wrong += 1,
+            },
+            Event::Came(msg) => {
+                to_come.get_mut(&(msg.identifier().1 / 4)).into_iter().for_each(|lines| *lines -= 1);
+            }
+        }
+    }
+    wrong
+}
+
+/// A bridge with as many reads of four lines as there are entries for them, whose responses do not leave, and what has passed until all
+/// data were there.
+fn slow_responses() -> Bench {
+    let mut bench = Bench::new(OutboundConfig { entries: FEWEST_ENTRIES, ..config(MN) });
+    bench.held = Some(Vec::new());
+    for n in 0..RESERVED as u64 {
+        bench.ask(read(BASE + 256 * n, 64));
+    }
+    assert_eq!((lacks(&bench, &read(BASE, 16)), bench.answers.len()), (Some(Lacking::Entry), 4 * RESERVED));
+    bench.finish(true);
+    bench
+}
+
+/// However slowly responses leave, all data of CXL are taken, for which there was space before they were asked for.
+#[test]
+fn brg_buf_01_p() {
+    let mut bench = slow_responses();
+    assert!(bench.answers.is_empty() && bench.responses.is_empty() && bench.findings.is_empty());
+    for entry in bench.held.take().expect("responses") {
+        bench.respond(entry);
+    }
+    assert_eq!((bench.responses.len(), without_space(&bench.log)), (RESERVED, 0));
+    assert!(bench.responses.iter().all(|response| beats(response).len() == 4));
+}
+
+/// A message that leaves before its request has an entry, one of a request that has been answered, and a fifth one of a request are found.
+#[test]
+fn brg_buf_01_n() {
+    let mut bench = slow_responses();
+    let held = bench.held.take().expect("responses");
+    bench.respond(held[0]);
+    let log = bench.log;
+    let is_sent = |event: &Event| matches!(event, Event::Sent(msg) if msg.identifier().1 / 4 == held[0]);
+    let sent = log.iter().position(is_sent).expect("it has asked");
+    let answered = log.iter().position(|event| matches!(event, Event::Answered(..))).expect("it was answered");
+    assert_eq!(without_space(&log), 0);
+    for place in [0, answered + 1, sent + 4] {
+        let mut wrong = log.clone();
+        wrong.insert(place, log[sent].clone());
+        assert_eq!(without_space(&wrong), 1, "{place}");
+    }
+}
+
+/// A bridge with two CXL ports, each of which has every other block.
+fn two_ports() -> Bench {
+    let windows = windows(vec![BridgeWindow { ports: vec![0, 1], ..window(WindowClass::Mc) }]);
+    Bench::new(OutboundConfig { windows, entries: FEWEST_ENTRIES, ..config(WindowClass::Mc) })
+}
+
+fn snoop(address: u64) -> Msg<CacheLine> {
+    let line = LineAddr::of_address(address - BASE + OUT);
+    Msg::S2mBisnp { opcode: BisnpOpcode::BISnpInv, line, bi_tag: 1 }
+}
+
+/// What goes on while one port gives no answer and the entries of a channel are all in use: requests at the other port that have an entry,
+/// other channels, and snoops.
+fn goes_on(bench: &mut Bench) -> [bool; 3] {
+    let before = bench.responses.len();
+    while let Some(place) = bench.answers.iter().position(|(port, _)| *port == 1) {
+        bench.answer(place);
+    }
+    let other_port = bench.responses.len() > before;
+    let mut other_channel = read(BASE + (1 << 20), 16);
+    change(&mut other_channel, |req| req.vchan = 1);
+    let has_room = lacks(bench, &other_channel).is_none();
+    let sent = bench.sent.len();
+    bench.deliver(snoop(BASE + (2 << 20)));
+    [other_port, has_room, bench.sent.len() > sent]
+}
+
+/// A full table stops requests of its channel; all that is in it ends when the port answers.
+#[test]
+fn brg_buf_04_p() {
+    let mut bench = two_ports();
+    for n in 0..RESERVED as u64 {
+        bench.ask(write_full(BASE + 256 * n, 4, 1));
+    }
+    assert_eq!(lacks(&bench, &read(BASE, 16)), Some(Lacking::Entry));
+    assert_eq!(goes_on(&mut bench), [true; 3]);
+    assert_eq!(bench.responses.len(), RESERVED / 2);
+    bench.finish(false);
+    assert_eq!((bench.responses.len(), bench.bridge.open()), (RESERVED, 0));
+}
+
+/// It does stop its own channel: with every entry at the port without answers nothing of it gets in, and nothing ends.
+#[test]
+fn brg_buf_04_n() {
+    let mut bench = two_ports();
+    for n in 0..RESERVED as u64 {
+        bench.ask(write_full(BASE + 512 * n, 4, 1));
+    }
+    assert_eq!(goes_on(&mut bench), [false, true, true]);
+    assert_eq!(bench.bridge.admit(0, asked(&read(BASE + 256, 16))), None);
+    assert!(bench.responses.is_empty());
+}
+
+/// Whether a response has so many beats of these lines in their order, and is the last one.
+fn is_ascending(response: &Transfer, lines: &[[u8; 64]]) -> bool {
+    let told = rsp(response);
+    told.last && told.offset == 0 && usize::from(told.len) + 1 == lines.len() && beats(response) == lines
+}
+
+const LINES: [[u8; 64]; 4] = [[1; 64], [2; 64], [3; 64], [4; 64]];
+
+/// The answer to a read of four lines, the data of which come in this order of what is left.
+fn read_in(order: [usize; 4]) -> Transfer {
+    let mut bench = Bench::of(MN);
+    for (n, line) in LINES.into_iter().enumerate() {
+        bench.memory.insert(OUT + 64 * n as u64, CacheLine::of(line));
+    }
+    bench.ask(read(BASE, 64));
+    order.into_iter().for_each(|place| bench.answer(place));
+    assert_eq!(bench.responses.len(), 1);
+    bench.responses.remove(0)
+}
+
+/// All orders of four answers.
+#[test]
+fn brg_rsp_03_p() {
+    for n in 0..24 {
+        let response = read_in([n % 4, n / 4 % 3, n / 12, 0]);
+        assert!(is_ascending(&response, &LINES), "{n}: {response:?}");
+    }
+}
+
+/// Beats as they came, a response that is not the last one, one that begins behind the first line and one that lacks a beat are found.
+#[test]
+fn brg_rsp_03_n() {
+    let right = read_in([3, 0, 0, 0]);
+    let mut as_they_came = LINES;
+    as_they_came.rotate_right(1);
+    assert!(!is_ascending(&right, &as_they_came));
+    assert!(!is_ascending(&right, &LINES[..3]));
+    let changes: [fn(&mut TlRsp); 3] = [|rsp| rsp.last = false, |rsp| rsp.offset = 1, |rsp| rsp.len = 2];
+    for change in changes {
+        let mut wrong = right.clone();
+        let mut field = rsp(&right);
+        change(&mut field);
+        wrong.field = ControlField::Response(field);
+        assert!(!is_ascending(&wrong, &LINES), "{field:?}");
+    }
 }

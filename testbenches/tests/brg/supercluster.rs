@@ -27,7 +27,7 @@ fn count(report: &ScenarioReport, component: &str, name: &str) -> u64 {
 }
 
 /// A run in which accelerators, GPUs and the host find nothing wrong with any byte.
-fn sound(text: &str, set: &[&str]) -> ScenarioReport {
+pub fn sound(text: &str, set: &[&str]) -> ScenarioReport {
     let report = run(text, set);
     assert_eq!(report.violations, [], "{set:?}");
     let json = report.json();
@@ -69,7 +69,7 @@ fn brg_int_01_p() {
 /// The supercluster under pressure: accelerators have a third region in memory that a device with a tiny snoop filter keeps coherent, behind
 /// tiny conversion caches, so lines are recalled, written back and evicted all the time; bits of the memory of these caches flip, and the
 /// windows of one bridge pass through several epochs.
-fn pressed() -> String {
+pub fn pressed() -> String {
     let cache = "cache = { mode = \"both\", capacity = \"1 KiB\", ways = 2, templates = 64, ecc = \"secded\", upset_every = 50 }";
     // The same windows again, in an epoch of their own.
     let windows = "[{ base = \"0\", size = \"40 MiB\", to = \"32 GiB\" }, { base = \"40 MiB\", size = \"40 MiB\", to = \"512 MiB\", ports = [\"1\"] }]";
@@ -238,6 +238,10 @@ struct Told {
 struct Begun {
     place: String,
     parent: u64,
+    /// Its name, or that of its message.
+    name: String,
+    /// Address at which it is, if it has one of its own.
+    address: Option<u64>,
 }
 
 impl Told {
@@ -258,7 +262,11 @@ impl Told {
                 continue;
             }
             let (place, parent) = (record["where"].as_str(), record["parent"].as_u64());
-            let begun = Begun { place: place.expect("a place").to_owned(), parent: parent.expect("a parent") };
+            let name = record["name"].as_str().or(record["message"].as_str()).unwrap_or_default().to_owned();
+            let digits = record["address"].as_str().and_then(|text| text.strip_prefix("0x"));
+            let address = digits.map(|digits| u64::from_str_radix(digits, 16).expect("an address"));
+            let parent = parent.expect("a parent");
+            let begun = Begun { place: place.expect("a place").to_owned(), parent, name, address };
             told.begun.insert(id, begun);
         }
         told
@@ -269,7 +277,7 @@ impl Told {
         let path = |(mut id, _): (&u64, &Begun)| {
             let mut path = Vec::new();
             while *id != 0 {
-                let Begun { place, parent } = &self.begun[id];
+                let Begun { place, parent, .. } = &self.begun[id];
                 path.push(place.as_str());
                 id = parent;
             }
@@ -534,4 +542,108 @@ fn traffic_with_atomics_is_refused_beside_memory_without_an_owner() {
     }
     // The hot spots are an accelerator and a GPU.
     sound(TEXT, &with(&["traffic.mix=all", "traffic.pattern=hot-spot"]));
+}
+
+/// With a region more in each memory than the windows of the bridge hold: what there is no window for.
+const OUTSIDE: [&str; 4] =
+    ["component.accel.traffic.regions=3", "traffic.operations=24", "gpu.requests=2", "host.accesses=1"];
+/// First address behind the windows of the bridge of the accelerators.
+const WINDOWS_END: u64 = 10 << 20;
+
+impl Told {
+    /// Requests at the bridge of the accelerators to an address in a window, and to none; of each whether something followed from it.
+    fn requests_by_window(&self) -> [Vec<bool>; 2] {
+        let parents: std::collections::BTreeSet<u64> = self.begun.values().map(|begun| begun.parent).collect();
+        let mut followed = [Vec::new(), Vec::new()];
+        for (id, begun) in self.begun.iter().filter(|(_, begun)| begun.place == "ubridge" && begun.name == "convert") {
+            let is_outside = begun.address.expect("an address") >= WINDOWS_END;
+            followed[usize::from(is_outside)].push(parents.contains(id));
+        }
+        followed
+    }
+}
+
+/// What has no window ends at the bridge, and who asked is told status 3.
+#[test]
+fn brg_sup_02_p() {
+    let [inside, outside] = Told::of(&OUTSIDE).requests_by_window();
+    assert!(outside.len() > 5 && inside.len() > 10, "{} {}", outside.len(), inside.len());
+    assert!(outside.iter().all(|followed| !followed) && inside.iter().all(|followed| *followed));
+    let report = run(TEXT, &OUTSIDE);
+    assert_eq!(count(&report, "ubridge", "requests refused"), outside.len() as u64);
+    let of_status = report.violations.iter().filter(|found| found.violation.rule == "SIM-E2E-02");
+    let told: Vec<_> =
+        of_status.map(|found| (found.place.starts_with("accel"), found.violation.found.as_str())).collect();
+    assert!(
+        !told.is_empty() && told.iter().all(|(is_accel, found)| *is_accel && found.contains("DecodeError")),
+        "{told:?}"
+    );
+}
+
+/// A request that goes on from there to a node is found.
+#[test]
+fn brg_sup_02_n() {
+    let mut told = Told::of(&OUTSIDE);
+    let is_outside = |begun: &Begun| begun.name == "convert" && begun.address >= Some(WINDOWS_END);
+    let [from, to] = ["ubridge", "tier2.mem"].map(|place| {
+        let mut found = told.begun.iter().filter(|(_, begun)| begun.place == place);
+        *found.find(|(_, begun)| place != "ubridge" || is_outside(begun)).expect("there is one").0
+    });
+    told.begun.get_mut(&to).expect("it is there").parent = from;
+    assert_eq!(told.requests_by_window()[1].iter().filter(|followed| **followed).count(), 1);
+}
+
+/// The description is what it says, and so are those that say the same in another order.
+#[test]
+fn brg_sup_03_p() {
+    assert!(resolves(TEXT).is_ok() && resolves(RACK).is_ok());
+    let ubridge = "[component.ubridge]";
+    let (before, rest) = TEXT.split_once(ubridge).expect("a bridge");
+    let (own, after) = rest.split_once("[component.nbridge]").expect("another bridge");
+    let (other, links) = after.split_once("[memory_map]").expect("a map");
+    let turned = format!("{before}[component.nbridge]{other}{ubridge}{own}[memory_map]{links}");
+    assert!(resolves(&turned).is_ok());
+}
+
+/// An unknown key, windows that are missing, two nodes with one number, switches that are too small or too large: the error names it and
+/// what may stand there.
+#[test]
+fn brg_sup_03_n() {
+    let inbound = |text: &str| {
+        let start = text.find("inbound = [{ base = \"32 GiB\"").expect("windows");
+        let end = start + text[start..].find('\n').expect("its end");
+        format!("{}{}", &text[..start], &text[end..])
+    };
+    let ports = "kind = \"ualink.switch\", clock = \"accel\", ports = ";
+    let of_ports = |count: &str| TEXT.replace(&format!("{ports}5"), &format!("{ports}{count}"));
+    for (text, expected) in [
+        (
+            TEXT.replace("[component.ubridge]", "[component.ubridge]\nwindow = []"),
+            "component.ubridge.window: found the key `window`, expected one of",
+        ),
+        (TEXT.replace("regions = 2", "region = 2"), "found the key `region`, expected one of"),
+        (inbound(TEXT), "component.ubridge.inbound: found 0 windows and 1 target port, expected both or neither"),
+        (
+            TEXT.replace("\"uswitch.port[3]\"", "\"uswitch.port[2]\""),
+            "found a second link at `uswitch.port[2]`, expected one for each port",
+        ),
+        (TEXT.replace("uswitch = {", "accel = { kind = \"ualink.switch\" }\nuswitch = {"), "duplicate key"),
+        (of_ports("4"), "found the index 4 of `uswitch.port`, expected 0 to 3"),
+        (of_ports("6"), "found no link at the port `uswitch.port[5]`, expected one of kind ualink"),
+        (of_ports("1025"), "component.uswitch.ports: found 1025, expected 2 to 1024"),
+        (
+            TEXT.replace("size = \"1 GiB\", ports = 3", "size = \"1 GiB\", ports = 65"),
+            "component.tier2.ports: found 65, expected 1 to 64",
+        ),
+        (
+            TEXT.replace(
+                "inbound = [{ base = \"32 GiB\"",
+                "inbound = [{ base = \"40 GiB\", to = \"8 GiB\" }, { base = \"32 GiB\"",
+            ),
+            "found address 0x200000000 of accelerator 0 in window 0 and in window 1",
+        ),
+    ] {
+        let error = resolves(&text).err().unwrap_or_else(|| panic!("{expected}: it is taken"));
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
 }

@@ -3,11 +3,8 @@
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
-use scalepool::system::channels::{ChannelGraph, ChannelWait, Reach};
 use scalepool::system::description::Description;
 use scalepool::system::design::System;
-use scalepool::system::kind::{Component, ComponentNode, NodeError, PortDecl, Site};
-use scalepool::trace::Hub;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -327,69 +324,4 @@ fn rights_are_those_of_the_group() {
     let refused = count(&report, "requests refused");
     assert!(refused > 0 && refused == count(&report, "writes") / 2, "{refused}");
     assert!(report.violations.iter().all(|found| found.place == "accel[1]"), "{:?}", report.violations);
-}
-
-/// A component with its ports and other waits.
-struct Seeded(Vec<PortDecl>, Vec<ChannelWait>);
-
-impl Component for Seeded {
-    fn ports(&self) -> Vec<PortDecl> {
-        self.0.clone()
-    }
-
-    fn waits(&self) -> Option<Vec<ChannelWait>> {
-        Some(self.1.clone())
-    }
-
-    fn elaborate(self: Box<Self>, _: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
-        unreachable!("it is not built")
-    }
-}
-
-fn wait(incoming: &'static str, outgoing: &'static str, why: &'static str) -> ChannelWait {
-    ChannelWait { incoming, outgoing, reach: Reach::AnyPort, queue: None, why }
-}
-
-/// The circles of the system with these waits beside those that the components of a kind have.
-fn circles(seeds: &[(&str, ChannelWait)]) -> Vec<String> {
-    // A circle is told from its first channel on: that of the first link.
-    let (rest, cxl) = TEXT.split_once("[link.cxl]").expect("a link");
-    let (cxl, settings) = cxl.split_once("[settings]").expect("settings");
-    let (before, fabric) = rest.split_once("[link.fabric]").expect("a link");
-    let text = format!("{before}[link.cxl]{cxl}[link.fabric]{fabric}[settings]{settings}");
-    let mut system = resolves(&text).unwrap_or_else(|e| panic!("{e}"));
-    for component in &mut system.components {
-        let mine = seeds.iter().filter(|(prefix, _)| component.path.starts_with(prefix)).map(|(_, wait)| wait.clone());
-        let waits = component.config.waits().expect("it says").into_iter().chain(mine).collect();
-        component.config = Box::new(Seeded(component.config.ports(), waits));
-    }
-    ChannelGraph::of(&system).problems(&system).lines()
-}
-
-/// Answers of CXL without space of their own, and accelerators that do not take responses while their requests wait: a circle over
-/// both protocols, which is told by name. Each alone is none.
-#[test]
-fn a_circle_over_both_protocols_is_told() {
-    let unreserved = ("bridge", wait("S2M DRS", "response", "keeps no space for answers"));
-    let stubborn = ("accel", wait("response", "request", "sends its requests first"));
-    assert_eq!(circles(&[]), [""; 0]);
-    assert_eq!(circles(std::slice::from_ref(&unreserved)), [""; 0]);
-    assert_eq!(
-        circles(std::slice::from_ref(&stubborn)).len(),
-        1,
-        "requests and responses of the bridge are one circle then too"
-    );
-    let told = circles(&[unreserved, stubborn]).join("\n");
-    for part in
-        ["M2S Req", "S2M DRS", "keeps no space for answers", "sends its requests first", "table of transactions"]
-    {
-        assert!(told.contains(part), "{part}: {told}");
-    }
-}
-
-/// One queue for answers and for what is written: each waits for the other.
-#[test]
-fn answers_that_wait_for_writes_are_a_circle() {
-    let told = circles(&[("bridge", wait("S2M NDR", "M2S RwD", "shares a queue"))]).join("\n");
-    assert!(told.contains("M2S RwD") && told.contains("S2M NDR") && told.contains("shares a queue"), "{told}");
 }

@@ -3,11 +3,14 @@
 use super::common::*;
 use scalepool::bridge::commands::AccessKind;
 use scalepool::bridge::window::{
-    AccessRights, BridgeWindow, BridgeWindows, CXL_END, GROUPS, LEAST_BYTES, WINDOW_GRANULES, WINDOW_WAYS, WindowClass,
-    WindowError,
+    AccessRights, BridgeWindow, BridgeWindows, CXL_END, GROUPS, InboundClass, LEAST_BYTES, WINDOW_GRANULES,
+    WINDOW_WAYS, WindowClass, WindowError, WindowLimits,
 };
 use scalepool::ordered::OrderedMap;
+use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
+use scalepool_testbenches::legal::Random;
+use std::collections::BTreeSet;
 
 fn status(bench: &mut Bench, address: u64) -> Status {
     let response = bench.whole(read(address, 16));
@@ -170,4 +173,164 @@ fn brg_prt_01_n() {
     assert_eq!(groups((1024, 0)), WindowError::Source(1024, 1023));
     assert_eq!(groups((0, 16)), WindowError::Group(16));
     assert_eq!(RdWr::Read.name(), Some("Read"));
+}
+
+type Inbound = BridgeWindow<InboundClass>;
+
+/// A window from CXL to accelerators.
+fn inbound(base: u64, to: u64, accelerators: &[usize], granule: u64) -> Inbound {
+    let rights = [AccessRights::ALL; GROUPS];
+    let ports = accelerators.to_vec();
+    BridgeWindow { base, size: LEAST_BYTES, out_base: to, class: InboundClass::Nh, ports, granule, rights }
+}
+
+fn exporting(windows: &[Inbound]) -> Result<BridgeWindows<InboundClass>, WindowError> {
+    BridgeWindows::exporting(WindowLimits::INBOUND_UALINK, windows.to_vec(), OrderedMap::new(), 16)
+}
+
+/// All blocks of 256 bytes of accelerators to which windows lead, in the order of their addresses on CXL.
+fn blocks(window: &Inbound) -> impl Iterator<Item = (usize, u64)> {
+    let ways = window.ports.len() as u64;
+    (0..window.size / 256).map(move |block| {
+        let offset = 256 * block;
+        (window.ports[(offset / window.granule % ways) as usize], window.out_base + offset)
+    })
+}
+
+/// Two windows at random: two, four or more accelerators among few, bases that often meet.
+fn pair(random: &mut Random) -> [Inbound; 2] {
+    [0, 1].map(|n| {
+        let ways = WINDOW_WAYS[random.below(4)];
+        let accelerators: Vec<usize> = (0..ways).map(|_| random.below(16)).collect();
+        let to = 256 * random.below(2 * LEAST_BYTES as usize / 256) as u64;
+        inbound(n * LEAST_BYTES, to, &accelerators, WINDOW_GRANULES[random.below(7)])
+    })
+}
+
+/// Windows are accepted where no byte of an accelerator lies in two of them: other accelerators, other addresses, or the chunks that the
+/// other one leaves out.
+#[test]
+fn brg_hom_01_p() {
+    let one = inbound(0, 0, &[0, 1], 4096);
+    for other in [
+        inbound(LEAST_BYTES, 0, &[2, 3], 4096),
+        inbound(LEAST_BYTES, LEAST_BYTES, &[0, 1], 4096),
+        inbound(LEAST_BYTES, 0, &[1, 0], 4096),
+        inbound(LEAST_BYTES, 4096, &[0, 1], 4096),
+    ] {
+        assert!(exporting(&[one.clone(), other.clone()]).is_ok(), "{other:?}");
+    }
+}
+
+/// A byte to which two windows lead is refused and named: block by block the same for pairs at random.
+#[test]
+fn brg_hom_01_n() {
+    let one = inbound(0, 0, &[0, 1], 4096);
+    for (other, accelerator, address) in [
+        (inbound(LEAST_BYTES, 0, &[0], 256), 0, 0),
+        (inbound(LEAST_BYTES, LEAST_BYTES - 256, &[1], 256), 1, LEAST_BYTES - 256),
+        (inbound(LEAST_BYTES, 0, &[1, 0], 2048), 0, 2048),
+    ] {
+        let error = exporting(&[one.clone(), other]).expect_err("it is exported twice");
+        assert_eq!(error, WindowError::Exported(0, 1, accelerator, address));
+    }
+    let (mut random, mut refused) = (Random::new(1), 0);
+    for _ in 0..150 {
+        let [one, other] = pair(&mut random);
+        let mine: BTreeSet<(usize, u64)> = blocks(&one).collect();
+        let twice = blocks(&other).filter(|block| mine.contains(block)).min_by_key(|(_, address)| *address);
+        let found = match exporting(&[one.clone(), other.clone()]) {
+            Ok(_) => None,
+            Err(WindowError::Exported(0, 1, accelerator, address)) => Some((accelerator, address)),
+            Err(error) => panic!("{error}"),
+        };
+        assert_eq!(found, twice, "{one:?} {other:?}");
+        refused += usize::from(found.is_some());
+    }
+    assert!((20..130).contains(&refused), "{refused}");
+}
+
+/// Addresses at which a byte of an accelerator is found, of all that lead there.
+fn found_at(all: &BridgeWindows<InboundClass>, address: u64) -> Vec<u64> {
+    let route = all.route(0, address, AccessKind::Read).expect("it is mapped");
+    all.leading_to(route.port, route.address).collect()
+}
+
+/// From an address to its byte, and back to that address alone.
+#[test]
+fn brg_sup_01_p() {
+    let windows: Vec<Inbound> = (0..8u64)
+        .map(|n| {
+            inbound(n * LEAST_BYTES, (n / 2) << 28, &[2 * (n as usize % 2), 2 * (n as usize % 2) + 1], 256 << n.min(6))
+        })
+        .collect();
+    let all = exporting(&windows).expect("windows");
+    for address in (0..8 * LEAST_BYTES).step_by(256) {
+        assert_eq!(found_at(&all, address), [address]);
+    }
+    assert_eq!(all.route(0, 8 * LEAST_BYTES, AccessKind::Read), Err(Status::DecodeError));
+}
+
+/// An address in two windows is refused; where a byte has two addresses, the way back finds both, and such windows are refused too.
+#[test]
+fn brg_sup_01_n() {
+    let two = [inbound(0, 0, &[0], 256), inbound(LEAST_BYTES - 256, 1 << 28, &[1], 256)];
+    assert_eq!(exporting(&two), Err(WindowError::Overlap(0, 1)));
+    let twice = [inbound(0, 0, &[0], 256), inbound(LEAST_BYTES, 0, &[0], 256)];
+    assert_eq!(exporting(&twice), Err(WindowError::Exported(0, 1, 0, 0)));
+    let all = BridgeWindows::within(WindowLimits::INBOUND_UALINK, twice.to_vec(), OrderedMap::new(), 16);
+    assert_eq!(found_at(&all.expect("windows without that check"), 512), [512, LEAST_BYTES + 512]);
+}
+
+/// What a cache holds of a line behind accesses of all kinds, and the messages that brought it there.
+fn held(class: WindowClass) -> (BTreeSet<char>, BTreeSet<String>) {
+    let (mut states, mut messages) = (BTreeSet::new(), BTreeSet::new());
+    for first in 0..3 {
+        for second in 0..3 {
+            for shared in [NdrOpcode::CmpS, NdrOpcode::CmpE] {
+                let mut bench = Bench { shared, ..Bench::new(cached(class, SMALL)) };
+                for access in [first, second] {
+                    bench.whole(match access {
+                        0 => read(BASE, 16),
+                        1 => write_full(BASE, 1, 1),
+                        _ => write_part(BASE, 0xff, 2),
+                    });
+                    states.insert(bench.state(BASE));
+                }
+                messages.extend(bench.labels());
+            }
+        }
+    }
+    (states, messages)
+}
+
+/// The table of classes: form and what a cache holds of a line (`bridge` §2, §9.4).
+fn is_of_class(class: WindowClass, (states, messages): &(BTreeSet<char>, BTreeSet<String>)) -> bool {
+    let (of_class, snoops) = match class {
+        WindowClass::Mc => ("SEM", true),
+        WindowClass::Mn => ("VD", false),
+    };
+    let form = |message: &String| message.ends_with("/NoOp") != snoops;
+    states.iter().copied().eq(of_class.chars().collect::<BTreeSet<_>>()) && messages.iter().all(form)
+}
+
+#[test]
+fn brg_win_08_p() {
+    for class in [WindowClass::Mc, WindowClass::Mn] {
+        let held = held(class);
+        assert!(is_of_class(class, &held), "{class:?}: {held:?}");
+    }
+}
+
+/// What is held of one class is not of the other, nor is a state more, nor a snoop where nobody has an owner.
+#[test]
+fn brg_win_08_n() {
+    let (mc, mn) = (held(WindowClass::Mc), held(WindowClass::Mn));
+    assert!(!is_of_class(WindowClass::Mn, &mc) && !is_of_class(WindowClass::Mc, &mn));
+    let mut more = mn.clone();
+    more.0.insert('S');
+    assert!(!is_of_class(WindowClass::Mn, &more));
+    let mut snooping = mn;
+    snooping.1.insert("MemRd Any/SnpInv".to_owned());
+    assert!(!is_of_class(WindowClass::Mn, &snooping));
 }

@@ -101,7 +101,7 @@ impl InboundFields {
             .collect::<Result<_, String>>()
             .map_err(|text| ("inbound", text))?;
         let groups = groups_of_sources("inbound_groups", &self.inbound_groups, SOURCES)?;
-        BridgeWindows::within(limits, windows, groups, accelerators).map_err(|error| {
+        BridgeWindows::exporting(limits, windows, groups, accelerators).map_err(|error| {
             let field = if error.field() == "groups" { "inbound_groups" } else { "inbound" };
             (field, error.to_string())
         })

@@ -1,0 +1,278 @@
+//! Who may wait for whom at a bridge (`bridge` §10): the table of the sheet against what the kinds of components say, and circles that a
+//! wait too many would close.
+//!
+//! Modelled here, independently of the graph of channels: the classes of the sheet with what each may wait for. Left out: CXL.io and
+//! CXL.cache, which a bridge does not have.
+
+use super::supercluster::{self, sound};
+use super::systems::resolves;
+use scalepool::system::channels::{ChannelGraph, ChannelWait, Reach};
+use scalepool::system::design::System;
+use scalepool::system::kind::{Component, ComponentNode, NodeError, PortDecl, Site};
+use scalepool::trace::Hub;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The table of §10 without CXL.io and CXL.cache: class, what it may wait for, level. ACT is a request with an entry of the table.
+static TABLE: [(&str, &[&str], usize); 12] = [
+    ("XQ0", &["XQ1", "ACT"], 8),
+    ("XQ1", &["ACT"], 7),
+    ("ACT", &["dQ", "mQ", "bS", "mW", "XO", "mR", "bR", "XI", "XR"], 6),
+    // Of CXL.cache, which is not built: it gives ACT its level.
+    ("dQ", &["mQ", "bS", "mW", "mR", "bR"], 5),
+    ("mQ", &["bS", "XO", "mR", "XI"], 4),
+    ("bS", &["mW", "bR", "mR"], 3),
+    ("mW", &["XO", "mR", "XI"], 2),
+    ("XO", &["XI"], 1),
+    ("mR", &[], 0),
+    ("bR", &[], 0),
+    ("XI", &[], 0),
+    ("XR", &[], 0),
+];
+
+/// What a class waits for, at once or by way of others.
+fn below(class: &str) -> BTreeSet<&'static str> {
+    let row = TABLE.iter().find(|(name, ..)| *name == class).unwrap_or_else(|| panic!("no class {class}"));
+    row.1.iter().flat_map(|next| below(next).into_iter().chain([*next])).collect()
+}
+
+/// Length of the longest way down.
+fn longest(class: &str) -> usize {
+    let row = TABLE.iter().find(|(name, ..)| *name == class).unwrap_or_else(|| panic!("no class {class}"));
+    row.1.iter().map(|next| longest(next) + 1).max().unwrap_or(0)
+}
+
+/// The class of the sheet of messages that come to a bridge, or that leave it.
+fn sheet_class(name: &str, is_incoming: bool) -> &'static str {
+    match (name, is_incoming) {
+        ("request", true) => "XQ0",
+        ("posted request", true) => "XQ1",
+        ("request" | "posted request", false) => "XO",
+        ("response", true) => "XI",
+        ("response", false) => "XR",
+        ("M2S Req", _) => "mQ",
+        ("M2S RwD", _) => "mW",
+        ("S2M BISnp", _) => "bS",
+        ("S2M NDR" | "S2M DRS", _) => "mR",
+        ("M2S BIRsp", _) => "bR",
+        other => panic!("no class of the sheet: {other:?}"),
+    }
+}
+
+/// Waits of a bridge that the table does not have.
+fn unlisted(waits: &[ChannelWait]) -> Vec<String> {
+    let is_listed =
+        |wait: &&ChannelWait| below(sheet_class(wait.incoming, true)).contains(sheet_class(wait.outgoing, false));
+    let shown = |wait: &ChannelWait| format!("{} -> {}", wait.incoming, wait.outgoing);
+    waits.iter().filter(|wait| !is_listed(wait)).map(shown).collect()
+}
+
+/// Systems with bridges.
+fn systems() -> Vec<String> {
+    let mut texts = vec![supercluster::pressed()];
+    texts.extend(
+        [
+            include_str!("../../../src/system/builtin/bridge-ualink.toml"),
+            include_str!("../../../src/system/builtin/supercluster-small.toml"),
+            include_str!("../../systems/coherent_bridge.toml"),
+            include_str!("../../systems/epochs.toml"),
+            include_str!("../../systems/supercluster_rack.toml"),
+            include_str!("../../systems/supercluster_untiered.toml"),
+            include_str!("../../systems/tiers.toml"),
+        ]
+        .map(str::to_owned),
+    );
+    texts
+}
+
+/// A component with its ports and other waits.
+struct Seeded(Vec<PortDecl>, Vec<ChannelWait>);
+
+impl Component for Seeded {
+    fn ports(&self) -> Vec<PortDecl> {
+        self.0.clone()
+    }
+
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        Some(self.1.clone())
+    }
+
+    fn elaborate(self: Box<Self>, _: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
+        unreachable!("it is not built")
+    }
+}
+
+fn wait(incoming: &'static str, outgoing: &'static str, why: &'static str) -> ChannelWait {
+    ChannelWait { incoming, outgoing, reach: Reach::AnyPort, queue: None, why }
+}
+
+/// A system with these waits beside those that its components have; each is of the components whose paths begin so.
+fn seeded(text: &str, seeds: &[(&str, ChannelWait)]) -> System {
+    let mut system = resolves(text).unwrap_or_else(|e| panic!("{e}"));
+    for component in &mut system.components {
+        let mine = seeds.iter().filter(|(prefix, _)| component.path.starts_with(prefix)).map(|(_, wait)| wait.clone());
+        let mine: Vec<_> = mine.collect();
+        if !mine.is_empty() {
+            let waits = component.config.waits().expect("it says").into_iter().chain(mine).collect();
+            component.config = Box::new(Seeded(component.config.ports(), waits));
+        }
+    }
+    system
+}
+
+/// The circles of a system with these waits besides.
+fn circles(text: &str, seeds: &[(&str, ChannelWait)]) -> Vec<String> {
+    let system = seeded(text, seeds);
+    ChannelGraph::of(&system).problems(&system).lines()
+}
+
+/// Every edge falls, the levels are the longest ways down, what bridges say is in the table, and with everything around them there is no
+/// circle.
+#[test]
+fn brg_dlk_01_p() {
+    for (class, next, level) in TABLE {
+        assert_eq!(longest(class), level, "{class}");
+        assert!(next.iter().all(|next| longest(next) < level), "{class}");
+    }
+    let mut bridges = 0;
+    for text in systems() {
+        let system = resolves(&text).unwrap_or_else(|e| panic!("{e}"));
+        for component in system.components.iter().filter(|component| component.path.contains("bridge")) {
+            let waits = component.config.waits().expect("it says");
+            assert!(waits.len() >= 5, "{}", component.path);
+            assert_eq!(unlisted(&waits), [""; 0], "{}", component.path);
+            bridges += 1;
+        }
+        assert_eq!(ChannelGraph::of(&system).problems(&system).lines(), [""; 0]);
+    }
+    assert!(bridges > 20);
+}
+
+/// Each wait to the same level or a higher one is found, and none besides.
+#[test]
+fn brg_dlk_01_n() {
+    let incoming = ["request", "posted request", "response", "M2S Req", "M2S RwD", "S2M BISnp", "S2M NDR", "S2M DRS"];
+    let outgoing = ["request", "response", "M2S Req", "M2S RwD", "S2M BISnp", "S2M NDR", "M2S BIRsp"];
+    let mut found = 0;
+    for from in incoming {
+        for to in outgoing {
+            let upward = longest(sheet_class(from, true)) <= longest(sheet_class(to, false));
+            let is_found = !unlisted(&[wait(from, to, "is wrong")]).is_empty();
+            assert!(is_found || !upward, "{from} -> {to}");
+            found += usize::from(upward);
+        }
+    }
+    assert!(found > 20, "{found}");
+}
+
+/// Waits of §10 that the check has to refuse, of those whose classes are built: edge, components, waits.
+fn forbidden() -> Vec<(&'static str, Vec<(&'static str, ChannelWait)>)> {
+    let of_both = |from, to, why| vec![("ubridge", wait(from, to, why)), ("nbridge", wait(from, to, why))];
+    vec![
+        ("XO -> XQ0", vec![("accel", wait("request", "request", "sends its own requests first"))]),
+        ("mW -> bS", vec![("shared", wait("M2S RwD", "S2M BISnp", "snoops before it writes"))]),
+        ("XI -> ACT", of_both("response", "M2S Req", "takes answers when its requests have left")),
+        ("mR -> mW", vec![("ubridge", wait("S2M NDR", "M2S RwD", "has one queue for both"))]),
+        ("bS -> mQ", vec![("ubridge", wait("S2M BISnp", "M2S Req", "answers snoops behind its requests"))]),
+    ]
+}
+
+#[test]
+fn brg_dlk_02_p() {
+    assert_eq!(circles(&supercluster::pressed(), &[]), [""; 0]);
+}
+
+/// Each is refused, and the circle that is told has it.
+#[test]
+fn brg_dlk_02_n() {
+    for (edge, seeds) in forbidden() {
+        let told = circles(&supercluster::pressed(), &seeds).join("\n");
+        assert!(told.contains("found channels that wait for each other in a circle"), "{edge}: {told}");
+        assert!(told.contains(seeds[0].1.why), "{edge}: {told}");
+    }
+}
+
+/// With the fewest entries, buffers and ways everything ends, on all sides, with every byte right.
+#[test]
+fn brg_dlk_03_p() {
+    let least = ["ubridge.entries=32", "nbridge.entries=32", "ubridge.inbound_entries=1", "nbridge.inbound_entries=1"];
+    let text = supercluster::pressed()
+        .replace("kind = \"bridge.ualink\"", "kind = \"bridge.ualink\"\nwrite_buffers = 4")
+        .replace("kind = \"bridge.nvlink\"", "kind = \"bridge.nvlink\"\nwrite_buffers = 4")
+        .replace("kind = \"memory.node\", clock", "kind = \"memory.node\", queue = 1, clock")
+        .replace("capacity = \"1 KiB\", ways = 2", "capacity = \"256 B\", ways = 1");
+    let short = ["traffic.operations=40", "gpu.requests=30", "host.accesses=40"];
+    sound(&text, &[&least[..], &short].concat());
+}
+
+/// What would let go of each obligation closes a circle, which names it: (a) space for answers before the request leaves, (b) a queue of its
+/// own for what accelerators are asked, (c) accelerators that serve others before themselves, on both networks, (d) snoops that need room
+/// for their answer alone.
+#[test]
+fn brg_dlk_03_n() {
+    let unreserved = || ("ubridge", wait("S2M DRS", "response", "keeps no space for answers"));
+    let stubborn = || ("accel", wait("response", "request", "sends its requests first"));
+    let shared = |bridge| (bridge, wait("M2S Req", "M2S Req", "has one queue for both directions"));
+    let served = |node| (node, wait("request", "request", "serves others last"));
+    let behind = ("ubridge", wait("S2M BISnp", "M2S Req", "looks at snoops behind requests"));
+    for (obligation, seeds) in [
+        ("a", vec![unreserved(), stubborn()]),
+        ("b", vec![shared("ubridge"), shared("nbridge")]),
+        ("c", vec![served("accel")]),
+        ("c", vec![served("gpu")]),
+        ("d", vec![behind]),
+    ] {
+        let told = circles(&supercluster::pressed(), &seeds).join("\n");
+        assert!(told.contains("in a circle") && told.contains(seeds[0].1.why), "{obligation}: {told}");
+    }
+    // Alone it is no circle: accelerators take answers, whatever else they do.
+    assert_eq!(circles(&supercluster::pressed(), &[unreserved()]), [""; 0]);
+}
+
+/// Classes of channels that messages of one class may come to wait for, at once or by way of others.
+fn reached(system: &System, from: &str) -> BTreeSet<String> {
+    let graph = ChannelGraph::of(system).json(system);
+    let channels = graph["channels"].as_array().expect("channels");
+    let class = |n: usize| channels[n]["class"].as_str().expect("a class");
+    let number = |value: &Value| value.as_u64().expect("a number") as usize;
+    let mut next: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for edge in graph["edges"].as_array().expect("edges") {
+        next.entry(number(&edge[0])).or_default().push(number(&edge[1]));
+    }
+    let mut open: Vec<usize> = (0..channels.len()).filter(|n| class(*n) == from).collect();
+    assert!(!open.is_empty(), "no {from}");
+    let mut seen = BTreeSet::new();
+    while let Some(channel) = open.pop() {
+        let new = next.get(&channel).into_iter().flatten().copied().filter(|channel| seen.insert(*channel));
+        open.extend(new);
+    }
+    seen.into_iter().map(|channel| class(channel).to_owned()).collect()
+}
+
+/// Whatever a write to memory waits for, over all components: never a snoop, never a request of memory.
+fn write_waits_for(system: &System) -> Vec<String> {
+    let above = ["S2M BISnp", "M2S Req"];
+    reached(system, "M2S RwD").into_iter().filter(|class| above.contains(&class.as_str())).collect()
+}
+
+#[test]
+fn brg_dlk_04_p() {
+    for text in systems() {
+        let system = resolves(&text).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(write_waits_for(&system), [""; 0], "{}", &text[..100]);
+    }
+    // Where there are snoops, they wait for writes: the way round.
+    let system = resolves(&supercluster::pressed()).expect("a system");
+    assert!(reached(&system, "S2M BISnp").contains("M2S RwD"));
+}
+
+/// A device that snoops before it takes a write, and a bridge whose accelerators' answers wait for its requests.
+#[test]
+fn brg_dlk_04_n() {
+    let text = supercluster::pressed();
+    let snoops = ("shared", wait("M2S RwD", "S2M BISnp", "snoops before it writes"));
+    assert!(write_waits_for(&seeded(&text, &[snoops])).contains(&"S2M BISnp".to_owned()));
+    let answers = ("nbridge", wait("response", "M2S Req", "takes answers when its requests have left"));
+    assert_eq!(circles(&text, std::slice::from_ref(&answers)), [""; 0], "it is no circle by itself");
+    assert!(write_waits_for(&seeded(&text, &[answers])).contains(&"M2S Req".to_owned()));
+}

@@ -184,19 +184,17 @@ pub static RULES: &[Rule] = &[
     rule("BRG-BUF-02", "bridge §7", "each virtual channel has 8 entries that no other one takes"),
     rule("BRG-BUF-03", "bridge §7", "a write buffer is taken with the entry and free when its data have left"),
     rule(
-<<<<<<< HEAD
         "BRG-CRD-01",
         "bridge §7",
         "a message spends credits of its class that its receiver has given and no other message has spent",
     ),
     rule("BRG-CRD-02", "bridge §7", "credits that are out are no more than the buffers of their receiver"),
     rule("BRG-CRD-03", "bridge §7", "at the end each credit that was spent is given again, once"),
-=======
+    rule(
         "BRG-BUF-04",
         "bridge §7",
         "a full table stops requests of its channel and nothing else; what waits for a port holds its entry alone",
     ),
->>>>>>> rowsbrg
     rule(
         "BRG-QOS-01",
         "bridge §7",

@@ -10,11 +10,8 @@ mod cache_states;
 mod cache_time;
 mod common;
 mod control;
-<<<<<<< HEAD
 mod credits;
-=======
 mod deadlock;
->>>>>>> rowsbrg
 mod epochs;
 mod errors;
 mod inbound;

@@ -167,6 +167,7 @@ pub static RULES: &[Rule] = &[
         "an error of the link of a device with one logical device is recorded in the bridge of its port alone",
     ),
     choice("FAB-ERR-04", "fabric §1.8", "a message of a class that was not negotiated is dropped and counted"),
+    rule("FAB-ORD-04", "fabric §4.2", "a class that is not taken holds up no other class"),
     rule(
         "FAB-ORD-05",
         "fabric §4.2",
@@ -210,11 +211,6 @@ pub static RULES: &[Rule] = &[
     ),
     choice("FAB-ISO-08", "fabric §1.9", "a time-out without isolation ends its request alone, as at an isolated port"),
     rule(
-        "FAB-CON-02",
-        "fabric §1.2",
-        "a request to a device that is removed ends once: by its answer, as unmapped, or by a time-out because the port is gone",
-    ),
-    rule(
         "FAB-VIR-01",
         "fabric §1.10",
         "a port that goes viral makes its hierarchy viral, and every port of that tells its link before any later message",
@@ -234,13 +230,22 @@ pub static RULES: &[Rule] = &[
         "fabric §1.10",
         "a conventional reset ends viral; CXL Reset, a function level reset, bind and unbind do not; a fatal error inside the switch begins it",
     ),
-    rule("FAB-CON-03", "fabric §1.8", "only requests to the port or logical device that is gone end with an error"),
     rule("FAB-SWC-01", "fabric §6.1", "an output that takes nothing holds up no message for another one"),
     rule("FAB-SWC-02", "fabric §4.2", "requests never block responses: each class has queues of its own"),
+    choice(
+        "FAB-SWC-04",
+        "fabric §4.2",
+        "an input has room again when a message has left its queue, and nothing leaves for a link without room there",
+    ),
     choice(
         "FAB-SWC-05",
         "fabric §5",
         "from the receiver of the input to the transmitter of the output a message takes the sum of the named stages",
+    ),
+    choice(
+        "FAB-SWC-06",
+        "fabric §4.2",
+        "flits of a packet pass a router one behind the other: a router more costs its stages and no flit of the packet again",
     ),
     rule(
         "FAB-SWC-08",
@@ -264,6 +269,16 @@ pub static RULES: &[Rule] = &[
     choice("FAB-HDM-06", "fabric §2.3", "the remainder at the root is that of the whole address, not of the offset"),
     rule("FAB-HDM-07", "fabric §2.3", "a decoder with 8 ways uses all 8 targets of its list"),
     rule("FAB-HDM-08", "fabric §2.4", "decoders of different levels use different, adjacent address bits"),
+    rule(
+        "FAB-HDM-09",
+        "fabric §2.4",
+        "ways of a region are those of the root times a power of two, with its granularity, and the size is 256 MiB for each or a multiple",
+    ),
+    choice(
+        "FAB-HDM-10",
+        "fabric §2.4",
+        "a device has ways and granularity of the whole set, and selects by a group of bits that its capability has",
+    ),
     rule("FAB-HDM-11", "fabric §2.4", "the position of a device counts the innermost way highest"),
     rule("FAB-HDM-12", "fabric §2.4", "below a root of 3 ways a bridge has the granularity of the root"),
     choice("FAB-HDM-13", "fabric §2.4", "the chunk of a device below a root of 3 ways follows from both remainders"),
@@ -291,5 +306,10 @@ pub static RULES: &[Rule] = &[
         "with 1, 2, 4, 8 or 16 ways the device takes the interleave bits out of the offset",
     ),
     rule("FAB-DPA-02", "fabric §2.3", "with 3, 6 or 12 ways the device divides the chunk of the offset by 3"),
+    rule(
+        "FAB-DPA-03",
+        "fabric §2.3",
+        "the share of a decoder begins behind the shares and skips of those before it and its own skip",
+    ),
     rule("FAB-DPA-04", "fabric §2.3 §2.5", "device address and position have one address"),
 ];

@@ -1,5 +1,4 @@
-//! Rules of CXL switches with port based routing (`fabric` §3), and of what their fabrics share with others (`fabric` §5,
-//! §6.4).
+//! Rules of CXL switches with port based routing (`fabric` §3).
 
 use super::Rule;
 
@@ -148,49 +147,4 @@ pub static RULES: &[Rule] = &[
     ),
     choice("FAB-RGT-07", "fabric §3.2", "policies have names, and those of longer ways need routes that have some"),
     rule("FAB-RGT-08", "fabric §3.2", "classes that keep an order, and all traffic of virtual links, keep one path"),
-    rule(
-        "FAB-TOP-01",
-        "fabric §6.5",
-        "mean routers passed in tori, meshes and dragonflies are those of the sheet with both ends and the node itself counted",
-    ),
-    choice("FAB-TOP-02", "fabric §6.3", "fat-tree:KxN is the K-ary N-tree with K^N nodes and N K^(N-1) switches"),
-    rule(
-        "FAB-TOP-05",
-        "fabric §6.5",
-        "every node of a topology is reached on a shortest way; numbers of which none can be built are refused",
-    ),
-    rule(
-        "FAB-TOP-04",
-        "fabric §6.5",
-        "UGAL takes a shortest way unless its backlog times its links is more than that of a longer one",
-    ),
-    rule(
-        "FAB-DLK-01",
-        "fabric §6.4",
-        "a fabric is built if no channel waits for itself over all ways that messages may take, and a circle is named",
-    ),
-    rule("FAB-DLK-02", "fabric §6.4", "a ring needs two virtual channels and a dateline"),
-    rule(
-        "FAB-DLK-03",
-        "fabric §6.4",
-        "dimension order in a mesh and up-down in a tree need one virtual channel, free turns are refused",
-    ),
-    rule(
-        "FAB-DLK-04",
-        "fabric §6.5",
-        "ways over an intermediate place need classes of virtual channels for each leg: in a dragonfly three of local channels and two of global ones",
-    ),
-    rule(
-        "FAB-TOP-03",
-        "fabric §6.5",
-        "ways over an intermediate place are twice as long as uniform ones; from group to group of a dragonfly shortest ways pass 1/(ap), these more",
-    ),
-    rule("FAB-XBR-01", "fabric §6.1", "saturated inputs with one queue each pass what the number of ports allows"),
-    rule("FAB-XBR-02", "fabric §6.1", "queues at outputs wait (N-1)/N p / (2 (1 - p)) slots"),
-    choice(
-        "FAB-LAT-02",
-        "fabric §6.5",
-        "latency without load by routers passed: 5h + 2 in a mesh, 6h + 1 in a torus, 4h + 2 in a fat tree, and a cycle for each further flit",
-    ),
-    rule("FAB-LAT-03", "fabric §5", "the latency of an idle path is the sum of its parts"),
 ];

@@ -14,6 +14,7 @@ pub mod cxlio;
 pub mod fab_arb;
 pub mod fab_hbr;
 pub mod fab_io;
+pub mod fab_net;
 pub mod fab_pbr;
 pub mod fab_qos;
 pub mod liv;
@@ -50,6 +51,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         fab_arb::RULES,
         fab_hbr::RULES,
         fab_io::RULES,
+        fab_net::RULES,
         fab_pbr::RULES,
         fab_qos::RULES,
         brg::RULES,

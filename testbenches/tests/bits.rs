@@ -123,7 +123,7 @@ fn reports_are_the_same_with_every_choice_of_a_ualink() {
 
 /// Transactions are the same where no link has bytes: places of agents are in the trace, those of link ends are not.
 #[test]
-fn transaction_traces_are_the_same_with_bytes_and_without() {
+fn fab_bit_01_p() {
     let agents = [
         ("cxl68-expander", "host.core"),
         ("cxl256-expander", "host.core"),
@@ -146,20 +146,60 @@ fn transaction_traces_are_the_same_with_bytes_and_without() {
     }
 }
 
+/// Data headers that share a slot are a decision of the packer: with one more decided otherwise, transactions have other times.
+#[test]
+fn fab_bit_01_n() {
+    let of = |bits: &str, mdh: &str| {
+        let set = ["host.accesses=120", "host.outstanding=64", "host.pattern=reads", bits, mdh];
+        trace_of("cxl68-expander", "host.core", &set)
+    };
+    assert_eq!(of("link.bits=watched", "link.mdh=on"), of("link.bits=always", "link.mdh=on"));
+    assert_ne!(of("link.bits=watched", "link.mdh=on"), of("link.bits=always", "link.mdh=off"));
+}
+
 /// The part of a trace that the places below a scope write, without its first line, which names the settings.
 fn trace_of(name: &str, scope: &str, set: &[&str]) -> Vec<String> {
+    trace_of_scopes(name, &[scope], set)
+}
+
+fn trace_of_scopes(name: &str, scopes: &[&str], set: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.jsonl");
-    let outputs = Outputs { trace: Some(path.clone()), scopes: vec![scope.to_owned()], ..Outputs::default() };
+    let outputs = Outputs {
+        trace: Some(path.clone()),
+        scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
+        ..Outputs::default()
+    };
     let request = ScenarioRequest { outputs, ..request(name, 4, set) };
     scenario::run(&request, &mut |_| ()).expect("a legal request");
     let text = std::fs::read_to_string(path).expect("the trace is there");
     text.lines().skip(1).map(str::to_owned).collect()
 }
 
-/// Bytes at one place change nothing there, whatever the others have, and all of its flits are in the trace.
+/// A host of a pool beside one whose link is watched or is not.
+fn beside_a_watched_link(is_watched: bool, set: &[&str]) -> Vec<String> {
+    let own = "\"where\":\"host[0].core";
+    let scopes = if is_watched { vec!["host[0].core", "host[1]"] } else { vec!["host[0].core"] };
+    let lines = trace_of_scopes("pool-16", &scopes, &[set, &["host.accesses=100"]].concat());
+    assert_eq!(lines.iter().any(|line| line.contains("\"kind\":\"flit\"")), is_watched);
+    lines.into_iter().filter(|line| line.contains(own)).collect()
+}
+
+/// A watcher that took a credit of its link would be seen at the host beside it.
 #[test]
-fn a_watched_link_among_others_shows_what_it_always_shows() {
+fn fab_bit_02_n() {
+    let [own, other] =
+        ["link.hosts.buffers=2", "link.hosts.buffers=1"].map(|buffers| beside_a_watched_link(false, &[buffers]));
+    assert!(own.len() > 100);
+    assert_ne!(own, other);
+}
+
+/// Bytes at one place change nothing there and nowhere else, whatever the others have, and all of its flits are in the trace.
+#[test]
+fn fab_bit_02_p() {
+    for set in [&[][..], &["link.hosts.buffers=1"]] {
+        assert_eq!(beside_a_watched_link(true, set), beside_a_watched_link(false, set), "{set:?}");
+    }
     let systems: [(&str, &str, &[&str]); 4] = [
         ("ualink-pod", "accel[1]", &["pod.accelerators=5", "traffic.operations=40", "traffic.mix=all"]),
         ("pool-16", "host[1]", &["host.accesses=100"]),

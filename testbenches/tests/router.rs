@@ -8,6 +8,7 @@ mod programs;
 mod routing;
 mod theory;
 mod topology;
+mod traffic;
 
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, RunError, ScenarioRequest};

@@ -12,6 +12,7 @@ mod determinism;
 mod ends;
 mod fab_hbr;
 mod fab_io;
+mod fab_net;
 mod fab_pbr;
 mod fab_qos;
 mod kernel;

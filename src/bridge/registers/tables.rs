@@ -145,7 +145,8 @@ impl BridgeRegisters {
                 WindowError::Small(n, _) => (BridgeCommitFault::Small, of(n)),
                 WindowError::Overflow(n) => (BridgeCommitFault::Overflow, of(n)),
                 WindowError::Port(n, ..) => (BridgeCommitFault::Port, of(n)),
-                WindowError::Overlap(_, n) => (BridgeCommitFault::Overlap, of(n)),
+                // The second one is of windows from CXL, which no register holds.
+                WindowError::Overlap(_, n) | WindowError::Exported(_, n, ..) => (BridgeCommitFault::Overlap, of(n)),
                 WindowError::Source(source, _) => (BridgeCommitFault::Source, source),
                 // The registers have no room for these.
                 WindowError::Ways(n, _) | WindowError::Granule(n, _) => (BridgeCommitFault::Code, of(n)),

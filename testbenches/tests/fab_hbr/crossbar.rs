@@ -9,6 +9,8 @@ const PORTS: usize = 4;
 const BYTES: u64 = 16;
 /// Depth of the queue of an input and output \[items\].
 const QUEUE: usize = 4;
+/// Room behind the grant for an output \[items\].
+const OUTPUT_QUEUE: usize = 8;
 const CYCLES: u64 = 200;
 
 fn crossbar(speedup: u64, allocator: &'static AllocatorKind) -> VoqCrossbar<usize> {
@@ -18,7 +20,7 @@ fn crossbar(speedup: u64, allocator: &'static AllocatorKind) -> VoqCrossbar<usiz
         classes: 1,
         pushed: None,
         queue: QUEUE,
-        output_queue: 8,
+        output_queue: OUTPUT_QUEUE,
         bytes_per_cycle: BYTES * speedup,
         behind_cycles: 1,
         allocator,
@@ -149,4 +151,74 @@ fn fab_swc_08_n() {
     for speedup in [1, 2] {
         assert!(most_grants(speedup + 1, &Islip::KIND).into_iter().all(|most| most > speedup as usize));
     }
+}
+
+/// Kinds of messages that go from one input to one output.
+const KINDS: usize = 4;
+
+/// Items of each kind that leave an output which takes none of the closed kind; `classes` queues keep them apart.
+fn past_a_closed_kind(classes: usize, closed: usize) -> [u64; KINDS] {
+    let config = VoqConfig {
+        inputs: PORTS,
+        outputs: PORTS,
+        classes,
+        pushed: None,
+        queue: QUEUE,
+        output_queue: OUTPUT_QUEUE,
+        bytes_per_cycle: BYTES * KINDS as u64,
+        behind_cycles: 1,
+        allocator: &Islip::KIND,
+        arbiter: &RoundRobin::KIND,
+    };
+    let mut crossbar: VoqCrossbar<usize> =
+        VoqCrossbar::new(config, &vec![1; classes]).expect("sizes that an allocator has");
+    let mut left = [0; KINDS];
+    for cycle in 0..CYCLES {
+        for kind in 0..KINDS {
+            if crossbar.has_room(0, 1, kind % classes) {
+                crossbar.push((0, 1, kind % classes), cycle, BYTES, kind);
+            }
+        }
+        crossbar.step(cycle);
+        for class in 0..classes {
+            while crossbar.leaving(1, class, cycle).is_some_and(|kind| *kind != closed) {
+                left[crossbar.leave(1, class).expect("it is there")] += 1;
+            }
+        }
+    }
+    left
+}
+
+/// In one queue for all classes those behind the one that is not taken stay there; with one each they do not.
+#[test]
+fn fab_ord_04_n() {
+    for closed in 0..KINDS {
+        let of_others = |classes| past_a_closed_kind(classes, closed).iter().sum::<u64>();
+        assert!(of_others(1) < 4 * KINDS as u64, "{closed}");
+        assert!(of_others(KINDS) >= (KINDS as u64 - 1) * (CYCLES - 8), "{closed}");
+    }
+}
+
+/// Items in a crossbar whose outputs take nothing, behind an input that looks for room or does not.
+fn most_held(looks: bool) -> usize {
+    let mut crossbar = crossbar(1, &Islip::KIND);
+    for cycle in 0..CYCLES {
+        if !looks || crossbar.has_room(0, 0, 0) {
+            crossbar.push((0, 0, 0), cycle, BYTES, 0);
+        }
+        crossbar.step(cycle);
+    }
+    crossbar.queued()
+}
+
+/// The queue of the input and that of the output, and no item more.
+#[test]
+fn fab_swc_04_p() {
+    assert_eq!(most_held(true), QUEUE + OUTPUT_QUEUE);
+}
+
+/// An input that has its room back before an item has left takes more than there is room for.
+#[test]
+fn fab_swc_04_n() {
+    assert!(most_held(false) > 10 * (QUEUE + OUTPUT_QUEUE));
 }

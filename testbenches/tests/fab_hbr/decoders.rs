@@ -301,6 +301,20 @@ fn fab_hdm_08_n() {
     assert!(Levels { root: 4, below: 2, g: 5, arithmetic: Root::Modulo }.interleave().is_none());
 }
 
+/// Ways of the root and of the region whose ratio is a power of two, with one granularity; bridges take what is left of both.
+#[test]
+fn fab_hdm_09_p() {
+    let mut count = 0;
+    for levels in sound() {
+        let interleave = levels.interleave().unwrap_or_else(|| panic!("{levels:?}"));
+        let (below, _) = interleave.below();
+        assert_eq!((interleave.root_ways(), below), (levels.root as u64, levels.below as u64));
+        assert_eq!((interleave.ways(), interleave.granularity()), (below * interleave.root_ways(), 256 << levels.g));
+        count += 1;
+    }
+    assert!(count > 200, "{count}");
+}
+
 /// Device address, position, address: root of 4 ways, set of 8, XOR (`fabric` §2.5, published).
 const ROOT_4_SET_8: &[(u64, u64, u64)] = &[
     (272, 1, 2064),

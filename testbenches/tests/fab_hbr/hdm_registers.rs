@@ -5,6 +5,7 @@
 use scalepool::fabric::hdm_registers::{
     DecoderOwner, HdmDecoderRegisters, HdmDecoderSetup, HdmHit, HdmRegisterError, HdmSetupError, HdmTarget,
 };
+use scalepool_oracle::hdm;
 use scalepool_protocols::cxl::hdm_decoder::{HdmGranularity, HdmWays};
 use scalepool_protocols::wire::Findings;
 
@@ -239,6 +240,40 @@ fn what_is_refused_without_lock_too() {
             }
         }
     }
+}
+
+/// Ways and granularities of whole sets, with the one group of bits that they need; the device finds its share by them.
+#[test]
+fn fab_hdm_10_p() {
+    let ways = [2, 4, 8, 16, 3, 6, 12];
+    let codes = [
+        HdmWays::Ways2,
+        HdmWays::Ways4,
+        HdmWays::Ways8,
+        HdmWays::Ways16,
+        HdmWays::Ways3,
+        HdmWays::Ways6,
+        HdmWays::Ways12,
+    ];
+    for (code, (n, of_set)) in (0..7u8).flat_map(|code| ways.into_iter().enumerate().map(move |n| (code, n))) {
+        let other_group = if code <= 3 { 1 << 9 } else { 1 << 8 };
+        let mut registers =
+            HdmDecoderRegisters::new(DecoderOwner::Device, DEVICE & !other_group).expect("a legal capability");
+        registers.write(0x4, 2).expect("the global control");
+        let (ways, granularity) = (codes[n], HdmGranularity(code));
+        accepted(&mut registers, 0, &HdmDecoderSetup { ways, granularity, ..one_way(DecoderOwner::Device, 24, 48) });
+        for offset in [0, 77, 5 << 20, 48 * STEP - 1] {
+            let found = registers.look_up(24 * STEP + offset).map(|hit| hit.target);
+            let share = hdm::share_offset(offset, of_set, usize::from(code));
+            assert_eq!(found, Some(HdmTarget::Device(share)), "{of_set} ways, code {code}: {offset:#x}");
+        }
+    }
+}
+
+/// A group of bits or a number of ways that the capability does not have is refused with and without lock.
+#[test]
+fn fab_hdm_10_n() {
+    let without = |setup| HdmDecoderSetup { lock: false, ..setup };
     for (missing, refuses) in [(1 << 8, [true, true, true, true, false]), (1 << 9, [false, false, false, false, true])]
     {
         let registers = HdmDecoderRegisters::new(DecoderOwner::Device, DEVICE & !missing).expect("a legal capability");
@@ -363,6 +398,43 @@ fn fab_hdm_15_p() {
         assert_eq!(device().read(offset).is_ok(), is_there, "{offset:#x}");
         assert_eq!(device().write(offset, 0).is_ok(), is_there, "{offset:#x}");
     }
+}
+
+const GIB: u64 = 1 << 30;
+
+/// Device addresses of the example of the sheet, with or without its skip.
+fn shares(skip: u64) -> [Option<u64>; 4] {
+    let mut registers = device();
+    for (n, (base, size, ways, granularity, skip)) in [
+        (4 * GIB, GIB, HdmWays::Ways2, 0, 0),
+        (12 * GIB, 3 * STEP, HdmWays::Ways3, 2, skip),
+        (32 * GIB, 2 * GIB, HdmWays::Ways4, 4, 0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (lock, granularity) = (true, HdmGranularity(granularity));
+        let setup = HdmDecoderSetup { base, size, ways, granularity, lock, targets: Vec::new(), skip };
+        accepted(&mut registers, n, &setup);
+    }
+    [0x1_0000_1234, 0x3_1fed_cba8, 0x8_4000_4abc, 0x1_4000_0000].map(|address| match registers.look_up(address) {
+        Some(HdmHit { target: HdmTarget::Device(address), .. }) => Some(address),
+        Some(HdmHit { target: HdmTarget::Port(_), .. }) | None => None,
+    })
+}
+
+/// The example of the sheet: shares of three decoders behind one another, one of them behind a skip.
+#[test]
+fn fab_dpa_03_p() {
+    assert_eq!(shares(STEP), [Some(0x934), Some(0x3aa4_9ba8), Some(0x5000_1abc), None]);
+}
+
+/// Without the skip its share and all above lie too low.
+#[test]
+fn fab_dpa_03_n() {
+    let (right, wrong) = (shares(STEP), shares(0));
+    assert_eq!(right[0], wrong[0], "below the skip");
+    assert_eq!([1, 2].map(|n| right[n].zip(wrong[n]).map(|(right, wrong)| right - wrong)), [Some(STEP); 2]);
 }
 
 /// What is in use are the registers as they were committed; the shares of a device follow one another with their skips.

@@ -7,7 +7,7 @@ use scalepool::fabric::cxl_switch::{
     Bindings, CommandError, CxlSwitch, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, PlugDelays, ResetScope,
     SwitchConfig, SwitchResult, SwitchTraffic, TableCommit, TimedCommand, UnbindOption, Undelivered, VppbBinding,
 };
-use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
+use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, RunReport, SimError, Simulation, Time};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool::ordered::{OrderedMap, OrderedSet};
 use scalepool::trace::Tap;
@@ -118,6 +118,8 @@ pub(super) struct Bench {
     pub(super) is_hasty: bool,
     /// What becomes of an action of the fabric manager on its way to the switch.
     pub(super) relay: Relay,
+    /// What is open at the end, or goes on no more for half of the run, is an error.
+    must_end: bool,
 }
 
 /// Hosts that have a device each, at address 0, and none beside it.
@@ -142,6 +144,7 @@ pub(super) fn bench(hosts: usize) -> Bench {
         commits: Vec::new(),
         is_hasty: false,
         relay: |managed| vec![managed],
+        must_end: false,
     }
 }
 
@@ -153,6 +156,13 @@ pub(super) fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
 
 /// The same, with what each port was told of viral.
 pub(super) fn run_told(bench: Bench) -> ToldRun {
+    let (told, ended) = simulate(bench);
+    ended.expect("it runs");
+    told
+}
+
+/// The same, with how the run ended.
+fn simulate(bench: Bench) -> (ToldRun, Result<RunReport, SimError>) {
     let Bench { hosts, sends, floods, closed, closed_hosts, commands, queue, stages_cycles, drain_cycles, .. } = bench;
     let is_flooded = floods.iter().any(|flood| !flood.is_empty());
     let is_shared = bench.is_shared || is_flooded;
@@ -249,12 +259,15 @@ pub(super) fn run_told(bench: Bench) -> ToldRun {
         })
     });
     let limit = Some(Time::from_fs(1_000_000_000));
-    let options = RunOptions { limit, open_at_limit_allowed: true, ..RunOptions::default() };
-    sim.run(&options, |_| ()).expect("it runs");
+    let mut options = RunOptions { limit, open_at_limit_allowed: true, ..RunOptions::default() };
+    if bench.must_end {
+        (options.open_at_limit_allowed, options.stall_limit_fs) = (false, Some(500_000_000));
+    }
+    let ended = sim.run(&options, |_| ());
     let seen = seen.iter().map(|seen| seen.lock().expect("no panic").clone()).collect();
     let told = told.iter().map(|told| told.lock().expect("no panic").clone()).collect();
     let result = result.lock().expect("no panic").clone();
-    (seen, told, result)
+    ((seen, told, result), ended)
 }
 
 pub(super) fn read(tag: u16, address: u64) -> Message {
@@ -305,22 +318,88 @@ fn fab_swc_05_n() {
     assert_ne!(crossing([6, 7]), by_sum(12), "one stage is a cycle longer");
 }
 
-/// The device takes no reads: writes go on, and so do all answers.
-#[test]
-fn a_class_without_room_holds_up_no_other() {
+/// A host with reads and writes whose device, or which itself, takes nothing of a class.
+fn with_closed(class: Class) -> Bench {
     let mut blocked = bench(2);
-    blocked.closed = vec![Class::M2sReq];
     blocked.queue = 2;
+    if DOWN.contains(&class) {
+        blocked.closed = vec![class]
+    } else {
+        blocked.closed_hosts = vec![class]
+    }
     for n in 0..60 {
         blocked.sends[0].push((10, read(n, 0)));
         blocked.sends[0].push((10, write(100 + n)));
     }
-    let (seen, result) = run(blocked);
-    let tags: Vec<u16> = seen[0].iter().map(|(_, message)| message.identifier().1).collect();
-    assert_eq!(tags, (100..160).collect::<Vec<_>>(), "in order, and all of them");
-    assert!(result.full_cycles > 0);
-    let [reads, rest @ ..] = left(&result);
-    assert!(reads > 0 && rest == [0; 3], "{reads} reads are held");
+    blocked
+}
+
+/// Each class in turn is not taken: the other ones go on, and so do all of their answers.
+#[test]
+fn fab_ord_04_p() {
+    let tags_of = |class: Class| if matches!(class, Class::M2sReq | Class::S2mDrs) { 100..160 } else { 0..60 };
+    for (n, class) in [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs].into_iter().enumerate() {
+        let (seen, result) = run(with_closed(class));
+        let tags: Vec<u16> = seen[0].iter().map(|(_, message)| message.identifier().1).collect();
+        assert_eq!(tags, tags_of(class).collect::<Vec<_>>(), "{class:?}: in order, and all of them");
+        assert!(result.full_cycles > 0);
+        let held = left(&result);
+        let is_right = |(at, held): (usize, &u64)| (*held > 0) == (at == n);
+        assert!(held.iter().enumerate().all(is_right), "{class:?} is not taken: {held:?} are held");
+    }
+}
+
+/// Messages that the switch takes from a host whose device takes none, and those that leave for the device.
+fn taken_and_left(queue: usize) -> [u64; 2] {
+    let mut blocked = with_closed(Class::M2sReq);
+    blocked.queue = queue;
+    let (_, result) = run(blocked);
+    [result.ports[0].received[0], result.ports[2].sent[0]]
+}
+
+/// Messages leave for the device while its channel has room, 8, and come in while the two queues of the switch have.
+#[test]
+fn fab_swc_04_p2() {
+    for queue in [1, 2, 5, 8] {
+        assert_eq!(taken_and_left(queue), [8 + 2 * queue as u64, 8], "queues of {queue}");
+    }
+}
+
+/// A run whose requests are all answered ends with nothing open.
+#[test]
+fn fab_con_04_p() {
+    let mut whole = bench(2);
+    (whole.must_end, whole.queue) = (true, 1);
+    for n in 0..60 {
+        whole.sends[0].extend([(10, read(n, 0)), (10, write(100 + n))]);
+        whole.sends[1].push((20, read(n, 7 * GIB)));
+    }
+    let ((seen, _, result), ended) = simulate(whole);
+    ended.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((seen[0].len(), seen[1].len(), left(&result)), (120, 60, [0; 4]));
+}
+
+/// One message that nobody takes is open at the end.
+#[test]
+fn fab_con_04_n() {
+    let mut one = bench(1);
+    (one.must_end, one.closed) = (true, vec![Class::M2sRwd]);
+    // The channel to the device has room for eight.
+    (0..9).for_each(|n| one.sends[0].push((900, write(n))));
+    let (_, ended) = simulate(one);
+    let text = ended.expect_err("a message is held").to_string();
+    assert!(text.contains("switch") && text.contains("1 messages to send"), "{text}");
+}
+
+/// A switch that goes on no more ends its run, and says so, long before the limit.
+#[test]
+fn fab_dlk_06_n2() {
+    let mut stuck = with_closed(Class::M2sReq);
+    stuck.must_end = true;
+    let (_, ended) = simulate(stuck);
+    let error = ended.expect_err("it is stuck");
+    let text = error.to_string();
+    assert!(text.starts_with("stalled at ") && text.contains("switch: 4 messages to send"), "{text}");
 }
 
 /// Answers that come to a host whose device takes no requests.

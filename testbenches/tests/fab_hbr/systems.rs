@@ -1,6 +1,7 @@
 //! Systems with a switch: hosts, links with errors, shared devices, decoders of several levels.
 
 use scalepool::arbiter::{ALLOCATOR_NAMES, ARBITER_NAMES};
+use scalepool::fabric::cxl_switch::preset::{HBR_PRESETS, PBR_PRESETS, SwitchPreset};
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
@@ -245,6 +246,44 @@ fn fab_vcs_01_n() {
     );
     let found = refused(&twice);
     assert!(found.contains("found a second link at `switch.usp[0]`"), "{found}");
+}
+
+/// Ways that are no power of two below the root, ways that there are not, and a size that is not one of all ways.
+#[test]
+fn fab_hdm_09_n() {
+    for (root, below, expected) in [
+        (1, 5, "found 5 targets, expected one of 1, 2, 3, 4, 6, 8, 12, 16 (fabric HDM-9)"),
+        (2, 3, "found 6 targets, 256 bytes each in turn, over 2 ports"),
+        (4, 3, "found 12 targets, 256 bytes each in turn, over 4 ports"),
+    ] {
+        let found = refused(&levels(root, below, "256", "modulo"));
+        assert!(found.contains(expected), "{root} x {below}: {found}");
+    }
+    let found = refused(&levels(2, 2, "256", "modulo").replace("size = \"4 GiB\"", "size = \"4352 MiB\""));
+    let expected = "found 4563402752 bytes, expected a multiple of 256 MiB for each of 4 targets (fabric HDM-9)";
+    assert!(found.contains(expected), "{found}");
+}
+
+/// What is wrong with the latencies of presets \[ns\] and the lines that they stand on.
+fn unfounded(presets: &[SwitchPreset], expected_ns: &[u64]) -> usize {
+    let is_wrong = |(preset, ns): (&SwitchPreset, &u64)| {
+        preset.total_fs() != ns * 1_000_000 || !preset.anchor.contains(" ns") || preset.anchor.contains("measured")
+    };
+    presets.len().abs_diff(expected_ns.len()) + presets.iter().zip(expected_ns).filter(|pair| is_wrong(*pair)).count()
+}
+
+#[test]
+fn fab_lat_01_p() {
+    assert_eq!(unfounded(&HBR_PRESETS, &[90, 60, 140]), 0);
+    assert_eq!(unfounded(&PBR_PRESETS, &[100]), 0);
+}
+
+/// A preset without an anchor, one that says that it was measured, one of another latency.
+#[test]
+fn fab_lat_01_n() {
+    for (anchor, ns) in [("", 90), ("90 ns, measured", 90), (HBR_PRESETS[0].anchor, 91)] {
+        assert_eq!(unfounded(&[SwitchPreset { anchor, ..HBR_PRESETS[0] }], &[ns]), 1, "{anchor} {ns}");
+    }
 }
 
 #[test]

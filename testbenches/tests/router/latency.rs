@@ -2,7 +2,6 @@
 
 use super::{good, request};
 use scalepool::scenario::curve::{self, LOAD_KEY};
-use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_testbenches::soak::is_soak;
 
 /// A topology, and its latency without load by mean routers passed.
@@ -49,6 +48,38 @@ fn fab_lat_02_n() {
     assert!((found - formula(h)).abs() < 0.1 && (found - formula(h - 1.0)).abs() > 4.0, "{found} with h = {h}");
 }
 
+/// Cycles that a packet takes over so many routers in a row, alone.
+fn crossing(routers: u64, flits: u64, more: &str) -> u64 {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("one.jsonl");
+    // A flit has 16 bytes.
+    let text = format!("{{\"id\": 1, \"source\": 0, \"target\": {}, \"bytes\": {}}}\n", routers - 1, 16 * flits);
+    std::fs::write(&path, text).expect("it can be written");
+    let [topology, file] =
+        [format!("topology=mesh:{routers}x1"), format!("component.node.traffic.program={}", path.display())];
+    let report = good("fabric-vc-router", &[&topology, "component.node.traffic.pattern=program", &file, more]);
+    report.counts.iter().find(|(name, _)| name == "last packet").expect("it is counted").1
+}
+
+/// The flits of a packet pass any number of routers one behind the other.
+#[test]
+fn fab_swc_06_p() {
+    for (routers, flits) in (2..=5).flat_map(|routers| [1, 2, 5, 18].map(|flits| (routers, flits))) {
+        let found = crossing(routers, flits, "router.vcs=4");
+        assert_eq!(found, 5 * routers + 2 + (flits - 1), "{routers} routers, {flits} flits");
+    }
+}
+
+/// Routers that first took in the whole packet would need its flits at each of them again, and a stage more is seen.
+#[test]
+fn fab_swc_06_n() {
+    for (routers, flits) in [(2, 2), (3, 5), (5, 18)] {
+        let found = crossing(routers, flits, "router.vcs=4");
+        assert_ne!(found, routers * (5 + flits - 1) + 2 + (flits - 1), "{routers} routers, {flits} flits");
+        assert_eq!(crossing(routers, flits, "router.routing_delay_cycles=2"), found + routers);
+    }
+}
+
 #[test]
 fn a_single_packet_takes_the_formula_exactly() {
     // Node 0 of a mesh of two by one sends to node 1 and 1 to 0, so seldom that nothing waits.
@@ -87,38 +118,6 @@ fn saturation_lies_in_the_published_ranges() {
             assert!(mean(low - margin) < 3.0 * zero, "{topology} is not stable at {}", low - margin);
             assert!(mean(high + 2.0 * margin) > 3.0 * zero, "{topology} is stable at {}", high + 2.0 * margin);
         }
-    }
-}
-
-#[test]
-fn rates_and_packets_are_as_offered() {
-    for pattern in ["uniform", "hot-spot", "permutation", "transpose", "complement", "neighbour"] {
-        let set =
-            [&format!("traffic.pattern={pattern}"), "topology=torus:4x4", "traffic.load=0.1", "traffic.packets=400"];
-        let report = good("fabric-vc-router", &set);
-        let fabric = report.fabric.expect("a fabric");
-        let offered = fabric.offered_flits_per_node_cycle;
-        assert!((offered - 0.1).abs() < 0.005, "{pattern}: {offered}");
-        let accepted = fabric.accepted_flits_per_node_cycle;
-        assert!((accepted / offered - 1.0).abs() < 0.01, "{pattern}: {accepted} of {offered}");
-        let count = |name: &str| report.counts.iter().find(|(of, _)| of == name).map(|(_, n)| *n);
-        assert_eq!(count("packets made"), count("packets taken"), "{pattern}");
-    }
-}
-
-#[test]
-fn threads_change_nothing() {
-    for topology in ["mesh:4x4", "torus:4x4", "fat-tree:2x3", "dragonfly:1,3,1"] {
-        let set = [&format!("topology={topology}"), "traffic.load=0.4", "traffic.packet_flits=3", "traffic.packets=40"];
-        let one = request("fabric-vc-router", &set);
-        let run = |request: &ScenarioRequest| {
-            serde_json::to_string(&scenario::run(request, &mut |_| ()).expect("it runs").json()).expect("JSON")
-        };
-        let two = ScenarioRequest { threads: 2, ..one.clone() };
-        assert_eq!(run(&one), run(&two), "{topology}");
-        let idle = scenario::Modes { evaluate_idle: true, shuffle: Some(3) };
-        assert_eq!(run(&one), run(&ScenarioRequest { modes: idle, ..one.clone() }), "{topology}");
-        assert_ne!(run(&one), run(&ScenarioRequest { seed: 8, ..one.clone() }), "{topology}");
     }
 }
 

@@ -97,13 +97,13 @@ fn identifiers_are_those_of_the_sheet() {
     let switch = switch();
     let caches = (0..).zip(CACHES[..3].iter().copied().map(pid)).collect();
     let usp = EdgeIds::Usp { own: pid(HOSTS[0]), caches };
-    for n in 0..3 {
-        let sld = EdgeIds::Sld { own: pid(CACHES[n]), root: pid(HOSTS[0]) };
+    for (n, cache) in CACHES[..3].iter().enumerate() {
+        let sld = EdgeIds::Sld { own: pid(*cache), root: pid(HOSTS[0]) };
         for message in down(n as u8) {
             let Routed::Port { to, message: sent, flow } = switch.route(0, &message) else { panic!("{message:?}") };
             assert_eq!((to, sent), (DSP + n, by_table(&usp, &sld, &message)));
             assert_eq!(sent.route(), PeerRoute::default(), "neither PIDs nor a CacheID on the link of a device");
-            assert_eq!(flow.dpid, CACHES[n]);
+            assert_eq!(flow.dpid, *cache);
         }
         for message in up() {
             let Routed::Port { to, message: sent, .. } = switch.route(DSP + n, &message) else { panic!("{message:?}") };

@@ -596,7 +596,7 @@ fn choices_of_the_flit_commands() {
             "up",
             "between_switches",
             "off",
-            of("cxlpbr.h2d_req", "H1", json!({"opcode": "SnpData"})),
+            of("cxlpbr.h2d_rsp", "H1", json!({"opcode": "GO"})),
             "CXL256-SLT-04",
         ),
         ("cxl-68b", "down", "mdh", "on", two68, "CXL68-PCK-14"),

@@ -4,7 +4,7 @@
 //! wire. Detail: a constant in both directions. Left out: loss, and with it how long a medium may be at a rate; bit errors of the line
 //! have a setting of their own. Retimers change nothing of what they pass on.
 //!
-//! A walk: a link asks for [`Cable::delay_fs`] once, when it is built.
+//! A walk: a link asks for `Cable::delay_fs` once, when it is built.
 
 use crate::field::{FieldRange, config};
 use crate::kind::ConfigFinding;

@@ -8,7 +8,7 @@
 //! memory map ([`scalepool_memory::bridge`]), which nobody writes register by register.
 //!
 //! A walk through one decoder: software writes base, size and targets or skip, which are only kept; then it writes the control register
-//! with the commit bit. [`refusals`](commit::refusals) judges the registers; what it accepts is copied to what is in use, Committed is
+//! with the commit bit. `refusals` of the file `commit` judges the registers; what it accepts is copied to what is in use, Committed is
 //! read as 1, and with Lock on commit the registers take no further write. A refused commit sets Error instead, and nothing is in use.
 //! Commit written as 0 ends both.
 //!

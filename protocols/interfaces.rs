@@ -5,7 +5,7 @@
 //! classes of `scalepool_pkg`, and `inspect`. All of them read this table. What is called *like* a public interface has its handshake and
 //! no more. Left out: errors, parity, power states, retraining, requests for them, and credits that a sender gives back.
 //!
-//! [D] All names and handshakes: AXI-Stream has those of its public description (signals `TVALID` to `TUSER`); the others are like
+//! \[D\] All names and handshakes: AXI-Stream has those of its public description (signals `TVALID` to `TUSER`); the others are like
 //! CXS, LPIF and FDI as far as said here.
 //!
 //! A walk through one row: `tkeep` of `axi-stream` is driven by the sender, has a bit for each byte of a beat, and may be missing.

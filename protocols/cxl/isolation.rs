@@ -33,11 +33,11 @@ layout! {
     /// What the root port can do; bit 0 of a set of ranges is range A.
     pub struct TimeoutIsolationCapability: 32 bits = "isolation.capability" {
         source: "fabric §1.9", basis: Spec, rule: "FAB-ISO-07";
-        /// Ranges of time-outs of CXL.mem.
+        /// Ranges of time-outs of CXL.mem, bit 0 range A to bit 3 range D; sets 0, 1, 2, 3, 6, 7, E, F.
         mem_ranges: u8 = [0 +: 4];
         /// Reserved.
         rsvd_4: u8 = [4 +: 4], reserved;
-        /// Ranges of time-outs of CXL.cache.
+        /// Ranges of time-outs of CXL.cache, in the same way.
         cache_ranges: u8 = [8 +: 4];
         /// Reserved.
         rsvd_12: u32 = [12 +: 20], reserved;

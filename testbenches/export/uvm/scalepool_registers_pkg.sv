@@ -2373,8 +2373,8 @@ package scalepool_registers_pkg;
   // What the port can do.
   class timeout_and_isolation_capability_reg extends uvm_reg;
     `uvm_object_utils(timeout_and_isolation_capability_reg)
-    rand uvm_reg_field mem_ranges; // Ranges of time-outs of CXL.mem.
-    rand uvm_reg_field cache_ranges; // Ranges of time-outs of CXL.cache.
+    rand uvm_reg_field mem_ranges; // Ranges of time-outs of CXL.mem, bit 0 range A to bit 3 range D; sets 0, 1, 2, 3, 6, 7, E, F.
+    rand uvm_reg_field cache_ranges; // Ranges of time-outs of CXL.cache, in the same way.
 
     function new(string name = "timeout_and_isolation_capability_reg");
       super.new(name, 32, int'(UVM_NO_COVERAGE));

@@ -5,12 +5,16 @@ use scalepool::nodes::cxl::isolation::{
     IsolatedAnswer, IsolatedLine, IsolatedSnoop, IsolationControl, IsolationStatus, PortBusy, RootPortIsolation,
 };
 use scalepool::nodes::cxl::isolation_registers::{
-    ControlRegister, IsolationCapability, IsolationRegisterError, LEGAL_RANGES, ProtocolControl, ProtocolStatus,
-    StatusRegister, TIMEOUT_NAMES, TIMEOUT_RANGES, TimeoutRange,
+    IsolationRegisterError, LEGAL_RANGES, TIMEOUT_NAMES, TIMEOUT_RANGES, TimeoutRange, capability_register,
+    control_register,
 };
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
+use scalepool_protocols::cxl::isolation::{
+    TimeoutCode, TimeoutIsolationCapability, TimeoutIsolationControl, TimeoutIsolationStatus,
+};
+use scalepool_protocols::wire::Wire;
 
 /// `pooled-pair` whose second host loses its device at 10 us, and what its hosts have beside.
 fn removed(hosts: &str, set: &[&str]) -> ScenarioReport {
@@ -295,48 +299,56 @@ fn fab_iso_04_n() {
 /// Every bit of the three registers, and the sets and codes of the sheet.
 #[test]
 fn fab_iso_07_p() {
-    let all = IsolationCapability { mem_ranges: 0xf, cache_ranges: 0xf };
-    assert_eq!(all.to_register(), Ok(0xf0f));
-    for range in TIMEOUT_RANGES {
-        for on in [false, true] {
-            let half =
-                ProtocolControl { code: range.code, timeout: on, isolate_on_timeout: !on, isolate_on_link_down: on };
-            let other = ProtocolControl { timeout: !on, ..ProtocolControl::default() };
-            let control = ControlRegister { mem: half, cache: other, err_cor: on, interrupt: !on };
-            let register = control.to_register(all).expect("it has every range");
-            let expected = if on { 1 << 4 | 1 << 17 | 1 << 25 } else { 1 << 12 | 1 << 16 | 1 << 26 };
-            assert_eq!(register, expected | u32::from(range.code), "{range:?} {on}");
-            let swapped = ControlRegister { mem: other, cache: half, ..control };
-            let register = swapped.to_register(all).expect("it has every range");
-            let expected = if on { 1 << 12 | 1 << 19 | 1 << 25 } else { 1 << 4 | 1 << 18 | 1 << 26 };
-            assert_eq!(register, expected | u32::from(range.code) << 8, "{range:?} {on}");
-            assert_eq!(ControlRegister::of_register(register), swapped);
+    let all = TimeoutIsolationCapability { mem_ranges: 0xf, cache_ranges: 0xf, ..Default::default() };
+    assert_eq!(capability_register(all), Ok(0xf0f));
+    let none = TimeoutIsolationControl::default();
+    for (control, bit) in [
+        (TimeoutIsolationControl { mem_timeout_enable: true, ..none }, 4),
+        (TimeoutIsolationControl { cache_timeout_enable: true, ..none }, 12),
+        (TimeoutIsolationControl { mem_isolation_on_timeout: true, ..none }, 16),
+        (TimeoutIsolationControl { mem_isolation_on_link_down: true, ..none }, 17),
+        (TimeoutIsolationControl { cache_isolation_on_timeout: true, ..none }, 18),
+        (TimeoutIsolationControl { cache_isolation_on_link_down: true, ..none }, 19),
+        (TimeoutIsolationControl { signal_err_cor: true, ..none }, 25),
+        (TimeoutIsolationControl { signal_interrupt: true, ..none }, 26),
+    ] {
+        for range in TIMEOUT_RANGES {
+            let code = u32::from(range.code.0);
+            let of_mem = TimeoutIsolationControl { mem_timeout: range.code, ..control };
+            let of_cache = TimeoutIsolationControl { cache_timeout: range.code, ..control };
+            assert_eq!(control_register(of_mem, all), Ok(1 << bit | code), "{range:?}");
+            assert_eq!(control_register(of_cache, all), Ok(1 << bit | code << 8), "{range:?}");
         }
     }
-    let codes = TIMEOUT_RANGES.map(|range| range.code);
+    let codes = TIMEOUT_RANGES.map(|range| range.code.0);
     assert_eq!(codes, [0x0, 0x1, 0x2, 0x5, 0x6, 0x9, 0xa, 0xd, 0xe]);
-    let [mem, cache] = [[true, true, false], [false, true, true]]
-        .map(|[timed_out, isolated, by_link_down]| ProtocolStatus { timed_out, isolated, by_link_down });
-    assert_eq!(StatusRegister { mem, cache, busy: true }.to_register(), 1 | 1 << 8 | 1 << 12 | 1 << 13 | 1 << 14);
-    assert_eq!(
-        StatusRegister { mem: cache, cache: mem, busy: false }.to_register(),
-        1 << 4 | 1 << 8 | 1 << 9 | 1 << 12
-    );
+    let none = TimeoutIsolationStatus::default();
+    for (status, bit) in [
+        (TimeoutIsolationStatus { mem_timeout: true, ..none }, 0),
+        (TimeoutIsolationStatus { cache_timeout: true, ..none }, 4),
+        (TimeoutIsolationStatus { mem_isolated: true, ..none }, 8),
+        (TimeoutIsolationStatus { mem_isolated_by_link_down: true, ..none }, 9),
+        (TimeoutIsolationStatus { cache_isolated: true, ..none }, 12),
+        (TimeoutIsolationStatus { cache_isolated_by_link_down: true, ..none }, 13),
+        (TimeoutIsolationStatus { busy: true, ..none }, 14),
+    ] {
+        assert_eq!(status.to_bits(), Ok(1 << bit));
+    }
 }
 
 #[test]
 fn fab_iso_07_n() {
     for ranges in 0..16 {
-        let capability = IsolationCapability { mem_ranges: ranges, cache_ranges: 0 };
+        let capability = TimeoutIsolationCapability { mem_ranges: ranges, ..Default::default() };
         let expected = if LEGAL_RANGES.contains(&ranges) {
             Ok(u32::from(ranges))
         } else {
             Err(IsolationRegisterError::Ranges { found: ranges })
         };
-        assert_eq!(capability.to_register(), expected);
+        assert_eq!(capability_register(capability), expected);
         for code in 0..16 {
-            let mem = ProtocolControl { code, ..ProtocolControl::default() };
-            let found = ControlRegister { mem, ..ControlRegister::default() }.to_register(capability);
+            let control = TimeoutIsolationControl { mem_timeout: TimeoutCode(code), ..Default::default() };
+            let found = control_register(control, capability);
             let needs =
                 [None, Some(0), Some(0), None, None, Some(1), Some(1), None, None, Some(2), Some(2), None, None];
             let expected = match (code, needs.into_iter().chain([Some(3), Some(3), None]).nth(code.into()).flatten()) {

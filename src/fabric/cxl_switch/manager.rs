@@ -330,7 +330,8 @@ impl Manager {
                 if covered.is_empty() && !is_again && !ends_viral {
                     return refused(CommandError::Nothing { found: scope });
                 }
-                let away: Vec<VppbBinding> = self.away.list().map(|(one, _)| one).filter(|one| scope.covers(*one)).collect();
+                let away: Vec<VppbBinding> =
+                    self.away.list().map(|(one, _)| one).filter(|one| scope.covers(*one)).collect();
                 away.into_iter().for_each(|one| self.end_containment((one.vcs, one.vppb)));
                 for binding in covered {
                     let vppb = (binding.vcs, binding.vppb);

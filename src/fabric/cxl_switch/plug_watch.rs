@@ -3,7 +3,9 @@
 //!
 //! Modelled: the order of a bind, Link Disable, what hosts have to see of a link and of a device, that nothing passes a link which is
 //! down, and that a shared device waits for every host. Detail: it knows of the switch what it is told and keeps states of its own, so
-//! a switch that does something else than it says is found as one that says something wrong. Left out: times.
+//! a switch that does something else than it says is found as one that says something wrong. Left out: times, but for
+//! the limit by which a removal that every host has agreed to has to be done; whether the attention button was shown to every host that
+//! was bound when it was pressed.
 //!
 //! A walk: a device is taken out. From then on the watcher owes each host of the port a link that is down, an absence and an event.
 //! When the switch has done everything that is due at this time, what is still owed is a finding.

@@ -193,11 +193,7 @@ fn headers_are_hidden_from_hosts_that_share() {
     let [fatal, nonfatal] = [ErrorMessage::Fatal, ErrorMessage::NonFatal].map(Some);
     assert_eq!(
         seen(&bench_records(of(AerError::MalformedTlp))),
-        [
-            (None, None, Some(HEADER)),
-            (Some((0, 0)), fatal, Some(NO_HEADER)),
-            (Some((1, 0)), fatal, Some(NO_HEADER)),
-        ]
+        [(None, None, Some(HEADER)), (Some((0, 0)), fatal, Some(NO_HEADER)), (Some((1, 0)), fatal, Some(NO_HEADER)),]
     );
     assert_eq!(
         seen(&bench_records(of(AerError::CompleterAbort))),

@@ -107,11 +107,7 @@ fn a_containment_outlasts_its_link() {
 /// Who is being unbound is asked for nothing; who is bound meanwhile is.
 #[test]
 fn a_removal_asks_who_is_bound() {
-    let draining = [
-        ("2 us", "unbind", HOST_1),
-        ("2001 ns", "attention", ""),
-        ("4 us", "ready", HOST_0),
-    ];
+    let draining = [("2 us", "unbind", HOST_1), ("2001 ns", "attention", ""), ("4 us", "ready", HOST_0)];
     let report = with(true, &draining, SET);
     assert_eq!(found(&report), []);
     assert_eq!(count(&report, "switch", "vPPBs unbound"), 2);

@@ -136,7 +136,7 @@ config! {
         vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB, or the one that scope = \"upstream\" covers";
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, that is bound, unbound, reset or goes viral, or whose host is ready";
         error: String = "corrected-internal" [Unit::Of("-")] in FieldRange::Words(AerError::NAMES), "what command = \"error\" injects at a downstream port (fabric MLD-8)";
-        header: String = "" [Unit::Of("-")] in FieldRange::Text("four numbers of eight hexadecimal digits"), "header of the TLP with that error, which hosts see as all ones where it belongs to no single one (fabric MLD-8); not given = no TLP";
+        header: String = "" [Unit::Of("-")] in FieldRange::Text("four numbers of eight hexadecimal digits"), "header of the TLP with that error, which hosts see as all ones where it belongs to no single one (fabric MLD-8): in the records that the library returns, neither in the report nor in a trace; not given = no TLP";
         cause: String = "software" [Unit::Of("-")] in FieldRange::Words(CAUSES), "what triggers dpc: a write of software, or an error message of the logical device; uncorrectable is an error without such a message and triggers nothing (fabric MLD-7)";
         option: String = "managed" [Unit::Of("-")] in FieldRange::Words(UNBIND_OPTIONS), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
         port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to, the one that scope = \"port\" covers, or the one where a device or an error comes";

@@ -138,9 +138,12 @@ impl Manager {
 
     /// What ports have to tell of viral since the last call: port and vector, or `None` where it is over.
     pub fn viral_to_tell(&mut self, bindings: &Bindings) -> Vec<(usize, Option<u16>)> {
-        // A port whose link is down stays a part of its hierarchies.
-        let whole = self.whole(bindings);
-        self.viral.to_tell(&whole)
+        // A port whose link is down stays a part of its hierarchies; after a reset it tells its status again.
+        let mut lasting = bindings.clone();
+        for one in self.away.by(AwayCause::LinkDown) {
+            let _ = lasting.bind(one);
+        }
+        self.viral.to_tell(&lasting)
     }
 
     /// Ports for devices with logical devices.
@@ -280,8 +283,10 @@ impl Manager {
             },
             ManagerCommand::Ready(vppb) => match self.plugs.ready(vppb) {
                 Ok(ready) => {
+                    // The host has agreed before anything is unbound for that; no other step is left at a command.
+                    let step = self.plugs.pop()?;
                     self.begin_drains(ready, cycle, stopped);
-                    self.due(cycle, bindings, stopped)
+                    Some(Due::Step(step))
                 }
                 Err(error) => refused(error),
             },

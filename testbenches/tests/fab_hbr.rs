@@ -16,6 +16,7 @@ mod manager;
 mod module;
 mod order;
 mod plug;
+mod plug_meets;
 mod plug_traffic;
 mod relayed;
 mod reset;

@@ -172,13 +172,31 @@ pub type TlpHeader = [u32; 4];
 /// What hosts see as the header of an error that belongs to no single vPPB.
 pub const NO_HEADER: TlpHeader = [u32::MAX; 4];
 
-/// What software has set in a bridge.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Errors that are fatal before software sets severities: the default values of the Uncorrectable Error Severity register of PCI
+/// Express, which the sheet does not list (`fabric` ERR-5: [C]).
+pub const FATAL_BY_DEFAULT: [AerError; 6] = [
+    AerError::DataLinkProtocol,
+    AerError::SurpriseDown,
+    AerError::FlowControlProtocol,
+    AerError::ReceiverOverflow,
+    AerError::MalformedTlp,
+    AerError::UncorrectableInternal,
+];
+
+/// What software has set in a bridge. By default the severities are those of [`FATAL_BY_DEFAULT`], and nothing is masked: PCI Express
+/// masks internal errors, advisory ones and overflows of the log until software wants them, and here it has done so (our choice).
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AerSettings {
     /// Errors that are not reported.
     pub masked: OrderedSet<AerError>,
     /// Uncorrectable errors that are fatal.
     pub fatal: OrderedSet<AerError>,
+}
+
+impl Default for AerSettings {
+    fn default() -> AerSettings {
+        AerSettings { masked: OrderedSet::new(), fatal: FATAL_BY_DEFAULT.into_iter().collect() }
+    }
 }
 
 /// What a bridge has recorded.

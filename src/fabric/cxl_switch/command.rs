@@ -172,6 +172,24 @@ pub enum CommandError {
         /// The port.
         port: usize,
     },
+    /// Invalid input: a logical device where there are none.
+    #[error("found LD {found} at port {port}, expected none: the port has no logical devices (fabric BND-7)")]
+    NotShared {
+        /// The port.
+        port: usize,
+        /// The number that was given.
+        found: u8,
+    },
+    /// Invalid input: a logical device that the device does not have.
+    #[error("found LD {found} at port {port}, expected 0 to {} (fabric BND-7)", .count - 1)]
+    NoLd {
+        /// The port.
+        port: usize,
+        /// The number that was given.
+        found: u8,
+        /// How many it has.
+        count: u8,
+    },
     /// The port has a device.
     #[error("found a device at port {port}, expected none (fabric BND-8)")]
     Device {

@@ -224,6 +224,22 @@ impl<T> VoqCrossbar<T> {
         self.queued
     }
 
+    /// Output, class and item of the one that was granted first of all that have not left, or where none is granted of the one that
+    /// entered first.
+    pub fn first_held(&self) -> Option<(usize, usize, &T)> {
+        let (outputs, classes) = (self.config.outputs, self.config.classes);
+        let granted = self.behind.iter().enumerate();
+        let granted = granted.filter_map(|(n, queue)| queue.front().map(|one| (one.number, n, &one.item)));
+        let granted = granted.min_by_key(|(number, ..)| *number);
+        if let Some((_, n, item)) = granted {
+            return Some((n / classes, n % classes, item));
+        }
+        let waiting = self.queues.iter().enumerate();
+        let waiting = waiting.filter_map(|(n, queue)| queue.front().map(|one| (one.number, n, &one.item)));
+        let (_, n, item) = waiting.min_by_key(|(number, ..)| *number)?;
+        Some((n / classes % outputs, n % classes, item))
+    }
+
     /// Items of a class in the queues of an input.
     pub fn queued_at(&self, input: usize, class: usize) -> usize {
         (0..self.config.outputs).map(|output| self.queues[self.queue_at(input, output, class)].len()).sum()

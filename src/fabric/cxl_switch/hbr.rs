@@ -5,7 +5,7 @@ use super::command::{ManagerEvent, TimedCommand, Vppb};
 use super::committing::{Committing, TableCommit, TableKind};
 use super::manager::{Due, Manager};
 use super::module::{CxlSwitch, SwitchConfig, SwitchResult};
-use super::plug::PlugDelays;
+use super::plug::{PlugDelays, SharedPorts};
 use super::plug_watch::PlugWatch;
 use super::route::{HbrRoute, HbrRoutes, has_answer};
 use super::switching::{Managed, Routed, Switching, Undelivered};
@@ -24,8 +24,17 @@ pub struct HbrSwitching {
     routes: HbrRoutes,
     manager: Manager,
     commits: Committing,
-    /// The binding whose messages are being flushed.
-    flushing: Option<VppbBinding>,
+    /// What is being flushed.
+    flushing: Option<Flushing>,
+}
+
+/// Why messages of a vPPB are being flushed.
+#[derive(Debug, Clone, Copy)]
+enum Flushing {
+    /// It is contained, and stays bound.
+    Contained(VppbBinding),
+    /// Its binding is gone, or away.
+    Gone(VppbBinding),
 }
 
 /// A switch with hierarchy based routing.
@@ -41,7 +50,7 @@ impl HbrSwitching {
 
     /// The same, with links and hosts that take their time when a port comes or goes; `shared`: ports for devices with logical
     /// devices, beside those where one is bound.
-    pub fn with_plugs(self, shared: OrderedSet<usize>, delays: PlugDelays) -> HbrSwitching {
+    pub fn with_plugs(self, shared: SharedPorts, delays: PlugDelays) -> HbrSwitching {
         HbrSwitching { manager: self.manager.with_plugs(shared, delays, &self.routes.bindings), ..self }
     }
 
@@ -187,7 +196,8 @@ impl Switching for HbrSwitching {
     }
 
     fn plug_watch(&self) -> Option<PlugWatch> {
-        self.manager.is_active().then(|| PlugWatch::new(&self.routes.bindings, &self.manager.shared_ports()))
+        let watch = || PlugWatch::new(&self.routes.bindings, &self.manager.shared_ports(), self.manager.limit_cycles());
+        self.manager.is_active().then(watch)
     }
 
     fn manage(&mut self, cycle: u64) -> Option<Managed<Vppb>> {
@@ -203,21 +213,28 @@ impl Switching for HbrSwitching {
             Due::Event(event) => Managed::Event(event),
             Due::Step(step) => Managed::Step(step),
             Due::Recorded(record) => Managed::Recorded(record),
-            Due::Contain(binding) | Due::Flush(binding) => {
-                self.flushing = Some(binding);
+            Due::Contain(binding) => {
+                self.flushing = Some(Flushing::Contained(binding));
+                Managed::Flush((binding.vcs, binding.vppb))
+            }
+            Due::Flush(binding) => {
+                self.flushing = Some(Flushing::Gone(binding));
                 Managed::Flush((binding.vcs, binding.vppb))
             }
         })
     }
 
     fn flushed(&mut self, messages: &[Message]) -> Option<ManagerEvent> {
-        let binding = self.flushing.take()?;
+        let flushing = self.flushing.take()?;
         // A request with an answer, or that answer, is due no more. A request without one never was.
         let is_due = |one: &&Message| has_answer(one) || is_answer(one);
-        if self.manager.is_contained((binding.vcs, binding.vppb)) {
-            messages.iter().filter(is_due).for_each(|_| self.manager.answered((binding.vcs, binding.vppb)));
-            return Some(ManagerEvent::Contained(binding, messages.len() as u64));
-        }
+        let binding = match flushing {
+            Flushing::Contained(binding) => {
+                messages.iter().filter(is_due).for_each(|_| self.manager.answered((binding.vcs, binding.vppb)));
+                return Some(ManagerEvent::Contained(binding, messages.len() as u64));
+            }
+            Flushing::Gone(binding) => binding,
+        };
         messages.iter().filter(is_due).for_each(|_| self.manager.late(binding.port, binding.ld.unwrap_or(0)));
         let messages = messages.len() as u64;
         let vppb = (binding.vcs, binding.vppb);

@@ -315,6 +315,12 @@ impl SharedRemoval {
         self.awaited.iter().copied()
     }
 
+    /// A vPPB is bound meanwhile: its host sees the button too, and is awaited.
+    pub fn join(&mut self, vppb: Vppb) {
+        self.awaited.insert(vppb);
+        self.all.push(vppb);
+    }
+
     /// A host signals ready. The vPPBs that the manager may unbind now: all of them with the last host, before that none.
     pub fn ready(&mut self, vppb: Vppb) -> Vec<Vppb> {
         self.awaited.remove(&vppb);

@@ -9,7 +9,8 @@
 //! any device takes, as later answers would reach the next host. A command that cannot be executed changes nothing. A reset ends what
 //! it covers in the same way and lets it come back, without a limit ([`reset`](super::reset)). The
 //! containment of a logical device (virtual DPC) flushes and discards its messages both ways, and leaves it bound; an unbind or a reset
-//! of its vPPB ends it too, with an event of its own. Devices and links that come and go
+//! of its vPPB ends it too, with an event of its own, and the loss of its link does not: while the link is down requests are answered as
+//! those of any vPPB there, and discarded again when it is up. Devices and links that come and go
 //! ([`plug`](super::plug)) end what was open in the same way. Left out: the mailbox of the manager.
 //!
 //! A walk through one unbind: at the time of the command the vPPB is stopped. Each response that leaves the switch
@@ -18,10 +19,10 @@
 
 use super::aer::{AerBridges, AerError, AerRecord, AerSettings};
 use super::away::{AwayBindings, AwayCause};
-use super::binding::{BindingError, Bindings, VppbBinding};
+use super::binding::{Bindings, VppbBinding};
 use super::command::{CommandError, ManagerCommand, ManagerEvent, PortError, TimedCommand, UnbindOption, Vppb};
 use super::hot_plug::PortStep;
-use super::plug::{PlugAction, PlugDelays, PlugStep, Plugs};
+use super::plug::{PlugAction, PlugDelays, PlugStep, Plugs, SharedPorts};
 use super::reset::ResetScope;
 use super::viral::ViralHierarchies;
 use scalepool_ordered::{OrderedMap, OrderedSet};
@@ -83,13 +84,13 @@ impl Manager {
     /// Makes the manager of a switch with these bindings. Commands run in order of time, and in order of the list at equal times.
     pub fn new(mut commands: Vec<TimedCommand>, limit_cycles: u64, bindings: &Bindings) -> Manager {
         scalepool_ordered::sort_by_key(&mut commands, |timed| timed.at_cycle);
-        let plugs = Plugs::new(bindings, OrderedSet::new(), PlugDelays::default());
+        let plugs = Plugs::new(bindings, SharedPorts::new(), PlugDelays::default());
         Manager { commands: commands.into(), limit_cycles, plugs, ..Manager::default() }
     }
 
     /// The same, with ports that take their time, and with more of them for devices with logical devices than those where one is
     /// bound.
-    pub fn with_plugs(self, shared: OrderedSet<usize>, delays: PlugDelays, bindings: &Bindings) -> Manager {
+    pub fn with_plugs(self, shared: SharedPorts, delays: PlugDelays, bindings: &Bindings) -> Manager {
         Manager { plugs: Plugs::new(bindings, shared, delays), ..self }
     }
 
@@ -137,12 +138,22 @@ impl Manager {
 
     /// What ports have to tell of viral since the last call: port and vector, or `None` where it is over.
     pub fn viral_to_tell(&mut self, bindings: &Bindings) -> Vec<(usize, Option<u16>)> {
-        self.viral.to_tell(bindings)
+        // A port whose link is down stays a part of its hierarchies; after a reset it tells its status again.
+        let mut lasting = bindings.clone();
+        for one in self.away.by(AwayCause::LinkDown) {
+            let _ = lasting.bind(one);
+        }
+        self.viral.to_tell(&lasting)
     }
 
     /// Ports for devices with logical devices.
     pub fn shared_ports(&self) -> OrderedSet<usize> {
-        self.plugs.shared().clone()
+        self.plugs.shared().keys().copied().collect()
+    }
+
+    /// Time limit of a drain \[cycles\].
+    pub fn limit_cycles(&self) -> u64 {
+        self.limit_cycles
     }
 
     /// Whether any command is pending or in progress.
@@ -188,17 +199,17 @@ impl Manager {
         if let Some(vppb) = self.drained().chain(self.overdue(cycle)).min() {
             self.draining.remove(&vppb);
             stopped.remove(&vppb);
-            if self.contained.remove(&vppb) {
-                self.further.push_back(ManagerEvent::Uncontained(vppb));
-            }
             let open = self.open.remove(&vppb).unwrap_or(0);
             let binding = bindings.unbind(vppb.0, vppb.1).ok()?;
             if open > 0 {
                 let until_cycle = cycle.saturating_add(self.limit_cycles);
                 self.late.insert((binding.port, binding.ld.unwrap_or(0)), LateAnswers { due: open, until_cycle });
             }
-            if self.away.cause(vppb).is_none() {
-                self.unbound(binding, cycle, stopped);
+            match self.away.cause(vppb) {
+                None => self.unbound(binding, cycle, stopped),
+                Some(AwayCause::Reset) => self.end_containment(vppb),
+                // A link is no trigger status, and clears none (`fabric` MLD-7).
+                Some(AwayCause::LinkDown) => (),
             }
             return Some(Due::Flush(binding));
         }
@@ -230,6 +241,9 @@ impl Manager {
                 if let Some(vppb) = busy.copied().or_else(|| self.away.in_reset(binding)) {
                     return refused(CommandError::Busy { vppb });
                 }
+                if let Err(error) = self.plugs.fits(binding.port, binding.ld) {
+                    return refused(error);
+                }
                 // What is bound to a link that is down is bound all the same.
                 if let Err(error) = self.whole(bindings).bind(binding) {
                     return refused(error.into());
@@ -260,24 +274,27 @@ impl Manager {
                 Ok(()) => self.due(cycle, bindings, stopped),
                 Err(error) => refused(error),
             },
-            ManagerCommand::Error(error) if error.port < bindings.ports() => {
-                self.record(error, bindings);
-                self.due(cycle, bindings, stopped)
-            }
-            ManagerCommand::Error(PortError { port, .. }) => {
-                refused(BindingError::Port { found: port, last: bindings.ports().saturating_sub(1) }.into())
-            }
+            ManagerCommand::Error(error) => match self.plugs.has_device(error.port, error.ld) {
+                Ok(()) => {
+                    self.record(error, bindings);
+                    self.due(cycle, bindings, stopped)
+                }
+                Err(error) => refused(error),
+            },
             ManagerCommand::Ready(vppb) => match self.plugs.ready(vppb) {
                 Ok(ready) => {
+                    // The host has agreed before anything is unbound for that; no other step is left at a command.
+                    let step = self.plugs.pop()?;
                     self.begin_drains(ready, cycle, stopped);
-                    self.due(cycle, bindings, stopped)
+                    Some(Due::Step(step))
                 }
                 Err(error) => refused(error),
             },
             ManagerCommand::Contain { vppb, .. }
                 if bindings.down(vppb.0, vppb.1).is_none_or(|(_, ld)| ld.is_none()) =>
             {
-                refused(CommandError::NoLogicalDevice { vppb })
+                let is_there = |one: &VppbBinding| (one.vcs, one.vppb) == vppb && one.ld.is_some();
+                refused(self.why_away(is_there).unwrap_or(CommandError::NoLogicalDevice { vppb }))
             }
             ManagerCommand::Contain { vppb, cause } => {
                 let (port, ld) = bindings.down(vppb.0, vppb.1)?;
@@ -289,13 +306,16 @@ impl Manager {
             ManagerCommand::Uncontain(vppb) if self.contained.remove(&vppb) => {
                 Some(Due::Event(ManagerEvent::Uncontained(vppb)))
             }
-            ManagerCommand::Uncontain(vppb) if bindings.down(vppb.0, vppb.1).is_some_and(|(_, ld)| ld.is_some()) => {
+            ManagerCommand::Uncontain(vppb)
+                if self.whole(bindings).down(vppb.0, vppb.1).is_some_and(|(_, ld)| ld.is_some()) =>
+            {
                 refused(CommandError::NotContained { vppb })
             }
             ManagerCommand::Uncontain(vppb) => refused(CommandError::NoLogicalDevice { vppb }),
             ManagerCommand::Viral(scope) => {
                 let Some(hierarchies) = self.viral.declare(scope, bindings) else {
-                    return refused(CommandError::NoHierarchy { found: scope });
+                    let error = self.why_away(|one| scope.covers(*one));
+                    return refused(error.unwrap_or(CommandError::NoHierarchy { found: scope }));
                 };
                 self.further.extend(hierarchies.into_iter().map(ManagerEvent::Viral));
                 if scope == ResetScope::Switch {
@@ -315,6 +335,9 @@ impl Manager {
                 if covered.is_empty() && !is_again && !ends_viral {
                     return refused(CommandError::Nothing { found: scope });
                 }
+                let away: Vec<VppbBinding> =
+                    self.away.list().map(|(one, _)| one).filter(|one| scope.covers(*one)).collect();
+                away.into_iter().for_each(|one| self.end_containment((one.vcs, one.vppb)));
                 for binding in covered {
                     let vppb = (binding.vcs, binding.vppb);
                     stopped.insert(vppb);
@@ -350,7 +373,11 @@ impl Manager {
         let there = |one: &VppbBinding| one.port == port;
         let bound: Vec<VppbBinding> = bindings.list().filter(there).collect();
         let away: Vec<VppbBinding> = self.away.list().map(|(one, _)| one).filter(there).collect();
-        let hosts = [&bound[..], &away[..]].concat();
+        let mut hosts = [&bound[..], &away[..]].concat();
+        if action == PlugAction::Attention {
+            // Who is being unbound has nothing to agree to any more.
+            hosts.retain(|one| !self.draining.contains_key(&(one.vcs, one.vppb)));
+        }
         let was_up = self.plugs.is_up(port);
         self.plugs.act(port, action, &hosts, cycle)?;
         if was_up && !self.plugs.is_up(port) {
@@ -373,9 +400,7 @@ impl Manager {
             if comes_back(&binding) {
                 self.away.begin(binding, AwayCause::LinkDown);
             } else {
-                self.away.end((binding.vcs, binding.vppb));
-                self.unbound(binding, cycle, stopped);
-                self.further.push_back(ManagerEvent::Unbound(binding, 0));
+                self.unbind_away(binding, cycle, stopped);
             }
         }
         Ok(())
@@ -383,13 +408,45 @@ impl Manager {
 
     /// A binding has been taken away for good.
     fn unbound(&mut self, binding: VppbBinding, cycle: u64, stopped: &mut OrderedSet<Vppb>) {
+        self.end_containment((binding.vcs, binding.vppb));
         let ready = self.plugs.unbind(binding, cycle);
         self.begin_drains(ready, cycle, stopped);
+    }
+
+    /// What no message can be open of any more, as its link is down or it has been flushed by a reset, is unbound at once.
+    fn unbind_away(&mut self, binding: VppbBinding, cycle: u64, stopped: &mut OrderedSet<Vppb>) {
+        self.away.end((binding.vcs, binding.vppb));
+        self.further.push_back(ManagerEvent::Unbound(binding, 0));
+        self.unbound(binding, cycle, stopped);
+    }
+
+    fn end_containment(&mut self, vppb: Vppb) {
+        if self.contained.remove(&vppb) {
+            self.further.push_back(ManagerEvent::Uncontained(vppb));
+        }
+    }
+
+    /// Why nothing can be done to a vPPB that is bound: its link is down, or a reset has not ended.
+    fn why_away(&self, which: impl Fn(&VppbBinding) -> bool) -> Option<CommandError> {
+        self.away.list().find(|(one, _)| which(one)).map(|(one, cause)| match cause {
+            AwayCause::Reset => CommandError::Busy { vppb: (one.vcs, one.vppb) },
+            AwayCause::LinkDown => CommandError::LinkDown { port: one.port },
+        })
     }
 
     /// Unbinds of vPPBs begin, which wait for open requests up to the limit.
     fn begin_drains(&mut self, vppbs: Vec<Vppb>, cycle: u64, stopped: &mut OrderedSet<Vppb>) {
         for vppb in vppbs {
+            let away = self.away.list().map(|(one, _)| one).find(|one| (one.vcs, one.vppb) == vppb);
+            match away {
+                // It is flushed in this cycle, and then does not come back.
+                Some(_) if self.draining.contains_key(&vppb) => drop(self.away.end(vppb)),
+                Some(binding) => {
+                    self.unbind_away(binding, cycle, stopped);
+                    continue;
+                }
+                None => (),
+            }
             stopped.insert(vppb);
             self.draining.entry(vppb).or_insert(cycle.saturating_add(self.limit_cycles));
         }
@@ -398,7 +455,9 @@ impl Manager {
     /// Time passes for hosts and links.
     fn pass(&mut self, cycle: u64) {
         let late = &self.late;
-        self.plugs.pass(cycle, |port| clear_at(late, port) <= cycle);
+        let trained = self.plugs.pass(cycle, |port| clear_at(late, port) <= cycle);
+        // What has not come by now counts as gone: no later reset awaits it.
+        self.late.retain(|(port, _), _| !trained.contains(port));
     }
 
     /// vPPBs whose open requests have all been answered.
@@ -454,6 +513,7 @@ fn clear_at(late: &OrderedMap<(usize, u8), LateAnswers>, port: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::binding::BindingError;
     use super::super::command::ContainmentCause;
     use super::*;
 

@@ -77,7 +77,7 @@ pub use committing::{TableCommit, TableKind};
 pub use crossbar::{MOST_CROSSBAR_CLASSES, VoqConfig, VoqCrossbar};
 pub use hbr::{HbrSwitch, HbrSwitching};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
-pub use plug::{PlugAction, PlugDelays, PlugStep};
+pub use plug::{PlugAction, PlugDelays, PlugStep, SharedPorts};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
 pub use reset::ResetScope;
 pub use route::{HbrRoute, HbrRoutes};

@@ -613,7 +613,7 @@ impl<S: Switching> CxlSwitch<S> {
             self.mine.events.push((at.t_fs, event));
             self.tell_viral(at);
         }
-        let found = self.watch.as_mut().map(PlugWatch::settle).unwrap_or_default();
+        let found = self.watch.as_mut().map(|watch| watch.settle(at.cycle)).unwrap_or_default();
         found.into_iter().for_each(|violation| self.report(violation, at));
     }
 
@@ -708,7 +708,9 @@ impl<S: Switching> Module for CxlSwitch<S> {
         }
         self.show(at);
         self.busy_since = if self.crossbar.queued() > 0 { self.busy_since.or(Some(cx.now())) } else { None };
-        let time = self.crossbar.next_cycle(at.cycle).into_iter().chain(self.switching.next_cycle()).min();
+        let watched = self.watch.as_ref().and_then(PlugWatch::next_cycle);
+        let due = self.switching.next_cycle().into_iter().chain(watched);
+        let time = self.crossbar.next_cycle(at.cycle).into_iter().chain(due).min();
         match time {
             _ if is_slow => Next::Busy,
             Some(next) if next <= at.cycle + 1 => Next::Busy,
@@ -718,10 +720,13 @@ impl<S: Switching> Module for CxlSwitch<S> {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        match self.crossbar.queued() {
-            0 => Ok(()),
-            queued => Err(Pending::new(format!("{queued} messages to send"), self.busy_since.unwrap_or(Time::ZERO))),
-        }
+        let Some((port, class, first)) = self.crossbar.first_held() else { return Ok(()) };
+        let name = SWITCH_CLASSES[class].name();
+        let found = self.crossbar.queued();
+        let (identifier, number) = first.message.identifier();
+        let message = format!("{name} ({identifier:?} {number:#x})");
+        let text = format!("{found} messages to send, the first a {message} of port {} to port {port}", first.from);
+        Err(Pending::new(text, self.busy_since.unwrap_or(Time::ZERO)))
     }
 
     fn publish(&self) {

@@ -4,14 +4,16 @@
 //! the software of a host releases Link Disable, and the time of a training; logical devices, whose hosts see them come and go while
 //! the link stays the manager's (`fabric` MLD-3); removals that await every host (`fabric` MLD-10). Detail: to the message. What is on
 //! the wire when a link goes down still arrives: the device takes the requests, and the switch drops and counts its answers (`fabric`
-//! BND-6). A link does not train before the last of these has come, as nothing would tell it from an answer to a later request.
+//! BND-6). A link does not train before the last of these has come, as nothing would tell it from an answer to a later request,
+//! or before the time limit of a drain has passed, from which on what has not come counts as gone: with a limit that is shorter than a
+//! device takes, its answer reaches a later request.
 //! Left out: the states of a training; what the software of a host does with an event beside releasing the link; that a device which
 //! is plugged in again has lost its bytes.
 //!
 //! A walk through a removal: the link goes down, the host sees that, then no presence, and gets a hot-plug event. When a device is
 //! plugged in the host sees presence and gets another event, the link trains, and requests reach the device again.
 
-use super::binding::{BindingError, Bindings, VppbBinding};
+use super::binding::{BindingError, Bindings, LOGICAL_DEVICES, VppbBinding};
 use super::command::{CommandError, Vppb};
 use super::hot_plug::{HotPlugPort, PortStep, SharedRemoval};
 use scalepool_ordered::{OrderedMap, OrderedSet};
@@ -67,12 +69,14 @@ impl PlugWait {
     }
 }
 
+/// Ports for devices with logical devices, with the number of these.
+pub type SharedPorts = OrderedMap<usize, u8>;
+
 /// The downstream ports of a switch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plugs {
     ports: Vec<HotPlugPort>,
-    /// Ports for devices with logical devices.
-    shared: OrderedSet<usize>,
+    shared: SharedPorts,
     delays: PlugDelays,
     waits: OrderedMap<usize, PlugWait>,
     /// Removals that await hosts, by port.
@@ -83,10 +87,12 @@ pub(super) struct Plugs {
 impl Plugs {
     /// Ports with a device each, and with links that are up where something is bound. `shared`: ports for devices with logical
     /// devices, beside those of which one is bound.
-    pub fn new(bindings: &Bindings, mut shared: OrderedSet<usize>, delays: PlugDelays) -> Plugs {
-        shared.extend(bindings.list().filter(|one| one.ld.is_some()).map(|one| one.port));
+    pub fn new(bindings: &Bindings, mut shared: SharedPorts, delays: PlugDelays) -> Plugs {
+        for one in bindings.list().filter(|one| one.ld.is_some()) {
+            shared.entry(one.port).or_insert(LOGICAL_DEVICES as u8);
+        }
         let port = |n| {
-            let is_shared = shared.contains(&n);
+            let is_shared = shared.contains_key(&n);
             let mut port = if is_shared { HotPlugPort::of_logical_devices(true) } else { HotPlugPort::new(true) };
             let whole = bindings.list().find(|one| one.port == n && one.ld.is_none());
             if let Some(VppbBinding { vcs, vppb, .. }) = whole {
@@ -106,8 +112,39 @@ impl Plugs {
     }
 
     /// Ports for devices with logical devices.
-    pub fn shared(&self) -> &OrderedSet<usize> {
+    pub fn shared(&self) -> &SharedPorts {
         &self.shared
+    }
+
+    fn port(&self, found: usize) -> Result<&HotPlugPort, CommandError> {
+        let last = self.ports.len().saturating_sub(1);
+        self.ports.get(found).ok_or_else(|| BindingError::Port { found, last }.into())
+    }
+
+    /// Whether a port can have a logical device; a port as a whole fits everywhere (`fabric` BND-7, MLD-4).
+    ///
+    /// # Errors
+    /// The port is not there, or has no such logical device.
+    pub fn fits(&self, port: usize, ld: Option<u8>) -> Result<(), CommandError> {
+        self.port(port)?;
+        match (ld, self.shared.get(&port).copied()) {
+            (Some(found), None) => Err(CommandError::NotShared { port, found }),
+            (Some(found), Some(count)) if found >= count => Err(CommandError::NoLd { port, found, count }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a device is plugged in, with a logical device if one is named.
+    ///
+    /// # Errors
+    /// The port is not there, has no device, is bound as a whole and so has no logical devices, or not that one.
+    pub fn has_device(&self, port: usize, ld: Option<u8>) -> Result<(), CommandError> {
+        let own = self.port(port)?;
+        match ld {
+            _ if !own.is_present() => Err(CommandError::NoDevice { port }),
+            Some(found) if own.bound().is_some() => Err(CommandError::NotShared { port, found }),
+            _ => self.fits(port, ld),
+        }
     }
 
     /// Whether the link of a port is up.
@@ -134,6 +171,11 @@ impl Plugs {
             if self.ports[port].is_present() {
                 self.push(port, of, [PortStep::PresenceSeen, PortStep::HotPlugEvent]);
             }
+            // A removal under way needs the new host's consent too.
+            if let Some(removal) = self.removals.get_mut(&port) {
+                removal.join((vcs, vppb));
+                self.push(port, of, [PortStep::AttentionSeen]);
+            }
             return;
         }
         // A port that is bound is refused before.
@@ -156,7 +198,7 @@ impl Plugs {
             let _ = self.ports[port].unbind();
             self.collect(port, of);
             self.waits.remove(&port);
-            if self.shared.contains(&port) && self.ports[port].is_present() {
+            if self.shared.contains_key(&port) && self.ports[port].is_present() {
                 self.waits.insert(port, PlugWait::Training(cycle.saturating_add(self.delays.training_cycles)));
             }
         }
@@ -187,7 +229,7 @@ impl Plugs {
         let (was_up, was_present, whole) = (own.is_up(), own.is_present(), own.bound());
         match action {
             PlugAction::LinkDown if !was_up => return Err(CommandError::LinkDown { port }),
-            PlugAction::Remove if !was_present => return Err(CommandError::NoDevice { port }),
+            PlugAction::Remove | PlugAction::Attention if !was_present => return Err(CommandError::NoDevice { port }),
             PlugAction::Insert if was_present => return Err(CommandError::Device { port }),
             PlugAction::Attention if hosts.is_empty() => return Err(CommandError::NoHost { port }),
             PlugAction::Attention if self.removals.contains_key(&port) => {
@@ -215,7 +257,7 @@ impl Plugs {
                 own.insert();
                 let wait = match whole {
                     Some(_) => Some(PlugWait::Release(cycle.saturating_add(self.delays.release_cycles))),
-                    None => self.shared.contains(&port).then_some(training),
+                    None => self.shared.contains_key(&port).then_some(training),
                 };
                 self.waits.extend(wait.map(|wait| (port, wait)));
                 self.push(port, whole, [PortStep::DeviceInserted]);
@@ -251,8 +293,10 @@ impl Plugs {
         Ok(ready)
     }
 
-    /// What hosts and links have done by a cycle. `is_clear`: no answer of before can come at a port.
-    pub fn pass(&mut self, cycle: u64, is_clear: impl Fn(usize) -> bool) {
+    /// What hosts and links have done by a cycle, and the ports whose links were trained. `is_clear`: no answer of before can come
+    /// at a port.
+    pub fn pass(&mut self, cycle: u64, is_clear: impl Fn(usize) -> bool) -> OrderedSet<usize> {
+        let mut trained = OrderedSet::new();
         let due = |(port, wait): (&usize, &PlugWait)| (wait.cycle() <= cycle).then_some((*port, *wait));
         for (port, wait) in self.waits.iter().filter_map(due).collect::<Vec<_>>() {
             let vppb = self.ports[port].bound();
@@ -265,11 +309,13 @@ impl Plugs {
                 PlugWait::Training(_) if is_clear(port) => {
                     let _ = self.ports[port].train();
                     self.waits.remove(&port);
+                    trained.insert(port);
                 }
                 PlugWait::Training(_) => (),
             }
             self.collect(port, vppb);
         }
+        trained
     }
 
     /// Whether a step has happened that was not taken, or anything will happen by itself.

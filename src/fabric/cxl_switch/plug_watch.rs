@@ -3,7 +3,9 @@
 //!
 //! Modelled: the order of a bind, Link Disable, what hosts have to see of a link and of a device, that nothing passes a link which is
 //! down, and that a shared device waits for every host. Detail: it knows of the switch what it is told and keeps states of its own, so
-//! a switch that does something else than it says is found as one that says something wrong. Left out: times.
+//! a switch that does something else than it says is found as one that says something wrong. Left out: times, but for
+//! the limit by which a removal that every host has agreed to has to be done; whether the attention button was shown to every host that
+//! was bound when it was pressed.
 //!
 //! A walk: a device is taken out. From then on the watcher owes each host of the port a link that is down, an absence and an event.
 //! When the switch has done everything that is due at this time, what is still owed is a finding.
@@ -34,8 +36,13 @@ struct WatchedPort {
     bind_steps: usize,
     /// Since it was bound, whether its host has seen presence, and has got an event.
     is_seen: [bool; 2],
-    /// Hosts that have not agreed to a removal.
+    /// Hosts that were asked to agree to a removal, those of them that have not, and, once all have, the cycle by which they have to
+    /// be unbound.
+    asked: OrderedSet<Vppb>,
     awaited: OrderedSet<Vppb>,
+    until_cycle: Option<u64>,
+    /// vPPBs of a device that is gone, which have to be unbound at once.
+    gone: OrderedSet<Vppb>,
     /// What has to follow at once, with the rule that it would break.
     owed: Vec<(Option<Vppb>, PortStep, &'static str)>,
 }
@@ -61,12 +68,14 @@ impl WatchedPort {
 pub struct PlugWatch {
     ports: Vec<WatchedPort>,
     found: Vec<Violation>,
+    /// Time limit of a drain \[cycles\].
+    limit_cycles: u64,
 }
 
 impl PlugWatch {
     /// Ports with a device each, which are up where something is bound. `shared`: ports for devices with logical devices, beside
-    /// those of which one is bound.
-    pub fn new(bindings: &Bindings, shared: &OrderedSet<usize>) -> PlugWatch {
+    /// those of which one is bound. `limit_cycles`: time limit of a drain.
+    pub fn new(bindings: &Bindings, shared: &OrderedSet<usize>, limit_cycles: u64) -> PlugWatch {
         let mut ports: Vec<WatchedPort> = (0..bindings.ports())
             .map(|n| WatchedPort {
                 present: true,
@@ -90,7 +99,7 @@ impl PlugWatch {
             own.up = own.whole.is_some() || !own.is_single;
             own.disabled = !own.up;
         }
-        PlugWatch { ports, found: Vec::new() }
+        PlugWatch { ports, found: Vec::new(), limit_cycles }
     }
 
     fn find(&mut self, rule: &'static str, port: usize, found: &str, expected: &str, text: &str) {
@@ -104,6 +113,12 @@ impl PlugWatch {
                 let Some(own) = self.ports.get_mut(port) else { return };
                 if ld.is_some() {
                     own.logical_devices.insert((vcs, vppb));
+                    let of = Some((vcs, vppb));
+                    let seen = [PortStep::PresenceSeen, PortStep::HotPlugEvent].into_iter().filter(|_| own.present);
+                    own.owed.extend(seen.map(|step| (of, step, "FAB-BND-02")));
+                    // It has a say in a removal under way.
+                    let asked = (!own.awaited.is_empty()).then_some((of, PortStep::AttentionSeen, "FAB-MLD-10"));
+                    own.owed.extend(asked);
                 } else {
                     (own.whole, own.bind_steps, own.is_seen, own.up) = (Some((vcs, vppb)), 0, [false; 2], false);
                 }
@@ -127,9 +142,11 @@ impl PlugWatch {
             own.owed.extend(own_steps.map(|step| (of, step, "FAB-BND-03")));
             (own.whole, own.up) = (None, false);
         }
+        own.gone.remove(&(vcs, vppb));
         let awaited = own.awaited.len();
         own.awaited.remove(&(vcs, vppb));
-        if awaited > 0 && own.present {
+        // Who was not asked was being unbound before.
+        if own.asked.remove(&(vcs, vppb)) && awaited > 0 && own.present {
             let found = format!("vPPB {vppb} of VCS {vcs} unbound while {awaited} hosts have not agreed");
             let text = "a shared device is removed when every host has signalled ready";
             self.find("FAB-MLD-10", port, &found, "no unbind before the last host is ready", text);
@@ -183,13 +200,18 @@ impl PlugWatch {
             PortStep::DeviceRemoved => {
                 let seen = [PortStep::LinkDownSeen, PortStep::AbsenceSeen, PortStep::HotPlugEvent];
                 own.owe_hosts(&seen[usize::from(!own.up)..]);
-                (own.up, own.present, own.is_seen, own.awaited) = (false, false, [false; 2], OrderedSet::new());
+                (own.up, own.present, own.is_seen) = (false, false, [false; 2]);
+                (own.asked, own.awaited, own.until_cycle) = (OrderedSet::new(), OrderedSet::new(), None);
+                own.gone = own.logical_devices.clone();
             }
             PortStep::DeviceInserted => {
                 own.present = true;
                 own.owe_hosts(&[PortStep::PresenceSeen, PortStep::HotPlugEvent]);
             }
-            PortStep::AttentionSeen => own.awaited.extend(vppb),
+            PortStep::AttentionSeen => {
+                own.asked.extend(vppb);
+                own.awaited.extend(vppb);
+            }
             PortStep::ReadySignalled => {
                 if let Some(vppb) = vppb {
                     own.awaited.remove(&vppb);
@@ -202,6 +224,8 @@ impl PlugWatch {
     fn link_up(&mut self, port: usize) {
         let own = &mut self.ports[port];
         own.up = true;
+        let seen: Vec<_> = own.hosts().map(|vppb| (Some(vppb), PortStep::LinkUpSeen, "FAB-BND-02")).collect();
+        own.owed.extend(seen);
         let (disabled, present, seen, whole) = (own.disabled, own.present, own.is_seen, own.whole);
         if disabled {
             let (rule, expected) = match whole {
@@ -236,20 +260,35 @@ impl PlugWatch {
         }
     }
 
-    /// Everything has been done that was due; the findings since the last call.
-    pub fn settle(&mut self) -> Vec<Violation> {
+    /// The next cycle in which something has to have been done.
+    pub fn next_cycle(&self) -> Option<u64> {
+        self.ports.iter().filter_map(|own| own.until_cycle).min()
+    }
+
+    /// Everything has been done that was due at a cycle; the findings since the last call.
+    pub fn settle(&mut self, cycle: u64) -> Vec<Violation> {
         for port in 0..self.ports.len() {
             for (vppb, step, rule) in std::mem::take(&mut self.ports[port].owed) {
                 let who = vppb.map_or("the manager".to_owned(), |(vcs, vppb)| format!("vPPB {vppb} of VCS {vcs}"));
                 let text = "hosts and manager see what happens at a port";
                 self.find(rule, port, &format!("no {} for {who}", step.name()), "it at once", text);
             }
-            let own = &self.ports[port];
-            if !own.present && !own.logical_devices.is_empty() {
-                let found = format!("{} bound vPPBs of a device that is gone", own.logical_devices.len());
+            let own = &mut self.ports[port];
+            let gone = std::mem::take(&mut own.gone);
+            own.logical_devices.retain(|vppb| !gone.contains(vppb));
+            let is_agreed = own.awaited.is_empty() && !own.asked.is_empty();
+            let until_cycle = own.until_cycle.unwrap_or(cycle.saturating_add(self.limit_cycles));
+            own.until_cycle = is_agreed.then_some(until_cycle).filter(|until| *until > cycle);
+            let kept = if is_agreed && own.until_cycle.is_none() { std::mem::take(&mut own.asked).len() } else { 0 };
+            if !gone.is_empty() {
+                let found = format!("{} bound vPPBs of a device that is gone", gone.len());
                 let text = "the switch unbinds the logical devices of a device that is taken out";
                 self.find("FAB-MLD-10", port, &found, "none", text);
-                self.ports[port].logical_devices = OrderedSet::new();
+            }
+            if kept > 0 {
+                let found = format!("{kept} bound vPPBs although every host has agreed");
+                let text = "the vPPBs of a shared device are unbound when every host has signalled ready";
+                self.find("FAB-MLD-10", port, &found, "none behind the time limit of a drain", text);
             }
         }
         std::mem::take(&mut self.found)

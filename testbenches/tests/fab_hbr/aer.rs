@@ -53,6 +53,15 @@ pub const EVERY: [AerError; 14] = [
     AerError::CorrectedInternal,
     AerError::HeaderLogOverflow,
 ];
+/// Severities of PCI Express before software sets them.
+const FATAL: [AerError; 6] = [
+    AerError::DataLinkProtocol,
+    AerError::SurpriseDown,
+    AerError::FlowControlProtocol,
+    AerError::ReceiverOverflow,
+    AerError::MalformedTlp,
+    AerError::UncorrectableInternal,
+];
 pub const ITS_OWN: [AerError; 2] = [AerError::CompleterAbort, AerError::UnexpectedCompletion];
 
 #[test]
@@ -80,6 +89,7 @@ fn fab_mld_08_n() {
     let error = AerError::MalformedTlp;
     bridges.set(VPPBS[0], AerSettings { masked: OrderedSet::from_iter([error]), ..AerSettings::default() });
     bridges.set(VPPBS[1], AerSettings { fatal: OrderedSet::from_iter([error]), ..AerSettings::default() });
+    bridges.set(VPPBS[2], AerSettings { fatal: OrderedSet::new(), ..AerSettings::default() });
     bridges.record(0, error, None, Some(HEADER), &bindings());
     let logs = VPPBS.map(|vppb| bridges.log(vppb));
     assert!(logs[0].status.contains(&error) && logs[0].sent.is_empty() && logs[0].header.is_none(), "{:?}", logs[0]);
@@ -98,6 +108,7 @@ fn fab_err_05_p() {
         assert_eq!(bridges.manager(), []);
         let (message, header) = match error.is_correctable() {
             true => (ErrorMessage::Correctable, None),
+            false if FATAL.contains(error) => (ErrorMessage::Fatal, Some(HEADER)),
             false => (ErrorMessage::NonFatal, Some(HEADER)),
         };
         assert_eq!((&logs[3].sent[..], logs[3].header), (&[(*error, message)][..], header), "{error:?}");

@@ -2,10 +2,8 @@
 
 use super::aer::{EVERY, ITS_OWN};
 use super::module::{bench, read, run as run_bench};
-use super::relayed::Relay;
 use super::systems::{POOLED, count, refused, two_devices};
 use scalepool::fabric::cxl_switch::aer::{AerError, ErrorMessage, NO_HEADER};
-use scalepool::fabric::cxl_switch::switching::Managed;
 use scalepool::fabric::cxl_switch::{ManagerCommand, PortError, ResetScope, SwitchResult, TimedCommand};
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
@@ -69,8 +67,8 @@ fn hosts_of_a_shared_device_record_by_the_table() {
     let switch = |name| count(&report, "switch", name);
     let hosts = 2 * EVERY.len() as u64 + ITS_OWN.len() as u64;
     assert_eq!([switch("errors recorded"), switch("errors of the manager")], [hosts, AerError::ALL.len() as u64]);
-    // Seven of those of every host are correctable.
-    assert_eq!(["ERR_COR", "ERR_NONFATAL", "ERR_FATAL"].map(switch), [14, hosts - 14, 0]);
+    // Seven of those of every host are correctable, and all others but unsupported requests are fatal.
+    assert_eq!(["ERR_COR", "ERR_NONFATAL", "ERR_FATAL"].map(switch), [14, hosts - 14 - 12, 12]);
     assert_eq!(messages as u64, hosts);
     assert_eq!(count(&report, "host[1]", "requests timed out"), 0);
 }
@@ -104,8 +102,11 @@ fn masks_and_severities_are_those_of_the_bridge() {
     let (report, places, _) = records(&text, &commands, &["host.accesses=1500"]);
     let switch = |name| count(&report, "switch", name);
     assert_eq!((switch("errors recorded"), places["malformed-tlp"].len()), (8, 3));
-    // Host 0 masks nothing and takes nothing for fatal.
-    assert_eq!(["ERR_COR", "ERR_NONFATAL", "ERR_FATAL"].map(switch), [1, 4, 1]);
+    // Host 0 masks nothing and has the severities of PCI Express, by which three of them are fatal.
+    assert_eq!(["ERR_COR", "ERR_NONFATAL", "ERR_FATAL"].map(switch), [1, 1, 4]);
+    let text = text.replace("port = 0, ld = 0 }", "port = 0, ld = 0, fatal = [\"none\"] }");
+    let (report, ..) = records(&text, &commands, &["host.accesses=1500"]);
+    assert_eq!(["ERR_COR", "ERR_NONFATAL", "ERR_FATAL"].map(|name| count(&report, "switch", name)), [1, 4, 1]);
 }
 
 /// What happens to a port is an error of its link: surprise down, of whatever is bound there.
@@ -160,15 +161,15 @@ fn damage_of_a_line_is_recorded_as_often_as_it_comes() {
 #[test]
 fn a_fatal_error_inside_the_switch_is_recorded_everywhere() {
     let commands = "{ at = \"2 us\", command = \"viral\", scope = \"switch\" }";
-    let (_, places, _) = records(&two_devices(), commands, &["host.accesses=800"]);
+    let (report, places, _) = records(&two_devices(), commands, &["host.accesses=800"]);
+    assert_eq!(count(&report, "switch", "ERR_FATAL"), 2);
     assert_eq!(places["uncorrectable-internal"], ["switch.usp[0]", "switch.usp[1]"]);
 }
 
-/// Errors of two hosts that share a port, in the bench, with a relay.
-fn bench_records(error: PortError, relay: Relay) -> SwitchResult {
+/// Errors of two hosts that share a port, in the bench.
+fn bench_records(error: PortError) -> SwitchResult {
     let mut two = bench(2);
     two.is_shared = true;
-    two.relay = relay;
     two.commands = vec![TimedCommand { at_cycle: 50, command: ManagerCommand::Error(error) }];
     (0..20).for_each(|n| two.sends[0].push((10 + 4 * u64::from(n), read(n, 0))));
     let (seen, result) = run_bench(two);
@@ -188,40 +189,16 @@ fn seen(result: &SwitchResult) -> Vec<Seen> {
 /// Hosts see a header of ones where the error is nobody's alone; its owner and the manager see the true one.
 #[test]
 fn headers_are_hidden_from_hosts_that_share() {
-    let honest: Relay = |managed| vec![managed];
     let of = |error| PortError { port: 0, error, ld: Some(1), header: Some(HEADER) };
-    let nonfatal = Some(ErrorMessage::NonFatal);
+    let [fatal, nonfatal] = [ErrorMessage::Fatal, ErrorMessage::NonFatal].map(Some);
     assert_eq!(
-        seen(&bench_records(of(AerError::MalformedTlp), honest)),
-        [
-            (None, None, Some(HEADER)),
-            (Some((0, 0)), nonfatal, Some(NO_HEADER)),
-            (Some((1, 0)), nonfatal, Some(NO_HEADER)),
-        ]
+        seen(&bench_records(of(AerError::MalformedTlp))),
+        [(None, None, Some(HEADER)), (Some((0, 0)), fatal, Some(NO_HEADER)), (Some((1, 0)), fatal, Some(NO_HEADER)),]
     );
     assert_eq!(
-        seen(&bench_records(of(AerError::CompleterAbort), honest)),
+        seen(&bench_records(of(AerError::CompleterAbort))),
         [(None, None, Some(HEADER)), (Some((1, 0)), nonfatal, Some(HEADER))]
     );
-}
-
-/// A record at the wrong host is seen in the same places.
-#[test]
-fn a_record_at_another_host_is_seen() {
-    let moved: Relay = |managed| match managed {
-        Managed::Recorded(record) => {
-            vec![Managed::Recorded(scalepool::fabric::cxl_switch::aer::AerRecord {
-                vppb: record.vppb.map(|(vcs, vppb)| (1 - vcs, vppb)),
-                ..record
-            })]
-        }
-        other => vec![other],
-    };
-    let error = PortError { port: 0, error: AerError::CompleterAbort, ld: Some(1), header: None };
-    let nonfatal = Some(ErrorMessage::NonFatal);
-    let expected = [(None, None, None), (Some((1, 0)), nonfatal, None)];
-    assert_eq!(seen(&bench_records(error, |managed| vec![managed])), expected);
-    assert_ne!(seen(&bench_records(error, moved)), expected);
 }
 
 /// A port that is not there is refused; a fatal error inside the switch in the bench reaches both bridges.
@@ -249,6 +226,7 @@ fn settings_of_errors_that_do_not_fit_are_refused() {
     let binding = |setting: &str| POOLED.replace("port = 0, ld = 1 }", &format!("port = 0, ld = 1, {setting} }}"));
     let cases = [
         (binding("masked = [\"bad\"]"), "found an error `bad`, expected one of data-link-protocol"),
+        (binding("fatal = [\"none\", \"ecrc\"]"), "found an error `none`, expected one of data-link-protocol"),
         (binding("fatal = [\"bad-tlp\"]"), "found `bad-tlp` as fatal, expected an error that is not correctable"),
         (with_command("command = \"error\", header = \"1 2 3\""), "found header = \"1 2 3\", expected four numbers"),
         (with_command("command = \"error\", port = 1"), "found port = 1 of a command `error`, expected 0 to 0"),

@@ -5,7 +5,8 @@ use scalepool::arbiter::{ArbiterKind, RoundRobin, Separable};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::fabric::cxl_switch::{
     Bindings, CommandError, CxlSwitch, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, PlugDelays, ResetScope,
-    SwitchConfig, SwitchResult, SwitchTraffic, TableCommit, TimedCommand, UnbindOption, Undelivered, VppbBinding,
+    SharedPorts, SwitchConfig, SwitchResult, SwitchTraffic, TableCommit, TimedCommand, UnbindOption, Undelivered,
+    VppbBinding,
 };
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, RunReport, SimError, Simulation, Time};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -226,7 +227,7 @@ fn simulate(bench: Bench) -> (ToldRun, Result<RunReport, SimError>) {
         };
         let hasty = bench.is_hasty.then(|| HbrSwitching::new(routes.clone(), Vec::new(), drain_cycles));
         let switching = HbrSwitching::new(routes, commands, drain_cycles)
-            .with_plugs(OrderedSet::new(), bench.delays)
+            .with_plugs(SharedPorts::new(), bench.delays)
             .with_commits(bench.commits);
         let switching = Relayed::new(switching, bench.relay, hasty);
         let config = SwitchConfig {

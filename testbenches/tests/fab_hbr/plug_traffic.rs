@@ -8,13 +8,13 @@ use scalepool::scenario::{self, ScenarioRequest};
 
 /// Two hosts with a device each behind one switch, or with a logical device each of one device; host 1 is the one that something
 /// happens to.
-fn system(is_shared: bool, commands: &str) -> String {
+pub fn system(is_shared: bool, commands: &str) -> String {
     let text = if is_shared { POOLED.to_owned() } else { super::systems::two_devices() };
     text.replace("preset = \"cxl_switch\"", &format!("commands = [{commands}]\npreset = \"cxl_switch\""))
         .replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\ntimeout = \"5 us\"")
 }
 
-fn run_with(text: String, set: &[&str], seed: u64, outputs: Outputs) -> ScenarioReport {
+pub fn run_with(text: String, set: &[&str], seed: u64, outputs: Outputs) -> ScenarioReport {
     let set = set.iter().map(|s| (*s).to_owned()).collect();
     let request =
         ScenarioRequest { description: Some(text), seed, threads: 2, set, outputs, ..ScenarioRequest::default() };

@@ -122,7 +122,7 @@ config! {
         port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port";
         ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port; not given = the port as a whole (fabric BND-4)";
         masked: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("the name of an error, such as surprise-down"), "errors that the bridge of the vPPB records and does not report to its host (fabric MLD-8, ERR-5)";
-        fatal: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("the name of an error that is not correctable, such as surprise-down"), "errors that the bridge of the vPPB reports with ERR_FATAL, others that are not correctable with ERR_NONFATAL";
+        fatal: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("the name of an error that is not correctable, such as surprise-down"), "errors that the bridge of the vPPB reports with ERR_FATAL, others that are not correctable with ERR_NONFATAL; not given = the severities that PCI Express has by default: data-link-protocol, surprise-down, flow-control-protocol, receiver-overflow, malformed-tlp, uncorrectable-internal; \"none\" alone = no error";
         viral: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "Viral_Enable of the vPPB: whether its port may make the hierarchy viral and tells viral (fabric VIR-1)";
     }
 }
@@ -136,7 +136,7 @@ config! {
         vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB, or the one that scope = \"upstream\" covers";
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, that is bound, unbound, reset or goes viral, or whose host is ready";
         error: String = "corrected-internal" [Unit::Of("-")] in FieldRange::Words(AerError::NAMES), "what command = \"error\" injects at a downstream port (fabric MLD-8)";
-        header: String = "" [Unit::Of("-")] in FieldRange::Text("four numbers of eight hexadecimal digits"), "header of the TLP with that error, which hosts see as all ones where it belongs to no single one (fabric MLD-8); not given = no TLP";
+        header: String = "" [Unit::Of("-")] in FieldRange::Text("four numbers of eight hexadecimal digits"), "header of the TLP with that error, which hosts see as all ones where it belongs to no single one (fabric MLD-8): in the records that the library returns, neither in the report nor in a trace; not given = no TLP";
         cause: String = "software" [Unit::Of("-")] in FieldRange::Words(CAUSES), "what triggers dpc: a write of software, or an error message of the logical device; uncorrectable is an error without such a message and triggers nothing (fabric MLD-7)";
         option: String = "managed" [Unit::Of("-")] in FieldRange::Words(UNBIND_OPTIONS), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
         port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to, the one that scope = \"port\" covers, or the one where a device or an error comes";
@@ -169,7 +169,7 @@ config! {
         table: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CACHEID:DEVICE, CACHEID:none"), "entries of every hierarchy that differ from CacheID n to its n-th caching device; messages without an entry are discarded (fabric CID-3)";
         link_errors: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "record each flit that comes damaged from a downstream link, which makes it good, as a corrected internal error of the bridges there; errors of other kinds are recorded in any case";
         link_release: u64 = "500 ns" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time from a hot-plug event of a port that is bound as a whole until its host has released Link Disable (fabric BND-1); software takes milliseconds, which a simulation rarely has";
-        link_training: u64 = "500 ns" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time from there, or from the loss of a link, until it is trained; a link is not trained before the last answer of before has come";
+        link_training: u64 = "500 ns" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time from there, or from the loss of a link, until it is trained; a link is not trained before the last answer of before has come, or drain_limit has passed";
         drain_limit: u64 = "100 us" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time that an unbind waits for open requests before what is left of them is flushed, and for which a port is not bound again while answers to the host before are due (fabric BND-6); longer than any device takes, because answers that come later reach the next host. A reset has no limit";
     }
 }
@@ -199,13 +199,20 @@ impl HbrCxlSwitch {
         (bindings, wrong)
     }
 
+    /// What commands bind, as far as the switch has it.
+    fn binds(&self) -> impl Iterator<Item = VppbBinding> {
+        let binds = self.commands.iter().map(|(one, _)| one).filter(|one| one.command == "bind");
+        let there = |one: &&HbrCommand| one.vcs < self.hosts && one.vppb < self.vppbs && one.port < self.ports;
+        let binding = |one: &HbrCommand| VppbBinding { vcs: one.vcs, vppb: one.vppb, port: one.port, ld: one.ld };
+        binds.filter(there).map(binding)
+    }
+
     /// What is bound, and for vPPBs that are not what the first command binds them to.
     fn bound_ever(&self) -> Vec<VppbBinding> {
         let mut all: Vec<VppbBinding> = self.bound().0.list().collect();
-        for (HbrCommand { command, vcs, vppb, port, ld, .. }, _) in &self.commands {
-            let is_known = all.iter().any(|one| (one.vcs, one.vppb) == (*vcs, *vppb));
-            if command == "bind" && !is_known && *vcs < self.hosts && *vppb < self.vppbs && *port < self.ports {
-                all.push(VppbBinding { vcs: *vcs, vppb: *vppb, port: *port, ld: *ld });
+        for binding in self.binds() {
+            if !all.iter().any(|one| (one.vcs, one.vppb) == (binding.vcs, binding.vppb)) {
+                all.push(binding);
             }
         }
         scalepool_ordered::sort_by_key(&mut all, |one| (one.vcs, one.vppb));
@@ -266,7 +273,9 @@ impl HbrCommit {
 
 /// A header of four numbers of eight hexadecimal digits; `None`: the text is none.
 fn header(text: &str) -> Option<TlpHeader> {
-    let number = |word: &str| u32::from_str_radix(word, 16).ok().filter(|_| word.len() == 8);
+    // A sign is no digit.
+    let is_number = |word: &str| word.len() == 8 && word.chars().all(|digit| digit.is_ascii_hexdigit());
+    let number = |word: &str| u32::from_str_radix(word, 16).ok().filter(|_| is_number(word));
     let words: Vec<u32> = text.split_whitespace().map(number).collect::<Option<_>>()?;
     words.try_into().ok()
 }
@@ -275,7 +284,8 @@ impl HbrBinding {
     /// A name of an error that is none, or of a correctable one that cannot be fatal.
     fn unknown_error(&self) -> Option<String> {
         let unknown = |(name, _): &&(String, TextPlace)| AerError::by_name(name).is_none();
-        if let Some((name, _)) = self.masked.iter().chain(&self.fatal).find(unknown) {
+        let fatal = if self.nothing_is_fatal() { &[][..] } else { &self.fatal };
+        if let Some((name, _)) = self.masked.iter().chain(fatal).find(unknown) {
             return Some(format!("found an error `{name}`, expected one of {}", AerError::NAMES.join(", ")));
         }
         let correctable =
@@ -283,11 +293,17 @@ impl HbrBinding {
         correctable.map(|(name, _)| format!("found `{name}` as fatal, expected an error that is not correctable"))
     }
 
+    fn nothing_is_fatal(&self) -> bool {
+        matches!(&self.fatal[..], [(name, _)] if name == "none")
+    }
+
     /// What its bridge does about errors.
     fn errors(&self) -> AerSettings {
-        let set =
-            |names: &[(String, TextPlace)]| names.iter().filter_map(|(name, _)| AerError::by_name(name)).collect();
-        AerSettings { masked: set(&self.masked), fatal: set(&self.fatal) }
+        let set = |names: &[(String, TextPlace)]| -> OrderedSet<AerError> {
+            names.iter().filter_map(|(name, _)| AerError::by_name(name)).collect()
+        };
+        let fatal = if self.fatal.is_empty() { AerSettings::default().fatal } else { set(&self.fatal) };
+        AerSettings { masked: set(&self.masked), fatal }
     }
 }
 
@@ -500,10 +516,12 @@ impl Component for HbrCxlSwitch {
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let mut found = Vec::new();
-        for VppbBinding { vcs, vppb, port, ld } in self.bound_ever() {
+        let before = self.bound().0;
+        let before = before.list().map(|binding| ("bindings", binding));
+        for (key, VppbBinding { vcs, vppb, port, ld }) in before.chain(self.binds().map(|one| ("commands", one))) {
             let (above, below) = (&ports[vcs], &ports[self.hosts + port]);
             let text = misfit(&below.path, ld, below.peer.logical_devices).or_else(|| not_negotiated(above, below));
-            found.extend(text.map(|text| ("bindings", format!("vPPB {vppb} of VCS {vcs}: {text}"))));
+            found.extend(text.map(|text| (key, format!("vPPB {vppb} of VCS {vcs}: {text}"))));
         }
         // An agent without a host or a home belongs to no lines.
         let ever = self.bound_ever();
@@ -629,8 +647,8 @@ impl Component for HbrCxlSwitch {
         let shown = routes.shown_form();
         let drain_cycles = cycles(site.clock, self.drain_limit);
         let off = self.bindings.iter().filter(|(one, _)| !one.viral).map(|(one, _)| (one.vcs, one.vppb)).collect();
-        let is_shared = |n: &usize| site.ports[self.hosts + n].peer.logical_devices.is_some();
-        let shared = (0..self.ports).filter(is_shared).collect();
+        let logical_devices = |n: usize| site.ports[self.hosts + n].peer.logical_devices.map(|count| (n, count));
+        let shared = (0..self.ports).filter_map(logical_devices).collect();
         let errors = self.bindings.iter().map(|(one, _)| ((one.vcs, one.vppb), one.errors())).collect();
         let delays = PlugDelays {
             release_cycles: cycles(site.clock, self.link_release),

@@ -41,7 +41,9 @@ pub enum BenchError {
         found: String,
     },
     /// The component has no port.
-    #[error("--external: found `{path}`, which has no port, expected a component with links, by which its bench reaches it")]
+    #[error(
+        "--external: found `{path}`, which has no port, expected a component with links, by which its bench reaches it"
+    )]
     Ports {
         /// Its path.
         path: String,

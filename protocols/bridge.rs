@@ -99,6 +99,8 @@ wire_enum! {
         Source = 8,
         /// A window at the control window itself.
         Control = 9,
+        /// A window of class MC at a port whose device does not keep its memory coherent, or one of class MN at a port whose device does.
+        PortClass = 10,
     }
 }
 

@@ -12,7 +12,7 @@ const fn rule(id: &'static str, source: &'static str, text: &'static str) -> Rul
 pub static RULES: &[Rule] = &[
     rule("BRG-PRT-01", "bridge §1.1", "an accelerator has a number of 10 bits; a window names its CXL ports"),
     rule("BRG-PRT-02", "bridge §1.2", "a direct requester of CXL.mem needs 256B flits with port based routing"),
-    rule("BRG-HOM-01", "bridge §1.3", "a bridge exports a byte of an accelerator by one window"),
+    rule("BRG-HOM-01", "bridge §1.3", "the bridges of a fabric export a byte of an accelerator by one window"),
     rule("BRG-WIN-01", "bridge §2", "an address in no window ends with status 3"),
     rule("BRG-WIN-02", "bridge §2", "group and window give rights; an atomic takes all three"),
     rule("BRG-WIN-03", "bridge §2", "window, rights and legality are looked at in this order"),
@@ -364,7 +364,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-REG-03",
         "bridge §2",
-        "a commit of tables that cannot be, or beside one that waits, changes nothing; the status names fault and window",
+        "a commit of tables that cannot be, or beside one that waits, changes nothing; the status names the fault of the first window that has one; a window leads to ports of its class",
     ),
     rule(
         "BRG-REG-04",
@@ -401,9 +401,13 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-DLK-03",
         "bridge §10",
-        "space for answers, a queue for what accelerators are asked, accelerators that serve first, snoops that need their answer's room: with these the least of everything ends",
+        "space for answers, a queue for what accelerators are asked, accelerators that serve first, snoops that need their answer's room, posted requests that wait for no others: with these the least of everything ends; queues by class of window, (e), are not built",
     ),
-    rule("BRG-DLK-04", "bridge §10", "a write to memory never waits for a snoop or for a request of memory"),
+    rule(
+        "BRG-DLK-04",
+        "bridge §10",
+        "by what components say of their waits, a write to memory never waits for a snoop or for a request of memory",
+    ),
     rule(
         "BRG-SUP-01",
         "bridge §1.3 §2",

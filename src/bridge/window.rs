@@ -134,7 +134,7 @@ impl<C> BridgeWindow<C> {
     }
 
     /// The first address of the other side to which this window and another one lead, and at which port.
-    fn leads_where(&self, other: &BridgeWindow<C>) -> Option<(usize, u64)> {
+    pub fn leads_where(&self, other: &BridgeWindow<C>) -> Option<(usize, u64)> {
         let first = self.out_base.max(other.out_base);
         let end = (self.out_base + self.size).min(other.out_base + other.size);
         // Ways and granules are powers of two: behind the longer round of both all is as it was.

@@ -31,7 +31,7 @@ const FEWEST_BUFFERS: u64 = 4;
 /// Most of them: a thousand times the sheet's.
 const MOST_BUFFERS: u64 = 1 << 20;
 /// Ports or accelerators among which windows are dealt, as far as a model is told of them.
-const TARGETS: usize = 1 << 10;
+pub(crate) const TARGETS: usize = 1 << 10;
 /// Blocks of a row behind which a stream is not kept, at most.
 const MOST_STREAM_BLOCKS: u64 = 1 << 16;
 
@@ -110,7 +110,7 @@ impl ReferenceConfig {
         let is_inbound = one_of(form, "direction", &[("outbound", false), ("inbound", true)], None)?;
         let half = if is_inbound { inbound(form, protocol)? } else { outbound(form, protocol)? };
         let ports = count(form, "ports", 1..=TARGETS as u64, 1)?;
-        let sides = CreditSides { protocol, is_inbound };
+        let sides = CreditSides { protocol, is_inbound, ports };
         let credits = form.get("credits").map(|form| sides.pools(form)).transpose()?.unwrap_or_default();
         Ok(ReferenceConfig { protocol, own, ports, half, credits })
     }

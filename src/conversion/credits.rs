@@ -3,13 +3,13 @@
 //! Modelled: a pool for each point, port, class of messages and virtual channel that the caller names, with the buffers behind it. Credits are told
 //! when their receiver gives them; messages spend them. A message needs a credit that was given and not spent; credits that are out are no more than
 //! the buffers; at the end all of them are out again, so none was lost and none given twice. A request passes behind the wire, when the bridge has
-//! accepted it, and its credit may be told before: there a credit too many is found at the end. Left out: pools that are not named, which nobody
+//! accepted it, and its credit may be told before: there a credit too many is found at the end. A message that lacks a credit is found once: those behind it are judged as if it had been given. Left out: pools that are not named, which nobody
 //! judges; when a credit comes back; initial credits, which are told like any others.
 //!
 //! A walk: the pool of `m2s_req` at CXL port 0 has 2 buffers; 2 credits are told; the bridge sends two MemRd, and a third one: it has no
 //! credit (BRG-CRD-01). One credit is told, and the run ends: one buffer is still taken (BRG-CRD-03).
 
-use super::config::AcceleratorProtocol;
+use super::config::{AcceleratorProtocol, TARGETS};
 use super::message::{BridgeMessage, CxlMessage};
 use super::model::BridgePoint;
 use scalepool_coherence::message::Msg;
@@ -23,8 +23,6 @@ use serde_json::Value;
 const MOST_BUFFERS: u64 = 1 << 20;
 /// Most pools of a bridge: four points with 16 ports, 3 classes and 8 channels each, and room.
 const MOST_POOLS: usize = 1 << 12;
-/// Virtual channels: UALink has 2 bits, NVLink 3.
-const CHANNELS: u64 = 8;
 /// Classes of messages that requests of accelerators are, by protocol; UALink counts commands and beats, NVLink packets and data flits.
 const UALINK: [&[&str]; 2] = [&["request", "request_data"], &["response", "response_data"]];
 const NVLINK: [&[&str]; 2] = [&["header", "data"]; 2];
@@ -63,6 +61,24 @@ struct PoolCounts {
     depth: u64,
     given: u64,
     spent: u64,
+    /// Credits that messages have spent although they were not given: each is found once, at the message that lacked it.
+    lacked: u64,
+}
+
+impl PoolCounts {
+    /// Credits that were given and are not spent.
+    fn out(&self) -> u64 {
+        self.given.saturating_sub(self.spent)
+    }
+
+    /// More of them are out than there are buffers.
+    fn too_many(&self, key: CreditKey) -> CreditFault {
+        CreditFault {
+            rule: "BRG-CRD-02",
+            found: format!("{} credits of {} that are out", self.out(), key.shown()),
+            expected: format!("at most {}, the buffers of their receiver", self.depth),
+        }
+    }
 }
 
 /// A rule that credits have broken.
@@ -77,6 +93,8 @@ pub(crate) struct CreditFault {
 pub(crate) struct CreditSides {
     pub protocol: AcceleratorProtocol,
     pub is_inbound: bool,
+    /// Ports by which an inbound half asks accelerators. How many others there are, the model is not told.
+    pub ports: u64,
 }
 
 impl CreditSides {
@@ -109,12 +127,23 @@ impl CreditSides {
         let name = of("class", &expected)?;
         let class = classes.iter().find(|class| **class == name);
         let class = class.ok_or_else(|| FormError::new("class", format!("`{name}`"), expected))?;
-        let port = bounded(form, "port", 0..=u64::from(u16::MAX), Some(0))? as usize;
-        let vchan = form.contains_key("vchan").then(|| bounded(form, "vchan", 0..=CHANNELS - 1, None)).transpose()?;
-        let has_channels = !CXL.concat().contains(class);
-        if vchan.is_some() && !has_channels {
-            return Err(FormError::new("vchan", format!("a channel of {class}"), "none: CXL.mem has one"));
-        }
+        let asks_accelerators = self.is_inbound && matches!(point, BridgePoint::Sent | BridgePoint::Answer);
+        let ports = if asks_accelerators { self.ports } else { TARGETS as u64 };
+        let port = bounded(form, "port", 0..=ports - 1, Some(0))? as usize;
+        let has_vchan = form.contains_key("vchan");
+        let vchan = if CXL.concat().contains(class) {
+            if has_vchan {
+                return Err(FormError::new("vchan", format!("a channel of {class}"), "none: CXL.mem has one"));
+            }
+            None
+        } else {
+            // The field has 2 bits in UALink, 3 in NVLink. There are common credits in UALink alone: without a channel they are meant there.
+            let (last, is_named) = match self.protocol {
+                AcceleratorProtocol::Ualink => (3, has_vchan),
+                AcceleratorProtocol::Nvlink => (7, true),
+            };
+            is_named.then(|| bounded(form, "vchan", 0..=last, None)).transpose()?
+        };
         Ok(CreditKey { point, port, class, vchan: vchan.map(|vchan| vchan as u8) })
     }
 
@@ -198,7 +227,7 @@ pub(crate) struct CreditBook {
 impl CreditBook {
     /// These pools, without a credit.
     pub fn new(sides: CreditSides, pools: &[CreditPool]) -> CreditBook {
-        let counts = |pool: &CreditPool| (pool.key, PoolCounts { depth: pool.depth, given: 0, spent: 0 });
+        let counts = |pool: &CreditPool| (pool.key, PoolCounts { depth: pool.depth, given: 0, spent: 0, lacked: 0 });
         CreditBook { sides, pools: pools.iter().map(counts).collect() }
     }
 
@@ -215,13 +244,8 @@ impl CreditBook {
             return Err(FormError::new("credit", found, "a pool that `credits` of the configuration names"));
         };
         pool.given += count;
-        let (out, depth) = (pool.given.saturating_sub(pool.spent), pool.depth);
-        let is_too_many = key.point != BridgePoint::Request && out > depth;
-        Ok(is_too_many.then(|| CreditFault {
-            rule: "BRG-CRD-02",
-            found: format!("{out} credits of {} that are out", key.shown()),
-            expected: format!("at most {depth}, the buffers of their receiver"),
-        }))
+        let is_too_many = key.point != BridgePoint::Request && pool.out() > pool.depth;
+        Ok(is_too_many.then(|| pool.too_many(key)))
     }
 
     /// A message passes.
@@ -230,9 +254,10 @@ impl CreditBook {
         for (class, vchan, count) in spending(message).into_iter().filter(|(.., count)| *count > 0) {
             let key = CreditKey { point, port, class, vchan };
             let Some(pool) = self.pools.get_mut(&key) else { continue };
-            let left = pool.given.saturating_sub(pool.spent);
+            let left = (pool.given + pool.lacked).saturating_sub(pool.spent);
             pool.spent += count;
             if left < count {
+                pool.lacked += count - left;
                 faults.push(CreditFault {
                     rule: "BRG-CRD-01",
                     found: format!("a message that spends {count} of {left} credits of {}", key.shown()),
@@ -243,14 +268,19 @@ impl CreditBook {
         faults
     }
 
-    /// The end.
+    /// The end: credits that are out beyond the buffers at the point of requests, where no earlier message can say so, and buffers that are not free.
     pub fn ends(&mut self) -> Vec<CreditFault> {
-        let open = self.pools.iter().filter(|(_, pool)| pool.given != pool.depth + pool.spent);
-        let fault = |(key, pool): (&CreditKey, &PoolCounts)| CreditFault {
-            rule: "BRG-CRD-03",
-            found: format!("{} credits of {} given and {} spent", pool.given, key.shown(), pool.spent),
-            expected: format!("{} given, so that all {} buffers are free", pool.depth + pool.spent, pool.depth),
-        };
-        open.map(fault).collect()
+        let mut faults = Vec::new();
+        for (key, pool) in self.pools.iter().filter(|(_, pool)| pool.given != pool.depth + pool.spent) {
+            if key.point == BridgePoint::Request && pool.out() > pool.depth {
+                faults.push(pool.too_many(*key));
+            }
+            faults.push(CreditFault {
+                rule: "BRG-CRD-03",
+                found: format!("{} credits of {} given and {} spent", pool.given, key.shown(), pool.spent),
+                expected: format!("{} given, so that all {} buffers are free", pool.depth + pool.spent, pool.depth),
+            });
+        }
+        faults
     }
 }

@@ -25,7 +25,8 @@ use scalepool_coherence::message::Msg;
 use scalepool_forms::FormError;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
-use scalepool_protocols::ualink::code::RdWr;
+use scalepool_protocols::nvlink::code::Op;
+use scalepool_protocols::ualink::code::{RdWr, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -93,7 +94,7 @@ impl BridgeScoreboard {
     /// A scoreboard for a bridge with nothing under way.
     pub fn new(config: ReferenceConfig) -> BridgeScoreboard {
         let is_inbound = matches!(config.half, BridgeHalf::Inbound(_));
-        let sides = CreditSides { protocol: config.protocol, is_inbound };
+        let sides = CreditSides { protocol: config.protocol, is_inbound, ports: config.ports };
         let is_strict = matches!(&config.half, BridgeHalf::Outbound(half) if half.order == BridgeOrder::Sources);
         BridgeScoreboard {
             credits: CreditBook::new(sides, &config.credits),
@@ -320,7 +321,8 @@ impl BridgeScoreboard {
             return;
         }
         let expected = self.still_expected(BridgePoint::Response);
-        self.find("BRG-INT-02", shown(port, message), expected);
+        let rule = if isolates(message) { "BRG-ERR-25" } else { "BRG-INT-02" };
+        self.find(rule, shown(port, message), expected);
     }
 
     /// In strict order a response leaves behind those of its source and channel whose requests came before.
@@ -364,15 +366,36 @@ fn is_conflict(message: &BridgeMessage) -> bool {
     matches!(msg, Msg::M2sRwd { opcode: M2sRwdOpcode::BIConflict, .. })
 }
 
-/// Source of a response, and whether it is one of reads; those of NVLink have one channel.
-fn channel(message: &BridgeMessage) -> (Option<u16>, bool) {
-    let is_read = match message {
-        BridgeMessage::Upli(transfer) => {
-            matches!(transfer.field, ControlField::Response(rsp) if rsp.rdwr == RdWr::Read)
-        }
-        _ => false,
+/// Class of responses within which those of a source keep their order (`bridge` §6.2, O3).
+#[derive(PartialEq, Eq)]
+enum ResponseClass {
+    Reads,
+    Writes,
+    /// Errors of NVLink do not say what they answer: they keep their order among themselves.
+    Errors,
+}
+
+/// Source and class of a response.
+fn channel(message: &BridgeMessage) -> (Option<u16>, ResponseClass) {
+    let class = match message {
+        BridgeMessage::Upli(transfer) => match transfer.field {
+            ControlField::Response(rsp) if rsp.rdwr == RdWr::Read => ResponseClass::Reads,
+            _ => ResponseClass::Writes,
+        },
+        BridgeMessage::Nvlink(message) => match message.op {
+            Op::RSP_DATA => ResponseClass::Reads,
+            Op::RSP_ERROR => ResponseClass::Errors,
+            _ => ResponseClass::Writes,
+        },
+        BridgeMessage::Cxl(_) => ResponseClass::Writes,
     };
-    (asker(message).map(|(source, _)| source), is_read)
+    (asker(message).map(|(source, _)| source), class)
+}
+
+/// Whether it says that its accelerator is isolated, which a bridge never says (`bridge` §8.2).
+fn isolates(message: &BridgeMessage) -> bool {
+    let BridgeMessage::Upli(transfer) = message else { return false };
+    matches!(transfer.field, ControlField::Response(rsp) if rsp.status == Status::ISOLATE)
 }
 
 fn shown(port: usize, message: &BridgeMessage) -> String {

@@ -1,7 +1,8 @@
 //! UVM: `scalepool_registers_pkg.sv`, a `uvm_reg_block` for each block of registers.
 //!
 //! Modelled: registers, fields with access and reset, arrays of registers as `uvm_reg_file`, a map as wide as the widest of them in little-endian order. A field
-//! whose value hardware sets is volatile. Codes, reserved bits and locks have no place in UVM; a field that a lock holds is RW. Left out:
+//! whose value hardware sets is volatile. Codes, reserved bits and locks have no place in UVM; a field that a lock holds is RW, and one that starts something when 1 is written is W1T, so that
+//! it starts when it is set and never by an update of the fields beside it. Left out:
 //! coverage, back doors, where a block stands: whoever builds a block locks the model, or adds its map to that of a larger one.
 
 use super::File;
@@ -68,7 +69,9 @@ fn field(text: &mut String, field: &RegisterField) {
         RegisterAccess::ReadOnly => ("RO", 1, 0),
         RegisterAccess::ReadWrite | RegisterAccess::Lockable => ("RW", 0, 1),
         RegisterAccess::WriteOneClears => ("W1C", 1, 0),
-        RegisterAccess::Starts => ("RW", 1, 0),
+        // The model of such a field would hold a 1 that was written, and an update of another field would write it again. Of W1T it writes
+        // what differs from the mirror, which is 0 unless the field was set since.
+        RegisterAccess::Starts => ("W1T", 1, 0),
     };
     let (name, reset) = (field.name, field.reset.unwrap_or(0));
     line!(text, "      {name} = uvm_reg_field::type_id::create(\"{name}\");");
@@ -163,6 +166,9 @@ mod tests {
             "      decoder[n].add_to(default_map, 'h10 + 'h20 * uvm_reg_addr_t'(n));\n",
             "      to.add_reg(control, offset + 'h10, \"RW\");\n",
             "      committed.configure(this, 1, 10, \"RO\", 1, 'h0, 1, 0, 0);\n",
+            "      start.configure(this, 1, 0, \"W1T\", 1, 'h0, 1, 0, 0);\n",
+            "      commit.configure(this, 1, 0, \"W1T\", 1, 'h0, 1, 0, 0);\n",
+            "      flip.configure(this, 1, 16, \"W1T\", 1, 'h0, 1, 0, 0);\n",
         ] {
             assert!(text.contains(&expected.replace("      decoder", "        decoder")), "{expected}");
         }

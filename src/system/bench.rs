@@ -40,6 +40,14 @@ pub enum BenchError {
         /// The way.
         found: String,
     },
+    /// The component has no port.
+    #[error(
+        "--external: found `{path}`, which has no port, expected a component with links, by which its bench reaches it"
+    )]
+    Ports {
+        /// Its path.
+        path: String,
+    },
     /// The system cannot be built.
     #[error(transparent)]
     Build(#[from] AssemblyError),
@@ -86,6 +94,9 @@ pub fn bench(system: System, component: &str, source: &BenchSource) -> Result<Ve
         expected: system.components.iter().map(|c| c.path.as_str()).collect::<Vec<_>>().join(", "),
     })?;
     let own = &system.components[at];
+    if own.ports.is_empty() {
+        return Err(BenchError::Ports { path: own.path.clone() });
+    }
     let mut neighbours = Vec::new();
     let mut ports = Vec::new();
     for port in &own.ports {

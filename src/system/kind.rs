@@ -18,6 +18,7 @@ use super::metric::{self, Metric, Metrics};
 use super::outside;
 use super::pbr_fabric::{PbrDecl, PbrSite};
 use super::problem::{Problems, TextPlace};
+use scalepool_bridge::window::{BridgeWindow, InboundClass};
 use scalepool_coherence::cache::route::CacheRoutes;
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_fabric::cxl_switch::VppbBinding;
@@ -619,6 +620,11 @@ pub trait Component: Send + Any {
     /// Fields that do not go with the links at its ports, or with who is at their other ends: name and text.
     fn check_joined(&self, clock: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let _ = (clock, member, ports);
+        Vec::new()
+    }
+
+    /// Of a bridge: windows from CXL to the accelerators of its fabric.
+    fn exported(&self) -> Vec<BridgeWindow<InboundClass>> {
         Vec::new()
     }
 

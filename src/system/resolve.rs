@@ -122,6 +122,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     if all.problems.list.is_empty() {
         let near = neighbours::of(&system);
         joined(&system, &near, &tables, &all.link_tables, &mut all.problems);
+        homes(&system, &near, &tables, &mut all.problems);
         memory(&system, &all.link_tables, &mut all.problems);
         memory_map::joined(&system, &windows, &near, &tables, &mut all.problems);
         system.pbr.check(&system, &tables, &mut all.problems);
@@ -146,6 +147,26 @@ fn joined(
     for ((component, near), own) in system.components.iter().zip(near).zip(tables) {
         let (_, clock) = &system.clocks[component.clock];
         own.judge(component.config.check_joined(*clock, near.member, &near.ports), problems);
+    }
+}
+
+/// Bridges of one fabric export each byte of its accelerators once (`bridge` §1.3); those of one bridge it judges itself.
+fn homes(system: &System, near: &[Neighbourhood], tables: &[OwnTable], problems: &mut Problems) {
+    let windows: Vec<_> = system.components.iter().map(|component| component.config.exported()).collect();
+    let exporting: Vec<usize> = (0..windows.len()).filter(|n| !windows[*n].is_empty()).collect();
+    for (place, &n) in exporting.iter().enumerate() {
+        let others = exporting[..place].iter().filter(|m| near[**m].member.fabric == near[n].member.fabric);
+        let twice = others.flat_map(|&m| {
+            let pairs = windows[n].iter().flat_map(|own| windows[m].iter().map(move |other| (own, other)));
+            pairs.filter_map(|(own, other)| own.leads_where(other)).next().map(|byte| (m, byte))
+        });
+        // One pair of bridges says what is wrong, even if there are more.
+        let Some((m, (accelerator, address))) = twice.into_iter().next() else { continue };
+        let [one, other] = [n, m].map(|n| &system.components[n].path);
+        let text = format!(
+            "found byte {address:#x} of accelerator {accelerator} exported by {other} and by {one}, expected one bridge: a byte has one home (bridge §1.3)"
+        );
+        tables[n].judge(vec![("inbound", text)], problems);
     }
 }
 

@@ -796,7 +796,8 @@ package scalepool_dpi_pkg;
     // `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
     // `order` (`blocks` or `sources`), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
     // line of each file of `scalepool export conversions` has one. A scoreboard also takes `credits`: pools whose credits it counts, each with
-    // `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (left out: no channel, or the common pool of UALink) and `depth`,
+    // `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (CXL.mem has none;
+    // UALink 0 to 3, left out: the common pool; NVLink 0 to 7) and `depth`,
     // the buffers of the receiver. Classes are those of a message of CXL.mem (`m2s_req`, `m2s_rwd`, `m2s_birsp`, `s2m_ndr`, `s2m_drs`,
     // `s2m_bisnp`); of UALink `request`, `request_data`, `response`, `response_data`, data in beats; of NVLink `header` and `data`, in data flits.
     // With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.

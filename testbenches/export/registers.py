@@ -132,7 +132,8 @@ BRIDGE_CODES = {
     "granule": {f"Bytes{256 << code}": code for code in range(7)},
     "ways": {f"Ways{1 << code}": code for code in range(5)},
 }
-FAULTS = ("Taken", "Busy", "Unaligned", "Small", "Overflow", "Port", "Overlap", "Code", "Source", "Control")
+FAULTS = ("Taken", "Busy", "Unaligned", "Small", "Overflow", "Port", "Overlap", "Code", "Source", "Control",
+          "PortClass")
 GRANULARITY = {f"Bytes{256 << code}": code for code in range(7)}
 WAYS = {"Ways1": 0, "Ways2": 1, "Ways4": 2, "Ways8": 3, "Ways16": 4, "Ways3": 8, "Ways6": 9, "Ways12": 10}
 

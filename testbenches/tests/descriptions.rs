@@ -676,6 +676,9 @@ fn an_external_component_is_the_callers() {
         "--external: found `host=messages`, expected `host` or `host=flits`: a bench exchanges flits with its component"
     );
     assert!(bench(read(PAIR).expect("sound"), "host=flits", &source).is_ok());
+    let queue = read(include_str!("../../src/system/builtin/queue-md1.toml")).expect("sound");
+    let refused = bench(queue, "queue", &source).map(|_| ()).expect_err("it has no port").to_string();
+    assert!(refused.contains("--external: found `queue`, which has no port"), "{refused}");
     // A bridge has links of two kinds: CXL has 256 bytes in 2 ns, UALink 640 in 6.4 ns. The clock of its bench is that of the faster units.
     let text = include_str!("../../src/system/builtin/supercluster-small.toml");
     let files = bench(read(text).expect("sound"), "ubridge", &source).expect("a bench");

@@ -31,6 +31,16 @@ pub struct ControlWindow {
     pub base: u64,
     /// CXL ports of the bridge, among which windows can be dealt.
     pub ports: usize,
+    /// The first so many of them lead to memory that nobody keeps coherent, which takes class MN; the others to devices that keep theirs
+    /// coherent, which take class MC.
+    pub plain_ports: usize,
+}
+
+impl ControlWindow {
+    /// Whether the device at a port keeps its memory coherent.
+    pub fn is_coherent(&self, port: usize) -> bool {
+        port >= self.plain_ports
+    }
 }
 
 /// What is done to lines.

@@ -42,6 +42,24 @@ fn of_source(source: u16) -> (usize, usize) {
     (BRIDGE_GROUPS_AT / BRIDGE_REGISTER_BYTES + source / SOURCES_OF_REGISTER, 4 * (source % SOURCES_OF_REGISTER))
 }
 
+/// The refusal of tables of which the window of a number is the last one that was looked at.
+fn refusal(error: &WindowError, window: u16) -> CommitRefusal {
+    let (fault, at) = match *error {
+        WindowError::Unaligned(..) => (BridgeCommitFault::Unaligned, window),
+        WindowError::Small(..) => (BridgeCommitFault::Small, window),
+        WindowError::Overflow(_) => (BridgeCommitFault::Overflow, window),
+        WindowError::Port(..) => (BridgeCommitFault::Port, window),
+        // The second one is of windows from CXL, which no register holds.
+        WindowError::Overlap(..) | WindowError::Exported(..) => (BridgeCommitFault::Overlap, window),
+        WindowError::Source(source, _) => (BridgeCommitFault::Source, source),
+        // The registers have no room for these.
+        WindowError::Ways(..) | WindowError::Granule(..) | WindowError::Count(_) | WindowError::Group(_) => {
+            (BridgeCommitFault::Code, window)
+        }
+    };
+    CommitRefusal { fault, at }
+}
+
 impl BridgeRegisters {
     /// As after a reset: the shadow tables are those that are valid.
     pub fn new(windows: &BridgeWindows, window: ControlWindow, flips: bool) -> BridgeRegisters {
@@ -124,12 +142,22 @@ impl BridgeRegisters {
     /// # Errors
     /// Why they cannot be, the first fault by the number of its window.
     pub fn tables(&self, limits: WindowLimits, own: ControlWindow) -> Result<BridgeWindows, CommitRefusal> {
-        let (mut numbers, mut windows) = (Vec::new(), Vec::new());
+        let mut windows: Vec<BridgeWindow> = Vec::new();
         for n in 0..MOST_WINDOWS {
-            if let Some(window) = self.window(n)? {
-                numbers.push(n as u16);
-                windows.push(window);
-            }
+            let Some(window) = self.window(n)? else { continue };
+            let is_wrong = |port: &usize| own.is_coherent(*port) != (window.class == WindowClass::Mc);
+            let is_misplaced = window.ports.iter().any(is_wrong);
+            windows.push(window);
+            // Those before it can be, so what is wrong is wrong with this one.
+            let at = n as u16;
+            let judged = BridgeWindows::within(limits, windows.clone(), OrderedMap::new(), own.ports);
+            let judged = judged.map_err(|error| refusal(&error, at))?;
+            let fault = match judged.meeting(own.base, CONTROL_BYTES) {
+                _ if is_misplaced => BridgeCommitFault::PortClass,
+                Some(_) => BridgeCommitFault::Control,
+                None => continue,
+            };
+            return Err(CommitRefusal { fault, at });
         }
         let groups: OrderedMap<u16, usize> = (0..(BRIDGE_GROUP_REGISTERS * SOURCES_OF_REGISTER) as u16)
             .map(|source| {
@@ -138,29 +166,7 @@ impl BridgeRegisters {
             })
             .filter(|(_, group)| *group != 0)
             .collect();
-        let refused = |error: WindowError| {
-            let of = |n: usize| numbers.get(n).copied().unwrap_or(0);
-            let (fault, at) = match error {
-                WindowError::Unaligned(n, ..) => (BridgeCommitFault::Unaligned, of(n)),
-                WindowError::Small(n, _) => (BridgeCommitFault::Small, of(n)),
-                WindowError::Overflow(n) => (BridgeCommitFault::Overflow, of(n)),
-                WindowError::Port(n, ..) => (BridgeCommitFault::Port, of(n)),
-                // The second one is of windows from CXL, which no register holds.
-                WindowError::Overlap(_, n) | WindowError::Exported(_, n, ..) => (BridgeCommitFault::Overlap, of(n)),
-                WindowError::Source(source, _) => (BridgeCommitFault::Source, source),
-                // The registers have no room for these.
-                WindowError::Ways(n, _) | WindowError::Granule(n, _) => (BridgeCommitFault::Code, of(n)),
-                WindowError::Count(_) | WindowError::Group(_) => (BridgeCommitFault::Code, 0),
-            };
-            CommitRefusal { fault, at }
-        };
-        let windows = BridgeWindows::within(limits, windows, groups, own.ports).map_err(refused)?;
-        match windows.meeting(own.base, CONTROL_BYTES) {
-            Some(n) => {
-                Err(CommitRefusal { fault: BridgeCommitFault::Control, at: numbers.get(n).copied().unwrap_or(0) })
-            }
-            None => Ok(windows),
-        }
+        BridgeWindows::within(limits, windows, groups, own.ports).map_err(|error| refusal(&error, 0))
     }
 
     /// A window of the shadow tables; `None`: it is not valid.

@@ -2550,7 +2550,7 @@ package scalepool_registers_pkg;
 
     virtual function void build();
       start = uvm_reg_field::type_id::create("start");
-      start.configure(this, 1, 0, "RW", 1, 'h0, 1, 0, 0);
+      start.configure(this, 1, 0, "W1T", 1, 'h0, 1, 0, 0);
     endfunction
   endclass
 
@@ -2637,7 +2637,7 @@ package scalepool_registers_pkg;
 
     virtual function void build();
       commit = uvm_reg_field::type_id::create("commit");
-      commit.configure(this, 1, 0, "RW", 1, 'h0, 1, 0, 0);
+      commit.configure(this, 1, 0, "W1T", 1, 'h0, 1, 0, 0);
     endfunction
   endclass
 
@@ -2724,7 +2724,7 @@ package scalepool_registers_pkg;
       bit_number = uvm_reg_field::type_id::create("bit_number");
       bit_number.configure(this, 10, 0, "RW", 0, 'h0, 1, 1, 0);
       flip = uvm_reg_field::type_id::create("flip");
-      flip.configure(this, 1, 16, "RW", 1, 'h0, 1, 0, 0);
+      flip.configure(this, 1, 16, "W1T", 1, 'h0, 1, 0, 0);
     endfunction
   endclass
 

@@ -376,7 +376,9 @@ fn brg_err_25_n() {
                 scoreboard.pass(event).unwrap_or_else(|error| panic!("{error}: {event:?}"));
             }
             scoreboard.finish();
-            assert!(scoreboard.finding().is_some(), "{events:?}");
+            let finding = scoreboard.finding().unwrap_or_else(|| panic!("{events:?}"));
+            assert_eq!((finding.rule, finding.message), ("BRG-ERR-25", n as u64), "{}", finding.found);
+            assert!(finding.found.contains("\"status\":\"ISOLATE\""), "{}", finding.found);
             tried += 1;
         }
     }

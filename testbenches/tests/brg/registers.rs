@@ -19,6 +19,8 @@ use scalepool_protocols::ualink::unpack::Transfer;
 const CONTROL: u64 = 0x4000_0000;
 /// CXL ports of the bridge.
 const PORTS: usize = 4;
+/// The first of them lead to memory that nobody keeps coherent.
+const PLAIN_PORTS: usize = 2;
 const COMMIT: u64 = 0x48;
 const STATUS: u64 = 0x50;
 const EPOCH: u64 = 0x58;
@@ -35,7 +37,8 @@ const ALL: u64 = 0xffff_ffff_ffff;
 const MN: u64 = 0x11;
 
 fn registers(config: OutboundConfig) -> Bench {
-    Bench::new(OutboundConfig { control: Some(ControlWindow { base: CONTROL, ports: PORTS }), ..config })
+    let control = Some(ControlWindow { base: CONTROL, ports: PORTS, plain_ports: PLAIN_PORTS });
+    Bench::new(OutboundConfig { control, ..config })
 }
 
 /// A bridge to which nothing leads.
@@ -163,9 +166,9 @@ fn brg_reg_01_n() {
 #[test]
 fn brg_reg_02_p() {
     let mut bench = empty();
-    // MC, 512 bytes in a row, 2 ways, over ports 3 and 1.
-    set_window(&mut bench, 5, 0x1101, [BASE, 4 << 20, OUT], 0x0001_0003);
-    set_window(&mut bench, 2, MN, [BASE + SIZE, 2 << 20, OUT + SIZE], 2);
+    // MC, 512 bytes in a row, 2 ways, over ports 3 and 2.
+    set_window(&mut bench, 5, 0x1101, [BASE, 4 << 20, OUT], 0x0002_0003);
+    set_window(&mut bench, 2, MN, [BASE + SIZE, 2 << 20, OUT + SIZE], 1);
     // Group 9 reads in window 2, and nothing else; source 3 is of group 9.
     set(&mut bench, WINDOW_0 + 0x100 + 0x20, &[0xfdff_fdff_ffff]);
     set(&mut bench, GROUP_0, &[9 << 12]);
@@ -183,9 +186,9 @@ fn brg_reg_02_p() {
     let of = |port, address, label: &str| (port, address, label.to_owned());
     let expected = [
         of(3, OUT, "MemRd Invalid/SnpCur"),
-        of(1, OUT + 512, "MemRd Invalid/SnpCur"),
+        of(2, OUT + 512, "MemRd Invalid/SnpCur"),
         of(3, OUT + 1024, "MemRd Invalid/SnpCur"),
-        of(2, OUT + SIZE, "MemRd NoOp/NoOp"),
+        of(1, OUT + SIZE, "MemRd NoOp/NoOp"),
     ];
     assert_eq!(sent, expected);
     assert_eq!(rsp(&bench.whole(write_full(BASE + SIZE, 1, 1))).status, Status::ProtectionViolation);
@@ -204,8 +207,8 @@ fn brg_reg_02_p() {
         rights,
     };
     let listed = vec![
-        of_class(WindowClass::Mn, BASE + SIZE, 2 << 20, OUT + SIZE, vec![2], 256, rights),
-        of_class(WindowClass::Mc, BASE, 4 << 20, OUT, vec![3, 1], 512, [AccessRights::ALL; GROUPS]),
+        of_class(WindowClass::Mn, BASE + SIZE, 2 << 20, OUT + SIZE, vec![1], 256, rights),
+        of_class(WindowClass::Mc, BASE, 4 << 20, OUT, vec![3, 2], 512, [AccessRights::ALL; GROUPS]),
     ];
     let groups: OrderedMap<u16, usize> = [(SOURCE, 9)].into_iter().collect();
     let windows = BridgeWindows::new(listed, groups, PORTS).expect("windows");
@@ -256,7 +259,7 @@ fn brg_reg_03_p() {
     assert_eq!((commit(&mut bench), get(&mut bench, EPOCH), get(&mut bench, REFUSED)), ((0, 0, 0), 1, 1));
     assert_eq!(rsp(&bench.whole(read(BASE, 16))).status, Status::OKAY);
     // The last of all windows and sources.
-    set_window(&mut bench, 15, MN, [1 << 40, 2 << 20, OUT], 3);
+    set_window(&mut bench, 15, MN, [1 << 40, 2 << 20, OUT], 1);
     set(&mut bench, GROUP_0 + 8 * 63, &[0xf << 60]);
     assert_eq!((commit(&mut bench), bench.bridge.epoch()), ((0, 0, 0), 2));
 }
@@ -265,7 +268,7 @@ fn brg_reg_03_p() {
 #[test]
 fn brg_reg_03_n() {
     let size = 2 << 20;
-    let faults: [(u64, [u64; 3], u64, u64); 11] = [
+    let faults: [(u64, [u64; 3], u64, u64); 15] = [
         (MN, [BASE + 64, size, OUT], 0, 2),
         (MN, [BASE, size + 64, OUT], 0, 2),
         (MN, [BASE, size, OUT + 64], 0, 2),
@@ -277,6 +280,11 @@ fn brg_reg_03_n() {
         (0x711, [BASE, size, OUT], 0, 7),
         (0x5011, [BASE, size, OUT], 0, 7),
         (MN, [CONTROL - size + 256, size, OUT], 0, 9),
+        // MC at the last plain port, MN at the first coherent one, and ways of which one alone is wrong.
+        (0x01, [BASE, size, OUT], 1, 10),
+        (MN, [BASE, size, OUT], 2, 10),
+        (0x1001, [BASE, size, OUT], 0x1_0002, 10),
+        (0x1011, [BASE, size, OUT], 0x2_0001, 10),
     ];
     for (n, (control, places, ports, fault)) in faults.into_iter().enumerate() {
         let mut bench = empty();
@@ -286,6 +294,17 @@ fn brg_reg_03_n() {
         assert_eq!((get(&mut bench, REFUSED), get(&mut bench, EPOCH), bench.bridge.epoch()), (1, 0, 0), "{n}");
         assert_eq!(get(&mut bench, WINDOW_0 + 0x80 * 7), places[0], "{n}");
         assert_eq!(rsp(&bench.whole(read(1 << 40, 16))).status, Status::DecodeError, "{n}");
+    }
+    // Of more faults the one of the first window is named, whatever they are.
+    for (n, [low, high]) in
+        [[(MN, 64, 2), (0x21, 0, 7)], [(MN, CONTROL, 9), (MN, BASE + 64, 2)]].into_iter().enumerate()
+    {
+        let mut bench = empty();
+        set_window(&mut bench, 0, low.0, [low.1, size, OUT], 0);
+        set_window(&mut bench, 5, high.0, [high.1, size, OUT], 0);
+        assert_eq!(commit(&mut bench), (low.2, 0, 0), "{n}");
+        set_window(&mut bench, 0, 0, [0; 3], 0);
+        assert_eq!(commit(&mut bench), (high.2, 5, 0), "{n}");
     }
     // A source that GPUs of NVLink do not have; here 10 bits are all.
     let limits = scalepool::bridge::window::WindowLimits::OUTBOUND_NVLINK;

@@ -1,6 +1,7 @@
 //! Windows, translation, rights (`bridge` §2).
 
 use super::common::*;
+use super::systems::resolves;
 use scalepool::bridge::commands::AccessKind;
 use scalepool::bridge::window::{
     AccessRights, BridgeWindow, BridgeWindows, CXL_END, GROUPS, InboundClass, LEAST_BYTES, WINDOW_GRANULES,
@@ -248,6 +249,49 @@ fn brg_hom_01_n() {
         refused += usize::from(found.is_some());
     }
     assert!((20..130).contains(&refused), "{refused}");
+    // Of two bridges of one cluster too, from the first byte in common on.
+    for (base, accelerators, byte) in [("16 GiB", "\"3\"", Some(0x4_0000_3000u64)), ("18 GiB", "\"0\"", None)] {
+        let found = resolves(&with_another_bridge(base, accelerators)).err();
+        let expected =
+            byte.map(|byte| format!("found byte {byte:#x} of accelerator 3 exported by nbridge and by obridge"));
+        match (&found, expected) {
+            (Some(error), Some(words)) => {
+                assert!(error.contains(&words) && error.contains("obridge.inbound"), "{error}")
+            }
+            (None, None) => (),
+            _ => panic!("{base}: {found:?}"),
+        }
+    }
+}
+
+/// Clusters whose GPUs have a second bridge, with one window to these accelerators.
+fn with_another_bridge(to: &str, accelerators: &str) -> String {
+    let other = format!(
+        "[component.obridge]\nkind = \"bridge.nvlink\"\nclock = \"bridge\"\ncxl_ports = 0\ntarget_ports = 1\nwindows = []\n\
+         inbound = [{{ base = \"16 GiB\", size = \"2 MiB\", to = \"{to}\", accelerators = [{accelerators}] }}]\n\n[memory_map]"
+    );
+    let replaced = [
+        (
+            "kind = \"nvlink.switch\", clock = \"bridge\", ports = 5",
+            "kind = \"nvlink.switch\", clock = \"bridge\", ports = 6",
+        ),
+        ("cxl_ports = 2\ntarget_ports = 1", "cxl_ports = 3\ntarget_ports = 1"),
+        (
+            "[\"ubridge.cxl[1]\", \"nbridge.target[0]\"],",
+            "[\"ubridge.cxl[1]\", \"nbridge.target[0]\"], [\"ubridge.cxl[2]\", \"obridge.target[0]\"],",
+        ),
+        (
+            "[\"nbridge.x[0]\", \"nswitch.port[4]\"],",
+            "[\"nbridge.x[0]\", \"nswitch.port[4]\"], [\"obridge.x[0]\", \"nswitch.port[5]\"],",
+        ),
+        ("[memory_map]", &other),
+    ];
+    let mut text = include_str!("../../../src/system/builtin/supercluster-small.toml").to_owned();
+    for (from, to) in replaced {
+        assert_eq!(text.matches(from).count(), 1, "{from}");
+        text = text.replace(from, to);
+    }
+    text
 }
 
 /// Addresses at which a byte of an accelerator is found, of all that lead there.

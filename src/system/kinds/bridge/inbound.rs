@@ -92,6 +92,11 @@ impl InboundFields {
         }
     }
 
+    /// Its windows as they stand; one whose texts are wrong, which is a finding of its own, is none.
+    pub fn exported(&self) -> Vec<BridgeWindow<InboundClass>> {
+        self.inbound.iter().filter_map(|(fields, _)| fields.window().ok()).collect()
+    }
+
     /// The windows of a bridge among so many accelerators.
     fn windows(&self, limits: WindowLimits, accelerators: usize) -> Result<BridgeWindows<InboundClass>, ConfigFinding> {
         let windows: Vec<BridgeWindow<InboundClass>> = self

@@ -23,7 +23,7 @@ use crate::quantity::Unit;
 use scalepool_bridge::inbound::nvlink::{NvlinkAccessEnds, NvlinkSide};
 use scalepool_bridge::module::nvlink::{NvlinkRequestEnds, NvlinkRequesters};
 use scalepool_bridge::outbound::order::BridgeOrder;
-use scalepool_bridge::window::WindowLimits;
+use scalepool_bridge::window::{BridgeWindow, InboundClass, WindowLimits};
 use scalepool_kernel::Clock;
 use scalepool_nodes::cxl::BACKGROUND;
 use scalepool_nodes::nvlink::ledger::NvlLedger;
@@ -72,6 +72,10 @@ impl Component for BridgeNvlink {
 
     fn offer(&self) -> Offer {
         self.inbound.offer()
+    }
+
+    fn exported(&self) -> Vec<BridgeWindow<InboundClass>> {
+        self.inbound.exported()
     }
 
     fn check(&self) -> Vec<ConfigFinding> {

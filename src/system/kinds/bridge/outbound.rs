@@ -304,7 +304,11 @@ impl OutboundFields {
                 data,
                 ecc: self.cache.as_ref().and_then(|cache| cache.ecc(site, self.control.is_some())),
                 templates: self.cache.as_ref().and_then(BridgeCacheFields::templates),
-                control: self.control.map(|base| ControlWindow { base, ports: self.count() }),
+                control: self.control.map(|base| ControlWindow {
+                    base,
+                    ports: self.count(),
+                    plain_ports: self.cxl_ports,
+                }),
             },
             timing: BridgeTiming { template_cycles, ..timing },
             commits: commits.map(timed).collect(),

@@ -25,7 +25,7 @@ use crate::quantity::Unit;
 use scalepool_bridge::inbound::ualink::{UalinkAccessEnds, UalinkSide};
 use scalepool_bridge::module::ualink::{UalinkRequestEnds, UalinkRequesters};
 use scalepool_bridge::outbound::order::BridgeOrder;
-use scalepool_bridge::window::WindowLimits;
+use scalepool_bridge::window::{BridgeWindow, InboundClass, WindowLimits};
 use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder};
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::ualink::wiring::Socket;
@@ -79,6 +79,10 @@ impl Component for BridgeUalink {
 
     fn offer(&self) -> Offer {
         self.inbound.offer()
+    }
+
+    fn exported(&self) -> Vec<BridgeWindow<InboundClass>> {
+        self.inbound.exported()
     }
 
     fn check(&self) -> Vec<ConfigFinding> {

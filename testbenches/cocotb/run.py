@@ -3,9 +3,9 @@
 where that is installed (`apt-get install ghdl`).
 
 Each test runs on the unchanged RTL in Icarus, some also in Verilator (all with --full, or those of --only), and in Icarus on the
-seeded bugs (mutants) of testbenches/verilator/mutants.txt, each of which a test has to notice. The example of docs/guide/cocotb.md is taken from the page and runs
-as a test, too, and by `make` with the makefiles of the page. The output is a table; the exit status is 1 if a test fails, a mutant survives, or a device has no test, but for those
-that are held against vectors alone.
+seeded bugs (mutants) of testbenches/verilator/mutants.txt, each of which a test has to notice. The example of docs/guide/cocotb.md
+is taken from the page and runs as a test, too, and by `make` with the makefiles of the page. The output is a table; the exit status is 1
+if a test fails, a mutant survives, or a device has no test, but for those that are held against vectors alone.
 
 Builds and results are kept in target/cocotb by a hash of all their inputs: RTL, tests, package and library.
 

@@ -3,7 +3,8 @@
 //! Modelled: what is queued is packed at once, as if the peer had room for everything, and what comes is taken apart as it is. Rules of
 //! packing, of slots and of messages are judged, and so is the CRC: nothing sends a damaged flit again, so it is a mistake of whoever sent
 //! it, and its messages are lost. Left out, as the interface has none of it: credits, acknowledgements, sequence numbers, replays, training,
-//! initialisation; units of other kinds pass unread.
+//! initialisation; units of other kinds pass unread. A design that sends control flits (RETRY, LLCRD, INIT) or sets credits in a header all
+//! the same breaks no rule here.
 //!
 //! A walk through one flit clock of an active end: [`PlainReader::read`] takes a unit apart and keeps its messages, [`PlainWriter::next`]
 //! packs the next flit of what waits.

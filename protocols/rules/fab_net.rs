@@ -24,7 +24,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "FAB-XBR-04",
         "fabric §6.1",
-        "inputs with full queues for each output pass everything with iSLIP, and 1 - 1/e of it with random matching",
+        "inputs with full queues for each output fill every slot with iSLIP once N - 1 slots are over, and with random matching of 64 ports 1 - 1/e of them within 0.01",
     ),
     rule(
         "FAB-TOP-01",

@@ -53,6 +53,12 @@ pub static RULES: &[Rule] = &[
         text: "data is offered on a bus with states in the state Active alone",
     },
     Rule {
+        id: "SIM-PLN-01",
+        source: "architecture §4",
+        choice: true,
+        text: "a plain flit of 68 bytes is of protocol or data: no control flit of a link layer, and no credit or acknowledgement in its header",
+    },
+    Rule {
         id: "SIM-E2E-04",
         source: "architecture §4",
         choice: true,

@@ -3,9 +3,9 @@
 where that is installed (`apt-get install ghdl`).
 
 Each test runs on the unchanged RTL in Icarus, some also in Verilator (all with --full, or those of --only), and in Icarus on the
-seeded bugs (mutants) of testbenches/verilator/mutants.txt, each of which a test has to notice. The example of docs/guide/cocotb.md is taken from the page and runs
-as a test, too. The output is a table; the exit status is 1 if a test fails, a mutant survives, or a device has no test, but for those
-that are held against vectors alone.
+seeded bugs (mutants) of testbenches/verilator/mutants.txt, each of which a test has to notice. The example of docs/guide/cocotb.md
+is taken from the page and runs as a test, too, and by `make` with the makefiles of the page. The output is a table; the exit status is 1
+if a test fails, a mutant survives, or a device has no test, but for those that are held against vectors alone.
 
 Builds and results are kept in target/cocotb by a hash of all their inputs: RTL, tests, package and library.
 
@@ -24,6 +24,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import time
 import xml.etree.ElementTree
@@ -124,9 +125,12 @@ VECTORS_ALONE = {"brg_upli_mem"}
 USUAL_IN_VERILATOR = ("agents cxl-68b",)
 
 
+PAGE = ROOT / "docs" / "guide" / "cocotb.md"
+
+
 def example():
     """Cuts the example out of the page on cocotb: its one block of Python that is a test."""
-    page = (ROOT / "docs" / "guide" / "cocotb.md").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     blocks = [block for block in blocks if "@cocotb.test" in block]
     if len(blocks) != 1:
@@ -137,6 +141,42 @@ def example():
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test_example.py").write_text(blocks[0], encoding="utf-8")
     sys.path.append(str(folder))
+
+
+def makefile(is_vhdl):
+    """The `Makefile` of the page for the example; that of VHDL has the second block in the place of three settings of the first."""
+    blocks = re.findall(r"^```make\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    if len(blocks) != 2:
+        raise SystemExit(f"docs/guide/cocotb.md: found {len(blocks)} blocks of make, expected 2")
+    if not is_vhdl:
+        return blocks[0]
+    rest, count = re.subn(r"^(SIM|VERILOG_SOURCES|COCOTB_TOPLEVEL) .*\n", "", blocks[0], flags=re.MULTILINE)
+    if count != 3:
+        raise SystemExit(f"docs/guide/cocotb.md: found {count} of SIM, VERILOG_SOURCES and COCOTB_TOPLEVEL, expected 3")
+    return blocks[1] + rest
+
+
+def by_make(simulator):
+    """Why the example fails by `make` with the `Makefile` of the page, if it does."""
+    begin, is_vhdl = time.monotonic(), simulator == "ghdl"
+    folder = OUT / "make" / simulator
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    name = "vhdl_flit_register.vhd" if is_vhdl else "flit_register.sv"
+    shutil.copy(HERE / "example" / name, folder)
+    shutil.copy(OUT / "example" / "test_example.py", folder / "test_flits.py")
+    (folder / "Makefile").write_text(makefile(is_vhdl), encoding="utf-8")
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "SIM")}
+    done = subprocess.run(["make"], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    (folder / "make.log").write_text(done.stdout, encoding="utf-8")
+    try:
+        cases = list(xml.etree.ElementTree.parse(folder / "results.xml").getroot().iter("testcase"))
+    except (FileNotFoundError, xml.etree.ElementTree.ParseError):
+        cases = []
+    bad = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
+    is_good = done.returncode == 0 and cases and not bad
+    why = None if is_good else f"docs/guide/cocotb.md: make ended with status {done.returncode}:\n{done.stdout[-2000:]}"
+    return simulator, len(cases), time.monotonic() - begin, why
 
 
 @functools.cache
@@ -249,6 +289,14 @@ def on_mutant(mutant):
     return device, name, None, "survives"
 
 
+def judges_mutants(bench, simulator):
+    """Whether the seeded bugs of a bench run, where this simulator alone was asked for, or none was."""
+    # Those of SystemVerilog are judged in Icarus whatever simulator of SystemVerilog was asked for.
+    if bench.of_mutants != "ghdl":
+        return simulator != "ghdl"
+    return simulator in (None, "ghdl") and shutil.which("ghdl") is not None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("usage:")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="run only the benches whose name contains this word")
@@ -275,11 +323,16 @@ def main():
     if shutil.which("ghdl") is None:
         not_run = [bench for bench, simulator in jobs if simulator == "ghdl"]
         jobs = [job for job in jobs if job[1] != "ghdl"]
+    of_page = [simulator for bench, simulator in jobs if bench.name == "example" and simulator == bench.of_mutants]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = list(pool.map(on_rtl, jobs))
+        made = list(pool.map(by_make, of_page))
     print(f"{'device':<46} {'simulator':<10} {'tests':>5} {'seconds':>8}  verdict")
     for bench, simulator, count, seconds, why in sorted(rows, key=lambda row: (row[0].title, row[1])):
         print(f"{bench.title:<46} {simulator:<10} {count:>5} {seconds:>8.1f}  {why or 'pass'}")
+        wrong += [why] if why else []
+    for simulator, count, seconds, why in made:
+        print(f"{'example by make':<46} {simulator:<10} {count:>5} {seconds:>8.1f}  {why or 'pass'}")
         wrong += [why] if why else []
     for bench in not_run:
         print(f"{bench.title:<46} {'ghdl':<10} {'-':>5} {'-':>8}  not run: found no ghdl, which `apt-get install ghdl` installs")
@@ -290,7 +343,8 @@ def main():
 
     if not options.no_mutants:
         mutants = seeded.read(HERE.parent / "verilator" / "mutants.txt") + seeded.read(HERE / "example" / "mutants.txt")
-        judged = {device for bench in benches if bench not in not_run for device in bench.devices}
+        # Their simulator may be another than the one that was asked for, or be missing.
+        judged = {device for bench in benches for device in bench.devices if judges_mutants(bench, options.simulator)}
         mutants = [mutant for mutant in mutants if mutant[0] in judged]
         if not options.full:
             # The last of each device.
@@ -303,7 +357,7 @@ def main():
             wrong += [] if killer else [f"{device}: {name}: {why}"]
         print(f"{len(results)} mutants, {sum(killer is not None for _, _, killer, _ in results)} noticed")
 
-    print(f"\n{len(rows)} runs, {'all as expected' if not wrong else f'{len(wrong)} failures'}, "
+    print(f"\n{len(rows) + len(made)} runs, {'all as expected' if not wrong else f'{len(wrong)} failures'}, "
           f"{time.monotonic() - begin:.0f} s")
     return 1 if wrong else 0
 

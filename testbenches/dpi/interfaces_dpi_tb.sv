@@ -235,10 +235,9 @@ module interfaces_dpi_tb;
 
         // Nothing is wrong with the interface.
         function void fault(string name, way of);
-            string first;
-            first = of.sink.bus.mistakes.size() != 0 ? of.sink.bus.mistakes[0] : of.at_input.bus.mistakes.size() != 0
-                ? of.at_input.bus.mistakes[0] : of.at_output.bus.mistakes.size() != 0 ? of.at_output.bus.mistakes[0] : "";
-            if (first != "") $fatal(1, "%s: %s", name, first);
+            foreach (of.sink.bus.mistakes[n]) $fatal(1, "%s: %s", name, sp_bus::mistake_text(of.sink.bus.mistakes[n]));
+            foreach (of.at_input.bus.mistakes[n]) $fatal(1, "%s: %s", name, sp_bus::mistake_text(of.at_input.bus.mistakes[n]));
+            foreach (of.at_output.bus.mistakes[n]) $fatal(1, "%s: %s", name, sp_bus::mistake_text(of.at_output.bus.mistakes[n]));
         endfunction
 
         task stop(input way to, input way from);
@@ -249,8 +248,25 @@ module interfaces_dpi_tb;
             watched.destroy();
         endtask
 
+        // A watcher makes an event of each mistake.
+        function void told(string name, way of, bit is_before);
+            sp_link_end end_of;
+            sp_link_watcher of_way;
+            sp_event_t e;
+            int mistakes;
+            mistakes = is_before ? of.at_input.bus.mistakes.size() : of.sink.bus.mistakes.size();
+            end_of = new(SP_PROTOCOL_CXL_68B, SP_SENDS_UP, 1);
+            if (is_before) of_way = new(end_of, of.at_input, of.at_output);
+            else of_way = new(end_of, of.sink, of.at_input);
+            void'(of_way.step());
+            for (int n = 0; n < mistakes; n++)
+                if (!end_of.take_event(e) || e.rule != "HANDSHAKE")
+                    $fatal(1, "%s: found event %0d of rule \"%s\", expected one of HANDSHAKE for each of %0d mistakes", name, n, e.rule, mistakes);
+            end_of.destroy();
+        endfunction
+
         // A source that breaks the interface, and what the first one who sees it says.
-        task wrong(input string name, input way of, input sp_bus bus, input bit is_before, input string expected);
+        task wrong(input string name, input way of, input sp_bus bus, input bit is_before, input string expected, input int most = 1000);
             sp_bus usual, seen_by;
             sp_unit_t unit;
             usual = of.source.bus;
@@ -267,9 +283,11 @@ module interfaces_dpi_tb;
                 of.source.send(unit);
             end
             #200;
-            if (seen_by.mistakes.size() == 0 || seen_by.mistakes[0] != expected)
-                $fatal(1, "%s: found %0d mistakes, the first one \"%s\", expected \"%s\"", name, seen_by.mistakes.size(),
-                    seen_by.mistakes.size() != 0 ? seen_by.mistakes[0] : "", expected);
+            if (seen_by.mistakes.size() == 0) $fatal(1, "%s: found no mistake, expected \"%s\"", name, expected);
+            if (sp_bus::mistake_text(seen_by.mistakes[0]) != expected)
+                $fatal(1, "%s: found \"%s\", expected \"%s\"", name, sp_bus::mistake_text(seen_by.mistakes[0]), expected);
+            if (seen_by.mistakes.size() > most) $fatal(1, "%s: found %0d mistakes, expected %0d at most", name, seen_by.mistakes.size(), most);
+            told(name, of, is_before);
             seen_by.mistakes.delete();
             of.at_input.bus.mistakes.delete();
             of.at_output.bus.mistakes.delete();
@@ -311,7 +329,7 @@ module interfaces_dpi_tb;
         endtask
 
         function void fault_of_sink(way of);
-            if (of.sink.bus.mistakes.size() != 0) $fatal(1, "lanes: %s", of.sink.bus.mistakes[0]);
+            if (of.sink.bus.mistakes.size() != 0) $fatal(1, "lanes: %s", sp_bus::mistake_text(of.sink.bus.mistakes[0]));
         endfunction
     endclass
 
@@ -319,9 +337,11 @@ module interfaces_dpi_tb;
     always #1 clk = !clk;
     always @(negedge clk) if (run != null) run.clock();
 
-    // Far behind the end of a run that moves.
-    initial begin
-        #200_000;
+    // Far behind the end of a run that moves: a request takes less than 500 clocks, and the rest of a run less than 100 000.
+    initial if ($test$plusargs("interfaces")) begin
+        int limit;
+        if (!$value$plusargs("count=%d", limit)) limit = 0;
+        #(200_000 + 1000 * 64'(limit));
         $fatal(1, "the run does not end: flit clock %0d, %0d requests are open: %s", run.flit_clocks, run.host.outstanding(),
             run.host.open_tags());
     end
@@ -359,25 +379,25 @@ module interfaces_dpi_tb;
             early_last b;
             again();
             b = new(down.axi_source.bus);
-            run.wrong("early last", axi[0], b, 0, "last: found 1, expected 0 in beat 1 of 3");
+            run.wrong("early last", axi[0], b, 0, "unit 0, last: found 1, expected 0 in beat 1 of 3");
         end
         begin
             keeps_all b;
             again();
             b = new(down.axi_source.bus);
-            run.wrong("keeps all", axi[0], b, 0, "keep: found ffffffff, expected f in beat 2 of 3");
+            run.wrong("keeps all", axi[0], b, 0, "unit 0, keep: found ffffffff, expected f in beat 2 of 3");
         end
         begin
             without_credit b;
             again();
             b = new(down.cxs_source.bus);
-            run.wrong("no credit", cxs[0], b, 1, "found a beat without a credit, expected none until crdgnt has been high");
+            run.wrong("no credit", cxs[0], b, 1, "unit 0, valid: found a beat without a credit, expected none until crdgnt has been high");
         end
         begin
             before_active b;
             again();
             b = new(down.fdi_source.bus);
-            run.wrong("no state", fdi[0], b, 1, "found data in state 0, expected it in Active, 1, alone");
+            run.wrong("no state", fdi[0], b, 1, "unit 0, state_sts: found data in state 0, expected 1, Active", 1);
         end
         $display("PASS %0d", run.count);
         $finish;

@@ -54,23 +54,36 @@ class scalepool_config extends uvm_object;
     return "";
   endfunction
 
-  // The knobs of the active end and of the one that watches it.
+  // The knobs of the active end and of the one that watches it. An end whose knobs name transactions keeps them, and its `all_writers_seen`.
   function sp_link_config config_of(bit passive);
     sp_link_config knobs;
+    sp_transactions_e asked;
     knobs = passive ? watcher : active_end;
-    knobs.transactions = judged(passive, knobs.transaction_layer) ? transactions : SP_TRANSACTIONS_NONE;
-    knobs.all_writers_seen = all_writers_seen && knobs.transactions != SP_TRANSACTIONS_NONE;
-    knobs.messages = passive && !(protocol inside {SP_PROTOCOL_NVLINK, SP_PROTOCOL_UALINK, SP_PROTOCOL_CXL_IO});
+    asked = knobs.transactions != SP_TRANSACTIONS_NONE ? knobs.transactions : transactions;
+    // SP_TRANSACTIONS_HDM_H is what a config has that says nothing: only the knobs of an end can ask a protocol for it that does not have it.
+    if (asked != SP_TRANSACTIONS_NONE && !known(asked) && (asked != SP_TRANSACTIONS_HDM_H || asked == knobs.transactions))
+      `uvm_fatal("CONFIG", $sformatf("transactions of the %s end: found %s, expected a kind that %s has",
+                                     passive ? "passive" : "active", asked.name(), protocol.name()))
+    if (knobs.transactions == SP_TRANSACTIONS_NONE && known(asked) && judged(passive, knobs.transaction_layer)) begin
+      knobs.transactions = asked;
+      knobs.all_writers_seen = all_writers_seen;
+    end
+    knobs.messages = knobs.messages || passive && !(protocol inside {SP_PROTOCOL_NVLINK, SP_PROTOCOL_UALINK, SP_PROTOCOL_CXL_IO});
     return knobs;
   endfunction
 
-  // Whether an end of the protocol sees transactions of this kind.
-  protected function bit judged(bit passive, bit transaction_layer);
+  // Whether the protocol has transactions of this kind.
+  protected function bit known(sp_transactions_e kind);
     case (protocol)
-      SP_PROTOCOL_NVLINK: return transactions == SP_TRANSACTIONS_NVLINK;
-      SP_PROTOCOL_UALINK: return transactions == SP_TRANSACTIONS_UALINK && (passive || transaction_layer);
-      SP_PROTOCOL_CXL_IO: return transactions == SP_TRANSACTIONS_CXL_IO;
-      default: return !(transactions inside {SP_TRANSACTIONS_CXL_IO, SP_TRANSACTIONS_UALINK, SP_TRANSACTIONS_NVLINK});
+      SP_PROTOCOL_NVLINK: return kind == SP_TRANSACTIONS_NVLINK;
+      SP_PROTOCOL_UALINK: return kind == SP_TRANSACTIONS_UALINK;
+      SP_PROTOCOL_CXL_IO: return kind == SP_TRANSACTIONS_CXL_IO;
+      default: return !(kind inside {SP_TRANSACTIONS_NONE, SP_TRANSACTIONS_CXL_IO, SP_TRANSACTIONS_UALINK, SP_TRANSACTIONS_NVLINK});
     endcase
+  endfunction
+
+  // Whether an end sees transactions: an active one of UALink does with a transaction layer alone.
+  protected function bit judged(bit passive, bit transaction_layer);
+    return protocol != SP_PROTOCOL_UALINK || passive || transaction_layer;
   endfunction
 endclass

@@ -3,7 +3,8 @@
 //! Modelled: what is queued is packed at once, as if the peer had room for everything, and what comes is taken apart as it is. Rules of
 //! packing, of slots and of messages are judged, and so is the CRC: nothing sends a damaged flit again, so it is a mistake of whoever sent
 //! it, and its messages are lost. Left out, as the interface has none of it: credits, acknowledgements, sequence numbers, replays, training,
-//! initialisation; units of other kinds pass unread.
+//! initialisation; units of other kinds pass unread. Of flits of 68 bytes a control flit of a link layer, and a header with a credit or an
+//! acknowledgement, are named (SIM-PLN-01); of 256 bytes they pass unread, as the numbers in a header do.
 //!
 //! A walk through one flit clock of an active end: [`PlainReader::read`] takes a unit apart and keeps its messages, [`PlainWriter::next`]
 //! packs the next flit of what waits.
@@ -22,9 +23,10 @@ use scalepool::link::hook::{Direction, Hooks};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::check as check68;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer as Packer68};
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::stream::Unpacker as Unpacker68;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68UnitKind, Unpacker as Unpacker68};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::check as check256;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
@@ -34,7 +36,7 @@ use scalepool_protocols::cxl::cxl256::header::{FlitHeader, MAX_SEQ};
 use scalepool_protocols::cxl::cxl256::packer::Packer as Packer256;
 use scalepool_protocols::cxl::cxl256::stream::Unpacker as Unpacker256;
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
-use scalepool_protocols::wire::Wire;
+use scalepool_protocols::wire::{Violation, Wire};
 use std::collections::VecDeque;
 
 /// The flits that have this form.
@@ -79,7 +81,11 @@ impl PlainReader {
             PlainReader::Cxl68(unpacker) => {
                 let decoded = unpacker.read(&Cxl68Unit::from_bytes(unit)?);
                 let messages = unpacker.delivered().iter().copied().map(CapiMessage::Cxl68);
-                (messages.collect(), check68::unit(&decoded, &Cxl68Config::default()), decoded.is_good())
+                let mut findings = check68::unit(&decoded, &Cxl68Config::default());
+                if decoded.is_good() {
+                    findings.violations.extend(of_link_layer(&decoded.kind));
+                }
+                (messages.collect(), findings, decoded.is_good())
             }
             PlainReader::Cxl256(mode, unpacker) => {
                 let decoded = unpacker.read(&Cxl256Flit::from_bytes(unit)?);
@@ -91,6 +97,31 @@ impl PlainReader {
         Ok(PlainFlit { messages, events: findings.violations.into_iter().map(event).collect(), is_good })
     }
 }
+
+/// What a flit has that belongs to a link layer.
+fn of_link_layer(kind: &Cxl68UnitKind) -> Option<Violation> {
+    let (found, text) = match kind {
+        Cxl68UnitKind::Control(control) => match control {
+            Control::LlcrdAcknowledge(_) => ("LLCRD", CONTROL),
+            Control::RetryIdle(_) | Control::RetryFrame(_) | Control::RetryReq(_) | Control::RetryAck(_) => {
+                ("RETRY", CONTROL)
+            }
+            Control::InitParam(_) => ("INIT", CONTROL),
+            _ => return None,
+        },
+        Cxl68UnitKind::Protocol(header) if header.rsp_crd | header.req_crd | header.data_crd != 0 => {
+            ("credits in the header", HEADER)
+        }
+        Cxl68UnitKind::Protocol(header) if header.ak => ("an acknowledgement in the header", HEADER),
+        _ => return None,
+    };
+    let expected = "protocol and data alone: the interface has no link layer";
+    // Slot 0, the first one, begins behind the protocol ID (`cxl-68b` §1.2).
+    Some(Violation::at_byte("SIM-PLN-01", 2, found, expected, text))
+}
+
+const CONTROL: &str = "a control flit of a link layer passes at an interface that has none";
+const HEADER: &str = "a header speaks of a link layer at an interface that has none";
 
 /// Packs the messages of one direction.
 pub enum PlainWriter {

@@ -1,4 +1,12 @@
 
+  // What breaks an interface itself, and the unit that passes meanwhile, from 0 behind a reset.
+  typedef struct {
+    longint unsigned unit;
+    string place; // a signal
+    string found;
+    string expected;
+  } sp_mistake_t;
+
   // How the signals of an interface move. This class has valid, ready and data; those of single interfaces override what differs. `seen`
   // has the signals as they are at an edge, `driven` what is driven behind it. The modules of scalepool_interfaces.sv join both to wires.
   class sp_bus;
@@ -8,14 +16,30 @@
     sp_pins_t driven;
     int unsigned order[$]; // byte n of the interface is byte order[n] of the beat; empty: the same one
     bit [63:0] user; // goes beside the beats that are sent, where the interface has a signal for it
-    string mistakes[$]; // of whoever is on the other side, oldest first
+    sp_mistake_t mistakes[$]; // of whoever is on the other side, oldest first; a link partner and a watcher make events of them
+    longint unsigned at_unit; // that passes
     protected int unsigned unit_bytes;
 
     function new(int unsigned beat_bytes_of, sp_has_t has_of);
       beat_bytes = beat_bytes_of;
       has = has_of;
       user = 0;
+      at_unit = 0;
       unit_bytes = 0;
+    endfunction
+
+    protected function void wrong(string place, string found, string expected);
+      sp_mistake_t m;
+      m.unit = at_unit;
+      m.place = place;
+      m.found = found;
+      m.expected = expected;
+      mistakes.push_back(m);
+    endfunction
+
+    // A mistake as one line.
+    static function string mistake_text(sp_mistake_t m);
+      return $sformatf("unit %0d, %s: found %s, expected %s", m.unit, m.place, m.found, m.expected);
     endfunction
 
     // Units have so many bytes from now on. Returns the beats of one; 0 if they do not fit, and `why` says why.
@@ -122,7 +146,7 @@
 
     protected function void judge_last(int unsigned number, int unsigned count);
       if (has.last && seen.last != (number == count - 1))
-        mistakes.push_back($sformatf("last: found %0d, expected %0d in beat %0d of %0d", seen.last, number == count - 1, number, count));
+        wrong("last", $sformatf("%0d", seen.last), $sformatf("%0d in beat %0d of %0d", number == count - 1, number, count));
     endfunction
   endclass
 
@@ -156,7 +180,7 @@
     virtual function void judge(int unsigned number, int unsigned count);
       judge_last(number, count);
       if (has.keep && seen.keep != kept(number, count))
-        mistakes.push_back($sformatf("keep: found %0h, expected %0h in beat %0d of %0d", seen.keep, kept(number, count), number, count));
+        wrong("keep", $sformatf("%0h", seen.keep), $sformatf("%0h in beat %0d of %0d", kept(number, count), number, count));
     endfunction
   endclass
 
@@ -169,6 +193,13 @@
     function new(int unsigned beat_bytes_of, sp_has_t has_of);
       super.new(beat_bytes_of, has_of);
       balance = 0;
+    endfunction
+
+    virtual function int unsigned begin_units(int unsigned unit_bytes_of, output string why);
+      why = "";
+      if (credits != 0) return super.begin_units(unit_bytes_of, why);
+      why = "credits: found 0, expected 1 or more";
+      return 0;
     endfunction
 
     virtual function void source_in_reset();
@@ -206,7 +237,7 @@
     virtual function bit arrives();
       bit comes;
       comes = seen.valid;
-      if (comes && balance == 0) mistakes.push_back("found a beat without a credit, expected none until crdgnt has been high");
+      if (comes && balance == 0) wrong("valid", "a beat without a credit", "none until crdgnt has been high");
       else if (comes) balance--;
       if (seen.grant) balance++;
       return comes;
@@ -226,10 +257,23 @@
   class sp_state_bus extends sp_bus;
     int unsigned bring_up = 4;
     protected int unsigned clocks;
+    protected bit was_outside; // data stand outside of Active, which is told once
 
     function new(int unsigned beat_bytes_of, sp_has_t has_of);
       super.new(beat_bytes_of, has_of);
       clocks = 0;
+      was_outside = 0;
+    endfunction
+
+    virtual function int unsigned begin_units(int unsigned unit_bytes_of, output string why);
+      why = "";
+      if (bring_up != 0) return super.begin_units(unit_bytes_of, why);
+      why = "bring_up: found 0, expected 1 clock or more";
+      return 0;
+    endfunction
+
+    virtual function void monitor_in_reset();
+      was_outside = 0;
     endfunction
 
     virtual function void source_in_reset();
@@ -255,11 +299,15 @@
       super.sink_in_reset();
       driven.state = 0;
       clocks = 0;
+      was_outside = 0;
     endfunction
 
     virtual function bit arrives();
-      if (seen.valid && seen.offer && seen.state != SP_STATE_ACTIVE)
-        mistakes.push_back($sformatf("found data in state %0d, expected it in Active, %0d, alone", seen.state, SP_STATE_ACTIVE));
+      bit outside;
+      outside = seen.valid && seen.offer && seen.state != SP_STATE_ACTIVE;
+      if (outside && !was_outside)
+        wrong("state_sts", $sformatf("data in state %0d", seen.state), $sformatf("%0d, Active", SP_STATE_ACTIVE));
+      was_outside = outside;
       return seen.valid && seen.offer && seen.ready;
     endfunction
 
@@ -453,6 +501,7 @@
       if (reset || beats == 0) begin
         at_beat = 0;
         unit = '0;
+        bus.at_unit = 0;
         hold_reset();
         return;
       end
@@ -465,6 +514,7 @@
         // What a last beat does not keep is no part of the unit.
         units.push_back(unit & ((5120'd1 << (8 * unit_bytes)) - 5120'd1));
         users.push_back(user_of_unit);
+        bus.at_unit++;
         at_beat = 0;
         unit = '0;
       end
@@ -496,6 +546,26 @@
       for (int unsigned row = 0; row < bytes / 32'(lanes.size()); row++) order.push_back(lanes[n] + 32'(lanes.size()) * row);
   endfunction
 
+  // What breaks the interface of an agent becomes events of a link end.
+  function automatic void sp_note_mistakes(sp_link_end link, sp_flit_agent of, sp_port_e at, sp_by_e by);
+    sp_event_t e;
+    sp_mistake_t m;
+    while (of.bus.mistakes.size() != 0) begin
+      m = of.bus.mistakes.pop_front();
+      e.unit = m.unit;
+      e.at_port = at;
+      e.by = by;
+      e.severity = SP_IS_PROTOCOL;
+      e.tag = -1;
+      e.rule = "HANDSHAKE";
+      e.place = m.place;
+      e.found = m.found;
+      e.expected = m.expected;
+      e.text = "The handshake of the interface is violated";
+      link.note(e);
+    end
+  endfunction
+
   // An active end of a link on two interfaces of a design: what comes at `rx` arrives, and what the end sends goes to `tx`. Call `step` once in
   // each clock, away from the edge. A reset of an interface begins the link anew.
   class sp_link_partner;
@@ -517,6 +587,7 @@
     // One clock. Returns whether a flit clock of the end has passed: it waits while the design does not take what it has sent.
     function bit step();
       sp_unit_t unit;
+      sp_note_mistakes(link, rx, SP_PORT_RX, SP_PEER_BROKE);
       if (rx.in_reset || tx.in_reset) begin
         // An end that has not begun has nothing to lose.
         if (!in_reset && link.state().flit_clocks != 0) begin
@@ -586,6 +657,8 @@
     // One clock. Returns whether a flit clock of the end has passed.
     function bit step();
       sp_unit_t unit;
+      sp_note_mistakes(link, rx, SP_PORT_RX, SP_PEER_BROKE);
+      sp_note_mistakes(link, tx, SP_PORT_TX, SP_END_BROKE);
       if (rx.in_reset || tx.in_reset) begin
         if (!in_reset && link.state().flit_clocks != 0) begin
           link.reset();

@@ -93,6 +93,7 @@
     sp_dir_e dir;
     bit passive;
     protected longint unsigned handle;
+    protected sp_event_t noted[$];
 
     function new(sp_protocol_e protocol_of, sp_dir_e dir_of, bit passive_of = 0, sp_link_config config_of = null);
       string text;
@@ -265,10 +266,19 @@
       return status == SP_OK;
     endfunction
 
+    // An event of whoever joins the end to a design; `take_event` has it before those of the end.
+    function void note(sp_event_t e);
+      noted.push_back(e);
+    endfunction
+
     // Takes the oldest event. Returns 0 if none waits.
     function bit take_event(output sp_event_t e);
       int unsigned at, by, severity;
       int status;
+      if (noted.size() != 0) begin
+        e = noted.pop_front();
+        return 1;
+      end
       status = sp_link_event_fields(handle, e.unit, at, by, severity, e.tag, e.rule, e.place, e.found, e.expected, e.text);
       check(status, "event");
       e.at_port = sp_port_e'(at[0]);

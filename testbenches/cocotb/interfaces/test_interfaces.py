@@ -3,7 +3,7 @@
 import common
 from cocotb.triggers import ClockCycles
 from cocotbext.scalepool import AxiStreamBus, CreditedFlitBus, Flit68Bus, FlitMonitor, FlitSink, FlitSource, StateFlitBus, random_pauses
-from cocotbext.scalepool import striped
+from cocotbext.scalepool import InputError, striped
 
 OPTIONS = {"reset_active_level": False, "protocol": "cxl-68b"}
 
@@ -86,18 +86,90 @@ async def beats_with_credits_pass_and_none_without(dut):
     for credits in (1, 8):
         sink.credits = credits
         assert await through(dut, source, sink, sent) == sent, credits
-    # A source that does not wait for credits overruns a sink, which says so.
-    sink = CreditedFlitBus.from_prefix(dut, "s_cxs")
-    sink.sink_in_reset()
-    dut.s_cxs_valid.value = 1
+
+
+class Unasked(CreditedFlitBus):
+    """A source that does not wait for credits."""
+
+    def may_offer(self):
+        return True
+
+
+class EarlyState(StateFlitBus):
+    """A source that does not wait for Active."""
+
+    def may_offer(self):
+        return True
+
+
+async def told_of(dut, bus):
+    """What a monitor tells of a source that breaks the interface from the first edge behind reset on."""
+    source = FlitSource(bus, dut.clk_i, dut.rst_ni, **OPTIONS)
+    monitor = FlitMonitor(bus, dut.clk_i, dut.rst_ni, judges=False, **OPTIONS)
+    source.send_nowait(flits(common.draw())[0])
+    await common.start(dut)
+    await ClockCycles(dut.clk_i, 12)
+    told = [(finding.violation.rule, finding.violation.at, finding.violation.found) for finding in monitor.findings]
+    source.stop()
+    monitor.stop()
+    bus.source_in_reset()
+    dut.rst_ni.value = 0
     await ClockCycles(dut.clk_i, 2)
-    try:
-        sink.arrives(True)
-    except AssertionError as error:
-        assert "found a beat without a credit" in str(error), error
-    else:
-        raise AssertionError("a beat without a credit is no error")
-    dut.s_cxs_valid.value = 0
+    return told
+
+
+@common.test()
+async def a_monitor_hears_a_beat_without_a_credit(dut):
+    told = await told_of(dut, Unasked.from_prefix(dut, "s_cxs"))
+    assert told == [("HANDSHAKE", "valid", "a beat without a credit")], told
+
+
+@common.test()
+async def a_monitor_hears_data_outside_active_once(dut):
+    told = await told_of(dut, EarlyState.from_prefix(dut, "s_fdi"))
+    assert [(rule, at) for rule, at, _ in told] == [("HANDSHAKE", "state_sts")], told
+
+
+@common.test()
+async def a_credit_can_be_spent_from_the_edge_behind_its_grant_on(dut):
+    await common.start(dut)
+    for edges_before, is_good in ((0, False), (1, True)):
+        sink = CreditedFlitBus.from_prefix(dut, "m_cxs")
+        sink.sink_in_reset()
+        sink.drive_ready(True)
+        sink.valid = Level(0)
+        for _ in range(edges_before):
+            assert not sink.arrives(True)
+        sink.valid = Level(1)
+        try:
+            found = sink.arrives(True)
+        except AssertionError as error:
+            assert not is_good and "found a beat without a credit" in str(error), error
+        else:
+            assert is_good and found, edges_before
+    dut.rst_ni.value = 0
+    await ClockCycles(dut.clk_i, 2)
+
+
+class Level:
+    """A signal that stays."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+@common.test()
+async def a_sink_that_never_lets_anything_pass_is_refused(dut):
+    await common.start(dut)
+    for bus, name in ((CreditedFlitBus.from_prefix(dut, "m_cxs"), "credits"), (StateFlitBus.from_prefix(dut, "m_fdi"), "bring_up")):
+        try:
+            setattr(bus, name, 0)
+        except InputError as error:
+            assert f"{name}: found 0, expected 1 or more" in str(error), error
+        else:
+            raise AssertionError(f"{name} of 0 is no error")
+    dut.rst_ni.value = 0
+    await ClockCycles(dut.clk_i, 2)
 
 
 @common.test()

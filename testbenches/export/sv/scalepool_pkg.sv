@@ -2039,6 +2039,7 @@ package scalepool_pkg;
     sp_dir_e dir;
     bit passive;
     protected longint unsigned handle;
+    protected sp_event_t noted[$];
 
     function new(sp_protocol_e protocol_of, sp_dir_e dir_of, bit passive_of = 0, sp_link_config config_of = null);
       string text;
@@ -2211,10 +2212,19 @@ package scalepool_pkg;
       return status == SP_OK;
     endfunction
 
+    // An event of whoever joins the end to a design; `take_event` has it before those of the end.
+    function void note(sp_event_t e);
+      noted.push_back(e);
+    endfunction
+
     // Takes the oldest event. Returns 0 if none waits.
     function bit take_event(output sp_event_t e);
       int unsigned at, by, severity;
       int status;
+      if (noted.size() != 0) begin
+        e = noted.pop_front();
+        return 1;
+      end
       status = sp_link_event_fields(handle, e.unit, at, by, severity, e.tag, e.rule, e.place, e.found, e.expected, e.text);
       check(status, "event");
       e.at_port = sp_port_e'(at[0]);
@@ -3235,6 +3245,14 @@ package scalepool_pkg;
 
   localparam bit [3:0] SP_STATE_ACTIVE = 4'd1;
 
+  // What breaks an interface itself, and the unit that passes meanwhile, from 0 behind a reset.
+  typedef struct {
+    longint unsigned unit;
+    string place; // a signal
+    string found;
+    string expected;
+  } sp_mistake_t;
+
   // How the signals of an interface move. This class has valid, ready and data; those of single interfaces override what differs. `seen`
   // has the signals as they are at an edge, `driven` what is driven behind it. The modules of scalepool_interfaces.sv join both to wires.
   class sp_bus;
@@ -3244,14 +3262,30 @@ package scalepool_pkg;
     sp_pins_t driven;
     int unsigned order[$]; // byte n of the interface is byte order[n] of the beat; empty: the same one
     bit [63:0] user; // goes beside the beats that are sent, where the interface has a signal for it
-    string mistakes[$]; // of whoever is on the other side, oldest first
+    sp_mistake_t mistakes[$]; // of whoever is on the other side, oldest first; a link partner and a watcher make events of them
+    longint unsigned at_unit; // that passes
     protected int unsigned unit_bytes;
 
     function new(int unsigned beat_bytes_of, sp_has_t has_of);
       beat_bytes = beat_bytes_of;
       has = has_of;
       user = 0;
+      at_unit = 0;
       unit_bytes = 0;
+    endfunction
+
+    protected function void wrong(string place, string found, string expected);
+      sp_mistake_t m;
+      m.unit = at_unit;
+      m.place = place;
+      m.found = found;
+      m.expected = expected;
+      mistakes.push_back(m);
+    endfunction
+
+    // A mistake as one line.
+    static function string mistake_text(sp_mistake_t m);
+      return $sformatf("unit %0d, %s: found %s, expected %s", m.unit, m.place, m.found, m.expected);
     endfunction
 
     // Units have so many bytes from now on. Returns the beats of one; 0 if they do not fit, and `why` says why.
@@ -3358,7 +3392,7 @@ package scalepool_pkg;
 
     protected function void judge_last(int unsigned number, int unsigned count);
       if (has.last && seen.last != (number == count - 1))
-        mistakes.push_back($sformatf("last: found %0d, expected %0d in beat %0d of %0d", seen.last, number == count - 1, number, count));
+        wrong("last", $sformatf("%0d", seen.last), $sformatf("%0d in beat %0d of %0d", number == count - 1, number, count));
     endfunction
   endclass
 
@@ -3392,7 +3426,7 @@ package scalepool_pkg;
     virtual function void judge(int unsigned number, int unsigned count);
       judge_last(number, count);
       if (has.keep && seen.keep != kept(number, count))
-        mistakes.push_back($sformatf("keep: found %0h, expected %0h in beat %0d of %0d", seen.keep, kept(number, count), number, count));
+        wrong("keep", $sformatf("%0h", seen.keep), $sformatf("%0h in beat %0d of %0d", kept(number, count), number, count));
     endfunction
   endclass
 
@@ -3405,6 +3439,13 @@ package scalepool_pkg;
     function new(int unsigned beat_bytes_of, sp_has_t has_of);
       super.new(beat_bytes_of, has_of);
       balance = 0;
+    endfunction
+
+    virtual function int unsigned begin_units(int unsigned unit_bytes_of, output string why);
+      why = "";
+      if (credits != 0) return super.begin_units(unit_bytes_of, why);
+      why = "credits: found 0, expected 1 or more";
+      return 0;
     endfunction
 
     virtual function void source_in_reset();
@@ -3442,7 +3483,7 @@ package scalepool_pkg;
     virtual function bit arrives();
       bit comes;
       comes = seen.valid;
-      if (comes && balance == 0) mistakes.push_back("found a beat without a credit, expected none until crdgnt has been high");
+      if (comes && balance == 0) wrong("valid", "a beat without a credit", "none until crdgnt has been high");
       else if (comes) balance--;
       if (seen.grant) balance++;
       return comes;
@@ -3462,10 +3503,23 @@ package scalepool_pkg;
   class sp_state_bus extends sp_bus;
     int unsigned bring_up = 4;
     protected int unsigned clocks;
+    protected bit was_outside; // data stand outside of Active, which is told once
 
     function new(int unsigned beat_bytes_of, sp_has_t has_of);
       super.new(beat_bytes_of, has_of);
       clocks = 0;
+      was_outside = 0;
+    endfunction
+
+    virtual function int unsigned begin_units(int unsigned unit_bytes_of, output string why);
+      why = "";
+      if (bring_up != 0) return super.begin_units(unit_bytes_of, why);
+      why = "bring_up: found 0, expected 1 clock or more";
+      return 0;
+    endfunction
+
+    virtual function void monitor_in_reset();
+      was_outside = 0;
     endfunction
 
     virtual function void source_in_reset();
@@ -3491,11 +3545,15 @@ package scalepool_pkg;
       super.sink_in_reset();
       driven.state = 0;
       clocks = 0;
+      was_outside = 0;
     endfunction
 
     virtual function bit arrives();
-      if (seen.valid && seen.offer && seen.state != SP_STATE_ACTIVE)
-        mistakes.push_back($sformatf("found data in state %0d, expected it in Active, %0d, alone", seen.state, SP_STATE_ACTIVE));
+      bit outside;
+      outside = seen.valid && seen.offer && seen.state != SP_STATE_ACTIVE;
+      if (outside && !was_outside)
+        wrong("state_sts", $sformatf("data in state %0d", seen.state), $sformatf("%0d, Active", SP_STATE_ACTIVE));
+      was_outside = outside;
       return seen.valid && seen.offer && seen.ready;
     endfunction
 
@@ -3689,6 +3747,7 @@ package scalepool_pkg;
       if (reset || beats == 0) begin
         at_beat = 0;
         unit = '0;
+        bus.at_unit = 0;
         hold_reset();
         return;
       end
@@ -3701,6 +3760,7 @@ package scalepool_pkg;
         // What a last beat does not keep is no part of the unit.
         units.push_back(unit & ((5120'd1 << (8 * unit_bytes)) - 5120'd1));
         users.push_back(user_of_unit);
+        bus.at_unit++;
         at_beat = 0;
         unit = '0;
       end
@@ -3732,6 +3792,26 @@ package scalepool_pkg;
       for (int unsigned row = 0; row < bytes / 32'(lanes.size()); row++) order.push_back(lanes[n] + 32'(lanes.size()) * row);
   endfunction
 
+  // What breaks the interface of an agent becomes events of a link end.
+  function automatic void sp_note_mistakes(sp_link_end link, sp_flit_agent of, sp_port_e at, sp_by_e by);
+    sp_event_t e;
+    sp_mistake_t m;
+    while (of.bus.mistakes.size() != 0) begin
+      m = of.bus.mistakes.pop_front();
+      e.unit = m.unit;
+      e.at_port = at;
+      e.by = by;
+      e.severity = SP_IS_PROTOCOL;
+      e.tag = -1;
+      e.rule = "HANDSHAKE";
+      e.place = m.place;
+      e.found = m.found;
+      e.expected = m.expected;
+      e.text = "The handshake of the interface is violated";
+      link.note(e);
+    end
+  endfunction
+
   // An active end of a link on two interfaces of a design: what comes at `rx` arrives, and what the end sends goes to `tx`. Call `step` once in
   // each clock, away from the edge. A reset of an interface begins the link anew.
   class sp_link_partner;
@@ -3753,6 +3833,7 @@ package scalepool_pkg;
     // One clock. Returns whether a flit clock of the end has passed: it waits while the design does not take what it has sent.
     function bit step();
       sp_unit_t unit;
+      sp_note_mistakes(link, rx, SP_PORT_RX, SP_PEER_BROKE);
       if (rx.in_reset || tx.in_reset) begin
         // An end that has not begun has nothing to lose.
         if (!in_reset && link.state().flit_clocks != 0) begin
@@ -3822,6 +3903,8 @@ package scalepool_pkg;
     // One clock. Returns whether a flit clock of the end has passed.
     function bit step();
       sp_unit_t unit;
+      sp_note_mistakes(link, rx, SP_PORT_RX, SP_PEER_BROKE);
+      sp_note_mistakes(link, tx, SP_PORT_TX, SP_END_BROKE);
       if (rx.in_reset || tx.in_reset) begin
         if (!in_reset && link.state().flit_clocks != 0) begin
           link.reset();

@@ -1,9 +1,12 @@
 //! Link ends: two of them back to back, a twin that is compared, one that watches.
 
 use crate::calls::{last_error, open, start, text_of};
+use scalepool::link::fault::WireUnit;
 use scalepool_capi::link::*;
 use scalepool_capi::status::*;
 use scalepool_capi::stream::{SP_DOWN, SP_UP};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
+use scalepool_protocols::cxl::cxl68::{control, pid};
 use serde_json::{Value, json};
 use std::ptr::{null, null_mut};
 
@@ -56,6 +59,62 @@ pub fn write(protocol: &str) -> Value {
         _ => "cxl256.m2s_rwd",
     };
     json!({"layout": layout, "fields": {"opcode": "MemWr", "tag": 5, "address": 4096}, "data": "5a".repeat(64)})
+}
+
+/// Rules that a passive end of plain flits finds broken, once flits of these slots 0 have passed in either direction.
+fn of_plain_flits(slots: &[u128]) -> Vec<String> {
+    open();
+    let (status, watch) = link("cxl-68b", SP_UP, "{\"plain_flits\":true}", SP_PASSIVE);
+    assert_eq!(status, SP_OK, "{}", last_error());
+    for (n, slot) in slots.iter().enumerate() {
+        drive(watch, n as u32 % 2, Cxl68Unit::from_slots(pid::CACHEMEM, &[*slot, 0, 0, 0]).bytes());
+        assert_eq!(sp_link_step(watch, 1), SP_OK, "{}", last_error());
+    }
+    let found =
+        std::iter::from_fn(|| event(watch)).map(|event| event["rule"].as_str().expect("a rule").to_owned()).collect();
+    destroy([watch]);
+    found
+}
+
+/// Flits that an end of plain flits packs carry nothing of a link layer.
+#[test]
+fn sim_pln_01_p() {
+    open();
+    let (status, sends) = link("cxl-68b", SP_DOWN, "{\"plain_flits\":true}", SP_ACTIVE);
+    let (_, watch) = link("cxl-68b", SP_UP, "{\"plain_flits\":true}", SP_PASSIVE);
+    assert_eq!(status, SP_OK, "{}", last_error());
+    let message = write("cxl-68b").to_string();
+    assert_eq!(unsafe { sp_link_send(sends, start(&message), message.len()) }, SP_OK, "{}", last_error());
+    let mut passed = 0;
+    for _ in 0..8 {
+        assert_eq!(sp_link_step(sends, 1), SP_OK);
+        while let Some(unit) = sample(sends) {
+            drive(watch, 0, &unit);
+            passed += 1;
+        }
+        assert_eq!(sp_link_step(watch, 1), SP_OK);
+    }
+    assert!(passed > 0);
+    assert_eq!(event(watch), None);
+    destroy([sends, watch]);
+}
+
+/// A flit of each kind that a link layer makes, in both directions, and headers with credits and an acknowledgement.
+#[test]
+fn sim_pln_01_n() {
+    let control = [
+        control::Control::LlcrdAcknowledge(control::Llcrd::default()),
+        control::Control::RetryIdle(control::Retry::default()),
+        control::Control::RetryReq(control::RetryReq::default()),
+        control::Control::InitParam(control::InitParam::default()),
+    ];
+    // Credits of each kind, and Ak (`cxl-68b` §1.5).
+    let headers = [1 << 20, 1 << 24, 1 << 28, 1 << 2];
+    let slots: Vec<u128> = control.iter().map(|one| one.to_slot().expect("it fits")).chain(headers).collect();
+    for slot in slots {
+        let found = of_plain_flits(&[slot, slot]);
+        assert_eq!(found.iter().filter(|rule| *rule == "SIM-PLN-01").count(), 2, "{slot:#x}: {found:?}");
+    }
 }
 
 /// Two active ends beside two passive ones. `spoil` may change a unit on its way down.

@@ -57,6 +57,8 @@ fn fab_trf_01_p() {
         let report = good("fabric-vc-router", &set);
         let fabric = report.fabric.expect("a fabric");
         let offered = fabric.offered_flits_per_node_cycle;
+        // 16 x 400 arrivals scatter by 1.3 % (1 / sqrt(6400)), so the 1 % of the sheet needs more of them than a test has time for: this
+        // allows 5 %, four times the scatter.
         assert!((offered - 0.1).abs() < 0.005, "{pattern}: {offered}");
         let accepted = fabric.accepted_flits_per_node_cycle;
         assert!((accepted / offered - 1.0).abs() < 0.01, "{pattern}: {accepted} of {offered}");
@@ -135,6 +137,8 @@ fn program(text: &str) -> Vec<(u64, bool, u64, String)> {
 
 const TEXT: &str = include_str!("../../systems/packet_program.jsonl");
 
+/// A closed loop reaches its limit and no more, and no packet of a program is early. How much later one may leave than the last that it waits
+/// for is not judged.
 #[test]
 fn fab_trf_02_p() {
     for outstanding in [1, 4, 16] {

@@ -4,12 +4,16 @@ A flit is transferred at a rising edge of the clock with `valid` and `ready` hig
 bits 7:0, or narrower by a whole factor: then a flit takes several beats, and the first one has byte 0.
 """
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from cocotb.handle import SimHandleBase
 
 Signal: TypeAlias = Any
 """A signal of a design: a handle of cocotb. They are found by name while a test runs, so a type checker cannot know their kind."""
+
+Mistake: TypeAlias = tuple[str, str, str]
+"""What breaks an interface: the signal, what was found, what was expected."""
 
 
 class FlitBus:
@@ -90,9 +94,20 @@ class FlitBus:
             self.ready.value = int(ready)
         return ready
 
-    def mistake(self, number: int, count: int) -> tuple[str, str, str] | None:
-        """What is wrong beside the data with beat `number` of a flit of `count`: the signal, what was found, what was expected."""
+    def mistake(self, number: int, count: int) -> Mistake | None:
+        """What is wrong beside the data with beat `number` of a flit of `count`."""
         return None
+
+    # What a monitor does.
+
+    def withheld_by(self) -> str | None:
+        """The signal beside valid that keeps a beat from being offered, if one does."""
+        return None
+
+    def rights(self) -> Callable[[bool], Mistake | None]:
+        """Returns a function that a monitor calls at each edge outside of reset with whether a beat is offered, and that says whether
+        the sender may not. Each reset asks for a new one."""
+        return lambda offers: None
 
 
 class _ReadOnly:
@@ -115,5 +130,6 @@ class WatchedBus(FlitBus):
     def __init__(self, bus: FlitBus) -> None:
         self.name = bus.name
         self.beats, self.mistake = bus.beats, bus.mistake  # type: ignore[method-assign]
+        self.withheld_by, self.rights = bus.withheld_by, bus.rights  # type: ignore[method-assign]
         self.valid, self.data = _ReadOnly(bus.valid), _ReadOnly(bus.data)
         self.ready = None if bus.ready is None else _ReadOnly(bus.ready)

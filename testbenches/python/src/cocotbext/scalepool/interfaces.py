@@ -23,7 +23,7 @@ from typing import Any
 from cocotb.handle import SimHandleBase
 
 from ._library import fill
-from .bus import FlitBus, Signal
+from .bus import FlitBus, Mistake, Signal
 from .check import Crc, crc
 from .errors import InputError
 
@@ -78,6 +78,12 @@ class _Value:
 
     def __str__(self) -> str:
         return self._text
+
+
+def _at_least_1(name: str, number: int) -> int:
+    if number < 1:
+        raise InputError(f"{name}: found {number}, expected 1 or more")
+    return number
 
 
 def _number(value: Any) -> int | None:
@@ -229,7 +235,7 @@ class AxiStreamBus(_Named):
             if self.signals[key] is not None:
                 self.signals[key].value = value
 
-    def mistake(self, number: int, count: int) -> tuple[str, str, str] | None:
+    def mistake(self, number: int, count: int) -> Mistake | None:
         """What is wrong with tlast or tkeep."""
         for key, expected in (("tlast", int(number == count - 1)), ("tkeep", self._kept(number, count))):
             signal = self.signals[key]
@@ -240,14 +246,24 @@ class AxiStreamBus(_Named):
 
 class CreditedFlitBus(_Named):
     """An interface like CXS: a beat that is valid is transferred at every edge, and costs a credit. The receiver grants a credit for each clock
-    in which crdgnt is high, at most `credits` more than have come back as beats."""
+    in which crdgnt is high, at most `credits` more than have come back as beats. A beat needs a credit of an edge before its own."""
 
     needed, optional = _named("credited")
-    credits = 8
 
     def _take(self, signals: dict[str, Signal]) -> None:
         super()._take(signals)
-        self._may_send, self._granted = 0, 0
+        self._credits = 8
+        # Of a source: what it may send. Of a sink: what it has granted and not got back, and what of that stood on the wires at an edge.
+        self._may_send, self._granted, self._seen, self._grants = 0, 0, 0, False
+
+    @property
+    def credits(self) -> int:
+        """Credits that a sink grants, at least 1."""
+        return self._credits
+
+    @credits.setter
+    def credits(self, count: int) -> None:
+        self._credits = _at_least_1(f"{self.name}: credits", count)
 
     def source_in_reset(self) -> None:
         """A source has no credit behind a reset."""
@@ -276,25 +292,38 @@ class CreditedFlitBus(_Named):
     def sink_in_reset(self) -> None:
         """A sink has granted nothing behind a reset."""
         self.signals["crdgnt"].value = 0
-        self._granted = 0
+        self._granted, self._seen, self._grants = 0, 0, False
 
     def arrives(self, was_ready: bool) -> bool:
         """Whether a beat comes. Raises `AssertionError` for one without a credit."""
-        if not self.valid.value == 1:
-            return False
-        if self._granted == 0:
+        comes = bool(self.valid.value == 1)
+        if comes and self._seen == 0:
             raise AssertionError(f"{self.name}: found a beat without a credit, expected none until crdgnt has been high")
-        self._granted -= 1
-        return True
+        self._granted -= comes
+        self._seen += self._grants - comes
+        return comes
 
     def drive_ready(self, ready: bool) -> bool:
         """Grants a credit, or pauses."""
         grants = ready and self._granted < self.credits
         self.signals["crdgnt"].value = int(grants)
         self._granted += grants
+        self._grants = grants
         return True
 
-    def mistake(self, number: int, count: int) -> tuple[str, str, str] | None:
+    def rights(self) -> Callable[[bool], Mistake | None]:
+        """A beat needs a credit that was granted at an edge before."""
+        balance = 0
+
+        def judge(offers: bool) -> Mistake | None:
+            nonlocal balance
+            is_wrong = offers and balance == 0
+            balance += int(self.signals["crdgnt"].value == 1) - int(offers and not is_wrong)
+            return ("valid", "a beat without a credit", "none until crdgnt has been high") if is_wrong else None
+
+        return judge
+
+    def mistake(self, number: int, count: int) -> Mistake | None:
         """What is wrong with last."""
         signal, expected = self.signals["last"], int(number == count - 1)
         if signal is None or signal.value == expected:
@@ -308,12 +337,37 @@ class StateFlitBus(_Named):
 
     RESET, ACTIVE = 0, 1
     needed, optional = _named("state")
-    bring_up = 4
 
     def _take(self, signals: dict[str, Signal]) -> None:
         super()._take(signals)
         self.ready = signals["trdy"]
-        self._clocks = 0
+        self._bring_up, self._clocks = 4, 0
+
+    @property
+    def bring_up(self) -> int:
+        """Clocks behind which a sink follows the request, at least 1."""
+        return self._bring_up
+
+    @bring_up.setter
+    def bring_up(self, clocks: int) -> None:
+        self._bring_up = _at_least_1(f"{self.name}: bring_up", clocks)
+
+    def withheld_by(self) -> str | None:
+        """irdy is needed beside valid."""
+        return None if self.signals["irdy"].value == 1 else "irdy"
+
+    def rights(self) -> Callable[[bool], Mistake | None]:
+        """Data need the state Active; what stays outside of it is told once."""
+        was_outside = False
+
+        def judge(offers: bool) -> Mistake | None:
+            nonlocal was_outside
+            state = self.signals["state_sts"].value
+            is_outside = offers and not state == self.ACTIVE
+            is_news, was_outside = is_outside and not was_outside, is_outside
+            return ("state_sts", f"data in state {state}", f"{self.ACTIVE}, Active") if is_news else None
+
+        return judge
 
     def source_in_reset(self) -> None:
         """A source asks for nothing in reset."""

@@ -60,7 +60,7 @@ class FlitMonitor(Agent):
     finding is logged as an error. `on_flit` and `on_finding` are lists of functions that are called with each flit or finding.
 
     The handshake is checked, too (rule `HANDSHAKE`): outside reset `valid` is 0 or 1, and with `valid` high so is `data`; both
-    stay as they are until `ready` is high. `stable=False` allows designs that withdraw or change a flit. After a reset the stream
+    stay as they are until `ready` is high. On a bus with credits a beat has one, and on a bus with states data stand in Active alone. `stable=False` allows designs that withdraw or change a flit. After a reset the stream
     of flits starts anew.
 
     A monitor sees one direction. It follows a retry of a stream that begins as a link does: behind a damaged flit it checks what
@@ -170,7 +170,7 @@ class FlitMonitor(Agent):
     async def _run(self) -> None:
         bus, edge = self.bus, RisingEdge(self.clock)
         beats: list[int] = []
-        offered, fresh = None, True
+        offered, fresh, judge = None, True, bus.rights()
         while True:
             await edge
             if self._in_reset():
@@ -179,16 +179,21 @@ class FlitMonitor(Agent):
                     self._decoder = Decoder(self.protocol, self.dir)
                     beats.clear()
                     self._packet = b""
-                offered, fresh = None, True
+                offered, fresh, judge = None, True, bus.rights()
                 continue
             fresh = False
             valid, ready = bus.valid.value, 1 if bus.ready is None else bus.ready.value
             if not valid.is_resolvable:
                 self._handshake("valid", str(valid), "0 or 1")
+                judge(False)
                 continue
-            if valid == 0:
+            withheld = "valid" if valid == 0 else bus.withheld_by()
+            mistake = judge(withheld is None)
+            if mistake is not None:
+                self._handshake(*mistake)
+            if withheld is not None:
                 if offered is not None and self.stable:
-                    self._handshake("valid", "0", "1 until ready is high")
+                    self._handshake(withheld, "0", "1 until ready is high")
                 offered = None
                 continue
             word = bus.data.value

@@ -128,7 +128,9 @@ def main():
     if options.fresh:
         shutil.rmtree(OUT, ignore_errors=True)
 
-    mutants = seeded.read(RTL / "mutants.txt")[0 if options.full else -1:]
+    # The bugs of the design in VHDL are GHDL's.
+    verilog = [mutant for mutant in seeded.read(RTL / "mutants.txt") if mutant[0] == "flit_register"]
+    mutants = verilog[0 if options.full else -1:]
     rows = []
 
     def pair():

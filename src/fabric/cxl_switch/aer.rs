@@ -173,7 +173,7 @@ pub type TlpHeader = [u32; 4];
 pub const NO_HEADER: TlpHeader = [u32::MAX; 4];
 
 /// Errors that are fatal before software sets severities: the default values of the Uncorrectable Error Severity register of PCI
-/// Express, which the sheet does not list (`fabric` ERR-5: [C]).
+/// Express, which the sheet does not list (`fabric` ERR-5: \[C\]).
 pub const FATAL_BY_DEFAULT: [AerError; 6] = [
     AerError::DataLinkProtocol,
     AerError::SurpriseDown,

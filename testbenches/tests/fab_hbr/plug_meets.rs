@@ -6,6 +6,9 @@ use super::systems::{count, refused};
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 
+/// Commands: when, what, and the rest of the entry.
+type Commands = &'static [(&'static str, &'static str, &'static str)];
+
 /// A run with commands, each of them `"2 us", "unbind", rest`.
 fn with(is_shared: bool, commands: &[(&str, &str, &str)], set: &[&str]) -> ScenarioReport {
     run_with(system(is_shared, &spelled(commands)), set, 1, Outputs::default())
@@ -27,7 +30,7 @@ const HOST_1: &str = ", vcs = 1";
 /// Every host has agreed, so that both are unbound, whatever has happened to them in between.
 #[test]
 fn a_removal_comes_to_its_end_over_a_link_that_is_down_and_in_a_reset() {
-    let between: [&[(&str, &str, &str)]; 4] = [
+    let between: [Commands; 4] = [
         &[],
         &[("2 us", "link-down", "")],
         &[("2090 ns", "reset", HOST_0)],
@@ -53,7 +56,7 @@ fn a_logical_device_is_bound_while_its_device_is_away() {
 
 /// Logical devices that are not there are refused in every bind, not in the first one of a vPPB alone.
 #[test]
-fn fab_bnd_07_n_of_logical_devices() {
+fn fab_bnd_07_n9() {
     for (is_shared, port, expected) in [
         (false, ", port = 1, ld = 3", "vPPB 0 of VCS 1: found LD 3 at switch.dsp[1], expected none"),
         (true, ", ld = 9", "vPPB 0 of VCS 1: found LD 9 at switch.dsp[0], expected 0 to 1"),
@@ -130,7 +133,7 @@ fn a_removal_asks_who_is_bound() {
 /// An error needs a device, and the logical device that it is of.
 #[test]
 fn an_error_of_nobody_is_refused() {
-    let cases: [(bool, &[(&str, &str, &str)], &str); 4] = [
+    let cases: [(bool, Commands, &str); 4] = [
         (false, &[("2 us", "error", ", ld = 1")], "LD 1 at port 0"),
         (true, &[("2 us", "error", ", ld = 2")], "LD 2 at port 0"),
         (true, &[("2 us", "remove", ""), ("3 us", "error", "")], "no device at port 0"),

@@ -79,7 +79,7 @@ pub enum HdmRegisterError {
     Count {
         /// The code.
         found: u8,
-        /// Whose.
+        /// Device or bridge.
         owner: &'static str,
         /// The largest code.
         most: u8,

@@ -19,7 +19,7 @@ use scalepool_protocols::wire::Wire;
 pub struct HdmWrite {
     /// Where, from the beginning of the block \[bytes\].
     pub offset: usize,
-    /// What.
+    /// The 32 bits.
     pub value: u32,
 }
 

@@ -25,7 +25,7 @@ demo: program ## a memory trace of a real program through a CXL link; waves and 
 	$(SCALEPOOL) flit decode cxl-68b --dir down $(FLIT)
 	@echo 'Now: cd $(DEMO) && gtkwave expander.gtkw'
 
-test: ## every check there is; installs what is missing, ends with a table of durations
+test: ## the whole regression; installs what is missing, ends with a table of durations
 	@bash testbenches/setup/test.sh
 
 cosim: ## the RTL of testbenches/rtl beside the model, in Verilator, Icarus, cocotb, UVM and SystemC; installs what is missing

@@ -19,7 +19,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-WIN-04",
         "bridge §2",
-        "an address moves by the distance of both bases; its way is that of its offset in granules, 1, 2, 4, 8 or 16 of them",
+        "the output address is the address minus the base of its window plus the base of the output; its port is (offset / granule) modulo 1, 2, 4, 8 or 16 ports",
     ),
     rule(
         "BRG-WIN-05",
@@ -49,7 +49,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-SPL-08",
         "bridge §3.3",
-        "children end in any order by the answers of their row; there is one answer behind all",
+        "children end in any order, each by the answers of its row; the request has one answer, after the last of them",
     ),
     rule(
         "BRG-SPL-09",
@@ -138,7 +138,11 @@ pub static RULES: &[Rule] = &[
         "an atomic on a poisoned line is OKAY with a poisoned answer and leaves the line as it is",
     ),
     rule("BRG-RSP-01", "bridge §4.2", "a read response that is not OKAY has all beats, of ones"),
-    rule("BRG-RSP-02", "bridge §8.1", "of several states of lines the first of 6, 3, 2, 8, 0 is told"),
+    rule(
+        "BRG-RSP-02",
+        "bridge §8.1",
+        "if the lines of a request end with different statuses, the response has the first of 6, 3, 2, 8, 0 that occurs",
+    ),
     rule(
         "BRG-RSP-03",
         "bridge §3.3",
@@ -293,7 +297,11 @@ pub static RULES: &[Rule] = &[
         "bridge §9.1",
         "the set is the block address modulo the sets; capacity is sets times ways times block",
     ),
-    rule("BRG-CHC-15", "bridge §9.1", "who leaves: LRU, SRRIP in 2 bits, LFU with counts halved every 65,536 lookups"),
+    rule(
+        "BRG-CHC-15",
+        "bridge §9.1",
+        "a full set replaces the block of the policy: LRU, SRRIP in 2 bits, LFU with counts halved every 65,536 lookups",
+    ),
     rule("BRG-CHC-16", "bridge §9.1", "tags in HBM cost an access before anything else"),
     rule(
         "BRG-CHC-17",
@@ -396,12 +404,12 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-DLK-02",
         "bridge §10",
-        "XO -> XQ0, mW -> bS, XI -> ACT, mR -> mW and bS -> mQ are refused with their circle",
+        "a dependency graph is refused, with its cycle, in which requests to accelerators wait for requests from them (XO -> XQ0), writes to memory for snoops (mW -> bS), answers of accelerators for open transactions (XI -> ACT), answers of memory for writes to it (mR -> mW), or snoops for reads of memory (bS -> mQ)",
     ),
     rule(
         "BRG-DLK-03",
         "bridge §10",
-        "space for answers, a queue for what accelerators are asked, accelerators that serve first, snoops that need their answer's room, posted requests that wait for no others: with these the least of everything ends; queues by class of window, (e), are not built",
+        "with room reserved for answers, a queue of its own for requests to accelerators, accelerators that serve before they ask, snoops that need room for their answer alone, and posted requests that wait for no others, a bridge with the smallest buffers completes every transaction; queues by class of window, (e), are not modelled",
     ),
     rule(
         "BRG-DLK-04",

@@ -53,7 +53,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "FAB-BND-01",
         "fabric §1.2",
-        "a bind maps the vPPB, moves its lines, disables the link, moves the functions and ends the manager's bridge; then the host trains the link",
+        "a bind maps the vPPB, moves its PERST# and presence signals, sets Link Disable, moves the functions of the bridge and removes the manager's bridge; then the host trains the link",
     ),
     rule(
         "FAB-BND-02",
@@ -127,7 +127,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "FAB-CID-02",
         "fabric §1.7",
-        "a port assigns its CacheID and lets only that down, or forwards CacheIDs; told to do both or neither it discards",
+        "a port assigns its own CacheID and passes downstream messages with that CacheID alone, or it forwards CacheIDs; with both or neither enabled it discards the message",
     ),
     rule(
         "FAB-CID-03",
@@ -245,7 +245,7 @@ pub static RULES: &[Rule] = &[
     choice(
         "FAB-SWC-06",
         "fabric §4.2",
-        "flits of a packet pass a router one behind the other: a router more costs its stages and no flit of the packet again",
+        "the flits of a packet are pipelined through a router: one more hop costs its stages once, and not the length of the packet again",
     ),
     rule(
         "FAB-SWC-08",
@@ -311,5 +311,9 @@ pub static RULES: &[Rule] = &[
         "fabric §2.3",
         "the share of a decoder begins behind the shares and skips of those before it and its own skip",
     ),
-    rule("FAB-DPA-04", "fabric §2.3 §2.5", "device address and position have one address"),
+    rule(
+        "FAB-DPA-04",
+        "fabric §2.3 §2.5",
+        "a device address and a position in the interleave set map back to one host physical address",
+    ),
 ];

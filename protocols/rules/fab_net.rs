@@ -14,7 +14,11 @@ const fn choice(id: &'static str, source: &'static str, text: &'static str) -> R
 
 /// The rows.
 pub static RULES: &[Rule] = &[
-    rule("FAB-XBR-01", "fabric §6.1", "saturated inputs with one queue each pass what the number of ports allows"),
+    rule(
+        "FAB-XBR-01",
+        "fabric §6.1",
+        "with one queue an input, head-of-line blocking limits the throughput at saturation to what the sheet has for the number of ports",
+    ),
     rule("FAB-XBR-02", "fabric §6.1", "queues at outputs wait (N-1)/N p / (2 (1 - p)) slots"),
     rule(
         "FAB-XBR-03",
@@ -35,12 +39,12 @@ pub static RULES: &[Rule] = &[
     rule(
         "FAB-TOP-03",
         "fabric §6.5",
-        "ways over an intermediate place are twice as long as uniform ones; from group to group of a dragonfly shortest ways pass 1/(ap), these more",
+        "paths over an intermediate node have twice the mean hops of uniform traffic; from group to group of a dragonfly shortest paths saturate at 1/(ap) flits a node and cycle, these above it",
     ),
     rule(
         "FAB-TOP-04",
         "fabric §6.5",
-        "UGAL takes a shortest way unless its backlog times its links is more than that of a longer one",
+        "UGAL takes a shortest path unless its backlog times its links is more than that of a longer one",
     ),
     rule(
         "FAB-TOP-05",

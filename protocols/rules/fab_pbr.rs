@@ -46,7 +46,11 @@ pub static RULES: &[Rule] = &[
         "a valid entry gives its DPID, or that of the interleave bits; otherwise the next decoder is asked, HDM decoders last",
     ),
     rule("FAB-EDG-03", "fabric §3.3", "segments have 64 GiB at least, and 3, 6 or 12 ways are refused"),
-    rule("FAB-EDG-04", "fabric §3.3", "the worked example of a table, whose limit is behind the range"),
+    rule(
+        "FAB-EDG-04",
+        "fabric §3.3",
+        "a segment table decodes the addresses of the worked example as the sheet says; a limit is the first address that is no longer in its range",
+    ),
     rule(
         "FAB-EDG-05",
         "fabric §3.3",
@@ -98,7 +102,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "FAB-EDG-20",
         "fabric §3.4",
-        "the answer to a snoop goes by its BI-ID as DPID, and behind the far edge has the LD-ID of its SPID, or its PIDs",
+        "the answer to a snoop gets its BI-ID as DPID; at the far edge its SPID becomes the LD-ID, or both PIDs stay for a device with port based routing",
     ),
     rule(
         "FAB-EDG-21",

@@ -47,14 +47,19 @@ pub static RULES: &[Rule] = &[
         false,
         "in strict order the read responses of a source and a destination keep the order of their requests, and so do the write responses",
     ),
-    row("TXN-ORD-03", "coherence §2.2", false, "the GO of WrInv comes behind its pull and the data of it"),
+    row("TXN-ORD-03", "coherence §2.2", false, "the GO of a WrInv comes after its WritePull and the data of the write"),
     row(
         "TXN-ORD-04",
         "cxl-io §1.3, §3.5",
         false,
         "the completions of a memory read come in the order of their addresses",
     ),
-    row("TXN-DAT-01", "coherence §3.2", false, "a read brings the bytes that were written or read last"),
+    row(
+        "TXN-DAT-01",
+        "coherence §3.2",
+        false,
+        "a read returns the bytes of the last write, or, where none was seen, those of the previous read",
+    ),
     row("TXN-DAT-02", "coherence §3.2", false, "a read of bytes that were written with poison brings poison"),
     row(
         "TXN-DAT-03",

@@ -6,7 +6,7 @@
 //! for windows of class NH, memory that hosts alone keep coherent. Windows, rights, the cut into lines, byte masks, the lock of a line,
 //! merged answers, status and poison both ways, order, FLUSH, identifiers, time-outs, the load that targets report. Detail: whole
 //! transactions; the pipeline is named latencies, and the cache lies in memory with a time of its own.
-//! Left out: windows of the other classes, commits of new windows. Beside it stand the baselines without coherence ([`remote`]).
+//! Left out: windows of other classes than MN, MC and NH, and new inbound windows while the bridge runs. Beside it stand the baselines without coherence ([`remote`]).
 //!
 //! [`OutboundBridge`](outbound::OutboundBridge) and [`InboundBridge`](inbound::InboundBridge) are pure: requests and messages in, messages
 //! and answers out, no cycle numbers. [`Bridge`](module::Bridge) and [`InboundModule`](inbound::module::InboundModule) give them a clock.

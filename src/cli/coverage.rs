@@ -40,7 +40,7 @@ pub(super) struct Coverage {
     /// Write the verification plan, as `export plan` does, with a column of hits.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// Print the bins that were never met.
+    /// Print the bins that were never hit.
     #[arg(long)]
     holes: bool,
     /// Print the merged file instead of a table.
@@ -84,7 +84,7 @@ impl Coverage {
 }
 
 fn print(report: &CoverageReport, holes: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-    let mut table = Table::new(["protocol", "group", "bins met", "of", "share %", "hits"]);
+    let mut table = Table::new(["protocol", "group", "bins hit", "of", "share %", "hits"]);
     for group in &report.groups {
         let (met, of) = (group.met(), group.bins.len());
         let share = if of == 0 { 100.0 } else { 100.0 * met as f64 / of as f64 };
@@ -104,7 +104,7 @@ fn print(report: &CoverageReport, holes: bool, out: &mut dyn Write) -> anyhow::R
         writeln!(out)?;
         for group in &report.groups {
             for bin in group.bins.iter().filter(|bin| bin.hits == 0) {
-                writeln!(out, "never met: {}: {}: {}", group.protocol, group.name, bin.name)?;
+                writeln!(out, "never hit: {}: {}: {}", group.protocol, group.name, bin.name)?;
             }
         }
     }

@@ -22,7 +22,7 @@ use serde_json::Value;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Show a layout with its fields and codes, the settings of a scenario, or anything else that `list` names.
+/// Show a layout with its fields and codes, the settings of a scenario, a kind, a protocol or a rule.
 #[derive(Debug, Args)]
 pub(super) struct Describe {
     /// Name of a layout, protocol, scenario, kind, exploration or rule, as `list` shows it, an area of rules, such as CXL68-CRD,
@@ -31,7 +31,7 @@ pub(super) struct Describe {
     /// Print the system description of a scenario as TOML, to start your own from.
     #[arg(long, conflicts_with = "json")]
     toml: bool,
-    /// Of a rule that flits of the golden vectors or of a changed run break: write the wave of such a case, FILE.vcd or FILE.fst, and a
+    /// For a rule that golden vectors or a changed run break: write the wave of such a case, FILE.vcd or FILE.fst, and a
     /// save file of GTKWave beside it, whose marker stands at the broken rule.
     #[arg(long, value_name = "FILE", conflicts_with = "toml")]
     wave: Option<PathBuf>,
@@ -102,7 +102,11 @@ impl Describe {
                 .chain(scalepool_scenario::names())
                 .chain(rules::all().map(|r| r.id));
             let near = message::most_similar(&self.name, known);
-            bail!("describe: found `{}`, expected a name that `list` shows, such as {}", self.name, near.join(", "));
+            bail!(
+                "describe: found `{}`, expected the name of a layout, protocol, scenario, kind, exploration or rule, such as {}",
+                self.name,
+                near.join(", ")
+            );
         };
         if let Some(path) = &self.wave {
             let wave = rule_wave::write(&self.name, path)?;
@@ -250,7 +254,7 @@ impl Kind {
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}: {}", self.name, self.about)?;
         if !self.external.is_empty() {
-            writeln!(out, "can stand outside, in RTL of yours: external = {}", self.external.join(", "))?;
+            writeln!(out, "can be external, replaced by your RTL: external = {}", self.external.join(", "))?;
         }
         writeln!(out)?;
         let mut table = Table::new(["field", "default", "unit", "range", "what it is"]);
@@ -262,7 +266,7 @@ impl Kind {
         if self.metrics.is_empty() {
             return Ok(());
         }
-        writeln!(out, "\nwhat it counts; `in a system`: what a report says where several have it\n")?;
+        writeln!(out, "\nwhat it counts; `in a system` is how a report combines several instances\n")?;
         let mut table = Table::new(["count", "unit", "in a system", "what it is"]);
         for m in &self.metrics {
             table.row([m.name, m.unit, m.total.name(), m.about].map(str::to_owned));

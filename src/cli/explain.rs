@@ -14,8 +14,8 @@ use std::path::PathBuf;
 /// Show where transactions spent their time: by place and kind, hop by hop, or one transaction with its tree.
 ///
 /// Each `begin` record of the trace begins a transaction; `list waits` shows what a transaction can wait for. A table of hops
-/// counts every instant of a transaction once: for the deepest transaction of its tree that goes on then, as service or as a
-/// wait, so the hops sum to its time. Exit 0: every parent is in the trace, 1: a parent is missing, because the trace is limited
+/// counts every instant of a transaction at one hop, that of the deepest transaction of its tree that is active then, as service
+/// or as a wait, so the hops add up to its latency. Exit 0: every parent is in the trace, 1: a parent is missing, because the trace is limited
 /// to some places or to a part of the time, 2: the file cannot be used.
 #[derive(Debug, Args)]
 pub(super) struct Explain {

@@ -70,10 +70,14 @@ A map names the signals of one or more interfaces:
   reset = \"rst_n\"             # optional; reset_active = \"low\" (default), \"high\"
   valid = \"valid\"             # optional
   ready = \"ready\"             # optional
-  first = \"sop\"               # optional: 1 at the first beat of a unit
+  first = \"sop\"               # optional: 1 at the first beat of a unit; or last = \"eop\": 1 at its last beat
+  keep = \"keep\"               # optional: a bit for each byte of data, from byte 0 on: the bytes that count
   data = \"flit[543:0]\"        # byte 0 in bits 7:0; a signal narrower than a unit takes several beats, lowest bits first
   unit_bits = 544             # optional; cxl-68b also 528 (no protocol ID) or 512 (slots only);
                               #   nvlink also 2304 (a whole packet in each beat)
+  order = [3, 2, 1, 0]        # optional: byte n of data is byte order[n] of the beat
+  bus = \"axi-stream\"          # optional, with prefix: the signals of an interface that cores have, under their usual names:
+  prefix = \"m_axis\"           #   axi-stream, credited (like CXS), state (like LPIF and FDI), slots68; the keys above go first
 
 Two interfaces may be the two directions of a link. A [[link]] checks one end of that link from the start: sequence numbers,
 acknowledgements, replays, credits, and the content of each flit once. To check both ends, write one [[link]] for each:
@@ -107,11 +111,12 @@ hosts: copies, data and order.
   memory = \"hdm-h\"            # optional: what answers CXL.mem, \"hdm-h\" (default), \"hdm-db\", \"hdm-d\"
   all_writers_seen = false    # optional: nobody writes the lines but the agents on these links
 
-A [[transactions]] judges requests and answers: tags, answers and data. Its links are those of one device of CXL.mem, or links of
-UALink.
+A [[transactions]] checks requests and responses: tags, order and data. Its links are those of one device of CXL.mem, those of one
+home of CXL.cache, links of CXL.io, of UALink or of NVLink.
 
   [[transactions]]
   links = [\"host\"]            # names of [[link]]
+  of = \"cxl-mem\"              # optional, CXL: \"cxl-mem\" (default), \"cxl-cache\" or \"cxl-io\"
   memory = \"hdm-h\"            # optional, CXL.mem: as above
   all_writers_seen = false    # optional: nobody writes the lines but those on these links, so reads are compared
   unique_tags = false         # optional, CXL.mem: no tag is used again while its request is open

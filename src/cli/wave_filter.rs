@@ -26,10 +26,10 @@ use std::io::{BufRead, Write, stdin};
 /// Turn the values of a signal into text, line by line: a process filter of GTKWave.
 ///
 /// A line is a value as the viewer shows it in hexadecimal digits, the most significant first; leading zeros may be left out. Each line is
-/// answered by one line, at once. A value with `x` or `z`, or with more bits than the message or flit has, is answered by itself.
+/// answered by one line, at once. A value with `x` or `z`, or with more bits than the message or flit has, is returned as it is.
 ///
-/// Each flit is read as the first of a stream. Of rules that need the flits before it, the answer says that it goes on from these, or
-/// breaks the rules; its messages are left out. A flit that is all data may look like messages here; `inspect` reads streams.
+/// Each flit is read as the first of a stream. If a rule depends on the flits before it, the answer says that the flit goes on
+/// from these, or breaks the rule, and shows no messages. A flit that is all data may look like messages here; `inspect` reads streams.
 #[derive(Debug, Args)]
 pub(super) struct WaveFilter {
     /// What a value is: the name of a layout, as `list layouts` shows it, or of a protocol other than nvlink, for its flits.

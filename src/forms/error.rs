@@ -89,8 +89,8 @@ impl From<FieldError> for FormError {
 /// Longest piece of input that is repeated in a message, in characters.
 const SHOWN_CHARS: usize = 60;
 
-/// Long input by its beginning.
-pub(super) fn shortened(text: &str) -> String {
+/// Long input of an error message by its beginning.
+pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
         Some((at, _)) => format!("{}..", &text[..at]),
         None => text.to_owned(),

@@ -36,7 +36,7 @@ pub mod options;
 pub mod stream;
 pub mod violation;
 
-pub use error::FormError;
+pub use error::{FormError, shortened};
 
 use serde_json::{Map, Value};
 

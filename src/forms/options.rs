@@ -112,16 +112,22 @@ impl Options {
         let own = || CHOICES.iter().filter(|choice| choice.protocols.contains(&protocol));
         let choice = own().find(|choice| choice.name == name).ok_or_else(|| {
             let names: Vec<_> = own().map(|choice| choice.name).collect();
-            let expected = match names.is_empty() {
-                true => format!("no choice: {protocol} has none"),
-                false => format!("one of: {}", names.join(", ")),
+            let of_others = CHOICES.iter().filter(|choice| choice.name == name).flat_map(|choice| choice.protocols);
+            let of_others: Vec<_> = of_others.copied().collect();
+            let elsewhere = match of_others.is_empty() {
+                true => String::new(),
+                false => format!("; {name} is one of {}", of_others.join(", ")),
             };
-            FormError::new("choice", format!("`{}`", shortened(name)), expected)
+            let expected = match names.is_empty() {
+                true => format!("none: {protocol} has no options{elsewhere}"),
+                false => format!("an option of {protocol}, {}{elsewhere}", names.join(", ")),
+            };
+            FormError::new("option", format!("`{}`", shortened(name)), expected)
         })?;
         let value = VALUES.iter().position(|v| *v == value);
         let value = value.ok_or_else(|| {
             FormError::new(
-                format!("choice `{name}`"),
+                format!("option `{name}`"),
                 format!("`{}`", shortened(setting)),
                 format!("{name}=on or {name}=off"),
             )
@@ -158,11 +164,14 @@ mod tests {
         let refused = |protocol, text| Options::default().set(protocol, text).unwrap_err().to_string();
         assert_eq!(
             refused("cxl-256b", "p2p=on"),
-            "choice: found `p2p`, expected one of: mdh, direct_p2p, fast_go, withdrawn_codes"
+            "option: found `p2p`, expected an option of cxl-256b, mdh, direct_p2p, fast_go, withdrawn_codes"
         );
-        assert_eq!(refused("nvlink", "mdh=on"), "choice: found `mdh`, expected no choice: nvlink has none");
+        assert_eq!(
+            refused("nvlink", "mdh=on"),
+            "option: found `mdh`, expected none: nvlink has no options; mdh is one of cxl-68b, cxl-256b, cxl-256b-lopt, cxl-256b-pbr"
+        );
         for text in ["mdh", "mdh=", "mdh=1", "mdh=on="] {
-            assert_eq!(refused("cxl-68b", text), format!("choice `mdh`: found `{text}`, expected mdh=on or mdh=off"));
+            assert_eq!(refused("cxl-68b", text), format!("option `mdh`: found `{text}`, expected mdh=on or mdh=off"));
         }
     }
 }

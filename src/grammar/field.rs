@@ -187,6 +187,11 @@ pub fn read<C: Config>(
     C::read(&mut TableReader { fields, table, place, path: path.to_owned(), problems, resolved })
 }
 
+/// A configuration of which nothing is given.
+pub fn defaults<C: Config>() -> C {
+    read(&Table::default(), TextPlace::default(), "", &[], &mut Problems::default(), &mut Vec::new())
+}
+
 /// What to say of a name that nobody knows.
 pub struct UnknownName<'a> {
     what: &'a str,

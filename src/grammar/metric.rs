@@ -92,7 +92,7 @@ pub use crate::metrics;
 metrics! {
     /// What every component has.
     pub static OF_COMPONENTS {
-        BYTES = "bytes" ["bytes"] Sum, "data of finished reads and writes, of which goodput is made";
+        BYTES = "bytes" ["bytes"] Sum, "data of completed reads and writes, from which goodput is computed";
         VIOLATIONS = "violations" ["violations"] Sum, "rules that were seen broken";
     }
 }

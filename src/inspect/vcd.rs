@@ -1,4 +1,4 @@
-//! A look at a value change dump before its reader gets it: what would cost it any amount of memory, or what it passes over.
+//! Checks a value change dump before its reader gets it: for what would take that any amount of memory, and for what it ignores.
 //!
 //! Modelled: keywords, declarations, times. Left out: whether values fit their variables, which the reader says. A walk:
 //! word by word through the file; the header gives the time unit and the widths, behind it each `#` is a time.

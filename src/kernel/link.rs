@@ -1,6 +1,6 @@
 //! Links: channels of known physical latency that may join two partitions.
 //!
-//! A link is a wire in the ground, not a queue in a chip: sending never fails, and the protocol's own credits bound what is
+//! A link is a wire, not a queue: sending never fails, and the protocol's own credits bound what is
 //! under way. What is sent at t is due at t + latency; the reader sees it from its first edge not before that time.
 //!
 //! Between partitions, items wait in an outbox until the window ends. A window is never longer than the smallest latency of

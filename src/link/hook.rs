@@ -442,7 +442,7 @@ impl Hooks {
         self.change(|_, table| Ok(work(&mut table.get_or_insert_default().samples[way as usize])))
     }
 
-    /// Takes over what is attached to hooks of before: those of an end that is built anew, before it runs.
+    /// Takes over what is attached to the hooks of the end in whose place this one is built, before it runs.
     ///
     /// # Errors
     /// [`HookError::Busy`]: a hook of one of the ends runs.

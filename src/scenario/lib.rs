@@ -154,7 +154,7 @@ pub enum RunError {
         found: usize,
     },
     /// A chart of something that has no coherence messages.
-    #[error("scenario `{found}`: found a chart to draw, expected a coherent scenario: {expected}")]
+    #[error("--chart: found the scenario `{found}`, which has no coherent agents to draw, expected one of {expected}")]
     NoChart {
         /// The scenario.
         found: String,

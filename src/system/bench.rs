@@ -5,7 +5,7 @@
 //! which the model answers, so that the bench passes before there is any RTL. Left out: benches for links without whole units, and
 //! for components that exchange messages.
 //!
-//! A walk through one: the component is looked up; it and its neighbours stand outside by their flits, which every kind offers;
+//! A walk through one: the component is looked up; it and its neighbours stand outside by their flits, which not every kind offers;
 //! the system is built once, for the size of units at its ports; the templates beside this file are filled in.
 
 use super::build::{AssemblyError, Run, assemble};
@@ -47,6 +47,18 @@ pub enum BenchError {
     Ports {
         /// Its path.
         path: String,
+    },
+    /// The component, or one beside it, cannot be external by its flits.
+    #[error(
+        "--external: found `{path}`, expected a component that like those beside it can be external by its flits: `{kind}` of `{refused}` cannot"
+    )]
+    Kind {
+        /// The component.
+        path: String,
+        /// Which cannot.
+        refused: String,
+        /// Its kind.
+        kind: &'static str,
     },
     /// The system cannot be built.
     #[error(transparent)]
@@ -96,6 +108,16 @@ pub fn bench(system: System, component: &str, source: &BenchSource) -> Result<Ve
     let own = &system.components[at];
     if own.ports.is_empty() {
         return Err(BenchError::Ports { path: own.path.clone() });
+    }
+    // The stub of the bench is the component in a system of its own, where those beside it are external.
+    let beside = own.ports.iter().flat_map(|port| system.links[port.link].ports.map(|(component, _)| component));
+    let refused = [at].into_iter().chain(beside).map(|n| &system.components[n]);
+    if let Some(refused) = refused.into_iter().find(|of| !of.kind.external.contains(&FLITS)) {
+        return Err(BenchError::Kind {
+            path: own.path.clone(),
+            refused: refused.path.clone(),
+            kind: refused.kind.name,
+        });
     }
     let mut neighbours = Vec::new();
     let mut ports = Vec::new();

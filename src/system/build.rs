@@ -263,7 +263,7 @@ fn fits(system: &System, runs: &LitmusRuns) -> Result<(), AssemblyError> {
     let refused = |found: String, expected: String| Err(AssemblyError::Litmus { found, expected });
     let homes = joined(system)?;
     let [home] = homes.as_slice() else {
-        return refused(format!("{} homes of lines", homes.len()), "a system with one".to_owned());
+        return refused(format!("{} homes of lines", homes.len()), "a coherent system with exactly one".to_owned());
     };
     let acting = |n: usize| &system.components[n];
     let cores: Vec<usize> = home.holders.iter().map(|(component, ..)| *component).collect();

@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex};
 metrics! {
     /// What a component counts whose caller exchanges messages, whatever its kind.
     pub static METRICS {
-        ARRIVED = "messages arrived" ["messages"] Sum, "messages that the links brought to the caller";
-        SENT = "messages sent" ["messages"] Sum, "messages of the caller that its links took";
+        ARRIVED = "messages arrived" ["messages"] Sum, "messages that a component with external = \"messages\" received from its links";
+        SENT = "messages sent" ["messages"] Sum, "messages that a component with external = \"messages\" sent";
     }
 }
 

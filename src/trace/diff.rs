@@ -14,6 +14,7 @@
 //! lines before it. By key, the second trace is read in order, so "first" is the first of its lines that does not fit;
 //! lines that it lacks come last. In order, memory does not grow with the traces; by key, the first one is kept.
 
+use scalepool_forms::shortened;
 use scalepool_ordered::OrderedMap;
 use std::collections::VecDeque;
 use std::fmt;
@@ -390,7 +391,8 @@ impl<R: BufRead> Lines<'_, R> {
             Err(e) => {
                 // The place stands in the message already, and there with a line number of its own.
                 let text = e.to_string();
-                let found = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what).to_owned();
+                let why = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+                let found = format!("`{}` ({why})", shortened(&line.text));
                 Err(self.malformed(line.number, e.column(), found))
             }
         }

@@ -48,7 +48,7 @@ waits! {
     Page "wait_page" "The place of the page is being asked for, or the page moves.";
     Media "wait_media" "The memory or the registers of the device have a latency.";
     Stage "wait_stage" "The request, or its response, passes the stages of a bridge, each of which has a latency.";
-    Epoch "wait_epoch" "New windows of a bridge are committed: those requests that have an entry end before others enter.";
+    Epoch "wait_epoch" "New windows of a bridge are being committed; the request waits until every request under the old windows has completed.";
     Order "wait_order" "Earlier requests have to take effect first.";
     Retry "wait_retry" "The device was not ready; the requester tries again later.";
 }

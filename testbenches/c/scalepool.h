@@ -172,10 +172,10 @@
 // The data of a message of cxl-68b is a line of 64 bytes.
 #define SP_WHOLE_LINE 0
 
-// It is bytes 0 to 31 of the line.
+// The data of a message of cxl-68b is bytes 0 to 31 of its line.
 #define SP_LOWER_HALF 1
 
-// It is bytes 32 to 63 of the line.
+// The data of a message of cxl-68b is bytes 32 to 63 of its line.
 #define SP_UPPER_HALF 2
 
 // A message of the 256B modes has metadata, which stands in bits 63:32 beside this bit.
@@ -190,10 +190,10 @@
 // Nobody has broken a rule: a unit was damaged or lost on the wire.
 #define SP_BY_LINE 2
 
-// The link has repaired it.
+// Severity of an event: the link has repaired the error.
 #define SP_CORRECTED 0
 
-// A rule of the protocol is broken; the receiver goes on.
+// Severity of an event: a rule of the protocol is broken; the receiver goes on.
 #define SP_PROTOCOL 1
 
 // The link is trained again.

@@ -624,7 +624,10 @@ fn choices_of_the_flit_commands() {
     let (status, _, err) = seen(run(&["flit", "decode", "cxl-io", "--dir", "up", "--set", "fast_go=on", "00"]));
     assert_eq!(
         (status, err.as_str()),
-        (2, "scalepool: choice: found `fast_go`, expected no choice: cxl-io has none\n")
+        (
+            2,
+            "scalepool: option: found `fast_go`, expected none: cxl-io has no options; fast_go is one of cxl-256b, cxl-256b-lopt, cxl-256b-pbr\n"
+        )
     );
     let help = stdout(&["flit", "decode", "--help"]);
     for text in [
@@ -1384,7 +1387,7 @@ fn coverage_is_merged_and_shown() {
     let row = format!("coverage,cxl-68b: opcode x channel: cxl68.m2s_req MemRd,,,,,,,,{sum}");
     assert!(std::fs::read_to_string(&plan).unwrap().lines().any(|line| line == row), "{row}");
     assert!(table.starts_with("protocol  group"), "{table}");
-    assert!(table.contains("never met: cxl-68b: opcode x channel: cxl68.d2h_req RdShared\n"), "{table}");
+    assert!(table.contains("never hit: cxl-68b: opcode x channel: cxl68.d2h_req RdShared\n"), "{table}");
     let again = stdout(&["coverage", &all, "--json"]);
     assert_eq!(again, std::fs::read_to_string(&all).unwrap());
     let bad = file("bad.json");
@@ -1742,7 +1745,7 @@ fn explore_takes_system_descriptions() {
         ),
         (
             &["explore", "hdm-d", "--lines", "2"],
-            "hdm-d: found --lines 2, expected an exploration of CXL.cache or HDM-DB",
+            "hdm-d: found --lines 2, expected none: the lines of this exploration are fixed",
         ),
         (&["explore", "cxl-cache-2", "--agents", "17"], "17 is not in 1..=16"),
         (&["explore", "cxl-cache-2", "--ops", "MemWr"], "cxl-cache-2: found --ops with operations of hosts of CXL.mem"),

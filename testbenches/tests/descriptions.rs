@@ -679,6 +679,15 @@ fn an_external_component_is_the_callers() {
     let queue = read(include_str!("../../src/system/builtin/queue-md1.toml")).expect("sound");
     let refused = bench(queue, "queue", &source).map(|_| ()).expect_err("it has no port").to_string();
     assert!(refused.contains("--external: found `queue`, which has no port"), "{refused}");
+    for component in ["front", "host[0]"] {
+        let fabric = read(include_str!("../systems/pbr_two_switches.toml")).expect("sound");
+        let refused =
+            bench(fabric, component, &source).map(|_| ()).expect_err("a switch is in the model alone").to_string();
+        let expected = format!(
+            "--external: found `{component}`, expected a component that like those beside it can be external by its flits: `cxl.switch.pbr` of `front` cannot"
+        );
+        assert_eq!(refused, expected);
+    }
     // A bridge has links of two kinds: CXL has 256 bytes in 2 ns, UALink 640 in 6.4 ns. The clock of its bench is that of the faster units.
     let text = include_str!("../../src/system/builtin/supercluster-small.toml");
     let files = bench(read(text).expect("sound"), "ubridge", &source).expect("a bench");

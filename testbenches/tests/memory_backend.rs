@@ -169,7 +169,7 @@ fn both_ends_of_every_range_alone_and_together() {
 fn fixed_media_are_none() {
     let report = |memory: &str| run(PAIR, memory, &["component.host.stimulus.pattern=mix"]).json();
     assert_eq!(report("media = {}"), report(""));
-    assert_eq!(report("media = { kind = \"fixed\", busy = \"9 ns\" }"), report(""));
+    assert_eq!(report("media = { kind = \"fixed\", busy = \"48 ns\" }"), report(""));
 }
 
 #[test]
@@ -205,6 +205,19 @@ fn mistakes_have_their_places() {
             "found an interleave of 2048 bytes, expected a multiple of 32",
         ),
         ("media = { preset = \"hbm3_6400\", kind = \"banks\" }", "found kind = \"banks\" with a preset"),
+        ("media = { busy = \"500 ns\" }", "found `busy`, expected it with kind = \"banks\" alone"),
+        ("media = { preset = \"hbm3_6400\", banks = 4 }", "found `banks`, expected it with kind = \"banks\" alone"),
+        ("media = { bandwidth = 1 }", "found `bandwidth`, expected it with preset = \"fixed\" alone"),
+        ("media = { channels = 4 }", "found `channels`, expected it with a preset of DRAM or HBM alone"),
+        (
+            "media = { kind = \"banks\", hot = true }",
+            "found `hot`, expected it with a preset or a buffer of DRAM or HBM alone",
+        ),
+        (
+            "media = { preset = \"ddr5_4800b\", lookup = \"1 ns\" }",
+            "found `lookup`, expected it with flash or `buffer` alone",
+        ),
+        ("ecc = { upset_bits = 3 }", "found `upset_bits`, expected it with `upset_every` alone"),
         (
             "media = { preset = \"lpddr5_6400\", channels = 1 }\nsize = \"4 GiB\"",
             "component.memory.size: found 4294967296 bytes, expected at most 2147483648",

@@ -677,11 +677,11 @@ fn diff_of_what_is_no_trace() {
         ),
         ("{\"format\":\"scalepool-trace\",\"format_version\":2}\n", "b.jsonl:1: found format_version 2, expected 1"),
         ("{\"format\":\"scalepool-trace\"}\n", "b.jsonl:1: found format_version nothing, expected 1"),
-        ("no json\n", "b.jsonl:1:2: found expected ident, expected a JSON object"),
+        ("no json\n", "b.jsonl:1:2: found `no json` (expected ident), expected a JSON object"),
         (&head("[1]"), "b.jsonl:2:1: found `[1]`, expected a JSON object"),
-        (&head("{\"a\":1,}"), "b.jsonl:2:8: found trailing comma, expected a JSON object"),
-        (&head("{\"a\":1"), "b.jsonl:2:6: found EOF while parsing an object, expected a JSON object"),
-        (&head(""), "b.jsonl:2:0: found EOF while parsing a value, expected a JSON object"),
+        (&head("{\"a\":1,}"), "b.jsonl:2:8: found `{\"a\":1,}` (trailing comma), expected a JSON object"),
+        (&head("{\"a\":1"), "b.jsonl:2:6: found `{\"a\":1` (EOF while parsing an object), expected a JSON object"),
+        (&head(""), "b.jsonl:2:0: found `` (EOF while parsing a value), expected a JSON object"),
     ] {
         assert_eq!(error(text), expected);
     }

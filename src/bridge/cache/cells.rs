@@ -1,7 +1,7 @@
 //! Cells of the memory in which the conversion cache lies, and what flips in them (`bridge` §9.1; `memory` §6.1).
 //!
 //! Modelled: flips by address, in data and check bits alike, until the address is written; the code of the controller, bit by bit; upsets
-//! before every so manyth read. Of tags that lie there the flips alone are known: the code is linear, so what it finds depends on them and not
+//! once in so many reads. Of tags that lie there the flips alone are known: the code is linear, so what it finds depends on them and not
 //! on the tags, and what a wrong correction makes of a tag is not known. Left out: correction inside the die, patrol, rates of real cells, tags that
 //! are wrong and seem right.
 //!

@@ -1,4 +1,4 @@
-//! Least recently used: the number of a way is the lookup that used it last.
+//! Least recently used: each way keeps the number of the lookup that used it last.
 
 use super::policy::Replacement;
 

@@ -8,8 +8,9 @@
 //! a dirty sector by MemWr, clean ones by MemClnEvct; when their Cmps are there, MemRd Any/SnpInv leaves; Cmp-E and data come, the bytes
 //! are merged in the sector, which is in M, and the request is answered.
 //!
-//! A block with a line that is in use never leaves. A child that finds no way waits with its line locked; those that use the ways need no
-//! other way to end, so it gets one, in its turn. Its time-out does not count while others get on in front of it.
+//! A block with a line that is in use never leaves. A child that finds no free block waits with its line locked. Transactions
+//! that hold a block never need a second one, so a block becomes free at some time, and those that wait get one in their order. Their
+//! time-outs do not count while others in front of them make progress.
 
 use super::rooms::{EntryWaiter, RoomMoves, RoomQueues};
 use super::table::ChildId;

@@ -1,8 +1,8 @@
 //! What the outbound half is in a search: all on which its next steps depend.
 //!
-//! Left out, so that a bridge that is searched must not have it: posted requests, kept conversions, registers, commits, errors of the
-//! cache's memory. Left out of every bridge: what it has counted; when children got on, which time-outs alone ask; how it is built, and of a
-//! request what it asks for, which its children have from it.
+//! Not covered, so a bridge that is searched must not use them: posted requests, kept conversions, registers, commits, errors of the
+//! cache's memory. Left out because the next step does not depend on them: counters; the times at which children moved, which
+//! time-outs alone use; how the bridge is built; the fields of a request that its children have copied.
 
 use super::OutboundBridge;
 use super::transaction::{Child, Transaction};

@@ -17,9 +17,9 @@ pub const SP_NO_LAYOUT: u32 = 0xffff;
 
 /// The data of a message of cxl-68b is a line of 64 bytes.
 pub const SP_WHOLE_LINE: u64 = 0;
-/// It is bytes 0 to 31 of the line.
+/// The data of a message of cxl-68b is bytes 0 to 31 of its line.
 pub const SP_LOWER_HALF: u64 = 1;
-/// It is bytes 32 to 63 of the line.
+/// The data of a message of cxl-68b is bytes 32 to 63 of its line.
 pub const SP_UPPER_HALF: u64 = 2;
 /// A message of the 256B modes has metadata, which stands in bits 63:32 beside this bit.
 pub const SP_METADATA: u64 = 4;
@@ -31,9 +31,9 @@ pub const SP_BY_PEER: u32 = 1;
 /// Nobody has broken a rule: a unit was damaged or lost on the wire.
 pub const SP_BY_LINE: u32 = 2;
 
-/// The link has repaired it.
+/// Severity of an event: the link has repaired the error.
 pub const SP_CORRECTED: u32 = 0;
-/// A rule of the protocol is broken; the receiver goes on.
+/// Severity of an event: a rule of the protocol is broken; the receiver goes on.
 pub const SP_PROTOCOL: u32 = 1;
 /// The link is trained again.
 pub const SP_RETRAIN: u32 = 2;

@@ -66,7 +66,8 @@ pub(super) struct Explore {
     /// Stop when the program takes more memory than this many MiB; refused where the system does not tell (it does on Linux).
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 30))]
     memory: Option<u64>,
-    /// Leave out deliveries that commute with one that is tried: fewer transitions, the same states. Liveness is checked without.
+    /// Partial-order reduction: of two deliveries that commute, try one order. Fewer transitions, the same states; liveness is
+    /// checked in a second pass without the reduction.
     #[arg(long)]
     reduce: bool,
     /// Number of threads; it does not change the result.

@@ -13,7 +13,7 @@ use scalepool_ordered::OrderedMap;
 /// What a binding waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AwayCause {
-    /// The end of a reset: the last answer of before.
+    /// The end of a reset: the last answer to an earlier request.
     Reset,
     /// The link of the port.
     LinkDown,

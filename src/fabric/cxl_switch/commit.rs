@@ -5,7 +5,7 @@
 //! Modelled: the handshake, write 1 and poll Committed or Error, its time limit, and which table is in use meanwhile. Detail:
 //! times in one unit of the caller. Left out: the registers around it.
 //!
-//! A walk: software writes a table and begins the commit. The table of before stays in use until the hardware has taken the new
+//! A walk: software writes a table and begins the commit. The previous table stays in use until the hardware has taken the new
 //! one in time, which is then Committed; a table that is refused, or not taken within the limit, ends as Error and is not used.
 
 /// The limit of a commit: base x 10^scale microseconds (`fabric` CID-4).

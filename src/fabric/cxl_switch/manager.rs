@@ -475,7 +475,7 @@ impl Manager {
         self.away.cause(vppb) == Some(AwayCause::LinkDown)
     }
 
-    /// A binding that comes back: it has been flushed, and no answer of before is due, or its link is up again.
+    /// A binding that comes back: it has been flushed, and no answer to an earlier request is due, or its link is up again.
     fn released(&self) -> Option<(VppbBinding, AwayCause)> {
         let is_over = |(one, cause): &(VppbBinding, AwayCause)| {
             let is_flushed = !self.draining.contains_key(&(one.vcs, one.vppb));
@@ -506,7 +506,7 @@ impl Manager {
     }
 }
 
-/// The cycle from which on no answer of before can come at a port; 0 if none is due.
+/// The cycle from which on no answer to an earlier request can come at a port; 0 if none is due.
 fn clear_at(late: &OrderedMap<(usize, u8), LateAnswers>, port: usize) -> u64 {
     late.range((port, 0)..=(port, u8::MAX)).map(|(_, late)| late.until_cycle).max().unwrap_or(0)
 }
@@ -588,7 +588,7 @@ mod tests {
         TimedCommand { at_cycle, command: ManagerCommand::Reset(scope) }
     }
 
-    /// However long the device takes: an answer of before would be taken for one to a request of afterwards.
+    /// However long the device takes: an answer to an earlier request would be taken for one to a later request.
     #[test]
     fn a_reset_ends_with_the_last_answer_and_no_earlier() {
         let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), OrderedSet::new());

@@ -4,8 +4,8 @@
 //! and its HDM decoders; bindings of vPPBs to downstream ports or to logical devices behind them; requests routed by decoder,
 //! vPPB and binding, responses by port and LD-ID; a request that no decoder claims is answered by the switch; back-invalidates
 //! by BI-ID and CXL.cache by CacheID. With either routing: a crossbar with a queue for each input, output and message class;
-//! named pipeline stages. Detail: whole messages; a pipeline stage is modelled as its latency. Left out: CXL.cache with port
-//! based routing, CXL.io, and the individual flits of a message (the link ends have already assembled
+//! named pipeline stages. Detail: whole messages; a pipeline stage is modelled as its latency. Left out: CXL.io
+//! (see `scalepool_nodes::io::switch`), and the individual flits of a message (the link ends have already assembled
 //! the message, so there is no cut-through inside a message).
 //!
 //! | file | content |

@@ -293,7 +293,7 @@ impl Plugs {
         Ok(ready)
     }
 
-    /// What hosts and links have done by a cycle, and the ports whose links were trained. `is_clear`: no answer of before can come
+    /// What hosts and links have done by a cycle, and the ports whose links were trained. `is_clear`: no answer to an earlier request can come
     /// at a port.
     pub fn pass(&mut self, cycle: u64, is_clear: impl Fn(usize) -> bool) -> OrderedSet<usize> {
         let mut trained = OrderedSet::new();
@@ -323,7 +323,7 @@ impl Plugs {
         !self.steps.is_empty() || !self.waits.is_empty()
     }
 
-    /// The next cycle in which something happens by itself, 0 if something has; `clear_at`: the cycle at which no answer of before
+    /// The next cycle in which something happens by itself, 0 if something has; `clear_at`: the cycle at which no answer to an earlier request
     /// can come at a port any more, where that is known.
     pub fn next_cycle(&self, clear_at: impl Fn(usize) -> u64) -> Option<u64> {
         let steps = self.steps.front().map(|_| 0);

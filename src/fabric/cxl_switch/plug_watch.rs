@@ -2,8 +2,8 @@
 //! that pass (`fabric` §1.2, MLD-3, MLD-10).
 //!
 //! Modelled: the order of a bind, Link Disable, what hosts have to see of a link and of a device, that nothing passes a link which is
-//! down, and that a shared device waits for every host. Detail: it knows of the switch what it is told and keeps states of its own, so
-//! a switch that does something else than it says is found as one that says something wrong. Left out: times, but for
+//! down, and that a shared device waits for every host. Detail: it knows the events alone that the switch reports, and keeps a
+//! state of its own, so a switch that behaves otherwise than it reports is found by a report that does not fit. Left out: times, but for
 //! the limit by which a removal that every host has agreed to has to be done; whether the attention button was shown to every host that
 //! was bound when it was pressed.
 //!

@@ -14,7 +14,7 @@
 //! | the manager resets a port (RST-5) | the port, with all of its logical devices |
 //!
 //! A walk through one reset: the vPPBs that it covers are removed like those of a surprise removal, and the manager keeps their
-//! bindings (`away.rs`). Each comes back by itself when the last answer of before has arrived. A reset is not refused because a part of what it
+//! bindings (`away.rs`). Each comes back by itself when the last answer to an earlier request has arrived. A reset is not refused because a part of what it
 //! covers is busy, as nobody can refuse PERST#: a vPPB that is being unbound is unbound at once, one in reset stays in it.
 
 use super::binding::VppbBinding;

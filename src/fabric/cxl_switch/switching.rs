@@ -2,8 +2,8 @@
 //! all kinds ([`super::module`]).
 //!
 //! A walk through one message: it is routed when it is the first of its class at a port, again in each cycle in which its
-//! queue has no room. Once it has been taken it is judged, and what leaves in its place is queued. What is sent, and what
-//! time brings, is told too.
+//! queue has no room. Once it has been taken it is judged, and what leaves in its place is queued. It also hears of every
+//! message that leaves, and of the time that passes.
 
 use super::aer::AerRecord;
 use super::command::ManagerEvent;

@@ -186,7 +186,7 @@ fn graphs() -> MutexGuard<'static, OrderedMap<String, Arc<Graph>>> {
 }
 
 /// The notation of topologies, for error messages.
-pub const EXPECTED: &str = "mesh:8x8, torus:8x8, torus:4x4x4, fat-tree:4x3 (K x N, a K-ary N-tree), dragonfly:2,4,2 (p, a, h), or others of their forms; file:PATH where a generator makes the fabric";
+pub const EXPECTED: &str = "mesh:8x8, torus:8x8, torus:4x4x4, fat-tree:4x3 (K x N, a K-ary N-tree), dragonfly:2,4,2 (p, a, h), or the same with other numbers; file:PATH where a generator makes the fabric";
 
 impl Topology {
     /// Parses a topology, such as `mesh:8x8`.
@@ -232,7 +232,9 @@ impl Topology {
         let topology = Topology(shape);
         let (routers, nodes) = (topology.routers(), topology.nodes());
         if !(2..=MOST_ROUTERS).contains(&routers) || !(2..=MOST_ROUTERS).contains(&nodes) {
-            return Err(size(format!("2 to {MOST_ROUTERS} routers and nodes, and not {routers} and {nodes}")));
+            return Err(size(format!(
+                "2 to {MOST_ROUTERS} routers and 2 to {MOST_ROUTERS} nodes, and not {routers} and {nodes}"
+            )));
         }
         let most = (0..routers).map(|router| topology.ports(router)).max().unwrap_or(0);
         if most > MOST_PORTS {

@@ -129,7 +129,7 @@ impl NvlEnd {
         Ok(())
     }
 
-    /// Takes hooks; those of before are gone.
+    /// Takes hooks in the place of the present ones.
     pub fn attach_hooks(&mut self, hooks: &Hooks) {
         self.hooks = hooks.clone();
     }

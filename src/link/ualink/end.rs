@@ -257,7 +257,7 @@ impl<C: Client> UalEnd<C> {
         }
     }
 
-    /// Takes hooks; those of before are gone.
+    /// Takes hooks in the place of the present ones.
     pub fn attach_hooks(&mut self, hooks: &Hooks) {
         self.hooks = hooks.clone();
         self.client.attach_hooks(hooks);

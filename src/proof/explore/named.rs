@@ -110,7 +110,13 @@ impl NamedSystem {
         };
         match (scope.agents, alike) {
             (None, _) => {}
-            (Some(agents), None) => return Err(found("--agents", agents, "an exploration in which agents are alike")),
+            (Some(agents), None) => {
+                return Err(found(
+                    "--agents",
+                    agents,
+                    "none: the agents of this exploration are fixed; those of CXL.cache and HDM-DB can be set",
+                ));
+            }
             (Some(agents), Some((count, second_poisons))) => {
                 let least = if second_poisons { 2 } else { 1 };
                 if !(least..=MOST_AGENTS).contains(&agents) {
@@ -124,7 +130,8 @@ impl NamedSystem {
             (Some(lines), Self::Cache(setup)) => setup.lines = lines.into(),
             (Some(lines), Self::HdmDb(setup)) => setup.lines = lines,
             (Some(lines), _) => {
-                return Err(found("--lines", lines, "an exploration of CXL.cache or HDM-DB with one level"));
+                let expected = "none: the lines of this exploration are fixed; those of CXL.cache and HDM-DB with one level can be set";
+                return Err(found("--lines", lines, expected));
             }
         }
         match (scope.menu.clone(), &mut self) {
@@ -144,7 +151,8 @@ impl NamedSystem {
                 (setup.write_backs, setup.drops, setup.atomics) = (menu.write_backs, menu.drops, menu.atomics);
             }
             (Some(_), Self::TwoLevels(..) | Self::Bridge(_) | Self::Shape(..)) => {
-                return Err(found("--ops", "here", "an exploration of CXL.cache, HDM-DB or HDM-D with one level"));
+                let expected = "none: the operations of this exploration are fixed; those of CXL.cache, HDM-DB and HDM-D with one level can be set";
+                return Err(found("--ops", "here", expected));
             }
         }
         Ok(self)

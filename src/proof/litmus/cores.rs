@@ -8,8 +8,8 @@
 //! line each of real bytes, of which the first one counts; memory is 0 at the start, and values are kept as their difference
 //! from those of the program's start. Left out: silent drops of clean copies, the other legal answers.
 //!
-//! A forbidden outcome is a breach of V2, with the way to it. With a rule off nothing else is: what the agents say of each
-//! other is for the other explorations, here it is shown what a program sees of the missing rule.
+//! A forbidden outcome is reported as a violation of V2, with its trace. With a rule off only forbidden outcomes are reported: what
+//! the agents find themselves is the subject of the other explorations; here it is shown what a program sees of the missing rule.
 //!
 //! One step: a core acts or a message arrives. A load ends with a value of its cache or one that came to be used once; a
 //! store ends when its agent has made it. When all programs are over, the values loaded and the last ones of the lines are

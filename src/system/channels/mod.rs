@@ -20,6 +20,7 @@ pub use waits::{ChannelWait, ClassOrder, Reach, RoutedWays};
 
 use super::design::{JoinedPort, System};
 use super::kind::NodePart;
+use super::kinds::fabric_router;
 use super::problem::{Problems, TextPlace};
 use circles::Circle;
 use scalepool_ordered::OrderedMap;
@@ -56,6 +57,11 @@ impl By {
             By::Component(n) => &system.components[n].path,
             By::Link(n) => &system.links[n].path,
         }
+    }
+
+    /// Whether it is a router with virtual channels.
+    fn is_router(self, system: &System) -> bool {
+        matches!(self, By::Component(n) if system.components[n].kind.name == fabric_router::KIND.name)
     }
 
     /// Its key in the description.
@@ -324,9 +330,14 @@ impl ChannelGraph {
                 0 => String::new(),
                 more => format!(", and so on over {more} more"),
             };
-            let is_shortest = circle.iter().any(|&(_, _, reason)| self.reasons[reason].why == PASSED_ON_SHORTEST);
-            let advice =
-                if is_shortest { ": `routing = \"up-down\"` in the file of the topology has no circle" } else { "" };
+            let why = || circle.iter().map(|&(_, _, reason)| self.reasons[reason]);
+            let advice = if why().any(|reason| reason.why == PASSED_ON_SHORTEST) {
+                ": `routing = \"up-down\"` in the file of the topology has no circle"
+            } else if why().all(|reason| reason.by.is_router(system)) {
+                ", or more virtual channels of the routers (`vcs`)"
+            } else {
+                ""
+            };
             let text = format!(
                 "found channels that wait for each other in a circle, so messages in them can wait for ever: {} {}{rest}, expected a class among them that is always taken{advice}",
                 self.shown(system, first),

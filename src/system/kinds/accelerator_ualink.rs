@@ -49,10 +49,10 @@ metrics! {
         IN_PEER = "accesses of peer HBM" ["accesses"] Sum, "reads and writes whose page lies in HBM of the next accelerator";
         IN_TIER2 = "accesses of tier 2" ["accesses"] Sum, "reads and writes whose page lies in tier 2";
         COPIES = "copies" ["copies"] Sum, "explicit copies that are done";
-        COPIED = "copied [bytes]" ["bytes"] Sum, "bytes of these";
+        COPIED = "copied [bytes]" ["bytes"] Sum, "bytes of explicit copies that are done";
         PLACED = "pages placed" ["pages"] Sum, "pages that got their first frame";
         MOVES = "pages moved" ["pages"] Sum, "moves of pages that are over";
-        MOVED = "moved [bytes]" ["bytes"] Sum, "bytes of these, each read once and written once";
+        MOVED = "moved [bytes]" ["bytes"] Sum, "bytes of pages that were moved, each read once and written once";
         MOVE_CYCLES = "cycles of moves" ["cycles"] Sum, "cycles in which a page that it manages moved";
         PAGE_WAITS = "cycles of page waits" ["cycles"] Sum, "cycles in which its next operation waited for the place of a page";
         MESSAGES = "page messages" ["requests"] Sum, "requests that it has sent about pages and to registers of a bridge";

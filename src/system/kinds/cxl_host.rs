@@ -75,8 +75,8 @@ config! {
         pattern: String = "reads" [Unit::Of("-")] in FieldRange::Words(&["reads", "writes", "mix"]), "generated accesses if there is no --stimulus; mix = two reads per write";
         accesses: u64 = "10000" [Unit::Of("line accesses")] in FieldRange::Int(1, 1 << 24), "number of generated accesses";
         region_lines: u64 = "65536" [Unit::Of("lines")] in FieldRange::Int(1, 1 << 40), "size of the region that generated accesses use";
-        order: String = "in-turn" [Unit::Of("-")] in FieldRange::Words(&["in-turn", "random"]), "lines of the region one after the other and round again, or each any of them";
-        interval: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time from when a generated access is due to when the next one is, on average, rounded down to cycles; not given = all are due at once";
+        order: String = "in-turn" [Unit::Of("-")] in FieldRange::Words(&["in-turn", "random"]), "in-turn: the lines of the region in ascending order, then again from the first; random: any line of it for each access";
+        interval: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 50), "mean time between two generated accesses, rounded down to cycles; not given = all are due at once";
         base: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, ADDRESS_END - 1), "first system address of the region of generated accesses; not given = the lowest one that leads to memory, and holes are left out";
     }
 }

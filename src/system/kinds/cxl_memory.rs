@@ -41,9 +41,9 @@ config! {
     /// What a device tells of its load.
     pub struct MemoryTelemetry {
         sample: u64 = "8" [Unit::Of("100 ns")] in FieldRange::Int(0, 15), "time between two samples of whether an answer waits at the port; 0 = none (fabric QOS-2)";
-        moderate: usize = "10" [Unit::Of("percent")] in FieldRange::Int(1, 100), "samples of the last 100 from which the port is moderately congested";
-        severe: usize = "25" [Unit::Of("percent")] in FieldRange::Int(1, 100), "those from which it is severely congested";
-        interval: u64 = "64" [Unit::Of("ns")] in FieldRange::Int(0, 127), "interval, of which the completions of the last 16 count as used; 0 = open requests alone count (fabric QOS-4)";
+        moderate: usize = "10" [Unit::Of("percent")] in FieldRange::Int(1, 100), "the port is moderately congested if an answer waited in so many of the last 100 samples";
+        severe: usize = "25" [Unit::Of("percent")] in FieldRange::Int(1, 100), "the port is severely congested if an answer waited in so many of the last 100 samples";
+        interval: u64 = "64" [Unit::Of("ns")] in FieldRange::Int(0, 127), "length of an interval; completions of the last 16 intervals count as used by a logical device; 0 = open requests alone count (fabric QOS-4)";
         shares: Vec<(LdShareConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(LdShareConfig::fields), "shares of logical devices; without one for it, a logical device has none (fabric QOS-8)";
     }
 }

@@ -48,13 +48,13 @@ metrics! {
         EXTENDED = "extended capabilities" ["structures"] Sum, "extended capability structures that were found";
         FOUND_DVSECS = "DVSECs of CXL" ["structures"] Sum, "DVSECs with the vendor ID of CXL that were found";
         BARS = "BARs" ["BARs"] Sum, "base address registers that were found";
-        BARS_BYTES = "BARs [bytes]" ["bytes"] Sum, "what they span";
+        BARS_BYTES = "BARs [bytes]" ["bytes"] Sum, "sizes of the base address registers, added up";
         RANGES = "memory ranges" ["ranges"] Sum, "ranges of host-managed memory that were found";
-        RANGES_BYTES = "memory ranges [bytes]" ["bytes"] Sum, "what they span";
+        RANGES_BYTES = "memory ranges [bytes]" ["bytes"] Sum, "sizes of these ranges, added up";
         LOGICAL_DEVICES = "logical devices" ["devices"] Sum, "logical devices that were found";
         LARGEST_PAYLOAD = "largest payload [bytes]" ["bytes"] Smallest, "the largest payload that both sides take";
-        MEM_ENABLED = "CXL.mem enabled" ["devices"] Sum, "devices of which CXL.mem was enabled";
-        PM_READY = "power management ready" ["devices"] Sum, "devices that said so";
+        MEM_ENABLED = "CXL.mem enabled" ["devices"] Sum, "devices whose CXL.mem was enabled";
+        PM_READY = "power management ready" ["devices"] Sum, "devices that reported that they are ready for power management";
         POWER_ANSWERED = "power requests answered" ["requests"] Sum, "requests for a power state that were answered";
         HOST_STATUS = "host port status" ["register"] Same, "status register of the port of the host";
         DEVICE_STATUS = "device port status" ["register"] Same, "status register of the port of the device";

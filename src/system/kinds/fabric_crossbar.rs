@@ -49,7 +49,7 @@ config! {
         arrivals: String = "bernoulli" [Unit::Of("-")] in FieldRange::Words(&["bernoulli", "full"]), "how cells come: at random with the load (bernoulli), or so that every queue always has one (full)";
         load: f64 = "0.5" [Unit::Of("cells per slot")] in FieldRange::Real(0.0, 1.0), "cells that come at each input in a slot, for any output; no matter where queues are full";
         slots: u64 = "20000" [Unit::Of("slots")] in FieldRange::Int(1, 1 << 30), "slots that are measured";
-        warm_up: u64 = "1000" [Unit::Of("slots")] in FieldRange::Int(0, 1 << 30), "slots before";
+        warm_up: u64 = "1000" [Unit::Of("slots")] in FieldRange::Int(0, 1 << 30), "slots before these, which are not measured";
     }
 }
 

@@ -38,7 +38,7 @@ config! {
         service: u64 = "1 us" [Unit::Time] in FieldRange::Int(1_000_000, 10_000_000_000), "time of a service";
         load: f64 = "0.5" [Unit::Of("-")] in FieldRange::Real(0.01, 0.99), "share of the time in which the server works";
         packets: u64 = "1000000" [Unit::Of("packets")] in FieldRange::Int(1, 1 << 24), "packets that are measured; at a load of 0.9 their mean wait scatters by 2.5 percent, and of 4000000 packets by half of that (fabric §6.1)";
-        warm_up: u64 = "1000" [Unit::Of("packets")] in FieldRange::Int(0, 1 << 24), "packets before";
+        warm_up: u64 = "1000" [Unit::Of("packets")] in FieldRange::Int(0, 1 << 24), "packets before these, which are not measured";
     }
 }
 

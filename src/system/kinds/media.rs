@@ -5,7 +5,7 @@
 //! bandwidth, or non-volatile memory in banks (`memory §9`). DRAM with `buffer` is a memory box: its pages are kept in HBM, as
 //! those of flash are in DRAM.
 
-use crate::field::{FieldRange, config};
+use crate::field::{FieldRange, config, defaults};
 use crate::kind::{ConfigFinding, Site};
 use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
@@ -186,6 +186,7 @@ impl CxlMedia {
             dram.check().into_iter().map(|(field, text)| ("media", format!("{name}{field}: {text}"))).collect()
         };
         let mut found = self.dram().map(|dram| of_dram(&dram, "")).unwrap_or_default();
+        found.extend(self.without_use().map(|text| ("media", text)));
         if self.preset.is_some() && self.kind != "fixed" {
             found.push(("media", format!("found kind = \"{}\" with a preset, expected one of them", self.kind)));
         }
@@ -219,6 +220,28 @@ impl CxlMedia {
             found.push(("media", text));
         }
         found
+    }
+
+    /// What is given and would change nothing, because what it belongs to is not.
+    fn without_use(&self) -> impl Iterator<Item = String> {
+        let of_preset = |name: &str| self.preset.as_deref() == Some(name);
+        let any_dram = self.dram().is_some() || self.buffer_dram().is_some();
+        let default: CxlMedia = defaults();
+        // Whether these fields differ from their defaults, whether they are used, and with what.
+        macro_rules! fields {
+            ($($field:ident)*; $is_used:expr, $with:literal) => {
+                [$((stringify!($field), self.$field != default.$field, $is_used, $with)),*]
+            };
+        }
+        let all = [
+            fields!(banks interleave busy queue; self.kind == "banks", "kind = \"banks\"").to_vec(),
+            fields!(latency bandwidth; of_preset(OTHERS[1]), "preset = \"fixed\"").to_vec(),
+            fields!(buffer_size buffer_ways page lookup; self.buffer_dram().is_some(), "flash or `buffer`").to_vec(),
+            fields!(channels; self.dram().is_some(), "a preset of DRAM or HBM").to_vec(),
+            fields!(ranks map map_bytes row_xor refresh hot policy reads writes front back; any_dram, "a preset or a buffer of DRAM or HBM").to_vec(),
+        ];
+        let ignored = all.into_iter().flatten().filter(|&(_, differs, is_used, _)| differs && !is_used);
+        ignored.map(|(field, .., with)| format!("found `{field}`, expected it with {with} alone"))
     }
 
     /// Whether pages are kept in front of DRAM, by a controller in front of all media.

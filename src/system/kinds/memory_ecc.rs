@@ -23,10 +23,10 @@ const DATA_BITS: usize = LINE_BYTES as usize * 8;
 config! {
     /// Codes, faults and patrol of a memory.
     pub struct MemoryEcc {
-        scheme: String = "none" [Unit::Of("-")] in FieldRange::Words(EccScheme::NAMES), "code of the controller: none, SECDED over 64 bits, or a symbol code that corrects a device of ten (memory §6)";
+        scheme: String = "none" [Unit::Of("-")] in FieldRange::Words(EccScheme::NAMES), "code of the controller: none, SECDED over 64 bits, or a symbol code that corrects one failed device of ten (memory §6)";
         on_die: String = "none" [Unit::Of("-")] in FieldRange::Words(OnDieEcc::NAMES), "correction inside the die: none, a bit (sec) or an aligned symbol of 16 bits (ssc) of a word of 128 bits, in HBM of 256 (memory §6)";
         flips: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(FLIPS), "bits of cells that are wrong from the start, until their line is written";
-        upset_every: u64 = "0" [Unit::Of("requests")] in FieldRange::Int(0, 1 << 40), "before every so manyth request that touches memory, bits of its line flip; 0 = never";
+        upset_every: u64 = "0" [Unit::Of("requests")] in FieldRange::Int(0, 1 << 40), "bits of the accessed line flip once in so many requests that touch memory; 0 = never";
         upset_bits: usize = "1" [Unit::Of("bits")] in FieldRange::Int(1, 64), "different bits that flip then";
         dead_device: Option<usize> = "" [Unit::Of("-")] in FieldRange::Int(0, 9), "device of the symbol code whose cells read as ones: 0 and 1 hold check symbols, 2 to 9 data; left out, none";
         scrub: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 62), "time from one line of the patrol to the next, rounded up to clock cycles; 0 = no patrol, as the default of memory §6.4, a day for all lines, is longer than a run";
@@ -87,6 +87,9 @@ impl MemoryEcc {
             let text =
                 "found a dead device that holds check symbols, expected scheme = \"symbol\" or a device of 2 to 9";
             found.push(("ecc", text.to_owned()));
+        }
+        if self.upset_every == 0 && self.upset_bits != 1 {
+            found.push(("ecc", "found `upset_bits`, expected it with `upset_every` alone".to_owned()));
         }
         found
     }

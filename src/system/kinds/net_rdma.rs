@@ -46,7 +46,7 @@ metrics! {
         READS = "remote reads" ["operations"] Sum, "reads that are done";
         WRITES = "remote writes" ["operations"] Sum, "writes that are done";
         ATOMICS = "remote atomics" ["operations"] Sum, "atomics that are done";
-        MOVED = "remote bytes" ["bytes"] Sum, "bytes of these";
+        MOVED = "remote bytes" ["bytes"] Sum, "bytes that remote reads, writes and atomics moved";
         REFUSED = "remote requests refused" ["requests"] Sum, "requests that ended with a status that is not OKAY";
     }
 }

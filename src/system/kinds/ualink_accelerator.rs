@@ -55,7 +55,7 @@ metrics! {
         READS = "reads" ["requests"] Sum, "reads begun";
         WRITES = "writes" ["requests"] Sum, "writes begun";
         ATOMICS = "atomics" ["requests"] Sum, "atomic operations begun";
-        DUMMIES = "dummy answers" ["answers"] Sum, "answers that the own side made since the peer cannot answer any more";
+        DUMMIES = "dummy answers" ["answers"] Sum, "error responses that this side made itself because the peer can no longer answer";
         LATE = "late answers" ["answers"] Sum, "answers to requests that were given up before";
         KEY_ROLLS = "key rolls" ["rolls"] Sum, "key rolls begun";
     }

@@ -1,4 +1,4 @@
-//! When something may have changed: it may do so from the request that changes it to the completion of that request.
+//! The time in which a value is uncertain: from the request that changes it to the completion of that request.
 
 use scalepool_ordered::OrderedMap;
 

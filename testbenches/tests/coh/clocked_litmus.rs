@@ -132,7 +132,7 @@ fn a_system_that_does_not_fit_is_refused() {
     let test = lisa("SC,SC", MP, "1:r0; 1:r1;");
     for (scenario, set, text) in [
         ("cxl-cache-pair", &["devices=1"][..], "found 1 cores, expected 2, one for each thread"),
-        ("cxl-cache-peers", &[], "found 2 homes of lines, expected a system with one"),
+        ("cxl-cache-peers", &[], "found 2 homes of lines, expected a coherent system with exactly one"),
         ("cxl68-expander", &[], "found 0 homes of lines"),
     ] {
         let error = litmus(&request(scenario, set, 1), &test.threads(), 1).expect_err("refused").to_string();

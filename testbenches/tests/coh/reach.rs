@@ -108,12 +108,24 @@ fn what_an_exploration_does_not_have_is_refused() {
     let agents = |count| ExplorationScope { agents: Some(count), ..ExplorationScope::default() };
     let lines = ExplorationScope { lines: Some(2), ..ExplorationScope::default() };
     for (name, scope, expected) in [
-        ("hdm-d", agents(2), "found --agents 2, expected an exploration in which agents are alike"),
+        (
+            "hdm-d",
+            agents(2),
+            "found --agents 2, expected none: the agents of this exploration are fixed; those of CXL.cache and HDM-DB can be set",
+        ),
         ("cxl-cache-2", agents(17), "found --agents 17, expected 1 to 16"),
         ("cxl-cache-2", agents(0), "found --agents 0, expected 1 to 16"),
         ("hdm-db-2-poison", agents(1), "found --agents 1, expected 2 to 16"),
-        ("hdm-d", lines.clone(), "found --lines 2, expected an exploration of CXL.cache or HDM-DB with one level"),
-        ("cxl-cache-mp", lines, "found --lines 2, expected an exploration of CXL.cache or HDM-DB with one level"),
+        (
+            "hdm-d",
+            lines.clone(),
+            "found --lines 2, expected none: the lines of this exploration are fixed; those of CXL.cache and HDM-DB with one level can be set",
+        ),
+        (
+            "cxl-cache-mp",
+            lines,
+            "found --lines 2, expected none: the lines of this exploration are fixed; those of CXL.cache and HDM-DB with one level can be set",
+        ),
         (
             "cxl-cache-2",
             menu("MemWr"),

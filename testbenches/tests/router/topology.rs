@@ -166,7 +166,7 @@ fn fab_top_05_n() {
         ("mesh", "found `mesh`, expected mesh:8x8"),
         ("mesh:8,8", "expected mesh:8x8"),
         ("mesh:0x4", "numbers of 1 to"),
-        ("mesh:1x1", "2 to 32768 routers and nodes, and not 1"),
+        ("mesh:1x1", "2 to 32768 routers and 2 to 32768 nodes, and not 1 and 1"),
         ("mesh:2x2x2x2", "expected mesh:8x8"),
         ("torus:2x4", "3 or more routers in each ring"),
         ("fat-tree:1x3", "2 to 32 ports down"),

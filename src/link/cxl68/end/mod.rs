@@ -315,7 +315,7 @@ impl<U: Flit68> Cxl68End<U> {
         self.inbox.first().map(Packable::class)
     }
 
-    /// Takes hooks; those of before are gone.
+    /// Takes hooks in the place of the present ones.
     pub fn attach_hooks(&mut self, hooks: &Hooks) {
         self.hooks = hooks.clone();
     }

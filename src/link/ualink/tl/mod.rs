@@ -213,7 +213,7 @@ impl Tl {
         self.received[class.index()].pop_front()
     }
 
-    /// A transaction needs its buffers no more. One of before the link was down is forgotten.
+    /// A transaction needs its buffers no more. One from before the link was down is forgotten.
     pub fn release(&mut self, held: &TlHeldBuffers) {
         self.rests_at = None;
         if held.epoch == self.epoch {

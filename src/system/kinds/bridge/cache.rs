@@ -29,17 +29,17 @@ config! {
         capacity: u64 = "1 GiB" [Unit::Bytes] in FieldRange::Int(64, 1 << 40), "bytes of lines, a multiple of ways times block (bridge §9.1)";
         ways: usize = "16" [Unit::Of("blocks")] in FieldRange::Int(1, MOST_WAYS as u64), "blocks of a set (bridge §9.1)";
         block: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&BLOCK_BYTES), "bytes of a block; each of its sectors of 64 bytes has a state of its own (bridge §9.1)";
-        policy: String = "lru" [Unit::Of("-")] in FieldRange::Words(EvictionPolicy::NAMES), "who leaves a full set: least recently used; by 2 bits of re-reference prediction; least frequently used, with counts halved every 65,536 lookups (bridge §9.1)";
+        policy: String = "lru" [Unit::Of("-")] in FieldRange::Words(EvictionPolicy::NAMES), "which block a full set replaces: lru, the least recently used; srrip, by 2 bits of re-reference prediction; lfu, the least frequently used, with counts halved every 65,536 lookups (bridge §9.1)";
         write: String = "back" [Unit::Of("-")] in FieldRange::Words(&["back", "through"]), "back: stores stay until their block leaves or somebody asks for it; through: they go to memory as well, behind the response (bridge §9.1, §9.4)";
-        stream_blocks: u64 = "8" [Unit::Of("blocks")] in FieldRange::Int(0, 1 << 20), "blocks of an ascending stream of one source that enter, those behind do not; 0 = streams are not looked for (bridge §9.2)";
+        stream_blocks: u64 = "8" [Unit::Of("blocks")] in FieldRange::Int(0, 1 << 20), "consecutive ascending blocks of one source that enter the cache, further blocks of the stream bypass it; 0 = streams are not detected (bridge §9.2)";
         tag_store: String = "sram" [Unit::Of("-")] in FieldRange::Words(&["sram", "hbm"]), "hbm: the tags of a set are read from the memory before its data (bridge §9.1)";
-        latency_cycles: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 30), "an access to 64 bytes; left out, 37 without `media`, and with it what stands there alone (bridge §11)";
+        latency_cycles: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 30), "latency of an access to 64 bytes; left out, 37 without `media`, and that of `media` alone with it (bridge §11)";
         media: Option<CxlMedia> = "" [Unit::Of("-")] in FieldRange::Table(CxlMedia::fields), "memory in which the cache lies, as with preset = \"hbm3_6400\"; left out, the latency is all (bridge §9.1)";
         ecc: String = "none" [Unit::Of("-")] in FieldRange::Words(&["none", "secded"]), "code of the memory in which the lines lie, and of tags that lie there: secded corrects a bit of 64; a clean sector that it cannot correct is asked for again, a dirty one is poison, and with tags that it cannot correct the CXL ports of the bridge go viral (bridge §9.1, memory §6.1)";
-        upset_every: u64 = "0" [Unit::Of("reads")] in FieldRange::Int(0, 1 << 40), "before every so manyth read of this memory bits of what is read flip; 0 = never";
+        upset_every: u64 = "0" [Unit::Of("reads")] in FieldRange::Int(0, 1 << 40), "bits of what is read flip once in so many reads of this memory; 0 = never";
         upset_bits: usize = "1" [Unit::Of("bits")] in FieldRange::Int(1, 64), "different bits that flip then";
         templates: usize = "65_536" [Unit::Of("conversions")] in FieldRange::Int(1, 1 << 24), "conversions that are kept, a multiple of template_ways (bridge §9.7)";
-        template_cycles: u64 = "2" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "a conversion that is kept is found, in place of lookup and conversion (bridge §11)";
+        template_cycles: u64 = "2" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "latency of finding a kept conversion, in place of the lookup and conversion stages (bridge §11)";
         template_ways: usize = "8" [Unit::Of("conversions")] in FieldRange::Int(1, 64), "conversions of a set (bridge §9.7)";
     }
 }
@@ -171,7 +171,9 @@ impl BridgeCacheFields {
         let untimed = || ("cache", "found media without a time, expected a preset, banks or latency_cycles".to_owned());
         let media = self.media.iter().flat_map(|media| media.check(self.data_config().hbm_bytes()));
         let media = media.map(|(_, text)| ("cache", text));
-        let own = (!is_whole).then(text).into_iter().chain((!is_timed).then(untimed));
+        let no_upsets = self.upset_every == 0 && self.upset_bits != 1;
+        let ignored = || ("cache", "found `upset_bits`, expected it with `upset_every` alone".to_owned());
+        let own = (!is_whole).then(text).into_iter().chain((!is_timed).then(untimed)).chain(no_upsets.then(ignored));
         shape.into_iter().chain(own).chain(media).collect()
     }
 }

@@ -53,6 +53,12 @@ pub static RULES: &[Rule] = &[
         text: "data is offered on a bus with states in the state Active alone",
     },
     Rule {
+        id: "SIM-WAV-05",
+        source: "architecture §6",
+        choice: true,
+        text: "an interface has an edge of its clock outside of reset",
+    },
+    Rule {
         id: "SIM-PLN-01",
         source: "architecture §4",
         choice: true,

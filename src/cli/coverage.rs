@@ -4,10 +4,12 @@ use super::table::Table;
 use super::{Status, export};
 use anyhow::anyhow;
 use clap::Args;
-use scalepool_export::coverage::{CoverageReport, html, xml};
+use scalepool_export::coverage::{CoverageReport, CoveredBin, CoveredGroup, html, xml};
 use scalepool_export::plan;
 use scalepool_forms::input::read_text;
 use scalepool_link::coverage::Met;
+use scalepool_ordered::OrderedSet;
+use scalepool_protocols::rules;
 use scalepool_trace::output::{self, PartFile};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -58,7 +60,8 @@ impl Coverage {
         for file in &self.files {
             let name = file.display();
             let text = read_text(file, FILE_BYTES).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
-            report.merge(&CoverageReport::read(&text).map_err(|e| anyhow!("{name}: {e}"))?);
+            let read = CoverageReport::read(&text).and_then(|read| known(&read).map(|()| read));
+            report.merge(&read.map_err(|e| anyhow!("{name}: {e}"))?);
         }
         let plan =
             || plan::files(&export::extras(), Some(&report)).into_iter().map(|file| file.text).collect::<String>();
@@ -80,6 +83,28 @@ impl Coverage {
             print(&report, self.holes, out)?;
         }
         Ok(Status::Good)
+    }
+}
+
+/// Refuses bins and rules that this program does not have, as of a file of another version or one that was changed by hand.
+fn known(report: &CoverageReport) -> Result<(), String> {
+    let points: OrderedSet<(&str, String)> = export::extras().coverage.into_iter().collect();
+    for group in &report.groups {
+        // The rows of a state machine, which a port adds in a run, are not among them.
+        let of_group = format!("{}: ", group.name);
+        if !points.iter().any(|(protocol, point)| *protocol == group.protocol && point.starts_with(&of_group)) {
+            continue;
+        }
+        let is_known =
+            |bin: &&CoveredBin| points.contains(&(group.protocol.as_str(), format!("{}: {}", group.name, bin.name)));
+        if let Some(bin) = group.bins.iter().find(|bin| !is_known(bin)) {
+            let CoveredGroup { protocol, name, .. } = group;
+            return Err(format!("found the bin `{protocol}: {name}: {}`, expected one of this program", bin.name));
+        }
+    }
+    match report.broken.iter().find(|(rule, _)| rules::find(rule).is_none()) {
+        Some((rule, _)) => Err(format!("found the rule `{rule}`, expected one that `list rules` shows")),
+        None => Ok(()),
     }
 }
 

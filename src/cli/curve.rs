@@ -48,9 +48,12 @@ fn loads(text: &str) -> Result<Loads, String> {
     curve::loads(text).map(Loads).map_err(|error| error.to_string())
 }
 
+/// Least step of a saturation load: loads are printed with six decimals.
+const LEAST_STEP: f64 = 0.00001;
+
 fn step(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|x| *x > 0.0 && *x < 1.0);
-    number.ok_or_else(|| format!("found `{text}`, expected a number above 0 and below 1"))
+    let number = text.parse::<f64>().ok().filter(|x| *x >= LEAST_STEP && *x < 1.0);
+    number.ok_or_else(|| format!("found `{text}`, expected a number of {LEAST_STEP} at least and below 1"))
 }
 
 impl CurveArgs {

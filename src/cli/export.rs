@@ -43,9 +43,9 @@ enum Format {
     Gtkwave(Out),
     /// Surfer: the names of codes as mapping translators; written from the description of their form, not tried in Surfer.
     Surfer(Out),
-    /// SystemRDL: DVSECs and HDM decoders as one file of address maps.
+    /// SystemRDL: DVSECs, HDM decoders and the control window of a bridge as one file of address maps.
     Systemrdl(Out),
-    /// UVM: DVSECs and HDM decoders as a package of register blocks (`uvm_reg_block`).
+    /// UVM: DVSECs, HDM decoders and the control window of a bridge as a package of register blocks (`uvm_reg_block`).
     Uvm(Out),
     /// JSON Schema of system descriptions, for editors.
     Schema(Out),

@@ -29,7 +29,7 @@ enum FlitCommand {
 struct EncodeFlit {
     /// Name of a protocol, as `list protocols` shows it.
     protocol: String,
-    /// Direction of the objects that have no `dir`.
+    /// Direction of the objects; one that has another `dir` is refused. Without it each object has its own.
     #[arg(long)]
     dir: Option<DirArg>,
     #[command(flatten)]

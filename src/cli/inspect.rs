@@ -279,9 +279,7 @@ fn remark(count: &InterfaceCount, is_capture: bool) {
         }
         return;
     }
-    if count.edges == 0 {
-        report(format_args!("interface `{name}`: the wave has no edge of its clock outside of reset"));
-    } else if count.units == 0 {
+    if count.edges > 0 && count.units == 0 {
         report(format_args!("interface `{name}`: no flit in {} edges of its clock", count.edges));
     }
     if count.left_over_beats > 0 {

@@ -18,10 +18,10 @@ const LINE_BYTES: u64 = 4096;
 pub(super) struct DramArgs {
     /// Trace of DRAM commands to judge, one per line: time command channel rank bank-group bank row column. Time is in clocks,
     /// or has a unit (fs, ps, ns, us).
-    #[arg(long, value_name = "TRACE", conflicts_with_all = ["wave", "map", "trace", "fst", "vcd", "gtkw", "html", "coverage", "junit", "all"], requires = "preset")]
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["wave", "map", "trace", "fst", "vcd", "gtkw", "html", "coverage", "junit", "all", "health", "today", "wave_from", "wave_to"], requires = "preset")]
     pub(super) dram: Option<PathBuf>,
     /// Device whose timing the trace has to keep, such as ddr5_4800b or hbm3_6400.
-    #[arg(long, value_name = "PRESET", requires = "dram", value_parser = preset_of)]
+    #[arg(long, value_name = "PRESET", requires = "dram", conflicts_with_all = ["wave", "map"], value_parser = preset_of)]
     preset: Option<&'static DramPreset>,
     /// Ranks of a channel.
     #[arg(long, value_name = "N", requires = "dram", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
@@ -80,6 +80,9 @@ impl DramArgs {
         monitor.finish(last);
         broken += print(&mut monitor, path, number, json, out)?;
         let commands = monitor.commands();
+        if commands == 0 {
+            bail!("{name}: found no command in the whole file, expected one a line");
+        }
         if json {
             print_json(
                 out,

@@ -201,8 +201,8 @@ impl HexReader {
             Length::OfHeader => format!("1 to {MAX_FLITS} flits of {NVL_DIGITS} digits"),
         };
         units.push(match begun.unknown {
-            _ if !is_whole => Err(FormError::new(format!("column {column}"), found, expected).in_line(number)),
             Some(error) => Err(error),
+            None if !is_whole => Err(FormError::new(format!("column {column}"), found, expected).in_line(number)),
             None => Ok(self.bytes(&begun.digits)),
         });
     }
@@ -350,7 +350,7 @@ mod tests {
             ),
             (
                 "xx 0x\n01234567",
-                vec![no("1: column 1: found 4 digits of a flit that begins here, expected 8 digits, 4 bytes"), a()],
+                vec![no("1: column 1: found `x`, an unknown value, expected a hexadecimal digit"), a()],
             ),
             ("0123456g\n01234567", vec![no(&format!("1: column 8: found 'g', expected {digits}")), a()]),
             (

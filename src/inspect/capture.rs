@@ -10,15 +10,17 @@
 //! is a slip; else it is a direction in which nothing has passed.
 
 use super::InspectError;
+use super::declared::DeclaredRange;
 use super::map::{Interface, Map};
 use super::stream::{Beat, Stream, StreamShape};
 use super::told::time_ns;
 use super::wave::starts_as_fst;
 use scalepool_forms::input::read_text;
+use scalepool_forms::json;
 use scalepool_forms::number::bytes_of;
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
 use scalepool_trace::{RecordKind, TimeAxis};
-use serde_json::{Map as Object, Value};
+use serde_json::Value;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -119,8 +121,13 @@ impl Capture {
         let (mut streams, mut counts) = (Vec::new(), Vec::new());
         for (n, interface) in map.interface.iter().enumerate() {
             let (unit_bits, holds) = interface.holds()?;
-            let shape =
-                StreamShape { unit_bits, holds, data: (interface.name.clone(), 0, unit_bits), has_signals: false };
+            let shape = StreamShape {
+                unit_bits,
+                holds,
+                data: (interface.name.clone(), 0, unit_bits),
+                declared: DeclaredRange::plain(unit_bits),
+                has_signals: false,
+            };
             let mut stream = Stream::new(n, interface, shape);
             // Whoever never says anything is waited for from the first line to the last one.
             times().min().into_iter().for_each(|t_fs| stream.edge(t_fs, 0));
@@ -241,7 +248,10 @@ fn check_length(unit: &CapturedUnit, interface: &Interface, unit_bytes: usize) -
 
 /// A record of a trace, or a line that has what counts of it; `None`: a record of something else.
 fn of_object(line: &str) -> Result<Option<CapturedUnit>, String> {
-    let object: Object<String, Value> = serde_json::from_str(line).map_err(|e| format!("found no JSON object: {e}"))?;
+    let object = match json::read(line).map_err(|e| format!("found no JSON object: {e}"))? {
+        Value::Object(object) => object,
+        other => return Err(format!("found {other}, expected a JSON object")),
+    };
     let kind = object.get("kind").filter(|kind| **kind != RecordKind::Flit.name());
     let is_known = |kind: &Value| RecordKind::ALL.iter().any(|known| *kind == known.name());
     if let Some(kind) = kind.filter(|kind| object.contains_key("hex") && !is_known(kind)) {
@@ -276,7 +286,9 @@ fn of_object(line: &str) -> Result<Option<CapturedUnit>, String> {
 
 /// Three words: time in nanoseconds, place, digits; or four with a direction before the digits.
 fn of_words(line: &str) -> Result<CapturedUnit, String> {
-    let words: Vec<&str> = line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()).collect();
+    let all = line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty());
+    // A comment goes to the end of the line.
+    let words: Vec<&str> = all.take_while(|word| !word.starts_with('#')).collect();
     let (time, place, dir, hex) = match *words.as_slice() {
         [time, place, hex] => (time, place, None, hex),
         [time, place, dir @ ("down" | "up"), hex] => (time, place, Some(dir.to_owned()), hex),

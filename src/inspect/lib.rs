@@ -8,8 +8,8 @@
 //!
 //! Invariants: the same waveform and map give the same result. A waveform that cannot be sampled is an error that names
 //! the signal; nothing is guessed. A value `x` or `z` where a known value is needed is a finding of its own
-//! (`SIM-WAV-01`), and so are a unit that is cut short (`SIM-WAV-02`), a beat without a credit (`SIM-WAV-03`) and data outside of Active
-//! (`SIM-WAV-04`).
+//! (`SIM-WAV-01`), and so are a unit that is cut short (`SIM-WAV-02`), a beat without a credit (`SIM-WAV-03`), data outside of Active
+//! (`SIM-WAV-04`), and an interface whose clock has no edge outside of reset (`SIM-WAV-05`).
 //!
 //! A walk through one edge: `sample::beats` finds the clock edge, samples reset, valid and ready at the edge, and takes
 //! the data. `stream` collects beats into a unit and fills in the parts that, according to the map, have no signals.
@@ -23,6 +23,7 @@ mod bus;
 pub mod capture;
 mod coherence;
 mod coverage;
+mod declared;
 mod decoded;
 pub mod health;
 mod link;

@@ -33,7 +33,7 @@
 //! selective_nak = false         # the 256B modes: it may ask for a single flit
 //! interleave = 1                # ualink: FEC code words that the line interleaves, 1, 2 or 4
 //! liveness_flits = 131072       # flits for which either side may wait for the other one; 0: not judged
-//! liveness_ns = 100000          # the same in time, to the end of the wave or capture; not judged if left out
+//! liveness_ns = 100000          # the same in time, to the end of the wave or capture; not judged if left out or 0
 //!
 //! [[retimer]]                   # optional: two interfaces of one direction, before and behind something that only passes flits on
 //! name = "retimer"              # its name in messages
@@ -298,7 +298,58 @@ pub struct MappedLink {
     pub liveness_ns: Option<u32>,
 }
 
+/// What a name has to be, if it is none.
+type NameCheck = fn(&str) -> Result<(), &'static str>;
+
+/// A place in a trace.
+fn is_path(name: &str) -> Result<(), &'static str> {
+    let is_one = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_graphic());
+    if name.split('.').all(is_one) { Ok(()) } else { Err("names joined by dots") }
+}
+
+/// A name in messages.
+fn is_text(name: &str) -> Result<(), &'static str> {
+    if name.trim().is_empty() || name.chars().any(char::is_control) { Err("a name") } else { Ok(()) }
+}
+
+/// Names of the tables of one kind, each once.
+fn check_names<'a>(kind: &str, names: impl Iterator<Item = &'a String>, check: NameCheck) -> Result<(), String> {
+    let mut before = Vec::new();
+    for (n, name) in names.enumerate() {
+        if let Err(expected) = check(name) {
+            return Err(format!("{kind} {n}, key `name`: found `{name}`, expected {expected}"));
+        }
+        if before.contains(&name) {
+            return Err(format!("{kind} {n}, key `name`: found `{name}` again, expected another name"));
+        }
+        before.push(name);
+    }
+    Ok(())
+}
+
 impl MappedLink {
+    /// Refuses keys of other protocols, which would say nothing of this link.
+    fn check_keys(&self, protocol: LinkProtocol) -> Result<(), String> {
+        let of_68b = protocol == LinkProtocol::Cxl68;
+        let ualink = protocol == LinkProtocol::Ualink;
+        let keys = [
+            ("retry_entries", self.retry_entries.is_some(), of_68b, "cxl-68b"),
+            ("timeout_flits", self.timeout_flits.is_some(), of_68b, "cxl-68b"),
+            ("max_num_retry", self.max_num_retry.is_some(), of_68b, "cxl-68b"),
+            ("max_num_phy_reinit", self.max_num_phy_reinit.is_some(), of_68b, "cxl-68b"),
+            ("flush_flits", self.flush_flits.is_some(), of_68b, "cxl-68b"),
+            ("reaction_flits", self.reaction_flits.is_some(), of_68b || ualink, "cxl-68b or ualink"),
+            ("selective_nak", self.selective_nak, matches!(protocol, LinkProtocol::Cxl256(_)), "256B flits"),
+            ("interleave", self.interleave.is_some(), ualink, "ualink"),
+        ];
+        match keys.iter().find(|(_, is_given, has_use, _)| *is_given && !has_use) {
+            Some((key, .., expected)) => {
+                Err(format!("key `{key}`: found a value for a link of {}, expected one of {expected}", protocol.name()))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// How long either side may wait.
     fn liveness(&self) -> Result<LivenessLimits, String> {
         const FS_PER_NS: u64 = 1_000_000;
@@ -415,14 +466,14 @@ impl Map {
         if map.interface.is_empty() {
             return refuse("found no [[interface]], expected at least one".into());
         }
-        for (n, interface) in map.interface.iter().enumerate() {
+        let named = check_names("interface", map.interface.iter().map(|interface| &interface.name), is_path)
+            .and_then(|()| check_names("link", map.link.iter().map(|link| &link.name), is_text))
+            .and_then(|()| check_names("retimer", map.retimer.iter().map(|retimer| &retimer.name), is_text));
+        if let Err(text) = named {
+            return refuse(text);
+        }
+        for interface in &map.interface {
             let name = &interface.name;
-            if !name.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_graphic())) {
-                return refuse(format!("interface {n}, key `name`: found `{name}`, expected names joined by dots"));
-            }
-            if map.interface[..n].iter().any(|other| other.name == *name) {
-                return refuse(format!("interface {n}, key `name`: found `{name}` again, expected another name"));
-            }
             if let Err(text) = interface.holds().and_then(|_| interface.check_signals()) {
                 return refuse(format!("interface `{name}`, {text}"));
             }
@@ -533,7 +584,8 @@ impl Map {
             let known = || self.link.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ");
             let mut named = self.link.iter().filter(|l| l.name == *name);
             let (Some(_), None) = (named.next(), named.next()) else {
-                return Err(format!("found `{name}`, expected the name of one [[link]]: {}", known()));
+                let known = if self.link.is_empty() { "there is none".to_owned() } else { known() };
+                return Err(format!("found `{name}`, expected the name of one [[link]]: {known}"));
             };
             if links[..n].contains(name) {
                 return Err(format!("found `{name}` again, expected another link"));
@@ -558,7 +610,10 @@ impl Map {
     pub(super) fn retimer_places(&self, retimer: &MappedRetimer) -> Result<[usize; 2], String> {
         let places = [self.place("before", &retimer.before)?, self.place("behind", &retimer.behind)?];
         let [before, behind] = places.map(|at| &self.interface[at]);
-        if places[0] == places[1] || (&before.protocol, &before.dir) != (&behind.protocol, &behind.dir) {
+        if places[0] == places[1] {
+            return Err(format!("found `{}` before and behind it, expected two interfaces", before.name));
+        }
+        if (&before.protocol, &before.dir) != (&behind.protocol, &behind.dir) {
             let found = [before, behind].map(|i| format!("`{}`, {} {}", i.name, i.protocol, i.dir));
             return Err(format!("found {} and {}, expected two interfaces of one direction", found[0], found[1]));
         }
@@ -581,6 +636,7 @@ impl Map {
             let found = [sends, receives].map(|i| format!("{} {}", i.protocol, i.dir));
             return Err(format!("found {} and {}, expected both directions of one protocol", found[0], found[1]));
         }
+        link.check_keys(protocol)?;
         let default = Cxl68Config::default();
         let cxl68 = Cxl68Config {
             llrb_entries: link.retry_entries.unwrap_or(default.llrb_entries),

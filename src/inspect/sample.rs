@@ -103,6 +103,7 @@ impl Signals {
             unit_bits,
             holds,
             data: (self.data.name.clone(), self.data.lsb, self.data.bits),
+            declared: self.data.declared,
             has_signals: true,
         }
     }
@@ -123,8 +124,12 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
     // Where `last` is sampled: the beat before was the last one of its unit.
     let mut is_first = true;
     let mut rights = SendingRights::default();
+    // The reset was 0 or 1 at the edge before.
+    let mut knows_reset = false;
+    let mut last_fs = 0;
     for position in edges_of(wave, interface, signals) {
         let t_fs = wave.t_fs(position);
+        last_fs = t_fs;
         let number = cycle;
         cycle += 1;
         let beside = match interface.sample() {
@@ -135,6 +140,12 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
         let Some(beside) = beside else { continue };
         let level = |part: &Part| wave.at(part, beside).and_then(|bits| bits.first().copied()).unwrap_or(Bit::Unknown);
         let active = if interface.reset_active == SignalLevel::High { Bit::One } else { Bit::Zero };
+        if let Some(reset) = &signals.reset {
+            let is_known = level(reset) != Bit::Unknown;
+            if std::mem::replace(&mut knows_reset, is_known) && !is_known {
+                stream.unknown(t_fs, number, reset, &[0]);
+            }
+        }
         // A reset that nobody drives yet is no time for flits either.
         if signals.reset.as_ref().is_some_and(|reset| [active, Bit::Unknown].contains(&level(reset))) {
             stream.restart(t_fs);
@@ -216,8 +227,22 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
         };
         stream.beat(Beat { t_fs, cycle: number, first, last, bytes });
     }
+    if edges == 0 {
+        let broken = Violation {
+            rule: "SIM-WAV-05",
+            at: At::Message,
+            found: format!("{}, all of them in reset", counted(cycle, "edge")),
+            expected: "an edge of the clock outside of reset".into(),
+            text: "nothing was sampled, so nothing was judged".into(),
+        };
+        stream.rule_of_bus(last_fs, cycle, &signals.clock, broken);
+    }
     stream.end();
     edges
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What lets whoever sends offer data on a bus with credits or states.

@@ -1,5 +1,6 @@
 //! Units out of beats, and what the decoder of their stream says, or the watcher of their link.
 
+use super::declared::DeclaredRange;
 use super::map::{Holds, Interface};
 use super::waiver::WaivedFinding;
 use super::wave::Part;
@@ -98,6 +99,8 @@ pub(super) struct StreamShape {
     pub holds: Holds,
     /// Name of the data in findings, its lowest bit, and bits of a beat.
     pub data: (String, usize, usize),
+    /// How the design numbers the bits of that signal.
+    pub declared: DeclaredRange,
     /// The data is a signal; else a finding names it without bits.
     pub has_signals: bool,
 }
@@ -110,6 +113,7 @@ pub(super) struct Stream {
     unit_bits: usize,
     holds: Holds,
     data: (String, usize, usize),
+    declared: DeclaredRange,
     has_signals: bool,
     bytes: Vec<u8>,
     beats: Vec<(u64, u64)>,
@@ -129,7 +133,7 @@ pub(super) struct Stream {
 
 impl Stream {
     pub fn new(n: usize, interface: &Interface, shape: StreamShape) -> Stream {
-        let StreamShape { unit_bits, holds, data, has_signals } = shape;
+        let StreamShape { unit_bits, holds, data, declared, has_signals } = shape;
         Stream {
             interface: n,
             protocol: interface.protocol.clone(),
@@ -137,6 +141,7 @@ impl Stream {
             unit_bits,
             holds,
             data,
+            declared,
             has_signals,
             bytes: Vec::new(),
             beats: Vec::new(),
@@ -180,7 +185,8 @@ impl Stream {
             expected: "0 or 1 in every bit".into(),
             text: "a sampled signal is not known".into(),
         };
-        let signal = if part.bits == 1 { part.name.clone() } else { range(&part.name, lsb as usize, width as usize) };
+        let bits = || format!("{}{}", part.name, part.declared.shown(lsb as usize, width as usize));
+        let signal = if part.bits == 1 { part.name.clone() } else { bits() };
         self.none(t_fs, cycle, WaveViolation { t_fs, signal, violation });
         // The rest of the unit has lost its beginning.
         self.lost = !self.bytes.is_empty() || self.unit_beats() > 1;
@@ -190,7 +196,8 @@ impl Stream {
 
     /// A rule of the bus itself, at one of its signals. What passes is taken all the same.
     pub fn rule_of_bus(&mut self, t_fs: u64, cycle: u64, part: &Part, violation: Violation) {
-        let signal = if part.bits == 1 { part.name.clone() } else { range(&part.name, part.lsb, part.bits) };
+        let bits = || format!("{}{}", part.name, part.declared.shown(part.lsb, part.bits));
+        let signal = if part.bits == 1 { part.name.clone() } else { bits() };
         self.none(t_fs, cycle, WaveViolation { t_fs, signal, violation });
     }
 
@@ -409,7 +416,8 @@ impl Stream {
 
     /// The data, with its bits where it is a signal; a capture has none, and a finding says the byte itself.
     fn shown(&self, lsb: usize, bits: usize) -> String {
-        if self.has_signals { range(&self.data.0, lsb, bits) } else { self.data.0.clone() }
+        let bits = || format!("{}{}", self.data.0, self.declared.shown(lsb, bits));
+        if self.has_signals { bits() } else { self.data.0.clone() }
     }
 
     /// Where a byte of a unit is in the wave.
@@ -447,8 +455,4 @@ fn settled(
 ) -> Vec<(usize, usize, FlitAnswer)> {
     let answers = answers.into_iter().flatten();
     answers.map_while(|answer| waiting.pop_front().map(|(n, first)| (n, first, answer))).collect()
-}
-
-fn range(name: &str, lsb: usize, bits: usize) -> String {
-    format!("{name}[{}:{lsb}]", lsb + bits - 1)
 }

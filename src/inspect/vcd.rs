@@ -6,12 +6,15 @@
 //! Limits (basis: model): a word of [`MAX_WORD_BYTES`], [`MAX_DEPTH`] scopes in one another, [`MAX_WIDTH_BITS`] in a variable,
 //! [`MAX_ALL_BITS`] in all of them. Times are whole, never fall, and end before 2^64 fs.
 
+use scalepool_ordered::OrderedSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 /// Longest word: a value of the widest variable.
 const MAX_WORD_BYTES: usize = MAX_WIDTH_BITS as usize + 16;
+/// Characters of an identifier in a message.
+const MAX_SHOWN: usize = 40;
 /// Deepest scope.
 const MAX_DEPTH: u32 = 1000;
 /// Bits of the widest variable, 128 kB.
@@ -142,6 +145,10 @@ struct Checker {
     depth: u32,
     bits: u64,
     last: u64,
+    /// Identifiers that were declared.
+    codes: OrderedSet<Vec<u8>>,
+    /// The declarations are over.
+    in_body: bool,
 }
 
 impl Checker {
@@ -150,12 +157,18 @@ impl Checker {
             match words.word.first() {
                 Some(b'#') => self.time(&words.shown()[1..])?,
                 // The identifier of a value that is a word of its own may begin with anything.
-                Some(b'b' | b'B' | b'r' | b'R' | b's' | b'S') => drop(words.advance()?),
+                Some(b'b' | b'B' | b'r' | b'R' | b's' | b'S') if self.in_body => {
+                    if !words.advance()? {
+                        return Err(found("the end of the file", "the identifier of a value"));
+                    }
+                    self.known(&words.word)?;
+                }
                 Some(b'$') => self.keyword(words)?,
+                Some(b'0' | b'1' | b'x' | b'X' | b'z' | b'Z') if self.in_body => self.known(&words.word[1..])?,
                 _ => (),
             }
         }
-        Ok(())
+        if self.in_body { Ok(()) } else { Err(found("the end of the file", "`$enddefinitions`")) }
     }
 
     fn keyword<R: BufRead>(&mut self, words: &mut Words<R>) -> Result<(), Fault> {
@@ -174,7 +187,10 @@ impl Checker {
                 self.depth = self.depth.saturating_sub(1);
                 words.declaration(None).map(drop)
             }
-            b"$enddefinitions" => words.declaration(None).map(drop),
+            b"$enddefinitions" => {
+                self.in_body = true;
+                words.declaration(None).map(drop)
+            }
             b"$comment" | b"$date" | b"$version" => words.words_to_end().map(drop),
             _ => Ok(()),
         }
@@ -188,12 +204,25 @@ impl Checker {
         let (Some(exponent), Ok(number @ (1 | 10 | 100))) = (exponent, number.parse::<u64>()) else {
             return Err(found(format!("timescale `{text}`"), "1, 10 or 100 and fs, ps, ns, us, ms or s"));
         };
-        self.step_fs = Some(number * 1000_u64.pow(exponent as u32));
-        Ok(())
+        let step_fs = number * 1000_u64.pow(exponent as u32);
+        match self.step_fs.replace(step_fs).filter(|before| *before != step_fs) {
+            Some(before) => Err(found(format!("timescale `{text}` behind one of {before} fs"), "one timescale")),
+            None => Ok(()),
+        }
+    }
+
+    /// The identifier of a value.
+    fn known(&self, code: &[u8]) -> Result<(), Fault> {
+        if self.codes.contains(code) {
+            return Ok(());
+        }
+        let code: String = String::from_utf8_lossy(code).escape_default().take(MAX_SHOWN).collect();
+        Err(found(format!("a value of `{code}`"), "an identifier that a `$var` has declared"))
     }
 
     /// Kind, width, identifier, name.
     fn variable(&mut self, words: &[String]) -> Result<(), Fault> {
+        self.codes.extend(words.get(2).map(|code| code.clone().into_bytes()));
         let width = words.get(1).map_or("nothing", String::as_str);
         let name = words.get(3).map_or("", String::as_str);
         // Reals and strings have none that counts; some tools write 0.
@@ -234,8 +263,9 @@ mod tests {
 
     #[test]
     fn a_sound_file_passes() {
+        let header = "$timescale 1ps $end\n$var wire 1 ! clk $end\n$var wire 3 #7 a $end\n$var real 64 $x b $end\n$var string 1 #-1 c $end";
         let body = "#0\n$dumpvars\n0!\nb101 #7\nr1.5 $x\nsa_b #-1\n$end\n$comment #-3 $end\n#5\n1!\n#5\n0!\n#18446744073709551\n";
-        assert_eq!(with("", body), Ok(()));
+        assert_eq!(with(header, body), Ok(()));
         assert_eq!(with("$timescale 1ps $end\n$var wire 1 $var clk $end", "#0\n1$var\n"), Ok(()));
         for scale in ["1 fs", "10\nns", "100 s"] {
             assert_eq!(with(&format!("$timescale {scale} $end"), "#0\n"), Ok(()), "{scale}");
@@ -251,6 +281,13 @@ mod tests {
         );
         assert!(refused("", "#18446744073709552\n").contains("found time `18446744073709552`"));
         assert!(refused("", "#1.5\n").contains("found time `1.5`"));
+        let unknown = "line 7: found a value of `ZZZ`, expected an identifier that a `$var` has declared";
+        assert_eq!(refused("", "#0\nb0 ZZZ\n"), unknown);
+        assert_eq!(refused("", "#0\n1ZZZ\n"), unknown);
+        assert!(refused("", "#0\nb01").contains("found the end of the file, expected the identifier of a value"));
+        assert!(check_text(&b"$timescale 1ps $end\n"[..]).is_err_and(|e| e.contains("expected `$enddefinitions`")));
+        let twice = refused("$timescale 1ps $end\n$timescale 1ns $end", "");
+        assert!(twice.contains("found timescale `1ns` behind one of 1000 fs, expected one timescale"), "{twice}");
         assert_eq!(refused("", "#7\n0!\n#6\n"), "line 8: found time 6 behind time 7, expected times that never fall");
         for scale in ["0 ps", "2 ps", "1 h", "ps", "18446744073709551616 ps"] {
             assert!(

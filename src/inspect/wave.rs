@@ -2,6 +2,7 @@
 //!
 //! Modelled: signals by name, their values before and after an instant. Left out: reals, strings.
 
+use super::declared::DeclaredRange;
 use super::{InspectError, vcd};
 use scalepool_forms::message::most_similar;
 use scalepool_ordered::OrderedMap;
@@ -19,12 +20,20 @@ use wellen::{LoadOptions, Signal, SignalRef, SignalValueRef, TimescaleUnit};
 pub(super) struct Wave {
     file: String,
     waveform: Waveform,
-    /// Signals by full path, with their bits; aliases of one signal have its reference.
-    names: OrderedMap<String, (SignalRef, usize)>,
+    /// Signals by full path; aliases of one signal have its reference.
+    names: OrderedMap<String, WaveSignal>,
     /// By the same paths: the names that a viewer gives them, as in the file, with the declared bits of a vector.
     shown: OrderedMap<String, String>,
     /// Femtoseconds of one step of time.
     step_fs: u64,
+}
+
+/// A signal of the file.
+#[derive(Clone, Copy)]
+struct WaveSignal {
+    signal: SignalRef,
+    bits: usize,
+    declared: DeclaredRange,
 }
 
 /// A part of a signal.
@@ -32,10 +41,12 @@ pub(super) struct Part {
     /// As the wave calls the signal.
     pub name: String,
     signal: SignalRef,
-    /// Lowest bit.
+    /// Position of its lowest bit, from 0 at the right end of the signal.
     pub lsb: usize,
     /// Number of bits.
     pub bits: usize,
+    /// How the design numbers the bits of the signal.
+    pub declared: DeclaredRange,
 }
 
 /// One bit.
@@ -59,7 +70,11 @@ impl Wave {
             vcd::check(path).map_err(&unreadable)?;
         }
         let options = LoadOptions { multi_thread: false, remove_scopes_with_empty_name: true };
-        let read = || wellen::simple::read_with_options(path, &options).map_err(|e| e.to_string());
+        let damaged = |e: wellen::WellenError| {
+            let text: String = e.to_string().escape_debug().take(MAX_TEXT).collect();
+            format!("found a file that is damaged or cut, expected a whole one; its reader says: {text}")
+        };
+        let read = || wellen::simple::read_with_options(path, &options).map_err(damaged);
         let waveform = unpanicked(read).and_then(|read| read).map_err(&unreadable)?;
         let hierarchy = waveform.hierarchy();
         let scale = hierarchy.timescale().ok_or_else(|| unreadable("found no timescale, expected one".into()))?;
@@ -78,23 +93,25 @@ impl Wave {
             let plain = Some(plain(&path)).filter(|plain| !names.contains_key(plain));
             let path = plain.unwrap_or(path);
             shown.insert(path.clone(), in_viewer);
-            names.insert(path, (signal, bits as usize));
+            let bits = bits as usize;
+            let declared = DeclaredRange::of(index.map(|index| (index.msb(), index.lsb())), bits);
+            names.insert(path, WaveSignal { signal, bits, declared });
         }
         Ok(Wave { names, shown, file, waveform, step_fs })
     }
 
     /// The signal of a name, or of `name[msb:lsb]` a part of it.
     pub fn find(&self, asked: &str) -> Result<Part, String> {
-        if let Some((name, signal, bits)) = self.lookup(asked)? {
-            return Ok(Part { name, signal, lsb: 0, bits });
+        if let Some((name, WaveSignal { signal, bits, declared })) = self.lookup(asked)? {
+            return Ok(Part { name, signal, lsb: 0, bits, declared });
         }
-        if let Some((base, msb, lsb)) = slice_of(asked)
-            && let Some((name, signal, width)) = self.lookup(base)?
+        if let Some((base, left, right)) = slice_of(asked)
+            && let Some((name, WaveSignal { signal, bits, declared })) = self.lookup(base)?
         {
-            if msb >= width {
-                return Err(format!("found `{asked}`, expected a part of the {width} bits of `{name}`"));
-            }
-            return Ok(Part { name, signal, lsb, bits: msb - lsb + 1 });
+            let Some((lsb, bits)) = declared.part(left, right) else {
+                return Err(format!("found `{asked}`, expected a part of `{name}{}`", declared.shown(0, bits)));
+            };
+            return Ok(Part { name, signal, lsb, bits, declared });
         }
         let base = slice_of(asked).map_or(asked, |(base, ..)| base);
         let depth = base.split('.').count();
@@ -111,19 +128,19 @@ impl Wave {
     }
 
     /// By the full path, else by an end of one; `None` when there is no such signal.
-    fn lookup(&self, asked: &str) -> Result<Option<(String, SignalRef, usize)>, String> {
+    fn lookup(&self, asked: &str) -> Result<Option<(String, WaveSignal)>, String> {
         let plain = plain(asked);
         for name in [asked, &plain] {
-            if let Some(&(signal, bits)) = self.names.get(name) {
-                return Ok(Some((name.to_owned(), signal, bits)));
+            if let Some(&found) = self.names.get(name) {
+                return Ok(Some((name.to_owned(), found)));
             }
         }
         let is_end = |path: &str| path.strip_suffix(&*plain).is_some_and(|rest| rest.ends_with('.'));
         let found: Vec<_> = self.names.iter().filter(|(path, _)| is_end(path)).collect();
         match found[..] {
             [] => Ok(None),
-            [(path, &(signal, bits)), ref others @ ..] if others.iter().all(|(_, other)| other.0 == signal) => {
-                Ok(Some((path.clone(), signal, bits)))
+            [(path, &found), ref others @ ..] if others.iter().all(|(_, other)| other.signal == found.signal) => {
+                Ok(Some((path.clone(), found)))
             }
             [(a, _), .., (b, _)] => {
                 Err(format!("found `{asked}`, which is {} signals, such as {a} and {b}; expected one", found.len()))
@@ -208,8 +225,9 @@ fn unpanicked<T>(call: impl FnOnce() -> T) -> Result<T, String> {
         let text = cause.downcast_ref::<String>().cloned();
         let text = text.or_else(|| cause.downcast_ref::<&str>().map(|text| text.to_string()));
         let text = text.unwrap_or_else(|| "unknown content".to_owned());
-        // A message can hold a whole line of the file.
-        text.chars().take(MAX_TEXT).collect()
+        // A message can hold a whole line of the file, or what is no text.
+        let text: String = text.escape_debug().take(MAX_TEXT).collect();
+        format!("found a damaged file, expected a whole one; its reader says: {text}")
     })
 }
 
@@ -274,12 +292,17 @@ fn plain(path: &str) -> String {
     unescaped.collect::<Vec<_>>().join(".").replace(".[", "[")
 }
 
-/// `name[msb:lsb]` as name, msb and lsb.
-fn slice_of(asked: &str) -> Option<(&str, usize, usize)> {
+/// `name[left:right]` as name, left and right.
+fn slice_of(asked: &str) -> Option<(&str, i64, i64)> {
     let (base, range) = asked.strip_suffix(']')?.rsplit_once('[')?;
-    let (msb, lsb) = range.split_once(':').unwrap_or((range, range));
-    let (msb, lsb): (usize, usize) = (msb.trim().parse().ok()?, lsb.trim().parse().ok()?);
-    (lsb <= msb).then_some((base, msb, lsb))
+    let (left, right) = range.split_once(':').unwrap_or((range, range));
+    // No range reaches the ends of 64 bits, so a number beyond them is outside of any.
+    let number = |text: &str| -> Option<i64> {
+        let digits = text.trim();
+        let is_number = !digits.is_empty() && digits.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit());
+        digits.parse().ok().or_else(|| is_number.then_some(i64::MAX))
+    };
+    Some((base, number(left)?, number(right)?))
 }
 
 /// The last names of a path.
@@ -328,7 +351,8 @@ mod tests {
     fn names_are_taken_apart() {
         assert_eq!(slice_of("tb.flit[543:16]"), Some(("tb.flit", 543, 16)));
         assert_eq!(slice_of("tb.port[3]"), Some(("tb.port", 3, 3)));
-        for no in ["tb.flit", "tb.flit[3:4]", "tb.flit[a:0]", "tb.flit]"] {
+        assert_eq!(slice_of("tb.port[0:31]"), Some(("tb.port", 0, 31)));
+        for no in ["tb.flit", "tb.flit[a:0]", "tb.flit]"] {
             assert_eq!(slice_of(no), None, "{no}");
         }
         assert_eq!((end_of("a.b.c", 1), end_of("a.b.c", 2), end_of("a.b.c", 9)), ("c", "b.c", "a.b.c"));

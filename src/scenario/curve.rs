@@ -135,7 +135,12 @@ pub fn csv(points: &[CurvePoint]) -> String {
     text.push('\n');
     for CurvePoint { load, rates, latency, occupancy, .. } in points {
         let [offered, accepted] = rates.map_or([String::new(), String::new()], |all| all.map(|x| format!("{x:.6}")));
-        let _ = write!(text, "{load},{offered},{accepted},{:.3},{},{}", latency.mean, latency.p50, latency.p99);
+        // Nothing was measured: a latency of 0 would be read as one.
+        let _ = if *latency == Spread::default() {
+            write!(text, "{load},{offered},{accepted},,,")
+        } else {
+            write!(text, "{load},{offered},{accepted},{:.3},{},{}", latency.mean, latency.p50, latency.p99)
+        };
         occupancy.iter().for_each(|(_, mean)| text += &format!(",{mean:.6}"));
         text.push('\n');
     }

@@ -266,7 +266,7 @@ impl ScenarioReport {
     pub fn put_first(&mut self, rule: &str, ber: f64) {
         let Some(at) = self.violations.iter().position(|b| b.violation.rule == rule) else { return };
         let mut first = self.violations.remove(at);
-        if rule != GIVE_UP_RULE {
+        if rule != GIVE_UP_RULE && ber > 0.0 {
             first.violation.text += &format!(", at a bit error rate of {ber:e}");
         }
         self.violations.insert(0, first);

@@ -353,7 +353,8 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     // Four times: a component may wait for its own time and then for an answer, which passes links and a switch both ways.
     let way_fs = links.iter().map(|link| link.config.latency_fs(link.index)).max().unwrap_or(0);
     let own_wait_fs = components.iter().map(|one| one.config.own_wait_fs(clocks[one.clock].1)).max().unwrap_or(0);
-    let settle_fs = settle_fs.max(own_wait_fs.saturating_add(way_fs).saturating_mul(4));
+    let hold_fs = links.iter().map(|link| link.config.hold_fs()).max().unwrap_or(0);
+    let settle_fs = settle_fs.max(own_wait_fs.saturating_add(way_fs).saturating_mul(4)).max(hold_fs.saturating_mul(2));
     let mut figures = Figures {
         reference: clocks[0].1,
         ber: links.iter().map(|link| link.config.ber()).fold(0.0, f64::max),

@@ -243,7 +243,13 @@ impl Description {
         let Some(table) = self.table("settings") else { return Vec::new() };
         let short = |(name, _, item): &(String, TextPlace, DocumentItem)| {
             let paths = paths_of(item)?;
-            let (field, default) = self.field_of(paths.first()?)?;
+            let (mut field, default) = self.field_of(paths.first()?)?;
+            // A value has to fit all of its paths.
+            for (other, _) in paths[1..].iter().filter_map(|path| self.field_of(path)) {
+                if let (FieldRange::Int(low, high), FieldRange::Int(least, most)) = (field.range, other.range) {
+                    field.range = FieldRange::Int(low.max(least), high.min(most));
+                }
+            }
             Some(Short { name: name.clone(), paths, default, field })
         };
         table.entries.iter().filter_map(short).collect()

@@ -894,10 +894,15 @@ pub trait Link: Send {
         Vec::new()
     }
 
-    /// What is under way on each of its two wires, if that is a matter of memory.
-    fn on_wire(&self, roles: [PortRole; 2]) -> Option<UnitsInFlight> {
-        let _ = roles;
+    /// What is under way on each of its two wires, if that is a matter of memory; `index` is its place in its array, from 0.
+    fn on_wire(&self, roles: [PortRole; 2], index: usize) -> Option<UnitsInFlight> {
+        let _ = (roles, index);
         None
+    }
+
+    /// Time for which its settings hold back credits, in which nothing need get done \[fs\].
+    fn hold_fs(&self) -> u64 {
+        0
     }
 
     /// A time above all its time-outs, after which a run without progress is over \[fs\]. By default that of CXL: 4096 flits

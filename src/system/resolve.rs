@@ -174,7 +174,8 @@ fn homes(system: &System, near: &[Neighbourhood], tables: &[OwnTable], problems:
 fn memory(system: &System, link_tables: &[OwnTable], problems: &mut Problems) {
     let (mut all, mut largest): (_, Option<(u128, &OwnTable, &'static str)>) = (limit::WireMemory::default(), None);
     for (link, own) in system.links.iter().zip(link_tables) {
-        let Some(UnitsInFlight { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(system.roles_of(link))
+        let Some(UnitsInFlight { key, way_fs, unit_time_fs, unit_bytes }) =
+            link.config.on_wire(system.roles_of(link), link.index)
         else {
             continue;
         };

@@ -166,6 +166,13 @@ impl Trees {
         }
         // What began before the trace did is left out.
         let Some(transaction) = self.all.get_mut(&id) else { return };
+        if t_fs < transaction.begin_fs {
+            let begin_fs = transaction.begin_fs;
+            let text =
+                format!("found `{kind}` of id {id} at {t_fs} fs, expected none before it begins at {begin_fs} fs");
+            self.broken.push(format!("{}:{line}: {text}", self.file));
+            return;
+        }
         let name = record["name"].as_str().unwrap_or_default();
         let reason = Wait::ALL.iter().map(|wait| wait.name()).find(|wait| kind == "mark" && *wait == name);
         if kind == "end" {
@@ -366,6 +373,10 @@ host: read 0x40 (id 1), 0 to 4.000001 ns: 4.000001 ns
         ];
         assert_eq!(trees.broken(), expected);
         let error = trees.tree(4).expect_err("no such id").to_string();
+        let late = r#"{"t_fs":10,"where":"a","kind":"begin","id":3,"parent":0}"#;
+        let trees = read(&[late, r#"{"t_fs":5,"where":"a","kind":"end","id":3,"parent":0}"#]).expect("a trace");
+        let expected = "t.jsonl:3: found `end` of id 3 at 5 fs, expected none before it begins at 10 fs";
+        assert_eq!(trees.broken, [expected]);
         assert_eq!(error, "--txn: found 4, expected the id of one of the 1 transactions that begin in t.jsonl");
         let error = read(&[r#"{"t_fs":0,"where":"a","kind":"end"}"#]).expect_err("no id").to_string();
         assert_eq!(error, "t.jsonl:2: found a record without `id`, expected one that every record of a trace has");

@@ -127,6 +127,14 @@ impl<T: AsRef<Path>> Drop for Listed<T> {
     }
 }
 
+/// Refuses a file whose folder is not there.
+///
+/// # Errors
+/// [`FileError::System`].
+pub fn check_folder(path: &Path) -> Result<(), FileError> {
+    if folder_of(path).is_dir() { Ok(()) } else { Err(FileError::of(path)(io::ErrorKind::NotFound.into())) }
+}
+
 /// Temporary names begin with it.
 const PREFIX: &str = ".scalepool.";
 
@@ -179,7 +187,7 @@ impl PartFile {
         let mut unkept = unkept();
         let new = Builder::new().prefix(PREFIX).suffix(".part").permissions(permissions).tempfile_in(folder_of(&place));
         // The message of the crate names the temporary file.
-        let plain = |e: io::Error| e.raw_os_error().map_or(e, io::Error::from_raw_os_error);
+        let plain = |e: io::Error| e.raw_os_error().map_or_else(|| e.kind().into(), io::Error::from_raw_os_error);
         let (file, temporary) = new.map_err(plain).map_err(FileError::of(path))?.into_parts();
         let part = Some(Listed::new(&mut unkept, temporary));
         Ok((PartFile { part, path: path.to_owned(), place }, file))

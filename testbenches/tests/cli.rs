@@ -1394,6 +1394,27 @@ fn coverage_is_merged_and_shown() {
     std::fs::write(&bad, "{}").unwrap();
     let (status, _, err) = seen(run(&["coverage", &bad]));
     assert!(status == 2 && err.contains("bad.json: key `scalepool_coverage`: found null, expected 1"), "{err}");
+    // What this program does not have, and what stands there twice.
+    let text = std::fs::read_to_string(&one).unwrap();
+    let first = text.split_once("\"bins\":{").map(|(_, bins)| bins.split_once(':').unwrap().0.to_owned()).unwrap();
+    for (changed, expected) in [
+        (
+            text.replacen("\"bins\":{", "\"bins\":{\"foo\":3,", 1),
+            "found the bin `cxl-68b: opcode x channel: foo`, expected one of this program".to_owned(),
+        ),
+        (
+            text.replacen("\"bins\":{", &format!("\"bins\":{{{first}:3,"), 1),
+            format!("key {} for the second time", first.replace('"', "`")),
+        ),
+        (
+            text.replacen("\"broken\":{", "\"broken\":{\"CXL68-NO-01\":1", 1),
+            "found the rule `CXL68-NO-01`, expected one that `list rules` shows".to_owned(),
+        ),
+    ] {
+        std::fs::write(&bad, changed).unwrap();
+        let (status, _, err) = seen(run(&["coverage", &bad]));
+        assert!(status == 2 && err.contains(&expected), "{err}: {expected}");
+    }
     let (status, _, err) = seen(run(&["coverage", &one, "--out", &one]));
     assert!(status == 2 && err.contains("found an input of this run"), "{err}");
 }

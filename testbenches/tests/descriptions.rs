@@ -415,7 +415,11 @@ fn a_generated_pod_is_the_one_written_by_hand() {
     let mut description =
         Description::parse("f.toml", PathBuf::new(), &by_hand.replace("\"link.ber\"", counts)).expect("it is TOML");
     let short = description.shorts().into_iter().find(|short| short.name == "accel").expect("a short name");
-    assert_eq!((short.default.as_str(), short.field.range.to_string().as_str()), ("4", "1 to 65536"));
+    assert_eq!(
+        (short.default.as_str(), short.field.range.to_string().as_str()),
+        ("4", "2 to 1024"),
+        "what both of its paths take"
+    );
     description.set("accel=7").expect("it can be set");
     let system = description.resolve().map_err(|p| p.to_string()).expect("it is sound");
     assert_eq!((system.components.len(), system.links.len()), (9, 14));
@@ -913,8 +917,14 @@ fn mistakes_of_fabrics_are_named_with_their_places() {
         (
             "ualink-pod.toml",
             &["link.pipeline_fs=200_000_000_000", "pod.accelerators=64"],
-            "link.pipeline_fs: found about",
+            "link.pipeline_fs: found 400030600000 fs one way, expected at most 500000000",
         ),
+        (
+            "cxl-cache-pair.toml",
+            &["link.mode=cxl-68b", "devices=16", "link.propagation_fs=1_099_511_627_776"],
+            "link.propagation_fs: found about",
+        ),
+        ("nvlink-pair.toml", &["link.skew_fs=1_099_511_627_776"], "link.skew_fs: found about"),
         ("nvlink-pod.toml", &["pod.gpus=19", "pod.switch=1"], "pod.gpus: found 19, expected at most the 18 ports"),
         ("nvlink-pod.toml", &["traffic.mix=litmus"], "traffic.mix: found litmus tests of 8 GPUs, expected two GPUs"),
         ("nvlink-pair.toml", &["pod.gpus=3"], "`pod.gpus`: no such key; expected one of: link.generation"),

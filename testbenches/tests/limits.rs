@@ -161,7 +161,7 @@ fn numbers_of_a_map_do_not_wrap() {
     let most = u64::MAX;
     for range in [format!("{most}:{most}"), format!("{most}:0"), format!("{most}")] {
         let found = inspect(format!("{MAP}valid = \"d[{range}]\"\n"));
-        is_refused(&found, &format!("found `d[{range}]`, expected a part of the 544 bits"));
+        is_refused(&found, &format!("found `d[{range}]`, expected a part of `t.d[543:0]`"));
     }
     let up = MAP.replace("\"x\"", "\"y\"").replace("down", "up");
     let link = |flits: u64| {

@@ -258,6 +258,25 @@ fn sim_lnk_01_p() {
     }
 }
 
+/// A request without its answer is no goodput, a posted one that no FLUSH has covered neither; and a link with one fault, of which the
+/// first replay brings what was lost, is not given up after one.
+#[test]
+fn what_was_not_answered_is_no_goodput() {
+    for pattern in ["traffic.pattern=reads", "traffic.pattern=writes"] {
+        let request = ScenarioRequest {
+            scenario: "nvlink-pair".into(),
+            set: vec![pattern.into()],
+            cycles: Some(300),
+            threads: 1,
+            ..ScenarioRequest::default()
+        };
+        let report = scenario::run(&request, &mut |_| ()).expect("it runs");
+        assert_eq!((report.goodput_bytes_per_s, report.efficiency), (0.0, 0.0), "{pattern}");
+    }
+    let report = run("nvlink-pair", 1, &["link.fault=flip:13:121", "link.give_up=1"]);
+    assert_eq!(report.violations, []);
+}
+
 #[test]
 fn sim_lnk_01_n() {
     let scenarios =

@@ -474,6 +474,16 @@ fn dram_commands_are_written_and_keep_the_timing_of_their_device() {
     assert!(status == 0 && out.contains("0 violations"), "{out}");
     let (status, out, _) = judged("ddr5_6400b");
     assert!(status == 1 && out.contains("MEM-TIM-"), "{out}");
+    // Times beyond all traces, and a file without a command.
+    let late = "2: found the time `18446744073709551615`, expected up to 4611686018427387904 clocks";
+    for (text, expected) in [
+        ("4611686018427387904 ACT 0 0 0 0 0 -\n18446744073709551615 PREA 0 0\n", late),
+        ("# nothing\n", "found no command in the whole file, expected one a line"),
+    ] {
+        std::fs::write(dir.path().join("own.txt"), text).expect("a file");
+        let (status, _, err) = scalepool(dir.path(), &["inspect", "--dram", "own.txt", "--preset", "ddr5_4800b"]);
+        assert!(status == 2 && err.contains(expected), "{status}: {err}");
+    }
     let (status, _, err) = scalepool(dir.path(), &["run", "cxl68-expander", "--dram", "none"]);
     assert!(status == 2 && err.contains("found no memory with a DRAM preset in `cxl68-expander`"), "{err}");
     assert!(!dir.path().join("none").exists());

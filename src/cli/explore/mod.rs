@@ -19,7 +19,7 @@ use scalepool_proof::replay;
 use scalepool_proof::systems::menu::{Menu, USUAL};
 use scalepool_scenario::observe::{Observer, Outputs};
 use scalepool_system::description::Description;
-use scalepool_trace::output::PartFile;
+use scalepool_trace::output::{self, PartFile};
 use scalepool_trace::{Hub, TraceHeader};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -61,8 +61,8 @@ pub(super) struct Explore {
     #[arg(long)]
     no_liveness: bool,
     /// Stop after this many states.
-    #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
-    states: usize,
+    #[arg(long, value_name = "N", default_value_t = Limits::default().states as u64, value_parser = clap::value_parser!(u64).range(1..))]
+    states: u64,
     /// Stop when the program takes more memory than this many MiB; refused where the system does not tell (it does on Linux).
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 30))]
     memory: Option<u64>,
@@ -115,6 +115,10 @@ struct Case {
 }
 
 impl Explore {
+    fn most_states(&self) -> usize {
+        usize::try_from(self.states).unwrap_or(usize::MAX)
+    }
+
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         #[cfg(debug_assertions)]
         if self.mutants {
@@ -125,18 +129,22 @@ impl Explore {
             return follow(&case, path, out);
         }
         self.outputs().check_apart(&self.script.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &self.inputs())?;
+        // A search may take hours, and writes its files at the end.
+        let files = self.outputs();
+        let files = [&files.chart, &files.trace, &files.vcd, &files.fst, &self.script];
+        files.into_iter().flatten().try_for_each(|path| output::check_folder(path))?;
         let bytes = self.memory.map(|mib| (mib << 20) as usize);
         let memory_bytes = bytes.map(memory_limit).transpose().map_err(|e| anyhow!("--memory: {e}"))?;
         let begun = Instant::now();
         let limits = Limits {
-            states: self.states,
+            states: self.most_states(),
             symmetry: !self.no_symmetry,
             liveness: !self.no_liveness,
             reduction: self.reduce,
             memory_bytes,
             threads: self.threads.into(),
         };
-        let found = case.start.search(limits, &mut progress(self.states));
+        let found = case.start.search(limits, &mut progress(self.most_states()));
         let seconds = begun.elapsed().as_secs_f64();
         if self.json {
             let mut form = json_of(&case, &found);
@@ -162,7 +170,7 @@ impl Explore {
             }
             None if found.complete => Ok(Status::Good),
             None => {
-                let which = if found.states < self.states { "--memory" } else { "--states" };
+                let which = if found.states < self.most_states() { "--memory" } else { "--states" };
                 report(format_args!("{}: gave up after {} states; {which} sets this limit", case.name, found.states));
                 Ok(Status::Refused)
             }

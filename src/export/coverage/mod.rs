@@ -13,6 +13,7 @@
 pub mod html;
 pub mod xml;
 
+use scalepool_forms::json::read;
 use serde_json::{Map, Value, json};
 
 /// Version of the file.
@@ -132,7 +133,7 @@ impl CoverageReport {
     /// # Errors
     /// What was found and what was expected, with the place in the file.
     pub fn read(text: &str) -> Result<CoverageReport, String> {
-        let mut form: Value = serde_json::from_str(text).map_err(|e| format!("found no JSON: {e}"))?;
+        let mut form = read(text).map_err(|e| format!("found no JSON: {e}"))?;
         if let Some(of_state) = form.get_mut("coverage").map(Value::take) {
             form = of_state;
         }
@@ -165,6 +166,10 @@ impl CoverageReport {
             let at = |key: &str| format!("groups[{n}].{key}");
             let text = |key: &str| group[key].as_str().ok_or_else(|| wrong(&at(key), &group[key], "a text"));
             let bins = counts(&at("bins"), &group["bins"])?;
+            let is_again = |known: &CoveredGroup| group["protocol"] == *known.protocol && group["group"] == *known.name;
+            if report.groups.iter().any(is_again) {
+                return Err(wrong(&at("group"), &group["group"], "each group once"));
+            }
             report.add(text("protocol")?, text("group")?, bins.iter().map(|(name, hits)| (name.as_str(), *hits)));
         }
         counts("broken", &form["broken"])?.iter().for_each(|(rule, times)| report.add_broken(rule, *times));

@@ -56,12 +56,11 @@ const LINK_FAILURES: [&str; 2] = ["CXL68-LRS-06", "NVL-RPL-05"];
 /// The violation that a port reports for a link that cannot work.
 fn given_up(tries: u32, ber: f64) -> Violation {
     let found = match tries {
-        1 => "1 training or replay without one".to_owned(),
-        _ => format!("{tries} trainings or replays in a row without one"),
+        1 => "1 training, replay or time-out without one".to_owned(),
+        _ => format!("{tries} trainings, replays or time-outs in a row without one"),
     };
-    let text = format!(
-        "the link cannot work: no training or replay brought a good payload unit, at a bit error rate of {ber:e}"
-    );
+    let rate = if ber > 0.0 { format!(", at a bit error rate of {ber:e}") } else { String::new() };
+    let text = format!("the link cannot work: no training, replay or time-out brought a good payload unit{rate}");
     Violation::at_byte(GIVE_UP_RULE, 0, found, "one good payload unit", text)
 }
 
@@ -248,9 +247,10 @@ impl<E: LinkEnd, R> Frame<E, R> {
             if LINK_FAILURES.contains(&rule) {
                 cx.give_up(rule);
             }
-        } else if self.give_up.take_if(|most| tries >= *most).is_some() {
+        } else if let Some(most) = self.give_up.take_if(|most| tries > *most) {
+            // So many have brought nothing, and the next one begins.
             self.down_since.get_or_insert(cx.now());
-            let violation = given_up(tries, self.way_out.ber());
+            let violation = given_up(most, self.way_out.ber());
             self.record(&violation, at);
             self.result().violations.push(LinkEvent { severity: Severity::Uncorrectable, unit: 0, violation });
             cx.give_up(GIVE_UP_RULE);

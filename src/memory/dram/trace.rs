@@ -104,13 +104,20 @@ fn whole(name: &str, field: Option<&str>) -> Result<u32, String> {
     number.map_err(|_| format!("found the {name} `{field}`, expected a number of up to 32 bits"))
 }
 
+/// Latest clock of a trace: what a command occupies ends before 2^64.
+const LAST_CLOCK: u64 = 1 << 62;
+
 /// Converts a time to clocks.
 fn clock(text: &str, preset: &DramPreset) -> Result<u64, String> {
-    let expected = || format!("found the time `{text}`, expected clocks, or a number with fs, ps, ns or us");
+    let expected = || {
+        format!(
+            "found the time `{text}`, expected up to {LAST_CLOCK} clocks, or up to 9999999999999999999 fs with fs, ps, ns or us"
+        )
+    };
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let digits = match unit {
-        "" => return number.parse().map_err(|_| expected()),
+        "" => return number.parse().ok().filter(|clock| *clock <= LAST_CLOCK).ok_or_else(expected),
         "fs" => 0,
         "ps" => 3,
         "ns" => 6,

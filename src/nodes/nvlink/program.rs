@@ -23,6 +23,8 @@ pub struct GpuRequest {
     pub attr: u8,
     /// Bytes that the answer must carry, where they are known.
     pub expected: Option<Vec<u8>>,
+    /// Reads back what was written, and is no part of the traffic.
+    pub is_check: bool,
 }
 
 /// What a program wants to do next.

@@ -67,6 +67,11 @@ pub struct TrafficConfig {
     pub behind: Arc<MemoryBehind>,
 }
 
+/// Bytes that a request moves.
+fn bytes_of(ask: &GpuRequest) -> u64 {
+    (ask.data.len() + ask.read_bytes) as u64
+}
+
 /// The program.
 pub struct Traffic {
     config: TrafficConfig,
@@ -77,6 +82,8 @@ pub struct Traffic {
     expected: OrderedMap<u16, GpuMemory>,
     /// Blocks with posted writes that no FLUSH covers.
     dirty: OrderedSet<(u16, u64)>,
+    /// Bytes of posted requests to each target that no FLUSH has covered.
+    posted_bytes: OrderedMap<u16, u64>,
     /// Targets whose FLUSH is not answered.
     flushing: OrderedSet<u16>,
     /// Open requests with an answer, by block.
@@ -101,6 +108,7 @@ impl Traffic {
             planned: None,
             expected: OrderedMap::new(),
             dirty: OrderedSet::new(),
+            posted_bytes: OrderedMap::new(),
             flushing: OrderedSet::new(),
             open: OrderedMap::new(),
             touched: OrderedSet::new(),
@@ -231,7 +239,9 @@ impl Traffic {
         if ask.op != Op::READ {
             self.touched.insert(key);
         }
-        self.bytes += (ask.data.len() + ask.read_bytes) as u64;
+        if posted {
+            *self.posted_bytes.entry(ask.target).or_default() += bytes_of(&ask);
+        }
         GpuStep::Send(ask)
     }
 
@@ -262,7 +272,16 @@ impl Traffic {
         let (address, read_bytes) = (block * BLOCK_BYTES, BLOCK_BYTES as usize);
         let expected = Some(self.expected(target).read(address, read_bytes));
         *self.open.entry((target, block)).or_default() += 1;
-        GpuStep::Send(GpuRequest { op: Op::READ, target, address, read_bytes, expected, ..GpuRequest::default() })
+        let is_check = true;
+        GpuStep::Send(GpuRequest {
+            op: Op::READ,
+            target,
+            address,
+            read_bytes,
+            expected,
+            is_check,
+            ..GpuRequest::default()
+        })
     }
 }
 
@@ -289,6 +308,8 @@ impl GpuProgram for Traffic {
     fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, _: &mut GpuMemory) {
         if ask.op == Op::FLUSH {
             self.flushing.remove(&ask.target);
+            let posted_bytes = self.posted_bytes.remove(&ask.target).unwrap_or(0);
+            self.bytes += if data.is_ok() { posted_bytes } else { 0 };
             if let Err(code) = data {
                 // It reports a posted request, and does not say which.
                 self.unknown.extend(self.dirty.iter().filter(|(target, _)| *target == ask.target));
@@ -296,6 +317,9 @@ impl GpuProgram for Traffic {
             }
             self.dirty.retain(|(target, _)| *target != ask.target);
             return;
+        }
+        if data.is_ok() && !ask.is_check {
+            self.bytes += bytes_of(ask);
         }
         let key = (ask.target, ask.address / BLOCK_BYTES);
         if let Some(left) = self.open.get_mut(&key) {

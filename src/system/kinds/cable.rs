@@ -37,15 +37,15 @@ impl Cable {
         of_cable.into_iter().chain(own).max_by_key(|(_, fs)| *fs).map_or("length", |(name, _)| name)
     }
 
-    /// Says that a link with its cable takes longer one way than a protocol bears; `own` are its own delays.
+    /// Says that a link takes longer one way than a protocol bears; `own` are its delays beside the cable.
     pub(super) fn too_long<const N: usize>(
         &self,
         own: [(&'static str, u64); N],
         (way_fs, most_fs): (u64, u64),
         why: &str,
     ) -> Option<ConfigFinding> {
-        let text = || format!("found {way_fs} fs one way with its cable, expected at most {most_fs}: {why}");
-        (self.delay_fs() > 0 && way_fs > most_fs).then(|| (self.slowest(own), text()))
+        let text = || format!("found {way_fs} fs one way, expected at most {most_fs}: {why}");
+        (way_fs > most_fs).then(|| (self.slowest(own), text()))
     }
 
     fn over_length_fs(&self) -> u64 {

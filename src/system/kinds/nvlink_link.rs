@@ -4,7 +4,7 @@ use super::cable::Cable;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
     BuiltLink, Carried, Clocks, ComponentPlug, ConfigFinding, ExternalComponent, Link, LinkEndSite, LinkFacts,
-    LinkKind, LinkSite, PortRole, link,
+    LinkKind, LinkSite, PortRole, UnitsInFlight, link,
 };
 use crate::measured::{Ending, LinkMeasured};
 use crate::metric::metrics;
@@ -19,7 +19,7 @@ use scalepool_link::nvlink::{Buffers, LinkConfig};
 use scalepool_link::port::PortResult;
 use scalepool_link::sim_port::SimPort;
 use scalepool_nodes::PlacedViolation;
-use scalepool_protocols::nvlink::{C2C_RATE, FLIT_BYTES, GENERATIONS, Generation};
+use scalepool_protocols::nvlink::{C2C_RATE, FLIT_BYTES, GENERATIONS, Generation, MAX_FLITS};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
@@ -67,12 +67,15 @@ config! {
         ber: f64 = "0" [Unit::Of("errors per bit")] in FieldRange::Real(0.0, 0.1), "bit error rate of both directions";
         give_up: u32 = "64" [Unit::Of("tries")] in FieldRange::Int(1, 1 << 20), "replays in a row, without one good packet, after which the run ends (SIM-LNK-01)";
         fault: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent, IDLE flits included";
-        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in FieldRange::Int(0, 1 << 40), "time for which the second GPU holds back freed credits";
+        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in FieldRange::Int(0, 1 << 20), "time for which the second GPU holds back freed credits";
         stall: u64 = "0" [Unit::Of("percent")] in FieldRange::Int(0, 90), "share of the time for which each receiving port stalls at random";
         headers: u16 = "128" [Unit::Of("packets per channel")] in FieldRange::Int(1, 1024), "receive buffers for packets; 32 as in nvlink §6.3 would throttle a link with a latency of 60 ns";
         data_flits: u16 = "1024" [Unit::Of("flits per channel")] in FieldRange::Int(16, 16384), "receive buffers for data flits; 256 as in nvlink §6.3 would throttle a link with a latency of 60 ns";
     }
 }
+
+/// Memory of a flit under way beside its bytes.
+const BESIDE_BYTES: usize = 48;
 
 impl NvLink {
     fn generation(&self) -> &'static Generation {
@@ -102,12 +105,29 @@ impl Link for NvLink {
 
     fn check(&self) -> Vec<ConfigFinding> {
         let why = "what is not acknowledged within 2000 ns goes again (nvlink §6.3)";
-        let too_long = self.cable.too_long([("latency", self.latency)], (self.latency_fs(0), TIMEOUT_FS / 2), why);
+        // An acknowledgement may wait for a packet that has begun.
+        let packet_fs = MAX_FLITS as u64 * self.generation().flit_fs();
+        let most_fs = TIMEOUT_FS / 2 - packet_fs;
+        let too_long = self.cable.too_long([("latency", self.latency)], (self.latency_fs(0), most_fs), why);
         self.faults().1.into_iter().chain(too_long).collect()
     }
 
     fn channels(&self, _: [PortRole; 2]) -> [Vec<&'static str>; 2] {
         [CLASSES.to_vec(), CLASSES.to_vec()]
+    }
+
+    fn on_wire(&self, _: [PortRole; 2], index: usize) -> Option<UnitsInFlight> {
+        let skew_fs = self.skew.saturating_mul(index as u64);
+        Some(UnitsInFlight {
+            key: self.cable.slowest([("latency", self.latency), ("skew", skew_fs)]),
+            way_fs: self.latency_fs(index),
+            unit_time_fs: (self.generation().flit_fs(), 1),
+            unit_bytes: FLIT_BYTES + BESIDE_BYTES,
+        })
+    }
+
+    fn hold_fs(&self) -> u64 {
+        self.credits_hold.saturating_mul(self.generation().flit_fs())
     }
 
     /// Above 8 replays of 2000 ns each.
@@ -116,7 +136,7 @@ impl Link for NvLink {
     }
 
     fn latency_fs(&self, index: usize) -> u64 {
-        self.latency + self.cable.delay_fs() + index as u64 * self.skew
+        (index as u64).saturating_mul(self.skew).saturating_add(self.latency + self.cable.delay_fs())
     }
 
     fn ber(&self) -> f64 {

@@ -115,7 +115,7 @@ config! {
         queue: usize = "512" [Unit::Of("responses")] in FieldRange::Int(4, 1 << 20), "responses that a completer can queue for a port";
         responses: String = "multi" [Unit::Of("-")] in FieldRange::Words(&["multi", "single"]), "multi = a read response carries all beats; single = one beat each (ualink §12)";
         timeout: u64 = "2 ms" [Unit::Time] in FieldRange::Int(1, 1 << 50), "response time-out, after which the port is isolated (ualink §12)";
-        tamper: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(TAMPERED), "bits to flip above the data link layer of the first port; transactions are counted from 0 in the order received, bits through field, data, byte enables and tag";
+        tamper: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(TAMPERED), "bits to flip above the data link layer of the first port; transactions are counted from 0 in the order received, bits through field, data, byte enables and tag, from the first again behind the last";
         upli: UalUpli = "" [Unit::Of("-")] in FieldRange::Table(UalUpli::fields), "what stands between the accelerator and its ports";
         traffic: UalTraffic = "" [Unit::Of("-")] in FieldRange::Table(UalTraffic::fields), "what it asks for";
     }

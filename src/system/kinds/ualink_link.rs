@@ -215,7 +215,7 @@ impl Link for UaLink {
         [vec![REQUEST, RESPONSE], vec![REQUEST, RESPONSE]]
     }
 
-    fn on_wire(&self, roles: [PortRole; 2]) -> Option<UnitsInFlight> {
+    fn on_wire(&self, roles: [PortRole; 2], _: usize) -> Option<UnitsInFlight> {
         Some(UnitsInFlight {
             key: self.cable.slowest([("pipeline", self.pipeline), ("propagation", self.propagation)]),
             way_fs: self.way_fs(roles),

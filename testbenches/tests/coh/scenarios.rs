@@ -196,7 +196,10 @@ fn a_chart_shows_a_window_and_a_line() {
         assert!(chart(scenario, "all.svg", None, [None; 2]).expect("it runs").starts_with("<svg"), "{scenario}");
     }
     let error = chart("cxl68-expander", "none.txt", None, [None; 2]).expect_err("no messages to draw");
-    assert!(error.to_string().contains("expected a coherent scenario"), "{error}");
+    assert!(
+        error.to_string().contains("which has no coherent agents to draw, expected one of cxl-cache-pair"),
+        "{error}"
+    );
     assert!(!dir.path().join("none.txt").exists());
 }
 

@@ -218,7 +218,7 @@ fn maps_and_waves_that_cannot_be_used_say_why() {
         ("\"valid\"", "\"vaild\"", "interface `port`, key `valid`: found `vaild`, expected a signal of "),
         ("\"valid\"", "\"vaild\"", "w.vcd; the nearest: tb.dut.valid, "),
         ("\"valid\"", "\"data\"", "key `valid`: found 544 bits in `tb.dut.data`, expected 1"),
-        ("\"data\"", "\"data[544:1]\"", "found `data[544:1]`, expected a part of the 544 bits of `tb.dut.data`"),
+        ("\"data\"", "\"data[544:1]\"", "found `data[544:1]`, expected a part of `tb.dut.data[543:0]`"),
         ("\"data\"", "\"data[542:0]\"", "found 543 bits in `tb.dut.data`, expected 544, or less in whole bytes"),
         ("cxl-68b", "cxl-69b", "key `protocol`: found `cxl-69b`, expected one of cxl-68b, "),
         ("\"down\"", "\"sideways\"", "key `dir`: found `sideways`, expected `down` or `up`"),
@@ -372,8 +372,9 @@ fn ends_of_links_are_watched() {
         ("cxl256-lopt-expander", "waves_cxl256_lopt", 31, "CXL256-RTY-04", "device.cxl."),
     ] {
         let wave = read(&repository(&format!("waves/{name}.vcd")));
+        let reaction = if name == "cxl68-expander" { "reaction_flits = 40\n" } else { "" };
         let link = |sends: &str, receives: &str| {
-            format!("[[link]]\nname = \"end\"\nsends = \"{sends}\"\nreceives = \"{receives}\"\nreaction_flits = 40\n")
+            format!("[[link]]\nname = \"end of {sends}\"\nsends = \"{sends}\"\nreceives = \"{receives}\"\n{reaction}")
         };
         let interfaces = read(&repository(&format!("testbenches/maps/{map}.toml")));
         let text = [interfaces, link("device.cxl", "host.cxl"), link("host.cxl", "device.cxl")].concat();
@@ -405,7 +406,28 @@ fn links_of_maps_that_cannot_be_used_say_why() {
         ),
         (link("").replacen("cxl-68b", "cxl-io", 1), "expected both directions of one protocol"),
         (link("retry_entries = 3\n"), "link `end`, config"),
-        (link("interleave = 3\n"), "link `end`, interleave: found 3, expected 1, 2 or 4 code words"),
+        (
+            link("interleave = 3\n").replace("cxl-68b", "ualink"),
+            "link `end`, interleave: found 3, expected 1, 2 or 4 code words",
+        ),
+        (link("interleave = 2\n"), "key `interleave`: found a value for a link of cxl-68b, expected one of ualink"),
+        (
+            link("selective_nak = true\n"),
+            "key `selective_nak`: found a value for a link of cxl-68b, expected one of 256B flits",
+        ),
+        (
+            link("timeout_flits = 9\n").replace("cxl-68b", "cxl-256b"),
+            "key `timeout_flits`: found a value for a link of cxl-256b, expected one of cxl-68b",
+        ),
+        (
+            link("reaction_flits = 9\n").replace("cxl-68b", "nvlink"),
+            "key `reaction_flits`: found a value for a link of nvlink, expected one of cxl-68b or ualink",
+        ),
+        (
+            link("[[link]]\nname = \"end\"\nsends = \"rx\"\nreceives = \"tx\"\n"),
+            "link 1, key `name`: found `end` again, expected another name",
+        ),
+        (link("").replace("\"end\"", "\"\""), "link 0, key `name`: found ``, expected a name"),
         (
             link("[[coherence]]\nlinks = [\"end\"]\n").replace("cxl-68b", "cxl-io"),
             "found `end`, a link of cxl-io, expected one with messages of CXL.cachemem",
@@ -646,6 +668,44 @@ fn sim_wav_04_n() {
     let state = |state: &'static str, edge: u64| ("SIM-WAV-04", state, edge * PERIOD_NS + PERIOD_NS / 2);
     assert_eq!(said, [state("data in state 0000", 0), state("data in state 1001", 4), state("data in state xxxx", 6)]);
     assert_eq!((broken[0].signal.as_str(), units(&found).len()), ("tb.p_state_sts[3:0]", 2));
+}
+
+/// An interface in reset, then out of it.
+#[test]
+fn sim_wav_05_p() {
+    for edges in ["r.", ".", "rr."] {
+        let found = inspected(&credit_rows(edges), &map_of_bus(CREDITED)).expect("a wave");
+        assert_eq!((rules(&found), found.counts[0].edges), (vec![], 1), "{edges}");
+    }
+}
+
+/// A wave that never leaves reset, one whose reset is never known, and one whose clock stands still: nothing was judged.
+#[test]
+fn sim_wav_05_n() {
+    let unknown = credit_rows("...").replace("\nb1 d\n", "\nbx d\n");
+    let still = credit_rows("...").replace("\n1c\n", "\n0c\n");
+    for (wave, edges) in [(credit_rows("rrr"), "3 edges"), (unknown, "3 edges"), (still, "0 edges")] {
+        let found = inspected(&wave, &map_of_bus(CREDITED)).expect("a wave");
+        assert_eq!(rules(&found), ["SIM-WAV-05"], "{edges}");
+        let broken = &found.seen[0].broken[0];
+        let expected = format!("{edges}, all of them in reset");
+        assert_eq!((broken.violation.found.as_str(), broken.signal.as_str()), (expected.as_str(), "tb.clk"));
+    }
+}
+
+/// A reset that was 0 or 1 and is not known any more; it is told once, at the edge at which that is sampled.
+#[test]
+fn a_reset_that_is_not_known_any_more_is_told_once() {
+    let wave = credit_rows("r.....");
+    let lost: Vec<String> = wave
+        .split("#")
+        .enumerate()
+        .map(|(n, part)| if n > 6 { part.replace("b1 d", "bx d") } else { part.to_owned() })
+        .collect();
+    let found = inspected(&lost.join("#"), &map_of_bus(CREDITED)).expect("a wave");
+    assert_eq!((rules(&found), found.counts[0].edges), (vec!["SIM-WAV-01"], 2));
+    let broken = &found.seen[0].broken[0];
+    assert_eq!((broken.t_fs, broken.signal.as_str()), ((3 * PERIOD_NS + PERIOD_NS / 2) * 1_000_000, "tb.rst_n"));
 }
 
 #[test]

@@ -229,7 +229,10 @@ fn retimers_and_limits_that_cannot_be_used_say_why() {
     for (more, expected) in [
         ("[[retimer]]\nname = \"re\"\nbefore = \"a\"\nbehind = \"c\"\n", "retimer `re`, key `behind`: found `c`"),
         ("[[retimer]]\nname = \"re\"\nbefore = \"a\"\nbehind = \"b\"\n", "expected two interfaces of one direction"),
-        ("[[retimer]]\nname = \"re\"\nbefore = \"a\"\nbehind = \"a\"\n", "expected two interfaces of one direction"),
+        (
+            "[[retimer]]\nname = \"re\"\nbefore = \"a\"\nbehind = \"a\"\n",
+            "found `a` before and behind it, expected two interfaces",
+        ),
         (
             "[[link]]\nname = \"l\"\nsends = \"a\"\nreceives = \"b\"\nliveness_flits = 4294967297\n",
             "key `liveness_flits`: found 4294967297, expected at most 4294967296",

@@ -194,7 +194,7 @@ fn mem_trc_01_n() {
         ("0 ACT 0 0 0", "found no bank, expected a number"),
         ("0 ACT 0 0 0 - 7", "found the bank `-`"),
         ("0 RD 0 0 0 0 7 1 9", "found `9` behind the column"),
-        ("1.5 ACT 0 0 0 0 7", "expected clocks"),
+        ("1.5 ACT 0 0 0 0 7", "expected up to 4611686018427387904 clocks"),
         ("1ms ACT 0 0 0 0 7", "with fs, ps, ns or us"),
         ("0 ACT 0 0 0 0 4294967296", "of up to 32 bits"),
     ];

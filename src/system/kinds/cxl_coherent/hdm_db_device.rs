@@ -55,8 +55,8 @@ config! {
         filter_sets: usize = "0" [Unit::Of("sets")] in FieldRange::Int(0, 1 << 20), "sets of the snoop filter; 0 = it tracks every line (coherence §3.4)";
         filter_ways: usize = "1" [Unit::Of("entries per set")] in FieldRange::Int(1, 1 << 10), "ways of the snoop filter";
         trackers: usize = "16" [Unit::Of("snoops")] in FieldRange::Int(1, 4096), "open back-invalidate snoops per device, at least one for each host (coherence §3.4)";
-        devload: Vec<(String, TextPlace)> = "" [Unit::Of("open transactions")] in FieldRange::Texts("OPTIMAL,MODERATE,SEVERE"), "numbers of open transactions at which DevLoad rises; empty = always light (coherence §3.8)";
-        reduced: Vec<(String, TextPlace)> = "" [Unit::Of("cycles")] in FieldRange::Texts("FROM:TO:LEVEL"), "time spans of reduced throughput, in which the device reports at least DevLoad LEVEL, 0 to 3 (coherence §3.8)";
+        devload: Vec<(String, TextPlace)> = "" [Unit::Of("open transactions")] in FieldRange::Texts("numbers, three of them"), "numbers of open transactions from which DevLoad is optimal, moderately and severely overloaded; empty = always light (coherence §3.8)";
+        reduced: Vec<(String, TextPlace)> = "" [Unit::Of("cycles")] in FieldRange::Texts("FROM:TO:LEVEL with LEVEL 0 to 3"), "time spans of reduced throughput, in which the device reports at least DevLoad LEVEL (coherence §3.8)";
         uio: Uio = "" [Unit::Of("-")] in FieldRange::Table(Uio::fields), "a peer on CXL.io";
         watch: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "check the invariants V1 to V4 after every step (coherence §4)";
     }

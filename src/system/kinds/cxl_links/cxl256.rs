@@ -204,6 +204,10 @@ macro_rules! modes {
                 self.link.line.way_fs()
             }
 
+            fn hold_fs(&self) -> u64 {
+                self.link.line.hold_fs(self.link.unit_time_fs())
+            }
+
             fn ber(&self) -> f64 {
                 self.link.line.ber
             }

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    BuiltLink, Carried, ComponentPlug, ConfigFinding, Link, LinkFacts, LinkKind, LinkSite, PortRole, link,
+    BuiltLink, Carried, ComponentPlug, ConfigFinding, Link, LinkFacts, LinkKind, LinkSite, PortRole, UnitsInFlight,
+    link,
 };
 use crate::metric::metrics;
 use crate::quantity::Unit;
@@ -17,7 +18,6 @@ use scalepool_link::cxl68::port::EndReport;
 use scalepool_link::cxl68::timing::LineRate;
 use scalepool_link::cxl68::{Flit68, UNDER_WAY_BYTES};
 use scalepool_link::port::MakesAgents;
-use scalepool_memory::limit;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Cxl68ConfigError};
 use scalepool_protocols::cxl::cxl68::lanes::Cxl68Width;
@@ -117,10 +117,20 @@ impl Link for Cxl68Link {
         let (_, mut wrong) = self.line.faults(UNIT_BYTES);
         let end = Cxl68End::new(self.config(Dir::Down, true));
         wrong.extend(end.err().map(|error| ("retry_entries", error.to_string())));
-        let time = self.line_rate().unit_time_fs();
-        let above = limit::above_on_wires(2, self.line.way_fs(), time, UNDER_WAY_BYTES);
-        wrong.extend(above.map(|text| (self.line.slowest(), text)));
         wrong
+    }
+
+    fn on_wire(&self, _: [PortRole; 2], _: usize) -> Option<UnitsInFlight> {
+        Some(UnitsInFlight {
+            key: self.line.slowest(),
+            way_fs: self.line.way_fs(),
+            unit_time_fs: self.line_rate().unit_time_fs(),
+            unit_bytes: UNDER_WAY_BYTES,
+        })
+    }
+
+    fn hold_fs(&self) -> u64 {
+        self.line.hold_fs(self.line_rate().unit_time_fs())
     }
 
     fn channels(&self, roles: [PortRole; 2]) -> [Vec<&'static str>; 2] {

@@ -263,6 +263,11 @@ impl Link for CxlIoLink {
         self.line.way_fs()
     }
 
+    fn hold_fs(&self) -> u64 {
+        // A flit of 256 bytes, which takes longest.
+        self.line.hold_fs(flit_time_fs(self.line.width.into(), self.rate.into()))
+    }
+
     fn ber(&self) -> f64 {
         self.line.ber
     }

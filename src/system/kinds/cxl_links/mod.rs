@@ -64,7 +64,7 @@ config! {
         ber: f64 = "0" [Unit::Of("errors per bit")] in FieldRange::Real(0.0, 0.1), "bit error rate of both directions, before FEC";
         give_up: u32 = "64" [Unit::Of("tries")] in FieldRange::Int(1, 1 << 20), "trainings and replays in a row, without one good payload unit, after which the run ends (SIM-LNK-01)";
         fault: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent, flits without messages included";
-        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in FieldRange::Int(0, 1 << 40), "time for which the device holds back freed credits";
+        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in FieldRange::Int(0, 1 << 20), "time for which the device holds back freed credits";
         buffers: u16 = "256" [Unit::Of("messages per channel")] in FieldRange::Int(1, 1023), "receive buffers of each channel";
         tx_pipeline: u64 = "8 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "delay of the transmit pipeline";
         rx_pipeline: u64 = "8 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "delay of the receive pipeline";
@@ -77,6 +77,11 @@ impl CxlLine {
     /// Time from one end to the other, without that of the unit itself \[fs\].
     fn way_fs(&self) -> u64 {
         self.tx_pipeline + self.propagation + self.cable.delay_fs() + self.rx_pipeline
+    }
+
+    /// Time for which credits are held back, where a flit takes `num / den` fs \[fs\].
+    fn hold_fs(&self, (num, den): (u64, u64)) -> u64 {
+        self.credits_hold.saturating_mul(num / den + 1)
     }
 
     /// The slowest stage of the way, the last of several.

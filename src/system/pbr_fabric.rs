@@ -164,12 +164,26 @@ impl PbrFabrics {
         self.find(component).is_some_and(|(fabric, _)| fabric.has_cache)
     }
 
-    /// What is bound to the host at a port of a switch; `None`: the port leads to no host.
-    pub fn bound(&self, component: usize, port: usize) -> Option<Vec<Bound>> {
+    /// What is bound to the host at a port of a switch, each with the port of the component there; `None`: the port leads to no
+    /// host.
+    pub fn bound(&self, system: &System, component: usize, port: usize) -> Option<Vec<(usize, Bound)>> {
         let (fabric, switch) = self.find(component)?;
         let host = fabric.hosts.iter().position(|host| *host == (switch, port))?;
         let own = fabric.bindings.iter().filter(|binding| binding.host == host);
-        Some(own.map(|binding| Bound { vppb: binding.vppb, target: binding.target }).collect())
+        let below = |binding: &Binding| {
+            let (switch, port) = binding.device;
+            let (_, port) = system.far(fabric.switches[switch], port);
+            (port, Bound { vppb: binding.vppb, target: binding.target })
+        };
+        Some(own.map(below).collect())
+    }
+
+    /// The edge port of the host that has what is at an edge port towards a device: its switch, and the port. The first of several.
+    pub(super) fn owner(&self, component: usize, port: usize) -> Option<(usize, usize)> {
+        let (fabric, switch) = self.find(component)?;
+        let binding = fabric.bindings.iter().find(|binding| binding.device == (switch, port))?;
+        let (switch, port) = fabric.hosts[binding.host];
+        Some((fabric.switches[switch], port))
     }
 
     /// The hosts that hold lines of the device at a port of a switch, or the devices that hold lines of the host there, in the order

@@ -3,6 +3,7 @@
 mod aer;
 mod back_invalidate;
 mod cache_id;
+mod cascades;
 mod commits;
 mod crossbar;
 mod decoders;

@@ -4,17 +4,19 @@ use super::systems::{count, on_threads, run};
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::{self, ScenarioRequest};
 use scalepool::system::description::Description;
-use scalepool::system::design::System;
 use std::path::PathBuf;
 
 const CASCADE: &str = include_str!("../../systems/cascaded_switches.toml");
 const BELOW_PBR: &str = include_str!("../../systems/pbr_over_hbr.toml");
 
+fn resolved(text: &str) -> Result<(), String> {
+    let description = Description::parse("f.toml", PathBuf::new(), text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    description.resolve().map(drop).map_err(|problems| problems.to_string())
+}
+
 /// Why a description is refused.
 fn refused(text: &str) -> String {
-    let read = Description::from_text(text, &PathBuf::from("test.toml"), &[]);
-    let problems = read.and_then(|description| System::resolve(&description)).err();
-    problems.map(|problems| problems.to_string()).unwrap_or_else(|| panic!("it is taken"))
+    resolved(text).expect_err("it is taken")
 }
 
 /// Changes a description at one place that has to be there.
@@ -39,8 +41,9 @@ fn taken(text: &str, accesses: usize) -> Vec<(String, u64)> {
         let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
         let place = record["where"].as_str().unwrap_or_default();
         if let (Some(memory), "begin") = (place.strip_suffix(".mem"), record["kind"].as_str().unwrap_or_default()) {
-            let address = record["fields"]["address"].as_u64().expect("an address");
-            all.push((memory.to_owned(), address << 6));
+            let address =
+                record["fields"]["address"].as_str().and_then(|text| text.strip_prefix("0x")).expect("an address");
+            all.push((memory.to_owned(), u64::from_str_radix(address, 16).expect("a number")));
         }
     }
     all
@@ -93,7 +96,10 @@ fn fab_cmr_01_p2() {
     };
     let [front, back, below, lowest] = ["front", "back", "below", "lowest"].map(passed);
     assert_eq!(front, back);
-    assert!((0..4).all(|n| lowest[n] > 0 && lowest[n] < below[n] && below[n] < back[n]), "{back:?} {below:?} {lowest:?}");
+    assert!(
+        (0..4).all(|n| lowest[n] > 0 && lowest[n] < below[n] && below[n] < back[n]),
+        "{back:?} {below:?} {lowest:?}"
+    );
     for path in ["front", "back", "below", "lowest"] {
         for name in ["not decoded", "unknown LD-ID", "other classes", "switch answers"] {
             assert_eq!(count(&report, path, name), 0, "{name} of {path}");
@@ -106,7 +112,14 @@ fn fab_cmr_01_p2() {
 #[test]
 fn fab_cmr_01_n2() {
     let unbound = "\nhosts = 2\nports = 2\ncommands = [{ at = \"1 us\", command = \"unbind\", vcs = 1, vppb = 0 }]";
-    let report = run(&changed(CASCADE, "count = 2\nclock = \"switch\"\nhosts = 2\nports = 2", &format!("count = 2\nclock = \"switch\"{unbound}")), &["host.accesses=500"]);
+    let report = run(
+        &changed(
+            CASCADE,
+            "count = 2\nclock = \"switch\"\nhosts = 2\nports = 2",
+            &format!("count = 2\nclock = \"switch\"{unbound}"),
+        ),
+        &["host.accesses=500"],
+    );
     let report = report.unwrap_or_else(|error| panic!("{error}"));
     let answers = |path: &str| count(&report, path, "switch answers");
     assert_eq!(answers("top"), 0);
@@ -130,7 +143,12 @@ fn cascades_are_deterministic() {
 #[test]
 fn a_segment_table_leads_to_a_switch() {
     let mut text = BELOW_PBR.to_owned();
-    for (from, to) in [("\"4 GiB\"", "\"64 GiB\""), ("\"5 GiB\"", "\"128 GiB\""), ("\"6 GiB\"", "\"192 GiB\""), ("\"8 GiB\"", "\"64 TiB\"")] {
+    for (from, to) in [
+        ("\"4 GiB\"", "\"64 GiB\""),
+        ("\"5 GiB\"", "\"128 GiB\""),
+        ("\"6 GiB\"", "\"192 GiB\""),
+        ("\"8 GiB\"", "\"64 TiB\""),
+    ] {
         text = changed(&text, &format!("base = {from}"), &format!("base = {to}"));
     }
     let report = run(&text, &["host.accesses=300", "decode=ldst"]).unwrap_or_else(|error| panic!("{error}"));
@@ -143,21 +161,23 @@ fn a_segment_table_leads_to_a_switch() {
 #[test]
 fn fab_pid_03_p2() {
     for text in [CASCADE, BELOW_PBR] {
-        let read = Description::from_text(text, &PathBuf::from("test.toml"), &[]);
-        let problems = read.and_then(|description| System::resolve(&description)).err();
-        assert!(problems.is_none(), "{}", problems.map(|problems| problems.to_string()).unwrap_or_default());
+        resolved(text).unwrap_or_else(|problems| panic!("{problems}"));
     }
 }
 
 #[test]
 fn fab_pid_03_n2() {
-    let pbr = changed(CASCADE, "[component.top]\nkind = \"cxl.switch.hbr\"", "[component.top]\nkind = \"cxl.switch.hbr\"");
     let low = "[component.low]\nkind = \"cxl.switch.hbr\"\ncount = 2\nclock = \"switch\"\nhosts = 2\nports = 2\nbindings = [{ vcs = 0, vppb = 0, port = 0 }, { vcs = 0, vppb = 1, port = 1, ld = 0 }, { vcs = 1, vppb = 0, port = 1, ld = 1 }]";
-    let pbr = changed(&pbr, low, "[component.low]\nkind = \"cxl.switch.pbr\"\ncount = 2\nclock = \"switch\"\nhosts = 2\nports = 2");
+    let pbr = changed(
+        CASCADE,
+        low,
+        "[component.low]\nkind = \"cxl.switch.pbr\"\ncount = 2\nclock = \"switch\"\nhosts = 2\nports = 2",
+    );
     let found = refused(&pbr);
     assert!(found.contains("expected a host above the upstream port"), "{found}");
-    // Two switches below each other, and a host that has neither.
+    // Two switches below each other.
     let circle = "format = 1\n[system]\nname = \"circle\"\n[clock]\ncore = { period = \"1 ns\" }\n\
+        [memory_map.all]\nbase = \"4 GiB\"\nsize = \"1 GiB\"\ntargets = \"memory\"\n\
         [component.host]\nkind = \"cxl.host\"\n[component.one]\nkind = \"cxl.switch.hbr\"\nhosts = 2\nports = 2\n\
         bindings = [{ vcs = 0, vppb = 0, port = 0 }, { vcs = 1, vppb = 0, port = 1 }]\n\
         [component.two]\nkind = \"cxl.switch.hbr\"\n[component.memory]\nkind = \"cxl.memory\"\n\
@@ -172,7 +192,11 @@ fn fab_pid_03_n2() {
 /// Hosts that keep lines coherent are not led over several switches.
 #[test]
 fn coherent_hosts_stay_at_one_switch() {
-    let text = changed(CASCADE, "[component.host]\nkind = \"cxl.host\"\ncount = 2\nclock = \"core\"\nstimulus = { pattern = \"mix\", accesses = 1_000 }", "[component.host]\nkind = \"cxl.hdm-db-host\"\ncount = 2\nclock = \"core\"");
+    let text = changed(
+        CASCADE,
+        "[component.host]\nkind = \"cxl.host\"\ncount = 2\nclock = \"core\"\nstimulus = { pattern = \"mix\", accesses = 1_000 }",
+        "[component.host]\nkind = \"cxl.hdm-db-host\"\ncount = 2\nclock = \"core\"",
+    );
     let text = changed(&text, "host[i].cxl", "host[i].port[0]");
     let text = text.split("[settings]").next().expect("a text").to_owned();
     let found = refused(&text);

@@ -16,6 +16,7 @@ pub mod decoder;
 pub mod dram;
 pub mod ecc;
 pub mod flash;
+pub mod gfd;
 pub mod limit;
 pub mod owner_clock;
 pub mod spread;

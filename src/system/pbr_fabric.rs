@@ -13,6 +13,7 @@
 //! switch follow from the routes of the bindings; the graph of channels is made of them.
 
 mod bindings;
+mod gfds;
 mod plans;
 
 use super::channels::RoutedWays;
@@ -20,6 +21,7 @@ use super::coherence::HolderWay;
 use super::design::System;
 use super::field::{FieldRange, config};
 use super::kind::{CoherenceProtocol, PortRole};
+use super::kinds::gfd::PbrRequesters;
 use super::memory_map::{self, MapView, MemoryTarget};
 use super::problem::{Problems, TextPlace};
 use super::quantity::Unit;
@@ -70,6 +72,8 @@ pub struct PbrDecl<'a> {
     pub spread: (SpreadPolicy, u8),
     /// Whether its hosts decode by a segment table, and not by HDM decoders.
     pub has_segments: bool,
+    /// Whether that table is the LDST, which leads to devices of at most 16 hosts (`fabric` GFD-1).
+    pub is_ldst: bool,
     /// Bindings of its devices, each with its place.
     pub bindings: &'a [(PbrBindingConfig, TextPlace)],
     /// Inter-switch links that are lost while the system runs.
@@ -220,6 +224,7 @@ impl PbrFabrics {
     pub(super) fn check(&self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
         let all = self.fabrics.iter().flat_map(|fabric| (0..fabric.hosts.len()).map(move |host| (fabric, host)));
         let mut hosts = all.filter(|(fabric, host)| fabric.has_segments(system, *host)).peekable();
+        self.fabrics.iter().for_each(|fabric| fabric.judge_gfds(system, tables, problems));
         if hosts.peek().is_none() {
             return;
         }
@@ -229,6 +234,11 @@ impl PbrFabrics {
                 tables[fabric.switches[fabric.hosts[host].0]].judge(vec![("decode", text)], problems);
             }
         }
+    }
+
+    /// Who asks the devices with port based routing, by component.
+    pub(super) fn requesters(&self, system: &System) -> OrderedMap<usize, PbrRequesters> {
+        self.fabrics.iter().flat_map(|fabric| fabric.requesters(system)).collect()
     }
 
     /// Routing state of all switches, by component; `views` are what components know of the memory map.
@@ -480,7 +490,11 @@ impl PbrFabric {
         for (n, (_, port)) in self.devices.iter().enumerate().filter(|(_, device)| device.0 == switch) {
             let Some(pid) = self.pids.of_device(n) else { continue };
             ports[*port] = if self.is_shared(system, (switch, *port)) {
-                PbrPort::Shared(PbrSharedPort { pid, hosts: OrderedSet::new() })
+                PbrPort::Shared(PbrSharedPort {
+                    pid,
+                    hosts: OrderedSet::new(),
+                    is_gfd: self.is_gfd(system, (switch, *port)),
+                })
             } else {
                 let (has_snoops, has_cache) = (has_snoops((switch, *port)), has_cache((switch, *port)));
                 PbrPort::Device(PbrDevicePort { pid, owners: OrderedMap::new(), has_snoops, has_cache })

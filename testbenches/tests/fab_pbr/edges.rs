@@ -417,7 +417,7 @@ fn with_snoops(is_shared: bool) -> [PbrRoutes; 2] {
     }
     if is_shared {
         let hosts = HOSTS.into_iter().map(pid).collect();
-        all[1].ports[0] = PbrPort::Shared(PbrSharedPort { pid: pid(DEVICES[0]), hosts });
+        all[1].ports[0] = PbrPort::Shared(PbrSharedPort { pid: pid(DEVICES[0]), hosts, is_gfd: false });
     }
     all
 }

@@ -80,6 +80,8 @@ pub struct PbrSharedPort {
     pub pid: PbrPid,
     /// PIDs of the hosts that share the device.
     pub hosts: OrderedSet<PbrPid>,
+    /// Whether it is a G-FAM device, whose access errors are no holes (`fabric` GFD-5).
+    pub is_gfd: bool,
 }
 
 /// A port of a switch.
@@ -438,6 +440,11 @@ impl Switching for PbrRoutes {
             (Routed::Dropped(Undelivered::NoRoute), _) => {
                 let text = "a message to a DPID without a valid entry of the routing table is dropped";
                 violation("FAB-DRT-02", format!("{class} with DPID {dpid:#05x}"), "a DPID with an entry", text)
+            }
+            (Routed::Port { .. }, PbrPort::Shared(PbrSharedPort { is_gfd: true, .. })) if matches!(message, Message::S2mDrs(header, _) if header.opcode == DrsOpcode::MemDataNXM) =>
+            {
+                let text = "an access error of a G-FAM device is answered with poisoned data";
+                violation("FAB-GFD-05", format!("MemDataNXM for {dpid:#05x}"), "MemData, poisoned", text)
             }
             (_, PbrPort::Host(_)) if ld_id != 0 => {
                 let text = "there are no logical devices above the switch";

@@ -68,7 +68,7 @@ config! {
         routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it, which no graph can make wait in a circle (fabric RGT-7, ISL-9)";
         spread: String = "static" [Unit::Of("-")] in FieldRange::Words(SPREAD_NAMES), "which of several next hops a message takes whose device a segment table names, or that goes to a host with one; static = one for each destination; the others for what need not stay behind others, all but S2M NDR: any (random) or the least loaded (congestion) of those that the mix picks, the cheapest of all (advanced), any of all (valiant), a shortest one unless its backlog times its links is more (ugal) (fabric RGT-3, RGT-7)";
         mix: u8 = "7" [Unit::Of("-")] in FieldRange::Int(0, 7), "share of messages for shortest next hops with random and congestion, 0 to 6 = 7/8 to 1/8; 7 = all for which there is room (fabric RGT-4)";
-        decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table (LDST), whose windows begin at multiples of 64 GiB (fabric §3.3)";
+        decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst", "fast"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table, whose windows begin at multiples of 64 GiB: LDST, or FAST, which leads to G-FAM devices of any number of hosts, LDST to those of 16 (fabric §3.3, GFD-1)";
         lost: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "inter-switch links at this switch that go down for good while the system runs; a link stands at one of its two switches alone (fabric ISL-7)";
         bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices and logical devices go to its hosts in turn, in the order of the description, and a device with port based routing to all hosts of its protocol";
     }
@@ -99,7 +99,7 @@ impl Component for PbrCxlSwitch {
         range.into_iter().chain(self.hardware.weights().1).collect()
     }
 
-    /// Only hosts that keep lines coherent share a device with port based routing.
+    /// Hosts that keep lines coherent share a device with port based routing, and any hosts a G-FAM device.
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let protocol = |port: &SitePort| port.peer_role.coherence();
         let found = |port: &SitePort, expected: &str| {
@@ -108,10 +108,10 @@ impl Component for PbrCxlSwitch {
         let of_devices = &ports[self.hosts..self.hosts + self.ports];
         let is_by_ports = |port: &&SitePort| form(port) == MessageForm::Pbr;
         let is_db = |port: &SitePort| protocol(port) == Some(CoherenceProtocol::HdmDb);
-        let alone = of_devices.iter().filter(is_by_ports).find(|port| !is_db(port));
+        let alone = of_devices.iter().filter(is_by_ports).find(|port| !is_db(port) && !port.peer.is_gfd);
         let logical = of_devices.iter().filter(is_by_ports).find(|port| port.peer.logical_devices.is_some());
         let alone = alone.map(|port| {
-            found(port, "a device of HDM-DB behind a link with port based routing, or a link without (fabric GFD-1)")
+            found(port, "a device of HDM-DB or a G-FAM device behind a link with port based routing, or a link without (fabric GFD-1)")
         });
         let logical = logical.map(|port| {
             let text = format!(
@@ -128,7 +128,7 @@ impl Component for PbrCxlSwitch {
     }
 
     fn pbr(&self) -> Option<PbrDecl<'_>> {
-        let has_segments = self.decode == "ldst";
+        let has_segments = self.decode != "hdm";
         let routing = if self.routing == "minimal" { PbrRouting::Minimal } else { PbrRouting::UpDown };
         let spread = SpreadPolicy::by_name(&self.spread).unwrap_or_else(|| unreachable!("a word of the range"));
         Some(PbrDecl {
@@ -137,6 +137,7 @@ impl Component for PbrCxlSwitch {
             routing,
             spread: (spread, self.mix),
             has_segments,
+            is_ldst: self.decode == "ldst",
             bindings: &self.bindings,
             lost: &self.lost,
         })

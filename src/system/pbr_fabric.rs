@@ -482,7 +482,7 @@ impl PbrFabric {
                 segments: segments.into_iter().collect(),
                 decoders,
                 form: link.config.facts().cxl().0,
-                caches: if has_cache((switch, *port)) { bindings.clone() } else { Vec::new() },
+                has_cache: has_cache((switch, *port)),
                 bindings,
                 has_snoops: has_snoops((switch, *port)),
             });

@@ -25,4 +25,5 @@ mod routes;
 mod sharing;
 mod slice_trace;
 pub mod systems;
+mod uio;
 mod viral;

@@ -240,6 +240,7 @@ fn simulate(bench: Bench) -> (ToldRun, Result<RunReport, SimError>) {
             allocator: &Separable::OUTPUT_FIRST,
             arbiter: bench.arbiter,
             weights: [1; 12],
+            starved_cycles: None,
         };
         p.module("switch", clock, |bind| {
             let links = links.into_iter().enumerate().map(|(n, (rx, tx, viral))| {

@@ -4,7 +4,7 @@
 //! the bindings of devices that a fabric manager has made before the hosts start. A walk: the switches of a fabric and what is
 //! bound are looked at together ([`crate::pbr_fabric`]), which gives each switch its PIDs, its routing table and its claims.
 
-use super::{Hardware, SWITCHED, answered, cxl_links, form, hbr_links, node, switched};
+use super::{COHERENT, Hardware, SWITCHED, answered, coherent, cxl_links, form, hbr_links, node, switched};
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -31,20 +31,12 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: PbrCxlSwitch::fields,
     read: component::<PbrCxlSwitch>,
     external: &[],
-    metrics: &[SWITCHED, METRICS],
+    metrics: &[SWITCHED, COHERENT, METRICS],
 };
 
 metrics! {
     /// What port based routing counts.
     static METRICS {
-        BISNPS = "switched S2M BISnp" ["messages"] Sum, "back-invalidate snoops that were passed on";
-        BIRSPS = "switched M2S BIRsp" ["messages"] Sum, "answers to back-invalidate snoops that were passed on";
-        D2H_REQS = "switched D2H Req" ["messages"] Sum, "requests of caching devices that were passed on";
-        D2H_RSPS = "switched D2H Rsp" ["messages"] Sum, "answers of caching devices to snoops that were passed on";
-        D2H_DATA = "switched D2H Data" ["messages"] Sum, "data of caching devices that were passed on";
-        H2D_REQS = "switched H2D Req" ["messages"] Sum, "snoops of hosts that were passed on";
-        H2D_RSPS = "switched H2D Rsp" ["messages"] Sum, "answers of hosts to caching devices that were passed on";
-        H2D_DATA = "switched H2D Data" ["messages"] Sum, "data of hosts for caching devices that were passed on";
         CACHE_DISCARDED = "CacheIDs discarded" ["messages"] Sum, "messages of CXL.cache whose CacheID, or whose SPID at the host, stands for no caching device, which are dropped (fabric EDG-8)";
         NOT_CLAIMED = "not claimed" ["messages"] Sum, "messages whose SPID and DPID no binding of the edge port has, which are dropped (fabric PID-5)";
         LOST = "lost with links" ["messages"] Sum, "messages that were queued for a link or came over one after it was lost, or whose ways all are (fabric DRT-2, ISL-7)";
@@ -175,20 +167,11 @@ impl Component for PbrCxlSwitch {
 
 fn counts(result: &SwitchResult) -> Vec<MetricValue> {
     let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
-    let passed = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
-    let own: [MetricValue; 12] = [
-        (&BISNPS, passed(4)),
-        (&BIRSPS, passed(5)),
-        (&D2H_REQS, passed(6)),
-        (&D2H_RSPS, passed(7)),
-        (&D2H_DATA, passed(8)),
-        (&H2D_RSPS, passed(9)),
-        (&H2D_DATA, passed(10)),
-        (&H2D_REQS, passed(11)),
+    let own: [MetricValue; 4] = [
         (&CACHE_DISCARDED, undelivered(Undelivered::CacheId)),
         (&NOT_CLAIMED, undelivered(Undelivered::NotClaimed)),
         (&LOST, undelivered(Undelivered::LostLink)),
         (&NO_ROUTE, undelivered(Undelivered::NoRoute)),
     ];
-    switched(result).into_iter().chain(own).collect()
+    switched(result).into_iter().chain(coherent(result)).chain(own).collect()
 }

@@ -25,7 +25,11 @@ pub static RULES: &[Rule] = &[
         "fabric §1.1",
         "bindings are there from reset on and stay, or a fabric manager makes them before or while hosts run, where a late one is a hot-add",
     ),
-    rule("FAB-VCS-05", "fabric §1.1", "without a fabric manager static bindings rule, and there are no logical devices"),
+    rule(
+        "FAB-VCS-05",
+        "fabric §1.1",
+        "without a fabric manager static bindings rule, and there are no logical devices",
+    ),
     rule("FAB-RST-01", "fabric §1.4", "a reset of the switch resets every device below"),
     rule("FAB-RST-02", "fabric §1.4", "PERST# of an upstream port resets what is bound in its VCS and nothing else"),
     rule(
@@ -252,6 +256,11 @@ pub static RULES: &[Rule] = &[
         "FAB-SWC-06",
         "fabric §4.2",
         "flits of a packet pass a router one behind the other: a router more costs its stages and no flit of the packet again",
+    ),
+    choice(
+        "FAB-SWC-07",
+        "fabric §4.2",
+        "a router that stores and forwards takes in all flits of a packet before the first one leaves, so that they take their time at each of them",
     ),
     rule(
         "FAB-SWC-08",

@@ -53,7 +53,11 @@ pub static RULES: &[Rule] = &[
         "an HDM decoder gives the vPPB, its binding the DPID, and the far end of the virtual link decodes again",
     ),
     rule("FAB-EDG-06", "fabric §3.3", "a segment gets no PID that the access vector does not enable"),
-    rule("FAB-EDG-07", "fabric §3.3", "a completion of unordered I/O goes by segment and bus number to the PID of its hierarchy"),
+    rule(
+        "FAB-EDG-07",
+        "fabric §3.3",
+        "a completion of unordered I/O goes by segment and bus number to the PID of its hierarchy",
+    ),
     choice(
         "FAB-EDG-08",
         "fabric §3.4",
@@ -178,7 +182,11 @@ pub static RULES: &[Rule] = &[
         "fabric §3.6",
         "a requester accesses the memory groups of its access vector alone; partitions are multiples of 256 MiB, groups of 64 MiB",
     ),
-    rule("FAB-GFD-04", "fabric §3.6", "a back-invalidate snoop carries the address by which its requester knows the line"),
+    rule(
+        "FAB-GFD-04",
+        "fabric §3.6",
+        "a back-invalidate snoop carries the address by which its requester knows the line",
+    ),
     choice(
         "FAB-GFD-05",
         "fabric §3.6",

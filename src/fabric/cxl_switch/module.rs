@@ -419,7 +419,8 @@ impl<S: Switching> CxlSwitch<S> {
         if std::mem::replace(&mut self.ports[port].is_starved[class], true) {
             return;
         }
-        let found = format!("{} from port {from} to port {port} after {age_cycles} cycles", SWITCH_CLASSES[class].name());
+        let found =
+            format!("{} from port {from} to port {port} after {age_cycles} cycles", SWITCH_CLASSES[class].name());
         let expected = format!("at most {} cycles", self.config.starved_cycles.unwrap_or(0));
         self.report(violation("FAB-DLK-07", found, expected, "a class waits longer in a switch than it may"), at);
     }

@@ -250,7 +250,7 @@ fn fab_vcs_04_p() {
     let given = "hosts = 2\nbindings = [{ vcs = 0, port = 0 }, { vcs = 1, port = 1 }]";
     let late = "hosts = 2\nbindings = [{ vcs = 0, port = 0 }]\ncommands = [{ at = \"1 us\", command = \"bind\", vcs = 1, port = 1 }]";
     let text = |to: &str| STATIC.replace("hosts = 2", to);
-    let runs = ["hosts = 2\nmanager = false", given, late].map(|to| {
+    let runs = ["hosts = 2\nstart = \"static\"", given, late].map(|to| {
         let report = run(&text(to), &[]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(report.violations, [], "{to}");
         report
@@ -269,15 +269,20 @@ fn fab_vcs_04_p() {
 #[test]
 fn fab_vcs_04_n() {
     for command in ["unbind", "bind"] {
-        let to = format!("hosts = 2\nmanager = false\nbindings = [{{ vcs = 0, port = 0 }}, {{ vcs = 1, port = 1 }}]\ncommands = [{{ at = \"1 us\", command = \"{command}\", vcs = 1 }}]");
+        let to = format!(
+            "hosts = 2\nstart = \"static\"\nbindings = [{{ vcs = 0, port = 0 }}, {{ vcs = 1, port = 1 }}]\ncommands = [{{ at = \"1 us\", command = \"{command}\", vcs = 1 }}]"
+        );
         let found = super::systems::refused(&STATIC.replace("hosts = 2", &to));
-        assert!(found.contains(&format!("found a command `{command}` of a switch without a fabric manager")), "{found}");
+        assert!(
+            found.contains(&format!("found a command `{command}` of a switch without a fabric manager")),
+            "{found}"
+        );
     }
 }
 
 #[test]
 fn fab_vcs_05_p() {
-    let report = run(&STATIC.replace("hosts = 2", "hosts = 2\nmanager = false"), &[]);
+    let report = run(&STATIC.replace("hosts = 2", "hosts = 2\nstart = \"static\""), &[]);
     let report = report.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.violations, []);
     for host in ["host[0]", "host[1]"] {
@@ -287,6 +292,9 @@ fn fab_vcs_05_p() {
 
 #[test]
 fn fab_vcs_05_n() {
-    let found = super::systems::refused(&super::systems::POOLED.replace("hosts = 2", "hosts = 2\nmanager = false"));
-    assert!(found.contains("found a device with logical devices at switch.dsp[0]") && found.contains("fabric VCS-5"), "{found}");
+    let found = super::systems::refused(&super::systems::POOLED.replace("hosts = 2", "hosts = 2\nstart = \"static\""));
+    assert!(
+        found.contains("found a device with logical devices at switch.dsp[0]") && found.contains("fabric VCS-5"),
+        "{found}"
+    );
 }

@@ -42,7 +42,9 @@ fn fab_gfd_01_p() {
     let hosts: Vec<String> = (0..20).map(|n| format!("host[{n}]")).collect();
     assert!(hosts.iter().all(|host| count(&report, host, "line accesses") == 200));
     let asked: u64 = hosts.iter().map(|host| count(&report, host, "reads") + count(&report, host, "writes")).sum();
-    let passed = |path: &str| ["M2S Req", "M2S RwD"].map(|class| count(&report, path, &format!("switched {class}"))).iter().sum::<u64>();
+    let passed = |path: &str| {
+        ["M2S Req", "M2S RwD"].map(|class| count(&report, path, &format!("switched {class}"))).iter().sum::<u64>()
+    };
     assert_eq!([passed("leaf[0]") + passed("leaf[1]"), passed("spine"), passed("leaf[2]")], [asked; 3]);
     for path in ["leaf[0]", "leaf[1]", "leaf[2]", "spine"] {
         for name in ["not decoded", "switch answers", "not claimed", "no route", "other classes"] {
@@ -56,10 +58,19 @@ fn fab_gfd_01_p() {
 #[test]
 fn fab_gfd_01_n() {
     let cases = [
-        (changed("decode = \"fast\"", "decode = \"ldst\""), "more than 16 hosts that reach the G-FAM device at `leaf[2].dsp[0]` by LDST"),
+        (
+            changed("decode = \"fast\"", "decode = \"ldst\""),
+            "more than 16 hosts that reach the G-FAM device at `leaf[2].dsp[0]` by LDST",
+        ),
         (changed("decode = \"fast\"\n", ""), "expected decode = \"ldst\" or \"fast\""),
-        (changed("size = \"1 GiB\"\n", "size = \"1 GiB\"\nlogical_devices = 2\n"), "found logical devices of a G-FAM device"),
-        (changed("[link.pool]\nkind = \"cxl-256b-pbr\"", "[link.pool]\nkind = \"cxl-256b\""), "found a G-FAM device elsewhere"),
+        (
+            changed("size = \"1 GiB\"\n", "size = \"1 GiB\"\nlogical_devices = 2\n"),
+            "found logical devices of a G-FAM device",
+        ),
+        (
+            changed("[link.pool]\nkind = \"cxl-256b-pbr\"", "[link.pool]\nkind = \"cxl-256b\""),
+            "found a G-FAM device elsewhere",
+        ),
     ];
     for (text, expected) in cases {
         let found = refused(&text);
@@ -98,7 +109,9 @@ fn fab_gfd_02_p() {
 #[test]
 fn fab_gfd_02_n() {
     let mut table = table();
-    table.set(7, requester(vec![decoder(GIB, 0, 64 * MIB), decoder(GIB + 32 * MIB, 0, 64 * MIB)], &[0])).expect("legal");
+    table
+        .set(7, requester(vec![decoder(GIB, 0, 64 * MIB), decoder(GIB + 32 * MIB, 0, 64 * MIB)], &[0]))
+        .expect("legal");
     assert_eq!(table.device_address(7, GIB), Ok(0));
     assert_eq!(table.device_address(7, GIB + 32 * MIB), Err(GfdAccessError::Ambiguous { found: 2 }));
     for (pid, address) in [(7, GIB - 1), (7, GIB + 96 * MIB), (8, GIB)] {
@@ -132,7 +145,10 @@ fn fab_gfd_03_p() {
 /// A host in the group of another one reads nothing of it and changes nothing, and the host whose it is does not notice.
 #[test]
 fn fab_gfd_03_n() {
-    let text = changed("at.1.stimulus = { pattern = \"mix\", base = \"0x1030000000\" }", "at.1.stimulus = { pattern = \"mix\", base = \"0x1020000000\" }");
+    let text = changed(
+        "at.1.stimulus = { pattern = \"mix\", base = \"0x1030000000\" }",
+        "at.1.stimulus = { pattern = \"mix\", base = \"0x1020000000\" }",
+    );
     let report = run(&text, &[]).unwrap_or_else(|error| panic!("{error}"));
     let errors: u64 = ["pool[0]", "pool[1]"].map(|path| count(&report, path, "access errors")).iter().sum();
     let asked = count(&report, "host[1]", "reads") + count(&report, "host[1]", "writes");
@@ -190,14 +206,17 @@ fn fab_gfd_05_p() {
     let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
     let text = changed("base = \"0x1030000000\"", "base = \"0x1020000000\"");
     let set = vec!["host.accesses=60".to_owned()];
-    let request = ScenarioRequest { description: Some(text), seed: 1, threads: 1, set, outputs, ..ScenarioRequest::default() };
+    let request =
+        ScenarioRequest { description: Some(text), seed: 1, threads: 1, set, outputs, ..ScenarioRequest::default() };
     let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
     let errors: u64 = ["pool[0]", "pool[1]"].map(|path| count(&report, path, "access errors")).iter().sum();
     let text = std::fs::read_to_string(trace).expect("a trace");
     let mut poisoned = 0;
     for line in text.lines().skip(1) {
         let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
-        if record["where"].as_str().is_some_and(|place| place.starts_with("pool")) && record["message"] == "cxlpbr.s2m_drs" {
+        if record["where"].as_str().is_some_and(|place| place.starts_with("pool"))
+            && record["message"] == "cxlpbr.s2m_drs"
+        {
             assert_eq!(record["fields"]["opcode"], "MemData", "{record}");
             let is_ones = record["data"].as_str().is_some_and(|data| data.bytes().all(|digit| digit == b'f'));
             assert_eq!(record["fields"]["poison"] == 1, is_ones, "{record}");

@@ -1,11 +1,11 @@
 //! PIDs, routing tables and minimal routes, without messages (`fabric` §3.1, §3.2).
 
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
-use scalepool::fabric::cxl_switch::pbr::{
-    AccessVector, Drt, DrtEntry, DrtError, IdentityError, PbrGraph, PbrIdentity, PbrPid, PbrRouting, PidCounts, PidError,
-    PidPlan, Rgt,
-};
 use scalepool::fabric::cxl_switch::pbr::management::{FabricTlp, FabricTlpWay, ManagementRefused, crawl, fabric_tlp};
+use scalepool::fabric::cxl_switch::pbr::{
+    AccessVector, Drt, DrtEntry, DrtError, IdentityError, PbrGraph, PbrIdentity, PbrPid, PbrRouting, PidCounts,
+    PidError, PidPlan, Rgt,
+};
 use scalepool::fabric::spread::{SpreadGroup, SpreadPolicy, SpreadPort};
 use std::collections::BTreeSet;
 

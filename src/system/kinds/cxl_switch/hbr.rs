@@ -743,7 +743,7 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
         })
         .sum();
     let [reqs, rwds, ndrs, drss, answers, not_decoded, unknown_ld, other_class, full] = switched(result);
-    let all = vec![
+    let all = [
         reqs,
         rwds,
         ndrs,

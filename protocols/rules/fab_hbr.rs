@@ -20,6 +20,16 @@ pub static RULES: &[Rule] = &[
         "a downstream port belongs to one virtual hierarchy, or by its logical devices to at most 16",
     ),
     rule("FAB-VCS-03", "fabric §1.1", "nothing is routed between virtual hierarchies"),
+    rule(
+        "FAB-VCS-04",
+        "fabric §1.1",
+        "bindings are there from reset on and stay, or a fabric manager makes them before or while hosts run, where a late one is a hot-add",
+    ),
+    rule(
+        "FAB-VCS-05",
+        "fabric §1.1",
+        "without a fabric manager static bindings rule, and there are no logical devices",
+    ),
     rule("FAB-RST-01", "fabric §1.4", "a reset of the switch resets every device below"),
     rule("FAB-RST-02", "fabric §1.4", "PERST# of an upstream port resets what is bound in its VCS and nothing else"),
     rule(
@@ -247,6 +257,11 @@ pub static RULES: &[Rule] = &[
         "fabric §4.2",
         "the flits of a packet are pipelined through a router: one more hop costs its stages once, and not the length of the packet again",
     ),
+    choice(
+        "FAB-SWC-07",
+        "fabric §4.2",
+        "a router that stores and forwards takes in all flits of a packet before the first one leaves, so that they take their time at each of them",
+    ),
     rule(
         "FAB-SWC-08",
         "fabric §6.1",
@@ -315,5 +330,20 @@ pub static RULES: &[Rule] = &[
         "FAB-DPA-04",
         "fabric §2.3 §2.5",
         "a device address and a position in the interleave set map back to one host physical address",
+    ),
+    rule(
+        "FAB-UIO-01",
+        "fabric §2.6",
+        "a request of unordered I/O all of whose bytes are of a port's range turns to the peer there; ranges have 1, 2, 4, 8 or 16 ways, by modulo",
+    ),
+    rule(
+        "FAB-UIO-02",
+        "fabric §2.6",
+        "a request with some bytes of the range, or to a decoder without UIO, goes toward the host, and is aborted where the port is not enabled",
+    ),
+    rule(
+        "FAB-UIO-03",
+        "fabric §2.6",
+        "a device aborts a request that crosses a chunk of the interleave, is its only in part, or has no UIO, and commits nothing of it",
     ),
 ];

@@ -82,6 +82,11 @@ pub static RULES: &[Rule] = &[
         "fabric §6.4",
         "what messages wait for in a run lies in the graph of waits, and a run that goes on no more ends and says where what is held",
     ),
+    rule(
+        "FAB-DLK-07",
+        "fabric §6.2",
+        "a class that waits in a switch for longer than the age that was stated is named with its ports and its age",
+    ),
     choice(
         "FAB-LAT-01",
         "fabric §5",

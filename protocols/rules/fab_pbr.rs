@@ -57,6 +57,11 @@ pub static RULES: &[Rule] = &[
         "an HDM decoder gives the vPPB, its binding the DPID, and the far end of the virtual link decodes again",
     ),
     rule("FAB-EDG-06", "fabric §3.3", "a segment gets no PID that the access vector does not enable"),
+    rule(
+        "FAB-EDG-07",
+        "fabric §3.3",
+        "a completion of unordered I/O goes by segment and bus number to the PID of its hierarchy",
+    ),
     choice(
         "FAB-EDG-08",
         "fabric §3.4",
@@ -115,9 +120,19 @@ pub static RULES: &[Rule] = &[
         "all classes of CXL.mem travel both ways on an inter-switch link, with credits each way",
     ),
     rule(
+        "FAB-ISL-02",
+        "fabric §3.5",
+        "DSAR is clear in a TLP from the edge of a device or a G-FAM device, and set from that of a host, from the port above a G-FAM device and from a virtual port that sends traffic of peers down",
+    ),
+    rule(
         "FAB-ISL-07",
         "fabric §3.5",
         "what is for a lost link is dropped until the port is out of all tables, and then takes another way",
+    ),
+    rule(
+        "FAB-ISL-08",
+        "fabric §3.5",
+        "a crawl without a valid entry is Invalid Input, more than two levels of tunnels are Unsupported, a request to a PID that is not enabled is an unsupported one, and such a completion is dropped",
     ),
     rule(
         "FAB-ISL-09",
@@ -149,6 +164,36 @@ pub static RULES: &[Rule] = &[
         "fabric §3.2",
         "a port is taken if its queue can take the message, and otherwise the message waits for its group",
     ),
+    rule(
+        "FAB-RGT-06",
+        "fabric §3.2",
+        "a switch says how many routing tables it has, one at least, how many routing groups, and its modes in bits 0 to 2, 6 and 7",
+    ),
     choice("FAB-RGT-07", "fabric §3.2", "policies have names, and those of longer ways need routes that have some"),
     rule("FAB-RGT-08", "fabric §3.2", "classes that keep an order, and all traffic of virtual links, keep one path"),
+    rule(
+        "FAB-GFD-01",
+        "fabric §3.6",
+        "a G-FAM device has one space of device addresses, no CXL.io, and at most 16 hosts by LDST",
+    ),
+    rule(
+        "FAB-GFD-02",
+        "fabric §3.6",
+        "one of the at most eight decoders of a requester holds an address, whose interleave bits are taken out; none or two are an access error",
+    ),
+    rule(
+        "FAB-GFD-03",
+        "fabric §3.6",
+        "a requester accesses the memory groups of its access vector alone; partitions are multiples of 256 MiB, groups of 64 MiB",
+    ),
+    rule(
+        "FAB-GFD-04",
+        "fabric §3.6",
+        "a back-invalidate snoop carries the address by which its requester knows the line",
+    ),
+    choice(
+        "FAB-GFD-05",
+        "fabric §3.6",
+        "an access error of a G-FAM device reads as poisoned ones, and a write is dropped and completed",
+    ),
 ];

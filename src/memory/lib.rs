@@ -16,10 +16,12 @@ pub mod decoder;
 pub mod dram;
 pub mod ecc;
 pub mod flash;
+pub mod gfd;
 pub mod limit;
 pub mod owner_clock;
 pub mod spread;
 pub mod store;
+pub mod uio;
 
 /// Bytes of a line: the unit of CXL.mem and CXL.cache transfers.
 pub const LINE_BYTES: u64 = 64;

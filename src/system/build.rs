@@ -344,6 +344,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     }
     let views = memory_map::views(&system);
     let routes = system.pbr.routes(&system, &views);
+    let mut requesters = system.pbr.requesters(&system);
     let roles: Vec<[PortRole; 2]> = system.links.iter().map(|link| system.roles_of(link)).collect();
     let mut fabrics: OrderedMap<usize, Fabric> = OrderedMap::new();
     let mut sim = Simulation::new(seed);
@@ -381,8 +382,8 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     let (mut ports, shared) = (Vec::new(), Shared::default());
     let mut digest = dealt.as_ref().map_or_else(Vec::new, DealtTrace::digest);
     let mut parts: Vec<Part> = Vec::new();
-    for ((((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain), map), pbr) in
-        components.into_iter().zip(neighbours).zip(of_component).zip(views).zip(routes)
+    for (n, ((((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain), map), pbr)) in
+        components.into_iter().zip(neighbours).zip(of_component).zip(views).zip(routes).enumerate()
     {
         let (clock_name, clock) = clocks[component.clock].clone();
         if component.config.asks() {
@@ -395,6 +396,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             member,
             map,
             pbr,
+            requesters: requesters.remove(&n),
             seed,
             ports: &site_ports,
             stimulus,

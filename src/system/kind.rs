@@ -12,6 +12,7 @@ use super::coherence::{Coherent, Seat};
 use super::document::Table;
 use super::field::{self, Config, Field};
 use super::kinds;
+use super::kinds::gfd::PbrRequesters;
 use super::measured::{Measure, MeasureLink};
 use super::memory_map::{MapView, Span};
 use super::metric::{self, Metric, Metrics};
@@ -230,6 +231,8 @@ pub struct Offer {
     pub declares_viral: bool,
     /// It records damage of the lines at its ports.
     pub hears_damage: bool,
+    /// It is a G-FAM device.
+    pub is_gfd: bool,
 }
 
 /// What a link carries, as its components have to know it.
@@ -393,6 +396,8 @@ pub struct Site<'a> {
     pub map: MapView,
     /// How it routes, if it is a switch with port based routing.
     pub pbr: Option<PbrSite>,
+    /// Who asks it, if it has port based routing and stands at an edge port.
+    pub requesters: Option<PbrRequesters>,
     /// Seed of the run.
     pub seed: u64,
     /// Its ports, in the order of their declarations.

@@ -4,8 +4,9 @@
 //! a device follow from the windows that lead to it, the routes of a host from its links, the decoders of a switch from both:
 //! a host tells as many groups of targets apart as it has ports to them, its switches tell the targets of a group apart
 //! (`fabric` §2.4). Without any window each memory begins at address 0 for the one host at its port, or for the one to which a
-//! switch, or a fabric of switches with port based routing, has bound it. Left out: several switches with hierarchy based
-//! routing on the way, skips, memory that is addressed by the number of its owner
+//! switch, or a fabric of switches with port based routing, has bound it. Switches with hierarchy based routing may stand below
+//! one another, and below an edge port of such a fabric: each level tells targets apart by the bits above those of the level
+//! before (`fabric` HDM-8). Left out: skips, memory that is addressed by the number of its owner
 //! (UALink, NVLink) or whose lines are numbered (coherent homes).
 //!
 //! A walk through one window: its table is read and judged alone; its targets are looked up, each has to have memory enough for
@@ -287,8 +288,6 @@ struct Reached {
     target: MemoryTarget,
     /// Port of the one who asks.
     port: usize,
-    /// The vPPB of the switch at that port.
-    vppb: Option<usize>,
 }
 
 /// A window that a component reaches as a whole.
@@ -354,26 +353,101 @@ impl<'a> Index<'a> {
     /// The decoders of a virtual hierarchy of a switch.
     ///
     /// # Errors
-    /// What a commit refuses.
+    /// What a commit refuses, an order of targets that no decoder deals, or a hierarchy without a host.
     fn bridge(&self, switch: usize, vcs: usize) -> Result<BridgeDecoders, String> {
-        let (asking, port) = self.system.far(switch, vcs);
+        let HierarchyPath { asking, port, levels } = hierarchy_path(self.system, switch, vcs)?;
+        let of_level = |&(switch, vcs): &(usize, usize)| -> OrderedMap<MemoryTarget, usize> {
+            bound(self.system, switch, vcs).into_iter().map(|one| (one.target, one.vppb)).collect()
+        };
+        let levels: Vec<_> = levels.iter().map(of_level).collect();
         let mut decoders = BridgeDecoders::default();
         for Reach { mapped, interleave, ways } in self.reaches(asking).into_iter().flatten() {
             // The ways of one group of the root, in the order of the decoder's target list.
-            let targets =
-                ways.iter().filter(|(_, one)| one.port == port).filter_map(|(_, one)| one.vppb).collect::<Vec<_>>();
+            let of_root = ways.iter().filter(|(_, one)| one.port == port).map(|(_, one)| one.target);
+            let Some(LevelTargets { targets, granularity }) = below_root(&levels, of_root.collect(), interleave) else {
+                let text = "found targets in another order than that in which the switches on the way deal them, expected those behind each vPPB in turn (fabric HDM-11)";
+                return Err(format!("`{}`: {text}", mapped.name));
+            };
             if targets.is_empty() {
                 continue;
             }
             let Window { base, size, .. } = mapped.window;
-            let (_, granularity) = interleave.below();
-            // A single way has no bits to select by.
-            let granularity = if targets.len() == 1 { interleave.granularity() } else { granularity };
             let decoder = BridgeDecoder { back_invalidate: false, base, size, granularity, targets };
             decoders.commit(decoder).map_err(|error| format!("`{}`: {error}", mapped.name))?;
         }
         Ok(decoders)
     }
+}
+
+/// Who asks a virtual hierarchy of a switch, and by which switches.
+struct HierarchyPath {
+    /// The component that asks, and its port.
+    asking: usize,
+    port: usize,
+    /// Switches and their hierarchies from there down to the one that was asked for.
+    levels: Vec<(usize, usize)>,
+}
+
+/// The way from the host of a virtual hierarchy down to it.
+///
+/// # Errors
+/// No host is above it.
+fn hierarchy_path(system: &System, switch: usize, vcs: usize) -> Result<HierarchyPath, String> {
+    let mut levels = vec![(switch, vcs)];
+    // No way is longer than there are components, unless it is a circle.
+    while levels.len() <= system.components.len() {
+        let (switch, vcs) = levels[levels.len() - 1];
+        let (far, port) = system.far(switch, vcs);
+        if hosts_at(system, far) == 0 {
+            levels.reverse();
+            return Ok(HierarchyPath { asking: far, port, levels });
+        }
+        let Some(above) = hierarchy_of(system, far, port) else { break };
+        levels.push(above);
+    }
+    let path = &system.components[switch].ports[vcs].path;
+    Err(format!("found no host above `{path}`, expected one at the end of the switches above it (fabric PID-3)"))
+}
+
+/// The upstream port whose host has what is below a downstream port of a switch: its switch, and the port.
+fn hierarchy_of(system: &System, switch: usize, port: usize) -> Option<(usize, usize)> {
+    let Some((hosts, bindings)) = system.components[switch].config.hierarchies() else {
+        return system.pbr.owner(switch, port);
+    };
+    let dsp = port.checked_sub(hosts)?;
+    bindings.iter().find(|binding| binding.port == dsp).map(|binding| (switch, binding.vcs))
+}
+
+/// What a decoder on the way deals addresses to.
+struct LevelTargets {
+    /// vPPBs in the order of its target list.
+    targets: Vec<usize>,
+    granularity: u64,
+}
+
+/// How the last of several switches on the way deals the targets of a group of the root; `levels` are the vPPBs of each switch by
+/// target. `None`: their order is none that decoders deal.
+fn below_root(
+    levels: &[OrderedMap<MemoryTarget, usize>],
+    mut ways: Vec<MemoryTarget>,
+    interleave: Interleave,
+) -> Option<LevelTargets> {
+    let (_, mut granularity) = interleave.below();
+    let mut targets: Vec<usize> = Vec::new();
+    for own in levels {
+        // Every level takes the bits above those of the one before (`fabric` HDM-8).
+        granularity *= targets.len().max(1) as u64;
+        let vppbs: Vec<usize>;
+        (ways, vppbs) = ways.iter().filter_map(|target| Some((*target, *own.get(target)?))).unzip();
+        let groups = vppbs.iter().copied().collect::<OrderedSet<_>>().len();
+        if (0..vppbs.len()).any(|n| vppbs[n] != vppbs[n % groups]) {
+            return None;
+        }
+        targets = vppbs[..groups].to_vec();
+    }
+    // A single way has no bits to select by.
+    let granularity = if targets.len() == 1 { interleave.granularity() } else { granularity };
+    Some(LevelTargets { targets, granularity })
 }
 
 /// How the ways of a window are dealt: the root tells as many groups apart as there are ports, decoders below it the rest.
@@ -405,10 +479,10 @@ fn behind(system: &System, component: usize) -> Vec<Reached> {
     let of_port = |port: usize| {
         let (far, far_port) = system.far(component, port);
         if hosts_at(system, far) == 0 {
-            return vec![Reached { target: MemoryTarget { component: far, logical: None }, port, vppb: None }];
+            return vec![Reached { target: MemoryTarget { component: far, logical: None }, port }];
         }
         let own = bound(system, far, far_port).into_iter();
-        own.map(|Bound { vppb, target }| Reached { target, port, vppb: Some(vppb) }).collect()
+        own.map(|Bound { target, .. }| Reached { target, port }).collect()
     };
     ports.flat_map(of_port).collect()
 }
@@ -427,17 +501,33 @@ fn hosts_at(system: &System, component: usize) -> usize {
     config.pbr().map_or_else(|| config.hierarchies().map_or(0, |(hosts, _)| hosts), |decl| decl.hosts)
 }
 
-/// What is bound to the host at a port of a CXL switch; nothing at other ports.
+/// The memories that are bound to the host at a port of a CXL switch, those behind switches below included; nothing at other ports.
 fn bound(system: &System, switch: usize, port: usize) -> Vec<Bound> {
-    let Some((hosts, bindings)) = system.components[switch].config.hierarchies() else {
-        return system.pbr.bound(switch, port).unwrap_or_default();
+    bound_within(system, (switch, port), system.components.len())
+}
+
+/// The same over at most so many further switches: more of them are a circle, which [`hierarchy_path`] finds.
+fn bound_within(system: &System, (switch, port): (usize, usize), most: usize) -> Vec<Bound> {
+    let own = match system.components[switch].config.hierarchies() {
+        None => system.pbr.bound(system, switch, port).unwrap_or_default(),
+        Some((hosts, bindings)) => {
+            let own = bindings.into_iter().filter(|binding| binding.vcs == port && port < hosts);
+            let below = |binding: VppbBinding| {
+                let (component, port) = system.far(switch, hosts + binding.port);
+                (port, Bound { vppb: binding.vppb, target: MemoryTarget { component, logical: binding.ld } })
+            };
+            own.map(below).collect()
+        }
     };
-    let own = bindings.into_iter().filter(|binding| binding.vcs == port && port < hosts);
-    let target = |binding: &VppbBinding| {
-        let (component, _) = system.far(switch, hosts + binding.port);
-        MemoryTarget { component, logical: binding.ld }
+    let memories = |(port, Bound { vppb, target }): (usize, Bound)| match (hosts_at(system, target.component), most) {
+        (0, _) => vec![Bound { vppb, target }],
+        (_, 0) => Vec::new(),
+        _ => {
+            let below = bound_within(system, (target.component, port), most - 1);
+            below.into_iter().map(|Bound { target, .. }| Bound { vppb, target }).collect()
+        }
     };
-    own.map(|binding| Bound { vppb: binding.vppb, target: target(&binding) }).collect()
+    own.into_iter().flat_map(memories).collect()
 }
 
 /// The decoders of all memories to which windows lead.

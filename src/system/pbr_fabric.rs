@@ -13,6 +13,7 @@
 //! switch follow from the routes of the bindings; the graph of channels is made of them.
 
 mod bindings;
+mod gfds;
 mod plans;
 
 use super::channels::RoutedWays;
@@ -20,6 +21,7 @@ use super::coherence::HolderWay;
 use super::design::System;
 use super::field::{FieldRange, config};
 use super::kind::{CoherenceProtocol, PortRole};
+use super::kinds::gfd::PbrRequesters;
 use super::memory_map::{self, MapView, MemoryTarget};
 use super::problem::{Problems, TextPlace};
 use super::quantity::Unit;
@@ -70,6 +72,8 @@ pub struct PbrDecl<'a> {
     pub spread: (SpreadPolicy, u8),
     /// Whether its hosts decode by a segment table, and not by HDM decoders.
     pub has_segments: bool,
+    /// Whether that table is the LDST, which leads to devices of at most 16 hosts (`fabric` GFD-1).
+    pub is_ldst: bool,
     /// Bindings of its devices, each with its place.
     pub bindings: &'a [(PbrBindingConfig, TextPlace)],
     /// Inter-switch links that are lost while the system runs.
@@ -164,12 +168,26 @@ impl PbrFabrics {
         self.find(component).is_some_and(|(fabric, _)| fabric.has_cache)
     }
 
-    /// What is bound to the host at a port of a switch; `None`: the port leads to no host.
-    pub fn bound(&self, component: usize, port: usize) -> Option<Vec<Bound>> {
+    /// What is bound to the host at a port of a switch, each with the port of the component there; `None`: the port leads to no
+    /// host.
+    pub fn bound(&self, system: &System, component: usize, port: usize) -> Option<Vec<(usize, Bound)>> {
         let (fabric, switch) = self.find(component)?;
         let host = fabric.hosts.iter().position(|host| *host == (switch, port))?;
         let own = fabric.bindings.iter().filter(|binding| binding.host == host);
-        Some(own.map(|binding| Bound { vppb: binding.vppb, target: binding.target }).collect())
+        let below = |binding: &Binding| {
+            let (switch, port) = binding.device;
+            let (_, port) = system.far(fabric.switches[switch], port);
+            (port, Bound { vppb: binding.vppb, target: binding.target })
+        };
+        Some(own.map(below).collect())
+    }
+
+    /// The edge port of the host that has what is at an edge port towards a device: its switch, and the port. The first of several.
+    pub(super) fn owner(&self, component: usize, port: usize) -> Option<(usize, usize)> {
+        let (fabric, switch) = self.find(component)?;
+        let binding = fabric.bindings.iter().find(|binding| binding.device == (switch, port))?;
+        let (switch, port) = fabric.hosts[binding.host];
+        Some((fabric.switches[switch], port))
     }
 
     /// The hosts that hold lines of the device at a port of a switch, or the devices that hold lines of the host there, in the order
@@ -206,6 +224,7 @@ impl PbrFabrics {
     pub(super) fn check(&self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
         let all = self.fabrics.iter().flat_map(|fabric| (0..fabric.hosts.len()).map(move |host| (fabric, host)));
         let mut hosts = all.filter(|(fabric, host)| fabric.has_segments(system, *host)).peekable();
+        self.fabrics.iter().for_each(|fabric| fabric.judge_gfds(system, tables, problems));
         if hosts.peek().is_none() {
             return;
         }
@@ -215,6 +234,11 @@ impl PbrFabrics {
                 tables[fabric.switches[fabric.hosts[host].0]].judge(vec![("decode", text)], problems);
             }
         }
+    }
+
+    /// Who asks the devices with port based routing, by component.
+    pub(super) fn requesters(&self, system: &System) -> OrderedMap<usize, PbrRequesters> {
+        self.fabrics.iter().flat_map(|fabric| fabric.requesters(system)).collect()
     }
 
     /// Routing state of all switches, by component; `views` are what components know of the memory map.
@@ -458,7 +482,7 @@ impl PbrFabric {
                 segments: segments.into_iter().collect(),
                 decoders,
                 form: link.config.facts().cxl().0,
-                caches: if has_cache((switch, *port)) { bindings.clone() } else { Vec::new() },
+                has_cache: has_cache((switch, *port)),
                 bindings,
                 has_snoops: has_snoops((switch, *port)),
             });
@@ -466,7 +490,11 @@ impl PbrFabric {
         for (n, (_, port)) in self.devices.iter().enumerate().filter(|(_, device)| device.0 == switch) {
             let Some(pid) = self.pids.of_device(n) else { continue };
             ports[*port] = if self.is_shared(system, (switch, *port)) {
-                PbrPort::Shared(PbrSharedPort { pid, hosts: OrderedSet::new() })
+                PbrPort::Shared(PbrSharedPort {
+                    pid,
+                    hosts: OrderedSet::new(),
+                    is_gfd: self.is_gfd(system, (switch, *port)),
+                })
             } else {
                 let (has_snoops, has_cache) = (has_snoops((switch, *port)), has_cache((switch, *port)));
                 PbrPort::Device(PbrDevicePort { pid, owners: OrderedMap::new(), has_snoops, has_cache })

@@ -1007,6 +1007,8 @@ impl<'a> Resolver<'a> {
                 return None;
             }
         }
+        // Below another switch stands one with hierarchy based routing alone (`fabric` PID-3).
+        let is_cascaded = |end: usize| self.components[ends[end].0].instance.config.hierarchies().is_some();
         let ends = match decls.map(|decl| decl.role) {
             _ if ends[0].0 == ends[1].0 => {
                 let text = format!(
@@ -1031,6 +1033,8 @@ impl<'a> Resolver<'a> {
             | [PortRole::SwitchUpstream, PortRole::Host]
             | [PortRole::Switch, PortRole::Node]
             | [PortRole::Router, PortRole::Terminal] => [ends[1], ends[0]],
+            [PortRole::SwitchDownstream, PortRole::SwitchUpstream] if is_cascaded(1) => ends,
+            [PortRole::SwitchUpstream, PortRole::SwitchDownstream] if is_cascaded(0) => [ends[1], ends[0]],
             [PortRole::Coherent(a, CxlSide::Host), PortRole::Coherent(b, CxlSide::Device)] if a == b => ends,
             [PortRole::Coherent(a, CxlSide::Host), PortRole::SwitchUpstream]
             | [PortRole::SwitchDownstream, PortRole::Coherent(a, CxlSide::Device)]

@@ -3,6 +3,7 @@
 mod aer;
 mod back_invalidate;
 mod cache_id;
+mod cascades;
 mod commits;
 mod crossbar;
 mod decoders;
@@ -24,4 +25,5 @@ mod routes;
 mod sharing;
 mod slice_trace;
 pub mod systems;
+mod uio;
 mod viral;

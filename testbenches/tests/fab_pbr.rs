@@ -3,6 +3,7 @@
 mod cache;
 mod edge_ids;
 mod edges;
+mod gfd;
 mod lost;
 mod racks;
 mod segments;

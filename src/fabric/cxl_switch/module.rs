@@ -17,6 +17,7 @@ use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar, classes_of};
 use super::plug::PlugStep;
 use super::plug_watch::PlugWatch;
 use super::switching::{Managed, Routed, Switching, Undelivered};
+use super::violation;
 use scalepool_arbiter::{AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Requests, RoundRobin};
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree::{self, TransactionPart};
@@ -130,6 +131,9 @@ pub struct SwitchConfig {
     pub arbiter: &'static ArbiterKind,
     /// Weights of the classes, in the order of [`SWITCH_CLASSES`], for an arbiter that looks at weights.
     pub weights: [u16; CLASSES],
+    /// Age from which on a message that leaves is found as starved: since it stood first at its port, until it leaves \[cycles\];
+    /// `None`: none is (`fabric` DLK-7).
+    pub starved_cycles: Option<u64>,
 }
 
 /// Messages of a port by class, in the order of [`SWITCH_CLASSES`].
@@ -178,6 +182,8 @@ struct Passing<F> {
     to: usize,
     /// What it belongs to; `None` if the switch generated the message.
     of: Option<F>,
+    /// Cycle since which it stood first at its port.
+    since: u64,
 }
 
 /// A message that leaves in the place of a received one.
@@ -186,6 +192,7 @@ struct Leaving<F> {
     to: usize,
     message: Message,
     of: Option<F>,
+    since: u64,
 }
 
 /// A port of the switch.
@@ -208,6 +215,8 @@ struct Port {
     /// By class, the cycle since which the first message waits at the input for room. Counting evaluations instead would
     /// depend on how often the module is evaluated.
     full_since_cycle: [Option<u64>; CLASSES],
+    /// Classes of which a starved message has been found.
+    is_starved: [bool; CLASSES],
     /// Status of viral that the link has not taken: every message waits behind it.
     viral: Option<Option<u16>>,
     /// Values last shown by the signals.
@@ -277,6 +286,7 @@ impl<S: Switching> CxlSwitch<S> {
                 posted: 0,
                 is_held: [[false; CLASSES]; 2],
                 full_since_cycle: [None; CLASSES],
+                is_starved: [false; CLASSES],
                 viral: None,
                 shown: [0; CLASSES],
                 signals,
@@ -382,7 +392,7 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Sends the first message of a class, which can leave.
     fn send_first(&mut self, (port, class): (usize, usize), cx: &mut Cx, at: Stamp) {
-        let Some(Passing { message, from, of, .. }) = self.crossbar.leave(port, class) else { return };
+        let Some(Passing { message, from, of, since, .. }) = self.crossbar.leave(port, class) else { return };
         let own = &mut self.ports[port];
         if let Some(place) = own.tx[class] {
             let _ = own.link.tx[place].1.push(cx, (own.posted, message));
@@ -390,6 +400,9 @@ impl<S: Switching> CxlSwitch<S> {
         own.posted += 1;
         own.sending.take(at.cycle, self.config.width_bytes, bytes(&message));
         self.hold((port, 1, class), None, &message, at);
+        if self.config.starved_cycles.is_some_and(|limit| at.cycle - since > limit) {
+            self.starved((port, class), from, at.cycle - since, at);
+        }
         let counts = &mut self.mine.ports[port];
         counts.sent[class] += 1;
         counts.own[class] += u64::from(of.is_none());
@@ -399,6 +412,17 @@ impl<S: Switching> CxlSwitch<S> {
             self.switching.sent(port, &message, of);
         }
         cx.progress();
+    }
+
+    /// Reports the first message of a class that leaves at a port later than the limit (`fabric` DLK-7).
+    fn starved(&mut self, (port, class): (usize, usize), from: usize, age_cycles: u64, at: Stamp) {
+        if std::mem::replace(&mut self.ports[port].is_starved[class], true) {
+            return;
+        }
+        let found =
+            format!("{} from port {from} to port {port} after {age_cycles} cycles", SWITCH_CLASSES[class].name());
+        let expected = format!("at most {} cycles", self.config.starved_cycles.unwrap_or(0));
+        self.report(violation("FAB-DLK-07", found, expected, "a class waits longer in a switch than it may"), at);
     }
 
     /// Receives messages of a port. Returns whether the port was limited by its width in this cycle.
@@ -441,10 +465,12 @@ impl<S: Switching> CxlSwitch<S> {
         let Some(message) = self.ports[port].link.rx[place].1.peek(cx).copied() else { return false };
         let mut routed = self.switching.route(port, &message);
         let is_placed = self.spread(port, &mut routed);
+        let held_since = self.config.traffic.place(class).and_then(|held| self.ports[port].full_since_cycle[held]);
+        let since = held_since.unwrap_or(at.cycle);
         let leaving = match routed {
-            Routed::Port { to, message, flow } => Some(Leaving { input: port, to, message, of: Some(flow) }),
+            Routed::Port { to, message, flow } => Some(Leaving { input: port, to, message, of: Some(flow), since }),
             Routed::Answered { answer: Some((to, message)), .. } => {
-                Some(Leaving { input: self.ports.len(), to, message, of: None })
+                Some(Leaving { input: self.ports.len(), to, message, of: None, since })
             }
             _ => None,
         };
@@ -487,7 +513,7 @@ impl<S: Switching> CxlSwitch<S> {
         if self.tap.is_on() {
             self.show_received((port, message), leaving.as_ref(), at);
         }
-        if let Some(Leaving { input, to, message, of }) = leaving
+        if let Some(Leaving { input, to, message, of, since }) = leaving
             && let Some(class) = self.config.traffic.place(message.class())
         {
             let ready = at.cycle + self.config.stages_cycles[0];
@@ -495,7 +521,7 @@ impl<S: Switching> CxlSwitch<S> {
                 self.switching.queued(&message, of);
             }
             let bytes = bytes(&message);
-            self.crossbar.push((input, to, class), ready, bytes, Passing { message, from: port, to, of });
+            self.crossbar.push((input, to, class), ready, bytes, Passing { message, from: port, to, of, since });
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Modelled: four stages of one cycle each (route computation, virtual channel allocation, switch allocation, switch
 //! traversal); credits; wormhole switching, so a packet keeps its output virtual channel until its last flit has left.
+//! Packets that cut through, or that a router takes in as a whole first (store-and-forward).
 //! Detail: each flit in each stage. Left out: speculation, a switch that is faster than its ports, priorities.
 //!
 //! | file | content |

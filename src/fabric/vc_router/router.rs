@@ -32,6 +32,8 @@ pub struct VcRouterConfig {
     pub credit_delay_cycles: u64,
     /// Cycles of route computation.
     pub routing_delay_cycles: u64,
+    /// Whether a packet asks for nothing before its last flit is in the buffer, which then has to hold all of it (store-and-forward).
+    pub stores_packets: bool,
     /// The routes.
     pub table: RouteTable,
 }
@@ -62,6 +64,8 @@ struct InputVc {
     wanted: u64,
     /// Output virtual channel that the packet holds.
     out: u8,
+    /// Last flits of packets in the buffer.
+    tails: u32,
 }
 
 /// The kernel module of a router.
@@ -71,6 +75,7 @@ pub struct VcRouter {
     depth: u32,
     credit_delay: u64,
     routing_delay: u64,
+    stores_packets: bool,
     table: RouteTable,
     rng: Rng,
     /// Buffers of all virtual channels in sequence; each flit with the cycle of its arrival.
@@ -121,7 +126,15 @@ impl VcRouter {
         rng: Rng,
         result: Arc<Mutex<VcRouterResult>>,
     ) -> Result<VcRouter, ArbiterError> {
-        let VcRouterConfig { vcs, buffer_flits, allocator, credit_delay_cycles, routing_delay_cycles, table } = config;
+        let VcRouterConfig {
+            vcs,
+            buffer_flits,
+            allocator,
+            credit_delay_cycles,
+            routing_delay_cycles,
+            stores_packets,
+            table,
+        } = config;
         let (count, lines) = (ports.len(), ports.len() * vcs);
         let vc_allocator = RouterAllocator::by_name(&allocator, lines, lines)?;
         let switch_allocator = RouterAllocator::by_name(&allocator, count, count)?;
@@ -131,6 +144,7 @@ impl VcRouter {
             depth: buffer_flits,
             credit_delay: credit_delay_cycles,
             routing_delay: routing_delay_cycles,
+            stores_packets,
             table,
             rng,
             flits: vec![(0, VcFlit::NONE); lines * buffer_flits as usize].into(),
@@ -227,8 +241,15 @@ impl VcRouter {
         }
         self.flits[line * self.depth as usize + at as usize] = (cycle + behind, flit);
         self.inputs[line].len = len + 1;
-        if len == 0 {
-            self.filled |= bit;
+        self.inputs[line].tails += u32::from(flit.is_tail);
+        self.filled |= bit;
+        if self.stores_packets {
+            // What is in front then is the whole packet that has come, unless another one is on its way out.
+            let is_first = flit.is_tail && self.inputs[line].tails == 1 && (self.active | self.waiting) & bit == 0;
+            if is_first {
+                self.find_way(line, cycle + behind + self.routing_delay);
+            }
+        } else if len == 0 {
             if self.active & bit != 0 {
                 self.inputs[line].ready_cycle = cycle + behind;
             } else {
@@ -330,10 +351,13 @@ impl VcRouter {
             self.credited &= !(1 << out);
         }
         if flit.is_tail {
+            let input = &mut self.inputs[line];
+            input.tails -= 1;
+            let has_next = !is_empty && (!self.stores_packets || input.tails > 0);
             self.routed[to] -= 1;
             self.free |= 1 << out;
             self.active &= !bit;
-            if !is_empty {
+            if has_next {
                 self.find_way(line, cycle + 1 + self.routing_delay);
             }
         }
@@ -377,8 +401,12 @@ impl Module for VcRouter {
             filled => {
                 let line = filled.trailing_zeros() as usize;
                 let (port, vc) = (line / self.vcs, line % self.vcs);
-                let wants =
-                    if self.active >> line & 1 == 1 { "a credit or the switch" } else { "an output virtual channel" };
+                let is_whole = !self.stores_packets || self.inputs[line].tails > 0;
+                let wants = match self.active >> line & 1 {
+                    1 => "a credit or the switch",
+                    _ if is_whole => "an output virtual channel",
+                    _ => "the rest of its packet, for all of which the buffer has to have room",
+                };
                 let text = format!("a flit in virtual channel {vc} of port {port} waits for {wants}");
                 Err(Pending::new(text, self.last_arrival))
             }

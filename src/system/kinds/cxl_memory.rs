@@ -7,6 +7,7 @@ use crate::kind::{
     SitePort, component,
 };
 use crate::kinds::cxl_links;
+use crate::kinds::gfd::{GFD_METRICS, GfdConfig};
 use crate::kinds::media::{CxlMedia, DRAM_METRICS, MEDIA_METRICS, SharedMedia};
 use crate::kinds::memory_device::{MemoryParts, TELEMETRY_METRICS};
 use crate::kinds::memory_ecc::MemoryEcc;
@@ -15,7 +16,9 @@ use crate::quantity::Unit;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_kernel::{Clock, Time};
 use scalepool_memory::LINE_BYTES;
+use scalepool_memory::decoder::Decoders;
 use scalepool_nodes::cxl::memory::telemetry::{LdShare, TelemetryConfig, WHOLE};
+use scalepool_protocols::cxl::message::MessageForm;
 use scalepool_trace::Hub;
 
 /// The kind.
@@ -25,7 +28,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: CxlMemory::fields,
     read: component::<CxlMemory>,
     external: &["flits", "messages"],
-    metrics: &[DRAM_METRICS, MEDIA_METRICS, TELEMETRY_METRICS],
+    metrics: &[DRAM_METRICS, MEDIA_METRICS, TELEMETRY_METRICS, GFD_METRICS],
 };
 
 config! {
@@ -104,6 +107,7 @@ config! {
         queue: usize = "512" [Unit::Of("requests")] in FieldRange::Int(1, 1 << 20), "requests that the device can queue";
         media: Option<CxlMedia> = "" [Unit::Of("-")] in FieldRange::Table(CxlMedia::fields), "what stands behind the latency; left out, the latency is all";
         telemetry: Option<MemoryTelemetry> = "" [Unit::Of("-")] in FieldRange::Table(MemoryTelemetry::fields), "what its answers tell of its load (DevLoad); left out, it is always light (fabric QOS-1)";
+        gfd: Option<GfdConfig> = "" [Unit::Of("-")] in FieldRange::Table(GfdConfig::fields), "it is a G-FAM device at an edge port of a fabric with port based routing, whose hosts it tells apart by their PIDs (fabric §3.6); left out, it is none";
         ecc: Option<MemoryEcc> = "" [Unit::Of("-")] in FieldRange::Table(MemoryEcc::fields), "codes that correct errors, faults of cells, and the patrol that looks for them; left out, there are none (memory §6)";
     }
 }
@@ -122,7 +126,12 @@ impl Component for CxlMemory {
 
     fn offer(&self) -> Offer {
         let logical_devices = self.logical_devices.map(|count| count as u8);
-        Offer { memory_bytes: Some(self.logical_bytes()), logical_devices, ..Offer::default() }
+        Offer {
+            memory_bytes: Some(self.logical_bytes()),
+            logical_devices,
+            is_gfd: self.gfd.is_some(),
+            ..Offer::default()
+        }
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -133,14 +142,25 @@ impl Component for CxlMemory {
         let of_media = self.media.iter().flat_map(|media| media.check(self.size));
         let of_ecc = self.ecc.iter().flat_map(|ecc| ecc.check(self.size));
         let of_telemetry = self.telemetry.iter().flat_map(|one| one.check(self.logical_devices));
-        (!is_whole).then(text).into_iter().chain(of_media).chain(of_ecc).chain(of_telemetry).collect()
+        let of_gfd = self.gfd.iter().flat_map(|gfd| {
+            let text =
+                "found logical devices of a G-FAM device, expected none: PIDs tell its hosts apart (fabric GFD-1)";
+            let logical = self.logical_devices.is_some().then(|| ("logical_devices", text.to_owned()));
+            logical.into_iter().chain(gfd.table(self.size).err().map(|error| ("gfd", error.to_string())))
+        });
+        (!is_whole).then(text).into_iter().chain(of_gfd).chain(of_media).chain(of_ecc).chain(of_telemetry).collect()
     }
 
     /// Logical devices are told apart by LD-IDs, which a switch gives.
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let is_shared = self.logical_devices.is_none() || ports[0].peer_role == PortRole::SwitchDownstream;
         let text = "found logical devices at the port of a host, expected a switch there (fabric MLD-2)";
-        (!is_shared).then(|| ("logical_devices", text.to_owned())).into_iter().collect()
+        let is_at_edge = ports[0].peer_role == PortRole::SwitchDownstream && ports[0].link.cxl().0 == MessageForm::Pbr;
+        let gfd = (self.gfd.is_some() && !is_at_edge).then(|| {
+            let text = "found a G-FAM device elsewhere than at an edge port of a switch with port based routing, by a link of kind `cxl-256b-pbr` (fabric PID-3)";
+            ("gfd", text.to_owned())
+        });
+        (!is_shared).then(|| ("logical_devices", text.to_owned())).into_iter().chain(gfd).collect()
     }
 
     fn own_wait_fs(&self, clock: Clock) -> u64 {
@@ -153,6 +173,14 @@ impl Component for CxlMemory {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let gfd = match (&self.gfd, &site.requesters) {
+            (Some(gfd), Some(requesters)) => {
+                let windows = site.map.decoders(0);
+                let table = gfd.with_requesters(self.size, windows.as_ref().map(Decoders::list), requesters);
+                Some(table.map_err(|text| NodeError::Joined { path: site.path.to_owned(), text })?)
+            }
+            _ => None,
+        };
         let parts = MemoryParts {
             size: self.size,
             logical_devices: self.logical_devices.unwrap_or(1),
@@ -165,6 +193,7 @@ impl Component for CxlMemory {
             telemetry: self.telemetry.as_ref().map(|one| one.config(self.logical_devices, site.clock)),
             ecc: self.ecc.as_ref(),
             arbiter: None,
+            gfd,
         };
         parts.elaborate(site, hub)
     }

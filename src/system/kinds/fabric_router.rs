@@ -56,6 +56,7 @@ config! {
         buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel; not given = 8, in a fat tree 16";
         allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "allocator of virtual channels and of the switch; not given = islip, in a fat tree separable-input-first";
         routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(ROUTING_NAMES), "the shortest way (minimal, adaptive: among ports that are as good the one with the smallest backlog), over a random router or group (valiant), or over one where backlog times channels is less (ugal); the last two need virtual channels for each leg; the same in all routers of a topology";
+        switching: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["cut-through", "store-and-forward"]), "flits leave one behind the other (cut-through), or none of a packet before its last one has come, for which the buffer has to hold the whole packet (fabric §4.2); not given = cut-through";
         credit_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "from the arrival of a credit to its use; not given = 0, in a fat tree 2";
         routing_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "stages of route computation; not given = 1, in a fat tree 0";
     }
@@ -180,6 +181,7 @@ impl Component for FabricRouter {
             allocator: self.allocator.clone().unwrap_or_else(|| defaults.allocator.to_owned()),
             credit_delay_cycles: self.credit_delay.unwrap_or(defaults.credit_delay_cycles),
             routing_delay_cycles: self.routing_delay.unwrap_or(defaults.routing_delay_cycles),
+            stores_packets: self.switching.as_deref() == Some("store-and-forward"),
             table: RouteTable::new(&topology, self.routing(), self.position, vcs),
         };
         let result: Arc<Mutex<VcRouterResult>> = Arc::default();

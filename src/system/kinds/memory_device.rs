@@ -4,15 +4,17 @@
 //! site give routes and decoders, by who stands at their other ends; the device becomes one module.
 
 use crate::kind::{ComponentNode, ComponentPlug, NodeError, PortRole, Site, SitePort};
+use crate::kinds::gfd::ACCESS_ERRORS;
 use crate::kinds::media::{self, CxlMedia, SharedMedia, timing};
 use crate::kinds::memory_ecc::MemoryEcc;
 use crate::metric::metrics;
 use scalepool_arbiter::{Arbiter, RoundRobin};
 use scalepool_memory::decoder::{Arithmetic, Decoders, GRANULARITIES, Interleave, Window};
 use scalepool_memory::ecc::{EccConfig, EccStore};
+use scalepool_memory::gfd::GfdTable;
 use scalepool_nodes::cxl::memory::telemetry::TelemetryConfig;
 use scalepool_nodes::cxl::memory::{
-    DeadMedium, DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult, MemoryRoute, shown_form,
+    DeadMedium, DeviceAddresses, DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult, MemoryRoute, shown_form,
 };
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_trace::{Hub, PlaceKind};
@@ -42,6 +44,8 @@ pub struct MemoryParts<'a> {
     pub ecc: Option<&'a MemoryEcc>,
     /// Arbiter of its ports, by name.
     pub arbiter: Option<&'a str>,
+    /// Its tables, of a G-FAM device.
+    pub gfd: Option<GfdTable>,
 }
 
 metrics! {
@@ -111,7 +115,10 @@ impl MemoryParts<'_> {
             flips.iter().filter(|(address, _)| own(address)).for_each(|(address, bit)| {
                 store.flip(address % self.logical_bytes(), *bit);
             });
-            let decoders = site.ports.iter().map(|port| self.decoders(n, port, site)).collect();
+            let addresses = match &self.gfd {
+                Some(table) => DeviceAddresses::ByRequester(table.clone()),
+                None => DeviceAddresses::ByPort(site.ports.iter().map(|port| self.decoders(n, port, site)).collect()),
+            };
             // A medium of its own is a logical device, all of whose lines are its.
             let all = DeadMedium { medium: 0, media: 1, granule: GRANULARITIES[0] };
             let dead = self.dead_medium.and_then(|medium| match self.is_apart {
@@ -122,11 +129,14 @@ impl MemoryParts<'_> {
                     granule: self.shared.granule,
                 }),
             });
-            LogicalDevice { dead, ..LogicalDevice::new(store, decoders) }
+            let mut device = LogicalDevice::with_addresses(store, addresses);
+            device.dead = dead;
+            device
         };
         let route = |port: &SitePort| {
             let (form, ids) = port.link.cxl();
-            (MemoryRoute { id: ids[1], form }, port.number)
+            let id = site.requesters.as_ref().map_or(ids[1], |requesters| requesters.own);
+            (MemoryRoute { id, form }, port.number)
         };
         let config = DeviceConfig {
             logical: (0..self.logical_devices).map(logical).collect(),
@@ -142,6 +152,7 @@ impl MemoryParts<'_> {
         };
         let result = Arc::<Mutex<MemoryResult>>::default();
         let left = result.clone();
+        let is_gfd = self.gfd.is_some();
         let kept = self.media.filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset);
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
@@ -156,11 +167,14 @@ impl MemoryParts<'_> {
             }),
             measure: Box::new(move || {
                 let result = super::published(&left);
-                let (requests, told) = (result.requests.clone(), result.told);
+                let (requests, told, access_errors) = (result.requests.clone(), result.told, result.access_errors);
                 let mut measured = media::measured(result, kept);
                 if requests.len() > 1 {
                     let least = requests.iter().min().copied().unwrap_or(0);
                     measured.counts.extend([(&PORT_REQUESTS, requests.iter().sum()), (&LEAST_PORT, least)]);
+                }
+                if is_gfd {
+                    measured.counts.push((&ACCESS_ERRORS, access_errors));
                 }
                 if let Some(told) = told {
                     measured

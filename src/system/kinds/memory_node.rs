@@ -80,6 +80,7 @@ impl Component for MemoryNode {
             telemetry: None,
             ecc: self.ecc.as_ref(),
             arbiter: self.arbiter.as_deref(),
+            gfd: None,
         };
         parts.elaborate(site, hub)
     }

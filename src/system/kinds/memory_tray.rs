@@ -147,6 +147,7 @@ impl Component for MemoryTray {
             telemetry: None,
             ecc: self.ecc.as_ref(),
             arbiter: self.arbiter.as_deref(),
+            gfd: None,
         };
         parts.elaborate(site, hub)
     }

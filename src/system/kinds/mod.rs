@@ -18,6 +18,7 @@ pub mod fabric_link;
 pub mod fabric_node;
 pub mod fabric_queue;
 pub mod fabric_router;
+pub mod gfd;
 pub mod media;
 pub mod memory_device;
 pub mod memory_ecc;

@@ -236,3 +236,65 @@ fn a_contained_device_is_unbound_at_once() {
     let of = |name| count(&report, "switch", name);
     assert_eq!((of("vPPBs unbound"), of("vPPBs bound"), of("commands refused")), (1, 1, 0));
 }
+
+const STATIC: &str = "format = 1\n[system]\nname = \"static\"\n[clock]\ncore = { period = \"1 ns\" }\n\
+    [component.host]\nkind = \"cxl.host\"\ncount = 2\nstimulus = { pattern = \"mix\", accesses = 300 }\n\
+    [component.switch]\nkind = \"cxl.switch.hbr\"\nhosts = 2\nports = 2\n\
+    [component.memory]\nkind = \"cxl.memory\"\ncount = 2\n\
+    [link.host]\nkind = \"cxl-256b\"\nbetween = [\"host[i].cxl\", \"switch.usp[i]\"]\n\
+    [link.memory]\nkind = \"cxl-256b\"\nbetween = [\"switch.dsp[i]\", \"memory[i].cxl\"]\n";
+
+/// Static bindings, those of a manager before the hosts start, and one that comes late, as a hot-add.
+#[test]
+fn fab_vcs_04_p() {
+    let given = "hosts = 2\nbindings = [{ vcs = 0, port = 0 }, { vcs = 1, port = 1 }]";
+    let late = "hosts = 2\nbindings = [{ vcs = 0, port = 0 }]\ncommands = [{ at = \"1 us\", command = \"bind\", vcs = 1, port = 1 }]";
+    let text = |to: &str| STATIC.replace("hosts = 2", to);
+    let runs = ["hosts = 2\nstart = \"static\"", given, late].map(|to| {
+        let report = run(&text(to), &[]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(report.violations, [], "{to}");
+        report
+    });
+    let figures = runs.each_ref().map(|report| {
+        ["hot-plug events", "links trained", "vPPBs bound", "not bound"].map(|name| count(report, "switch", name))
+    });
+    assert_eq!(figures[..2], [[0; 4]; 2]);
+    let [events, trained, bound, not_bound] = figures[2];
+    assert_eq!([events, trained, bound], [1; 3], "the host is told, and trains the link");
+    assert!(not_bound > 0, "before that the vPPB looks like a link that is down");
+    assert_eq!(runs[0].json()["components"]["host[0]"], runs[1].json()["components"]["host[0]"]);
+}
+
+/// What a static switch is asked to change it does not know.
+#[test]
+fn fab_vcs_04_n() {
+    for command in ["unbind", "bind"] {
+        let to = format!(
+            "hosts = 2\nstart = \"static\"\nbindings = [{{ vcs = 0, port = 0 }}, {{ vcs = 1, port = 1 }}]\ncommands = [{{ at = \"1 us\", command = \"{command}\", vcs = 1 }}]"
+        );
+        let found = super::systems::refused(&STATIC.replace("hosts = 2", &to));
+        assert!(
+            found.contains(&format!("found a command `{command}` of a switch without a fabric manager")),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn fab_vcs_05_p() {
+    let report = run(&STATIC.replace("hosts = 2", "hosts = 2\nstart = \"static\""), &[]);
+    let report = report.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    for host in ["host[0]", "host[1]"] {
+        assert_eq!(count(&report, host, "line accesses"), 300);
+    }
+}
+
+#[test]
+fn fab_vcs_05_n() {
+    let found = super::systems::refused(&super::systems::POOLED.replace("hosts = 2", "hosts = 2\nstart = \"static\""));
+    assert!(
+        found.contains("found a device with logical devices at switch.dsp[0]") && found.contains("fabric VCS-5"),
+        "{found}"
+    );
+}

@@ -1,7 +1,7 @@
 //! The switch as a module, with messages and without flits: latencies, classes that don't hold one another up, commands.
 
 use super::relayed::{Relay, Relayed};
-use scalepool::arbiter::{ArbiterKind, RoundRobin, Separable};
+use scalepool::arbiter::{ArbiterKind, RoundRobin, Separable, StrictPriority};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::fabric::cxl_switch::{
     Bindings, CommandError, CxlSwitch, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, PlugDelays, ResetScope,
@@ -106,6 +106,8 @@ pub(super) struct Bench {
     pub(super) width_bytes: u64,
     pub(super) speedup: u64,
     pub(super) arbiter: &'static ArbiterKind,
+    /// Age from which on a message is found as starved \[cycles\].
+    starved_cycles: Option<u64>,
     stages_cycles: [u64; 2],
     /// Time that an unbind waits \[cycles\].
     drain_cycles: u64,
@@ -138,6 +140,7 @@ pub(super) fn bench(hosts: usize) -> Bench {
         width_bytes: 128,
         speedup: 1,
         arbiter: &RoundRobin::KIND,
+        starved_cycles: None,
         stages_cycles: [5, 7],
         drain_cycles: 100,
         is_shared: false,
@@ -240,6 +243,7 @@ fn simulate(bench: Bench) -> (ToldRun, Result<RunReport, SimError>) {
             allocator: &Separable::OUTPUT_FIRST,
             arbiter: bench.arbiter,
             weights: [1; 12],
+            starved_cycles: bench.starved_cycles,
         };
         p.module("switch", clock, |bind| {
             let links = links.into_iter().enumerate().map(|(n, (rx, tx, viral))| {
@@ -401,6 +405,35 @@ fn fab_dlk_06_n2() {
     let error = ended.expect_err("it is stuck");
     let text = error.to_string();
     assert!(text.starts_with("stalled at ") && text.contains("switch: 4 messages to send"), "{text}");
+}
+
+/// A host that asks for as many reads as the port of its device takes, and another one that asks for one write: what the switch finds of ages above 40 cycles.
+fn ages(arbiter: &'static ArbiterKind, starved_cycles: Option<u64>) -> Vec<String> {
+    let mut busy = bench(2);
+    busy.is_shared = true;
+    // A read takes the output for a cycle, a write for five.
+    (busy.width_bytes, busy.queue, busy.arbiter, busy.starved_cycles) = (16, 64, arbiter, starved_cycles);
+    busy.sends[1].push((30, write(900)));
+    busy.sends[0].extend((0..120).map(|n| (10, read(n, 0))));
+    let (seen, result) = run(busy);
+    assert_eq!([seen[0].len(), seen[1].len()], [120, 1], "all are answered");
+    assert!(result.broken.iter().all(|one| one.rule == "FAB-DLK-07"), "{:?}", result.broken);
+    result.broken.iter().map(|one| one.found.clone()).collect()
+}
+
+/// Classes that take turns wait about as long as each other; without a limit nothing is found.
+#[test]
+fn fab_dlk_07_p() {
+    assert_eq!(ages(&RoundRobin::KIND, Some(40)), Vec::<String>::new());
+    assert_eq!(ages(&StrictPriority::KIND, None), Vec::<String>::new());
+}
+
+/// A write behind all reads of a stricter class is named with its ports and its age.
+#[test]
+fn fab_dlk_07_n() {
+    let found = ages(&StrictPriority::KIND, Some(40));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("M2S RwD from port 1 to port 2 after "), "{found:?}");
 }
 
 /// Answers that come to a host whose device takes no requests.

@@ -34,7 +34,7 @@ fn switch() -> PbrRoutes {
             segments: Vec::new(),
             decoders: BridgeDecoders::default(),
             bindings: caches.iter().copied().map(pid).collect(),
-            caches: caches.iter().copied().map(pid).collect(),
+            has_cache: true,
             has_snoops: false,
         })
     };
@@ -150,7 +150,7 @@ fn other_classes_are_dropped() {
     let mut without = PbrRoutes { has_cache: false, ..switch() };
     for port in without.ports.iter_mut() {
         match port {
-            PbrPort::Host(host) => host.caches.clear(),
+            PbrPort::Host(host) => host.has_cache = false,
             PbrPort::Device(device) => device.has_cache = false,
             PbrPort::Shared(_) | PbrPort::Fabric => (),
         }

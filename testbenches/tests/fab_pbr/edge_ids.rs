@@ -1,6 +1,7 @@
 //! Identifiers of CXL.cache and CXL.io at edges, by the table of all classes (`fabric` §3.4).
 
-use scalepool::fabric::cxl_switch::pbr::{EdgeDrop, EdgeIds, PbrPid};
+use scalepool::fabric::cxl_switch::pbr::{CompletionRoutes, EdgeDrop, EdgeIds, PbrPid, TlpSource};
+use scalepool_protocols::cxl::cxlio::flit_mode::Pth;
 use scalepool_protocols::cxl::message::{
     D2hData, D2hReq, D2hRsp, Data, H2dData, H2dReq, H2dRsp, M2sReq, Message, PeerRoute, S2mNdr,
 };
@@ -181,4 +182,48 @@ fn the_table_has_cxl_mem_too() {
     let answer = Message::S2mNdr(S2mNdr { tag: 9, ld_id: 4, ..S2mNdr::default() });
     let mld = EdgeIds::Mld { own: pid(DEVICE), hosts: vec![(4, pid(HOST))] };
     assert_eq!(over(answer, [&mld, &edges()[0]]), Ok([PeerRoute { dpid: HOST, ..NONE }, NONE]));
+}
+
+/// Two hierarchies with the same buses in segments of their own.
+#[test]
+fn fab_edg_07_p() {
+    let mut routes = CompletionRoutes::default();
+    for (segment, bus, of) in [(0, 5, HOST), (1, 5, DEVICE), (1, 6, HOST)] {
+        routes.set(segment, bus, pid(of));
+    }
+    let dpid = |segment, bus| routes.dpid(segment, bus).map(PbrPid::number);
+    assert_eq!([dpid(0, 5), dpid(1, 5), dpid(1, 6)], [Ok(HOST), Ok(DEVICE), Ok(HOST)]);
+}
+
+#[test]
+fn fab_edg_07_n() {
+    let mut routes = CompletionRoutes::default();
+    routes.set(0, 5, pid(HOST));
+    for (segment, bus) in [(0, 6), (1, 5), (5, 0)] {
+        let found = u16::from(segment) << 8 | u16::from(bus);
+        assert_eq!(routes.dpid(segment, bus), Err(EdgeDrop::Unknown { name: "segment and bus", found }));
+    }
+}
+
+/// Headers of the edges, and those of the three sources that are no edge.
+#[test]
+fn fab_isl_02_p() {
+    let sets = [false, false, true, true, true];
+    for (source, dsar) in TlpSource::ALL.into_iter().zip(sets) {
+        assert_eq!((source.dsar(), source.judge(&Pth { dsar, ..Pth::default() })), (dsar, None), "{source:?}");
+    }
+    let [usp, sld, switch] = edges();
+    let header = |edge: &EdgeIds, decoded| edge.tlp_header(0, decoded, false).expect("it has a way");
+    assert_eq!(TlpSource::EdgeUsp.judge(&header(&usp, Some(pid(DEVICE)))), None);
+    for edge in [&sld, &switch] {
+        assert_eq!(TlpSource::EdgeDsp.judge(&header(edge, None)), None);
+    }
+}
+
+#[test]
+fn fab_isl_02_n() {
+    for source in TlpSource::ALL {
+        let wrong = Pth { dsar: !source.dsar(), ..Pth::default() };
+        assert_eq!(source.judge(&wrong).map(|violation| violation.rule), Some("FAB-ISL-02"), "{source:?}");
+    }
 }

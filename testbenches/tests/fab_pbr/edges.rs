@@ -64,7 +64,7 @@ fn switches() -> [PbrRoutes; 2] {
             segments: Vec::new(),
             decoders,
             bindings: bindings.into_iter().map(pid).collect(),
-            caches: Vec::new(),
+            has_cache: false,
             has_snoops: false,
         })
     };
@@ -403,7 +403,7 @@ fn fab_edg_09_n() {
 }
 
 /// The switches with back-invalidates everywhere; `is_shared`: the device at `dsp[0]` has port based routing and both hosts.
-fn with_snoops(is_shared: bool) -> [PbrRoutes; 2] {
+pub(super) fn with_snoops(is_shared: bool) -> [PbrRoutes; 2] {
     let mut all = with_segments();
     for switch in &mut all {
         switch.has_snoops = true;
@@ -417,7 +417,7 @@ fn with_snoops(is_shared: bool) -> [PbrRoutes; 2] {
     }
     if is_shared {
         let hosts = HOSTS.into_iter().map(pid).collect();
-        all[1].ports[0] = PbrPort::Shared(PbrSharedPort { pid: pid(DEVICES[0]), hosts });
+        all[1].ports[0] = PbrPort::Shared(PbrSharedPort { pid: pid(DEVICES[0]), hosts, is_gfd: false });
     }
     all
 }

@@ -1,9 +1,12 @@
 //! PIDs, routing tables and minimal routes, without messages (`fabric` §3.1, §3.2).
 
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
+use scalepool::fabric::cxl_switch::pbr::management::{FabricTlp, FabricTlpWay, ManagementRefused, crawl, fabric_tlp};
 use scalepool::fabric::cxl_switch::pbr::{
-    Drt, DrtEntry, DrtError, PbrGraph, PbrPid, PbrRouting, PidCounts, PidError, PidPlan, Rgt,
+    AccessVector, Drt, DrtEntry, DrtError, IdentityError, PbrGraph, PbrIdentity, PbrPid, PbrRouting, PidCounts,
+    PidError, PidPlan, Rgt,
 };
+use scalepool::fabric::spread::{SpreadGroup, SpreadPolicy, SpreadPort};
 use std::collections::BTreeSet;
 
 /// A fabric with 4095 PIDs has all of them but FFFh, each once.
@@ -218,4 +221,72 @@ fn routes_up_and_down_arrive_and_are_free_of_circles_in_any_graph() {
         assert!(waits.is_empty(), "{links:?}: {waits:?}");
     }
     assert!(longer > 0 && secondary > 0, "some ways are not minimal");
+}
+
+fn groups(count: usize) -> Rgt {
+    let port = |port| SpreadPort { port, links: 1 };
+    let group = |n: usize| SpreadGroup {
+        policy: SpreadPolicy::Random,
+        mix: 0,
+        primary: vec![port(n % 4)],
+        secondary: vec![port((n + 1) % 4)],
+    };
+    Rgt::new((0..count).map(group).collect()).expect("it is legal")
+}
+
+#[test]
+fn fab_rgt_06_p() {
+    for (tables, own, entries) in [(1, 0, 0), (3, 5, 8), (2, 256, 256)] {
+        let identity = PbrIdentity::of(&Drts::new(tables, 4, groups(own)));
+        assert_eq!(identity, PbrIdentity { drts: tables, groups: entries, modes: 0xc7 });
+        assert_eq!(identity.check(), Ok(identity));
+    }
+    assert_eq!(PbrIdentity::of(&Drts::new(0, 4, Rgt::default())).drts, 1, "there is one at least");
+}
+
+#[test]
+fn fab_rgt_06_n() {
+    let legal = PbrIdentity { drts: 1, groups: 4, modes: 0b1 };
+    assert_eq!(legal.check(), Ok(legal));
+    assert_eq!(PbrIdentity { drts: 0, ..legal }.check(), Err(IdentityError::Tables));
+    for found in [0b1001, 0b10_0001] {
+        assert_eq!(PbrIdentity { modes: found, ..legal }.check(), Err(IdentityError::Modes { found }));
+    }
+    assert_eq!(PbrIdentity { modes: 0x80, ..legal }.check(), Err(IdentityError::NoMode { groups: 4 }));
+}
+
+fn known() -> (Drts, PbrPid) {
+    let mut tables = Drts::new(1, 4, Rgt::default());
+    let pid = PbrPid::new(0x123).expect("it is none that is reserved");
+    tables.table(0).and_then(|table| table.set(0x123, &[DrtEntry::Port(2)])).expect("it is legal");
+    (tables, pid)
+}
+
+#[test]
+fn fab_isl_08_p() {
+    let (tables, pid) = known();
+    for tunnels in 0..=2 {
+        assert_eq!(crawl(&tables, 1, pid, tunnels), Ok(2));
+    }
+    let mut access = AccessVector::default();
+    access.set(pid, true);
+    for tlp in [FabricTlp::UioRequest, FabricTlp::Request, FabricTlp::Completion] {
+        assert_eq!(fabric_tlp(&access, pid, tlp, false), FabricTlpWay::Forwarded);
+    }
+    assert_eq!(fabric_tlp(&access, pid, FabricTlp::UioRequest, true), FabricTlpWay::Forwarded);
+}
+
+#[test]
+fn fab_isl_08_n() {
+    let (tables, pid) = known();
+    assert_eq!(crawl(&tables, 1, pid, 3), Err(ManagementRefused::Unsupported { found: 3 }));
+    let other = PbrPid::new(0x124).expect("it is none that is reserved");
+    assert_eq!(crawl(&tables, 1, other, 0), Err(ManagementRefused::InvalidInput { found: 0x124 }));
+    let none = AccessVector::default();
+    assert_eq!(fabric_tlp(&none, pid, FabricTlp::Request, false), FabricTlpWay::UnsupportedRequest);
+    assert_eq!(fabric_tlp(&none, pid, FabricTlp::UioRequest, false), FabricTlpWay::UnsupportedRequest);
+    assert_eq!(fabric_tlp(&none, pid, FabricTlp::Completion, false), FabricTlpWay::Dropped);
+    let mut access = AccessVector::default();
+    access.set(pid, true);
+    assert_eq!(fabric_tlp(&access, pid, FabricTlp::Request, true), FabricTlpWay::UnsupportedRequest);
 }

@@ -80,6 +80,38 @@ fn fab_swc_06_n() {
     }
 }
 
+/// Settings of routers that take in the whole packet first.
+const STORED: &str = "component.router.switching=store-and-forward";
+
+/// Each router takes in the whole packet before its first flit leaves: its flits are paid at every router and at the node.
+#[test]
+fn fab_swc_07_p() {
+    for (routers, flits) in (2..=5).flat_map(|routers| [1, 2, 5, 8].map(|flits| (routers, flits))) {
+        let found = crossing(routers, flits, STORED);
+        assert_eq!(found, routers * (5 + flits - 1) + 2 + (flits - 1), "{routers} routers, {flits} flits");
+    }
+    // Packets behind each other in one buffer, under load, and every one arrives.
+    let set = [STORED, "topology=mesh:4x4", "traffic.packet_flits=4", "traffic.load=0.3", "traffic.packets=60"];
+    let report = good("fabric-vc-router", &set);
+    let cut = good("fabric-vc-router", &[&["router.vcs=4"][..], &set[1..]].concat());
+    assert!(report.latency_cycles.mean > cut.latency_cycles.mean + 6.0);
+}
+
+/// What cuts through is found to be no store-and-forward, and a packet that no buffer holds never leaves.
+#[test]
+fn fab_swc_07_n() {
+    for (routers, flits) in [(2, 2), (3, 5), (5, 8)] {
+        let found = crossing(routers, flits, "router.vcs=4");
+        assert!(found < routers * (5 + flits - 1) + 2 + (flits - 1), "{routers} routers, {flits} flits");
+    }
+    let set = [STORED, "topology=mesh:2x1", "traffic.packet_flits=9", "traffic.packets=2"];
+    let error = super::run("fabric-vc-router", &set).expect_err("a buffer has 8 flits").to_string();
+    assert!(
+        error.contains("waits for the rest of its packet, for all of which the buffer has to have room"),
+        "{error}"
+    );
+}
+
 #[test]
 fn a_single_packet_takes_the_formula_exactly() {
     // Node 0 of a mesh of two by one sends to node 1 and 1 to 0, so seldom that nothing waits.

@@ -126,6 +126,23 @@ fn early(packets: &[(u64, bool, u64, String)]) -> usize {
     PROGRAM.iter().filter(is_early).count()
 }
 
+/// The latest that a packet may leave behind what it waits for: the next cycle of its node.
+const LATEST_FS: u64 = 1_000_000;
+
+/// Packets that begin later than the last that they wait for has come, or than their own time.
+fn late(packets: &[(u64, bool, u64, String)]) -> usize {
+    let at = |is_end: bool, id: u64| {
+        packets.iter().find(|packet| (packet.1, packet.2) == (is_end, id)).unwrap_or_else(|| panic!("{id}")).0
+    };
+    let is_late = |(id, _, after): &&(u64, u16, &[u64])| {
+        let own_fs = if *id == 4 { 60_000_000 } else { 0 };
+        let due = after.iter().map(|before| at(true, *before)).max().unwrap_or(0).max(own_fs);
+        at(false, *id) > due + LATEST_FS
+    };
+    // The two first packets of one node leave one after the other.
+    PROGRAM.iter().filter(|(_, _, after)| !after.is_empty()).filter(is_late).count()
+}
+
 fn program(text: &str) -> Vec<(u64, bool, u64, String)> {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("program.jsonl");
@@ -137,8 +154,7 @@ fn program(text: &str) -> Vec<(u64, bool, u64, String)> {
 
 const TEXT: &str = include_str!("../../systems/packet_program.jsonl");
 
-/// A closed loop reaches its limit and no more, and no packet of a program is early. How much later one may leave than the last that it waits
-/// for is not judged.
+/// A closed loop reaches its limit and no more, and no packet of a program is early, or later than the cycle behind the last that it waits for.
 #[test]
 fn fab_trf_02_p() {
     for outstanding in [1, 4, 16] {
@@ -147,7 +163,7 @@ fn fab_trf_02_p() {
         assert_eq!(most_open(&packets("fabric-vc-router", &set)), outstanding, "{open}");
     }
     let found = program(TEXT);
-    assert_eq!((found.len(), early(&found)), (12, 0));
+    assert_eq!((found.len(), early(&found), late(&found)), (12, 0, 0));
 }
 
 /// An open loop goes above any limit; a program whose packets wait for nothing sends them early. What cannot be waited for is refused.
@@ -175,6 +191,12 @@ fn fab_trf_02_n() {
         .map(|line| format!("{}}}\n", line.trim_end_matches('}').split(", \"after\"").next().unwrap_or_default()))
         .collect();
     assert_eq!(early(&program(&at_once)), 4);
+    let held = TEXT.replace("\"after\": [1]}", "\"after\": [1], \"time_ns\": 900}");
+    assert_eq!(
+        (early(&program(&held)), late(&program(&held))),
+        (0, 1),
+        "the third one is held, and those behind it wait for it"
+    );
     let refused = |text: &str| {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("wrong.jsonl");

@@ -161,6 +161,11 @@ impl Drts {
         self.tables.len()
     }
 
+    /// The routing groups.
+    pub const fn groups(&self) -> &Rgt {
+        &self.groups
+    }
+
     /// A table for a Set command.
     ///
     /// # Errors

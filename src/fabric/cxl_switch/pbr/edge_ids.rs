@@ -17,9 +17,11 @@
 //! identifier that no table has drops the message (`fabric` EDG-8).
 
 use super::pid::PbrPid;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxlio::flit_mode::Pth;
 use scalepool_protocols::cxl::message::{Class, Message, PeerRoute};
+use scalepool_protocols::wire::Violation;
 
 /// An edge port with its tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +79,66 @@ pub enum EdgeDrop {
         /// Name of the class.
         class: &'static str,
     },
+}
+
+/// Who puts the header in front of a TLP (`fabric` ISL-2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlpSource {
+    /// An edge port towards a device or a switch, which takes in what goes up.
+    EdgeDsp,
+    /// A device with port based routing.
+    Gfd,
+    /// An edge port towards a host.
+    EdgeUsp,
+    /// The port above a device with port based routing.
+    DspAboveGfd,
+    /// A virtual downstream port that sends traffic of peers down again.
+    ForwardingVdsp,
+}
+
+impl TlpSource {
+    /// All of them.
+    pub const ALL: [TlpSource; 5] =
+        [TlpSource::EdgeDsp, TlpSource::Gfd, TlpSource::EdgeUsp, TlpSource::DspAboveGfd, TlpSource::ForwardingVdsp];
+
+    /// DSAR of the header: set in the stream that goes down.
+    pub const fn dsar(self) -> bool {
+        matches!(self, TlpSource::EdgeUsp | TlpSource::DspAboveGfd | TlpSource::ForwardingVdsp)
+    }
+
+    /// The rule that a header breaks which this source has put in front of a TLP.
+    pub fn judge(self, header: &Pth) -> Option<Violation> {
+        let (found, expected) = (header.dsar, self.dsar());
+        (found != expected).then(|| {
+            let text = "DSAR names the stream of a TLP, whose credits are apart from those of the other one";
+            super::super::violation(
+                "FAB-ISL-02",
+                format!("DSAR {}", u8::from(found)),
+                format!("{}", u8::from(expected)),
+                text,
+            )
+        })
+    }
+}
+
+/// Where completions of unordered I/O to other hierarchies go, by segment and bus number (`fabric` EDG-7).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CompletionRoutes(OrderedMap<(u8, u8), PbrPid>);
+
+impl CompletionRoutes {
+    /// Completions to a segment and bus go to a PID from here on.
+    pub fn set(&mut self, segment: u8, bus: u8, pid: PbrPid) {
+        self.0.insert((segment, bus), pid);
+    }
+
+    /// The DPID of a completion.
+    ///
+    /// # Errors
+    /// There is none, and it is dropped (`fabric` EDG-8).
+    pub fn dpid(&self, segment: u8, bus: u8) -> Result<PbrPid, EdgeDrop> {
+        let found = u16::from(segment) << 8 | u16::from(bus);
+        self.0.get(&(segment, bus)).copied().ok_or(EdgeDrop::Unknown { name: "segment and bus", found })
+    }
 }
 
 /// The PID of an identifier.
@@ -146,7 +208,8 @@ impl EdgeIds {
             // Such a device has no CXL.io (`fabric` GFD-1).
             EdgeIds::Gfd => return Err(EdgeDrop::Class { class: "CXL.io" }),
         };
-        let dsar = matches!(self, EdgeIds::Usp { .. });
+        let source = if matches!(self, EdgeIds::Usp { .. }) { TlpSource::EdgeUsp } else { TlpSource::EdgeDsp };
+        let dsar = source.dsar();
         Ok(Pth { spid: own.number(), dpid, dsar, hie: is_hierarchical, ..Pth::default() })
     }
 

@@ -8,7 +8,7 @@
 //! itself, by their PIDs. What segment tables name may take any of several ways (RGT). An
 //! inter-switch link that is lost loses what was for it, until the fabric manager writes tables that lead around it. Detail: as for hierarchy based routing.
 //! Devices cache lines of a host, which tells them apart by CacheIDs; a snoop stays behind the responses before it (`fabric` ORD-5).
-//! Left out: tables of G-FAM devices, CXL.io, management messages, updates of CacheIDs while the system runs (EDG-10).
+//! Left out: CXL.io, management messages, updates of CacheIDs while the system runs (EDG-10).
 //!
 //! | file | content |
 //! | --- | --- |
@@ -17,6 +17,8 @@
 //! | [`rgt`] | the routing group table |
 //! | [`edge_ids`] | identifiers at an edge for every class, as a reference |
 //! | [`segments`] | segment tables of hosts |
+//! | [`identity`] | what a switch says of itself |
+//! | [`management`] | requests of management that are not passed on |
 //! | [`paths`] | routes between switches |
 //! | [`route`] | the output of a message and its translation, without time |
 //!
@@ -29,6 +31,8 @@
 
 pub mod drt;
 pub mod edge_ids;
+pub mod identity;
+pub mod management;
 pub mod paths;
 pub mod pid;
 pub mod rgt;
@@ -36,7 +40,8 @@ pub mod route;
 pub mod segments;
 
 pub use drt::{Drt, DrtEntry, DrtError};
-pub use edge_ids::{EdgeDrop, EdgeIds};
+pub use edge_ids::{CompletionRoutes, EdgeDrop, EdgeIds, TlpSource};
+pub use identity::{IdentityError, PbrIdentity};
 pub use paths::{PbrCandidates, PbrGraph, PbrRouting};
 pub use pid::{PbrPid, PidCounts, PidError, PidPlan};
 pub use rgt::{Rgt, RgtError};

@@ -41,10 +41,10 @@ pub struct PbrHostPort {
     pub segments: Vec<SegmentTable>,
     /// Decoders of the host; their targets are vPPBs.
     pub decoders: BridgeDecoders,
-    /// PID of the binding of each vPPB.
+    /// PID of the binding of each vPPB, or of the caching device of each CacheID, from 0 on.
     pub bindings: Vec<PbrPid>,
-    /// PID of the caching device of each CacheID, from 0 on; none: the port has no CXL.cache.
-    pub caches: Vec<PbrPid>,
+    /// Whether its link has CXL.cache.
+    pub has_cache: bool,
     /// Whether its link has back-invalidates.
     pub has_snoops: bool,
 }
@@ -80,6 +80,8 @@ pub struct PbrSharedPort {
     pub pid: PbrPid,
     /// PIDs of the hosts that share the device.
     pub hosts: OrderedSet<PbrPid>,
+    /// Whether it is a G-FAM device, whose access errors are no holes (`fabric` GFD-5).
+    pub is_gfd: bool,
 }
 
 /// A port of a switch.
@@ -168,7 +170,7 @@ impl PbrRoutes {
         let dpid = match message {
             // A BI-ID at a host is the SPID of the snoop.
             Message::M2sBirsp(answer) => answer.bi_id,
-            _ if !message.class().is_mem() => host.caches.get(usize::from(message.route().cache_id))?.number(),
+            _ if !message.class().is_mem() => host.bindings.get(usize::from(message.route().cache_id))?.number(),
             _ => by_segment().or_else(by_decoder)?.number(),
         };
         Some(message.on_route(PeerRoute { spid: host.pid.number(), dpid, ..PeerRoute::default() }))
@@ -195,7 +197,7 @@ impl PbrRoutes {
     /// Whether CXL.cache is negotiated at a port. An edge has it alone: hosts and devices here have one protocol.
     fn has_cache_at(&self, port: usize) -> bool {
         match &self.ports[port] {
-            PbrPort::Host(host) => !host.caches.is_empty(),
+            PbrPort::Host(host) => host.has_cache,
             PbrPort::Device(device) => device.has_cache,
             PbrPort::Shared(_) => false,
             PbrPort::Fabric => self.has_cache,
@@ -236,7 +238,7 @@ impl PbrRoutes {
                 // Only requests of caching devices have their source (`fabric` §3.4).
                 let device = |pid: &PbrPid| pid.number() == spid;
                 let cache_id = match message.class() {
-                    Class::D2hReq => host.caches.iter().position(device).ok_or(Undelivered::CacheId)? as u8,
+                    Class::D2hReq => host.bindings.iter().position(device).ok_or(Undelivered::CacheId)? as u8,
                     _ => 0,
                 };
                 let mut message = message.on_route(PeerRoute { bi_id: spid, cache_id, ..PeerRoute::default() });
@@ -417,7 +419,7 @@ impl Switching for PbrRoutes {
             (Routed::Dropped(Undelivered::CacheId), PbrPort::Host(host)) => {
                 let text = "a message for a caching device that the edge port of its host does not know is dropped";
                 let found = format!("{class} with CacheID {cache_id}");
-                violation("FAB-EDG-08", found, format!("a CacheID below {}", host.caches.len()), text)
+                violation("FAB-EDG-08", found, format!("a CacheID below {}", host.bindings.len()), text)
             }
             (Routed::Dropped(Undelivered::CacheId), _) => {
                 let text = "a request of a caching device that the edge port of its host does not know is dropped";
@@ -438,6 +440,11 @@ impl Switching for PbrRoutes {
             (Routed::Dropped(Undelivered::NoRoute), _) => {
                 let text = "a message to a DPID without a valid entry of the routing table is dropped";
                 violation("FAB-DRT-02", format!("{class} with DPID {dpid:#05x}"), "a DPID with an entry", text)
+            }
+            (Routed::Port { .. }, PbrPort::Shared(PbrSharedPort { is_gfd: true, .. })) if matches!(message, Message::S2mDrs(header, _) if header.opcode == DrsOpcode::MemDataNXM) =>
+            {
+                let text = "an access error of a G-FAM device is answered with poisoned data";
+                violation("FAB-GFD-05", format!("MemDataNXM for {dpid:#05x}"), "MemData, poisoned", text)
             }
             (_, PbrPort::Host(_)) if ld_id != 0 => {
                 let text = "there are no logical devices above the switch";

@@ -15,7 +15,7 @@
 mod server;
 pub mod telemetry;
 
-pub use server::{DeadMedium, LogicalDevice, MemoryRoute, shown_form};
+pub use server::{DeadMedium, DeviceAddresses, LogicalDevice, MemoryRoute, shown_form};
 
 use super::{cxl_tag, shown};
 use crate::PlacedViolation;
@@ -93,6 +93,8 @@ pub struct MemoryResult {
     pub ecc: EccCounts,
     /// By port: requests that were taken.
     pub requests: Vec<u64>,
+    /// Requests that were access errors, of a device with tables by requester.
+    pub access_errors: u64,
     /// Answers by the load that they told, of a device with telemetry.
     pub told: Option<[u64; 4]>,
 }
@@ -510,6 +512,7 @@ impl Module for MemoryDevice {
         result.ecc = self.server.ecc();
         result.told = self.telemetry.as_ref().map(|telemetry| telemetry.told);
         result.buffer = self.memory.buffer();
+        result.access_errors = self.server.access_errors;
         result.requests = self.ports.iter().map(|port| port.requests).collect();
         let mut sum: Option<DramFigures> = None;
         for DramView { counts, bytes, last_data_fs, trace, .. } in (0..).map_while(|n| self.memory.dram(n)) {

@@ -1,6 +1,6 @@
 //! What a memory answers, without time: the agents of its logical devices over stores with codes, and the addresses of its ports.
 //!
-//! Modelled: HDM decoders of each port, logical devices, codes and poison of the store, requests for another port, which stay without an
+//! Modelled: HDM decoders of each port, or tables by requester; logical devices, codes and poison of the store, requests for another port, which stay without an
 //! answer. Left out: time.
 //!
 //! A walk through one request: its port and its LD-ID choose decoders and agent; the codes of the line are accounted where bytes are read;
@@ -15,6 +15,7 @@ use scalepool_coherence::message::from_link;
 use scalepool_memory::backend::{MemoryAccess, MemoryRequest};
 use scalepool_memory::decoder::Decoders;
 use scalepool_memory::ecc::{EccConfig, EccCounts, EccStore};
+use scalepool_memory::gfd::GfdTable;
 use scalepool_memory::store::Background;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
@@ -24,12 +25,28 @@ use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
 pub struct LogicalDevice {
     /// Backing store, by device addresses.
     pub store: EccStore,
-    /// By port of the device: windows of the memory map that lead to it; `None`: system addresses are device addresses.
-    pub decoders: Vec<Option<Decoders>>,
-    /// Port of the request that is served.
-    pub port: usize,
+    /// What system addresses mean.
+    pub addresses: DeviceAddresses,
+    /// The request that is served.
+    source: RequestSource,
     /// Medium whose lines are lost.
     pub dead: Option<DeadMedium>,
+}
+
+/// What makes device addresses of system addresses.
+pub enum DeviceAddresses {
+    /// By port of the device: windows of the memory map that lead to it; `None`: system addresses are device addresses.
+    ByPort(Vec<Option<Decoders>>),
+    /// A device with port based routing and its own tables for each requester (`fabric` §3.6).
+    ByRequester(GfdTable),
+}
+
+/// Where a request came from.
+#[derive(Debug, Clone, Copy, Default)]
+struct RequestSource {
+    port: usize,
+    /// PID of the requester, where the link routes by ports.
+    spid: u16,
 }
 
 /// A medium of several in turn that has died: its lines read as poison, and those of the others as they are.
@@ -52,20 +69,35 @@ impl DeadMedium {
 impl LogicalDevice {
     /// A device with these windows, by port.
     pub fn new(store: EccStore, decoders: Vec<Option<Decoders>>) -> LogicalDevice {
-        LogicalDevice { store, decoders, port: 0, dead: None }
+        LogicalDevice::with_addresses(store, DeviceAddresses::ByPort(decoders))
+    }
+
+    /// A device that finds its own addresses in this way.
+    pub fn with_addresses(store: EccStore, addresses: DeviceAddresses) -> LogicalDevice {
+        LogicalDevice { store, addresses, source: RequestSource::default(), dead: None }
     }
 }
 
 impl LogicalDevice {
-    /// The address in the device of one at a port; `None`: no decoder is hit.
-    fn address_at(&self, port: usize, line: LineAddr) -> Option<u64> {
+    /// The address in the device of one of a request; `None`: no decoder is hit, or it is an access error.
+    fn address_of(&self, RequestSource { port, spid }: RequestSource, line: LineAddr) -> Option<u64> {
         let address = line.address();
-        self.decoders[port].as_ref().map_or(Some(address), |decoders| decoders.device_address(address))
+        match &self.addresses {
+            DeviceAddresses::ByPort(decoders) => {
+                decoders[port].as_ref().map_or(Some(address), |decoders| decoders.device_address(address))
+            }
+            DeviceAddresses::ByRequester(table) => table.device_address(spid, address).ok(),
+        }
     }
 
-    /// That of one at the port of the request that is served.
+    /// That of one of the request that is served.
     fn device_address(&self, line: LineAddr) -> Option<u64> {
-        self.address_at(self.port, line)
+        self.address_of(self.source, line)
+    }
+
+    /// Whether what reaches nothing is an access error, which is answered with poison and not as a hole (`fabric` GFD-5).
+    fn has_access_errors(&self) -> bool {
+        matches!(self.addresses, DeviceAddresses::ByRequester(_))
     }
 }
 
@@ -118,6 +150,8 @@ pub(super) struct Server {
     choices: CoherenceConfig,
     /// What the last request did.
     pub(super) step: AgentOutput<CacheLine>,
+    /// Access errors so far (`fabric` GFD-5).
+    pub(super) access_errors: u64,
     routes: Vec<MemoryRoute>,
 }
 
@@ -131,7 +165,7 @@ impl Server {
         let nothing = LogicalDevice::new(store, vec![Some(Decoders::default()); routes.len()]);
         let agents = logical.into_iter().chain([nothing]).map(HdmH::over).collect();
         let (choices, step) = (CoherenceConfig::default(), AgentOutput::default());
-        Server { agents, logical_bytes, is_apart, choices, step, routes }
+        Server { agents, logical_bytes, is_apart, choices, step, access_errors: 0, routes }
     }
 
     /// How traces spell messages of all ports.
@@ -165,17 +199,22 @@ impl Server {
 
     /// The logical device of a request, its address there, and what is done to it; `None` where there is no memory.
     fn target(&self, port: usize, message: &Message) -> Option<(usize, u64, MemoryAccess)> {
-        let (ld_id, address, access) = match message {
-            Message::M2sReq(header) => (header.ld_id, header.address, MemoryAccess::Read),
+        let (ld_id, spid, address, access) = match message {
+            Message::M2sReq(header) => (header.ld_id, header.spid, header.address, MemoryAccess::Read),
             Message::M2sRwd(header, data) => {
                 let is_whole = data.byte_enables.is_none_or(|enables| enables == ALL_BYTES);
-                (header.ld_id, header.address, if is_whole { MemoryAccess::Write } else { MemoryAccess::Modify })
+                (
+                    header.ld_id,
+                    header.spid,
+                    header.address,
+                    if is_whole { MemoryAccess::Write } else { MemoryAccess::Modify },
+                )
             }
             _ => return None,
         };
         let place = self.place(port, ld_id);
         let device = self.agents[place].backing();
-        let address = device.address_at(port, LineAddr::of_address(address))?;
+        let address = device.address_of(RequestSource { port, spid }, LineAddr::of_address(address))?;
         Some((place, address, access))
     }
 
@@ -200,11 +239,13 @@ impl Server {
         if dpid != id {
             return None;
         }
-        if let Some((place, address, MemoryAccess::Read)) = self.target(port, message) {
+        let target = self.target(port, message);
+        if let Some((place, address, MemoryAccess::Read)) = target {
             self.agents[place].backing_mut().store.account_read(address);
         }
         let place = self.place(port, ld_id);
-        self.agents[place].backing_mut().port = port;
+        self.agents[place].backing_mut().source = RequestSource { port, spid };
+        let is_access_error = target.is_none() && self.agents[place].backing().has_access_errors();
         self.agents[place].serve(&self.choices, from_link(message), &mut self.step);
         let route = PeerRoute { ld_id, dpid: spid, ..PeerRoute::default() };
         let mut answer = self.step.sends.first().map(|(_, answer)| answer.to_link(route));
@@ -213,6 +254,12 @@ impl Server {
             && let Some(Message::S2mDrs(header, _)) = &mut answer
         {
             header.opcode = DrsOpcode::MemData;
+        }
+        if is_access_error {
+            self.access_errors += 1;
+            if let Some(Message::S2mDrs(header, _)) = &mut answer {
+                (header.opcode, header.poison) = (DrsOpcode::MemData, true);
+            }
         }
         answer
     }

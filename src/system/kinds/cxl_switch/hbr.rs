@@ -1,12 +1,12 @@
 //! `cxl.switch.hbr`: a CXL switch with hierarchy based routing, see [`scalepool_fabric::cxl_switch`].
 //!
-//! Modelled: upstream ports `usp[n]`, each the top of one virtual hierarchy, downstream ports `dsp[n]`, and the bindings that a
+//! Modelled: upstream ports `usp[n]`, each the top of one virtual hierarchy below a host or another switch, downstream ports `dsp[n]`, and the bindings that a
 //! fabric manager has made before the hosts start (`fabric` VCS-4 b); bus numbers and BI decoders as configuration software
 //! writes them, CacheIDs from 0 on in the order of the vPPBs. A walk: bindings are judged alone, then with the hosts and
 //! devices at the ports; decoders of the hierarchies come from the memory map, or hold all addresses where a host numbers
 //! the lines of a device from 0; latencies come from the preset where they are not given.
 
-use super::{Hardware, SWITCHED, answered, cycles, form, hbr_links, misfit, node, switched};
+use super::{COHERENT, Hardware, SWITCHED, answered, coherent, cycles, form, hbr_links, misfit, node, switched};
 use crate::channels::{ChannelWait, Reach};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -36,24 +36,16 @@ use scalepool_trace::Hub;
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "cxl.switch.hbr",
-    about: "CXL switch with hierarchy based routing for CXL.mem and CXL.cache: hosts share devices and logical devices by bindings; its ports are `usp[n]` towards hosts and `dsp[n]` towards devices",
+    about: "CXL switch with hierarchy based routing for CXL.mem and CXL.cache: hosts share devices and logical devices by bindings; its ports are `usp[n]` towards hosts and `dsp[n]` towards devices or further such switches",
     fields: HbrCxlSwitch::fields,
     read: component::<HbrCxlSwitch>,
     external: &["flits", "messages"],
-    metrics: &[SWITCHED, METRICS],
+    metrics: &[SWITCHED, COHERENT, METRICS],
 };
 
 metrics! {
     /// What bindings and their manager count.
     static METRICS {
-        BISNPS = "switched S2M BISnp" ["messages"] Sum, "back-invalidate snoops that were passed on";
-        BIRSPS = "switched M2S BIRsp" ["messages"] Sum, "answers to back-invalidate snoops that were passed on";
-        D2H_REQS = "switched D2H Req" ["messages"] Sum, "requests of caching devices that were passed on";
-        D2H_RSPS = "switched D2H Rsp" ["messages"] Sum, "answers of caching devices to snoops that were passed on";
-        D2H_DATA = "switched D2H Data" ["messages"] Sum, "data of caching devices that were passed on";
-        H2D_REQS = "switched H2D Req" ["messages"] Sum, "snoops of hosts that were passed on";
-        H2D_RSPS = "switched H2D Rsp" ["messages"] Sum, "answers of hosts to caching devices that were passed on";
-        H2D_DATA = "switched H2D Data" ["messages"] Sum, "data of hosts for caching devices that were passed on";
         CACHE_DISCARDED = "CacheIDs discarded" ["messages"] Sum, "messages of CXL.cache without an entry for their CacheID, or at the port of a device with another one (fabric CID-2, CID-3)";
         BI_DISCARDED = "back-invalidates discarded" ["messages"] Sum, "back-invalidate snoops that a bridge discards, and answers to a bus that no bridge has (fabric BIR-1, BIR-2)";
         NOT_BOUND = "not bound" ["messages"] Sum, "requests to a vPPB that is not bound, or whose link is down (fabric CMR-5)";
@@ -101,6 +93,9 @@ const COMMANDS: &[&str] = &[
 
 /// Names of the options of an unbind, by their codes (`fabric` BND-4).
 const UNBIND_OPTIONS: &[&str] = &["wait", "managed", "surprise"];
+
+/// Names of the ways to start.
+const STARTS: &[&str] = &["managed", "static"];
 
 /// Names of the tables that are committed.
 const TABLES: &[&str] = &["hdm", "cache-id"];
@@ -164,6 +159,7 @@ config! {
         ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 256), "downstream ports";
         vppbs: usize = "32" [Unit::Of("vPPBs")] in FieldRange::Int(1, 255), "vPPBs of downstream ports in each virtual hierarchy";
         bindings: Vec<(HbrBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrBinding::fields), "what is bound before the hosts start; every hierarchy needs one (fabric VCS-1). Without any, and without commands that bind, the ports go whole to the hierarchies in turn";
+        start: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(STARTS), "static = there is no fabric manager: bindings are those of reset and stay, and there are no logical devices; not given = managed (fabric VCS-4, VCS-5)";
         commands: Vec<(HbrCommand, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommand::fields), "what the fabric manager does to bindings while the system runs; a command that cannot be done changes nothing, and is a finding of the run (fabric BND-7)";
         commits: Vec<(HbrCommit, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommit::fields), "tables that software commits while the system runs, and that are not in use before (fabric CID-4); others are in use from the start";
         table: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CACHEID:DEVICE, CACHEID:none"), "entries of every hierarchy that differ from CacheID n to its n-th caching device; messages without an entry are discarded (fabric CID-3)";
@@ -188,6 +184,11 @@ impl HbrCxlSwitch {
             ld: one.ld,
         };
         self.bindings.iter().map(given).collect()
+    }
+
+    /// Whether it has no fabric manager.
+    fn is_static(&self) -> bool {
+        self.start.as_deref() == Some(STARTS[1])
     }
 
     /// What is bound, as far as it can be, and what cannot.
@@ -493,6 +494,14 @@ impl Component for HbrCxlSwitch {
         let wrong = wrong.into_iter().map(|text| ("bindings", text));
         let of_command = |(one, _): &(HbrCommand, TextPlace)| one.unused().or_else(|| one.out_of_range(self));
         let wrong = wrong.chain(self.commands.iter().filter_map(of_command).map(|text| ("commands", text)));
+        let needs_manager = |command: &str| matches!(command, "bind" | "unbind");
+        let unmanaged = self.commands.iter().find(|(one, _)| self.is_static() && needs_manager(&one.command));
+        let wrong = wrong.chain(unmanaged.map(|(HbrCommand { command, .. }, _)| {
+            let text = format!(
+                "found a command `{command}` of a switch without a fabric manager, expected none: its bindings stay as they were at reset (fabric VCS-4)"
+            );
+            ("commands", text)
+        }));
         let list = &self.commits;
         let twice =
             |n: usize| list[..n].iter().any(|(one, _)| (one.vcs, one.kind()) == (list[n].0.vcs, list[n].0.kind()));
@@ -523,6 +532,14 @@ impl Component for HbrCxlSwitch {
             let text = misfit(&below.path, ld, below.peer.logical_devices).or_else(|| not_negotiated(above, below));
             found.extend(text.map(|text| (key, format!("vPPB {vppb} of VCS {vcs}: {text}"))));
         }
+        let shared = ports[self.hosts..].iter().find(|port| self.is_static() && port.peer.logical_devices.is_some());
+        found.extend(shared.map(|port| {
+            let text = format!(
+                "found a device with logical devices at {}, expected none without a fabric manager (fabric VCS-5)",
+                port.path
+            );
+            ("start", text)
+        }));
         // An agent without a host or a home belongs to no lines.
         let ever = self.bound_ever();
         for (n, port) in ports[self.hosts..].iter().enumerate() {
@@ -725,9 +742,8 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
             _ => 0,
         })
         .sum();
-    let passed = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
     let [reqs, rwds, ndrs, drss, answers, not_decoded, unknown_ld, other_class, full] = switched(result);
-    vec![
+    let all = [
         reqs,
         rwds,
         ndrs,
@@ -761,15 +777,12 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
         (&REFUSED, ended(|event| matches!(event, ManagerEvent::Refused(..)))),
         (&FLUSHED, flushed),
         full,
-        (&BISNPS, passed(4)),
-        (&BIRSPS, passed(5)),
-        (&D2H_REQS, passed(6)),
-        (&D2H_RSPS, passed(7)),
-        (&D2H_DATA, passed(8)),
-        (&H2D_RSPS, passed(9)),
-        (&H2D_DATA, passed(10)),
-        (&H2D_REQS, passed(11)),
-        (&CACHE_DISCARDED, undelivered(Undelivered::CacheId)),
-        (&BI_DISCARDED, undelivered(Undelivered::BackInvalidate)),
-    ]
+    ];
+    all.into_iter()
+        .chain(coherent(result))
+        .chain([
+            (&CACHE_DISCARDED, undelivered(Undelivered::CacheId)),
+            (&BI_DISCARDED, undelivered(Undelivered::BackInvalidate)),
+        ])
+        .collect()
 }

@@ -43,6 +43,20 @@ metrics! {
     }
 }
 
+metrics! {
+    /// What a switch counts of back-invalidates and of CXL.cache.
+    static COHERENT {
+        BISNPS = "switched S2M BISnp" ["messages"] Sum, "back-invalidate snoops that were passed on";
+        BIRSPS = "switched M2S BIRsp" ["messages"] Sum, "answers to back-invalidate snoops that were passed on";
+        D2H_REQS = "switched D2H Req" ["messages"] Sum, "requests of caching devices that were passed on";
+        D2H_RSPS = "switched D2H Rsp" ["messages"] Sum, "answers of caching devices to snoops that were passed on";
+        D2H_DATA = "switched D2H Data" ["messages"] Sum, "data of caching devices that were passed on";
+        H2D_REQS = "switched H2D Req" ["messages"] Sum, "snoops of hosts that were passed on";
+        H2D_RSPS = "switched H2D Rsp" ["messages"] Sum, "answers of hosts to caching devices that were passed on";
+        H2D_DATA = "switched H2D Data" ["messages"] Sum, "data of hosts for caching devices that were passed on";
+    }
+}
+
 config! {
     /// Latencies of the stages of a switch.
     pub struct Pipeline {
@@ -64,6 +78,7 @@ config! {
         allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "which inputs send to which outputs (fabric §6.1); not given = separable-output-first";
         arbiter: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ARBITER_NAMES), "which class an output takes (fabric §6.2); not given = round-robin";
         class_weights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CLASS:WEIGHT such as `S2M DRS:4`"), "shares of an output that classes get while all of them wait for it, with arbiter = \"weighted-round-robin\"; a class that is not given has weight 1 (fabric §6.2)";
+        starved_after: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 50), "age from which on a message is a finding, from when it stood first at its port until it leaves: the class starves, which is named with its ports (fabric DLK-7); not given = none is";
         poison_on_decode_error: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "poison the data of reads that no decoder holds (fabric §2.1)";
     }
 }
@@ -107,6 +122,7 @@ impl Hardware {
             allocator: self.allocator.as_deref().map_or(&Separable::OUTPUT_FIRST, named),
             arbiter: arbiter(self.arbiter.as_deref(), &RoundRobin::KIND),
             weights: self.weights().0,
+            starved_cycles: self.starved_after.map(|fs| cycles(clock, fs)),
         }
     }
 
@@ -249,5 +265,20 @@ fn switched(result: &SwitchResult) -> [MetricValue; 9] {
         (&UNKNOWN_LD, undelivered(Undelivered::UnknownLd)),
         (&OTHER_CLASS, undelivered(Undelivered::Class)),
         (&FULL, result.full_cycles),
+    ]
+}
+
+/// Counts of [`COHERENT`], in its order but for snoops of hosts, which stand behind what they follow.
+fn coherent(result: &SwitchResult) -> [MetricValue; 8] {
+    let passed = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
+    [
+        (&BISNPS, passed(4)),
+        (&BIRSPS, passed(5)),
+        (&D2H_REQS, passed(6)),
+        (&D2H_RSPS, passed(7)),
+        (&D2H_DATA, passed(8)),
+        (&H2D_RSPS, passed(9)),
+        (&H2D_DATA, passed(10)),
+        (&H2D_REQS, passed(11)),
     ]
 }

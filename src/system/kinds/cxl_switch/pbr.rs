@@ -4,7 +4,7 @@
 //! the bindings of devices that a fabric manager has made before the hosts start. A walk: the switches of a fabric and what is
 //! bound are looked at together ([`crate::pbr_fabric`]), which gives each switch its PIDs, its routing table and its claims.
 
-use super::{Hardware, SWITCHED, answered, cxl_links, form, hbr_links, node, switched};
+use super::{COHERENT, Hardware, SWITCHED, answered, coherent, cxl_links, form, hbr_links, node, switched};
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -31,20 +31,12 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: PbrCxlSwitch::fields,
     read: component::<PbrCxlSwitch>,
     external: &[],
-    metrics: &[SWITCHED, METRICS],
+    metrics: &[SWITCHED, COHERENT, METRICS],
 };
 
 metrics! {
     /// What port based routing counts.
     static METRICS {
-        BISNPS = "switched S2M BISnp" ["messages"] Sum, "back-invalidate snoops that were passed on";
-        BIRSPS = "switched M2S BIRsp" ["messages"] Sum, "answers to back-invalidate snoops that were passed on";
-        D2H_REQS = "switched D2H Req" ["messages"] Sum, "requests of caching devices that were passed on";
-        D2H_RSPS = "switched D2H Rsp" ["messages"] Sum, "answers of caching devices to snoops that were passed on";
-        D2H_DATA = "switched D2H Data" ["messages"] Sum, "data of caching devices that were passed on";
-        H2D_REQS = "switched H2D Req" ["messages"] Sum, "snoops of hosts that were passed on";
-        H2D_RSPS = "switched H2D Rsp" ["messages"] Sum, "answers of hosts to caching devices that were passed on";
-        H2D_DATA = "switched H2D Data" ["messages"] Sum, "data of hosts for caching devices that were passed on";
         CACHE_DISCARDED = "CacheIDs discarded" ["messages"] Sum, "messages of CXL.cache whose CacheID, or whose SPID at the host, stands for no caching device, which are dropped (fabric EDG-8)";
         NOT_CLAIMED = "not claimed" ["messages"] Sum, "messages whose SPID and DPID no binding of the edge port has, which are dropped (fabric PID-5)";
         LOST = "lost with links" ["messages"] Sum, "messages that were queued for a link or came over one after it was lost, or whose ways all are (fabric DRT-2, ISL-7)";
@@ -68,7 +60,7 @@ config! {
         routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it, which no graph can make wait in a circle (fabric RGT-7, ISL-9)";
         spread: String = "static" [Unit::Of("-")] in FieldRange::Words(SPREAD_NAMES), "next hop of a message whose device a segment table names, or that goes to a host with such a table, where there are several. static: one for each destination; random, congestion: a random or the least loaded one of those that mix picks; advanced: the cheapest of all; valiant: a random one of all; ugal: a shortest one, unless its backlog times its links is more. S2M NDR takes the static one, because it stays in order (fabric RGT-3, RGT-7)";
         mix: u8 = "7" [Unit::Of("-")] in FieldRange::Int(0, 7), "share of messages for shortest next hops with random and congestion, 0 to 6 = 7/8 to 1/8; 7 = all for which there is room (fabric RGT-4)";
-        decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table (LDST), whose windows begin at multiples of 64 GiB (fabric §3.3)";
+        decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst", "fast"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table, whose windows begin at multiples of 64 GiB: LDST, or FAST, which leads to G-FAM devices of any number of hosts, LDST to those of 16 (fabric §3.3, GFD-1)";
         lost: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "inter-switch links at this switch that go down for good while the system runs; a link stands at one of its two switches alone (fabric ISL-7)";
         bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices and logical devices go to its hosts in turn, in the order of the description, and a device with port based routing to all hosts of its protocol";
     }
@@ -99,7 +91,7 @@ impl Component for PbrCxlSwitch {
         range.into_iter().chain(self.hardware.weights().1).collect()
     }
 
-    /// Only hosts that keep lines coherent share a device with port based routing.
+    /// Hosts that keep lines coherent share a device with port based routing, and any hosts a G-FAM device.
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let protocol = |port: &SitePort| port.peer_role.coherence();
         let found = |port: &SitePort, expected: &str| {
@@ -108,10 +100,10 @@ impl Component for PbrCxlSwitch {
         let of_devices = &ports[self.hosts..self.hosts + self.ports];
         let is_by_ports = |port: &&SitePort| form(port) == MessageForm::Pbr;
         let is_db = |port: &SitePort| protocol(port) == Some(CoherenceProtocol::HdmDb);
-        let alone = of_devices.iter().filter(is_by_ports).find(|port| !is_db(port));
+        let alone = of_devices.iter().filter(is_by_ports).find(|port| !is_db(port) && !port.peer.is_gfd);
         let logical = of_devices.iter().filter(is_by_ports).find(|port| port.peer.logical_devices.is_some());
         let alone = alone.map(|port| {
-            found(port, "a device of HDM-DB behind a link with port based routing, or a link without (fabric GFD-1)")
+            found(port, "a device of HDM-DB or a G-FAM device behind a link with port based routing, or a link without (fabric GFD-1)")
         });
         let logical = logical.map(|port| {
             let text = format!(
@@ -128,7 +120,7 @@ impl Component for PbrCxlSwitch {
     }
 
     fn pbr(&self) -> Option<PbrDecl<'_>> {
-        let has_segments = self.decode == "ldst";
+        let has_segments = self.decode != "hdm";
         let routing = if self.routing == "minimal" { PbrRouting::Minimal } else { PbrRouting::UpDown };
         let spread = SpreadPolicy::by_name(&self.spread).unwrap_or_else(|| unreachable!("a word of the range"));
         Some(PbrDecl {
@@ -137,6 +129,7 @@ impl Component for PbrCxlSwitch {
             routing,
             spread: (spread, self.mix),
             has_segments,
+            is_ldst: self.decode == "ldst",
             bindings: &self.bindings,
             lost: &self.lost,
         })
@@ -174,20 +167,11 @@ impl Component for PbrCxlSwitch {
 
 fn counts(result: &SwitchResult) -> Vec<MetricValue> {
     let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
-    let passed = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
-    let own: [MetricValue; 12] = [
-        (&BISNPS, passed(4)),
-        (&BIRSPS, passed(5)),
-        (&D2H_REQS, passed(6)),
-        (&D2H_RSPS, passed(7)),
-        (&D2H_DATA, passed(8)),
-        (&H2D_RSPS, passed(9)),
-        (&H2D_DATA, passed(10)),
-        (&H2D_REQS, passed(11)),
+    let own: [MetricValue; 4] = [
         (&CACHE_DISCARDED, undelivered(Undelivered::CacheId)),
         (&NOT_CLAIMED, undelivered(Undelivered::NotClaimed)),
         (&LOST, undelivered(Undelivered::LostLink)),
         (&NO_ROUTE, undelivered(Undelivered::NoRoute)),
     ];
-    switched(result).into_iter().chain(own).collect()
+    switched(result).into_iter().chain(coherent(result)).chain(own).collect()
 }

@@ -6,7 +6,7 @@
 //! computed says of which value. Left out: time, links, time-outs, epochs, errors, kept conversions, full tables and buffers, the memory of the
 //! cache but for the end of an access, which comes at any time behind its begin.
 //!
-//! Requesters begin a bounded number of requests in one run, and so does the host, or it goes on without end and does not store; all of them in
+//! Requesters are alike but for their numbers, which a search with symmetry takes from them. They begin a bounded number of requests in one run, and so does the host, or it goes on without end and does not store; all of them in
 //! any order. So the search ends.
 //!
 //! One move: an operation begins, a message arrives, or an access to the memory of the cache ends. What the bridge asks for is done at once:
@@ -57,7 +57,7 @@ const BRIDGE: usize = 1;
 const DEVICE: usize = 2;
 const ACCELERATOR: usize = 3;
 /// First address of the window.
-const BASE: u64 = 0x1000_0000;
+pub(crate) const BASE: u64 = 0x1000_0000;
 /// What an atomic adds, so that each result is a value of its own: numbers of stores are smaller.
 const ADDED: u64 = 0x10;
 /// Bytes of the word that partial stores write and atomics compute.
@@ -174,7 +174,7 @@ pub struct BridgeSystem {
 
 /// Collects what a state shows to a hash, so that states are compared by all of it.
 #[derive(Default)]
-struct Shown(Vec<u8>);
+pub(crate) struct Shown(pub(crate) Vec<u8>);
 
 impl Hasher for Shown {
     fn write(&mut self, bytes: &[u8]) {
@@ -190,12 +190,7 @@ impl BridgeSystem {
     fn bridge_state(&self) -> Shown {
         let mut shown = Shown::default();
         self.bridge.hash_state(&mut shown);
-        for by in &self.accesses {
-            match by {
-                BridgeActor::Child(id) => (0u8, id.tag()).hash(&mut shown),
-                BridgeActor::WriteBack(n) => (1u8, n).hash(&mut shown),
-            }
-        }
+        self.accesses.iter().for_each(|by| by.hash(&mut shown));
         shown
     }
 
@@ -225,6 +220,20 @@ fn filled(value: u8) -> CacheLine {
     CacheLine::of([value; LINE_BYTES])
 }
 
+/// A conversion cache with room for one line.
+pub(crate) fn one_line_cache(stores: StorePolicy) -> DataCache {
+    let one_line = DataCacheConfig {
+        capacity_bytes: LINE_BYTES as u64,
+        ways: 1,
+        block_bytes: LINE_BYTES as u64,
+        policy: EvictionPolicy::Lru,
+        stores,
+        stream_blocks: 0,
+        tags_in_hbm: false,
+    };
+    DataCache::new(one_line).unwrap_or_else(|e| unreachable!("{e}"))
+}
+
 impl BridgeSystem {
     /// Nothing has begun, and memory is all zeros.
     pub fn new(setup: BridgeSetup) -> BridgeSystem {
@@ -234,18 +243,7 @@ impl BridgeSystem {
         let window =
             BridgeWindow { base: BASE, size: LEAST_BYTES, out_base: 0, class, ports: vec![0], granule, rights };
         let windows = BridgeWindows::new(vec![window], OrderedMap::new(), 1);
-        let data = setup.stores.map(|stores| {
-            let one_line = DataCacheConfig {
-                capacity_bytes: LINE_BYTES as u64,
-                ways: 1,
-                block_bytes: LINE_BYTES as u64,
-                policy: EvictionPolicy::Lru,
-                stores,
-                stream_blocks: 0,
-                tags_in_hbm: false,
-            };
-            DataCache::new(one_line).unwrap_or_else(|e| unreachable!("{e}"))
-        });
+        let data = setup.stores.map(one_line_cache);
         let config = OutboundConfig {
             windows: windows.unwrap_or_else(|e| unreachable!("{e}")),
             entries: FEWEST_ENTRIES,
@@ -504,6 +502,21 @@ impl BridgeSystem {
         }
     }
 
+    /// Whether the accelerators of requests have numbers of their own.
+    fn has_sources(&self) -> bool {
+        !self.setup.is_one_source || self.setup.wrong == Some(WrongBridge::Overtakes)
+    }
+
+    /// The same state with requester `order[n]` as n.
+    fn renamed(mut self, order: &[usize]) -> Self {
+        self.requests = order.iter().map(|from| self.requests[*from].clone()).collect();
+        if self.has_sources() {
+            let new = |source: u16| order.iter().position(|from| *from == usize::from(source)).unwrap_or_default();
+            self.bridge.rename_sources(|source| new(source) as u16);
+        }
+        self
+    }
+
     /// The view of a line that the monitors ask for.
     fn view(&self, line: LineAddr) -> View<CacheLine> {
         let host = self.host.copy(line);
@@ -696,6 +709,23 @@ impl ExploredSystem for BridgeSystem {
             && self.host.is_idle()
             && self.device.is_idle()
             && self.bridge.open() == 0
+    }
+
+    fn has_symmetry(&self) -> bool {
+        self.setup.requesters > 1
+    }
+
+    /// Requesters with an open request first, in the order of the entries, which are all different; those without are alike in all respects.
+    fn canonical(self, moves: &mut [BridgeMove]) -> Self {
+        let place = |n: &usize| self.requests[*n].as_ref().map_or(u32::MAX, |open| open.entry.into());
+        let mut order: Vec<usize> = (0..self.requests.len()).collect();
+        scalepool_ordered::sort_by(&mut order, |a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
+        for mv in moves {
+            if let BridgeMove::Request { requester, .. } = mv {
+                *requester = order.iter().position(|from| *from == usize::from(*requester)).unwrap_or_default() as u8;
+            }
+        }
+        self.renamed(&order)
     }
 
     /// The states of the copies of host and bridge, and whether memory is current, line by line.

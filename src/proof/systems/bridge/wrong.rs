@@ -9,7 +9,7 @@ use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode, M2sReqOpc
 use scalepool_protocols::ualink::code::Status;
 
 /// What is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WrongBridge {
     /// BISnp is answered with BIRspI, and the cache keeps the line.
     IgnoresSnoops,
@@ -56,7 +56,7 @@ impl WrongBridge {
 }
 
 /// What the bridge gets of the request of a requester.
-pub(super) fn asked(wrong: Option<WrongBridge>, mut request: BridgeRequest, requester: u8) -> BridgeRequest {
+pub(crate) fn asked(wrong: Option<WrongBridge>, mut request: BridgeRequest, requester: u8) -> BridgeRequest {
     match wrong {
         Some(WrongBridge::IgnoresEnables) if request.access == AccessKind::Write => {
             request.lines.iter_mut().for_each(|line| line.mask = WHOLE_LINE);
@@ -68,7 +68,7 @@ pub(super) fn asked(wrong: Option<WrongBridge>, mut request: BridgeRequest, requ
 }
 
 /// What the requester gets of a response; `None`: nothing.
-pub(super) fn answered(
+pub(crate) fn answered(
     wrong: Option<WrongBridge>,
     status: Status,
     line: Option<&CacheLine>,
@@ -87,7 +87,7 @@ pub(super) fn answered(
 }
 
 /// What the bridge gets of a message, and what is answered without it.
-pub(super) fn received(
+pub(crate) fn received(
     wrong: Option<WrongBridge>,
     msg: Msg<CacheLine>,
 ) -> (Option<Msg<CacheLine>>, Option<Msg<CacheLine>>) {
@@ -112,7 +112,7 @@ pub(super) fn received(
 }
 
 /// What leaves in the place of a message.
-pub(super) fn sent(wrong: Option<WrongBridge>, msg: Msg<CacheLine>) -> Option<Msg<CacheLine>> {
+pub(crate) fn sent(wrong: Option<WrongBridge>, msg: Msg<CacheLine>) -> Option<Msg<CacheLine>> {
     Some(match (wrong, msg) {
         (Some(WrongBridge::KeepsShared), Msg::M2sBirsp { bi_tag, low_addr, .. }) => {
             Msg::M2sBirsp { opcode: BirspOpcode::BIRspI, bi_tag, low_addr }

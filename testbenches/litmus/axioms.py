@@ -64,7 +64,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ORDERS = ("SC", "TSO", "ARM")
-PROTOCOLS = ("cxl-cache", "hdm-db", "hdm-d")
+PROTOCOLS = ("cxl-cache", "hdm-db", "hdm-d", "bridge")
 
 
 class Refused(ValueError):

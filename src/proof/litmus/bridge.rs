@@ -2,8 +2,7 @@
 //!
 //! Modelled: accelerators whose cores have no cache, each request of which takes effect somewhere between its begin and its answer; the
 //! outbound half of each bridge with its conversion cache or without; hosts with their caches; the device. Detail: bytes by value; each
-//! line is behind a window of its own, so that requests of one accelerator to two lines have no order, or all lines are in one block,
-//! whose requests have one. Left out: links of the accelerators, which delay and reorder nothing that the cores do not; time, epochs, errors.
+//! line is behind a window of its own, so that requests of one accelerator to two lines have no order. Left out: links of the accelerators, which delay and reorder nothing that the cores do not; time, epochs, errors.
 //!
 //! A walk through a store of an accelerator: its request becomes MemInv, the Cmp-E of the device makes the bridge owner, the store is in a
 //! sector of the cache, and the answer goes back: from then on the accesses may go that the core has behind it.
@@ -11,7 +10,7 @@
 use crate::stress::mem::{ask_host, evict_of_host, view_of_host};
 use crate::stress::rig::{CoreAnswer, Need, Rig, StressRequestOutcome, Who};
 use crate::systems::bridge::wrong::{self, WrongBridge};
-use crate::systems::bridge::{BASE, Shown, one_line_cache};
+use crate::systems::bridge::{BASE, Shown, small_cache};
 use scalepool_bridge::atomics::AtomicOperation;
 use scalepool_bridge::cache::StorePolicy;
 use scalepool_bridge::outbound::order::BridgeOrder;
@@ -47,19 +46,19 @@ pub struct BridgeAgents {
     pub accelerators: u8,
     /// Hosts.
     pub hosts: u8,
-    /// The conversion cache keeps lines, one at a time; `None`: there is none.
+    /// The conversion cache keeps lines; `None`: there is none.
     pub stores: Option<StorePolicy>,
-    /// All lines lie in one block of 256 bytes for the accelerators, whose requests to it keep their order (`bridge` §6.2, O1).
-    pub is_one_block: bool,
+    /// Lines for which it has room.
+    pub cache_lines: u8,
     /// What is wrong with the bridges.
     pub wrong: Option<WrongBridge>,
 }
 
 impl BridgeAgents {
-    /// One bridge with a cache that writes back, so many accelerators behind it, one host.
+    /// One bridge with a cache of two lines that writes back, so many accelerators behind it, one host.
     pub fn beside_a_host(accelerators: u8) -> BridgeAgents {
-        let (stores, is_one_block, wrong) = (Some(StorePolicy::Back), false, None);
-        BridgeAgents { bridges: 1, accelerators, hosts: 1, stores, is_one_block, wrong }
+        let (stores, cache_lines, wrong) = (Some(StorePolicy::Back), 2, None);
+        BridgeAgents { bridges: 1, accelerators, hosts: 1, stores, cache_lines, wrong }
     }
 }
 
@@ -137,7 +136,6 @@ pub struct BridgeRig {
     /// How many accelerators each bridge has, and what is wrong with it.
     accelerators: usize,
     wrong: Option<WrongBridge>,
-    is_one_block: bool,
     /// The leaves: first these, then the hosts.
     bridges: Vec<BridgeLeaf>,
     hosts: Vec<MemHost<CacheLine>>,
@@ -146,7 +144,7 @@ pub struct BridgeRig {
     answers: Vec<CoreAnswer>,
 }
 
-/// A bridge with a window for each line, or one for all.
+/// A bridge with a window for each line.
 fn bridge(agents: &BridgeAgents, lines: u64) -> OutboundBridge {
     let window = |n: u64| BridgeWindow {
         base: BASE + n * LEAST_BYTES,
@@ -157,13 +155,13 @@ fn bridge(agents: &BridgeAgents, lines: u64) -> OutboundBridge {
         granule: 256,
         rights: [AccessRights::ALL; GROUPS],
     };
-    let windows = (0..if agents.is_one_block { 1 } else { lines }).map(window).collect();
+    let windows = (0..lines).map(window).collect();
     OutboundBridge::new(OutboundConfig {
         windows: BridgeWindows::new(windows, OrderedMap::new(), 1).unwrap_or_else(|e| unreachable!("{e}")),
         entries: FEWEST_ENTRIES,
         write_buffers: 8,
         order: BridgeOrder::Blocks,
-        data: agents.stores.map(one_line_cache),
+        data: agents.stores.map(|stores| small_cache(stores, agents.cache_lines.max(1))),
         templates: None,
         ecc: None,
         control: None,
@@ -178,7 +176,6 @@ impl BridgeRig {
         BridgeRig {
             accelerators: agents.accelerators.max(1).into(),
             wrong: agents.wrong,
-            is_one_block: agents.is_one_block,
             bridges: (0..bridges).map(|_| leaf()).collect(),
             hosts: (0..hosts).map(MemHost::new).collect(),
             dcoh: Dcoh::new(config, bridges as AgentPort + hosts),
@@ -258,8 +255,7 @@ impl BridgeRig {
         if self.bridges[leaf].open.iter().any(is_open) {
             return StressRequestOutcome::No;
         }
-        let window = if self.is_one_block { 0 } else { line.0 };
-        let address = BASE + window * LEAST_BYTES + line.0 * LINE_BYTES as u64;
+        let address = BASE + line.0 * LEAST_BYTES + line.0 * LINE_BYTES as u64;
         let (cmd, len, attr, bytes) = match need {
             Need::Copy => (ReqCmd::Read, 15, 0, None),
             Need::Ownership(bytes) if bytes.enables == WHOLE_LINE => (ReqCmd::WriteFull, 15, 0, Some(*bytes)),

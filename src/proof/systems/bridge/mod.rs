@@ -220,18 +220,18 @@ fn filled(value: u8) -> CacheLine {
     CacheLine::of([value; LINE_BYTES])
 }
 
-/// A conversion cache with room for one line.
-pub(crate) fn one_line_cache(stores: StorePolicy) -> DataCache {
-    let one_line = DataCacheConfig {
-        capacity_bytes: LINE_BYTES as u64,
-        ways: 1,
+/// A conversion cache with room for so many lines, whichever these are.
+pub(crate) fn small_cache(stores: StorePolicy, lines: u8) -> DataCache {
+    let config = DataCacheConfig {
+        capacity_bytes: u64::from(lines) * LINE_BYTES as u64,
+        ways: lines.into(),
         block_bytes: LINE_BYTES as u64,
         policy: EvictionPolicy::Lru,
         stores,
         stream_blocks: 0,
         tags_in_hbm: false,
     };
-    DataCache::new(one_line).unwrap_or_else(|e| unreachable!("{e}"))
+    DataCache::new(config).unwrap_or_else(|e| unreachable!("{e}"))
 }
 
 impl BridgeSystem {
@@ -243,7 +243,7 @@ impl BridgeSystem {
         let window =
             BridgeWindow { base: BASE, size: LEAST_BYTES, out_base: 0, class, ports: vec![0], granule, rights };
         let windows = BridgeWindows::new(vec![window], OrderedMap::new(), 1);
-        let data = setup.stores.map(one_line_cache);
+        let data = setup.stores.map(|stores| small_cache(stores, 1));
         let config = OutboundConfig {
             windows: windows.unwrap_or_else(|e| unreachable!("{e}")),
             entries: FEWEST_ENTRIES,

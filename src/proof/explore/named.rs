@@ -433,6 +433,15 @@ pub static NAMED: &[NamedExploration] = &[
         },
     },
     NamedExploration {
+        name: "bridge-poison",
+        doc: "as bridge, with an accelerator that writes poison too",
+        options: &[],
+        system: |config| {
+            let one = BridgeSetup::one_line(config, Some(StorePolicy::Back));
+            NamedSystem::Bridge(BridgeSetup { poisons: true, ..one })
+        },
+    },
+    NamedExploration {
         name: "bridge-order",
         doc: "as bridge-2-lines, with two requests of the accelerator at a time, which take effect in their order",
         options: &[],

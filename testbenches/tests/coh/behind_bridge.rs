@@ -68,6 +68,7 @@ fn every_wrong_bridge_is_found() {
                 let (lines, requesters, host) = (2, 2, HostMenu::Bounded(0));
                 BridgeSetup { lines, requesters, is_one_source: true, host, ..setup(stores) }
             }
+            WrongBridge::HidesPoison => BridgeSetup { poisons: true, ..setup(stores) },
             _ => setup(stores),
         };
         let start = BridgeSystem::new(BridgeSetup { wrong: Some(wrong), ..wrong_one });
@@ -99,6 +100,15 @@ fn accelerators_alone_read_what_they_store() {
             host: HostMenu::Bounded(0),
             ..setup(stores)
         });
+    }
+}
+
+/// Poison by value: a store of the whole line brings it or takes it away, one of a part leaves it, an atomic leaves its line as it is.
+#[test]
+fn poison_goes_with_its_line() {
+    for stores in if is_soak() { &STORES[..] } else { &STORES[..2] } {
+        let host = HostMenu::Bounded(if is_soak() { 2 } else { 1 });
+        is_clean(BridgeSetup { poisons: true, host, ..setup(*stores) });
     }
 }
 

@@ -46,6 +46,7 @@ use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlReq;
 use scalepool_protocols::ualink::pack::with_data;
+use scalepool_protocols::ualink::unpack::Transfer;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use wrong::WrongBridge;
@@ -80,6 +81,8 @@ pub struct BridgeSetup {
     pub requests: u8,
     /// What the host does.
     pub host: HostMenu,
+    /// Accelerators write poison too.
+    pub poisons: bool,
     /// What is wrong with the bridge.
     pub wrong: Option<WrongBridge>,
 }
@@ -88,7 +91,8 @@ impl BridgeSetup {
     /// One line, one accelerator with two requests, two operations of the host.
     pub fn one_line(config: CoherenceConfig, stores: Option<StorePolicy>) -> BridgeSetup {
         let (lines, requesters, requests, host) = (1, 1, 2, HostMenu::Bounded(2));
-        BridgeSetup { config, stores, lines, requesters, is_one_source: false, requests, host, wrong: None }
+        let (is_one_source, poisons, wrong) = (false, false, None);
+        BridgeSetup { config, stores, lines, requesters, is_one_source, requests, host, poisons, wrong }
     }
 }
 
@@ -103,14 +107,17 @@ pub enum AcceleratorOperation {
     WriteWord,
     /// Adds to the word and gets the old value.
     Add,
+    /// Writes all of it, poisoned.
+    WritePoison,
 }
 
-/// All of them.
-const ACCELERATOR_OPERATIONS: [AcceleratorOperation; 4] = [
+/// All of them; the last one where accelerators write poison.
+const ACCELERATOR_OPERATIONS: [AcceleratorOperation; 5] = [
     AcceleratorOperation::Read,
     AcceleratorOperation::Write,
     AcceleratorOperation::WriteWord,
     AcceleratorOperation::Add,
+    AcceleratorOperation::WritePoison,
 ];
 
 /// What the host may begin.
@@ -357,13 +364,15 @@ impl BridgeSystem {
         let address = BASE + u64::from(line) * LINE_BYTES as u64;
         let (cmd, len, attr) = match operation {
             AcceleratorOperation::Read => (ReqCmd::Read, 15, 0),
-            AcceleratorOperation::Write => (ReqCmd::WriteFull, 15, 0),
+            AcceleratorOperation::Write | AcceleratorOperation::WritePoison => (ReqCmd::WriteFull, 15, 0),
             AcceleratorOperation::WriteWord => (ReqCmd::Write, 15, 0),
             AcceleratorOperation::Add => (ReqCmd::AtomicR, 1, 1 << 2),
         };
         let value = match operation {
             AcceleratorOperation::Read | AcceleratorOperation::Add => 0,
-            AcceleratorOperation::Write | AcceleratorOperation::WriteWord => self.next_store(),
+            AcceleratorOperation::Write | AcceleratorOperation::WritePoison | AcceleratorOperation::WriteWord => {
+                self.next_store()
+            }
         };
         let mut beat = [value; LINE_BYTES];
         if operation == AcceleratorOperation::Add {
@@ -373,13 +382,14 @@ impl BridgeSystem {
         let mut enables = [0; 32];
         enables[usize::from(line) * 8..][..8].copy_from_slice(&WORD_ENABLES.to_le_bytes());
         let enables = match operation {
-            AcceleratorOperation::Read | AcceleratorOperation::Write => None,
+            AcceleratorOperation::Read | AcceleratorOperation::Write | AcceleratorOperation::WritePoison => None,
             AcceleratorOperation::WriteWord | AcceleratorOperation::Add => Some(enables),
         };
         let src = if self.setup.is_one_source { 0 } else { requester.into() };
         let (tag, numbeats) = (requester.into(), data.len().saturating_sub(1) as u8);
         let req = TlReq { cmd, address, len, attr, src, tag, numbeats, ..TlReq::default() };
-        let request = upli::asked(&with_data(ControlField::Request(req), data, enables));
+        let poisoned = u8::from(operation == AcceleratorOperation::WritePoison);
+        let request = upli::asked(&Transfer { poisoned, ..with_data(ControlField::Request(req), data, enables) });
         let request = request.map(|request| wrong::asked(self.setup.wrong, request, requester));
         let since = self.history[usize::from(line)].now();
         let Some(entry) = request.and_then(|request| self.bridge.admit(0, request)) else {
@@ -600,7 +610,8 @@ impl ExploredSystem for BridgeSystem {
             if is_free && self.begun < self.setup.requests {
                 for line in 0..self.setup.lines {
                     let of = |operation| BridgeMove::Request { requester, operation, line };
-                    out.extend(ACCELERATOR_OPERATIONS.map(of));
+                    let count = ACCELERATOR_OPERATIONS.len() - usize::from(!self.setup.poisons);
+                    out.extend(ACCELERATOR_OPERATIONS[..count].iter().copied().map(of));
                 }
             }
         }

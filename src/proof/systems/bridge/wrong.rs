@@ -35,11 +35,13 @@ pub enum WrongBridge {
     AnswersWithResults,
     /// The second half of what is read is that of another line.
     TearsReads,
+    /// What is read loses its poison.
+    HidesPoison,
 }
 
 impl WrongBridge {
     /// All of them.
-    pub const ALL: [WrongBridge; 12] = [
+    pub const ALL: [WrongBridge; 13] = [
         WrongBridge::IgnoresSnoops,
         WrongBridge::KeepsShared,
         WrongBridge::OwnsWhatIsShared,
@@ -52,6 +54,7 @@ impl WrongBridge {
         WrongBridge::TellsAnError,
         WrongBridge::AnswersWithResults,
         WrongBridge::TearsReads,
+        WrongBridge::HidesPoison,
     ];
 }
 
@@ -81,6 +84,7 @@ pub(crate) fn answered(
         // The operand has one byte.
         (Some(WrongBridge::AnswersWithResults), Some(line)) => line.bytes[0] = line.bytes[0].wrapping_add(ADDED as u8),
         (Some(WrongBridge::TearsReads), Some(line)) => line.bytes[LINE_BYTES / 2..].fill(u8::MAX),
+        (Some(WrongBridge::HidesPoison), Some(line)) => line.poison = false,
         _ => (),
     }
     Some((status, line))

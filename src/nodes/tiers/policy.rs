@@ -110,7 +110,12 @@ pub fn next_fill(used: &[PageUse], book: &FrameBook) -> Option<PageDecision> {
 
 /// The next page that is prefetched: one of the `ahead` pages behind a page that was accessed in the last interval. It takes a free frame
 /// of HBM; with `evicts`, that of a page that has not been used in the interval `now`.
-pub fn next_prefetch(used: &[PageUse], book: &FrameBook, ahead: u32, (evicts, now): (bool, u64)) -> Option<PageDecision> {
+pub fn next_prefetch(
+    used: &[PageUse],
+    book: &FrameBook,
+    ahead: u32,
+    (evicts, now): (bool, u64),
+) -> Option<PageDecision> {
     let is_accessed = |page: &u32| used[*page as usize].accesses > 0;
     let behind = |page: u32| (page + 1..=page.saturating_add(ahead)).take_while(|next| (*next as usize) < used.len());
     let below: Vec<u32> = [Tier::PeerHbm, Tier::Tier2].into_iter().flat_map(|tier| book.pages_of(tier)).collect();

@@ -3,11 +3,11 @@
 use super::options::{self, *};
 use super::{ExplorationReport, ExploredSystem, Limits, search_with};
 use crate::flows::{FlowError, play};
+use crate::litmus::bridge::BridgeAgents;
 use crate::litmus::cores::start as cores;
+use crate::litmus::program::LitmusAgents;
 use crate::litmus::shapes::LitmusShape;
 use crate::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
-use crate::litmus::bridge::BridgeAgents;
-use crate::litmus::program::LitmusAgents;
 use crate::stress::StressProtocol;
 use crate::systems::bias::{self, Setup as BiasSetup};
 use crate::systems::bridge::{BridgeSetup, BridgeSystem, HostMenu};

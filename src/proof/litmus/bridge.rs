@@ -63,7 +63,11 @@ impl BridgeAgents {
 }
 
 /// What a bridge computes for a read-modify-write, access n of its thread, and with which operand; `None`: none of its atomics is that.
-pub(super) fn atomic_of(n: usize, access: &ThreadAccess, loaded: &dyn Fn(usize) -> u8) -> Option<(AtomicOperation, u8)> {
+pub(super) fn atomic_of(
+    n: usize,
+    access: &ThreadAccess,
+    loaded: &dyn Fn(usize) -> u8,
+) -> Option<(AtomicOperation, u8)> {
     let of_old = |term: &Term| *term == Term::Load(n);
     let (operation, operand) = match access.store.as_ref()? {
         Term::Add(a, b) if of_old(a) => (AtomicOperation::Add, &**b),
@@ -422,13 +426,7 @@ impl Rig for BridgeRig {
         self.host(actor).map_or(HostAccess::Nothing, |host| host.due(line))
     }
 
-    fn evict(
-        &mut self,
-        _: &CoherenceConfig,
-        actor: usize,
-        line: LineAddr,
-        out: &mut AgentOutput<CacheLine>,
-    ) -> bool {
+    fn evict(&mut self, _: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut AgentOutput<CacheLine>) -> bool {
         self.host_mut(actor).is_some_and(|host| evict_of_host(host, line, out))
     }
 

@@ -139,9 +139,7 @@ pub fn run(program: LitmusProgram, agents: LitmusAgents, config: CoherenceConfig
             Box::new(Cores::new(MemRig::new(&config, hosts, lines), program, config))
         }
         LitmusAgents::Caching(StressProtocol::HdmD) => Box::new(Cores::new(BiasRig::new(), program, config)),
-        LitmusAgents::Bridge(agents) => {
-            Box::new(Cores::new(BridgeRig::new(&config, &agents, lines), program, config))
-        }
+        LitmusAgents::Bridge(agents) => Box::new(Cores::new(BridgeRig::new(&config, &agents, lines), program, config)),
     }
 }
 
@@ -683,7 +681,8 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
             index: index as u8,
         }));
         out.extend((0..self.rig.leaves()).flat_map(|leaf| {
-            (0..self.rig.inner_steps(leaf)).map(move |index| LitmusMove::Inside { leaf: leaf as u8, index: index as u8 })
+            (0..self.rig.inner_steps(leaf))
+                .map(move |index| LitmusMove::Inside { leaf: leaf as u8, index: index as u8 })
         }));
         let is_free = self.setup.program.freedom == Freedom::All;
         for core in 0..self.cores.len() as u8 {

@@ -279,7 +279,9 @@ fn brg_atm_01_n() {
         let (mut left, mut before) = ([ADDITIONS; 2], Vec::new());
         while left != [0; 2] {
             let source = random.below(2);
-            if left[source] > 0 && let Some(value) = bridge.add_one(source) {
+            if left[source] > 0
+                && let Some(value) = bridge.add_one(source)
+            {
                 before.push(value);
                 left[source] -= 1;
             }

@@ -339,7 +339,8 @@ fn pressed_trace() -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = folder.path().join("t.jsonl");
     let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
-    let set = ["traffic.operations=150", "gpu.requests=150", "host.accesses=100", "ubridge.entries=32", "traffic.blocks=1"];
+    let set =
+        ["traffic.operations=150", "gpu.requests=150", "host.accesses=100", "ubridge.entries=32", "traffic.blocks=1"];
     let set = set.map(str::to_owned).to_vec();
     let description = Some(supercluster::pressed());
     let request = ScenarioRequest { description, outputs, set, ..ScenarioRequest::default() };

@@ -3,8 +3,8 @@
 use super::common::*;
 use super::judge::Event;
 use scalepool::bridge::outbound::order::BridgeOrder;
-use scalepool::bridge::outbound::table::{ChildId, FEWEST_ENTRIES, MOST_ENTRIES, RESERVED};
 use scalepool::bridge::outbound::request::BridgeResponse;
+use scalepool::bridge::outbound::table::{ChildId, FEWEST_ENTRIES, MOST_ENTRIES, RESERVED};
 use scalepool::bridge::outbound::{BridgeStep, Lacking, OutboundConfig, upli};
 use scalepool::bridge::window::{BridgeWindow, WindowClass};
 use scalepool::coherence::content::{CacheLine, LineAddr};

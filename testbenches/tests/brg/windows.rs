@@ -334,10 +334,7 @@ fn held(class: WindowClass) -> (BTreeSet<char>, BTreeSet<String>) {
 }
 
 /// The same of a bridge that sends something else.
-fn held_by(
-    class: WindowClass,
-    sends: fn(Msg<CacheLine>) -> Vec<Msg<CacheLine>>,
-) -> (BTreeSet<char>, BTreeSet<String>) {
+fn held_by(class: WindowClass, sends: fn(Msg<CacheLine>) -> Vec<Msg<CacheLine>>) -> (BTreeSet<char>, BTreeSet<String>) {
     let (mut states, mut messages) = (BTreeSet::new(), BTreeSet::new());
     for first in 0..3 {
         for second in 0..3 {

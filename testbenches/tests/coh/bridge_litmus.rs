@@ -3,10 +3,10 @@
 use super::shapes::explained;
 use scalepool::bridge::cache::StorePolicy;
 use scalepool::coherence::config::CoherenceConfig;
+use scalepool::coherence::thread::{Term, ThreadAccess};
 use scalepool::proof::explore::{ExplorationReport, Limits};
 use scalepool::proof::litmus::bridge::BridgeAgents;
 use scalepool::proof::litmus::cores;
-use scalepool::coherence::thread::{Term, ThreadAccess};
 use scalepool::proof::litmus::program::{Freedom, LitmusAgents, LitmusProgram};
 use scalepool::proof::litmus::shapes::{COWW, LitmusShape, MP, SB, SHAPES, WW};
 use scalepool::proof::systems::bridge::wrong::WrongBridge;

@@ -272,7 +272,8 @@ pub fn parse(text: &str) -> Read<HerdTest> {
         ("hdm-db", _) => LitmusAgents::Caching(StressProtocol::HdmDb(count)),
         ("bridge", Some((piece, _))) => {
             if !program.threads.iter().all(|thread| updates_are_atomics(thread, &program.initial)) {
-                return piece.wrong("a protocol whose cores have caches: no atomic of a bridge does one of these updates");
+                return piece
+                    .wrong("a protocol whose cores have caches: no atomic of a bridge does one of these updates");
             }
             LitmusAgents::Bridge(BridgeAgents::beside_a_host(count as u8 - 1))
         }

@@ -145,7 +145,8 @@ impl LineHistory {
             // Nothing was added to a line that was poisoned since it began.
             AcceleratorOperation::Add if line.poison => {
                 let is_one = self.values[open.since..].iter().any(|value| value.poison);
-                (!is_one).then(|| ("BRG-ATM-06", format!("an atomic that got {line:?}"), "poison of a poisoned line alone"))
+                (!is_one)
+                    .then(|| ("BRG-ATM-06", format!("an atomic that got {line:?}"), "poison of a poisoned line alone"))
             }
             AcceleratorOperation::Add => {
                 let old = line.bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));

@@ -260,17 +260,22 @@ impl PageManager {
         self.acts.push_back(ManagerAct::Moves { page, from, to });
         self.acts.extend(of_page.known_to.iter().map(|source| ManagerAct::Block { source: *source, page }));
         self.moving = Some(PageMove { page, from, to, phase: MovePhase::Draining(of_page.known_to.len()) });
+        self.flush_if_drained();
+    }
+
+    /// Behind the last source that knew the page, or at once if none does, it is flushed.
+    fn flush_if_drained(&mut self) {
+        if let Some(PageMove { page, from, phase: MovePhase::Draining(0), .. }) = self.moving {
+            self.acts.push_back(ManagerAct::Flush { page, from });
+            self.set_phase(MovePhase::Flushing);
+        }
     }
 
     /// A source has no access to the page open any more.
     pub fn drained(&mut self) {
-        let Some(PageMove { page, from, phase: MovePhase::Draining(left), .. }) = &mut self.moving else { return };
+        let Some(PageMove { phase: MovePhase::Draining(left), .. }) = &mut self.moving else { return };
         *left -= 1;
-        if *left == 0 {
-            let (page, from) = (*page, *from);
-            self.acts.push_back(ManagerAct::Flush { page, from });
-            self.set_phase(MovePhase::Flushing);
-        }
+        self.flush_if_drained();
     }
 
     fn set_phase(&mut self, phase: MovePhase) {
@@ -293,16 +298,19 @@ impl PageManager {
         let known_to = &self.pages[page as usize].known_to;
         self.acts.extend(known_to.iter().map(|source| ManagerAct::Switch { source: *source, page, place: to }));
         self.set_phase(MovePhase::Switching(known_to.len()));
+        self.end_if_switched();
     }
 
     /// A source knows the new place.
     pub fn switched(&mut self) {
-        let Some(PageMove { page, from, phase: MovePhase::Switching(left), .. }) = &mut self.moving else { return };
+        let Some(PageMove { phase: MovePhase::Switching(left), .. }) = &mut self.moving else { return };
         *left -= 1;
-        if *left > 0 {
-            return;
-        }
-        let (page, from) = (*page, *from);
+        self.end_if_switched();
+    }
+
+    /// Behind the last source that knew the page, or at once if none does, the move is over.
+    fn end_if_switched(&mut self) {
+        let Some(PageMove { page, from, phase: MovePhase::Switching(0), .. }) = self.moving else { return };
         self.moving = None;
         self.book.release(from);
         self.acts.push_back(ManagerAct::Moved { page });

@@ -303,7 +303,8 @@ fn observed(trace: &str) -> BTreeMap<(&'static str, &'static str), Vec<String>> 
             begun.insert(id, (n, place.to_owned()));
         }
         let Some(wait) = record["name"].as_str().and_then(|name| name.strip_prefix("wait_")) else { continue };
-        if !place.starts_with("ubridge") && !place.starts_with("nbridge") || record["kind"] != "mark" {
+        let is_bridge = ["ubridge", "nbridge"].contains(&place.trim_end_matches(".inbound"));
+        if !is_bridge || record["kind"] != "mark" {
             continue;
         }
         let began = begun.get(&id).filter(|(_, of)| of == place);

@@ -417,6 +417,11 @@ pub static RULES: &[Rule] = &[
         "by what components say of their waits, a write to memory never waits for a snoop or for a request of memory",
     ),
     rule(
+        "BRG-DLK-05",
+        "bridge §10",
+        "waits that a run shows at a bridge lie in the table of who may wait for whom; a request waits for another one of its own class only if that came before",
+    ),
+    rule(
         "BRG-SUP-01",
         "bridge §1.3 §2",
         "an address of a window leads to one byte of one accelerator, to which no other address leads",
@@ -430,6 +435,11 @@ pub static RULES: &[Rule] = &[
         "BRG-SUP-03",
         "bridge §1",
         "a description with an unknown key, without a window, with a number twice or a switch of another size is refused by name",
+    ),
+    rule(
+        "BRG-SUP-04",
+        "bridge §1.2",
+        "more than 16 requesters of one target have PBR ids there: a multi-logical device tells 16 apart",
     ),
     rule(
         "BRG-SUP-05",

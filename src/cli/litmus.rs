@@ -8,6 +8,7 @@ use scalepool_forms::input::read_text;
 use scalepool_forms::violation;
 use scalepool_proof::explore::ExplorationReport;
 use scalepool_proof::litmus::herd::{HerdTest, OutcomeSet, SeenOutcome};
+use scalepool_proof::litmus::program::LitmusAgents;
 use scalepool_proof::litmus::{MOST_STATES, herd, parse};
 use scalepool_proof::stress::StressProtocol;
 use scalepool_scenario::ScenarioRequest;
@@ -21,7 +22,8 @@ use std::time::{Duration, Instant};
 /// Explore a litmus case or a .litmus file and print every reachable outcome.
 ///
 /// Of a .litmus file of herd7 (X86, AArch64 or LISA) the threads run on cores over coherent agents: those of the line
-/// `Protocol=cxl-cache`, `hdm-db` or `hdm-d`. The output has herd's form.
+/// `Protocol=cxl-cache`, `hdm-db`, `hdm-d` or `bridge`, whose last core is that of a host, or its first one, and the others are
+/// those of accelerators. The output has herd's form.
 ///
 /// Of a case each line of the output is one outcome: the final state of each agent as a letter; `fresh` if memory has the value that
 /// was stored last, else `old`; the number of transitions that end in this outcome; and, if the case uses poison, whether
@@ -101,23 +103,28 @@ fn broken_json(seed: u64, broken: &PlacedViolation) -> Value {
 
 impl Litmus {
     /// The system whose cores run a test.
-    fn request(&self, test: &HerdTest) -> ScenarioRequest {
-        let (scenario, set) = match test.protocol {
-            StressProtocol::Cache(devices) => ("cxl-cache-pair", Some(format!("devices={devices}"))),
-            StressProtocol::HdmDb(hosts) => ("hdm-db-share", Some(format!("hosts={hosts}"))),
-            StressProtocol::HdmD => ("bias-flip", None),
+    fn request(&self, test: &HerdTest) -> anyhow::Result<ScenarioRequest> {
+        let (scenario, set) = match (&self.system, test.agents) {
+            (Some(system), _) => (system.as_str(), None),
+            (None, LitmusAgents::Caching(StressProtocol::Cache(devices))) => {
+                ("cxl-cache-pair", Some(format!("devices={devices}")))
+            }
+            (None, LitmusAgents::Caching(StressProtocol::HdmDb(hosts))) => {
+                ("hdm-db-share", Some(format!("hosts={hosts}")))
+            }
+            (None, LitmusAgents::Caching(StressProtocol::HdmD)) => ("bias-flip", None),
+            (None, LitmusAgents::Bridge(_)) => anyhow::bail!(
+                "{}: --runs: found Protocol=bridge, expected --system with a core for each thread: cores of accelerators are explored",
+                self.file.display()
+            ),
         };
-        let (scenario, set) = match &self.system {
-            Some(system) => (system.as_str(), None),
-            None => (scenario, set),
-        };
-        ScenarioRequest {
+        Ok(ScenarioRequest {
             scenario: scenario.to_owned(),
             set: set.into_iter().chain(self.set.iter().cloned()).collect(),
             seed: self.seed,
             threads: self.threads.into(),
             ..ScenarioRequest::default()
-        }
+        })
     }
 
     /// Runs on clocked cores, held against the outcomes that are allowed.
@@ -128,7 +135,7 @@ impl Litmus {
         runs: u64,
         out: &mut dyn Write,
     ) -> anyhow::Result<Status> {
-        let simulations = litmus(&self.request(test), &test.threads(), runs)?;
+        let simulations = litmus(&self.request(test)?, &test.threads(), runs)?;
         let mut seen = Vec::new();
         for of in &simulations {
             for (values, runs, run) in &of.outcomes {

@@ -5,6 +5,7 @@ mod rows;
 mod atomics;
 mod behind_bridge;
 mod bias_rules;
+mod bridge_litmus;
 mod c14;
 mod cache_bench;
 mod cache_explore;

@@ -29,6 +29,12 @@ impl StreamDetector {
         StreamDetector { most, runs: OrderedMap::new() }
     }
 
+    /// The same with sources renamed.
+    #[must_use]
+    pub fn renamed(&self, name: impl Fn(u16) -> u16) -> StreamDetector {
+        StreamDetector { most: self.most, runs: self.runs.iter().map(|(source, run)| (name(*source), *run)).collect() }
+    }
+
     /// A source asks for a line of a block, which is there or not: whether it belongs to a stream that does not enter.
     pub fn passes_by(&mut self, source: u16, block: u64, is_hit: bool) -> bool {
         if self.most == 0 {

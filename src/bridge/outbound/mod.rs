@@ -75,7 +75,7 @@ pub struct OutboundConfig {
 }
 
 /// Who sends a message, or accesses the memory of the cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BridgeActor {
     /// A request.
     Child(ChildId),

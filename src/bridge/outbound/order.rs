@@ -33,6 +33,14 @@ impl OrderKey {
     }
 }
 
+impl OrderKey {
+    /// The same of another source.
+    #[must_use]
+    pub fn renamed(self, name: impl Fn(u16) -> u16) -> OrderKey {
+        OrderKey { source: name(self.source), ..self }
+    }
+}
+
 /// Requests by their keys; the first of each is active.
 #[derive(Debug, Clone, Default, Hash)]
 pub struct OrderQueues(OrderedMap<OrderKey, VecDeque<u16>>);
@@ -41,6 +49,12 @@ impl OrderQueues {
     /// Whether no request has a place.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The same with sources renamed.
+    #[must_use]
+    pub fn renamed(&self, name: impl Fn(u16) -> u16) -> OrderQueues {
+        OrderQueues(self.0.iter().map(|(key, queue)| (key.renamed(&name), queue.clone())).collect())
     }
 
     /// Adds a request; the one that it waits for, if it is not the first of its key.

@@ -101,6 +101,11 @@ impl TransactionTable {
         self.entries.iter().flatten().map(|transaction| &**transaction)
     }
 
+    /// The same, to change them.
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Transaction> {
+        self.entries.iter_mut().flatten().map(|transaction| &mut **transaction)
+    }
+
     /// Entries in use.
     pub fn count(&self) -> usize {
         self.used.iter().sum()

@@ -10,8 +10,8 @@
 //! free frame of HBM. Both are sent the new place, and when they have answered the old frame is free. Who asked meanwhile is answered
 //! now.
 
-use super::frames::{FrameBook, TierFrame};
-use super::policy::{PageDecision, PlacementPolicy, next_move};
+use super::frames::{FrameBook, Tier, TierFrame};
+use super::policy::{PageDecision, PageUse, PlacementPolicy, next_fill, next_move, next_prefetch};
 use std::collections::VecDeque;
 
 /// What a manager wants done; pages are counted from its first one.
@@ -109,6 +109,8 @@ struct ManagedPage {
     known_to: Vec<u16>,
     /// Accesses since the interval began.
     accesses: u64,
+    /// Those of the last one, and when it was used last.
+    used: PageUse,
 }
 
 /// The manager of the pages of an accelerator.
@@ -120,8 +122,12 @@ pub struct PageManager {
     moving: Option<PageMove>,
     /// Sources that have asked for the page that moves.
     asking: Vec<u16>,
-    /// Accesses of the last interval that is over; empty: nothing is to be decided.
-    last: Vec<u64>,
+    /// The last interval that is over, counted from 1; 0: none is.
+    interval: u64,
+    /// Pages behind an accessed one that are brought up with it.
+    prefetch: u32,
+    /// Pages that were.
+    prefetched: u64,
     /// It can tell nobody anything any more, so it begins no move.
     is_isolated: bool,
     /// What is to be done.
@@ -137,14 +143,34 @@ impl PageManager {
             pages: vec![ManagedPage::default(); pages as usize],
             moving: None,
             asking: Vec::new(),
-            last: Vec::new(),
+            interval: 0,
+            prefetch: 0,
+            prefetched: 0,
             is_isolated: false,
             acts: VecDeque::new(),
         };
-        if policy == PlacementPolicy::Static {
+        if matches!(policy, PlacementPolicy::Static | PlacementPolicy::Exclusive) {
             (0..pages).for_each(|page| manager.place(page));
         }
         manager
+    }
+
+    /// The same with so many pages behind an accessed one that are brought up with it, and so many first pages that are brought up before
+    /// anything is accessed.
+    #[must_use]
+    pub fn with_prefetch(mut self, pages: u32, warm: u32) -> PageManager {
+        self.prefetch = pages;
+        // As if each had been accessed once in an interval before the first one.
+        self.pages.iter_mut().take(warm as usize).for_each(|page| page.accesses = 1);
+        if warm > 0 {
+            self.interval_over();
+        }
+        self
+    }
+
+    /// Pages that prefetch has brought up, or is bringing up.
+    pub fn prefetched(&self) -> u64 {
+        self.prefetched
     }
 
     /// Whether a page moves, or is about to.
@@ -154,7 +180,11 @@ impl PageManager {
 
     fn place(&mut self, page: u32) {
         // A description with fewer frames than pages is refused.
-        let Some(place) = self.book.free() else { return };
+        let first = match self.policy {
+            PlacementPolicy::Exclusive => self.book.free_in(Tier::Tier2),
+            _ => self.book.free(),
+        };
+        let Some(place) = first else { return };
         self.book.take(place, page);
         self.pages[page as usize].place = Some(place);
         self.acts.push_back(ManagerAct::Placed { page, place });
@@ -189,9 +219,34 @@ impl PageManager {
 
     /// An interval is over: temperatures are those of its accesses.
     pub fn interval_over(&mut self) {
-        let accesses = self.pages.iter_mut().map(|page| std::mem::take(&mut page.accesses));
-        self.last = accesses.collect();
+        self.interval += 1;
+        for page in &mut self.pages {
+            page.used.accesses = std::mem::take(&mut page.accesses);
+            if page.used.accesses > 0 {
+                page.used.interval = self.interval;
+            }
+        }
         self.decide();
+    }
+
+    /// What the policy decides now.
+    fn decision(&mut self) -> Option<PageDecision> {
+        let used: Vec<PageUse> = self.pages.iter().map(|page| page.used).collect();
+        let is_exclusive = self.policy == PlacementPolicy::Exclusive;
+        let by_policy = match is_exclusive {
+            true => next_fill(&used, &self.book),
+            false => next_move(&used.iter().map(|page| page.accesses).collect::<Vec<_>>(), &self.book),
+        };
+        if by_policy.is_some() || self.prefetch == 0 {
+            return by_policy;
+        }
+        let decision = next_prefetch(&used, &self.book, self.prefetch, (is_exclusive, self.interval))?;
+        if decision.to.tier == Tier::Hbm {
+            self.prefetched += 1;
+            // It does not leave again before it can have been accessed.
+            self.pages[decision.page as usize].used.interval = self.interval;
+        }
+        Some(decision)
     }
 
     /// The next move begins, if one is due and none is under way.
@@ -199,23 +254,28 @@ impl PageManager {
         if !self.policy.moves_pages() || self.moving.is_some() || self.is_isolated {
             return;
         }
-        let Some(PageDecision { page, to }) = next_move(&self.last, &self.book) else { return };
+        let Some(PageDecision { page, to }) = self.decision() else { return };
         let of_page = &self.pages[page as usize];
         let Some(from) = of_page.place.filter(|_| self.book.take(to, page)) else { return };
         self.acts.push_back(ManagerAct::Moves { page, from, to });
         self.acts.extend(of_page.known_to.iter().map(|source| ManagerAct::Block { source: *source, page }));
         self.moving = Some(PageMove { page, from, to, phase: MovePhase::Draining(of_page.known_to.len()) });
+        self.flush_if_drained();
+    }
+
+    /// Behind the last source that knew the page, or at once if none does, it is flushed.
+    fn flush_if_drained(&mut self) {
+        if let Some(PageMove { page, from, phase: MovePhase::Draining(0), .. }) = self.moving {
+            self.acts.push_back(ManagerAct::Flush { page, from });
+            self.set_phase(MovePhase::Flushing);
+        }
     }
 
     /// A source has no access to the page open any more.
     pub fn drained(&mut self) {
-        let Some(PageMove { page, from, phase: MovePhase::Draining(left), .. }) = &mut self.moving else { return };
+        let Some(PageMove { phase: MovePhase::Draining(left), .. }) = &mut self.moving else { return };
         *left -= 1;
-        if *left == 0 {
-            let (page, from) = (*page, *from);
-            self.acts.push_back(ManagerAct::Flush { page, from });
-            self.set_phase(MovePhase::Flushing);
-        }
+        self.flush_if_drained();
     }
 
     fn set_phase(&mut self, phase: MovePhase) {
@@ -238,16 +298,19 @@ impl PageManager {
         let known_to = &self.pages[page as usize].known_to;
         self.acts.extend(known_to.iter().map(|source| ManagerAct::Switch { source: *source, page, place: to }));
         self.set_phase(MovePhase::Switching(known_to.len()));
+        self.end_if_switched();
     }
 
     /// A source knows the new place.
     pub fn switched(&mut self) {
-        let Some(PageMove { page, from, phase: MovePhase::Switching(left), .. }) = &mut self.moving else { return };
+        let Some(PageMove { phase: MovePhase::Switching(left), .. }) = &mut self.moving else { return };
         *left -= 1;
-        if *left > 0 {
-            return;
-        }
-        let (page, from) = (*page, *from);
+        self.end_if_switched();
+    }
+
+    /// Behind the last source that knew the page, or at once if none does, the move is over.
+    fn end_if_switched(&mut self) {
+        let Some(PageMove { page, from, phase: MovePhase::Switching(0), .. }) = self.moving else { return };
         self.moving = None;
         self.book.release(from);
         self.acts.push_back(ManagerAct::Moved { page });

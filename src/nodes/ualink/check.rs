@@ -7,7 +7,7 @@ use super::read::{Read, lines_of};
 use scalepool_memory::LineBytes;
 use scalepool_memory::spread::SpreadSet;
 use scalepool_ordered::OrderedMap;
-use scalepool_protocols::ualink::code::RdWr;
+use scalepool_protocols::ualink::code::{RdWr, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::unpack::Transfer;
@@ -73,13 +73,15 @@ impl UalReadAssembly {
     /// Compares beats from one on with those that are expected.
     fn compare(&mut self, transfer: &Transfer, first: usize, found: &mut Vec<Violation>) {
         let mut expected = self.expected.lines(first);
+        let is_refused = matches!(&transfer.field, ControlField::Response(rsp) if rsp.status != Status::OKAY);
         for (n, line) in lines_of(&transfer.data).enumerate() {
             let (beat, poison) = (first + n, transfer.poisoned >> n & 1 == 1);
             let bit = 1 << (beat & 7);
             match expected.next() {
                 Some((data, poisoned)) if self.seen & bit == 0 => {
                     // What is known to be wrong is not compared.
-                    if poison != poisoned || !poison && line != data {
+                    // Neither is what was refused, which its status says.
+                    if !is_refused && (poison != poisoned || !poison && line != data) {
                         let byte = (0..64).find(|&k| line[k] != data[k]).unwrap_or(0);
                         let of = |line: &LineBytes, poison| format!("{:#04x}, poison {}", line[byte], u8::from(poison));
                         let text = match poison && !poisoned {

@@ -142,6 +142,13 @@ pub static SHAPE_KILLERS: &[Killer] = &[
     found(LocalUseInHostBias, "hdm-d-mp", "COH-INV-02"),
     found(LocalUseInHostBias, "hdm-d-sb", "COH-INV-02"),
     found(LocalUseInHostBias, "hdm-d-2+2w", "COH-INV-02"),
+    found(FilledWithoutData, "bridge-corr", "COH-INV-02"),
+    found(DirtyDropped, "bridge-coww", "COH-INV-02"),
+    found(DirtyDropped, "bridge-cowr", "COH-INV-02"),
+    found(DirtyDropped, "bridge-corw", "COH-INV-02"),
+    found(HolderSkipped, "bridge-mp", "COH-INV-02"),
+    found(HolderSkipped, "bridge-sb", "COH-INV-02"),
+    found(DirtyDropped, "bridge-2+2w", "COH-INV-02"),
 ];
 
 /// What finds a mutant.

@@ -3,7 +3,9 @@
 use super::options::{self, *};
 use super::{ExplorationReport, ExploredSystem, Limits, search_with};
 use crate::flows::{FlowError, play};
+use crate::litmus::bridge::BridgeAgents;
 use crate::litmus::cores::start as cores;
+use crate::litmus::program::LitmusAgents;
 use crate::litmus::shapes::LitmusShape;
 use crate::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
 use crate::stress::StressProtocol;
@@ -56,7 +58,7 @@ pub enum NamedSystem {
     /// Accelerators behind a bridge, a host and a device with back-invalidation.
     Bridge(BridgeSetup),
     /// A litmus shape on two agents.
-    Shape(&'static LitmusShape, StressProtocol, CoherenceConfig),
+    Shape(&'static LitmusShape, LitmusAgents, CoherenceConfig),
 }
 
 /// What is asked for instead of what a name stands for; `None`: as it is.
@@ -175,7 +177,7 @@ impl NamedSystem {
             Self::TwoLevels(config, devices) => Box::new(mem::two_levels(config, devices)),
             Self::HdmD(setup) => Box::new(bias::system(setup)),
             Self::Bridge(setup) => Box::new(BridgeSystem::new(setup)),
-            Self::Shape(shape, protocol, config) => cores(shape, protocol, config),
+            Self::Shape(shape, agents, config) => cores(shape, agents, config),
         }
     }
 }
@@ -212,12 +214,12 @@ impl NamedExploration {
 
 /// A litmus shape on two agents.
 macro_rules! shape {
-    ($name:literal, $shape:ident, $protocol:expr, $options:expr) => {
+    ($name:literal, $shape:ident, $agents:expr, $options:expr) => {
         NamedExploration {
             name: $name,
             doc: $shape.doc,
             options: $options,
-            system: |config| NamedSystem::Shape(&$shape, $protocol, config),
+            system: |config| NamedSystem::Shape(&$shape, $agents, config),
         }
     };
 }
@@ -439,6 +441,15 @@ pub static NAMED: &[NamedExploration] = &[
         },
     },
     NamedExploration {
+        name: "bridge-poison",
+        doc: "as bridge, with an accelerator that writes poison too",
+        options: &[],
+        system: |config| {
+            let one = BridgeSetup::one_line(config, Some(StorePolicy::Back));
+            NamedSystem::Bridge(BridgeSetup { poisons: true, ..one })
+        },
+    },
+    NamedExploration {
         name: "bridge-order",
         doc: "as bridge-2-lines, with two requests of the accelerator at a time, which take effect in their order",
         options: &[],
@@ -462,27 +473,34 @@ pub static NAMED: &[NamedExploration] = &[
             NamedSystem::Bridge(BridgeSetup { lines: 2, host: HostMenu::Bounded(1), ..one })
         },
     },
-    shape!("cxl-cache-corr", CORR, StressProtocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-coww", COWW, StressProtocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-cowr", COWR, StressProtocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-corw", CORW, StressProtocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-mp", MP, StressProtocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-sb", SB, StressProtocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-2+2w", WW, StressProtocol::Cache(2), CACHE_CORES),
-    shape!("hdm-db-corr", CORR, StressProtocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-coww", COWW, StressProtocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-cowr", COWR, StressProtocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-corw", CORW, StressProtocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-mp", MP, StressProtocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-sb", SB, StressProtocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-2+2w", WW, StressProtocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-d-corr", CORR, StressProtocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-coww", COWW, StressProtocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-cowr", COWR, StressProtocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-corw", CORW, StressProtocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-mp", MP, StressProtocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-sb", SB, StressProtocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-2+2w", WW, StressProtocol::HdmD, HDM_D_CORES),
+    shape!("cxl-cache-corr", CORR, LitmusAgents::Caching(StressProtocol::Cache(2)), CACHE_CORES),
+    shape!("cxl-cache-coww", COWW, LitmusAgents::Caching(StressProtocol::Cache(2)), CACHE_CORES),
+    shape!("cxl-cache-cowr", COWR, LitmusAgents::Caching(StressProtocol::Cache(2)), CACHE_CORES),
+    shape!("cxl-cache-corw", CORW, LitmusAgents::Caching(StressProtocol::Cache(2)), CACHE_CORES),
+    shape!("cxl-cache-mp", MP, LitmusAgents::Caching(StressProtocol::Cache(2)), CACHE_CORES),
+    shape!("cxl-cache-sb", SB, LitmusAgents::Caching(StressProtocol::Cache(2)), CACHE_CORES),
+    shape!("cxl-cache-2+2w", WW, LitmusAgents::Caching(StressProtocol::Cache(2)), CACHE_CORES),
+    shape!("hdm-db-corr", CORR, LitmusAgents::Caching(StressProtocol::HdmDb(2)), HDM_DB_CORES),
+    shape!("hdm-db-coww", COWW, LitmusAgents::Caching(StressProtocol::HdmDb(2)), HDM_DB_CORES),
+    shape!("hdm-db-cowr", COWR, LitmusAgents::Caching(StressProtocol::HdmDb(2)), HDM_DB_CORES),
+    shape!("hdm-db-corw", CORW, LitmusAgents::Caching(StressProtocol::HdmDb(2)), HDM_DB_CORES),
+    shape!("hdm-db-mp", MP, LitmusAgents::Caching(StressProtocol::HdmDb(2)), HDM_DB_CORES),
+    shape!("hdm-db-sb", SB, LitmusAgents::Caching(StressProtocol::HdmDb(2)), HDM_DB_CORES),
+    shape!("hdm-db-2+2w", WW, LitmusAgents::Caching(StressProtocol::HdmDb(2)), HDM_DB_CORES),
+    shape!("hdm-d-corr", CORR, LitmusAgents::Caching(StressProtocol::HdmD), HDM_D_CORES),
+    shape!("hdm-d-coww", COWW, LitmusAgents::Caching(StressProtocol::HdmD), HDM_D_CORES),
+    shape!("hdm-d-cowr", COWR, LitmusAgents::Caching(StressProtocol::HdmD), HDM_D_CORES),
+    shape!("hdm-d-corw", CORW, LitmusAgents::Caching(StressProtocol::HdmD), HDM_D_CORES),
+    shape!("hdm-d-mp", MP, LitmusAgents::Caching(StressProtocol::HdmD), HDM_D_CORES),
+    shape!("hdm-d-sb", SB, LitmusAgents::Caching(StressProtocol::HdmD), HDM_D_CORES),
+    shape!("hdm-d-2+2w", WW, LitmusAgents::Caching(StressProtocol::HdmD), HDM_D_CORES),
+    shape!("bridge-corr", CORR, LitmusAgents::Bridge(BridgeAgents::beside_a_host(1)), HDM_DB_CORES),
+    shape!("bridge-coww", COWW, LitmusAgents::Bridge(BridgeAgents::beside_a_host(1)), HDM_DB_CORES),
+    shape!("bridge-cowr", COWR, LitmusAgents::Bridge(BridgeAgents::beside_a_host(1)), HDM_DB_CORES),
+    shape!("bridge-corw", CORW, LitmusAgents::Bridge(BridgeAgents::beside_a_host(1)), HDM_DB_CORES),
+    shape!("bridge-mp", MP, LitmusAgents::Bridge(BridgeAgents::beside_a_host(1)), HDM_DB_CORES),
+    shape!("bridge-sb", SB, LitmusAgents::Bridge(BridgeAgents::beside_a_host(1)), HDM_DB_CORES),
+    shape!("bridge-2+2w", WW, LitmusAgents::Bridge(BridgeAgents::beside_a_host(1)), HDM_DB_CORES),
 ];
 
 /// What the device's own cache does.

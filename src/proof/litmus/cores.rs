@@ -15,8 +15,10 @@
 //! store ends when its agent has made it. When all programs are over, the values loaded and the last ones of the lines are
 //! the outcome.
 
-use super::program::{Freedom, LitmusProgram};
+use super::bridge::{BridgeRig, atomic_of};
+use super::program::{Freedom, LitmusAgents, LitmusProgram};
 use super::shapes::LitmusShape;
+use crate::explore::fingerprint::fingerprint;
 use crate::explore::system::SentMessage;
 use crate::explore::{AgentWait, Awaited, ChartStep, Explored, ExploredSystem, Fairness, delivery};
 use crate::net::Net;
@@ -24,7 +26,8 @@ use crate::stress::StressProtocol;
 use crate::stress::bias::BiasRig;
 use crate::stress::cache::CacheRig;
 use crate::stress::mem::MemRig;
-use crate::stress::rig::{Need, Rig, StressRequestOutcome, Who};
+use crate::stress::rig::{CoreAnswer, Need, Rig, StressRequestOutcome, Who};
+use scalepool_bridge::atomics::{AtomicOperation, OPERATIONS};
 use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::cache::device::WriteBytes;
 use scalepool_coherence::config::CoherenceConfig;
@@ -115,23 +118,28 @@ pub enum LitmusMove {
     Evict { core: u8, line: u8 },
     /// A core drops a dirty copy, where the rule against it is off.
     Drop { core: u8, line: u8 },
+    /// Something ends that has begun inside the agent of a link.
+    Inside { leaf: u8, index: u8 },
 }
 
-/// The start of a shape over a protocol; its agents are as many as its cores.
-pub fn start(shape: &LitmusShape, protocol: StressProtocol, config: CoherenceConfig) -> Box<dyn Explored> {
-    run(LitmusProgram::of_shape(shape), protocol, config)
+/// The start of a shape on the cores of some agents.
+pub fn start(shape: &LitmusShape, agents: LitmusAgents, config: CoherenceConfig) -> Box<dyn Explored> {
+    run(LitmusProgram::of_shape(shape), agents, config)
 }
 
-/// The start of a program over a protocol; its agents are as many as its cores.
-pub fn run(program: LitmusProgram, protocol: StressProtocol, config: CoherenceConfig) -> Box<dyn Explored> {
-    match protocol {
-        StressProtocol::Cache(devices) => Box::new(Cores::new(CacheRig::new(devices), program, config)),
-        StressProtocol::HdmDb(hosts) => {
-            // The shapes have two lines, also where one is used.
-            let lines = program.initial.len().max(2) as u64;
+/// The start of a program on the cores of some agents.
+pub fn run(program: LitmusProgram, agents: LitmusAgents, config: CoherenceConfig) -> Box<dyn Explored> {
+    // The shapes have two lines, also where one is used.
+    let lines = program.initial.len().max(2) as u64;
+    match agents {
+        LitmusAgents::Caching(StressProtocol::Cache(devices)) => {
+            Box::new(Cores::new(CacheRig::new(devices), program, config))
+        }
+        LitmusAgents::Caching(StressProtocol::HdmDb(hosts)) => {
             Box::new(Cores::new(MemRig::new(&config, hosts, lines), program, config))
         }
-        StressProtocol::HdmD => Box::new(Cores::new(BiasRig::new(), program, config)),
+        LitmusAgents::Caching(StressProtocol::HdmD) => Box::new(Cores::new(BiasRig::new(), program, config)),
+        LitmusAgents::Bridge(agents) => Box::new(Cores::new(BridgeRig::new(&config, &agents, lines), program, config)),
     }
 }
 
@@ -149,7 +157,7 @@ impl<R: Rig + Clone> Cores<R> {
     }
 
     fn who(&self, actor: usize) -> Who {
-        if actor < self.rig.leaves() { Who::Leaf(actor) } else { Who::Hub }
+        self.rig.who(actor)
     }
 
     /// Chart column of an agent: the leaves, then the hub.
@@ -274,6 +282,10 @@ impl<R: Rig + Clone> Cores<R> {
             self.rig.ask(config, core, at, need, out);
             return text_of(told, format_args!("asks for {name}"));
         }
+        if let Some((operation, operand)) = self.atomic(core, access) {
+            self.rig.ask(config, core, at, Need::Atomic(operation, &operand), out);
+            return text_of(told, format_args!("has {name} updated"));
+        }
         if own.is_rmw || own.exclusive.is_some() {
             if self.update(core, access, out) {
                 return text_of(told, format_args!("does its update of {name}"));
@@ -290,6 +302,20 @@ impl<R: Rig + Clone> Cores<R> {
             self.cores[core].given |= 1 << access;
         }
         text_of(told, format_args!("asks for {name} to store {stored}"))
+    }
+
+    /// The operation and the operand of a read-modify-write that is not done at its core.
+    fn atomic(&self, core: usize, access: usize) -> Option<(u8, WriteBytes<CacheLine>)> {
+        let own = &self.thread(core)[access];
+        if !own.is_rmw || !self.rig.asks_away(core) {
+            return None;
+        }
+        let (operation, operand) = atomic_of(access, own, &|n| self.cores[core].loaded[n])?;
+        // What is exchanged is kept as its difference from the value of the start; what is added or differs in bits is one.
+        let is_swap = operation == AtomicOperation::Swap;
+        let operand = if is_swap { self.raw(own.line, operand) } else { operand };
+        let code = OPERATIONS.iter().position(|of| *of == operation)? as u8;
+        Some((code, WriteBytes { data: CacheLine::of([operand; 64]), enables: 1 }))
     }
 
     /// A read-modify-write at one point, or a store exclusive, if its line is owned. It is done when the agent says that it has
@@ -326,6 +352,9 @@ impl<R: Rig + Clone> Cores<R> {
             return !value && rig.load(config, core, at, out).is_some()
                 || rig.ask(config, core, at, need, out) != StressRequestOutcome::No;
         }
+        if let Some((operation, operand)) = self.atomic(core, access).filter(|_| !value) {
+            return rig.ask(config, core, at, Need::Atomic(operation, &operand), out) != StressRequestOutcome::No;
+        }
         if own.is_rmw || own.exclusive.is_some() {
             if value {
                 return false;
@@ -360,13 +389,16 @@ impl<R: Rig + Clone> Cores<R> {
         events: &mut Vec<CoherenceEvent>,
     ) {
         let setup = Arc::clone(&self.setup);
-        let actor = self.column(who);
+        let (column, actor) = (self.column(who), self.rig.actor_at(who));
         while !out.effects.is_empty() {
             for effect in std::mem::take(&mut out.effects) {
-                if actor < self.cores.len() {
+                if let Some(actor) = actor.filter(|actor| *actor < self.cores.len()) {
                     self.effect(actor, effect, out);
                 }
             }
+        }
+        for answer in self.rig.take_answers() {
+            self.answered(answer);
         }
         if setup.config.rules.is_sheet() {
             events.append(&mut out.events);
@@ -378,10 +410,32 @@ impl<R: Rig + Clone> Cores<R> {
                 Who::Hub => (usize::from(port), Who::Leaf(usize::from(port))),
             };
             if let Some(sent) = &mut sent {
-                sent.push(SentMessage { from: actor, to: self.column(to), label: msg.label(), message: shown(&msg) });
+                sent.push(SentMessage { from: column, to: self.column(to), label: msg.label(), message: shown(&msg) });
             }
             self.net.send(link, msg);
         }
+    }
+
+    /// A request of a core without a cache has been answered.
+    fn answered(&mut self, CoreAnswer { actor, line, value }: CoreAnswer) {
+        match (value, self.wanted_update(actor, line)) {
+            (Some(value), Some(access)) if self.begun => {
+                let old = self.raw(line.0, value.bytes[0]);
+                self.does(actor, access, old);
+            }
+            (Some(value), _) => self.loaded(actor, line, value),
+            (None, _) => {
+                if let Some((access, _)) = self.wanted(actor, line) {
+                    self.does(actor, access, 0);
+                }
+            }
+        }
+    }
+
+    /// The read-modify-write of a line that a core waits for.
+    fn wanted_update(&self, core: usize, line: LineAddr) -> Option<usize> {
+        let mut ready = self.ready(core).filter(|(_, access)| access.line == line.0);
+        ready.find(|(_, access)| access.is_rmw).map(|(n, _)| n)
     }
 
     fn effect(&mut self, core: usize, effect: Effect<CacheLine>, out: &mut AgentOutput<CacheLine>) {
@@ -458,9 +512,16 @@ impl<R: Rig + Clone> Cores<R> {
             self.rig.ask(&Arc::clone(&self.setup).config, core, LineAddr(line), Need::Copy, &mut out);
             self.settle(self.who(core), &mut out, None, events);
             loop {
+                let inside = (0..self.rig.leaves()).find(|leaf| self.rig.inner_steps(*leaf) > 0);
                 let first = self.deliveries().next();
-                let Some((link, dir, index)) = first else { break };
-                let who = self.deliver(link, dir, index, &mut out);
+                let who = match (inside, first) {
+                    (Some(leaf), _) => {
+                        self.rig.inner_step(leaf, 0, &mut out);
+                        Who::Leaf(leaf)
+                    }
+                    (None, Some((link, dir, index))) => self.deliver(link, dir, index, &mut out),
+                    (None, None) => break,
+                };
                 self.settle(who, &mut out, None, events);
             }
         }
@@ -472,10 +533,11 @@ impl<R: Rig + Clone> Cores<R> {
         match mv {
             LitmusMove::Begin { .. } => None,
             LitmusMove::Deliver { link, dir, .. } => Some(self.column(self.receiver(link.into(), dir))),
+            LitmusMove::Inside { leaf, .. } => Some(leaf.into()),
             LitmusMove::Act { core, .. }
             | LitmusMove::Fail { core, .. }
             | LitmusMove::Evict { core, .. }
-            | LitmusMove::Drop { core, .. } => Some(core.into()),
+            | LitmusMove::Drop { core, .. } => Some(self.column(self.who(core.into()))),
         }
     }
 
@@ -496,6 +558,10 @@ impl<R: Rig + Clone> Cores<R> {
             }
             LitmusMove::Deliver { link, dir, index } => {
                 (self.deliver(link.into(), dir, index.into(), &mut out), String::new())
+            }
+            LitmusMove::Inside { leaf, index } => {
+                self.rig.inner_step(leaf.into(), index.into(), &mut out);
+                (Who::Leaf(leaf.into()), "an access to the cache ends".to_owned())
             }
             LitmusMove::Act { core, access, value } => {
                 let text = self.act(core.into(), access.into(), value, sent.is_some(), &mut out);
@@ -524,7 +590,10 @@ impl<R: Rig + Clone> Cores<R> {
         let config = &self.setup.config;
         let (mut rig, out) = (self.rig.clone(), &mut AgentOutput::default());
         match mv {
-            LitmusMove::Begin { .. } | LitmusMove::Deliver { .. } | LitmusMove::Fail { .. } => true,
+            LitmusMove::Begin { .. }
+            | LitmusMove::Deliver { .. }
+            | LitmusMove::Inside { .. }
+            | LitmusMove::Fail { .. } => true,
             LitmusMove::Act { core, access, value } => self.can_act(core.into(), access.into(), value),
             LitmusMove::Evict { core, line } => rig.evict(config, core.into(), LineAddr(line.into()), out),
             LitmusMove::Drop { core, line } => rig.drop_dirty(config, core.into(), LineAddr(line.into())),
@@ -602,7 +671,7 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
                     shares
                 }
             };
-            let orders = if self.rig.leaves() < self.cores.len() { &[false, true][..] } else { &[false] };
+            let orders = if self.rig.are_alike() { &[false][..] } else { &[false, true] };
             let starts = orders.iter().flat_map(|&mirrored| shares.iter().map(move |&copies| (copies, mirrored)));
             return out.extend(starts.map(|(copies, mirrored)| LitmusMove::Begin { copies, mirrored }));
         }
@@ -610,6 +679,10 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
             link: link as u8,
             dir,
             index: index as u8,
+        }));
+        out.extend((0..self.rig.leaves()).flat_map(|leaf| {
+            (0..self.rig.inner_steps(leaf))
+                .map(move |index| LitmusMove::Inside { leaf: leaf as u8, index: index as u8 })
         }));
         let is_free = self.setup.program.freedom == Freedom::All;
         for core in 0..self.cores.len() as u8 {
@@ -636,7 +709,10 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
     }
 
     fn fairness(&self, mv: LitmusMove) -> Fairness {
-        if matches!(mv, LitmusMove::Deliver { .. }) { Fairness::Strong } else { Fairness::Optional }
+        match mv {
+            LitmusMove::Deliver { .. } | LitmusMove::Inside { .. } => Fairness::Strong,
+            _ => Fairness::Optional,
+        }
     }
 
     fn action(&self, mv: LitmusMove) -> u128 {
@@ -645,6 +721,7 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
                 let link = usize::from(link);
                 delivery(link, dir, &self.net.of(link, dir)[usize::from(index)])
             }
+            LitmusMove::Inside { leaf, index } => fingerprint(&(leaf, index)),
             _ => 0,
         }
     }
@@ -713,10 +790,11 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
                 let held = if mirrored { format!("{held}; programs in reverse") } else { held };
                 return ChartStep::Act { agent: self.column(Who::Hub), text: held, sent };
             }
+            LitmusMove::Inside { leaf, .. } => leaf.into(),
             LitmusMove::Act { core, .. }
             | LitmusMove::Fail { core, .. }
             | LitmusMove::Evict { core, .. }
-            | LitmusMove::Drop { core, .. } => core.into(),
+            | LitmusMove::Drop { core, .. } => self.column(self.who(core.into())),
         };
         ChartStep::Act { agent, text, sent }
     }

@@ -21,6 +21,7 @@
 //! searches it.
 
 mod bias;
+pub mod bridge;
 mod cache;
 pub mod cores;
 mod file;

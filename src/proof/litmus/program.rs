@@ -5,8 +5,31 @@
 //!
 //! Sequential cores are the case in which every access is behind all earlier ones ([`LitmusProgram::of_shape`]).
 
+use super::bridge::BridgeAgents;
 use super::shapes::{LitmusAccess, LitmusShape};
+use crate::stress::StressProtocol;
 use scalepool_coherence::thread::{Term, ThreadAccess};
+
+/// On whose cores a program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LitmusAgents {
+    /// Those of agents with caches, which are as many as its threads.
+    Caching(StressProtocol),
+    /// Those of accelerators behind bridges, and of hosts.
+    Bridge(BridgeAgents),
+}
+
+impl LitmusAgents {
+    /// Its name in a file, and of an exploration.
+    pub fn name(self) -> &'static str {
+        match self {
+            LitmusAgents::Caching(StressProtocol::Cache(_)) => "cxl-cache",
+            LitmusAgents::Caching(StressProtocol::HdmDb(_)) => "hdm-db",
+            LitmusAgents::Caching(StressProtocol::HdmD) => "hdm-d",
+            LitmusAgents::Bridge(_) => "bridge",
+        }
+    }
+}
 
 /// What an exploration of a program leaves free besides the order of messages and accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

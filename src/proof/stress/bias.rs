@@ -1,7 +1,7 @@
 //! HDM-D under stress: one host and one device that flip lines between their biases.
 
 use super::mem::{ask_host, other_of_host, view_of_host};
-use super::rig::{Dice, Need, Rig, StressRequestOutcome, Who};
+use super::rig::{Dice, Need, Rig, StressRequestOutcome, StressRig, Who};
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort};
 use scalepool_coherence::bias::device::{Bias, BiasDevice};
 use scalepool_coherence::bias::host::BiasHost;
@@ -48,7 +48,6 @@ impl BiasRig {
 }
 
 impl Rig for BiasRig {
-    const REGION: HdmRegion = HdmRegion::HdmD;
     const TO_LEAF: Dir = Dir::Up;
 
     fn leaves(&self) -> usize {
@@ -66,13 +65,6 @@ impl Rig for BiasRig {
         }
     }
 
-    fn ways(&self, config: &CoherenceConfig, who: Who, _: AgentPort, msg: &Msg<CacheLine>) -> u8 {
-        match who {
-            Who::Leaf(_) => self.host.ways(config, 0, msg),
-            Who::Hub => self.device.ways(config, 0, msg),
-        }
-    }
-
     fn take(
         &mut self,
         config: &CoherenceConfig,
@@ -86,10 +78,6 @@ impl Rig for BiasRig {
             Who::Leaf(_) => self.host.take(config, 0, msg, way, out),
             Who::Hub => self.device.take(config, 0, msg, way, out),
         }
-    }
-
-    fn held(&self, actor: usize) -> usize {
-        if actor == HOST { self.host.mem.lines().count() } else { 0 }
     }
 
     fn holds(&self, actor: usize, line: LineAddr) -> bool {
@@ -191,6 +179,44 @@ impl Rig for BiasRig {
         actor == HOST && self.host.is_free(line) && self.host.mem.drop_dirty(config, line)
     }
 
+    fn view(&self, _: &CoherenceConfig, line: LineAddr, view: &mut View<CacheLine>) {
+        view.home = self.device.memory(line);
+        view.tracked = IdSet::one(DEVICE as AgentPort);
+        if self.device.bias(line) == Bias::Host {
+            view.tracked.insert(HOST as AgentPort);
+        }
+        view.copies.extend(view_of_host(&self.host.mem, HOST, line));
+        if let (state, Some(value)) = self.device.own(line)
+            && state != Copy4::I
+        {
+            let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
+            view.copies.push(CopyView { agent: DEVICE, usable: true, writable, dirty, value });
+        }
+    }
+
+    fn awaits(&self, actor: usize, line: LineAddr) -> bool {
+        if actor == HOST { self.host.mem.awaits(line) } else { self.device.is_pending(line) }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.host.is_idle() && self.device.is_idle()
+    }
+}
+
+impl StressRig for BiasRig {
+    const REGION: HdmRegion = HdmRegion::HdmD;
+
+    fn ways(&self, config: &CoherenceConfig, who: Who, _: AgentPort, msg: &Msg<CacheLine>) -> u8 {
+        match who {
+            Who::Leaf(_) => self.host.ways(config, 0, msg),
+            Who::Hub => self.device.ways(config, 0, msg),
+        }
+    }
+
+    fn held(&self, actor: usize) -> usize {
+        if actor == HOST { self.host.mem.lines().count() } else { 0 }
+    }
+
     fn other(
         &mut self,
         config: &CoherenceConfig,
@@ -231,21 +257,6 @@ impl Rig for BiasRig {
         DEVICE
     }
 
-    fn view(&self, _: &CoherenceConfig, line: LineAddr, view: &mut View<CacheLine>) {
-        view.home = self.device.memory(line);
-        view.tracked = IdSet::one(DEVICE as AgentPort);
-        if self.device.bias(line) == Bias::Host {
-            view.tracked.insert(HOST as AgentPort);
-        }
-        view.copies.extend(view_of_host(&self.host.mem, HOST, line));
-        if let (state, Some(value)) = self.device.own(line)
-            && state != Copy4::I
-        {
-            let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
-            view.copies.push(CopyView { agent: DEVICE, usable: true, writable, dirty, value });
-        }
-    }
-
     fn kept(&self, line: LineAddr, values: &mut Vec<CacheLine>) {
         values.extend(self.host.mem.arrived(line).copied());
     }
@@ -261,13 +272,5 @@ impl Rig for BiasRig {
             let found = format!("the device in {} in host bias", own.letter());
             events.push(CoherenceEvent::new("COH-INV-13", line, "device", found, "ownership in device bias only"));
         }
-    }
-
-    fn awaits(&self, actor: usize, line: LineAddr) -> bool {
-        if actor == HOST { self.host.mem.awaits(line) } else { self.device.is_pending(line) }
-    }
-
-    fn is_idle(&self) -> bool {
-        self.host.is_idle() && self.device.is_idle()
     }
 }

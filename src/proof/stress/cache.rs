@@ -1,6 +1,6 @@
 //! CXL.cache under stress: 1 to 16 devices by CacheID, the home, the host's own core.
 
-use super::rig::{Dice, Need, Rig, StressRequestOutcome, Who};
+use super::rig::{Dice, Need, Rig, StressRequestOutcome, StressRig, Who};
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort};
 use scalepool_coherence::cache::backing::{Backing, Flat};
 use scalepool_coherence::cache::device::{DeviceCache, WriteBytes};
@@ -29,7 +29,6 @@ impl CacheRig {
 
 impl Rig for CacheRig {
     const TO_LEAF: Dir = Dir::Down;
-    const READS_FOLLOW_WRITES: bool = true;
 
     fn leaves(&self) -> usize {
         self.devices.len()
@@ -49,13 +48,6 @@ impl Rig for CacheRig {
         }
     }
 
-    fn ways(&self, config: &CoherenceConfig, who: Who, port: AgentPort, msg: &Msg<CacheLine>) -> u8 {
-        match who {
-            Who::Leaf(n) => self.devices[n].ways(config, 0, msg),
-            Who::Hub => self.home.ways(config, port, msg),
-        }
-    }
-
     fn take(
         &mut self,
         config: &CoherenceConfig,
@@ -69,10 +61,6 @@ impl Rig for CacheRig {
             Who::Leaf(n) => self.devices[n].take(config, 0, msg, way, out),
             Who::Hub => self.home.take(config, port, msg, way, out),
         }
-    }
-
-    fn held(&self, actor: usize) -> usize {
-        self.devices.get(actor).map_or(0, |d| d.lines().count())
     }
 
     fn holds(&self, actor: usize, line: LineAddr) -> bool {
@@ -150,6 +138,53 @@ impl Rig for CacheRig {
         device.is_some_and(|d| d.drop_copy(config, line))
     }
 
+    fn view(&self, config: &CoherenceConfig, line: LineAddr, view: &mut View<CacheLine>) {
+        view.home = self.home.memory.read(line);
+        view.tracked = self.home.holders(line).all();
+        for (agent, device) in self.devices.iter().enumerate() {
+            let Some(entry) = device.entry(line) else { continue };
+            let Some(copy) = entry.data.as_ref().filter(|_| entry.at.has_copy()) else { continue };
+            let usable = device.may_load(config, line);
+            // O12: the tracking of an evict may have ended, its GO is on its way.
+            if !usable {
+                view.tracked.insert(agent as AgentPort);
+            }
+            view.copies.push(CopyView {
+                agent,
+                usable,
+                writable: entry.at.may_store(),
+                dirty: entry.at.is_dirty(),
+                value: copy.data,
+            });
+        }
+    }
+
+    fn awaits(&self, actor: usize, line: LineAddr) -> bool {
+        match self.devices.get(actor) {
+            Some(device) => !device.at(line).is_stable(),
+            None => self.home.open().iter().any(|t| t.line == line && !matches!(t.task, Task::Request { .. })),
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.home.is_idle() && self.devices.iter().all(Agent::is_idle)
+    }
+}
+
+impl StressRig for CacheRig {
+    const READS_FOLLOW_WRITES: bool = true;
+
+    fn ways(&self, config: &CoherenceConfig, who: Who, port: AgentPort, msg: &Msg<CacheLine>) -> u8 {
+        match who {
+            Who::Leaf(n) => self.devices[n].ways(config, 0, msg),
+            Who::Hub => self.home.ways(config, port, msg),
+        }
+    }
+
+    fn held(&self, actor: usize) -> usize {
+        self.devices.get(actor).map_or(0, |d| d.lines().count())
+    }
+
     fn other(
         &mut self,
         config: &CoherenceConfig,
@@ -201,41 +236,9 @@ impl Rig for CacheRig {
         }
     }
 
-    fn view(&self, config: &CoherenceConfig, line: LineAddr, view: &mut View<CacheLine>) {
-        view.home = self.home.memory.read(line);
-        view.tracked = self.home.holders(line).all();
-        for (agent, device) in self.devices.iter().enumerate() {
-            let Some(entry) = device.entry(line) else { continue };
-            let Some(copy) = entry.data.as_ref().filter(|_| entry.at.has_copy()) else { continue };
-            let usable = device.may_load(config, line);
-            // O12: the tracking of an evict may have ended, its GO is on its way.
-            if !usable {
-                view.tracked.insert(agent as AgentPort);
-            }
-            view.copies.push(CopyView {
-                agent,
-                usable,
-                writable: entry.at.may_store(),
-                dirty: entry.at.is_dirty(),
-                value: copy.data,
-            });
-        }
-    }
-
     fn kept(&self, line: LineAddr, values: &mut Vec<CacheLine>) {
         values.extend(self.home.open().iter().filter(|t| t.line == line).flat_map(|t| t.values()).copied());
         let early = self.devices.iter().filter_map(|d| d.entry(line)).filter(|e| !e.at.has_copy());
         values.extend(early.filter_map(|e| e.data.filter(|b| b.enables == WHOLE_LINE)).map(|b| b.data));
-    }
-
-    fn awaits(&self, actor: usize, line: LineAddr) -> bool {
-        match self.devices.get(actor) {
-            Some(device) => !device.at(line).is_stable(),
-            None => self.home.open().iter().any(|t| t.line == line && !matches!(t.task, Task::Request { .. })),
-        }
-    }
-
-    fn is_idle(&self) -> bool {
-        self.home.is_idle() && self.devices.iter().all(Agent::is_idle)
     }
 }

@@ -6,7 +6,7 @@
 use super::bias::BiasRig;
 use super::cache::CacheRig;
 use super::mem::MemRig;
-use super::rig::{PendingStore, Rig};
+use super::rig::{PendingStore, StressRig};
 use super::tester::Tester;
 use super::{Stress, StressFailure, StressProtocol};
 use crate::litmus::shapes::{LitmusAccess, LitmusShape};
@@ -90,7 +90,7 @@ pub fn play(stress: &Stress, programs: &[Vec<Work>]) -> Result<Option<Played>, B
     }
 }
 
-fn drive<R: Rig>(rig: R, stress: &Stress, programs: &[Vec<Work>]) -> Result<Option<Played>, Box<StressFailure>> {
+fn drive<R: StressRig>(rig: R, stress: &Stress, programs: &[Vec<Work>]) -> Result<Option<Played>, Box<StressFailure>> {
     let is_legal = stress.config.rules.is_sheet();
     let mut tester = Tester::new(rig, &Stress { watch: is_legal, passive: is_legal, ..stress.clone() });
     tester.dice.evicts_only = true;
@@ -107,7 +107,7 @@ struct Core<'a> {
     loaded: Vec<CacheLine>,
 }
 
-fn once<R: Rig>(tester: &mut Tester<R>, programs: &[Vec<Work>]) -> Result<Option<Played>, CoherenceEvent> {
+fn once<R: StressRig>(tester: &mut Tester<R>, programs: &[Vec<Work>]) -> Result<Option<Played>, CoherenceEvent> {
     let actors = tester.rig.actors();
     let lines = tester.lines();
     let mut places: Vec<usize> = (0..actors).collect();
@@ -152,13 +152,13 @@ fn once<R: Rig>(tester: &mut Tester<R>, programs: &[Vec<Work>]) -> Result<Option
     Ok(Some(Played { loaded: cores.into_iter().map(|c| c.loaded).collect(), last }))
 }
 
-fn evict<R: Rig>(tester: &mut Tester<R>, actor: usize) -> Result<(), CoherenceEvent> {
+fn evict<R: StressRig>(tester: &mut Tester<R>, actor: usize) -> Result<(), CoherenceEvent> {
     let line = LineAddr(tester.dice.below(tester.lines() as usize) as u64);
     tester.other(actor, line)
 }
 
 /// The core goes on, or evicts a line.
-fn act<R: Rig>(tester: &mut Tester<R>, core: &mut Core) -> Result<(), CoherenceEvent> {
+fn act<R: StressRig>(tester: &mut Tester<R>, core: &mut Core) -> Result<(), CoherenceEvent> {
     tester.counts.steps += 1;
     if tester.dice.once_in(4) {
         return evict(tester, core.actor);
@@ -175,7 +175,7 @@ fn act<R: Rig>(tester: &mut Tester<R>, core: &mut Core) -> Result<(), CoherenceE
 }
 
 /// Takes note of accesses that have ended.
-fn note<R: Rig>(tester: &mut Tester<R>, cores: &mut [Core]) {
+fn note<R: StressRig>(tester: &mut Tester<R>, cores: &mut [Core]) {
     for core in cores {
         match core.program.get(core.at) {
             Some(Work { line, store: None }) => {

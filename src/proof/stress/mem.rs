@@ -1,6 +1,6 @@
 //! HDM-DB under stress: hosts, the device with its snoop filter and its own cache, single and block snoops.
 
-use super::rig::{Dice, Need, Rig, StressRequestOutcome, Who};
+use super::rig::{Dice, Need, Rig, StressRequestOutcome, StressRig, Who};
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort};
 use scalepool_coherence::cache::device::WriteBytes;
 use scalepool_coherence::config::CoherenceConfig;
@@ -23,7 +23,7 @@ pub struct MemRig {
 }
 
 /// What a host asks for when it wants a copy or ownership of a line.
-pub(super) fn ask_host(
+pub(crate) fn ask_host(
     host: &mut MemHost<CacheLine>,
     line: LineAddr,
     need: Need,
@@ -53,7 +53,7 @@ pub(super) fn ask_host(
 }
 
 /// Gives a copy up with a message.
-fn evict_of_host(host: &mut MemHost<CacheLine>, line: LineAddr, out: &mut AgentOutput<CacheLine>) -> bool {
+pub(crate) fn evict_of_host(host: &mut MemHost<CacheLine>, line: LineAddr, out: &mut AgentOutput<CacheLine>) -> bool {
     if host.can_write_back(line) {
         host.write_back(line, Copy4::I, out);
     } else if host.can_issue(line, HostReq::CLN_EVCT) {
@@ -99,7 +99,7 @@ pub(super) fn other_of_host(
 }
 
 /// A host's copy as the monitors see it.
-pub(super) fn view_of_host(host: &MemHost<CacheLine>, agent: usize, line: LineAddr) -> Option<CopyView<CacheLine>> {
+pub(crate) fn view_of_host(host: &MemHost<CacheLine>, agent: usize, line: LineAddr) -> Option<CopyView<CacheLine>> {
     let copy = host.copy(line);
     (copy.state != Copy4::I).then(|| CopyView {
         agent,
@@ -139,13 +139,6 @@ impl Rig for MemRig {
         }
     }
 
-    fn ways(&self, config: &CoherenceConfig, who: Who, port: AgentPort, msg: &Msg<CacheLine>) -> u8 {
-        match who {
-            Who::Leaf(n) => self.hosts[n].ways(config, 0, msg),
-            Who::Hub => self.dcoh.ways(config, port, msg),
-        }
-    }
-
     fn take(
         &mut self,
         config: &CoherenceConfig,
@@ -159,10 +152,6 @@ impl Rig for MemRig {
             Who::Leaf(n) => self.hosts[n].take(config, 0, msg, way, out),
             Who::Hub => self.dcoh.take(config, port, msg, way, out),
         }
-    }
-
-    fn held(&self, actor: usize) -> usize {
-        self.hosts.get(actor).map_or(0, MemHost::held)
     }
 
     fn holds(&self, actor: usize, line: LineAddr) -> bool {
@@ -211,6 +200,8 @@ impl Rig for MemRig {
             Need::Copy => DeviceOp::ReadShared,
             Need::Value => DeviceOp::ReadOnce,
             Need::Ownership(_) | Need::Update => DeviceOp::ReadOwn,
+            // The device has a cache, and does them itself.
+            Need::Atomic(..) => return StressRequestOutcome::No,
         };
         if !self.dcoh.can_issue(config, line, op) {
             return StressRequestOutcome::No;
@@ -242,6 +233,41 @@ impl Rig for MemRig {
 
     fn drop_dirty(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr) -> bool {
         self.hosts.get_mut(actor).is_some_and(|h| h.drop_dirty(config, line))
+    }
+
+    fn view(&self, _: &CoherenceConfig, line: LineAddr, view: &mut View<CacheLine>) {
+        let device = self.hosts.len();
+        view.home = self.dcoh.memory(line);
+        view.tracked = self.dcoh.holders(line).map_or(IdSet::EMPTY, |h| h.all()).with(device as AgentPort);
+        view.copies.extend(self.hosts.iter().enumerate().filter_map(|(n, h)| view_of_host(h, n, line)));
+        if let Some((state, value)) = self.dcoh.own(line) {
+            let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
+            view.copies.push(CopyView { agent: device, usable: true, writable, dirty, value });
+        }
+    }
+
+    fn awaits(&self, actor: usize, line: LineAddr) -> bool {
+        match self.hosts.get(actor) {
+            Some(host) => host.awaits(line),
+            None => self.dcoh.own_operations().any(|l| l == line),
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.dcoh.is_idle() && self.hosts.iter().all(Agent::is_idle)
+    }
+}
+
+impl StressRig for MemRig {
+    fn ways(&self, config: &CoherenceConfig, who: Who, port: AgentPort, msg: &Msg<CacheLine>) -> u8 {
+        match who {
+            Who::Leaf(n) => self.hosts[n].ways(config, 0, msg),
+            Who::Hub => self.dcoh.ways(config, port, msg),
+        }
+    }
+
+    fn held(&self, actor: usize) -> usize {
+        self.hosts.get(actor).map_or(0, MemHost::held)
     }
 
     fn other(
@@ -282,17 +308,6 @@ impl Rig for MemRig {
         self.hosts.len()
     }
 
-    fn view(&self, _: &CoherenceConfig, line: LineAddr, view: &mut View<CacheLine>) {
-        let device = self.hosts.len();
-        view.home = self.dcoh.memory(line);
-        view.tracked = self.dcoh.holders(line).map_or(IdSet::EMPTY, |h| h.all()).with(device as AgentPort);
-        view.copies.extend(self.hosts.iter().enumerate().filter_map(|(n, h)| view_of_host(h, n, line)));
-        if let Some((state, value)) = self.dcoh.own(line) {
-            let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
-            view.copies.push(CopyView { agent: device, usable: true, writable, dirty, value });
-        }
-    }
-
     fn kept(&self, line: LineAddr, values: &mut Vec<CacheLine>) {
         values.extend(self.hosts.iter().filter_map(|h| h.arrived(line).copied()));
     }
@@ -304,16 +319,5 @@ impl Rig for MemRig {
             let found = format!("{} entries", self.dcoh.filter().len());
             events.push(CoherenceEvent::new("COH-INV-12", line, "DCOH", found, format!("at most {places}")));
         }
-    }
-
-    fn awaits(&self, actor: usize, line: LineAddr) -> bool {
-        match self.hosts.get(actor) {
-            Some(host) => host.awaits(line),
-            None => self.dcoh.own_operations().any(|l| l == line),
-        }
-    }
-
-    fn is_idle(&self) -> bool {
-        self.dcoh.is_idle() && self.hosts.iter().all(Agent::is_idle)
     }
 }

@@ -34,7 +34,7 @@ pub use failure::StressFailure;
 use bias::BiasRig;
 use cache::CacheRig;
 use mem::MemRig;
-use rig::Rig;
+use rig::StressRig;
 use scalepool_coherence::config::CoherenceConfig;
 use tester::Tester;
 
@@ -117,7 +117,7 @@ impl Stress {
         }
     }
 
-    fn drive<R: Rig>(&self, rig: R) -> Result<StressCounts, Box<StressFailure>> {
+    fn drive<R: StressRig>(&self, rig: R) -> Result<StressCounts, Box<StressFailure>> {
         let mut tester = Tester::new(rig, self);
         match tester.run(self.operations) {
             Ok(()) => Ok(tester.counts),

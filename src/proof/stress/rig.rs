@@ -42,6 +42,19 @@ pub enum Need<'a> {
     Ownership(&'a WriteBytes<CacheLine>),
     /// Ownership with the bytes, for a read-modify-write that the core makes itself.
     Update,
+    /// A read-modify-write of byte 0 that is done elsewhere: its operation (`bridge` §4.4), and the operand.
+    Atomic(u8, &'a WriteBytes<CacheLine>),
+}
+
+/// An access of an actor without a cache has been answered.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CoreAnswer {
+    /// Whose.
+    pub actor: usize,
+    /// Its line.
+    pub line: LineAddr,
+    /// What it has read; `None`: it was a store.
+    pub value: Option<CacheLine>,
 }
 
 /// What came of it.
@@ -68,7 +81,7 @@ pub struct Dice {
     pub actors: usize,
     /// Lines that a cache holds.
     pub cache_lines: usize,
-    /// [`Rig::other`] evicts and drops, and does nothing else.
+    /// [`StressRig::other`] evicts and drops, and does nothing else.
     pub evicts_only: bool,
     /// Counts the stores: every one writes other values.
     pub count: u64,
@@ -109,17 +122,10 @@ impl Dice {
     }
 }
 
-/// The agents of a protocol.
+/// The agents of a protocol, as cores work on them.
 pub trait Rig {
     /// Direction of messages to a leaf.
     const TO_LEAF: Dir;
-
-    /// Kind of memory behind requests of CXL.mem, where there are any.
-    const REGION: HdmRegion = HdmRegion::HdmDb;
-
-    /// A value used once has every store that its core made before. Not so where a host may read the memory below its own
-    /// dirty copy (MemRd with SnpType NoOp).
-    const READS_FOLLOW_WRITES: bool = false;
 
     /// Leaves.
     fn leaves(&self) -> usize;
@@ -129,14 +135,47 @@ pub trait Rig {
         self.leaves() + 1
     }
 
+    /// Where an actor is.
+    fn who(&self, actor: usize) -> Who {
+        if actor < self.leaves() { Who::Leaf(actor) } else { Who::Hub }
+    }
+
+    /// Whose accesses the effects of an agent are; `None`: it tells of accesses by [`Rig::take_answers`].
+    fn actor_at(&self, who: Who) -> Option<usize> {
+        match who {
+            Who::Leaf(leaf) => Some(leaf),
+            Who::Hub => Some(self.leaves()),
+        }
+    }
+
+    /// Whether all actors are of one kind, so that it makes no difference which program is whose.
+    fn are_alike(&self) -> bool {
+        self.leaves() >= self.actors()
+    }
+
+    /// Whether an actor has no cache, so that its read-modify-writes are done elsewhere ([`Need::Atomic`]).
+    fn asks_away(&self, _actor: usize) -> bool {
+        false
+    }
+
+    /// Accesses of actors without a cache that have been answered since the last call.
+    fn take_answers(&mut self) -> Vec<CoreAnswer> {
+        Vec::new()
+    }
+
+    /// What has begun inside a leaf and may end at any time.
+    fn inner_steps(&self, _leaf: usize) -> usize {
+        0
+    }
+
+    /// One of it ends.
+    fn inner_step(&mut self, _leaf: usize, _index: usize, _out: &mut AgentOutput<CacheLine>) {}
+
     /// Names of an agent.
     fn name(&self, who: Who) -> String;
 
     /// Whether a message is taken now.
     fn accepts(&self, config: &CoherenceConfig, who: Who, port: AgentPort, msg: &Msg<CacheLine>) -> Accept;
-
-    /// In how many legal ways.
-    fn ways(&self, config: &CoherenceConfig, who: Who, port: AgentPort, msg: &Msg<CacheLine>) -> u8;
 
     /// Takes it.
     fn take(
@@ -148,9 +187,6 @@ pub trait Rig {
         way: u8,
         out: &mut AgentOutput<CacheLine>,
     );
-
-    /// Lines that take a place in the cache of an actor.
-    fn held(&self, actor: usize) -> usize;
 
     /// Whether a line is one of them.
     fn holds(&self, actor: usize, line: LineAddr) -> bool;
@@ -203,6 +239,31 @@ pub trait Rig {
         false
     }
 
+    /// Fills the view of a line but for the newest value and what is under way.
+    fn view(&self, config: &CoherenceConfig, line: LineAddr, view: &mut View<CacheLine>);
+
+    /// Whether a request of an actor for a line has not ended.
+    fn awaits(&self, actor: usize, line: LineAddr) -> bool;
+
+    /// Nothing open anywhere.
+    fn is_idle(&self) -> bool;
+}
+
+/// What the random tester asks of them besides.
+pub trait StressRig: Rig {
+    /// Kind of memory behind requests of CXL.mem, where there are any.
+    const REGION: HdmRegion = HdmRegion::HdmDb;
+
+    /// A value used once has every store that its core made before. Not so where a host may read the memory below its own
+    /// dirty copy (MemRd with SnpType NoOp).
+    const READS_FOLLOW_WRITES: bool = false;
+
+    /// In how many legal ways.
+    fn ways(&self, config: &CoherenceConfig, who: Who, port: AgentPort, msg: &Msg<CacheLine>) -> u8;
+
+    /// Lines that take a place in the cache of an actor.
+    fn held(&self, actor: usize) -> usize;
+
     /// Any other legal operation, picked at random: another request, an eviction, a drop, a write by message, which it
     /// returns.
     fn other(
@@ -223,18 +284,9 @@ pub trait Rig {
         matches: &dyn Fn(usize, &Msg<CacheLine>) -> bool,
     ) -> usize;
 
-    /// Fills the view of a line but for the newest value and what is under way.
-    fn view(&self, config: &CoherenceConfig, line: LineAddr, view: &mut View<CacheLine>);
-
     /// Values that agents hold on their way to a place.
     fn kept(&self, line: LineAddr, values: &mut Vec<CacheLine>);
 
     /// Invariants of the protocol alone.
     fn check(&self, _config: &CoherenceConfig, _line: LineAddr, _events: &mut Vec<CoherenceEvent>) {}
-
-    /// Whether a request of an actor for a line has not ended.
-    fn awaits(&self, actor: usize, line: LineAddr) -> bool;
-
-    /// Nothing open anywhere.
-    fn is_idle(&self) -> bool;
 }

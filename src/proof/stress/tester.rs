@@ -2,7 +2,7 @@
 
 use super::failure::{History, StressFailure};
 use super::lanes::{Lanes, Letter};
-use super::rig::{Dice, Need, PendingStore, Rig, StressRequestOutcome, Who};
+use super::rig::{Dice, Need, PendingStore, StressRequestOutcome, StressRig, Who};
 use super::{Stress, StressCounts};
 use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::cache::device::WriteBytes;
@@ -61,7 +61,7 @@ pub(super) struct Tester<R> {
     passive: Option<(u64, PassiveMonitor)>,
 }
 
-impl<R: Rig> Tester<R> {
+impl<R: StressRig> Tester<R> {
     pub fn new(rig: R, stress: &Stress) -> Self {
         let actors = rig.actors();
         let places = actors * stress.lines as usize;
@@ -216,7 +216,7 @@ impl<R: Rig> Tester<R> {
         self.settle((self.who(actor), None), Some(line))
     }
 
-    /// Whether the cache takes one more line; the random eviction of [`Rig::other`] makes room.
+    /// Whether the cache takes one more line; the random eviction of [`StressRig::other`] makes room.
     fn has_room(&mut self, actor: usize, line: LineAddr) -> bool {
         let line_is_here = self.rig.holds(actor, line);
         line_is_here || self.rig.held(actor) < self.dice.cache_lines

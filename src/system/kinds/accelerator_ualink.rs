@@ -53,6 +53,7 @@ metrics! {
         PLACED = "pages placed" ["pages"] Sum, "pages that got their first frame";
         MOVES = "pages moved" ["pages"] Sum, "moves of pages that are over";
         MOVED = "moved [bytes]" ["bytes"] Sum, "bytes of pages that were moved, each read once and written once";
+        PREFETCHED = "pages prefetched" ["pages"] Sum, "moves into HBM by prefetch, without a demand";
         MOVE_CYCLES = "cycles of moves" ["cycles"] Sum, "cycles in which a page that it manages moved";
         PAGE_WAITS = "cycles of page waits" ["cycles"] Sum, "cycles in which its next operation waited for the place of a page";
         MESSAGES = "page messages" ["requests"] Sum, "requests that it has sent about pages and to registers of a bridge";
@@ -94,7 +95,9 @@ config! {
         hbm_pages: u32 = "2" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 20), "frames in its HBM for pages that it manages";
         peer_pages: u32 = "0" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 20), "frames in HBM of the next accelerator for pages that it manages";
         tier2: Tier2Fields = "" [Unit::Of("-")] in FieldRange::Table(Tier2Fields::fields), "memory behind a bridge";
-        policy: String = "first-touch" [Unit::Of("-")] in FieldRange::Words(PlacementPolicy::NAMES), "where pages lie: static = by their numbers; first-touch = in the order of first accesses, the fastest free frame first; temperature = like first-touch, then by accesses in an interval (BRG-MIG-05)";
+        policy: String = "first-touch" [Unit::Of("-")] in FieldRange::Words(PlacementPolicy::NAMES), "where pages lie: static = by their numbers; first-touch = in the order of first accesses, the fastest free frame first; temperature = like first-touch, then by accesses in an interval (BRG-MIG-05); exclusive = HBM as an exclusive cache of tier 2, in which all pages begin: those accessed in an interval move up, those of the oldest interval leave";
+        prefetch: u32 = "0" [Unit::Of("pages")] in FieldRange::Int(0, 1024), "pages behind an accessed one that are brought up into HBM with it, by a policy that moves pages";
+        warm_pages: u32 = "0" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 16), "first pages that exclusive brings up into HBM before the first operation, as far as there is time";
         interval: u64 = "10 us" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time in which accesses are counted for a temperature, which is decided about one interval later, when all have reported; hysteresis is 2, so only the ratio of temperatures counts and not the unit of time (BRG-MIG-05, choice c27)";
         outstanding: usize = "64" [Unit::Of("operations")] in FieldRange::Int(1, 1024), "reads and writes that can be outstanding";
         copy_outstanding: usize = "16" [Unit::Of("blocks")] in FieldRange::Int(1, 512), "blocks of 256 bytes that its copy engine can have under way";
@@ -196,6 +199,26 @@ impl Component for TieredFields {
             );
             wrong.push(("pages", text));
         }
+        let is_exclusive = self.policy() == PlacementPolicy::Exclusive;
+        if is_exclusive && (self.tier2.pages < self.pages || self.hbm_pages == 0 || self.peer_pages > 0) {
+            let [hbm, peer, tier2] = self.frames();
+            let text = format!(
+                "found {hbm}, {peer} and {tier2} frames in HBM, peer HBM and tier 2, expected frames in HBM, none in peer HBM and one in tier 2 for each of {} pages: HBM is a cache of tier 2",
+                self.pages
+            );
+            wrong.push(("policy", text));
+        }
+        if self.prefetch > 0 && !self.policy().moves_pages() {
+            let text = format!("found {}, expected 0 by a policy that moves no pages: {}", self.prefetch, self.policy);
+            wrong.push(("prefetch", text));
+        }
+        if self.warm_pages > 0 && !is_exclusive || self.warm_pages > self.hbm_pages.min(self.pages) {
+            let text = format!(
+                "found {}, expected at most the pages and frames in HBM, by policy exclusive, and 0 by policy {}",
+                self.warm_pages, self.policy
+            );
+            wrong.push(("warm_pages", text));
+        }
         let hbm = (u64::from(self.hbm_pages) + u64::from(self.peer_pages)) * self.page;
         if hbm > CONTROL_BASE {
             let text = format!("found {hbm} bytes of frames in HBM, expected at most {CONTROL_BASE}");
@@ -291,13 +314,15 @@ impl Component for TieredFields {
         let [hbm, peer, tier2] = self.frames();
         let control = self.tier2.control.map_or("no control window".to_owned(), |at| format!("control window {at:#x}"));
         Some(format!(
-            "{} pages of {} bytes with {hbm}, {peer} and {tier2} frames, tier 2 at {:#x} of bridge {} with {control}, policy {} with an interval of {}",
+            "{} pages of {} bytes with {hbm}, {peer} and {tier2} frames, tier 2 at {:#x} of bridge {} with {control}, policy {} with an interval of {}, prefetch of {}, warm pages {}",
             self.pages,
             self.page,
             self.tier2.base,
             self.tier2.bridge,
             self.policy,
-            time_text(self.interval)
+            time_text(self.interval),
+            self.prefetch,
+            self.warm_pages
         ))
     }
 
@@ -334,6 +359,7 @@ impl Component for TieredFields {
             clock: site.clock,
             layout,
             policy: self.policy(),
+            prefetch: (self.prefetch, self.warm_pages),
             interval_cycles: interval_cycles.max(1),
             control: self.tier2.control,
             is_cached: member.tier2_cache.keeps_lines,
@@ -392,6 +418,7 @@ fn measured(from_fs: u64, result: &TieredResult) -> ComponentMeasured {
             (&PLACED, result.placed.iter().sum()),
             (&MOVES, result.moves),
             (&MOVED, result.moved_bytes),
+            (&PREFETCHED, result.prefetched),
             (&MOVE_CYCLES, result.move_cycles),
             (&PAGE_WAITS, result.page_wait_cycles),
             (&MESSAGES, result.messages),

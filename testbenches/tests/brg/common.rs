@@ -5,7 +5,7 @@ use scalepool::bridge::cache::DataCacheConfig;
 use scalepool::bridge::cache::data::DataCache;
 use scalepool::bridge::cache::sector::SectorState;
 use scalepool::bridge::outbound::order::BridgeOrder;
-use scalepool::bridge::outbound::request::BridgeRequest;
+use scalepool::bridge::outbound::request::{BridgeRequest, BridgeResponse};
 use scalepool::bridge::outbound::table::ChildId;
 use scalepool::bridge::outbound::{
     BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig, upli,
@@ -176,6 +176,10 @@ pub struct Bench {
     pub held: Option<Vec<u16>>,
     /// What memory grants to one who asks to share a line.
     pub shared: NdrOpcode,
+    /// What leaves the bridge in the place of a message of a request: the message, unless the bridge is a wrong one.
+    pub sends: fn(Msg<CacheLine>) -> Vec<Msg<CacheLine>>,
+    /// What it makes of a response: UALink's, unless it is a wrong one.
+    pub answers_with: fn(u16, &BridgeResponse<'_>) -> Option<Transfer>,
 }
 
 impl Bench {
@@ -193,6 +197,8 @@ impl Bench {
             end: u64::MAX,
             held: None,
             shared: NdrOpcode::CmpS,
+            sends: |msg| vec![msg],
+            answers_with: upli::answered,
         }
     }
 
@@ -277,12 +283,15 @@ impl Bench {
                     if let Some(BridgeActor::Child(child)) = by {
                         self.bridge.sent(child, &msg);
                     }
-                    if by.is_some() {
-                        let made = self.made(&msg);
-                        self.answers.extend(made.into_iter().map(|msg| (port, msg)));
+                    let leaving = if by.is_some() { (self.sends)(msg) } else { vec![msg] };
+                    for msg in leaving {
+                        if by.is_some() {
+                            let made = self.made(&msg);
+                            self.answers.extend(made.into_iter().map(|msg| (port, msg)));
+                        }
+                        self.log.push(Event::Sent(msg));
+                        self.sent.push((by, port, msg));
                     }
-                    self.log.push(Event::Sent(msg));
-                    self.sent.push((by, port, msg));
                 }
                 BridgeStep::Access { by: Some(by), .. } => accessed.push(by),
                 BridgeStep::Advanced { child, advances } => self.deadlines.push((child, advances)),
@@ -303,7 +312,7 @@ impl Bench {
     pub fn respond(&mut self, entry: u16) {
         let (port, response) = self.bridge.response(entry).expect("a response");
         assert_eq!(port, 0);
-        let response = upli::answered(OWN, &response).expect("it is UALink's");
+        let response = (self.answers_with)(OWN, &response).expect("it is UALink's");
         self.log.push(Event::Answered(entry, response.clone()));
         self.responses.push(response);
         self.bridge.left(entry);

@@ -6,6 +6,8 @@
 
 use super::supercluster::{self, sound};
 use super::systems::resolves;
+use scalepool::scenario::observe::Outputs;
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool::system::channels::{ChannelGraph, ChannelWait, Reach};
 use scalepool::system::design::System;
 use scalepool::system::kind::{Component, ComponentNode, NodeError, PortDecl, Site};
@@ -283,4 +285,92 @@ fn brg_dlk_04_n() {
     assert!(write_waits_for(&seeded(&text, &[snoops])).contains(&"S2M BISnp".to_owned()));
     let answers = ("nbridge", wait("response", "M2S Req", "takes answers when its requests have left"));
     assert!(write_waits_for(&seeded(&text, &[answers])).contains(&"M2S Req".to_owned()));
+}
+
+/// Waits that the trace of a run shows at bridges, class by class, each with what is wrong with it, if the table does not have it.
+///
+/// What stands in front of an input is XQ0 there: the table lets a posted request, XQ1, wait for less, and nobody here posts. What has begun
+/// in a bridge is ACT, at its targets mQ. Own time of a stage or a memory is no wait for anybody.
+fn observed(trace: &str) -> BTreeMap<(&'static str, &'static str), Vec<String>> {
+    let mut begun: BTreeMap<u64, (usize, String)> = BTreeMap::new();
+    let mut seen: BTreeMap<(&'static str, &'static str), Vec<String>> = BTreeMap::new();
+    let is_told = |line: &str| line.contains(r#""kind":"begin""#) || line.contains(r#""name":"wait_"#);
+    let of_bridges = |(_, line): &(usize, &str)| line.contains("bridge") && is_told(line);
+    for (n, line) in trace.lines().enumerate().filter(of_bridges) {
+        let record: Value = serde_json::from_str(line).expect("a record");
+        let (id, place) = (record["id"].as_u64().unwrap_or(0), record["where"].as_str().unwrap_or_default());
+        if record["kind"] == "begin" {
+            begun.insert(id, (n, place.to_owned()));
+        }
+        let Some(wait) = record["name"].as_str().and_then(|name| name.strip_prefix("wait_")) else { continue };
+        let is_bridge = ["ubridge", "nbridge"].contains(&place.trim_end_matches(".inbound"));
+        if !is_bridge || record["kind"] != "mark" {
+            continue;
+        }
+        let began = begun.get(&id).filter(|(_, of)| of == place);
+        let own = match (place.ends_with(".inbound"), began) {
+            (true, _) => "mQ",
+            (false, Some(_)) => "ACT",
+            (false, None) => "XQ0",
+        };
+        let awaited = match (wait, own) {
+            ("stage" | "media" | "over", _) => continue,
+            ("order" | "line", own) => own,
+            ("room" | "epoch", "XQ0") => "ACT",
+            ("room", _) => "mW",
+            ("link" | "throttle" | "credit", "mQ") => "XO",
+            ("link" | "throttle" | "credit", _) => "mQ",
+            (other, _) => panic!("a wait for {other} of {own} at {place}"),
+        };
+        let holder = record["holder"].as_u64().and_then(|holder| begun.get(&holder));
+        let is_listed = match own == awaited {
+            true => holder.zip(began).is_none_or(|((holder, _), (own, _))| holder < own),
+            false => TABLE.iter().any(|(class, next, _)| *class == own && next.contains(&awaited)),
+        };
+        let wrong = seen.entry((own, awaited)).or_default();
+        if !is_listed {
+            wrong.push(format!("line {n}: {own} waits for {awaited}, {wait}"));
+        }
+    }
+    seen
+}
+
+/// The trace of a run under pressure.
+fn pressed_trace() -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("t.jsonl");
+    let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
+    let set =
+        ["traffic.operations=150", "gpu.requests=150", "host.accesses=100", "ubridge.entries=32", "traffic.blocks=1"];
+    let set = set.map(str::to_owned).to_vec();
+    let description = Some(supercluster::pressed());
+    let request = ScenarioRequest { description, outputs, set, ..ScenarioRequest::default() };
+    let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    std::fs::read_to_string(trace).expect("a trace")
+}
+
+/// Waits of a run under pressure are those of the table.
+#[test]
+fn brg_dlk_05_p() {
+    let seen = observed(&pressed_trace());
+    let wrong: Vec<&String> = seen.values().flatten().collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert!(seen.len() >= 3 && seen.contains_key(&("ACT", "ACT")), "{:?}", seen.keys());
+}
+
+/// A request that waits for one that came behind it, and one in front of an input that waits for a credit of CXL as if it had an entry.
+#[test]
+fn brg_dlk_05_n() {
+    let begin = |id: u64, place: &str| format!(r#"{{"kind":"begin","where":"{place}","id":{id},"name":"convert"}}"#);
+    let mark = |id: u64, name: &str, holder: u64| {
+        format!(r#"{{"kind":"mark","where":"ubridge","id":{id},"name":"{name}","holder":{holder}}}"#)
+    };
+    let found = |lines: &[String]| observed(&lines.join("\n")).into_values().flatten().collect::<Vec<_>>();
+    let two = [begin(1, "ubridge"), begin(2, "ubridge")];
+    let with = |line| [two.to_vec(), vec![line]].concat();
+    assert_eq!(found(&with(mark(2, "wait_line", 1))), [""; 0]);
+    assert_eq!(found(&with(mark(1, "wait_order", 2))), ["line 2: ACT waits for ACT, order"]);
+    assert_eq!(found(&with(mark(9, "wait_room", 0))), [""; 0], "a request in front waits for an entry");
+    assert_eq!(found(&with(mark(9, "wait_throttle", 0))), ["line 2: XQ0 waits for mQ, throttle"]);
 }

@@ -3,12 +3,13 @@
 use super::common::*;
 use super::judge::Event;
 use scalepool::bridge::outbound::order::BridgeOrder;
+use scalepool::bridge::outbound::request::BridgeResponse;
 use scalepool::bridge::outbound::table::{ChildId, FEWEST_ENTRIES, MOST_ENTRIES, RESERVED};
-use scalepool::bridge::outbound::{BridgeStep, Lacking, OutboundConfig};
+use scalepool::bridge::outbound::{BridgeStep, Lacking, OutboundConfig, upli};
 use scalepool::bridge::window::{BridgeWindow, WindowClass};
 use scalepool::coherence::content::{CacheLine, LineAddr};
 use scalepool::coherence::message::Msg;
-use scalepool_protocols::cxl::cxl256::code::{BisnpOpcode, NdrOpcode};
+use scalepool_protocols::cxl::cxl256::code::{BisnpOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlRsp;
@@ -469,22 +470,27 @@ fn brg_buf_01_p() {
     assert!(bench.responses.iter().all(|response| beats(response).len() == 4));
 }
 
-/// A message that leaves before its request has an entry, one of a request that has been answered, and a fifth one of a request are found.
+/// Wrong bridges: one asks twice for each line, so that twice as much data may come as there is space for, and one asks for the lines of
+/// a request that has no entry, with the tags of another one.
 #[test]
 fn brg_buf_01_n() {
-    let mut bench = slow_responses();
-    let held = bench.held.take().expect("responses");
-    bench.respond(held[0]);
-    let log = bench.log;
-    let is_sent = |event: &Event| matches!(event, Event::Sent(msg) if msg.identifier().1 / 4 == held[0]);
-    let sent = log.iter().position(is_sent).expect("it has asked");
-    let answered = log.iter().position(|event| matches!(event, Event::Answered(..))).expect("it was answered");
-    assert_eq!(without_space(&log), 0);
-    for place in [0, answered + 1, sent + 4] {
-        let mut wrong = log.clone();
-        wrong.insert(place, log[sent].clone());
-        assert_eq!(without_space(&wrong), 1, "{place}");
+    let mut twice = Bench { sends: |msg| vec![msg, msg], ..Bench::of(MN) };
+    twice.ask(read(BASE, 64));
+    assert_eq!(without_space(&twice.log), 4);
+    let mut bench = Bench::new(OutboundConfig { entries: FEWEST_ENTRIES, ..config(MN) });
+    let first = bench.ask(read(BASE, 64));
+    for n in 1..RESERVED as u64 {
+        bench.ask(read(BASE + 256 * n, 64));
     }
+    let early = read(BASE + (1 << 20), 64);
+    assert_eq!(lacks(&bench, &early), Some(Lacking::Entry));
+    let line = LineAddr::of_address(OUT + (1 << 20));
+    let (opcode, snp, meta_field, meta) = (M2sReqOpcode::MemRd, SnpType::NoOp, MetaField::NoOp, MetaValue::Invalid);
+    bench.log.push(Event::Sent(Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: 4 * first }));
+    assert_eq!(without_space(&bench.log), 1, "an entry has four lines");
+    bench.finish(false);
+    bench.log.push(Event::Sent(Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: 4 * first }));
+    assert_eq!(without_space(&bench.log), 2, "no request has the entry");
 }
 
 /// A bridge with two CXL ports, each of which has every other block.
@@ -550,7 +556,10 @@ const LINES: [[u8; 64]; 4] = [[1; 64], [2; 64], [3; 64], [4; 64]];
 
 /// The answer to a read of four lines, the data of which come in this order of what is left.
 fn read_in(order: [usize; 4]) -> Transfer {
-    let mut bench = Bench::of(MN);
+    read_by(Bench::of(MN), order)
+}
+
+fn read_by(mut bench: Bench, order: [usize; 4]) -> Transfer {
     for (n, line) in LINES.into_iter().enumerate() {
         bench.memory.insert(OUT + 64 * n as u64, CacheLine::of(line));
     }
@@ -569,20 +578,29 @@ fn brg_rsp_03_p() {
     }
 }
 
-/// Beats as they came, a response that is not the last one, one that begins behind the first line and one that lacks a beat are found.
+/// Wrong bridges: one whose first data are its first beat, one that never says Last, one that begins behind the first line, and one that
+/// leaves a beat out.
 #[test]
 fn brg_rsp_03_n() {
-    let right = read_in([3, 0, 0, 0]);
-    let mut as_they_came = LINES;
-    as_they_came.rotate_right(1);
-    assert!(!is_ascending(&right, &as_they_came));
-    assert!(!is_ascending(&right, &LINES[..3]));
-    let changes: [fn(&mut TlRsp); 3] = [|rsp| rsp.last = false, |rsp| rsp.offset = 1, |rsp| rsp.len = 2];
-    for change in changes {
-        let mut wrong = right.clone();
-        let mut field = rsp(&right);
+    fn with(own: u16, response: &BridgeResponse<'_>, change: fn(&mut TlRsp)) -> Option<Transfer> {
+        let mut transfer = upli::answered(own, response)?;
+        let mut field = rsp(&transfer);
         change(&mut field);
-        wrong.field = ControlField::Response(field);
-        assert!(!is_ascending(&wrong, &LINES), "{field:?}");
+        transfer.field = ControlField::Response(field);
+        Some(transfer)
+    }
+    let wrong: [fn(u16, &BridgeResponse<'_>) -> Option<Transfer>; 4] = [
+        |own, response| {
+            let mut came = response.clone();
+            came.lines.rotate_right(1);
+            upli::answered(own, &came)
+        },
+        |own, response| with(own, response, |field| field.last = false),
+        |own, response| with(own, response, |field| field.offset = 1),
+        |own, response| with(own, response, |field| field.len = 2),
+    ];
+    for (n, answers_with) in wrong.into_iter().enumerate() {
+        let response = read_by(Bench { answers_with, ..Bench::of(MN) }, [3, 0, 0, 0]);
+        assert!(!is_ascending(&response, &LINES), "{n}: {response:?}");
     }
 }

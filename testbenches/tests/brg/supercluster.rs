@@ -647,3 +647,30 @@ fn brg_sup_03_n() {
         assert!(error.contains(expected), "{expected}: {error}");
     }
 }
+
+/// Sixteen hosts behind one switch that share a device by its logical devices.
+const SHARED_BY_LD: &str = include_str!("../../../src/system/builtin/share-16.toml");
+/// Hosts that a device tells apart by their PBR ids.
+const SHARED_BY_ID: &str = include_str!("../../../src/system/builtin/hdm-db-fabric.toml");
+
+/// Sixteen requesters of one target, each by a logical device or by its PBR id, and seventeen by PBR ids.
+#[test]
+fn brg_sup_04_p() {
+    sound(SHARED_BY_LD, &["core.accesses=20"]);
+    for hosts in ["hosts=16", "hosts=17"] {
+        sound(SHARED_BY_ID, &[hosts, "core.accesses=20"]);
+    }
+}
+
+/// A seventeenth requester of a multi-logical device is refused, whether it brings a logical device of its own or not.
+#[test]
+fn brg_sup_04_n() {
+    let one_more = SHARED_BY_LD
+        .replace("hosts = 16", "hosts = 17")
+        .replace("count = 16", "count = 17")
+        .replace("{ vcs = 15, ld = 15 },", "{ vcs = 15, ld = 15 }, { vcs = 16, ld = 16 },");
+    let error = resolves(&one_more).err().expect("17 hosts of 16 logical devices");
+    assert!(error.contains("bindings[16].ld: found 16, expected 0 to 15"), "{error}");
+    let error = resolves(&one_more.replace("logical_devices = 16", "logical_devices = 17")).err().expect("17 of them");
+    assert!(error.contains("logical_devices: found 17, expected 1 to 16"), "{error}");
+}

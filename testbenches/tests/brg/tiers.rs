@@ -3,7 +3,7 @@
 use super::systems::resolves;
 use scalepool::nodes::tiers::frames::{FrameBook, Tier, TierFrame};
 use scalepool::nodes::tiers::manager::{ManagerAct, PageManager};
-use scalepool::nodes::tiers::policy::{PageDecision, PlacementPolicy, next_move};
+use scalepool::nodes::tiers::policy::{PageDecision, PageUse, PlacementPolicy, next_fill, next_move, next_prefetch};
 use scalepool::nodes::tiers::watch::{MigrationWatch, TierEvent};
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::{PlacedViolation, ScenarioReport};
@@ -410,4 +410,114 @@ fn tiers_largest_counts() {
     };
     assert!(!is_moving_at([u64::MAX, u64::MAX]));
     assert!(is_moving_at([u64::MAX / 2, u64::MAX]));
+}
+
+/// HBM with frames for two pages as an exclusive cache of tier 2 with frames for four.
+const CACHE_FRAMES: [u32; 3] = [2, 0, 4];
+
+fn in_hbm(frame: u32) -> TierFrame {
+    TierFrame { tier: Tier::Hbm, frame }
+}
+
+/// A list of accesses in the last interval and of last intervals, page by page.
+fn used(of: [(u64, u64); 4]) -> Vec<PageUse> {
+    of.map(|(accesses, interval)| PageUse { accesses, interval }).to_vec()
+}
+
+/// Four pages, of which `upper` are in HBM and the others in tier 2.
+fn cache_of(upper: &[u32]) -> FrameBook {
+    let mut book = FrameBook::new(CACHE_FRAMES);
+    for page in 0..4 {
+        let tier = if upper.contains(&page) { Tier::Hbm } else { Tier::Tier2 };
+        let place = book.free_in(tier).expect("a frame");
+        assert!(book.take(place, page));
+    }
+    book
+}
+
+/// What enters HBM as an exclusive cache, and what leaves it, by hand.
+#[test]
+fn tiers_exclusive_by_hand() {
+    let decided = |of, upper: &[u32]| next_fill(&used(of), &cache_of(upper)).map(|found| (found.page, found.to.tier));
+    // Nothing was accessed; what was accessed is there.
+    assert_eq!(decided([(0, 0); 4], &[]), None);
+    assert_eq!(decided([(3, 2), (0, 0), (0, 0), (0, 0)], &[0]), None);
+    // The page with the most accesses enters a free frame; of equal ones the first.
+    assert_eq!(decided([(1, 2), (3, 2), (3, 2), (0, 0)], &[0]), Some((1, Tier::Hbm)));
+    // The page of the oldest interval leaves, whatever it had then; of equal ones the first.
+    assert_eq!(decided([(0, 2), (0, 1), (1, 3), (0, 0)], &[0, 1]), Some((1, Tier::Tier2)));
+    assert_eq!(decided([(0, 1), (0, 1), (1, 3), (0, 0)], &[0, 1]), Some((0, Tier::Tier2)));
+    // What was used in the same interval does not leave.
+    assert_eq!(decided([(1, 3), (1, 3), (9, 3), (0, 0)], &[0, 1]), None);
+}
+
+/// Which page is prefetched, by hand.
+#[test]
+fn tiers_prefetch_by_hand() {
+    let decided = |of, upper: &[u32], ahead, evicts| {
+        let found = next_prefetch(&used(of), &cache_of(upper), ahead, (evicts, 3));
+        found.map(|found| (found.page, found.to.tier))
+    };
+    let first = [(4, 3), (0, 0), (0, 0), (0, 0)];
+    assert_eq!(decided(first, &[0], 1, false), Some((1, Tier::Hbm)), "the page behind it, into a free frame");
+    assert_eq!(decided(first, &[0, 1], 1, true), None, "it is there");
+    assert_eq!(decided(first, &[0, 1], 2, false), None, "no frame is free");
+    assert_eq!(decided(first, &[0, 1], 2, true), Some((1, Tier::Tier2)), "page 1 leaves for page 2");
+    assert_eq!(decided([(4, 3), (0, 3), (0, 0), (0, 0)], &[0, 1], 2, true), None, "nothing is older");
+    assert_eq!(decided([(0, 0), (0, 0), (0, 0), (4, 3)], &[3], 4, true), None, "no page is behind the last one");
+}
+
+/// A page that no source knows moves without a block and without news of its place: a manager brings up two pages before anything is asked for.
+#[test]
+fn tiers_warming_asks_nobody() {
+    let mut manager = PageManager::new(PlacementPolicy::Exclusive, 4, CACHE_FRAMES).with_prefetch(0, 2);
+    let mut moved = Vec::new();
+    while let Some(act) = manager.acts.pop_front() {
+        match act {
+            ManagerAct::Placed { place, .. } => assert_eq!(place.tier, Tier::Tier2),
+            ManagerAct::Moves { page, to, .. } => moved.push((page, to)),
+            ManagerAct::Flush { .. } => manager.flushed(),
+            ManagerAct::Copy { .. } => manager.copied(),
+            ManagerAct::Moved { .. } => (),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(moved, [(0, in_hbm(0)), (1, in_hbm(1))]);
+    assert!(!manager.is_moving());
+}
+
+/// Runs with HBM as an exclusive cache: every byte is right, a page has one place, pages go both ways, and prefetch and warming bring up
+/// pages that nobody has asked for.
+#[test]
+fn tiers_exclusive_in_traffic() {
+    let text = TEXT
+        .replace("policy = \"temperature\"", "policy = \"exclusive\"")
+        .replace("hbm_pages = 1\npeer_pages = 1", "hbm_pages = 2\npeer_pages = 0")
+        .replace("tier2 = { pages = 3", "tier2 = { pages = 4");
+    let run = |set: &[&str], threads| {
+        let request = ScenarioRequest { description: Some(text.clone()), ..request(set, threads) };
+        let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{set:?}: {error}"));
+        assert_eq!(report.violations, [], "{set:?}");
+        report
+    };
+    let plain = run(&[], 1);
+    assert!(count(&plain, "pages moved") > 6 && count(&plain, "accesses of HBM") > 100, "{:?}", plain.json());
+    assert_eq!((count(&plain, "pages placed"), count(&plain, "pages prefetched")), (8, 0));
+    let ahead = run(&["component.accel.prefetch=1"], 1);
+    assert!(count(&ahead, "pages prefetched") > 0, "{:?}", ahead.json());
+    // Two pages of each were in HBM before the first operation.
+    let warm = run(&["component.accel.warm_pages=2", "component.accel.traffic.start_cycles=20000"], 1);
+    assert!(count(&warm, "accesses of HBM") > count(&plain, "accesses of HBM"), "{:?}", warm.json());
+    assert_eq!(run(&["component.accel.prefetch=1"], 2).json(), ahead.json());
+    for (set, found) in [
+        ("component.accel.peer_pages=1", "found 2, 1 and 4 frames"),
+        ("component.accel.warm_pages=3", "found 3, expected at most the pages and frames"),
+    ] {
+        let request = ScenarioRequest { description: Some(text.clone()), ..request(&[set], 1) };
+        let error = scenario::run(&request, &mut |_| ()).err().expect(set).to_string();
+        assert!(error.contains(found), "{error}");
+    }
+    let still = request(&["policy=first-touch", "component.accel.prefetch=1"], 1);
+    let error = scenario::run(&still, &mut |_| ()).err().expect("prefetch without moves").to_string();
+    assert!(error.contains("expected 0 by a policy that moves no pages"), "{error}");
 }

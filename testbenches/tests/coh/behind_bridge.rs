@@ -3,10 +3,12 @@
 use super::mem_explore::clean;
 use scalepool::bridge::cache::StorePolicy;
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::proof::explore::{Explored, Limits, search};
+use scalepool::proof::explore::fingerprint::fingerprint;
+use scalepool::proof::explore::{Explored, ExploredSystem, Limits, search};
 use scalepool::proof::systems::bridge::wrong::WrongBridge;
-use scalepool::proof::systems::bridge::{BridgeSetup, BridgeSystem, HostMenu};
+use scalepool::proof::systems::bridge::{BridgeMove, BridgeSetup, BridgeSystem, HostMenu};
 use scalepool_testbenches::soak::is_soak;
+use std::collections::HashSet;
 
 /// How stores leave a bridge: it has no cache, it writes back, it writes through.
 const STORES: [Option<StorePolicy>; 3] = [None, Some(StorePolicy::Back), Some(StorePolicy::Through)];
@@ -66,6 +68,7 @@ fn every_wrong_bridge_is_found() {
                 let (lines, requesters, host) = (2, 2, HostMenu::Bounded(0));
                 BridgeSetup { lines, requesters, is_one_source: true, host, ..setup(stores) }
             }
+            WrongBridge::HidesPoison => BridgeSetup { poisons: true, ..setup(stores) },
             _ => setup(stores),
         };
         let start = BridgeSystem::new(BridgeSetup { wrong: Some(wrong), ..wrong_one });
@@ -97,5 +100,73 @@ fn accelerators_alone_read_what_they_store() {
             host: HostMenu::Bounded(0),
             ..setup(stores)
         });
+    }
+}
+
+/// Poison by value: a store of the whole line brings it or takes it away, one of a part leaves it, an atomic leaves its line as it is.
+#[test]
+fn poison_goes_with_its_line() {
+    for stores in if is_soak() { &STORES[..] } else { &STORES[..2] } {
+        let host = HostMenu::Bounded(if is_soak() { 2 } else { 1 });
+        is_clean(BridgeSetup { poisons: true, host, ..setup(*stores) });
+    }
+}
+
+/// Two accelerators that change places: the same moves by the other one lead to a state with the same canonical form, and a search with
+/// symmetry visits one state for each form.
+#[test]
+fn accelerators_in_symmetry() {
+    for stores in if is_soak() { &STORES[..] } else { &STORES[1..2] } {
+        let stores = *stores;
+        let alike = BridgeSetup { requesters: 2, host: HostMenu::Bounded(1), ..setup(stores) };
+        let start = BridgeSystem::new(alike.clone());
+        assert!(start.has_symmetry());
+        let (mut seen, mut forms) = (HashSet::from([fingerprint(&start)]), HashSet::new());
+        let mut left = vec![(start.clone(), start.clone())];
+        while let Some((state, twin)) = left.pop() {
+            let form = state.clone().canonical(&mut []);
+            assert!(form == twin.clone().canonical(&mut []), "{stores:?}: a form for each of two twins");
+            forms.insert(fingerprint(&form));
+            let mut moves = Vec::new();
+            state.moves(&mut moves);
+            for mv in moves {
+                let exchanged = match mv {
+                    BridgeMove::Request { requester, operation, line } => {
+                        BridgeMove::Request { requester: 1 - requester, operation, line }
+                    }
+                    other => other,
+                };
+                let (mut next, mut other) = (state.clone(), twin.clone());
+                next.apply(mv, &mut Vec::new());
+                other.apply(exchanged, &mut Vec::new());
+                if seen.insert(fingerprint(&next)) {
+                    left.push((next, other));
+                }
+            }
+        }
+        let limits = Limits { symmetry: true, liveness: false, ..Limits::default() };
+        let report = search(&start, limits);
+        println!("{stores:?}: {} states, {} without names", seen.len(), forms.len());
+        assert!(report.violation.is_none() && report.complete);
+        assert_eq!(report.states, forms.len(), "{stores:?}");
+        assert!(forms.len() * 3 < seen.len() * 2, "{stores:?}: {} of {}", forms.len(), seen.len());
+    }
+}
+
+/// Three accelerators at once, told apart by nothing. Each fault that needs no order of one source is found by symmetry too.
+#[test]
+fn three_accelerators_without_names() {
+    let limits = Limits { symmetry: true, liveness: false, ..Limits::default() };
+    let three = |stores, requests, host| BridgeSetup { requesters: 3, requests, host, ..setup(stores) };
+    for stores in if is_soak() { &STORES[..] } else { &STORES[1..2] } {
+        let host = HostMenu::Bounded(if is_soak() { 1 } else { 0 });
+        let report = search(&BridgeSystem::new(three(*stores, 3, host)), limits);
+        println!("{stores:?}: {} states", report.states);
+        assert!(report.complete && report.violation.is_none(), "{:?}", report.violation.map(|v| v.chart().text()));
+    }
+    for wrong in [WrongBridge::AnswersWithResults, WrongBridge::IgnoresSnoops, WrongBridge::IgnoresEnables] {
+        let one = three(Some(StorePolicy::Back), 2, HostMenu::Bounded(1));
+        let found = search(&BridgeSystem::new(BridgeSetup { wrong: Some(wrong), ..one }), limits).violation;
+        assert!(found.is_some(), "{wrong:?} lives");
     }
 }

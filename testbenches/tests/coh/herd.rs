@@ -260,7 +260,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
             "line 2, column 1: found `{ x=0; 3:EAX=1;`, expected initial values of threads 0 to 1, not 3",
         ),
         ("y=0;", "0:FOO=1;", "line 2, column 10: found `FOO`, expected a register of X86"),
-        ("SB\n", "SB\nProtocol=pcie\n", "line 2, column 10: found `pcie`, expected cxl-cache, hdm-db or hdm-d"),
+        ("SB\n", "SB\nProtocol=pcie\n", "line 2, column 10: found `pcie`, expected cxl-cache, hdm-db, hdm-d or bridge"),
         (
             "SB\n",
             "SB\nOrders=SC,SC\n",
@@ -323,7 +323,7 @@ fn a_file_is_told_from_a_case_by_its_first_word() {
 fn every_shape_is_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("litmus/shapes");
     let mut count = 0;
-    for dialect in ["x86", "aarch64", "exclusive", "lisa"] {
+    for dialect in ["x86", "aarch64", "exclusive", "lisa", "bridge"] {
         for file in std::fs::read_dir(folder.join(dialect)).expect("a folder") {
             let path = file.expect("a file").path();
             let text = std::fs::read_to_string(&path).expect("text");
@@ -332,7 +332,7 @@ fn every_shape_is_read() {
             count += 1;
         }
     }
-    assert_eq!(count, 173);
+    assert_eq!(count, 181);
 }
 
 proptest! {

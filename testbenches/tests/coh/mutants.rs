@@ -40,6 +40,11 @@ fn every_forbidden_outcome_is_seen_over_hdm_d() {
     killed(shapes_of("hdm-d-"));
 }
 
+#[test]
+fn every_forbidden_outcome_is_seen_over_a_bridge() {
+    killed(shapes_of("bridge-"));
+}
+
 fn shapes_of(protocol: &str) -> impl Iterator<Item = &'static Killer> {
     SHAPE_KILLERS.iter().filter(move |k| k.exploration.is_some_and(|e| e.starts_with(protocol)))
 }

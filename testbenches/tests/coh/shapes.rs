@@ -12,7 +12,7 @@ const EXPLORED: [(&str, &LitmusShape); 7] =
     [("corr", &CORR), ("coww", &COWW), ("cowr", &COWR), ("corw", &CORW), ("mp", &MP), ("sb", &SB), ("2+2w", &WW)];
 
 /// What one memory gives: all interleavings, each core with its next access, loaded values and both lines.
-fn explained(shape: &LitmusShape) -> BTreeSet<(Vec<u8>, [u8; 2])> {
+pub fn explained(shape: &LitmusShape) -> BTreeSet<(Vec<u8>, [u8; 2])> {
     fn go(
         shape: &LitmusShape,
         next: &mut [usize],
@@ -95,10 +95,16 @@ fn shapes_over_hdm_d() {
     explore("hdm-d");
 }
 
+/// One core is that of an accelerator behind a bridge, the other one that of a host, in both ways.
+#[test]
+fn shapes_over_a_bridge() {
+    explore("bridge");
+}
+
 #[test]
 fn every_shape_has_its_killer() {
     let found: Vec<&str> = SHAPE_KILLERS.iter().filter_map(|k| k.exploration).collect();
-    let protocols = ["cxl-cache", "hdm-db", "hdm-d"];
+    let protocols = ["cxl-cache", "hdm-db", "hdm-d", "bridge"];
     let all: Vec<String> = protocols.iter().flat_map(|p| EXPLORED.map(|(shape, _)| format!("{p}-{shape}"))).collect();
     assert_eq!(found, all);
 }

@@ -74,6 +74,8 @@ pub struct TieredResult {
     pub moves: u64,
     /// Bytes that these have moved.
     pub moved_bytes: u64,
+    /// Moves up by prefetch.
+    pub prefetched: u64,
     /// Cycles in which a page of it moved.
     pub move_cycles: u64,
     /// Cycles in which its operations waited for the place of a page.
@@ -106,6 +108,8 @@ pub struct TieredConfig {
     pub layout: TierLayout,
     /// Where pages go.
     pub policy: PlacementPolicy,
+    /// Pages behind an accessed one that are brought up with it, and first pages that are brought up before anything is accessed.
+    pub prefetch: (u32, u32),
     /// Cycles in which accesses are counted for a temperature.
     pub interval_cycles: u64,
     /// Address of the control window of the bridge, by which its cache is flushed; `None`: no page is flushed.
@@ -255,7 +259,8 @@ impl TieredAccelerator {
             hbm: MemoryTiming::fixed(config.hbm_cycles).build(),
             leaving: ports.iter().map(|_| VecDeque::new()).collect(),
             table: PageTable::new(all),
-            manager: PageManager::new(config.policy, layout.pages, layout.frames),
+            manager: PageManager::new(config.policy, layout.pages, layout.frames)
+                .with_prefetch(config.prefetch.0, config.prefetch.1),
             engine: CopyEngine::new(config.copy_outstanding),
             watch: MigrationWatch::new(layout.page_bytes, layout.frames, config.is_cached),
             copies: Vec::new(),
@@ -576,7 +581,8 @@ impl Module for TieredAccelerator {
     }
 
     fn publish(&self) {
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = self.mine.clone();
+        let mine = TieredResult { prefetched: self.manager.prefetched(), ..self.mine.clone() };
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

@@ -184,7 +184,7 @@ impl HerdHistogram {
         json!({
             "test": test.name,
             "arch": test.dialect.name(),
-            "protocol": test.protocol_name(),
+            "protocol": test.agents.name(),
             "histogram": seen.collect::<Vec<_>>(),
             "condition": test.text,
             "quantifier": test.quantifier.name(),

@@ -26,9 +26,8 @@ pub use parse::{HerdError, is_herd, parse};
 pub use result::HerdResult;
 
 use super::cores;
-use super::program::{Freedom, LitmusProgram};
+use super::program::{Freedom, LitmusAgents, LitmusProgram};
 use crate::explore::{ExplorationReport, Limits};
-use crate::stress::StressProtocol;
 use condition::Condition;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::thread::{Term, ThreadProgram};
@@ -133,8 +132,8 @@ pub struct HerdTest {
     pub name: String,
     /// Its language.
     pub dialect: Dialect,
-    /// Over which agents the program runs.
-    pub protocol: StressProtocol,
+    /// On whose cores the program runs.
+    pub agents: LitmusAgents,
     pub(super) program: LitmusProgram,
     /// What an outcome is, registers first.
     pub(super) named: Vec<Named>,
@@ -146,15 +145,6 @@ pub struct HerdTest {
 }
 
 impl HerdTest {
-    /// Name of the protocol.
-    pub fn protocol_name(&self) -> &'static str {
-        match self.protocol {
-            StressProtocol::Cache(_) => "cxl-cache",
-            StressProtocol::HdmDb(_) => "hdm-db",
-            StressProtocol::HdmD => "hdm-d",
-        }
-    }
-
     /// What clocked cores run.
     pub fn threads(&self) -> ThreadProgram {
         ThreadProgram { threads: self.program.threads.clone(), initial: self.program.initial.clone() }
@@ -173,7 +163,7 @@ impl HerdTest {
         // Of moves that commute one order is enough: a file asks for outcomes alone.
         let limits = Limits { states, liveness: false, reduction: true, ..Limits::default() };
         let program = LitmusProgram { freedom: Freedom::Copies, ..self.program.clone() };
-        let start = cores::run(program, self.protocol, config);
+        let start = cores::run(program, self.agents, config);
         HerdResult::of(self.clone(), &start.search(limits, progress))
     }
 }

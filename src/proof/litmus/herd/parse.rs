@@ -9,9 +9,11 @@
 use super::condition::Condition;
 use super::thread::{Access, Fence, Order, Register, Thread};
 use super::{Dialect, HerdTest, Named, Quantifier};
-use crate::litmus::program::{Freedom, LitmusProgram};
+use crate::litmus::bridge::{BridgeAgents, atomic_of};
+use crate::litmus::program::{Freedom, LitmusAgents, LitmusProgram};
 use crate::stress::StressProtocol;
-use scalepool_coherence::thread::{AccessSet, MOST_ACCESSES, Term};
+use scalepool_bridge::atomics::AtomicOperation;
+use scalepool_coherence::thread::{AccessSet, MOST_ACCESSES, Term, ThreadAccess};
 use scalepool_ordered::OrderedMap;
 
 /// A file that cannot be read.
@@ -254,15 +256,9 @@ pub fn parse(text: &str) -> Read<HerdTest> {
     let (named, quantifier, condition, text) = claim(dialect, tail, &threads, &places)?;
     // Who owns a line of HDM for a store gives it up only behind that store, so a store exclusive could not fail there.
     let is_exclusive = threads.iter().flat_map(|thread| &thread.accesses).any(|access| access.exclusive.is_some());
-    if let Some((piece, "hdm-d" | "hdm-db")) = head.protocol.filter(|_| is_exclusive) {
+    if let Some((piece, "hdm-d" | "hdm-db" | "bridge")) = head.protocol.filter(|_| is_exclusive) {
         return piece.wrong("cxl-cache, since a thread has exclusive accesses");
     }
-    let protocol = match (head.protocol.map_or("cxl-cache", |(_, name)| name), head.protocol) {
-        ("hdm-d", Some((piece, _))) if count != 2 => return piece.wrong("2 threads over hdm-d: a host and a device"),
-        ("hdm-d", _) => StressProtocol::HdmD,
-        ("hdm-db", _) => StressProtocol::HdmDb(count),
-        _ => StressProtocol::Cache(count),
-    };
     let program = LitmusProgram {
         name: name.clone(),
         threads: threads.iter().map(Thread::program).collect(),
@@ -270,7 +266,29 @@ pub fn parse(text: &str) -> Read<HerdTest> {
         forbidden: None,
         freedom: Freedom::Copies,
     };
-    Ok(HerdTest { name, dialect, protocol, program, named, quantifier, condition, text })
+    let agents = match (head.protocol.map_or("cxl-cache", |(_, name)| name), head.protocol) {
+        ("hdm-d", Some((piece, _))) if count != 2 => return piece.wrong("2 threads over hdm-d: a host and a device"),
+        ("hdm-d", _) => LitmusAgents::Caching(StressProtocol::HdmD),
+        ("hdm-db", _) => LitmusAgents::Caching(StressProtocol::HdmDb(count)),
+        ("bridge", Some((piece, _))) => {
+            if !program.threads.iter().all(|thread| updates_are_atomics(thread, &program.initial)) {
+                return piece
+                    .wrong("a protocol whose cores have caches: no atomic of a bridge does one of these updates");
+            }
+            LitmusAgents::Bridge(BridgeAgents::beside_a_host(count as u8 - 1))
+        }
+        _ => LitmusAgents::Caching(StressProtocol::Cache(count)),
+    };
+    Ok(HerdTest { name, dialect, agents, program, named, quantifier, condition, text })
+}
+
+/// Whether atomics of a bridge do all read-modify-writes of a thread. Sums begin at 0 there.
+fn updates_are_atomics(thread: &[ThreadAccess], initial: &[u8]) -> bool {
+    let mut updates = thread.iter().enumerate().filter(|(_, access)| access.is_rmw);
+    updates.all(|(n, access)| match atomic_of(n, access, &|_| 0) {
+        Some((AtomicOperation::Add, _)) => initial[access.line as usize] == 0,
+        is_one => is_one.is_some(),
+    })
 }
 
 /// What stands between the name and the initial values.
@@ -289,8 +307,8 @@ impl<'a> Head<'a> {
         let given = line.part(at + 1, line.to - line.from).trimmed();
         match line.text()[..at].trim() {
             "Protocol" => {
-                let known = ["cxl-cache", "hdm-db", "hdm-d"].into_iter().find(|name| *name == given.text());
-                let Some(name) = known else { return given.wrong("cxl-cache, hdm-db or hdm-d") };
+                let known = ["cxl-cache", "hdm-db", "hdm-d", "bridge"].into_iter().find(|name| *name == given.text());
+                let Some(name) = known else { return given.wrong("cxl-cache, hdm-db, hdm-d or bridge") };
                 self.protocol = Some((given, name));
             }
             "Orders" if dialect == Dialect::Lisa => {

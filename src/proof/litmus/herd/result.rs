@@ -105,7 +105,7 @@ impl HerdResult {
         json!({
             "test": test.name,
             "arch": test.dialect.name(),
-            "protocol": test.protocol_name(),
+            "protocol": test.agents.name(),
             "outcomes": self.outcomes.iter().map(outcome).collect::<Vec<_>>(),
             "condition": test.text,
             "quantifier": test.quantifier.name(),

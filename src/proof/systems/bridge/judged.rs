@@ -2,7 +2,8 @@
 //!
 //! The history of a line is the list of its values in coherence order. A line has two parts that stores write apart, its first word and the
 //! rest. No value comes twice, because each store has a number of its own and an atomic adds to one of them. A store may come next only as
-//! what a request that is open makes of the newest value.
+//! what a request that is open makes of the newest value. Poison is part of a value: a store of the whole line takes it away or brings it,
+//! one of a part leaves it, and an atomic leaves a poisoned line as it is and is answered with poison (`bridge` §4.4, §8.3).
 
 use super::{ADDED, AcceleratorOperation};
 use scalepool_coherence::content::{CacheLine, LINE_BYTES};
@@ -30,13 +31,14 @@ pub(super) struct OpenRequest {
 struct LineValue {
     word: u64,
     rest: u8,
+    poison: bool,
 }
 
 impl LineValue {
     fn line(self) -> CacheLine {
         let mut bytes = [self.rest; LINE_BYTES];
         bytes[..8].copy_from_slice(&self.word.to_le_bytes());
-        CacheLine::of(bytes)
+        CacheLine { poison: self.poison, ..CacheLine::of(bytes) }
     }
 }
 
@@ -47,12 +49,16 @@ fn word_of(store: u8) -> u64 {
 
 impl OpenRequest {
     /// What it makes of a value, if it stores.
-    fn result(&self, LineValue { word, rest }: LineValue) -> Option<LineValue> {
+    fn result(&self, LineValue { word, rest, poison }: LineValue) -> Option<LineValue> {
+        let (stored, is_poisoned) = (word_of(self.value), self.operation == AcceleratorOperation::WritePoison);
         match self.operation {
             AcceleratorOperation::Read => None,
-            AcceleratorOperation::Write => Some(LineValue { word: word_of(self.value), rest: self.value }),
-            AcceleratorOperation::WriteWord => Some(LineValue { word: word_of(self.value), rest }),
-            AcceleratorOperation::Add => Some(LineValue { word: word.wrapping_add(ADDED), rest }),
+            AcceleratorOperation::Write | AcceleratorOperation::WritePoison => {
+                Some(LineValue { word: stored, rest: self.value, poison: is_poisoned })
+            }
+            AcceleratorOperation::WriteWord => Some(LineValue { word: stored, rest, poison }),
+            AcceleratorOperation::Add if poison => None,
+            AcceleratorOperation::Add => Some(LineValue { word: word.wrapping_add(ADDED), rest, poison }),
         }
     }
 }
@@ -68,7 +74,7 @@ pub(super) struct LineHistory {
 impl LineHistory {
     /// All zeros.
     pub fn new() -> LineHistory {
-        LineHistory { values: vec![LineValue { word: 0, rest: 0 }], untold: Vec::new() }
+        LineHistory { values: vec![LineValue { word: 0, rest: 0, poison: false }], untold: Vec::new() }
     }
 
     /// How many values there have been before the newest one.
@@ -87,7 +93,7 @@ impl LineHistory {
 
     /// The host stores to the whole line.
     pub fn host_stores(&mut self, store: u8) {
-        self.values.push(LineValue { word: word_of(store), rest: store });
+        self.values.push(LineValue { word: word_of(store), rest: store, poison: false });
     }
 
     /// A place in which the newest value is has this content now: the same, or what one of the open requests has made of it. What is wrong.
@@ -130,15 +136,21 @@ impl LineHistory {
                     ("COH-INV-02", format!("a read of {line:?}"), "a value that was the newest one since it began")
                 })
             }
-            AcceleratorOperation::Write | AcceleratorOperation::WriteWord => {
+            AcceleratorOperation::Write | AcceleratorOperation::WritePoison | AcceleratorOperation::WriteWord => {
                 let is_done = self.values.iter().any(|value| value.word == word_of(open.value));
                 (!is_done).then(|| {
                     ("COH-INV-03", format!("store {} answered and not done", open.value), "its value in the line")
                 })
             }
+            // Nothing was added to a line that was poisoned since it began.
+            AcceleratorOperation::Add if line.poison => {
+                let is_one = self.values[open.since..].iter().any(|value| value.poison);
+                (!is_one)
+                    .then(|| ("BRG-ATM-06", format!("an atomic that got {line:?}"), "poison of a poisoned line alone"))
+            }
             AcceleratorOperation::Add => {
                 let old = line.bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-                let told = self.untold.iter().position(|at| self.values[at - 1].word == old && !line.poison);
+                let told = self.untold.iter().position(|at| self.values[at - 1].word == old);
                 match told {
                     Some(at) => drop(self.untold.remove(at)),
                     None => {

@@ -6,7 +6,7 @@
 //! computed says of which value. Left out: time, links, time-outs, epochs, errors, kept conversions, full tables and buffers, the memory of the
 //! cache but for the end of an access, which comes at any time behind its begin.
 //!
-//! Requesters begin a bounded number of requests in one run, and so does the host, or it goes on without end and does not store; all of them in
+//! Requesters are alike but for their numbers, which a search with symmetry takes from them. They begin a bounded number of requests in one run, and so does the host, or it goes on without end and does not store; all of them in
 //! any order. So the search ends.
 //!
 //! One move: an operation begins, a message arrives, or an access to the memory of the cache ends. What the bridge asks for is done at once:
@@ -46,6 +46,7 @@ use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlReq;
 use scalepool_protocols::ualink::pack::with_data;
+use scalepool_protocols::ualink::unpack::Transfer;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use wrong::WrongBridge;
@@ -57,7 +58,7 @@ const BRIDGE: usize = 1;
 const DEVICE: usize = 2;
 const ACCELERATOR: usize = 3;
 /// First address of the window.
-const BASE: u64 = 0x1000_0000;
+pub(crate) const BASE: u64 = 0x1000_0000;
 /// What an atomic adds, so that each result is a value of its own: numbers of stores are smaller.
 const ADDED: u64 = 0x10;
 /// Bytes of the word that partial stores write and atomics compute.
@@ -80,6 +81,8 @@ pub struct BridgeSetup {
     pub requests: u8,
     /// What the host does.
     pub host: HostMenu,
+    /// Accelerators write poison too.
+    pub poisons: bool,
     /// What is wrong with the bridge.
     pub wrong: Option<WrongBridge>,
 }
@@ -88,7 +91,8 @@ impl BridgeSetup {
     /// One line, one accelerator with two requests, two operations of the host.
     pub fn one_line(config: CoherenceConfig, stores: Option<StorePolicy>) -> BridgeSetup {
         let (lines, requesters, requests, host) = (1, 1, 2, HostMenu::Bounded(2));
-        BridgeSetup { config, stores, lines, requesters, is_one_source: false, requests, host, wrong: None }
+        let (is_one_source, poisons, wrong) = (false, false, None);
+        BridgeSetup { config, stores, lines, requesters, is_one_source, requests, host, poisons, wrong }
     }
 }
 
@@ -103,14 +107,17 @@ pub enum AcceleratorOperation {
     WriteWord,
     /// Adds to the word and gets the old value.
     Add,
+    /// Writes all of it, poisoned.
+    WritePoison,
 }
 
-/// All of them.
-const ACCELERATOR_OPERATIONS: [AcceleratorOperation; 4] = [
+/// All of them; the last one where accelerators write poison.
+const ACCELERATOR_OPERATIONS: [AcceleratorOperation; 5] = [
     AcceleratorOperation::Read,
     AcceleratorOperation::Write,
     AcceleratorOperation::WriteWord,
     AcceleratorOperation::Add,
+    AcceleratorOperation::WritePoison,
 ];
 
 /// What the host may begin.
@@ -174,7 +181,7 @@ pub struct BridgeSystem {
 
 /// Collects what a state shows to a hash, so that states are compared by all of it.
 #[derive(Default)]
-struct Shown(Vec<u8>);
+pub(crate) struct Shown(pub(crate) Vec<u8>);
 
 impl Hasher for Shown {
     fn write(&mut self, bytes: &[u8]) {
@@ -190,12 +197,7 @@ impl BridgeSystem {
     fn bridge_state(&self) -> Shown {
         let mut shown = Shown::default();
         self.bridge.hash_state(&mut shown);
-        for by in &self.accesses {
-            match by {
-                BridgeActor::Child(id) => (0u8, id.tag()).hash(&mut shown),
-                BridgeActor::WriteBack(n) => (1u8, n).hash(&mut shown),
-            }
-        }
+        self.accesses.iter().for_each(|by| by.hash(&mut shown));
         shown
     }
 
@@ -225,6 +227,20 @@ fn filled(value: u8) -> CacheLine {
     CacheLine::of([value; LINE_BYTES])
 }
 
+/// A conversion cache with room for so many lines, whichever these are.
+pub(crate) fn small_cache(stores: StorePolicy, lines: u8) -> DataCache {
+    let config = DataCacheConfig {
+        capacity_bytes: u64::from(lines) * LINE_BYTES as u64,
+        ways: lines.into(),
+        block_bytes: LINE_BYTES as u64,
+        policy: EvictionPolicy::Lru,
+        stores,
+        stream_blocks: 0,
+        tags_in_hbm: false,
+    };
+    DataCache::new(config).unwrap_or_else(|e| unreachable!("{e}"))
+}
+
 impl BridgeSystem {
     /// Nothing has begun, and memory is all zeros.
     pub fn new(setup: BridgeSetup) -> BridgeSystem {
@@ -234,18 +250,7 @@ impl BridgeSystem {
         let window =
             BridgeWindow { base: BASE, size: LEAST_BYTES, out_base: 0, class, ports: vec![0], granule, rights };
         let windows = BridgeWindows::new(vec![window], OrderedMap::new(), 1);
-        let data = setup.stores.map(|stores| {
-            let one_line = DataCacheConfig {
-                capacity_bytes: LINE_BYTES as u64,
-                ways: 1,
-                block_bytes: LINE_BYTES as u64,
-                policy: EvictionPolicy::Lru,
-                stores,
-                stream_blocks: 0,
-                tags_in_hbm: false,
-            };
-            DataCache::new(one_line).unwrap_or_else(|e| unreachable!("{e}"))
-        });
+        let data = setup.stores.map(|stores| small_cache(stores, 1));
         let config = OutboundConfig {
             windows: windows.unwrap_or_else(|e| unreachable!("{e}")),
             entries: FEWEST_ENTRIES,
@@ -359,13 +364,15 @@ impl BridgeSystem {
         let address = BASE + u64::from(line) * LINE_BYTES as u64;
         let (cmd, len, attr) = match operation {
             AcceleratorOperation::Read => (ReqCmd::Read, 15, 0),
-            AcceleratorOperation::Write => (ReqCmd::WriteFull, 15, 0),
+            AcceleratorOperation::Write | AcceleratorOperation::WritePoison => (ReqCmd::WriteFull, 15, 0),
             AcceleratorOperation::WriteWord => (ReqCmd::Write, 15, 0),
             AcceleratorOperation::Add => (ReqCmd::AtomicR, 1, 1 << 2),
         };
         let value = match operation {
             AcceleratorOperation::Read | AcceleratorOperation::Add => 0,
-            AcceleratorOperation::Write | AcceleratorOperation::WriteWord => self.next_store(),
+            AcceleratorOperation::Write | AcceleratorOperation::WritePoison | AcceleratorOperation::WriteWord => {
+                self.next_store()
+            }
         };
         let mut beat = [value; LINE_BYTES];
         if operation == AcceleratorOperation::Add {
@@ -375,13 +382,14 @@ impl BridgeSystem {
         let mut enables = [0; 32];
         enables[usize::from(line) * 8..][..8].copy_from_slice(&WORD_ENABLES.to_le_bytes());
         let enables = match operation {
-            AcceleratorOperation::Read | AcceleratorOperation::Write => None,
+            AcceleratorOperation::Read | AcceleratorOperation::Write | AcceleratorOperation::WritePoison => None,
             AcceleratorOperation::WriteWord | AcceleratorOperation::Add => Some(enables),
         };
         let src = if self.setup.is_one_source { 0 } else { requester.into() };
         let (tag, numbeats) = (requester.into(), data.len().saturating_sub(1) as u8);
         let req = TlReq { cmd, address, len, attr, src, tag, numbeats, ..TlReq::default() };
-        let request = upli::asked(&with_data(ControlField::Request(req), data, enables));
+        let poisoned = u8::from(operation == AcceleratorOperation::WritePoison);
+        let request = upli::asked(&Transfer { poisoned, ..with_data(ControlField::Request(req), data, enables) });
         let request = request.map(|request| wrong::asked(self.setup.wrong, request, requester));
         let since = self.history[usize::from(line)].now();
         let Some(entry) = request.and_then(|request| self.bridge.admit(0, request)) else {
@@ -504,6 +512,21 @@ impl BridgeSystem {
         }
     }
 
+    /// Whether the accelerators of requests have numbers of their own.
+    fn has_sources(&self) -> bool {
+        !self.setup.is_one_source || self.setup.wrong == Some(WrongBridge::Overtakes)
+    }
+
+    /// The same state with requester `order[n]` as n.
+    fn renamed(mut self, order: &[usize]) -> Self {
+        self.requests = order.iter().map(|from| self.requests[*from].clone()).collect();
+        if self.has_sources() {
+            let new = |source: u16| order.iter().position(|from| *from == usize::from(source)).unwrap_or_default();
+            self.bridge.rename_sources(|source| new(source) as u16);
+        }
+        self
+    }
+
     /// The view of a line that the monitors ask for.
     fn view(&self, line: LineAddr) -> View<CacheLine> {
         let host = self.host.copy(line);
@@ -587,7 +610,8 @@ impl ExploredSystem for BridgeSystem {
             if is_free && self.begun < self.setup.requests {
                 for line in 0..self.setup.lines {
                     let of = |operation| BridgeMove::Request { requester, operation, line };
-                    out.extend(ACCELERATOR_OPERATIONS.map(of));
+                    let count = ACCELERATOR_OPERATIONS.len() - usize::from(!self.setup.poisons);
+                    out.extend(ACCELERATOR_OPERATIONS[..count].iter().copied().map(of));
                 }
             }
         }
@@ -696,6 +720,23 @@ impl ExploredSystem for BridgeSystem {
             && self.host.is_idle()
             && self.device.is_idle()
             && self.bridge.open() == 0
+    }
+
+    fn has_symmetry(&self) -> bool {
+        self.setup.requesters > 1
+    }
+
+    /// Requesters with an open request first, in the order of the entries, which are all different; those without are alike in all respects.
+    fn canonical(self, moves: &mut [BridgeMove]) -> Self {
+        let place = |n: &usize| self.requests[*n].as_ref().map_or(u32::MAX, |open| open.entry.into());
+        let mut order: Vec<usize> = (0..self.requests.len()).collect();
+        scalepool_ordered::sort_by(&mut order, |a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
+        for mv in moves {
+            if let BridgeMove::Request { requester, .. } = mv {
+                *requester = order.iter().position(|from| *from == usize::from(*requester)).unwrap_or_default() as u8;
+            }
+        }
+        self.renamed(&order)
     }
 
     /// The states of the copies of host and bridge, and whether memory is current, line by line.

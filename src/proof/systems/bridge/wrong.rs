@@ -9,7 +9,7 @@ use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode, M2sReqOpc
 use scalepool_protocols::ualink::code::Status;
 
 /// What is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WrongBridge {
     /// BISnp is answered with BIRspI, and the cache keeps the line.
     IgnoresSnoops,
@@ -35,11 +35,13 @@ pub enum WrongBridge {
     AnswersWithResults,
     /// The second half of what is read is that of another line.
     TearsReads,
+    /// What is read loses its poison.
+    HidesPoison,
 }
 
 impl WrongBridge {
     /// All of them.
-    pub const ALL: [WrongBridge; 12] = [
+    pub const ALL: [WrongBridge; 13] = [
         WrongBridge::IgnoresSnoops,
         WrongBridge::KeepsShared,
         WrongBridge::OwnsWhatIsShared,
@@ -52,11 +54,12 @@ impl WrongBridge {
         WrongBridge::TellsAnError,
         WrongBridge::AnswersWithResults,
         WrongBridge::TearsReads,
+        WrongBridge::HidesPoison,
     ];
 }
 
 /// What the bridge gets of the request of a requester.
-pub(super) fn asked(wrong: Option<WrongBridge>, mut request: BridgeRequest, requester: u8) -> BridgeRequest {
+pub(crate) fn asked(wrong: Option<WrongBridge>, mut request: BridgeRequest, requester: u8) -> BridgeRequest {
     match wrong {
         Some(WrongBridge::IgnoresEnables) if request.access == AccessKind::Write => {
             request.lines.iter_mut().for_each(|line| line.mask = WHOLE_LINE);
@@ -68,7 +71,7 @@ pub(super) fn asked(wrong: Option<WrongBridge>, mut request: BridgeRequest, requ
 }
 
 /// What the requester gets of a response; `None`: nothing.
-pub(super) fn answered(
+pub(crate) fn answered(
     wrong: Option<WrongBridge>,
     status: Status,
     line: Option<&CacheLine>,
@@ -81,13 +84,14 @@ pub(super) fn answered(
         // The operand has one byte.
         (Some(WrongBridge::AnswersWithResults), Some(line)) => line.bytes[0] = line.bytes[0].wrapping_add(ADDED as u8),
         (Some(WrongBridge::TearsReads), Some(line)) => line.bytes[LINE_BYTES / 2..].fill(u8::MAX),
+        (Some(WrongBridge::HidesPoison), Some(line)) => line.poison = false,
         _ => (),
     }
     Some((status, line))
 }
 
 /// What the bridge gets of a message, and what is answered without it.
-pub(super) fn received(
+pub(crate) fn received(
     wrong: Option<WrongBridge>,
     msg: Msg<CacheLine>,
 ) -> (Option<Msg<CacheLine>>, Option<Msg<CacheLine>>) {
@@ -112,7 +116,7 @@ pub(super) fn received(
 }
 
 /// What leaves in the place of a message.
-pub(super) fn sent(wrong: Option<WrongBridge>, msg: Msg<CacheLine>) -> Option<Msg<CacheLine>> {
+pub(crate) fn sent(wrong: Option<WrongBridge>, msg: Msg<CacheLine>) -> Option<Msg<CacheLine>> {
     Some(match (wrong, msg) {
         (Some(WrongBridge::KeepsShared), Msg::M2sBirsp { bi_tag, low_addr, .. }) => {
             Msg::M2sBirsp { opcode: BirspOpcode::BIRspI, bi_tag, low_addr }

@@ -2,8 +2,9 @@
 
 use scalepool::bridge::flows::LineOperation;
 use scalepool::bridge::inbound::module::{
-    AcceleratorAnswer, AcceleratorSide, InboundModule, InboundModuleConfig, InboundResult, TargetPort,
+    AcceleratorAnswer, AcceleratorSide, InboundModule, InboundModuleConfig, InboundResult,
 };
+use scalepool::bridge::inbound::port::{TargetMessages, TargetPort};
 use scalepool::bridge::inbound::{AcceleratorAccess, InboundConfig};
 use scalepool::bridge::outbound::BridgeFinding;
 use scalepool::bridge::timing::BridgeTiming;
@@ -139,7 +140,7 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
         let side = Side { answers: VecDeque::new(), seen: of_side, is_silent };
         p.module("bridge", id, |bind| {
             let port = TargetPort {
-                rx: bind.attach(ask_in),
+                rx: TargetMessages::Link(bind.attach(ask_in)),
                 tx: bind.attach(answer),
                 own: 0,
                 form: MessageForm::Hbr,

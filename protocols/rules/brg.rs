@@ -12,6 +12,11 @@ const fn rule(id: &'static str, source: &'static str, text: &'static str) -> Rul
 pub static RULES: &[Rule] = &[
     rule("BRG-PRT-01", "bridge §1.1", "an accelerator has a number of 10 bits; a window names its CXL ports"),
     rule("BRG-PRT-02", "bridge §1.2", "a direct requester of CXL.mem needs 256B flits with port based routing"),
+    rule(
+        "BRG-PRT-03",
+        "bridge §1.2 §1.3",
+        "the home of exported memory knows holders by SPID on links with port based routing, by LD-ID at a device with logical devices, else there is one",
+    ),
     rule("BRG-HOM-01", "bridge §1.3", "the bridges of a fabric export a byte of an accelerator by one window"),
     rule("BRG-WIN-01", "bridge §2", "an address in no window ends with status 3"),
     rule("BRG-WIN-02", "bridge §2", "group and window give rights; an atomic takes all three"),
@@ -101,6 +106,60 @@ pub static RULES: &[Rule] = &[
         "BRG-MAP-28",
         "bridge §4.3",
         "NVLink REDUCE_READ ends with error 2; MULTICAST_WRITE and reserved operations are dropped",
+    ),
+    rule(
+        "BRG-MAP-40",
+        "bridge §5.1",
+        "HDM-DB: MemRd Any/SnpInv: BISnpInv to all others, a read, MemData and Cmp-E; its host owns the line",
+    ),
+    rule(
+        "BRG-MAP-41",
+        "bridge §5.1",
+        "HDM-DB: MemRd Shared/SnpData and MemRdData: BISnpData to another owner, a read, MemData and Cmp-S; MemRdData without another holder is Cmp-E",
+    ),
+    rule(
+        "BRG-MAP-42",
+        "bridge §5.1",
+        "HDM-DB: MemRd without a copy to keep: SnpCur asks another owner, SnpInv all others, then a read, MemData and Cmp; with Invalid its host is forgotten",
+    ),
+    rule("BRG-MAP-43", "bridge §5.1", "HDM-DB: MemRd NoOp/NoOp: a read, MemData and Cmp, and nobody is asked"),
+    rule(
+        "BRG-MAP-44",
+        "bridge §5.1",
+        "HDM-DB: MemInv and MemInvNT Any/SnpInv: BISnpInv to all others, Cmp-E, and no accelerator is asked",
+    ),
+    rule(
+        "BRG-MAP-45",
+        "bridge §5.1",
+        "HDM-DB: MemInv Shared/SnpData: BISnpData to another owner, Cmp-S, and no accelerator is asked",
+    ),
+    rule(
+        "BRG-MAP-46",
+        "bridge §5.1",
+        "HDM-DB: MemInv with Invalid or NoOp and SnpInv: BISnpInv to all others, Cmp; with Invalid its host is forgotten",
+    ),
+    rule("BRG-MAP-47", "bridge §5.1", "HDM-DB: MemClnEvct: Cmp, and its host is forgotten"),
+    rule("BRG-MAP-48", "bridge §5.1", "HDM-DB: MemSpecRd is dropped"),
+    rule(
+        "BRG-MAP-49",
+        "bridge §5.1",
+        "HDM-DB: MemWr and MemWrPtl of the owner: a write of the line or of the enabled bytes, then Cmp; the record is what the message says",
+    ),
+    rule(
+        "BRG-MAP-50",
+        "bridge §5.1",
+        "HDM-DB: MemWr and MemWrPtl Invalid/SnpInv: a write, then Cmp, where one host holds lines; where several do it is refused",
+    ),
+    rule("BRG-MAP-51", "bridge §5.1", "HDM-DB: BIConflict is answered by its Ack at once"),
+    rule(
+        "BRG-MAP-52",
+        "bridge §5.1",
+        "HDM-DB: other messages have no effect: they are told of, reads get poison, others Cmp",
+    ),
+    rule(
+        "BRG-MAP-54",
+        "bridge §5.1",
+        "HDM-DB: a line that hosts hold has an entry of the filter; a victim is taken back from all its holders before its entry is used again",
     ),
     rule("BRG-MAP-55", "bridge §5.2", "HDM-H: MemRd and MemRdData are a read of the line, answered by DRS"),
     rule(
@@ -409,6 +468,11 @@ pub static RULES: &[Rule] = &[
         "by what components say of their waits, a write to memory never waits for a snoop or for a request of memory",
     ),
     rule(
+        "BRG-DLK-05",
+        "bridge §10",
+        "a message of a bridge that finds no room waits for a class that the bridge lists among its waits",
+    ),
+    rule(
         "BRG-SUP-01",
         "bridge §1.3 §2",
         "an address of a window leads to one byte of one accelerator, to which no other address leads",
@@ -422,6 +486,11 @@ pub static RULES: &[Rule] = &[
         "BRG-SUP-03",
         "bridge §1",
         "a description with an unknown key, without a window, with a number twice or a switch of another size is refused by name",
+    ),
+    rule(
+        "BRG-SUP-04",
+        "bridge §1.2",
+        "up to 16 requesters of one target are told apart by logical devices, more by ports of a fabric",
     ),
     rule(
         "BRG-SUP-05",

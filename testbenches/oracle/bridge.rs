@@ -383,8 +383,10 @@ pub fn exported(
             row(inv(true), None, &["Cmp"], forgets(held, I))
         }
         ("MemClnEvct", "Invalid", "NoOp") => row(None, None, &["Cmp"], minus_req()),
-        // Its fields mean nothing.
-        ("MemSpecRd", ..) => row(None, None, &[], before.clone()),
+        // Nobody waits for it. Its meta fields are reserved, its SnpType is NoOp (`coherence` 3.2).
+        ("MemSpecRd", _, snoop) => {
+            ExportConversion { is_legal: snoop == "NoOp", ..row(None, None, &[], before.clone()) }
+        }
         ("MemWr" | "MemWrPtl", "Any" | "Shared" | "Invalid", "NoOp") if *before == A(req) => {
             let access = if opcode == "MemWr" { "WriteFull" } else { "Write" };
             let after = match meta {

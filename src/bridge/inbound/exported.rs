@@ -48,11 +48,7 @@ pub struct ExportedHome {
 
 impl ExportedHome {
     /// A home of the windows of class DB among these, for holders that are at its ports in this order, with nothing recorded.
-    pub fn new(
-        config: &CoherenceConfig,
-        windows: Arc<BridgeWindows<InboundClass>>,
-        sources: Vec<u16>,
-    ) -> ExportedHome {
+    pub fn new(config: &CoherenceConfig, windows: Arc<BridgeWindows<InboundClass>>, sources: Vec<u16>) -> ExportedHome {
         ExportedHome { dcoh: Dcoh::exporting(config, sources.len() as AgentPort), windows, sources }
     }
 

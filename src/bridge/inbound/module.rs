@@ -18,6 +18,7 @@ use super::{AcceleratorAccess, InboundBridge, InboundConfig, InboundCounts, Inbo
 use crate::entries::none_open;
 use crate::outbound::BridgeFinding;
 use crate::timing::BridgeTiming;
+use crate::waits::WaitWatch;
 use crate::window::InboundClass;
 use scalepool_coherence::content::CacheLine;
 use scalepool_coherence::message::from_link;
@@ -76,6 +77,8 @@ pub struct InboundModuleConfig {
     pub viral: Arc<AtomicBool>,
     /// How traces spell messages, whatever the form of their link.
     pub shown: MessageForm,
+    /// What its messages may wait for.
+    pub waits: WaitWatch,
     /// Its clock.
     pub clock: Clock,
 }
@@ -323,6 +326,13 @@ impl InboundModule {
         findings.into_iter().for_each(|finding| self.broken(finding, at));
     }
 
+    /// A transaction waits for room for a class.
+    fn observe_wait(&mut self, entry: u16, outgoing: &'static str, at: Stamp) {
+        let Some(incoming) = self.bridge.transaction(entry).map(|open| open.msg.class().name()) else { return };
+        let finding = self.config.waits.observed(incoming, outgoing);
+        finding.into_iter().for_each(|finding| self.broken(finding, at));
+    }
+
     /// Says of a transaction what it waits for from here on, or that it goes on.
     pub(super) fn show_wait(&mut self, entry: u16, wait: Option<(Wait, u64)>, at: Stamp) {
         let traced = &mut self.traced[usize::from(entry)];
@@ -381,6 +391,7 @@ impl InboundModule {
             };
             if !self.side.has_room(cx, &access) {
                 self.show_wait(entry, Some((Wait::Link, 0)), at);
+                self.observe_wait(entry, self.config.waits.classes.request, at);
                 n += 1;
                 continue;
             }
@@ -409,6 +420,8 @@ impl InboundModule {
             let Some((due, entry)) = is_due(&self.responses[port]) else { continue };
             if !self.ports[port].tx.has_room(cx, 1) {
                 self.show_wait(entry, Some((Wait::Link, 0)), at);
+                let answer = self.bridge.answer(entry).map_or("", |(_, answer)| answer.class().name());
+                self.observe_wait(entry, answer, at);
             } else if oldest.is_none_or(|(first, ..)| due < first) {
                 oldest = Some((due, port, entry));
             }

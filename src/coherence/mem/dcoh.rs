@@ -180,7 +180,8 @@ impl<D: LineContent> Dcoh<D> {
     /// such a one.
     pub fn passed_on<'a>(&self, msg: &'a Msg<D>) -> Option<(LineAddr, &'a D, u64)> {
         let Msg::M2sRwd { opcode: M2sRwdOpcode::MemWrPtl, line, data, enables, .. } = msg else { return None };
-        (self.memory.passes_on() && *enables != WHOLE_LINE && !self.memory.has(*line)).then_some((*line, data, *enables))
+        (self.memory.passes_on() && *enables != WHOLE_LINE && !self.memory.has(*line))
+            .then_some((*line, data, *enables))
     }
 
     /// Values of a line on their way to the memory behind a port that are not in a message.

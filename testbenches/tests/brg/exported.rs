@@ -14,6 +14,7 @@ use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool::coherence::mem::Holders;
 use scalepool::coherence::message::Msg;
 use scalepool::ordered::OrderedMap;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool_oracle::bridge::{ExportConversion, ExportRecord, exported};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -69,7 +70,8 @@ impl Bench {
     fn with(holders: u16, filter: [usize; 2], wrong: Wrong) -> Bench {
         let mut config = CoherenceConfig::default();
         [config.mem.filter_sets, config.mem.filter_ways] = filter;
-        let rights = |group| if group == 5 { AccessRights { read: true, ..AccessRights::default() } } else { AccessRights::ALL };
+        let rights =
+            |group| if group == 5 { AccessRights { read: true, ..AccessRights::default() } } else { AccessRights::ALL };
         let window = |base, class| BridgeWindow {
             base,
             size: SIZE,
@@ -199,10 +201,13 @@ impl Bench {
         let before = self.answers.len();
         assert!(self.offer(holder, msg), "{msg:?} waits");
         self.settle();
-        self.answers[before..].iter().map(|(to, answer)| {
-            assert_eq!(*to, holder);
-            *answer
-        }).collect()
+        self.answers[before..]
+            .iter()
+            .map(|(to, answer)| {
+                assert_eq!(*to, holder);
+                *answer
+            })
+            .collect()
     }
 
     fn record(&self, line: LineAddr) -> ExportRecord {
@@ -303,7 +308,13 @@ fn converted(msg: Msg<CacheLine>, record: &ExportRecord, holders: u16, wrong: Wr
             assert_eq!(*data, CacheLine::of(if is_poisoned { [0xff; 64] } else { [9; 64] }).poisoned(is_poisoned));
         }
     }
-    ExportConversion { recall, access, answers: names, record: bench.record(line(0)), is_legal: bench.findings.is_empty() }
+    ExportConversion {
+        recall,
+        access,
+        answers: names,
+        record: bench.record(line(0)),
+        is_legal: bench.findings.is_empty(),
+    }
 }
 
 fn records(holders: u16) -> Vec<ExportRecord> {
@@ -370,9 +381,8 @@ fn swapped(
     to: impl Fn(M2sReqOpcode) -> (M2sReqOpcode, Meta, SnpType),
 ) -> Msg<CacheLine> {
     let Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } = msg else { return msg };
-    let has = |(field, value): &(MetaField, MetaValue)| {
-        *field == meta_field && (*value == meta || *field == MetaField::NoOp)
-    };
+    let has =
+        |(field, value): &(MetaField, MetaValue)| *field == meta_field && (*value == meta || *field == MetaField::NoOp);
     if !from.0.contains(&opcode) || !from.1.iter().any(has) || from.2 != snp {
         return msg;
     }
@@ -532,7 +542,8 @@ fn brg_map_47_p() {
 fn brg_map_47_n() {
     is_found(row_47, |msg| {
         let evicts: &[M2sReqOpcode] = &[M2sReqOpcode::MemClnEvct];
-        swapped(msg, (evicts, IS_LEFT, SnpType::NoOp), |_| (M2sReqOpcode::MemInv, INVALID, SnpType::SnpInv))
+        let is_invalid: &[(MetaField, MetaValue)] = &[(META, MetaValue::Invalid)];
+        swapped(msg, (evicts, is_invalid, SnpType::NoOp), |_| (M2sReqOpcode::MemInv, INVALID, SnpType::SnpInv))
     });
 }
 
@@ -650,10 +661,8 @@ fn stands(opcode: &str, meta: &str, snoop: &str) -> bool {
 fn brg_map_52_p() {
     obeys(|opcode, meta, snoop| !stands(opcode, meta, snoop));
     let mut bench = Bench::new();
-    let [reserved, foreign] = [
-        req(M2sReqOpcode::MemRd, SHARED, SnpType::SnpInv),
-        rwd(M2sRwdOpcode::MemWr, INVALID, SnpType::NoOp, u64::MAX),
-    ];
+    let [reserved, foreign] =
+        [req(M2sReqOpcode::MemRd, SHARED, SnpType::SnpInv), rwd(M2sRwdOpcode::MemWr, INVALID, SnpType::NoOp, u64::MAX)];
     assert_eq!(bench.whole(0, reserved).iter().map(named).collect::<Vec<_>>(), ["DRS", "Cmp"]);
     assert_eq!(bench.whole(0, foreign).iter().map(named).collect::<Vec<_>>(), ["Cmp"]);
     assert_eq!((bench.findings.len(), bench.accesses.len()), (2, 0));
@@ -687,22 +696,32 @@ fn brg_map_54_p() {
     bench.settle();
     assert_eq!((bench.record(line(0)), bench.record(line(4))), (ExportRecord::I, ExportRecord::A(2)));
     // The numbers of the sheet, as a description has them.
-    let design = resolves(&TEXT.replace("home = { filter_entries = 16, filter_ways = 4 }
-", "")).expect("a system");
+    let design = resolves(&TEXT.replace(
+        "home = { filter_entries = 16, filter_ways = 4 }
+",
+        "",
+    ))
+    .expect("a system");
     let joined = scalepool::system::coherence::joined(&design).expect("homes");
     let mem = &joined[0].home.config.mem;
     assert_eq!((mem.filter_sets * mem.filter_ways, mem.filter_ways, mem.trackers), (65_536, 16, 64));
 }
 
-/// A home that forgets a victim grants a line that others hold, and the watcher of its lines says so.
+/// A home that uses the entry of a victim before its holders have answered: two lines are granted by a filter of one.
 #[test]
 fn brg_map_54_n() {
-    let mut bench = Bench::with(HOLDERS, [1, 1], right);
-    bench.whole(0, at(req(M2sReqOpcode::MemRd, ANY, SnpType::SnpInv), line(0)));
-    // Its holder is believed to have given the line up, and has not.
-    bench.whole(0, at(req(M2sReqOpcode::MemInv, INVALID, SnpType::SnpInv), line(0)));
-    bench.whole(1, at(req(M2sReqOpcode::MemRd, ANY, SnpType::SnpInv), line(1)));
-    assert_eq!(bench.recalled, [], "the entry was used again without a recall, which a victim with holders never is");
+    let answers_before_the_recall_ends = |is_wrong: bool| {
+        let mut bench = Bench::with(HOLDERS, [1, 1], right);
+        if is_wrong {
+            bench.config.rules = CoherenceMutant::EntryLeavesEarly.rules();
+        }
+        bench.whole(0, at(req(M2sReqOpcode::MemRd, ANY, SnpType::SnpInv), line(0)));
+        let before = bench.answers.len();
+        assert!(bench.offer(1, at(req(M2sReqOpcode::MemInv, ANY, SnpType::SnpInv), line(1))));
+        assert_eq!(bench.recalls.len(), 1);
+        bench.answers.len() - before
+    };
+    assert_eq!([false, true].map(answers_before_the_recall_ends), [0, 1]);
     let error = resolves(&TEXT.replace("filter_entries = 16, filter_ways = 4", "filter_entries = 6, filter_ways = 4"));
     let error = error.err().expect("a finding");
     assert!(error.contains("found filter_entries = 6 and filter_ways = 4, expected whole sets"), "{error}");
@@ -711,21 +730,21 @@ fn brg_map_54_n() {
 /// Sheet 13 E5: a shared read of a line that another host has changed.
 #[test]
 fn a_changed_line_is_written_back_and_read_for_the_next_holder() {
-    let mut bench = Bench::recorded(&ExportRecord::A(2), right, HOLDERS);
-    assert!(bench.offer(1, req(M2sReqOpcode::MemRd, SHARED, SnpType::SnpData)));
-    let [(2, BisnpOpcode::BISnpData, _, bi_tag)] = bench.recalls[..] else { panic!("{:?}", bench.recalls) };
+    let mut bench = Bench::recorded(&ExportRecord::A(1), right, HOLDERS);
+    assert!(bench.offer(0, req(M2sReqOpcode::MemRd, SHARED, SnpType::SnpData)));
+    let [(1, BisnpOpcode::BISnpData, _, bi_tag)] = bench.recalls[..] else { panic!("{:?}", bench.recalls) };
     bench.recalls.clear();
     let before = bench.answers.len();
-    assert!(bench.offer(2, rwd(M2sRwdOpcode::MemWr, SHARED, SnpType::NoOp, u64::MAX)));
+    assert!(bench.offer(1, rwd(M2sRwdOpcode::MemWr, SHARED, SnpType::NoOp, u64::MAX)));
     bench.ends();
-    assert_eq!(bench.answers[before..].iter().map(|(to, a)| (*to, named(a))).collect::<Vec<_>>(), [(2, "Cmp")]);
-    assert!(bench.offer(2, Msg::M2sBirsp { opcode: BirspOpcode::BIRspS, bi_tag, low_addr: (line(0).0 & 3) as u8 }));
+    assert_eq!(bench.answers[before..].iter().map(|(to, a)| (*to, named(a))).collect::<Vec<_>>(), [(1, "Cmp")]);
+    assert!(bench.offer(1, Msg::M2sBirsp { opcode: BirspOpcode::BIRspS, bi_tag, low_addr: (line(0).0 & 3) as u8 }));
     bench.settle();
     let asked: Vec<_> = bench.accesses.iter().map(|access| access.operation).collect();
     assert_eq!(asked, [LineOperation::WriteFull, LineOperation::Read]);
     let mut answers: Vec<_> = bench.answers[before + 1..].iter().map(|(to, a)| (*to, named(a))).collect();
     answers.sort_unstable();
-    assert_eq!((answers, bench.record(line(0))), (vec![(1, "Cmp-S"), (1, "DRS")], ExportRecord::S(vec![1, 2])));
+    assert_eq!((answers, bench.record(line(0))), (vec![(0, "Cmp-S"), (0, "DRS")], ExportRecord::S(vec![0, 1])));
 }
 
 /// Window, then rights, then legality, then statuses of accelerators, in the words of CXL.mem.
@@ -766,4 +785,108 @@ fn hosts_and_a_bridge_share_the_memory_of_accelerators() {
     let json = report.json();
     let of = |name: &str| json["components"]["ubridge"][name].as_u64().unwrap_or_else(|| panic!("{json:?}"));
     assert!(of("inbound accesses") > 500 && of("inbound writes") > 100, "{json:?}");
+}
+
+/// A system of so many hosts that share the memory of an accelerator, with more keys of the bridge, and with these components and links.
+fn shared_by(hosts: usize, keys: &str, more: &str, links: &str) -> String {
+    format!(
+        r#"format = 1
+[system]
+name = "shared"
+about = "hosts that share the memory of an accelerator"
+[clock]
+accel = {{ period = "640 ps" }}
+bridge = {{ period = "1 ns" }}
+[component]
+accel = {{ kind = "ualink.accelerator", clock = "accel", traffic = {{ operations = 1, regions = 1 }} }}
+other = {{ kind = "ualink.accelerator", clock = "accel", traffic = {{ operations = 1, regions = 1 }} }}
+uswitch = {{ kind = "ualink.switch", clock = "accel", ports = 3 }}
+host = {{ kind = "cxl.hdm-db-host", count = {hosts}, clock = "bridge", core = {{ accesses = 60, lines = 8, cache_lines = 4 }} }}
+{more}
+[component.ubridge]
+kind = "bridge.ualink"
+clock = "bridge"
+cxl_ports = 0
+home_ports = 1
+inbound = [{{ base = "0", size = "1 GiB", to = "8 GiB", class = "DB" }}]
+{keys}
+[link]
+ualink = {{ kind = "ualink", order = "relaxed", between = [["accel[0].port[0]", "uswitch.port[0]"], ["other[0].port[0]", "uswitch.port[1]"], ["ubridge.x[0]", "uswitch.port[2]"]] }}
+{links}
+"#
+    )
+}
+
+/// Hosts behind a fabric, told apart by SPID.
+fn over_fabric(hosts: usize) -> String {
+    let more = format!("fabric = {{ kind = \"cxl.fabric-switch\", clock = \"bridge\", hosts = {hosts} }}");
+    let links = r#"host = { kind = "cxl-256b-pbr", between = ["fabric.host[i]", "host[i].port[0]"] }
+trunk = { kind = "cxl-256b-pbr", between = ["fabric.trunk", "ubridge.home[0]"] }"#;
+    shared_by(hosts, "", &more, links)
+}
+
+/// Hosts behind a switch, told apart by logical devices.
+fn over_hierarchies(hosts: usize, keys: &str, bindings: &[String]) -> String {
+    let bindings = bindings.join(", ");
+    let more = format!(
+        "switch = {{ kind = \"cxl.switch.hbr\", clock = \"bridge\", hosts = {hosts}, bindings = [{bindings}] }}"
+    );
+    let links = r#"host = { kind = "cxl-256b", between = ["host[i].port[0]", "switch.usp[i]"] }
+dev = { kind = "cxl-256b", between = ["switch.dsp[0]", "ubridge.home[0]"] }"#;
+    shared_by(hosts, keys, &more, links)
+}
+
+fn bound(hosts: usize) -> Vec<String> {
+    (0..hosts).map(|n| format!("{{ vcs = {n}, ld = {n} }}")).collect()
+}
+
+fn refused(text: &str) -> String {
+    resolves(text).err().expect("a finding")
+}
+
+/// Who holds lines is told apart by SPID on links with port based routing, by LD-ID at a device with logical devices, and alone on others.
+#[test]
+fn brg_prt_03_p() {
+    let alone =
+        shared_by(1, "", "", r#"host = { kind = "cxl-256b", between = ["host[0].port[0]", "ubridge.home[0]"] }"#);
+    for text in [over_fabric(2), over_hierarchies(2, "logical_devices = 2", &bound(2)), alone] {
+        let report = sound(&text, &[]);
+        let json = report.json();
+        assert!(json["components"]["ubridge"]["inbound accesses"].as_u64() > Some(20), "{json:?}");
+    }
+}
+
+/// A second holder where nothing tells two apart, logical devices beside other ports or at a host, and a requester at a link without port
+/// based routing.
+#[test]
+fn brg_prt_03_n() {
+    let twice = refused(&over_hierarchies(2, "", &bound(2)));
+    assert!(twice.contains("logical device"), "{twice}");
+    let link = r#"host = { kind = "cxl-256b", between = ["host[0].port[0]", "ubridge.home[0]"] }"#;
+    let at_host = refused(&shared_by(1, "logical_devices = 2", "", link));
+    assert!(at_host.contains("found logical devices at the port of a host, expected a switch there"), "{at_host}");
+    let beside = refused(&TEXT.replace("home_ports = 3", "home_ports = 3\nlogical_devices = 2"));
+    assert!(beside.contains("found logical devices and 3 home ports beside 0 target ports"), "{beside}");
+    let requester = refused(&TEXT.replace("peer = { kind = \"cxl-256b-pbr\"", "peer = { kind = \"cxl-256b\""));
+    assert!(requester.contains("cxl-256b-pbr"), "{requester}");
+}
+
+/// Sixteen hosts are told apart by logical devices, seventeen by ports of a fabric.
+#[test]
+fn brg_sup_04_p() {
+    for (text, hosts) in [(over_hierarchies(16, "logical_devices = 16", &bound(16)), 16), (over_fabric(17), 17)] {
+        let system = resolves(&text).unwrap_or_else(|error| panic!("{error}"));
+        let joined = scalepool::system::coherence::joined(&system).expect("a home");
+        assert_eq!((joined.len(), joined[0].holders.len()), (1, hosts));
+    }
+}
+
+/// A seventeenth logical device.
+#[test]
+fn brg_sup_04_n() {
+    let text = over_hierarchies(16, "logical_devices = 16", &bound(16));
+    let devices = refused(&text.replace("logical_devices = 16", "logical_devices = 17"));
+    assert!(devices.contains("logical_devices: found `17`") || devices.contains("found 17"), "{devices}");
+    let binding = refused(&text.replace("vcs = 15, ld = 15", "vcs = 15, ld = 16"));
+    assert!(binding.contains("ld"), "{binding}");
 }

@@ -9,6 +9,7 @@ use super::outbound::OutboundFields;
 use crate::channels::ChannelWait;
 use crate::coherence::Coherent;
 use crate::kind::{ConfigFinding, DomainMember, NodePart, PortDecl, PortRole, SitePort};
+use scalepool_bridge::waits::{AcceleratorClasses, WaitWatch};
 use scalepool_bridge::window::WindowLimits;
 
 /// What a bridge has to know of the links to its accelerators.
@@ -62,13 +63,13 @@ impl BridgeHalves<'_> {
 
     /// Fields that do not go with who is at the ports.
     pub fn check_joined(&self, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let [x, cxl, targets, _] = self.split(ports);
+        let [x, cxl, targets, homes] = self.split(ports);
         let other = x.iter().find(|port| port.link.carried != x[0].link.carried).map(|port| {
             let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
             ("x_ports", text)
         });
         let outbound = self.outbound.check_joined(self.link.outbound, cxl);
-        let inbound = self.inbound.check_joined(self.link.inbound, member, targets);
+        let inbound = self.inbound.check_joined(self.link.inbound, member, [targets, homes]);
         other.into_iter().chain(outbound).chain(inbound).collect()
     }
 
@@ -85,6 +86,13 @@ impl BridgeHalves<'_> {
     /// What it is to accelerators: without a window to CXL it asks alone.
     pub fn node_part(&self) -> NodePart {
         if self.outbound.has_windows() { NodePart::Memory } else { NodePart::Requester }
+    }
+
+    /// The same for a run, which compares it with the waits that it sees.
+    pub fn wait_watch(&self) -> WaitWatch {
+        let AcceleratorLink { request, posted, response, .. } = *self.link;
+        let listed = self.waits().iter().map(|wait| (wait.incoming, wait.outgoing)).collect();
+        WaitWatch::new(AcceleratorClasses { request, posted, response }, listed)
     }
 
     /// What messages of both sides wait for.

@@ -23,8 +23,10 @@ use scalepool_bridge::inbound::module::{AcceleratorSide, InboundModule, InboundM
 use scalepool_bridge::inbound::port::{TargetMessages, TargetPort};
 use scalepool_bridge::inbound::table::MOST_INBOUND;
 use scalepool_bridge::timing::BridgeTiming;
+use scalepool_bridge::waits::WaitWatch;
 use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, WindowLimits};
 use scalepool_coherence::clocked::waiting::WaitTable;
+use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder};
 use scalepool_memory::LineBytes;
 use scalepool_nodes::cxl::transaction_layouts;
@@ -65,6 +67,7 @@ config! {
         inbound: Vec<(InboundWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(InboundWindowFields::fields), "windows from CXL to accelerators, up to 16 that do not overlap (bridge §2)";
         inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, else an LD-ID; those that are not named are in group 0 (bridge §2)";
         inbound_entries: usize = "1024" [Unit::Of("transactions")] in FieldRange::Int(1, MOST_INBOUND as u64), "transactions from CXL that may be under way (bridge §7)";
+        logical_devices: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(1, LOGICAL_DEVICES as u64), "logical devices (LD) that the port of the home is, each for one host behind a switch, all of the same lines; not given = no multi-logical device (bridge §1.2, fabric MLD-1)";
         home_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links at which hosts, peers and other bridges find memory of accelerators that the bridge keeps coherent, HDM-DB (bridge §1.2)";
         home: HomeFields = "" [Unit::Of("-")] in FieldRange::Table(HomeFields::fields), "how the bridge keeps lines of windows of class DB coherent";
         merge_inbound: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "reads of lines side by side in a block of an accelerator leave as one read of 128 or 256 bytes (bridge §3.5)";
@@ -99,6 +102,7 @@ impl InboundFields {
         Offer {
             memory_bytes: windows().map(|window| window.base.saturating_add(window.size)).max(),
             memory_from: windows().map(|window| window.base).min().unwrap_or(0),
+            logical_devices: self.logical_devices,
             ..Offer::default()
         }
     }
@@ -138,11 +142,30 @@ impl InboundFields {
         };
         let plain = of_class("NH", self.target_ports, "target port");
         let coherent = of_class("DB", self.home_ports, "home port");
-        windows.into_iter().chain(plain).chain(coherent).chain(self.home.check()).collect()
+        let is_apart = self.logical_devices.is_none() || self.target_ports == 0 && self.home_ports == 1;
+        let text = || {
+            let text = format!(
+                "found logical devices and {} beside {}, expected one home port alone: all ports of a device lead to one (bridge §1.2)",
+                counted(self.home_ports, "home port"),
+                counted(self.target_ports, "target port"),
+            );
+            ("logical_devices", text)
+        };
+        let found = windows.into_iter().chain(plain).chain(coherent).chain(self.home.check());
+        found.chain((!is_apart).then(text)).collect()
     }
 
     /// Fields that do not go with the accelerators, or with who is at the target ports.
-    pub fn check_joined(&self, limits: WindowLimits, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+    pub fn check_joined(
+        &self,
+        limits: WindowLimits,
+        member: DomainMember,
+        [ports, homes]: [&[SitePort]; 2],
+    ) -> Vec<ConfigFinding> {
+        // Logical devices are told apart by LD-IDs, which a switch gives.
+        let is_bare = homes.iter().any(|port| port.peer_role != PortRole::SwitchDownstream);
+        let text = "found logical devices at the port of a host, expected a switch there (fabric MLD-2)";
+        let bare = (self.logical_devices.is_some() && is_bare).then(|| ("logical_devices", text.to_owned()));
         let windows = self.windows(limits, member.peers.into()).err();
         // Who is no bridge knows what memory holds at first by the addresses at which it asks.
         let moved = self.inbound.iter().find(|(window, _)| window.class == "NH" && window.base != window.to);
@@ -154,7 +177,7 @@ impl InboundFields {
             );
             ("inbound", text)
         });
-        windows.into_iter().chain(seen).collect()
+        windows.into_iter().chain(seen).chain(bare).collect()
     }
 
     /// What messages of CXL.mem wait for: accelerators are asked by this class.
@@ -179,7 +202,7 @@ impl InboundFields {
     /// Settings that do not go together.
     pub fn elaborate(
         &self,
-        (limits, timing, memory): (WindowLimits, BridgeTiming, MemoryOf),
+        (limits, timing, memory, waits): (WindowLimits, BridgeTiming, MemoryOf, WaitWatch),
         viral: &Arc<AtomicBool>,
         [ports, homes]: [&[SitePort]; 2],
         site: &Site<'_>,
@@ -217,6 +240,7 @@ impl InboundFields {
                 viral: viral.clone(),
                 merge_cycles: self.merge_inbound.then_some(self.merge_cycles),
                 shown,
+                waits,
                 clock: site.clock,
             },
             links: ports.iter().map(|port| (port.link.cxl(), port.number)).collect(),

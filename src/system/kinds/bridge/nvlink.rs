@@ -109,9 +109,10 @@ impl Component for BridgeNvlink {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let DomainMember { own, fabric, .. } = site.member;
         let ([_, cxl, targets, homes], timing) = (self.halves().split(site.ports), self.stages.timing());
-        let setup = (LINK.outbound, BridgeOrder::Blocks, timing);
+        let setup = (LINK.outbound, BridgeOrder::Blocks, timing, self.halves().wait_watch());
         let outbound = self.outbound.elaborate(setup, cxl, site, hub)?;
-        let setup = (LINK.inbound, timing, (|_, address| BACKGROUND.line(address)) as _);
+        let memory = |_, address| BACKGROUND.line(address);
+        let setup = (LINK.inbound, timing, memory as _, self.halves().wait_watch());
         let inbound = self.inbound.elaborate(setup, outbound.viral(), [targets, homes], site, hub)?;
         let ledger: Arc<Mutex<NvlLedger>> = Arc::default();
         let entered = ledger.clone();

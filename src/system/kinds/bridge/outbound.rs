@@ -28,6 +28,7 @@ use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::registers::ControlWindow;
 use scalepool_bridge::timing::BridgeTiming;
+use scalepool_bridge::waits::WaitWatch;
 use scalepool_bridge::watched::{BridgeLines, PortWatch};
 use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, WindowClass, WindowLimits};
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
@@ -281,7 +282,7 @@ impl OutboundFields {
     /// Settings that do not go together.
     pub fn elaborate(
         &self,
-        (limits, order, timing): (WindowLimits, BridgeOrder, BridgeTiming),
+        (limits, order, timing, waits): (WindowLimits, BridgeOrder, BridgeTiming, WaitWatch),
         ports: &[SitePort],
         site: &Site<'_>,
         hub: &mut Hub,
@@ -314,6 +315,7 @@ impl OutboundFields {
             commits: commits.map(timed).collect(),
             viral: Arc::default(),
             cache_memory,
+            waits,
             clock: site.clock,
         };
         // What memory holds that nobody has written: what another bridge says of it, its own addresses, or zeros where a device keeps it

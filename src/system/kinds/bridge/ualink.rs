@@ -132,9 +132,10 @@ impl Component for BridgeUalink {
         let ([x, cxl, targets, homes], timing) = (self.halves().split(site.ports), self.stages.timing());
         let is_strict = matches!(x[0].link.carried, Carried::Ualink { strict: true, .. });
         let order = if is_strict { BridgeOrder::Sources } else { BridgeOrder::Blocks };
-        let outbound = self.outbound.elaborate((LINK.outbound, order, timing), cxl, site, hub)?;
+        let outbound =
+            self.outbound.elaborate((LINK.outbound, order, timing, self.halves().wait_watch()), cxl, site, hub)?;
         let memory = |accelerator, address| BACKGROUND.line(global(accelerator, address));
-        let setup = (LINK.inbound, timing, memory as _);
+        let setup = (LINK.inbound, timing, memory as _, self.halves().wait_watch());
         let inbound = self.inbound.elaborate(setup, outbound.viral(), [targets, homes], site, hub)?;
         let ledger: Arc<Mutex<UalLedger>> = Arc::default();
         let entered = ledger.clone();

@@ -99,7 +99,11 @@ static LOADS: [&Metric; 4] = [&LIGHT, &OPTIMAL, &MODERATE, &SEVERE];
 const LINE_BYTES: u64 = 64;
 
 /// Figures of agents with their names; `period` is that of their clock \[fs\].
-pub(in crate::kinds) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poisoning: bool) -> ComponentMeasured {
+pub(in crate::kinds) fn measured(
+    agents: &[(&str, Figures)],
+    period: (u64, u64),
+    is_poisoning: bool,
+) -> ComponentMeasured {
     let cores = || agents.iter().filter_map(|(_, agent)| agent.measured.as_ref());
     let sum = |of: fn(&accessor::AccessorMeasured) -> u64| cores().map(of).sum::<u64>();
     let latency_cycles = || cores().flat_map(|core| core.latency_cycles.iter().copied());

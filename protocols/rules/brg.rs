@@ -268,6 +268,8 @@ pub static RULES: &[Rule] = &[
     rule("BRG-ERR-03", "bridge §8.1", "a right that is missing ends with status 6"),
     rule("BRG-ERR-04", "bridge §8.1", "a command, operation or size that is not supported ends with status 2"),
     rule("BRG-ERR-05", "bridge §8.1", "a request whose answer does not come in time ends with status 8"),
+    rule("BRG-ERR-06", "bridge §8.1", "a request for a CXL port that has gone viral ends with status 2"),
+    rule("BRG-ERR-07", "bridge §8.1", "data with poison are OKAY, with a poisoned beat"),
     rule("BRG-ERR-08", "bridge §8.1", "MC: a plain Cmp for MemInv Any ends with status 3, and no MemWr follows"),
     rule("BRG-ERR-09", "bridge §8.1", "MN: a write to memory that is not there is OKAY"),
     rule("BRG-ERR-10", "bridge §8.1", "MemDataNXM ends a line without NDR"),
@@ -297,6 +299,11 @@ pub static RULES: &[Rule] = &[
     rule("BRG-PSN-03", "bridge §8.3", "a poisoned line of a read poisons the whole RSP_DATA of NVLink"),
     rule("BRG-PSN-04", "bridge §8.3", "a poisoned write of NVLink poisons all of its lines"),
     rule("BRG-PSN-05", "bridge §8.3", "a poisoned write of CXL is a poisoned write to its accelerator"),
+    rule(
+        "BRG-PSN-06",
+        "bridge §8.3",
+        "a sector of the cache keeps its poison: reads return it, a write back has it, a store of the whole line ends it",
+    ),
     rule("BRG-PSN-07", "bridge §8.3", "a partial write leaves a poisoned line poisoned"),
     rule("BRG-PSN-08", "bridge §8.3", "byte enables are never poisoned"),
     rule(
@@ -318,6 +325,7 @@ pub static RULES: &[Rule] = &[
     rule("BRG-RAC-05", "bridge §9.6", "R5: a shared copy that is lost while MemInv is under way changes nothing"),
     rule("BRG-RAC-09", "bridge §9.6", "R9: an access to a line that leaves waits, and is a new miss then"),
     rule("BRG-RAC-10", "bridge §9.6", "R10: a store that comes while BISnpData is answered waits, then owns the line"),
+    rule("BRG-RAC-11", "bridge §9.6", "R11: a conversion that was kept in an epoch is a miss in the next one"),
     rule("BRG-CHC-01", "bridge §9.4", "a read of a sector that is there sends nothing"),
     rule(
         "BRG-CHC-02",

@@ -153,6 +153,23 @@ pub fn label(msg: &Msg<CacheLine>) -> String {
     format!("{} {}/{}", name.unwrap_or("?"), value.unwrap_or("?"), snp.unwrap_or("?"))
 }
 
+/// What stands around a bridge and makes it a wrong one.
+#[derive(Clone, Copy)]
+pub struct WrongBridge {
+    /// What it sends instead of a message to memory.
+    pub sends: fn(Msg<CacheLine>) -> Msg<CacheLine>,
+    /// What leaves instead of a response, behind all that has passed.
+    pub responds: fn(&[Event], Transfer) -> Transfer,
+    /// The entry of a request, with the space for its data, is free when all of them are there, though its response has not left.
+    pub frees_early: bool,
+}
+
+impl WrongBridge {
+    /// It changes nothing.
+    pub const NOTHING: WrongBridge =
+        WrongBridge { sends: |msg| msg, responds: |_, response| response, frees_early: false };
+}
+
 /// A bridge, memory behind it, and what has passed.
 pub struct Bench {
     pub bridge: OutboundBridge,
@@ -176,6 +193,10 @@ pub struct Bench {
     pub held: Option<Vec<u16>>,
     /// What memory grants to one who asks to share a line.
     pub shared: NdrOpcode,
+    /// What is wrong with the bridge.
+    pub wrong: WrongBridge,
+    /// Responses of entries that were free before they have left.
+    pub late: Vec<(u16, Transfer)>,
 }
 
 impl Bench {
@@ -193,6 +214,8 @@ impl Bench {
             end: u64::MAX,
             held: None,
             shared: NdrOpcode::CmpS,
+            wrong: WrongBridge::NOTHING,
+            late: Vec::new(),
         }
     }
 
@@ -277,6 +300,7 @@ impl Bench {
                     if let Some(BridgeActor::Child(child)) = by {
                         self.bridge.sent(child, &msg);
                     }
+                    let msg = (self.wrong.sends)(msg);
                     if by.is_some() {
                         let made = self.made(&msg);
                         self.answers.extend(made.into_iter().map(|msg| (port, msg)));
@@ -287,6 +311,12 @@ impl Bench {
                 BridgeStep::Access { by: Some(by), .. } => accessed.push(by),
                 BridgeStep::Advanced { child, advances } => self.deadlines.push((child, advances)),
                 BridgeStep::Respond { entry } => match &mut self.held {
+                    Some(_) if self.wrong.frees_early => {
+                        let (_, response) = self.bridge.response(entry).expect("a response");
+                        let response = upli::answered(OWN, &response).expect("it is UALink's");
+                        self.late.push((entry, response));
+                        self.bridge.left(entry);
+                    }
                     Some(held) => held.push(entry),
                     None => self.respond(entry),
                 },
@@ -304,9 +334,18 @@ impl Bench {
         let (port, response) = self.bridge.response(entry).expect("a response");
         assert_eq!(port, 0);
         let response = upli::answered(OWN, &response).expect("it is UALink's");
+        let response = (self.wrong.responds)(&self.log, response);
         self.log.push(Event::Answered(entry, response.clone()));
         self.responses.push(response);
         self.bridge.left(entry);
+    }
+
+    /// Responses of entries that were free before leave.
+    pub fn respond_late(&mut self) {
+        for (entry, response) in std::mem::take(&mut self.late) {
+            self.log.push(Event::Answered(entry, response.clone()));
+            self.responses.push(response);
+        }
     }
 
     /// What memory answers, by the tables of `coherence` §3.2; what is written is written at once.

@@ -97,6 +97,26 @@ impl Parts {
     }
 }
 
+/// The time of a load of a host whose line lies in the memory of a GPU that a bridge keeps coherent, with stages of these cycles, the
+/// directory among them, and nobody else who holds it \[fs\].
+fn exported(parts: Parts, directory: u64) -> u128 {
+    let (gpus, stages) = (gpu(1, 0, parts.media), parts.stages());
+    let text = format!(
+        "{HEAD}{gpus}bridge = {{ kind = \"bridge.nvlink\", clock = \"core\", cxl_ports = 0, home_ports = 1, home = {{ directory_cycles = {directory} }}, inbound = [{{ base = 0, size = \"1 GiB\", class = \"DB\" }}], {stages} }}\n\
+        host = {{ kind = \"cxl.hdm-db-host\", clock = \"core\", core = {{ pattern = \"read\", accesses = 1, lines = 1 }} }}\n\
+        [link]\nx = {{ kind = \"nvlink\", between = [\"gpu[0].link[0]\", \"bridge.x[0]\"] }}\n\
+        c = {{ kind = \"cxl-256b\", between = [\"host.port[0]\", \"bridge.home[0]\"] }}\n"
+    );
+    total(&text)
+}
+
+/// The time of the only access of a system \[fs\].
+fn total(text: &str) -> u128 {
+    let (trees, roots) = traced(text);
+    let (_, id, _) = roots[0];
+    Hops::of(&trees, id).expect("it is there").total_fs
+}
+
 /// Where the time of an access went \[fs\].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Spent {
@@ -110,8 +130,8 @@ struct Spent {
     links: u128,
 }
 
-/// The time of the access of that number, of those in a description.
-fn spent(text: &str, number: usize) -> Spent {
+/// The trees of a run of a description, and their roots that have ended: when they began, their ids, their times.
+fn traced(text: &str) -> (Trees, Vec<(u64, u64, u64)>) {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = folder.path().join("t.jsonl");
     let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
@@ -128,6 +148,12 @@ fn spent(text: &str, number: usize) -> Spent {
     let trees = Trees::read(DiffInput { name: "t.jsonl".to_owned(), reader }).expect("it is read");
     let mut roots: Vec<_> = trees.ended_roots().map(|(id, root)| (root.begin_fs, id, root.time_fs())).collect();
     roots.sort_unstable();
+    (trees, roots)
+}
+
+/// The time of the access of that number, of those in a description.
+fn spent(text: &str, number: usize) -> Spent {
+    let (trees, roots) = traced(text);
     let (_, id, time) = roots[number];
     let hops = Hops::of(&trees, id).expect("it is there");
     let waited = |reason| hops.hops.values().filter_map(|hop| hop.waits_fs.get(reason)).sum::<u128>();
@@ -213,6 +239,31 @@ fn brg_lat_05_p() {
     assert_eq!(uses(&|p| spent(&p.out_of_cxl(), 0)), [2, 1, 1, 2, 1, 1], "CXL peer");
     assert_eq!(more(|p| spent(&p.tier_2(2, true), 1), |p| p.cache += by), ns(by), "a hit reads the cache once");
     assert_eq!(PARTS.passed(), 34, "bridge §11");
+}
+
+/// A read of exported memory passes the stages of both ways and the directory, which are 37 ns, its accelerator and its links
+/// (`bridge` §11).
+#[test]
+fn a_read_of_exported_memory_takes_the_sum_of_its_parts() {
+    let own = exported(PARTS, 3);
+    let by = 80;
+    let uses = |change: fn(&mut Parts)| {
+        let mut other = PARTS;
+        change(&mut other);
+        ((exported(other, 3) - own) / ns(by)) as u64
+    };
+    let stages: [fn(&mut Parts); 5] = [
+        |p| p.stages[0] += 80,
+        |p| p.stages[1] += 80,
+        |p| p.stages[2] += 80,
+        |p| p.stages[3] += 80,
+        |p| p.stages[4] += 80,
+    ];
+    let used = stages.map(uses);
+    assert_eq!((used, uses(|p| p.media += 80)), ([2, 1, 1, 2, 1], 1));
+    assert_eq!(exported(PARTS, 3 + by) - own, ns(by));
+    let sum: u64 = used.iter().zip(PARTS.stages).map(|(times, cycles)| times * cycles).sum();
+    assert_eq!(sum + 3, 37);
 }
 
 /// A part that is left out, or counted twice, is seen.

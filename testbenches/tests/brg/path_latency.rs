@@ -103,7 +103,7 @@ fn exported(parts: Parts, directory: u64) -> u128 {
     let (gpus, stages) = (gpu(1, 0, parts.media), parts.stages());
     let text = format!(
         "{HEAD}{gpus}bridge = {{ kind = \"bridge.nvlink\", clock = \"core\", cxl_ports = 0, home_ports = 1, home = {{ directory_cycles = {directory} }}, inbound = [{{ base = 0, size = \"1 GiB\", class = \"DB\" }}], {stages} }}\n\
-        host = {{ kind = \"cxl.hdm-db-host\", clock = \"core\", core = {{ pattern = \"read\", accesses = 1, lines = 1 }} }}\n\
+        host = {{ kind = \"cxl.hdm-db-host\", clock = \"core\", core = {{ accesses = 1, lines = 1 }} }}\n\
         [link]\nx = {{ kind = \"nvlink\", between = [\"gpu[0].link[0]\", \"bridge.x[0]\"] }}\n\
         c = {{ kind = \"cxl-256b\", between = [\"host.port[0]\", \"bridge.home[0]\"] }}\n"
     );

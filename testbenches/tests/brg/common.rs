@@ -162,12 +162,14 @@ pub struct WrongBridge {
     pub responds: fn(&[Event], Transfer) -> Transfer,
     /// The entry of a request, with the space for its data, is free when all of them are there, though its response has not left.
     pub frees_early: bool,
+    /// An answer to a snoop leaves when the next request has come.
+    pub keeps_snoops: bool,
 }
 
 impl WrongBridge {
     /// It changes nothing.
     pub const NOTHING: WrongBridge =
-        WrongBridge { sends: |msg| msg, responds: |_, response| response, frees_early: false };
+        WrongBridge { sends: |msg| msg, responds: |_, response| response, frees_early: false, keeps_snoops: false };
 }
 
 /// A bridge, memory behind it, and what has passed.
@@ -197,6 +199,8 @@ pub struct Bench {
     pub wrong: WrongBridge,
     /// Responses of entries that were free before they have left.
     pub late: Vec<(u16, Transfer)>,
+    /// Answers to snoops that have not left.
+    pub kept: Vec<(usize, Msg<CacheLine>)>,
 }
 
 impl Bench {
@@ -216,6 +220,7 @@ impl Bench {
             shared: NdrOpcode::CmpS,
             wrong: WrongBridge::NOTHING,
             late: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
@@ -227,6 +232,10 @@ impl Bench {
     pub fn ask(&mut self, request: Transfer) -> u16 {
         let entry = self.bridge.admit(0, asked(&request)).expect("room");
         self.log.push(Event::Asked(entry, request));
+        for (port, msg) in std::mem::take(&mut self.kept) {
+            self.log.push(Event::Sent(msg));
+            self.sent.push((None, port, msg));
+        }
         self.bridge.start(entry, &mut self.out);
         self.collect();
         entry
@@ -301,6 +310,10 @@ impl Bench {
                         self.bridge.sent(child, &msg);
                     }
                     let msg = (self.wrong.sends)(msg);
+                    if self.wrong.keeps_snoops && matches!(msg, Msg::M2sBirsp { .. }) {
+                        self.kept.push((port, msg));
+                        continue;
+                    }
                     if by.is_some() {
                         let made = self.made(&msg);
                         self.answers.extend(made.into_iter().map(|msg| (port, msg)));

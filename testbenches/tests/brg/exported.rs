@@ -1,7 +1,7 @@
 //! Memory of accelerators that a bridge keeps coherent: every message and record against the oracle, recalls, the filter, conflicts,
 //! windows and rights, and a system in which hosts and another bridge share it (`bridge` §1.2, §1.3, §5.1).
 
-use super::supercluster::sound;
+use super::supercluster::{Told, sound};
 use super::systems::resolves;
 use scalepool::bridge::flows::LineOperation;
 use scalepool::bridge::inbound::exported::ExportedHome;
@@ -785,6 +785,22 @@ fn hosts_and_a_bridge_share_the_memory_of_accelerators() {
     let json = report.json();
     let of = |name: &str| json["components"]["ubridge"][name].as_u64().unwrap_or_else(|| panic!("{json:?}"));
     assert!(of("inbound accesses") > 500 && of("inbound writes") > 100, "{json:?}");
+}
+
+/// An access of a GPU to the memory of an accelerator is one tree over both bridges and the home, and everything that begins ends once.
+#[test]
+fn an_access_to_exported_memory_is_one_tree() {
+    let told = Told::of_system(TEXT, &["host.lines=4"]);
+    assert_eq!(told.first_unbalanced(), None);
+    let paths = told.paths(|place| place.starts_with("accel["));
+    let of_gpus = paths.iter().filter(|path| path.last().is_some_and(|place| place.starts_with("gpu[")));
+    let through = ["ubridge.inbound", "ubridge.home", "nbridge"];
+    let mut count = 0;
+    for path in of_gpus {
+        assert!(through.iter().all(|place| path.contains(place)), "{path:?}");
+        count += 1;
+    }
+    assert!(count > 100, "{count}");
 }
 
 /// A system of so many hosts that share the memory of an accelerator, with more keys of the bridge, and with these components and links.

@@ -12,6 +12,11 @@ const fn rule(id: &'static str, source: &'static str, text: &'static str) -> Rul
 pub static RULES: &[Rule] = &[
     rule("BRG-PRT-01", "bridge §1.1", "an accelerator has a number of 10 bits; a window names its CXL ports"),
     rule("BRG-PRT-02", "bridge §1.2", "a direct requester of CXL.mem needs 256B flits with port based routing"),
+    rule(
+        "BRG-PRT-03",
+        "bridge §1.2 §1.3",
+        "the home of exported memory knows holders by SPID on links with port based routing, by LD-ID at a device with logical devices, else there is one",
+    ),
     rule("BRG-HOM-01", "bridge §1.3", "the bridges of a fabric export a byte of an accelerator by one window"),
     rule("BRG-WIN-01", "bridge §2", "an address in no window ends with status 3"),
     rule("BRG-WIN-02", "bridge §2", "group and window give rights; an atomic takes all three"),
@@ -101,6 +106,60 @@ pub static RULES: &[Rule] = &[
         "BRG-MAP-28",
         "bridge §4.3",
         "NVLink REDUCE_READ ends with error 2; MULTICAST_WRITE and reserved operations are dropped",
+    ),
+    rule(
+        "BRG-MAP-40",
+        "bridge §5.1",
+        "HDM-DB: MemRd Any/SnpInv: BISnpInv to all others, a read, MemData and Cmp-E; its host owns the line",
+    ),
+    rule(
+        "BRG-MAP-41",
+        "bridge §5.1",
+        "HDM-DB: MemRd Shared/SnpData and MemRdData: BISnpData to another owner, a read, MemData and Cmp-S; MemRdData without another holder is Cmp-E",
+    ),
+    rule(
+        "BRG-MAP-42",
+        "bridge §5.1",
+        "HDM-DB: MemRd without a copy to keep: SnpCur asks another owner, SnpInv all others, then a read, MemData and Cmp; with Invalid its host is forgotten",
+    ),
+    rule("BRG-MAP-43", "bridge §5.1", "HDM-DB: MemRd NoOp/NoOp: a read, MemData and Cmp, and nobody is asked"),
+    rule(
+        "BRG-MAP-44",
+        "bridge §5.1",
+        "HDM-DB: MemInv and MemInvNT Any/SnpInv: BISnpInv to all others, Cmp-E, and no accelerator is asked",
+    ),
+    rule(
+        "BRG-MAP-45",
+        "bridge §5.1",
+        "HDM-DB: MemInv Shared/SnpData: BISnpData to another owner, Cmp-S, and no accelerator is asked",
+    ),
+    rule(
+        "BRG-MAP-46",
+        "bridge §5.1",
+        "HDM-DB: MemInv with Invalid or NoOp and SnpInv: BISnpInv to all others, Cmp; with Invalid its host is forgotten",
+    ),
+    rule("BRG-MAP-47", "bridge §5.1", "HDM-DB: MemClnEvct: Cmp, and its host is forgotten"),
+    rule("BRG-MAP-48", "bridge §5.1", "HDM-DB: MemSpecRd is dropped"),
+    rule(
+        "BRG-MAP-49",
+        "bridge §5.1",
+        "HDM-DB: MemWr and MemWrPtl of the owner: a write of the line or of the enabled bytes, then Cmp; the record is what the message says",
+    ),
+    rule(
+        "BRG-MAP-50",
+        "bridge §5.1",
+        "HDM-DB: MemWr and MemWrPtl Invalid/SnpInv: a write, then Cmp, where one host holds lines; where several do it is refused",
+    ),
+    rule("BRG-MAP-51", "bridge §5.1", "HDM-DB: BIConflict is answered by its Ack at once"),
+    rule(
+        "BRG-MAP-52",
+        "bridge §5.1",
+        "HDM-DB: other messages have no effect: they are told of, reads get poison, others Cmp",
+    ),
+    rule(
+        "BRG-MAP-54",
+        "bridge §5.1",
+        "HDM-DB: a line that hosts hold has an entry of the filter; a victim is taken back from all its holders before its entry is used again",
     ),
     rule("BRG-MAP-55", "bridge §5.2", "HDM-H: MemRd and MemRdData are a read of the line, answered by DRS"),
     rule(
@@ -213,6 +272,8 @@ pub static RULES: &[Rule] = &[
     rule("BRG-ERR-03", "bridge §8.1", "a right that is missing ends with status 6"),
     rule("BRG-ERR-04", "bridge §8.1", "a command, operation or size that is not supported ends with status 2"),
     rule("BRG-ERR-05", "bridge §8.1", "a request whose answer does not come in time ends with status 8"),
+    rule("BRG-ERR-06", "bridge §8.1", "a request for a CXL port that has gone viral ends with status 2"),
+    rule("BRG-ERR-07", "bridge §8.1", "data with poison are OKAY, with a poisoned beat"),
     rule("BRG-ERR-08", "bridge §8.1", "MC: a plain Cmp for MemInv Any ends with status 3, and no MemWr follows"),
     rule("BRG-ERR-09", "bridge §8.1", "MN: a write to memory that is not there is OKAY"),
     rule("BRG-ERR-10", "bridge §8.1", "MemDataNXM ends a line without NDR"),
@@ -242,6 +303,11 @@ pub static RULES: &[Rule] = &[
     rule("BRG-PSN-03", "bridge §8.3", "a poisoned line of a read poisons the whole RSP_DATA of NVLink"),
     rule("BRG-PSN-04", "bridge §8.3", "a poisoned write of NVLink poisons all of its lines"),
     rule("BRG-PSN-05", "bridge §8.3", "a poisoned write of CXL is a poisoned write to its accelerator"),
+    rule(
+        "BRG-PSN-06",
+        "bridge §8.3",
+        "a sector of the cache keeps its poison: reads return it, a write back has it, a store of the whole line ends it",
+    ),
     rule("BRG-PSN-07", "bridge §8.3", "a partial write leaves a poisoned line poisoned"),
     rule("BRG-PSN-08", "bridge §8.3", "byte enables are never poisoned"),
     rule(
@@ -263,6 +329,7 @@ pub static RULES: &[Rule] = &[
     rule("BRG-RAC-05", "bridge §9.6", "R5: a shared copy that is lost while MemInv is under way changes nothing"),
     rule("BRG-RAC-09", "bridge §9.6", "R9: an access to a line that leaves waits, and is a new miss then"),
     rule("BRG-RAC-10", "bridge §9.6", "R10: a store that comes while BISnpData is answered waits, then owns the line"),
+    rule("BRG-RAC-11", "bridge §9.6", "R11: a conversion that was kept in an epoch is a miss in the next one"),
     rule("BRG-CHC-01", "bridge §9.4", "a read of a sector that is there sends nothing"),
     rule(
         "BRG-CHC-02",
@@ -419,7 +486,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-DLK-05",
         "bridge §10",
-        "waits that a run shows at a bridge lie in the table of who may wait for whom; a request waits for another one of its own class only if that came before",
+        "a message of a bridge that finds no room waits for a class that the bridge lists among its waits",
     ),
     rule(
         "BRG-SUP-01",
@@ -439,7 +506,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-SUP-04",
         "bridge §1.2",
-        "more than 16 requesters of one target have PBR ids there: a multi-logical device tells 16 apart",
+        "up to 16 requesters of one target are told apart by logical devices, more by ports of a fabric",
     ),
     rule(
         "BRG-SUP-05",

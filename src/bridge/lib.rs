@@ -3,10 +3,10 @@
 //!
 //! Modelled: the way from accelerators to CXL.mem for windows of class MN, whose lines have no owner, and of class MC, whose lines the
 //! device keeps coherent; with the conversion cache, for lines, conversions or both, and without. The way from CXL.mem to accelerators
-//! for windows of class NH, memory that hosts alone keep coherent. Windows, rights, the cut into lines, byte masks, the lock of a line,
-//! merged answers, status and poison both ways, order, FLUSH, identifiers, time-outs, the load that targets report. Detail: whole
-//! transactions; the pipeline is named latencies, and the cache lies in memory with a time of its own.
-//! Left out: windows of other classes than MN, MC and NH, and new inbound windows while the bridge runs. Beside it stand the baselines without coherence ([`remote`]).
+//! for windows of class NH, memory that hosts alone keep coherent, and of class DB, which the bridge keeps coherent. Windows, rights, the
+//! cut into lines, byte masks, the lock of a line, merged answers, status and poison both ways, order, FLUSH, identifiers, time-outs, the
+//! load that targets report. Detail: whole transactions; the pipeline is named latencies, and the cache lies in memory with a time of its own.
+//! Left out: windows of other classes, and new inbound windows while the bridge runs. Beside it stand the baselines without coherence ([`remote`]).
 //!
 //! [`OutboundBridge`](outbound::OutboundBridge) and [`InboundBridge`](inbound::InboundBridge) are pure: requests and messages in, messages
 //! and answers out, no cycle numbers. [`Bridge`](module::Bridge) and [`InboundModule`](inbound::module::InboundModule) give them a clock.
@@ -37,5 +37,6 @@ pub mod remote;
 pub mod response;
 pub mod status;
 pub mod timing;
+pub mod waits;
 pub mod watched;
 pub mod window;

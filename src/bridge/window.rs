@@ -42,14 +42,17 @@ pub enum WindowClass {
 }
 
 /// What lines of a window from CXL to UALink or NVLink are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum InboundClass {
     /// Memory of accelerators that nobody keeps coherent (HDM-H).
+    #[default]
     Nh,
+    /// Memory of accelerators that the bridge keeps coherent (HDM-DB).
+    Db,
 }
 
 /// Where addresses of a direction end, and its sources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WindowLimits {
     /// First address behind those to which windows lead.
     pub out_end: u64,
@@ -69,7 +72,7 @@ impl WindowLimits {
 }
 
 /// What a group of sources may do in a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct AccessRights {
     /// Read.
     pub read: bool,
@@ -94,7 +97,7 @@ impl AccessRights {
 }
 
 /// A window, of class [`WindowClass`] to CXL and of class [`InboundClass`] from there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BridgeWindow<C = WindowClass> {
     /// First address of its requests.
     pub base: u64,
@@ -209,7 +212,7 @@ impl WindowError {
 }
 
 /// All windows of a direction.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BridgeWindows<C = WindowClass> {
     windows: Vec<BridgeWindow<C>>,
     groups: OrderedMap<u16, usize>,

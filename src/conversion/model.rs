@@ -16,7 +16,7 @@ use scalepool_bridge::inbound::{self, InboundBridge, InboundOutput, InboundStep}
 use scalepool_bridge::lines::BLOCK_BYTES;
 use scalepool_bridge::outbound::epoch::{CommitOutcome, SAME_PORT};
 use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge};
-use scalepool_bridge::window::{BridgeWindows, WindowClass};
+use scalepool_bridge::window::{BridgeWindows, InboundClass, WindowClass};
 use scalepool_coherence::message::Msg;
 use scalepool_forms::FormError;
 use scalepool_ordered::OrderedMap;
@@ -270,7 +270,8 @@ impl ReferenceBridge {
                     return Err(misplaced);
                 }
                 let route = PeerRoute { ld_id: *ld_id, ..PeerRoute::default() };
-                let source = InboundSource { port, id: u16::from(*ld_id), route, traffic_class: *traffic_class };
+                let (id, traffic_class) = (u16::from(*ld_id), *traffic_class);
+                let source = InboundSource { port, id, route, traffic_class, class: InboundClass::Nh };
                 let mut out = InboundOutput::default();
                 let entry = bridge.admit(source, *msg, &mut out).ok_or(ReferenceError::Full)?;
                 bridge.start(entry, &mut out);

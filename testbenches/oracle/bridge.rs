@@ -287,3 +287,124 @@ pub fn told_nvlink(class: &str, asked: &NvlinkRequest) -> NvlinkConversion {
     lines.retain(|line| !line.messages.is_empty());
     NvlinkConversion { answer, refused: None, lines }
 }
+
+/// The record of a line at the home of exported memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExportRecord {
+    /// Nobody holds it.
+    I,
+    /// These share it, ascending.
+    S(Vec<u16>),
+    /// It may be changed there.
+    A(u16),
+}
+
+/// What a message of CXL.mem to exported memory comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportConversion {
+    /// Back-invalidate snoop and who gets it, ascending.
+    pub recall: Option<(&'static str, Vec<u16>)>,
+    /// What the accelerator is asked: `Read`, `WriteFull`, `Write`.
+    pub access: Option<&'static str>,
+    /// Answers, in any order: `DRS`, `Cmp`, `Cmp-S`, `Cmp-E`, `Ack`.
+    pub answers: Vec<&'static str>,
+    /// The record behind it. Under BISnpData an owner keeps S, under BISnpCur what it has.
+    pub record: ExportRecord,
+    /// It stands in a row.
+    pub is_legal: bool,
+}
+
+/// 5.1: a message of `req`, one of several holders, with `Any`, `Shared`, `Invalid` or `NoOp` as MetaValue, whose line has a record.
+pub fn exported(
+    (opcode, meta, snoop): (&str, &str, &str),
+    req: u16,
+    before: &ExportRecord,
+    is_single: bool,
+) -> ExportConversion {
+    use ExportRecord::{A, I, S};
+    let others: Vec<u16> = match before {
+        I => Vec::new(),
+        S(all) => all.iter().copied().filter(|holder| *holder != req).collect(),
+        A(owner) => [*owner].into_iter().filter(|holder| *holder != req).collect(),
+    };
+    let other_owner = matches!(before, A(owner) if *owner != req);
+    let shared = |mut all: Vec<u16>| {
+        all.sort_unstable();
+        all.dedup();
+        if all.is_empty() { I } else { S(all) }
+    };
+    let plus_req = || shared(others.iter().copied().chain([req]).collect());
+    let minus_req = || match before {
+        A(owner) if *owner == req => I,
+        S(_) => shared(others.clone()),
+        same => same.clone(),
+    };
+    let inv = |on: bool| (on && !others.is_empty()).then(|| ("BISnpInv", others.clone()));
+    let owner = |name| other_owner.then(|| (name, others.clone()));
+    let row = |recall, access, answers: &[&'static str], record| ExportConversion {
+        recall,
+        access,
+        answers: answers.to_vec(),
+        record,
+        is_legal: true,
+    };
+    let forgets = |kept: ExportRecord, gone: ExportRecord| if meta == "Invalid" { gone } else { kept };
+    let read = Some("Read");
+    match (opcode, meta, snoop) {
+        ("MemRd", "Any", "SnpInv") => row(inv(true), read, &["DRS", "Cmp-E"], A(req)),
+        ("MemRd", "Shared", "SnpData") => row(owner("BISnpData"), read, &["DRS", "Cmp-S"], plus_req()),
+        // Its MetaValue means nothing.
+        ("MemRdData", _, "SnpData") if others.is_empty() => row(None, read, &["DRS", "Cmp-E"], A(req)),
+        ("MemRdData", _, "SnpData") => row(owner("BISnpData"), read, &["DRS", "Cmp-S"], plus_req()),
+        ("MemRd", "Invalid" | "NoOp", "SnpCur") => {
+            row(owner("BISnpCur"), read, &["DRS", "Cmp"], forgets(before.clone(), minus_req()))
+        }
+        ("MemRd", "Invalid" | "NoOp", "SnpInv") => {
+            let held = if matches!(before, A(o) if *o == req) || matches!(before, S(all) if all.contains(&req)) {
+                before.clone()
+            } else {
+                I
+            };
+            let alone = match held {
+                S(_) => S(vec![req]),
+                other => other,
+            };
+            row(inv(true), read, &["DRS", "Cmp"], forgets(alone, I))
+        }
+        ("MemRd", "NoOp", "NoOp") => row(None, read, &["DRS", "Cmp"], before.clone()),
+        ("MemInv" | "MemInvNT", "Any", "SnpInv") => row(inv(true), None, &["Cmp-E"], A(req)),
+        ("MemInv" | "MemInvNT", "Shared", "SnpData") => row(owner("BISnpData"), None, &["Cmp-S"], plus_req()),
+        ("MemInv" | "MemInvNT", "Invalid" | "NoOp", "SnpInv") => {
+            let held = match before {
+                A(o) if *o == req => before.clone(),
+                S(all) if all.contains(&req) => S(vec![req]),
+                _ => I,
+            };
+            row(inv(true), None, &["Cmp"], forgets(held, I))
+        }
+        ("MemClnEvct", "Invalid", "NoOp") => row(None, None, &["Cmp"], minus_req()),
+        // Nobody waits for it. Its meta fields are reserved, its SnpType is NoOp (`coherence` 3.2).
+        ("MemSpecRd", _, snoop) => {
+            ExportConversion { is_legal: snoop == "NoOp", ..row(None, None, &[], before.clone()) }
+        }
+        ("MemWr" | "MemWrPtl", "Any" | "Shared" | "Invalid", "NoOp") if *before == A(req) => {
+            let access = if opcode == "MemWr" { "WriteFull" } else { "Write" };
+            let after = match meta {
+                "Any" => A(req),
+                "Shared" => S(vec![req]),
+                _ => I,
+            };
+            row(None, Some(access), &["Cmp"], after)
+        }
+        ("MemWr" | "MemWrPtl", "Invalid", "SnpInv") if is_single => {
+            let access = if opcode == "MemWr" { "WriteFull" } else { "Write" };
+            row(None, Some(access), &["Cmp"], I)
+        }
+        ("BIConflict", ..) => row(None, None, &["Ack"], before.clone()),
+        _ => {
+            let reads = ["MemRd", "MemRdData", "MemRdFill"].contains(&opcode);
+            let answers = if reads { vec!["DRS", "Cmp"] } else { vec!["Cmp"] };
+            ExportConversion { recall: None, access: None, answers, record: before.clone(), is_legal: false }
+        }
+    }
+}

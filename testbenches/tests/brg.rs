@@ -14,6 +14,7 @@ mod credits;
 mod deadlock;
 mod epochs;
 mod errors;
+mod exported;
 mod inbound;
 mod inbound_time;
 mod judge;

@@ -4,18 +4,22 @@
 //! accelerator, and is answered when that has answered; windows and rights; line locks, reads that join a read; status and poison both
 //! ways, the list of lines whose write was lost; time-outs, behind which tags stay taken until the late answer is there. What an
 //! accelerator is asked is the same for UALink and NVLink; [`nvlink`] and [`ualink`] spell it. Reads of lines side by side may leave as one.
-//! Detail: message in, messages out. Left out: memory that the bridge keeps coherent (HDM-DB), CXL.io, the stages and their latencies, and
+//! Detail: message in, messages out. Left out: CXL.io, the stages and their latencies, and
 //! which reads leave together, which are up to the [`module`].
+//!
+//! Memory that the bridge keeps coherent (HDM-DB) has its home in front of it: [`exported`].
 //!
 //! A walk through one partial write: the message has an entry, its address lies in a window, its source may write there, nobody uses the
 //! line; a write with byte enables goes to the accelerator; its answer comes with status 0, so Cmp is ready, and whoever waited for the
 //! line goes on.
 
 pub mod convert;
+pub mod exported;
 mod merge;
 pub mod module;
 pub mod nvlink;
 pub mod poison;
+pub mod port;
 pub mod table;
 pub mod ualink;
 
@@ -299,7 +303,15 @@ impl InboundBridge {
             Some(Some(decoders)) => decoders.device_address(address).ok_or(Status::DecodeError)?,
             _ => address,
         };
-        let route = self.config.windows.route(source.id, address, access)?;
+        let windows = &self.config.windows;
+        // A port leads to windows of its class, and there are no others for it.
+        let found = windows.translated(address).filter(|route| route.class == source.class);
+        let found = found.ok_or(Status::DecodeError)?;
+        let route = match source.class {
+            InboundClass::Nh => windows.route(source.id, address, access)?,
+            // The home asks, which has looked at the rights of those that ask it ([`exported`]).
+            InboundClass::Db => found,
+        };
         Ok((route.port as u16, LineAddr::of_address(route.address)))
     }
 

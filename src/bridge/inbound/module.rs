@@ -12,14 +12,17 @@
 //! In traces a transaction is a child of the request of its host, from the port in to the port out; what its accelerator does is a
 //! child of it.
 
+use super::port::TargetPort;
 use super::table::InboundSource;
 use super::{AcceleratorAccess, InboundBridge, InboundConfig, InboundCounts, InboundOutput, InboundStep};
 use crate::entries::none_open;
 use crate::outbound::BridgeFinding;
 use crate::timing::BridgeTiming;
+use crate::waits::WaitWatch;
+use crate::window::InboundClass;
 use scalepool_coherence::content::CacheLine;
 use scalepool_coherence::message::from_link;
-use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending};
+use scalepool_kernel::{Clock, Cx, Module, Next, Pending};
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::{cxl_tag, shown};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
@@ -60,20 +63,6 @@ pub trait AcceleratorSide {
     fn is_due(&self, cx: &Cx) -> bool;
 }
 
-/// A target port.
-pub struct TargetPort {
-    /// From the link.
-    pub rx: In<Message>,
-    /// To the link.
-    pub tx: Out<Message>,
-    /// Its identifier, where the link routes by ports; else 0.
-    pub own: u16,
-    /// How its link spells messages.
-    pub form: MessageForm,
-    /// Number of its link, for traces.
-    pub link: u32,
-}
-
 /// How the inbound half is built.
 pub struct InboundModuleConfig {
     /// Its place in traces and reports.
@@ -88,6 +77,8 @@ pub struct InboundModuleConfig {
     pub viral: Arc<AtomicBool>,
     /// How traces spell messages, whatever the form of their link.
     pub shown: MessageForm,
+    /// What its messages may wait for.
+    pub waits: WaitWatch,
     /// Its clock.
     pub clock: Clock,
 }
@@ -156,7 +147,7 @@ fn handle_of(link: u32, message: &Message) -> Option<TransactionHandle> {
 }
 
 /// Who asks by a message, and the port that it is for.
-fn source_of(port: usize, form: MessageForm, message: &Message) -> (InboundSource, u16) {
+fn source_of(port: usize, (form, class): (MessageForm, InboundClass), message: &Message) -> (InboundSource, u16) {
     let (ld_id, spid, dpid, traffic_class) = match message {
         Message::M2sReq(header) => (header.ld_id, header.spid, header.dpid, header.tc),
         Message::M2sRwd(header, _) => (header.ld_id, header.spid, header.dpid, header.tc),
@@ -164,7 +155,7 @@ fn source_of(port: usize, form: MessageForm, message: &Message) -> (InboundSourc
     };
     let id = if form == MessageForm::Pbr { spid } else { ld_id.into() };
     let route = PeerRoute { ld_id, dpid: spid, ..PeerRoute::default() };
-    (InboundSource { port, id, route, traffic_class }, dpid)
+    (InboundSource { port, id, route, traffic_class, class }, dpid)
 }
 
 impl InboundModule {
@@ -276,7 +267,7 @@ impl InboundModule {
 
     fn begin(&mut self, port: usize, message: &Message, at: Stamp) {
         let TargetPort { own, form, link, .. } = self.ports[port];
-        let (source, dpid) = source_of(port, form, message);
+        let (source, dpid) = source_of(port, (form, self.ports[port].rx.class()), message);
         if form == MessageForm::Pbr && dpid != own {
             let found = format!("a message for port {dpid:#05x}");
             let finding = BridgeFinding { rule: "SIM-E2E-02", found, expected: "the identifier of the port" };
@@ -333,6 +324,13 @@ impl InboundModule {
         let findings = std::mem::take(&mut out.findings);
         self.out = out;
         findings.into_iter().for_each(|finding| self.broken(finding, at));
+    }
+
+    /// A transaction waits for room for a class.
+    fn observe_wait(&mut self, entry: u16, outgoing: &'static str, at: Stamp) {
+        let Some(incoming) = self.bridge.transaction(entry).map(|open| open.msg.class().name()) else { return };
+        let finding = self.config.waits.observed(incoming, outgoing);
+        finding.into_iter().for_each(|finding| self.broken(finding, at));
     }
 
     /// Says of a transaction what it waits for from here on, or that it goes on.
@@ -393,6 +391,7 @@ impl InboundModule {
             };
             if !self.side.has_room(cx, &access) {
                 self.show_wait(entry, Some((Wait::Link, 0)), at);
+                self.observe_wait(entry, self.config.waits.classes.request, at);
                 n += 1;
                 continue;
             }
@@ -421,6 +420,8 @@ impl InboundModule {
             let Some((due, entry)) = is_due(&self.responses[port]) else { continue };
             if !self.ports[port].tx.has_room(cx, 1) {
                 self.show_wait(entry, Some((Wait::Link, 0)), at);
+                let answer = self.bridge.answer(entry).map_or("", |(_, answer)| answer.class().name());
+                self.observe_wait(entry, answer, at);
             } else if oldest.is_none_or(|(first, ..)| due < first) {
                 oldest = Some((due, port, entry));
             }

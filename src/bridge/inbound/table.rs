@@ -6,6 +6,7 @@
 
 use super::convert::InboundRow;
 use super::poison::AcceleratorLine;
+use crate::window::InboundClass;
 use scalepool_coherence::content::CacheLine;
 use scalepool_coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::DevLoad;
@@ -26,6 +27,8 @@ pub struct InboundSource {
     pub route: PeerRoute,
     /// Traffic class, which is the virtual channel.
     pub traffic_class: u8,
+    /// To windows of which class its port leads.
+    pub class: InboundClass,
 }
 
 /// How far a transaction is.

@@ -24,13 +24,15 @@ use crate::cache::ConversionCacheCounts;
 use crate::cache_memory::CacheMemory;
 use crate::entries::none_open;
 use crate::load::IssueWindow;
-use crate::outbound::request::BridgeRequest;
+use crate::outbound::request::{BridgeRequest, PostedRole};
 use crate::outbound::table::ChildId;
+use crate::outbound::write_backs::WriteBackEnd;
 use crate::outbound::{
     BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, BridgeWait, Lacking, OutboundBridge, OutboundConfig,
     OutboundCounts, write_backs,
 };
 use crate::timing::BridgeTiming;
+use crate::waits::{AcceleratorClasses, WaitWatch};
 use crate::watched::{BridgeLines, PortWatch};
 use epochs::{EpochCounts, TimedCommit};
 use scalepool_coherence::agent::Effect;
@@ -71,6 +73,8 @@ pub struct BridgeConfig {
     pub viral: Arc<AtomicBool>,
     /// The memory of its cache of lines, if it has one.
     pub cache_memory: Option<MemoryTiming>,
+    /// What its messages may wait for.
+    pub waits: WaitWatch,
     /// Its clock.
     pub clock: Clock,
 }
@@ -202,6 +206,23 @@ fn answered_child(message: &Message) -> Option<ChildId> {
         Message::S2mDrs(header, _) => Some(ChildId::of_tag(header.tag)),
         Message::S2mNdr(header) => Some(ChildId::of_tag(header.tag)),
         _ => None,
+    }
+}
+
+/// The class of the message for which somebody sends.
+fn asked_by(bridge: &OutboundBridge, classes: AcceleratorClasses, by: Option<BridgeActor>) -> &'static str {
+    match by {
+        None => Class::S2mBisnp.name(),
+        Some(BridgeActor::WriteBack(n)) => match bridge.write_backs().get(n).map(|write_back| write_back.end) {
+            Some(WriteBackEnd::Snooped(..)) => Class::S2mBisnp.name(),
+            // It makes room for a request.
+            _ => classes.request,
+        },
+        Some(BridgeActor::Child(child)) => {
+            let posted = bridge.transaction(child.entry).map(|open| open.request.posted);
+            let posted = classes.posted.filter(|_| matches!(posted, Some(PostedRole::Posted { .. })));
+            posted.unwrap_or(classes.request)
+        }
     }
 }
 
@@ -552,6 +573,7 @@ impl Bridge {
     /// The port and the class of the message that leaves next; those without room say so in the trace.
     fn next_to_send(&mut self, cx: &Cx, at: Stamp) -> Option<(usize, usize)> {
         let mut next: Option<(u64, usize, usize)> = None;
+        let mut unlisted = Vec::new();
         for port in 0..self.cxl.len() {
             for (place, sent) in SENT.iter().enumerate() {
                 let Some(front) = self.sends[port][place].front_mut().filter(|front| front.due <= at.cycle) else {
@@ -563,6 +585,11 @@ impl Bridge {
                 if !has_channel || !has_window {
                     let is_new = !std::mem::replace(&mut front.is_held, true);
                     let wait = if has_window { Wait::Link } else { Wait::Throttle };
+                    if is_new && !has_channel {
+                        let waits = &mut self.config.waits;
+                        let incoming = asked_by(&self.bridge, waits.classes, front.by);
+                        unlisted.extend(waits.observed(incoming, sent.name()));
+                    }
                     if let Some(child) = front.child().filter(|_| is_new) {
                         self.show_wait(child.entry, Some((wait, 0)), at);
                     }
@@ -570,6 +597,9 @@ impl Bridge {
                     next = Some((front.due, port, place));
                 }
             }
+        }
+        for BridgeFinding { rule, found, expected } in unlisted {
+            self.broken(rule, found, expected, "a message waits for one that it must not wait for");
         }
         next.map(|(_, port, place)| (port, place))
     }
@@ -618,6 +648,10 @@ impl Bridge {
             }
             let Some((input, response)) = self.bridge.response(entry) else { return false };
             if !self.side.has_room(cx, input, &response) {
+                let AcceleratorClasses { request, response, .. } = self.config.waits.classes;
+                if let Some(BridgeFinding { rule, found, expected }) = self.config.waits.observed(request, response) {
+                    self.broken(rule, found, expected, "a message waits for one that it must not wait for");
+                }
                 continue;
             }
             self.side.respond(cx, input, &response);

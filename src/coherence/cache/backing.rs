@@ -61,6 +61,13 @@ pub fn write_of<D>(line: LineAddr, tag: u16, data: D) -> Msg<D> {
     Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables: WHOLE_LINE }
 }
 
+/// The write of a part of a line to a memory behind a port, bit i of `enables` for byte i.
+pub fn write_part_of<D>(line: LineAddr, tag: u16, data: D, enables: u64) -> Msg<D> {
+    let (opcode, snp) = (M2sRwdOpcode::MemWrPtl, SnpType::NoOp);
+    let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Invalid);
+    Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables }
+}
+
 /// A line in hand.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct LineInHand<D> {

@@ -166,6 +166,10 @@ impl Watched for Dcoh<CacheLine> {
         self.fetching(tag).map(|line| (line, data))
     }
 
+    fn passed_on(&self, msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine, u64)> {
+        Dcoh::passed_on(self, msg).map(|(line, data, enables)| (line, *data, enables))
+    }
+
     fn early(&self, _: LineAddr) -> Option<CacheLine> {
         None
     }

@@ -17,7 +17,9 @@ use crate::content::LineAddr;
 use crate::mem::host::block_lines;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::code::{D2hRspOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode};
+use scalepool_protocols::cxl::cxl256::code::{
+    D2hRspOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, NdrOpcode, SnpType,
+};
 use scalepool_protocols::cxl::message::{self, Message, MessageForm, TransactionRole};
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, RecordKind, RequestIdentifier, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
@@ -147,6 +149,8 @@ struct Served {
 struct Asked {
     id: u64,
     parent: u64,
+    /// The line of a read that asks nobody for a copy, which ends with its data.
+    reads: Option<LineAddr>,
     /// The line of a write, which ends with its answer; the agent says when others end.
     writes: Option<LineAddr>,
 }
@@ -298,6 +302,7 @@ impl Tree {
         tap.record_on(passing.link, named, at, kind, (id, 0), body);
         self.snoop_ends(at, tap, key, passing.message);
         self.write_ends(at, tap, key, passing.message);
+        self.read_ends(at, tap, key, passing.message);
     }
 
     /// The transaction of an answer to a snoop, or of pulled data.
@@ -343,6 +348,17 @@ impl Tree {
         }
     }
 
+    fn read_ends(&mut self, at: Stamp, tap: &mut Tap, key: Key, answer: &Message) {
+        if !matches!(answer, Message::S2mDrs(..)) {
+            return;
+        }
+        if let Some(&Asked { id, reads: Some(line), .. }) = self.asked.get(&key) {
+            self.asked.remove(&key);
+            self.own.remove(&line);
+            tap.record(at, RecordKind::End, id, 0, || Body::None);
+        }
+    }
+
     /// Records a message that the agent sends, and what it begins.
     pub fn send(&mut self, at: Stamp, tap: &mut Tap, passing: &Passing<'_>, body: impl FnOnce() -> Body) {
         let ((part, handle), key) = (passing.part, Tree::key(passing));
@@ -355,7 +371,8 @@ impl Tree {
                 let id = open.unwrap_or_else(|| tap.new_id());
                 lines.extend(passing.line.map(|line| (line, id)));
                 let parent = if open.is_some() { self.cause } else { self.acts(at, tap, passing.line) };
-                self.asked.insert(key, Asked { id, parent, writes });
+                let reads = passing.line.filter(|_| is_plain_read(passing.message));
+                self.asked.insert(key, Asked { id, parent, reads, writes });
                 named = TransactionNaming::As(handle);
                 (if open.is_some() { RecordKind::Mark } else { RecordKind::Begin }, id, parent)
             }
@@ -507,6 +524,12 @@ impl Tree {
     fn access(&self, number: u64) -> u64 {
         self.accesses.get(&number).copied().unwrap_or(0)
     }
+}
+
+/// The read of a home whose memory is behind a port: no copy is made of what it brings.
+fn is_plain_read(request: &Message) -> bool {
+    let is_plain = |field: MetaField, snp: SnpType| field == MetaField::NoOp && snp == SnpType::NoOp;
+    matches!(request, Message::M2sReq(m) if m.opcode == M2sReqOpcode::MemRd && is_plain(m.meta_field, m.snp_type))
 }
 
 /// A request that nobody answers.

@@ -19,6 +19,7 @@ use crate::ids::IdSet;
 use crate::message::{Class, Msg};
 use crate::monitor::{CopyView, View, check_bias, check_copies};
 use scalepool_ordered::{OrderedMap, OrderedSet};
+use scalepool_protocols::cxl::cxl256::code::SnpType;
 use scalepool_trace::Stamp;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,6 +53,11 @@ pub trait Watched {
 
     /// Of a home whose memory is behind a port: the line that a message brings from there, with its value.
     fn fetched(&self, _msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine)> {
+        None
+    }
+
+    /// Of a home whose memory is behind a port: the part of a line that goes on there by a message, with the bytes that it enables.
+    fn passed_on(&self, _msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine, u64)> {
         None
     }
 
@@ -294,6 +300,15 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
                     values.push(value);
                 }
             }
+        }
+        if let Some((line, part, enables)) = agent.passed_on(msg) {
+            // Of a line that nobody has read, the other bytes are not known, and what is fetched later is its value.
+            let home = watcher.homes.get_mut(&line).and_then(|home| home.value.as_mut());
+            home.into_iter().for_each(|value| value.merge(&part, enables));
+            // A part that its writer had not made its own before is a new value.
+            let is_new = matches!(msg, Msg::M2sRwd { snp: SnpType::SnpInv, .. });
+            let newest = watcher.newest.get_mut(&line).filter(|_| is_new);
+            newest.into_iter().for_each(|value| value.merge(&part, enables));
         }
         watcher.suspects.extend(agent.lines_of(msg));
     }

@@ -130,6 +130,12 @@ impl<D: LineContent> Dcoh<D> {
         Self::over(DcohMemory::behind(hosts), config, hosts)
     }
 
+    /// The same, where every access of a host goes on to that memory, which is not the device's: a read is a read there, a write of a
+    /// part is one of a part (`bridge` §5.1).
+    pub fn exporting(config: &CoherenceConfig, hosts: AgentPort) -> Self {
+        Self::over(DcohMemory::passing_on(hosts), config, hosts)
+    }
+
     fn over(memory: DcohMemory<D>, config: &CoherenceConfig, hosts: AgentPort) -> Self {
         Self {
             hosts: hosts.clamp(1, MOST_PORTS as AgentPort),
@@ -168,6 +174,14 @@ impl<D: LineContent> Dcoh<D> {
     /// The line that was asked for from a memory behind a port under this tag.
     pub fn fetching(&self, tag: u16) -> Option<LineAddr> {
         self.memory.fetching(tag)
+    }
+
+    /// The bytes of a write that go on to the memory behind a port as a part, with the bytes that it enables, if the message is
+    /// such a one.
+    pub fn passed_on<'a>(&self, msg: &'a Msg<D>) -> Option<(LineAddr, &'a D, u64)> {
+        let Msg::M2sRwd { opcode: M2sRwdOpcode::MemWrPtl, line, data, enables, .. } = msg else { return None };
+        (self.memory.passes_on() && *enables != WHOLE_LINE && !self.memory.has(*line))
+            .then_some((*line, data, *enables))
     }
 
     /// Values of a line on their way to the memory behind a port that are not in a message.
@@ -724,7 +738,7 @@ impl<D: LineContent> Dcoh<D> {
                 out.effects.push(Effect::Written(line));
             }
         } else {
-            self.memory.wait_for_line(line, WaitingPart { data, enables, is_new: unowned }, out);
+            self.memory.take_part(line, WaitingPart { data, enables, is_new: unowned }, out);
         }
         if config.mem.meta_stored {
             self.memory.set_meta(line, meta);
@@ -803,6 +817,11 @@ impl<D: LineContent> Dcoh<D> {
         };
         for (host, tag) in answers {
             self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
+        }
+        if self.memory.passes_on() {
+            // Whoever waits reads for itself.
+            self.memory.settle(line, false, out);
+            self.advance(config, out);
         }
         self.settle(line, out);
     }

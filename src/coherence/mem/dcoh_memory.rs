@@ -3,15 +3,16 @@
 //!
 //! Modelled: of a memory behind a port the lines in hand, and one job a line: it is fetched, or what was written is stored. A
 //! write of a part waits for its line. Writes that come while a line is being stored are stored behind it. Detail: messages of
-//! CXL.mem without coherence; the two bits of a line that the device keeps for its hosts stay at the DCOH. Left out: fetching
-//! beside back-invalidate snoops.
+//! CXL.mem without coherence; the two bits of a line that the device keeps for its hosts stay at the DCOH. A memory that others
+//! give away, as a bridge does with that of its accelerators, is passed on to: each read of a host is one there, and a write of a
+//! part is one of a part. Left out: fetching beside back-invalidate snoops.
 //!
 //! A walk: MemRd of a host needs a line that is not in hand. [`DcohMemory::fetch`] sends MemRd; the data makes the line one in
 //! hand ([`DcohMemory::fetched`]), the host is answered, and the line is released. MemWr of a host puts its bytes in hand and
 //! they go on as MemWr ([`DcohMemory::settle`]); its Cmp comes back as that of the host ([`DcohMemory::stored`]).
 
 use crate::agent::{AgentOutput, AgentPort};
-use crate::cache::backing::{Backing, LinesInHand, read_of, write_of};
+use crate::cache::backing::{Backing, LinesInHand, read_of, write_of, write_part_of};
 use crate::content::{LineAddr, LineContent};
 use crate::names;
 use scalepool_protocols::cxl::cxl256::code::MetaValue;
@@ -50,6 +51,7 @@ struct Job<D> {
     tag: Option<u16>,
     /// The line was asked for; otherwise its bytes are on their way.
     is_fetch: bool,
+    /// Parts that wait for the line that was asked for, or that are stored as such, the first one on its way.
     parts: Vec<WaitingPart<D>>,
     /// Host and tag of writes that end when the line is stored.
     answers: Vec<(AgentPort, u16)>,
@@ -59,6 +61,8 @@ struct Job<D> {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Behind<D> {
     port: AgentPort,
+    /// Nothing is kept in hand for a later read, and parts are stored as such.
+    passes_on: bool,
     /// A line in hand counts as stored when its last write has been sent.
     hand: LinesInHand<D>,
     /// At most one of a line, sorted.
@@ -83,8 +87,20 @@ impl<D: LineContent> DcohMemory<D> {
 
     /// One behind this port.
     pub fn behind(port: AgentPort) -> Self {
-        let behind = Behind { port, hand: LinesInHand::of(port), jobs: Vec::new() };
+        let behind = Behind { port, passes_on: false, hand: LinesInHand::of(port), jobs: Vec::new() };
         Self { stored: BTreeMap::new(), behind: Some(behind) }
+    }
+
+    /// One behind this port to which every access of a host is passed on.
+    pub fn passing_on(port: AgentPort) -> Self {
+        let mut memory = Self::behind(port);
+        memory.behind.iter_mut().for_each(|behind| behind.passes_on = true);
+        memory
+    }
+
+    /// Whether every access of a host is passed on to it.
+    pub fn passes_on(&self) -> bool {
+        self.behind.as_ref().is_some_and(|behind| behind.passes_on)
     }
 
     /// Whether it is behind a port.
@@ -122,9 +138,10 @@ impl<D: LineContent> DcohMemory<D> {
         self.behind.as_ref().is_some_and(|behind| behind.jobs.len() >= TAGS / 2)
     }
 
-    /// Whether a line has been asked for.
+    /// Whether the bytes of a line are not known until something under way has ended: it was asked for, or a part of it is being
+    /// stored.
     pub fn is_fetching(&self, line: LineAddr) -> bool {
-        self.jobs().any(|job| job.line == line && job.is_fetch)
+        self.jobs().any(|job| job.line == line && (job.is_fetch || !job.parts.is_empty()))
     }
 
     /// The line that was asked for under this tag.
@@ -182,8 +199,11 @@ impl<D: LineContent> DcohMemory<D> {
         }
     }
 
-    /// A write of a part of a line that is not in hand: the line is fetched first.
-    pub fn wait_for_line(&mut self, line: LineAddr, part: WaitingPart<D>, out: &mut AgentOutput<D>) {
+    /// A write of a part of a line that is not in hand: the line is fetched first, unless parts are passed on.
+    pub fn take_part(&mut self, line: LineAddr, part: WaitingPart<D>, out: &mut AgentOutput<D>) {
+        if let Some(behind) = self.behind.as_mut().filter(|behind| behind.passes_on) {
+            return behind.pass_on(line, part, out);
+        }
         self.fetch(line, out);
         let jobs = self.behind.iter_mut().flat_map(|behind| &mut behind.jobs);
         jobs.filter(|job| job.line == line).for_each(|job| job.parts.push(part.clone()));
@@ -234,7 +254,10 @@ impl<D: LineContent> DcohMemory<D> {
         let behind = self.behind.as_mut()?;
         let at = behind.jobs.iter().position(|job| !job.is_fetch && job.tag == Some(tag))?;
         let line = behind.jobs[at].line;
-        if !behind.hand.is_stored(line) {
+        if !behind.jobs[at].parts.is_empty() {
+            behind.jobs[at].parts.remove(0);
+        }
+        if !behind.jobs[at].parts.is_empty() || !behind.hand.is_stored(line) {
             behind.send(at, out);
             return Some((line, Vec::new()));
         }
@@ -280,6 +303,17 @@ impl<D: LineContent> Behind<D> {
         }
     }
 
+    /// Stores a part as such: at once, or behind what is under way for its line.
+    fn pass_on(&mut self, line: LineAddr, part: WaitingPart<D>, out: &mut AgentOutput<D>) {
+        if let Ok(at) = self.place(line) {
+            return self.jobs[at].parts.push(part);
+        }
+        let at = self.place(line).unwrap_or_else(|at| at);
+        let tag = names::lowest_free(TAGS, self.jobs.iter().filter_map(|job| job.tag));
+        self.jobs.insert(at, Job { line, tag, is_fetch: false, parts: vec![part], answers: Vec::new() });
+        self.send(at, out);
+    }
+
     /// A job is over: its tag goes to one that waits for a tag.
     fn end(&mut self, at: usize, out: &mut AgentOutput<D>) -> Job<D> {
         let job = self.jobs.remove(at);
@@ -295,6 +329,9 @@ impl<D: LineContent> Behind<D> {
         let Job { line, tag: Some(tag), is_fetch, .. } = self.jobs[at] else { return };
         if is_fetch {
             return out.send(self.port, read_of(line, tag));
+        }
+        if let Some(WaitingPart { data, enables, .. }) = self.jobs[at].parts.first() {
+            return out.send(self.port, write_part_of(line, tag, data.clone(), *enables));
         }
         self.hand.stored(line);
         out.send(self.port, write_of(line, tag, self.hand.read(line)));
@@ -326,7 +363,7 @@ mod tests {
         memory.settle(more, false, &mut out);
         assert!(memory.ends_when_stored(more, 0, 7));
         let (data, enables) = (CacheLine::of([3; 64]), 1);
-        memory.wait_for_line(part, WaitingPart { data, enables, is_new: true }, &mut out);
+        memory.take_part(part, WaitingPart { data, enables, is_new: true }, &mut out);
         assert!(out.sends.is_empty() && memory.unsent(more).count() == 1 && memory.unsent(part).count() == 1);
         // Each tag that comes free goes to the next one.
         assert_eq!(memory.stored(5, &mut out), Some((LineAddr(5), Vec::new())));

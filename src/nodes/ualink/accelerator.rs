@@ -309,7 +309,9 @@ impl Accelerator {
             self.learn((port, rsp.tag), rsp, transfer);
         }
         let Some((is_finished, wrong)) = self.open.answer(port, rsp.tag, transfer) else { return };
-        wrong.into_iter().for_each(|violation| self.keep(violation));
+        // A read that was refused brings no data, and what its response has in their place is not compared: it is told once.
+        let is_told = |violation: &Violation| rsp.status == Status::OKAY || violation.rule != "SIM-E2E-01";
+        wrong.into_iter().filter(is_told).for_each(|violation| self.keep(violation));
         if rsp.dst != own || rsp.status != Status::OKAY {
             let found = format!("{:?} for accelerator {}", rsp.status, rsp.dst);
             self.broken(

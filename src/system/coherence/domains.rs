@@ -6,7 +6,7 @@
 
 use super::{Between, Coherent, Domain, Holder, HolderWay, LineOwner, Seat};
 use crate::design::System;
-use crate::kind::{NodeError, PortRole};
+use crate::kind::{CoherenceProtocol, CxlSide, NodeError, PortRole};
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::clocked::watcher::Watcher;
 use scalepool_coherence::config::CoherenceConfig;
@@ -115,7 +115,8 @@ pub(crate) fn domains(
 /// Every home with what its ports lead to.
 fn found(system: &System) -> Result<Vec<Open>, NodeError> {
     let parts: Vec<Option<Coherent>> = system.components.iter().map(|c| c.config.coherent(&c.path)).collect();
-    let homes = parts.iter().enumerate().filter(|(_, part)| matches!(part, Some(Coherent::Home(_))));
+    let is_home = |part: &Option<Coherent>| matches!(part, Some(Coherent::Home(_) | Coherent::Both(..)));
+    let homes = parts.iter().enumerate().filter(|(_, part)| is_home(part));
     let open = homes.map(|(component, _)| followed(system, &parts, component)).collect::<Result<Vec<_>, _>>()?;
     check_joined(system, &parts, &open)?;
     Ok(open)
@@ -178,11 +179,16 @@ fn columns(open: &[Open]) -> Vec<String> {
 fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Result<Open, NodeError> {
     let instance = &system.components[component];
     let refused = |text: String| NodeError::Joined { path: instance.path.clone(), text };
-    let Some(Coherent::Home(home)) = instance.config.coherent(&instance.path) else {
+    let Some(home) = instance.config.coherent(&instance.path).and_then(Coherent::home) else {
         unreachable!("it was a home before")
     };
-    let mut open = Open { component, home: *home, holders: Vec::new(), switch: None, ways: Vec::new() };
-    let to_holders = |port: &usize| matches!(instance.ports[*port].decl.role, PortRole::Coherent(..));
+    let mut open = Open { component, home, holders: Vec::new(), switch: None, ways: Vec::new() };
+    // The home of CXL.cache is the host, that of CXL.mem the device.
+    let to_holders = |port: &usize| match instance.ports[*port].decl.role {
+        PortRole::Coherent(CoherenceProtocol::Cache, side) => side == CxlSide::Host,
+        PortRole::Coherent(_, side) => side == CxlSide::Device,
+        _ => false,
+    };
     let ports: Vec<usize> = (0..instance.ports.len()).filter(to_holders).collect();
     for &port in &ports {
         let (far, far_port) = system.far(component, port);
@@ -265,7 +271,7 @@ impl Held {
 }
 
 fn held(parts: &[Option<Coherent>], (component, port): (usize, usize)) -> Option<Held> {
-    let Some(Coherent::Holder(names)) = &parts[component] else { return None };
+    let names = parts[component].as_ref()?.holders()?;
     let name = names[port].clone();
     let acts = !names[..port].contains(&name);
     Some(Held(component, port, Holder { name, acts }))
@@ -279,7 +285,7 @@ fn check_joined(system: &System, parts: &[Option<Coherent>], open: &[Open]) -> R
             let text = "found no home of lines at its first port, expected one: switches are not joined to each other";
             return Err(NodeError::Joined { path: path(), text: text.to_owned() });
         }
-        let Some(Coherent::Holder(names)) = part else { continue };
+        let Some(names) = part.as_ref().and_then(Coherent::holders) else { continue };
         for (port, name) in names.iter().enumerate() {
             let number = |port| open.iter().find_map(|one| one.holders.iter().position(|h| (h.0, h.1) == (n, port)));
             let first = names.iter().position(|other| other == name).unwrap_or(port);

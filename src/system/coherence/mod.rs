@@ -29,8 +29,28 @@ pub enum Coherent {
     /// It holds lines: the names of the agents behind its ports. An agent with several ports holds lines of several homes, and
     /// the first says of which its core does the stimulus.
     Holder(Vec<String>),
+    /// Both, at ports of its own each: a bridge that keeps memory behind it coherent and holds lines of other homes.
+    Both(Box<LineOwner>, Vec<String>),
     /// It passes messages on; its first port leads to the home.
     Switch,
+}
+
+impl Coherent {
+    /// The lines that it owns.
+    fn home(self) -> Option<LineOwner> {
+        match self {
+            Coherent::Home(owner) | Coherent::Both(owner, _) => Some(*owner),
+            Coherent::Holder(_) | Coherent::Switch => None,
+        }
+    }
+
+    /// The agents behind its ports that hold lines.
+    fn holders(&self) -> Option<&[String]> {
+        match self {
+            Coherent::Holder(names) | Coherent::Both(_, names) => Some(names),
+            Coherent::Home(_) | Coherent::Switch => None,
+        }
+    }
 }
 
 /// An agent that owns lines.

@@ -1,6 +1,7 @@
 //! Errors of the memory in which the conversion cache lies (`bridge` §9.1, choice c29; `memory` §6.1).
 
 use super::common::*;
+use super::judge::Event;
 use super::systems::resolves;
 use scalepool::bridge::cache::cells::CacheEccConfig;
 use scalepool::bridge::cache::{ConversionCacheCounts, DataCacheConfig};
@@ -13,6 +14,8 @@ use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::cxl::cxl256::code::BisnpOpcode;
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
+use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::ualink::unpack::Transfer;
 
 const MC: WindowClass = WindowClass::Mc;
 const MN: WindowClass = WindowClass::Mn;
@@ -214,6 +217,38 @@ fn lost_tags_make_the_ports_viral() {
     bench.deliver(Msg::S2mBisnp { opcode: BisnpOpcode::BISnpInv, line: LineAddr::of_address(OUT), bi_tag: 9 });
     bench.finish(false);
     assert!(written(&bench).1 && bench.bridge.open() == 0 && bench.findings.is_empty());
+}
+
+/// Statuses of a read, a write and an atomic at a bridge whose CXL ports have gone viral, and how many messages leave for them.
+fn told_by_a_viral_bridge(wrong: WrongBridge) -> (Vec<Status>, usize) {
+    let mut bench = bench(MC, EccScheme::Secded, DataCacheConfig { tags_in_hbm: true, ..SMALL });
+    bench.wrong = wrong;
+    bench.bring(BASE, 'E');
+    let address = bench.bridge.cache().expect("a cache").hbm_tags((0, LineAddr::of_address(OUT)));
+    [100, 101].into_iter().for_each(|bit| bench.bridge.cells_mut().expect("cells").flip(address, bit));
+    bench.whole(read(BASE, 16));
+    assert!(bench.bridge.is_viral());
+    bench.sent.clear();
+    let requests = [read(BASE + 4096, 16), write_full(BASE + 4096, 1, 1), add(ReqCmd::AtomicR, BASE + 4096, 1)];
+    (requests.map(|request| rsp(&bench.whole(request)).status).to_vec(), bench.sent.len())
+}
+
+#[test]
+fn brg_err_06_p() {
+    assert_eq!(told_by_a_viral_bridge(WrongBridge::NOTHING), (vec![Status::TargetAbort; 3], 0));
+}
+
+/// A bridge that says that all is well.
+#[test]
+fn brg_err_06_n() {
+    let responds = |_: &[Event], mut response: Transfer| {
+        if let ControlField::Response(rsp) = &mut response.field {
+            rsp.status = Status::OKAY;
+        }
+        response
+    };
+    let told = told_by_a_viral_bridge(WrongBridge { responds, ..WrongBridge::NOTHING });
+    assert_ne!(told, (vec![Status::TargetAbort; 3], 0));
 }
 
 /// Reads that have joined one that ends since the ports are viral end as it does: nobody takes zeros for the line.

@@ -5,7 +5,7 @@ use super::common::*;
 use super::judge::{Event, changed, last};
 use scalepool::bridge::cache::{DataCacheConfig, StorePolicy};
 use scalepool::bridge::window::WindowClass;
-use scalepool::coherence::content::{CacheLine, LineAddr};
+use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool::coherence::message::Msg;
 use scalepool_oracle::bridge as oracle;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
@@ -456,4 +456,53 @@ fn brg_chc_22_n() {
         bench.whole(read(BASE + n * NEXT, 16));
     }
     assert!(bench.memory[&OUT].poison);
+}
+
+/// What is told of a line that is held with its poison: by a read of it, by one behind a write of a part, by one behind a write of all of it,
+/// and by what is written back when it leaves dirty.
+fn told_of_poison(class: WindowClass, wrong: WrongBridge) -> [bool; 4] {
+    let held = || {
+        let mut bench = Bench { wrong, ..Bench::new(cached(class, SMALL)) };
+        bench.memory.insert(OUT, CacheLine { bytes: [1; 64], poison: true });
+        bench.whole(read(BASE, 16));
+        bench
+    };
+    let mut bench = held();
+    let is_poison = |response: Transfer| response.poisoned == 1;
+    let [as_it_is, part, all] = [None, Some(write_part(BASE, 0xff, 2)), Some(write_full(BASE, 1, 3))].map(|write| {
+        write.into_iter().for_each(|write| drop(bench.whole(write)));
+        is_poison(bench.whole(read(BASE, 16)))
+    });
+    let mut bench = held();
+    bench.whole(write_part(BASE, 0xff, 2));
+    bench.memory.clear();
+    for n in 1..3 {
+        bench.whole(read(BASE + n * NEXT, 16));
+    }
+    [as_it_is, part, all, bench.memory[&OUT].poison]
+}
+
+#[test]
+fn brg_psn_06_p() {
+    for class in [MC, MN] {
+        assert_eq!(told_of_poison(class, WrongBridge::NOTHING), [true, true, false, true], "{class:?}");
+    }
+}
+
+/// Bridges that lose the mark on the way to the accelerator, or on the way to memory.
+#[test]
+fn brg_psn_06_n() {
+    let hides = WrongBridge { responds: |_, response| Transfer { poisoned: 0, ..response }, ..WrongBridge::NOTHING };
+    assert_eq!(told_of_poison(MC, hides), [false, false, false, true]);
+    let cleans = WrongBridge {
+        sends: |msg| match msg {
+            Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables } => {
+                let data = data.poisoned(false);
+                Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables }
+            }
+            other => other,
+        },
+        ..WrongBridge::NOTHING
+    };
+    assert_eq!(told_of_poison(MC, cleans), [true, true, false, false]);
 }

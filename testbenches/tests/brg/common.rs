@@ -5,7 +5,7 @@ use scalepool::bridge::cache::DataCacheConfig;
 use scalepool::bridge::cache::data::DataCache;
 use scalepool::bridge::cache::sector::SectorState;
 use scalepool::bridge::outbound::order::BridgeOrder;
-use scalepool::bridge::outbound::request::{BridgeRequest, BridgeResponse};
+use scalepool::bridge::outbound::request::BridgeRequest;
 use scalepool::bridge::outbound::table::ChildId;
 use scalepool::bridge::outbound::{
     BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig, upli,
@@ -153,6 +153,25 @@ pub fn label(msg: &Msg<CacheLine>) -> String {
     format!("{} {}/{}", name.unwrap_or("?"), value.unwrap_or("?"), snp.unwrap_or("?"))
 }
 
+/// What stands around a bridge and makes it a wrong one.
+#[derive(Clone, Copy)]
+pub struct WrongBridge {
+    /// What it sends instead of a message to memory.
+    pub sends: fn(Msg<CacheLine>) -> Msg<CacheLine>,
+    /// What leaves instead of a response, behind all that has passed.
+    pub responds: fn(&[Event], Transfer) -> Transfer,
+    /// The entry of a request, with the space for its data, is free when all of them are there, though its response has not left.
+    pub frees_early: bool,
+    /// An answer to a snoop leaves when the next request has come.
+    pub keeps_snoops: bool,
+}
+
+impl WrongBridge {
+    /// It changes nothing.
+    pub const NOTHING: WrongBridge =
+        WrongBridge { sends: |msg| msg, responds: |_, response| response, frees_early: false, keeps_snoops: false };
+}
+
 /// A bridge, memory behind it, and what has passed.
 pub struct Bench {
     pub bridge: OutboundBridge,
@@ -176,10 +195,12 @@ pub struct Bench {
     pub held: Option<Vec<u16>>,
     /// What memory grants to one who asks to share a line.
     pub shared: NdrOpcode,
-    /// What leaves the bridge in the place of a message of a request: the message, unless the bridge is a wrong one.
-    pub sends: fn(Msg<CacheLine>) -> Vec<Msg<CacheLine>>,
-    /// What it makes of a response: UALink's, unless it is a wrong one.
-    pub answers_with: fn(u16, &BridgeResponse<'_>) -> Option<Transfer>,
+    /// What is wrong with the bridge.
+    pub wrong: WrongBridge,
+    /// Responses of entries that were free before they have left.
+    pub late: Vec<(u16, Transfer)>,
+    /// Answers to snoops that have not left.
+    pub kept: Vec<(usize, Msg<CacheLine>)>,
 }
 
 impl Bench {
@@ -197,8 +218,9 @@ impl Bench {
             end: u64::MAX,
             held: None,
             shared: NdrOpcode::CmpS,
-            sends: |msg| vec![msg],
-            answers_with: upli::answered,
+            wrong: WrongBridge::NOTHING,
+            late: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
@@ -210,6 +232,10 @@ impl Bench {
     pub fn ask(&mut self, request: Transfer) -> u16 {
         let entry = self.bridge.admit(0, asked(&request)).expect("room");
         self.log.push(Event::Asked(entry, request));
+        for (port, msg) in std::mem::take(&mut self.kept) {
+            self.log.push(Event::Sent(msg));
+            self.sent.push((None, port, msg));
+        }
         self.bridge.start(entry, &mut self.out);
         self.collect();
         entry
@@ -283,19 +309,27 @@ impl Bench {
                     if let Some(BridgeActor::Child(child)) = by {
                         self.bridge.sent(child, &msg);
                     }
-                    let leaving = if by.is_some() { (self.sends)(msg) } else { vec![msg] };
-                    for msg in leaving {
-                        if by.is_some() {
-                            let made = self.made(&msg);
-                            self.answers.extend(made.into_iter().map(|msg| (port, msg)));
-                        }
-                        self.log.push(Event::Sent(msg));
-                        self.sent.push((by, port, msg));
+                    let msg = (self.wrong.sends)(msg);
+                    if self.wrong.keeps_snoops && matches!(msg, Msg::M2sBirsp { .. }) {
+                        self.kept.push((port, msg));
+                        continue;
                     }
+                    if by.is_some() {
+                        let made = self.made(&msg);
+                        self.answers.extend(made.into_iter().map(|msg| (port, msg)));
+                    }
+                    self.log.push(Event::Sent(msg));
+                    self.sent.push((by, port, msg));
                 }
                 BridgeStep::Access { by: Some(by), .. } => accessed.push(by),
                 BridgeStep::Advanced { child, advances } => self.deadlines.push((child, advances)),
                 BridgeStep::Respond { entry } => match &mut self.held {
+                    Some(_) if self.wrong.frees_early => {
+                        let (_, response) = self.bridge.response(entry).expect("a response");
+                        let response = upli::answered(OWN, &response).expect("it is UALink's");
+                        self.late.push((entry, response));
+                        self.bridge.left(entry);
+                    }
                     Some(held) => held.push(entry),
                     None => self.respond(entry),
                 },
@@ -312,10 +346,19 @@ impl Bench {
     pub fn respond(&mut self, entry: u16) {
         let (port, response) = self.bridge.response(entry).expect("a response");
         assert_eq!(port, 0);
-        let response = (self.answers_with)(OWN, &response).expect("it is UALink's");
+        let response = upli::answered(OWN, &response).expect("it is UALink's");
+        let response = (self.wrong.responds)(&self.log, response);
         self.log.push(Event::Answered(entry, response.clone()));
         self.responses.push(response);
         self.bridge.left(entry);
+    }
+
+    /// Responses of entries that were free before leave.
+    pub fn respond_late(&mut self) {
+        for (entry, response) in std::mem::take(&mut self.late) {
+            self.log.push(Event::Answered(entry, response.clone()));
+            self.responses.push(response);
+        }
     }
 
     /// What memory answers, by the tables of `coherence` §3.2; what is written is written at once.

@@ -352,7 +352,7 @@ fn pressed_trace() -> String {
 
 /// Waits of a run under pressure are those of the table.
 #[test]
-fn brg_dlk_05_p() {
+fn waits_of_a_run_are_those_of_the_table() {
     let seen = observed(&pressed_trace());
     let wrong: Vec<&String> = seen.values().flatten().collect();
     assert!(wrong.is_empty(), "{wrong:?}");
@@ -361,7 +361,7 @@ fn brg_dlk_05_p() {
 
 /// A request that waits for one that came behind it, and one in front of an input that waits for a credit of CXL as if it had an entry.
 #[test]
-fn brg_dlk_05_n() {
+fn waits_that_the_table_lacks_are_seen() {
     let begin = |id: u64, place: &str| format!(r#"{{"kind":"begin","where":"{place}","id":{id},"name":"convert"}}"#);
     let mark = |id: u64, name: &str, holder: u64| {
         format!(r#"{{"kind":"mark","where":"ubridge","id":{id},"name":"{name}","holder":{holder}}}"#)

@@ -6,6 +6,8 @@ use scalepool::bridge::cache::templates::TemplateConfig;
 use scalepool::bridge::outbound::epoch::CommitOutcome;
 use scalepool::bridge::outbound::{Lacking, OutboundConfig};
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, WindowClass};
+use scalepool::coherence::content::LineAddr;
+use scalepool::coherence::message::Msg;
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::ualink::code::Status;
@@ -136,6 +138,38 @@ fn brg_tpl_02_n() {
     bench.bridge.commit();
     assert_eq!(rsp(&bench.whole(read(BASE, 16))).status, Status::ProtectionViolation);
     assert_eq!((hits(&bench), bench.sent.len()), (1, 3));
+}
+
+/// Lines that a bridge asks for by a conversion that it keeps, before and behind a commit that moves them.
+fn asked_around_a_commit(wrong: WrongBridge) -> Vec<u64> {
+    let mut bench = Bench { wrong, ..templated() };
+    bench.whole(read(BASE, 16));
+    bench.bridge.write_shadow(moved());
+    bench.bridge.commit();
+    bench.whole(read(BASE, 16));
+    bench.whole(read(BASE, 16));
+    lines(&bench)
+}
+
+/// R11: one of the epoch before is a miss, and the new one is found in its epoch.
+#[test]
+fn brg_rac_11_p() {
+    assert_eq!(asked_around_a_commit(WrongBridge::NOTHING), [OUT, MOVED, MOVED]);
+}
+
+/// A bridge whose conversions outlive their epoch asks at the old place.
+#[test]
+fn brg_rac_11_n() {
+    let outlive = WrongBridge {
+        sends: |msg| match msg {
+            Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } if line == LineAddr::of_address(MOVED) => {
+                Msg::M2sReq { opcode, snp, meta_field, meta, line: LineAddr::of_address(OUT), tag }
+            }
+            other => other,
+        },
+        ..WrongBridge::NOTHING
+    };
+    assert_eq!(asked_around_a_commit(outlive), [OUT; 3]);
 }
 
 /// Records of the bridge in a run with a trace, and its figures.

@@ -1,6 +1,7 @@
 //! Status and poison from CXL to UALink (`bridge` §4.2, §8.1, §8.3).
 
 use super::common::*;
+use super::judge::Event;
 use scalepool::bridge::status::{RANKS, merged};
 use scalepool::bridge::window::WindowClass;
 use scalepool::coherence::content::CacheLine;
@@ -13,6 +14,7 @@ use scalepool::conversion::vectors;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, NdrOpcode};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::ualink::unpack::Transfer;
 
 const CLASSES: [WindowClass; 2] = [WindowClass::Mc, WindowClass::Mn];
 
@@ -383,4 +385,35 @@ fn brg_err_25_n() {
         }
     }
     assert!(tried > 20, "{tried}");
+}
+
+/// Status and marks of the answer of a bridge to a read of which one line is poisoned.
+fn told_of_a_poisoned_line(class: WindowClass, wrong: WrongBridge) -> (Status, u8) {
+    let mut bench = Bench { wrong, ..Bench::of(class) };
+    bench.memory.insert(OUT + 64, CacheLine { bytes: [9; 64], poison: true });
+    let response = bench.whole(read(BASE, 64));
+    (rsp(&response).status, response.poisoned)
+}
+
+#[test]
+fn brg_err_07_p() {
+    for class in CLASSES {
+        assert_eq!(told_of_a_poisoned_line(class, WrongBridge::NOTHING), (Status::OKAY, 2), "{class:?}");
+    }
+}
+
+/// A bridge that makes an error of it.
+#[test]
+fn brg_err_07_n() {
+    let aborts = |_: &[Event], mut response: Transfer| {
+        let is_marked = response.poisoned != 0;
+        if let ControlField::Response(rsp) = &mut response.field
+            && is_marked
+        {
+            rsp.status = Status::TargetAbort;
+        }
+        response
+    };
+    let wrong = WrongBridge { responds: aborts, ..WrongBridge::NOTHING };
+    assert_eq!(told_of_a_poisoned_line(WindowClass::Mc, wrong).0, Status::TargetAbort);
 }

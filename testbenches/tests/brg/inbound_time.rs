@@ -2,11 +2,13 @@
 
 use scalepool::bridge::flows::LineOperation;
 use scalepool::bridge::inbound::module::{
-    AcceleratorAnswer, AcceleratorSide, InboundModule, InboundModuleConfig, InboundResult, TargetPort,
+    AcceleratorAnswer, AcceleratorSide, InboundModule, InboundModuleConfig, InboundResult,
 };
+use scalepool::bridge::inbound::port::{TargetMessages, TargetPort};
 use scalepool::bridge::inbound::{AcceleratorAccess, InboundConfig};
 use scalepool::bridge::outbound::BridgeFinding;
 use scalepool::bridge::timing::BridgeTiming;
+use scalepool::bridge::waits::{AcceleratorClasses, WaitWatch};
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WindowLimits};
 use scalepool::coherence::content::CacheLine;
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
@@ -88,6 +90,9 @@ struct Ran {
     result: InboundResult,
 }
 
+/// Names of classes at accelerators.
+const CLASSES: AcceleratorClasses = AcceleratorClasses { request: "request", posted: None, response: "response" };
+
 /// What is asked, and how the bridge is built.
 struct Setup {
     timing: BridgeTiming,
@@ -95,12 +100,14 @@ struct Setup {
     takes_from: u64,
     is_silent: bool,
     merge_cycles: Option<u64>,
+    listed: &'static [(&'static str, &'static str)],
 }
 
-const PLAIN: Setup = Setup { timing: SHEET, entries: 64, takes_from: 0, is_silent: false, merge_cycles: None };
+const PLAIN: Setup =
+    Setup { timing: SHEET, entries: 64, takes_from: 0, is_silent: false, merge_cycles: None, listed: &[] };
 
 fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
-    let Setup { timing, entries, takes_from, is_silent, merge_cycles } = setup;
+    let Setup { timing, entries, takes_from, is_silent, merge_cycles, listed } = setup;
     let (answers, accesses, result) = (Seen::default(), Seen::default(), Arc::<Mutex<InboundResult>>::default());
     let (of_host, of_side, shared) = (answers.clone(), accesses.clone(), result.clone());
     let mut sim = Simulation::new(1);
@@ -134,12 +141,13 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
             merge_cycles,
             viral: Arc::default(),
             shown: MessageForm::Hbr,
+            waits: WaitWatch::new(CLASSES, listed.to_vec()),
             clock,
         };
         let side = Side { answers: VecDeque::new(), seen: of_side, is_silent };
         p.module("bridge", id, |bind| {
             let port = TargetPort {
-                rx: bind.attach(ask_in),
+                rx: TargetMessages::Link(bind.attach(ask_in)),
                 tx: bind.attach(answer),
                 own: 0,
                 form: MessageForm::Hbr,
@@ -211,6 +219,29 @@ fn a_full_table_holds_messages_back_and_loses_none() {
     let ran = run(Setup { entries: 2, takes_from: 600, ..PLAIN }, (0..20).map(|n| (10, read(n))).collect());
     assert_eq!((ran.answers.len(), ran.result.done, ran.result.broken.len()), (20, 20, 0));
     assert!(ran.result.full_cycles > 500);
+}
+
+/// Answers that find no room, with these waits listed: what is told of.
+fn told(listed: &'static [(&'static str, &'static str)]) -> Vec<String> {
+    let asks = (0..20).flat_map(|n| [(10, read(n)), (10, write(100 + n))]).collect();
+    let ran = run(Setup { takes_from: 600, listed, ..PLAIN }, asks);
+    assert_eq!(ran.answers.len(), 40);
+    let told = ran.result.broken.into_iter().map(|broken| broken.violation);
+    told.map(|violation| format!("{}: {}", violation.rule, violation.found)).collect()
+}
+
+/// Reads wait for room for data and writes for room for completions, as listed; the runs of all systems with bridges compare theirs.
+#[test]
+fn brg_dlk_05_p() {
+    assert_eq!(told(&[("M2S Req", "S2M DRS"), ("M2S RwD", "S2M NDR")]), [] as [String; 0]);
+    assert_eq!(told(&[]), [] as [String; 0], "without a list nothing is known");
+}
+
+/// Without one of them in the list its wait is told, once.
+#[test]
+fn brg_dlk_05_n() {
+    assert_eq!(told(&[("M2S RwD", "S2M NDR")]), ["BRG-DLK-05: M2S Req waits for S2M DRS"]);
+    assert_eq!(told(&[("M2S Req", "S2M DRS")]), ["BRG-DLK-05: M2S RwD waits for S2M NDR"]);
 }
 
 /// What no accelerator answers is answered after its time, counted from when the access has left.

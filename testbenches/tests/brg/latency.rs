@@ -6,6 +6,7 @@ use scalepool::bridge::module::ualink::{UalinkRequestEnds, UalinkRequesters};
 use scalepool::bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
 use scalepool::bridge::outbound::OutboundConfig;
 use scalepool::bridge::timing::BridgeTiming;
+use scalepool::bridge::waits::WaitWatch;
 use scalepool::bridge::window::WindowClass;
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
@@ -142,6 +143,7 @@ pub fn run_of(
             commits: Vec::new(),
             viral: Arc::default(),
             cache_memory,
+            waits: WaitWatch::default(),
             clock,
         };
         p.module("bridge", id, |bind| {

@@ -3,16 +3,16 @@
 use super::common::*;
 use super::judge::Event;
 use scalepool::bridge::outbound::order::BridgeOrder;
-use scalepool::bridge::outbound::request::BridgeResponse;
 use scalepool::bridge::outbound::table::{ChildId, FEWEST_ENTRIES, MOST_ENTRIES, RESERVED};
-use scalepool::bridge::outbound::{BridgeStep, Lacking, OutboundConfig, upli};
+use scalepool::bridge::outbound::{BridgeStep, Lacking, OutboundConfig};
 use scalepool::bridge::window::{BridgeWindow, WindowClass};
 use scalepool::coherence::content::{CacheLine, LineAddr};
 use scalepool::coherence::message::Msg;
-use scalepool_protocols::cxl::cxl256::code::{BisnpOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
+use scalepool_protocols::cxl::cxl256::code::{BisnpOpcode, NdrOpcode};
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlRsp;
+use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::ualink::unpack::Transfer;
 use std::collections::BTreeMap;
 
@@ -421,15 +421,14 @@ fn brg_buf_03_n() {
     assert_eq!(lacks(&bench, &read(BASE + 256, 16)), None);
 }
 
-/// Messages that leave without space for their answers: their request has no entry, or its entry has more than four of them to come.
+/// Messages that leave without space for their answers: their request has no entry or that of another one, or its entry has more than four
+/// of them to come.
 fn without_space(log: &[Event]) -> usize {
     let mut to_come = BTreeMap::new();
     let mut wrong = 0;
     for event in log {
         match event {
-            Event::Asked(entry, _) => {
-                to_come.insert(*entry, 0);
-            }
+            Event::Asked(entry, _) => wrong += usize::from(to_come.insert(*entry, 0).is_some()),
             Event::Answered(entry, _) => {
                 to_come.remove(entry);
             }
@@ -447,8 +446,8 @@ fn without_space(log: &[Event]) -> usize {
 
 /// A bridge with as many reads of four lines as there are entries for them, whose responses do not leave, and what has passed until all
 /// data were there.
-fn slow_responses() -> Bench {
-    let mut bench = Bench::new(OutboundConfig { entries: FEWEST_ENTRIES, ..config(MN) });
+fn slow_responses(wrong: WrongBridge) -> Bench {
+    let mut bench = Bench { wrong, ..Bench::new(OutboundConfig { entries: FEWEST_ENTRIES, ..config(MN) }) };
     bench.held = Some(Vec::new());
     for n in 0..RESERVED as u64 {
         bench.ask(read(BASE + 256 * n, 64));
@@ -461,7 +460,7 @@ fn slow_responses() -> Bench {
 /// However slowly responses leave, all data of CXL are taken, for which there was space before they were asked for.
 #[test]
 fn brg_buf_01_p() {
-    let mut bench = slow_responses();
+    let mut bench = slow_responses(WrongBridge::NOTHING);
     assert!(bench.answers.is_empty() && bench.responses.is_empty() && bench.findings.is_empty());
     for entry in bench.held.take().expect("responses") {
         bench.respond(entry);
@@ -470,27 +469,22 @@ fn brg_buf_01_p() {
     assert!(bench.responses.iter().all(|response| beats(response).len() == 4));
 }
 
-/// Wrong bridges: one asks twice for each line, so that twice as much data may come as there is space for, and one asks for the lines of
-/// a request that has no entry, with the tags of another one.
+/// A bridge that gives the space of a request away when all of its data are there: the next request has the entry of one whose response
+/// has not left, and its data come where those of the other one lie. One that asks for a line twice has more to come than there is space.
 #[test]
 fn brg_buf_01_n() {
-    let mut twice = Bench { sends: |msg| vec![msg, msg], ..Bench::of(MN) };
-    twice.ask(read(BASE, 64));
-    assert_eq!(without_space(&twice.log), 4);
-    let mut bench = Bench::new(OutboundConfig { entries: FEWEST_ENTRIES, ..config(MN) });
-    let first = bench.ask(read(BASE, 64));
-    for n in 1..RESERVED as u64 {
-        bench.ask(read(BASE + 256 * n, 64));
-    }
-    let early = read(BASE + (1 << 20), 64);
-    assert_eq!(lacks(&bench, &early), Some(Lacking::Entry));
-    let line = LineAddr::of_address(OUT + (1 << 20));
-    let (opcode, snp, meta_field, meta) = (M2sReqOpcode::MemRd, SnpType::NoOp, MetaField::NoOp, MetaValue::Invalid);
-    bench.log.push(Event::Sent(Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: 4 * first }));
-    assert_eq!(without_space(&bench.log), 1, "an entry has four lines");
+    let wrong = WrongBridge { frees_early: true, ..WrongBridge::NOTHING };
+    let mut bench = slow_responses(wrong);
+    assert_eq!((bench.late.len(), without_space(&bench.log)), (RESERVED, 0));
+    bench.ask(read(BASE, 64));
+    bench.respond_late();
     bench.finish(false);
-    bench.log.push(Event::Sent(Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: 4 * first }));
-    assert_eq!(without_space(&bench.log), 2, "no request has the entry");
+    assert_eq!(without_space(&bench.log), 1);
+    let mut bench = Bench::of(MN);
+    bench.ask(read(BASE, 64));
+    let again = bench.sent[0].2;
+    bench.log.push(Event::Sent(again));
+    assert_eq!(without_space(&bench.log), 1, "a fifth message of one request");
 }
 
 /// A bridge with two CXL ports, each of which has every other block.
@@ -554,12 +548,9 @@ fn is_ascending(response: &Transfer, lines: &[[u8; 64]]) -> bool {
 
 const LINES: [[u8; 64]; 4] = [[1; 64], [2; 64], [3; 64], [4; 64]];
 
-/// The answer to a read of four lines, the data of which come in this order of what is left.
-fn read_in(order: [usize; 4]) -> Transfer {
-    read_by(Bench::of(MN), order)
-}
-
-fn read_by(mut bench: Bench, order: [usize; 4]) -> Transfer {
+/// The answer of a bridge to a read of four lines, the data of which come in this order of what is left.
+fn read_in(wrong: WrongBridge, order: [usize; 4]) -> Transfer {
+    let mut bench = Bench { wrong, ..Bench::of(MN) };
     for (n, line) in LINES.into_iter().enumerate() {
         bench.memory.insert(OUT + 64 * n as u64, CacheLine::of(line));
     }
@@ -573,34 +564,40 @@ fn read_by(mut bench: Bench, order: [usize; 4]) -> Transfer {
 #[test]
 fn brg_rsp_03_p() {
     for n in 0..24 {
-        let response = read_in([n % 4, n / 4 % 3, n / 12, 0]);
+        let response = read_in(WrongBridge::NOTHING, [n % 4, n / 4 % 3, n / 12, 0]);
         assert!(is_ascending(&response, &LINES), "{n}: {response:?}");
     }
 }
 
-/// Wrong bridges: one whose first data are its first beat, one that never says Last, one that begins behind the first line, and one that
-/// leaves a beat out.
+/// The response with other fields.
+fn with_fields(mut response: Transfer, change: impl FnOnce(&mut TlRsp)) -> Transfer {
+    let mut field = rsp(&response);
+    change(&mut field);
+    response.field = ControlField::Response(field);
+    response
+}
+
+/// Bridges that put beats in the order in which their data came, that forget Last, that begin behind the first line, that lack a beat.
 #[test]
 fn brg_rsp_03_n() {
-    fn with(own: u16, response: &BridgeResponse<'_>, change: fn(&mut TlRsp)) -> Option<Transfer> {
-        let mut transfer = upli::answered(own, response)?;
-        let mut field = rsp(&transfer);
-        change(&mut field);
-        transfer.field = ControlField::Response(field);
-        Some(transfer)
-    }
-    let wrong: [fn(u16, &BridgeResponse<'_>) -> Option<Transfer>; 4] = [
-        |own, response| {
-            let mut came = response.clone();
-            came.lines.rotate_right(1);
-            upli::answered(own, &came)
-        },
-        |own, response| with(own, response, |field| field.last = false),
-        |own, response| with(own, response, |field| field.offset = 1),
-        |own, response| with(own, response, |field| field.len = 2),
+    let as_they_came = |log: &[Event], response: Transfer| {
+        let came = log.iter().filter_map(|event| match event {
+            Event::Came(Msg::S2mDrs { data, .. }) => Some(data.bytes),
+            _ => None,
+        });
+        let lines: Vec<[u8; 64]> = came.collect();
+        Transfer { poisoned: response.poisoned, address: response.address, ..with_data(response.field, &lines, None) }
+    };
+    let responds: [fn(&[Event], Transfer) -> Transfer; 4] = [
+        as_they_came,
+        |_, response| with_fields(response, |rsp| rsp.last = false),
+        |_, response| with_fields(response, |rsp| rsp.offset = 1),
+        |_, response| with_fields(response, |rsp| rsp.len = 2),
     ];
-    for (n, answers_with) in wrong.into_iter().enumerate() {
-        let response = read_by(Bench { answers_with, ..Bench::of(MN) }, [3, 0, 0, 0]);
-        assert!(!is_ascending(&response, &LINES), "{n}: {response:?}");
+    for (n, responds) in responds.into_iter().enumerate() {
+        let wrong = WrongBridge { responds, ..WrongBridge::NOTHING };
+        assert!(!is_ascending(&read_in(wrong, [3, 0, 0, 0]), &LINES), "{n}");
     }
+    let in_order = WrongBridge { responds: as_they_came, ..WrongBridge::NOTHING };
+    assert!(is_ascending(&read_in(in_order, [0; 4]), &LINES), "data that came in order leave in order");
 }

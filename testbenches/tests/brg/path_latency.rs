@@ -86,6 +86,23 @@ impl Parts {
         )
     }
 
+    /// An accelerator on UALink that reads or writes the same line of tier 2 so many times.
+    fn of_ualink(&self, mix: &str, operations: usize, cache: bool) -> String {
+        let (stages, media) = (self.stages(), self.media);
+        let cache = match cache {
+            true => format!(", cache = {{ capacity = \"64 KiB\", latency_cycles = {} }}", self.cache),
+            false => String::new(),
+        };
+        let traffic = format!("operations = {operations}, mix = \"{mix}\", bytes = 64, blocks = 1");
+        format!(
+            "{HEAD}accel = {{ kind = \"ualink.accelerator\", clock = \"core\", outstanding = 1, traffic = {{ {traffic} }} }}\n\
+            bridge = {{ kind = \"bridge.ualink\", clock = \"core\", windows = [{{ base = 0, size = \"1 GiB\" }}], {stages}{cache} }}\n\
+            node = {{ kind = \"memory.node\", clock = \"core\", size = \"1 GiB\", ports = 1, latency_cycles = {media} }}\n\
+            [link]\nx = {{ kind = \"ualink\", between = [\"accel.port[0]\", \"bridge.x[0]\"] }}\n\
+            c = {{ kind = \"cxl-256b-pbr\", between = [\"bridge.cxl[0]\", \"node.cxl[0]\"] }}\n"
+        )
+    }
+
     fn out_of_cxl(&self) -> String {
         let (gpus, stages) = (gpu(1, 0, self.media), self.stages());
         format!(
@@ -95,6 +112,26 @@ impl Parts {
             c = {{ kind = \"cxl-256b\", between = [\"host.cxl\", \"bridge.target[0]\"] }}\n"
         )
     }
+}
+
+/// The time of a load of a host whose line lies in the memory of a GPU that a bridge keeps coherent, with stages of these cycles, the
+/// directory among them, and nobody else who holds it \[fs\].
+fn exported(parts: Parts, directory: u64) -> u128 {
+    let (gpus, stages) = (gpu(1, 0, parts.media), parts.stages());
+    let text = format!(
+        "{HEAD}{gpus}bridge = {{ kind = \"bridge.nvlink\", clock = \"core\", cxl_ports = 0, home_ports = 1, home = {{ directory_cycles = {directory} }}, inbound = [{{ base = 0, size = \"1 GiB\", class = \"DB\" }}], {stages} }}\n\
+        host = {{ kind = \"cxl.hdm-db-host\", clock = \"core\", core = {{ accesses = 1, lines = 1 }} }}\n\
+        [link]\nx = {{ kind = \"nvlink\", between = [\"gpu[0].link[0]\", \"bridge.x[0]\"] }}\n\
+        c = {{ kind = \"cxl-256b\", between = [\"host.port[0]\", \"bridge.home[0]\"] }}\n"
+    );
+    total(&text)
+}
+
+/// The time of the only access of a system \[fs\].
+fn total(text: &str) -> u128 {
+    let (trees, roots) = traced(text);
+    let (_, id, _) = roots[0];
+    Hops::of(&trees, id).expect("it is there").total_fs
 }
 
 /// Where the time of an access went \[fs\].
@@ -110,8 +147,8 @@ struct Spent {
     links: u128,
 }
 
-/// The time of the access of that number, of those in a description.
-fn spent(text: &str, number: usize) -> Spent {
+/// The trees of a run of a description, and their roots that have ended: when they began, their ids, their times.
+fn traced(text: &str) -> (Trees, Vec<(u64, u64, u64)>) {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = folder.path().join("t.jsonl");
     let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
@@ -128,6 +165,12 @@ fn spent(text: &str, number: usize) -> Spent {
     let trees = Trees::read(DiffInput { name: "t.jsonl".to_owned(), reader }).expect("it is read");
     let mut roots: Vec<_> = trees.ended_roots().map(|(id, root)| (root.begin_fs, id, root.time_fs())).collect();
     roots.sort_unstable();
+    (trees, roots)
+}
+
+/// The time of the access of that number, of those in a description.
+fn spent(text: &str, number: usize) -> Spent {
+    let (trees, roots) = traced(text);
     let (_, id, time) = roots[number];
     let hops = Hops::of(&trees, id).expect("it is there");
     let waited = |reason| hops.hops.values().filter_map(|hop| hop.waits_fs.get(reason)).sum::<u128>();
@@ -176,6 +219,8 @@ fn brg_lat_05_p() {
     let miss = spent(&PARTS.tier_2(2, true), 0);
     let hit = spent(&PARTS.tier_2(2, true), 1);
     let cxl_peer = spent(&PARTS.out_of_cxl(), 0);
+    let [ualink_read, ualink_write] = ["reads", "writes"].map(|mix| spent(&PARTS.of_ualink(mix, 1, false), 0));
+    let [ualink_miss, ualink_hit] = [0, 1].map(|n| spent(&PARTS.of_ualink("reads", 2, true), n));
     let table = [
         ("local HBM", "", u128::from(found), [0, u128::from(found), 0]),
         ("XLink peer", "NVLink < 500", peer.total, [peer.bridge, peer.media, peer.links]),
@@ -183,6 +228,15 @@ fn brg_lat_05_p() {
         ("tier 2", "CXL 100 to 250", tier_2.total, [tier_2.bridge, tier_2.media, tier_2.links]),
         ("bridge hit", "", hit.total, [hit.bridge, hit.media, hit.links]),
         ("bridge miss", "CXL 100 to 250", miss.total, [miss.bridge, miss.media, miss.links]),
+        ("UALink read", "UALink < 1000", ualink_read.total, [ualink_read.bridge, ualink_read.media, ualink_read.links]),
+        (
+            "UALink write",
+            "UALink < 1000",
+            ualink_write.total,
+            [ualink_write.bridge, ualink_write.media, ualink_write.links],
+        ),
+        ("UALink miss", "UALink < 1000", ualink_miss.total, [ualink_miss.bridge, ualink_miss.media, ualink_miss.links]),
+        ("UALink hit", "UALink < 1000", ualink_hit.total, [ualink_hit.bridge, ualink_hit.media, ualink_hit.links]),
     ];
     println!("path         total    bridge   media    links [ns]; published window");
     for (path, window, total, [bridge, media, links]) in table {
@@ -190,11 +244,14 @@ fn brg_lat_05_p() {
         let [total, bridge, media, links] = [total, bridge, media, links].map(|fs| fs as f64 / NS as f64);
         println!("{path:12} {total:8.2} {bridge:8.2} {media:8.2} {links:8.2} {window}");
     }
-    for (path, bridge) in [(&tier_2, PARTS.passed()), (&miss, PARTS.passed()), (&cxl_peer, PARTS.passed()), (&peer, 0)]
-    {
-        assert_eq!((path.bridge, path.media), (ns(bridge), ns(PARTS.media)), "{path:?}");
+    for path in [&tier_2, &miss, &cxl_peer, &ualink_read, &ualink_write, &ualink_miss] {
+        assert_eq!((path.bridge, path.media), (ns(PARTS.passed()), ns(PARTS.media)), "{path:?}");
     }
-    assert_eq!((hit.bridge, hit.media), (ns(PARTS.found() - PARTS.cache), ns(PARTS.cache)), "{hit:?}");
+    assert_eq!((peer.bridge, peer.media), (0, ns(PARTS.media)), "{peer:?}");
+    for hit in [&hit, &ualink_hit] {
+        assert_eq!((hit.bridge, hit.media), (ns(PARTS.found() - PARTS.cache), ns(PARTS.cache)), "{hit:?}");
+    }
+    assert_eq!(ualink_read.links, ualink_write.links, "each has one line one way");
     // Periods of both links, 2 ns and 0.32 ns, divide 80 ns, so a part that grows by that moves nothing against their clocks.
     let by = 80;
     let grown: [fn(&mut Parts); 6] = [
@@ -208,11 +265,39 @@ fn brg_lat_05_p() {
     let uses = |path: &dyn Fn(Parts) -> Spent| grown.map(|change| more(path, change) / ns(by));
     assert_eq!(uses(&|p| spent(&p.peers(), 0)), [0, 0, 0, 0, 0, 1], "XLink peer");
     assert_eq!(uses(&|p| spent(&p.tier_2(1, false), 0)), [2, 1, 1, 2, 1, 1], "tier 2");
+    for mix in ["reads", "writes"] {
+        assert_eq!(uses(&|p| spent(&p.of_ualink(mix, 1, false), 0)), [2, 1, 1, 2, 1, 1], "UALink {mix}");
+    }
     assert_eq!(uses(&|p| spent(&p.tier_2(2, true), 1)), [1, 1, 0, 1, 1, 0], "bridge hit");
     assert_eq!(uses(&|p| spent(&p.tier_2(2, true), 0)), [2, 1, 1, 2, 1, 1], "bridge miss");
     assert_eq!(uses(&|p| spent(&p.out_of_cxl(), 0)), [2, 1, 1, 2, 1, 1], "CXL peer");
     assert_eq!(more(|p| spent(&p.tier_2(2, true), 1), |p| p.cache += by), ns(by), "a hit reads the cache once");
     assert_eq!(PARTS.passed(), 34, "bridge §11");
+}
+
+/// A read of exported memory passes the stages of both ways and the directory, which are 37 ns, its accelerator and its links
+/// (`bridge` §11).
+#[test]
+fn a_read_of_exported_memory_takes_the_sum_of_its_parts() {
+    let own = exported(PARTS, 3);
+    let by = 80;
+    let uses = |change: fn(&mut Parts)| {
+        let mut other = PARTS;
+        change(&mut other);
+        ((exported(other, 3) - own) / ns(by)) as u64
+    };
+    let stages: [fn(&mut Parts); 5] = [
+        |p| p.stages[0] += 80,
+        |p| p.stages[1] += 80,
+        |p| p.stages[2] += 80,
+        |p| p.stages[3] += 80,
+        |p| p.stages[4] += 80,
+    ];
+    let used = stages.map(uses);
+    assert_eq!((used, uses(|p| p.media += 80)), ([2, 1, 1, 2, 1], 1));
+    assert_eq!(exported(PARTS, 3 + by) - own, ns(by));
+    let sum: u64 = used.iter().zip(PARTS.stages).map(|(times, cycles)| times * cycles).sum();
+    assert_eq!(sum + 3, 37);
 }
 
 /// A part that is left out, or counted twice, is seen.

@@ -229,7 +229,7 @@ fn brg_int_01_n() {
 }
 
 /// Transactions of a run: what has begun by its id, and how often each id has ended.
-struct Told {
+pub struct Told {
     begun: BTreeMap<u64, Begun>,
     ends: BTreeMap<u64, usize>,
 }
@@ -246,10 +246,15 @@ struct Begun {
 
 impl Told {
     fn of(set: &[&str]) -> Told {
+        Told::of_system(TEXT, set)
+    }
+
+    /// Those of a run of a description.
+    pub fn of_system(text: &str, set: &[&str]) -> Told {
         let folder = tempfile::tempdir().expect("a folder");
         let trace = folder.path().join("t.jsonl");
         let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
-        scenario::run(&ScenarioRequest { outputs, ..request(TEXT, set, 1) }, &mut |_| ()).expect("it runs");
+        scenario::run(&ScenarioRequest { outputs, ..request(text, set, 1) }, &mut |_| ()).expect("it runs");
         let text = std::fs::read_to_string(trace).expect("a trace");
         let mut told = Told { begun: BTreeMap::new(), ends: BTreeMap::new() };
         // Flits are most of a trace.
@@ -273,7 +278,7 @@ impl Told {
     }
 
     /// From what a place does up to the access that caused it, of all that it has done.
-    fn paths(&self, place: impl Fn(&str) -> bool) -> Vec<Vec<&str>> {
+    pub fn paths(&self, place: impl Fn(&str) -> bool) -> Vec<Vec<&str>> {
         let path = |(mut id, _): (&u64, &Begun)| {
             let mut path = Vec::new();
             while *id != 0 {
@@ -311,7 +316,7 @@ fn brg_sup_06_p() {
 
 impl Told {
     /// The first transaction that has not ended once, and the first end of none.
-    fn first_unbalanced(&self) -> Option<u64> {
+    pub fn first_unbalanced(&self) -> Option<u64> {
         let open = self.begun.keys().find(|id| self.ends.get(id) != Some(&1));
         open.or_else(|| self.ends.keys().find(|id| !self.begun.contains_key(id))).copied()
     }
@@ -655,7 +660,7 @@ const SHARED_BY_ID: &str = include_str!("../../../src/system/builtin/hdm-db-fabr
 
 /// Sixteen requesters of one target, each by a logical device or by its PBR id, and seventeen by PBR ids.
 #[test]
-fn brg_sup_04_p() {
+fn sixteen_requesters_by_logical_device_and_more_by_pid() {
     sound(SHARED_BY_LD, &["core.accesses=20"]);
     for hosts in ["hosts=16", "hosts=17"] {
         sound(SHARED_BY_ID, &[hosts, "core.accesses=20"]);
@@ -664,7 +669,7 @@ fn brg_sup_04_p() {
 
 /// A seventeenth requester of a multi-logical device is refused, whether it brings a logical device of its own or not.
 #[test]
-fn brg_sup_04_n() {
+fn a_seventeenth_logical_device_is_refused() {
     let one_more = SHARED_BY_LD
         .replace("hosts = 16", "hosts = 17")
         .replace("count = 16", "count = 17")

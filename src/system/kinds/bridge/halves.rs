@@ -9,6 +9,7 @@ use super::outbound::OutboundFields;
 use crate::channels::ChannelWait;
 use crate::coherence::Coherent;
 use crate::kind::{ConfigFinding, DomainMember, NodePart, PortDecl, PortRole, SitePort};
+use scalepool_bridge::waits::{AcceleratorClasses, WaitWatch};
 use scalepool_bridge::window::WindowLimits;
 
 /// What a bridge has to know of the links to its accelerators.
@@ -40,17 +41,18 @@ pub struct BridgeHalves<'a> {
 }
 
 impl BridgeHalves<'_> {
-    /// All ports: those to accelerators, those of CXL, and targets.
+    /// All ports: those to accelerators, those of CXL, targets, and those of the home.
     pub fn ports(&self) -> Vec<PortDecl> {
         let x = PortDecl { name: "x", len: Some(self.x_ports), links: self.link.links, role: PortRole::Node };
-        [x].into_iter().chain(self.outbound.ports()).chain([self.inbound.ports()]).collect()
+        [x].into_iter().chain(self.outbound.ports()).chain(self.inbound.ports()).collect()
     }
 
-    /// Joined ports in these three parts.
-    pub fn split<'p>(&self, ports: &'p [SitePort]) -> [&'p [SitePort]; 3] {
+    /// Joined ports in these four parts.
+    pub fn split<'p>(&self, ports: &'p [SitePort]) -> [&'p [SitePort]; 4] {
         let (x, rest) = ports.split_at(self.x_ports);
-        let (cxl, targets) = rest.split_at(self.outbound.count());
-        [x, cxl, targets]
+        let (cxl, rest) = rest.split_at(self.outbound.count());
+        let (targets, homes) = rest.split_at(self.inbound.target_ports);
+        [x, cxl, targets, homes]
     }
 
     /// Fields that do not go together.
@@ -61,24 +63,36 @@ impl BridgeHalves<'_> {
 
     /// Fields that do not go with who is at the ports.
     pub fn check_joined(&self, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let [x, cxl, targets] = self.split(ports);
+        let [x, cxl, targets, homes] = self.split(ports);
         let other = x.iter().find(|port| port.link.carried != x[0].link.carried).map(|port| {
             let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
             ("x_ports", text)
         });
         let outbound = self.outbound.check_joined(self.link.outbound, cxl);
-        let inbound = self.inbound.check_joined(self.link.inbound, member, targets);
+        let inbound = self.inbound.check_joined(self.link.inbound, member, [targets, homes]);
         other.into_iter().chain(outbound).chain(inbound).collect()
     }
 
-    /// What it is to devices that keep their memory coherent.
+    /// What it is to devices that keep their memory coherent, and to those that hold lines of its own.
     pub fn coherent(&self, path: &str) -> Option<Coherent> {
-        self.outbound.coherent(path, &self.ports())
+        let (home, held) = (self.inbound.home(path), self.outbound.held(path, &self.ports()));
+        match (home.map(Box::new), held) {
+            (Some(home), Some(held)) => Some(Coherent::Both(home, held)),
+            (Some(home), None) => Some(Coherent::Home(home)),
+            (None, held) => held.map(Coherent::Holder),
+        }
     }
 
     /// What it is to accelerators: without a window to CXL it asks alone.
     pub fn node_part(&self) -> NodePart {
         if self.outbound.has_windows() { NodePart::Memory } else { NodePart::Requester }
+    }
+
+    /// The same for a run, which compares it with the waits that it sees.
+    pub fn wait_watch(&self) -> WaitWatch {
+        let AcceleratorLink { request, posted, response, .. } = *self.link;
+        let listed = self.waits().iter().map(|wait| (wait.incoming, wait.outgoing)).collect();
+        WaitWatch::new(AcceleratorClasses { request, posted, response }, listed)
     }
 
     /// What messages of both sides wait for.

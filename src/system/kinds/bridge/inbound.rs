@@ -5,27 +5,32 @@
 //! judged with the accelerators that the links lead to; what their memory holds at first is said to bridges that ask; addresses of hosts
 //! pass the decoders of the memory map.
 
-use super::first_lines;
+use super::exported::{HOME_FORM, HomeAsks, HomeFields, HomePart};
 use super::windows::{InboundWindowFields, groups_of_sources};
+use super::{TargetEnds, first_lines};
 use crate::channels::{ChannelWait, Reach};
+use crate::coherence::LineOwner;
 use crate::field::{FieldRange, config};
 use crate::kind::{ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site, SitePort};
+use crate::kinds::cxl_coherent::coherent_waits;
 use crate::kinds::cxl_links;
 use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_bridge::inbound::InboundConfig;
-use scalepool_bridge::inbound::module::{
-    AcceleratorSide, InboundModule, InboundModuleConfig, InboundResult, TargetPort,
-};
+use scalepool_bridge::inbound::module::{AcceleratorSide, InboundModule, InboundModuleConfig, InboundResult};
+use scalepool_bridge::inbound::port::{TargetMessages, TargetPort};
 use scalepool_bridge::inbound::table::MOST_INBOUND;
 use scalepool_bridge::timing::BridgeTiming;
+use scalepool_bridge::waits::WaitWatch;
 use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, WindowLimits};
-use scalepool_kernel::{Binder, BuildError, ClockId, InEnd, OutEnd, PartitionBuilder};
+use scalepool_coherence::clocked::waiting::WaitTable;
+use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
+use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder};
 use scalepool_memory::LineBytes;
 use scalepool_nodes::cxl::transaction_layouts;
-use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
+use scalepool_protocols::cxl::message::{Class, MessageForm};
 use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -62,6 +67,9 @@ config! {
         inbound: Vec<(InboundWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(InboundWindowFields::fields), "windows from CXL to accelerators, up to 16 that do not overlap (bridge §2)";
         inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, else an LD-ID; those that are not named are in group 0 (bridge §2)";
         inbound_entries: usize = "1024" [Unit::Of("transactions")] in FieldRange::Int(1, MOST_INBOUND as u64), "transactions from CXL that may be under way (bridge §7)";
+        logical_devices: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(1, LOGICAL_DEVICES as u64), "logical devices (LD) that the port of the home is, each for one host behind a switch, all of the same lines; not given = no multi-logical device (bridge §1.2, fabric MLD-1)";
+        home_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links at which hosts, peers and other bridges find memory of accelerators that the bridge keeps coherent, HDM-DB (bridge §1.2)";
+        home: HomeFields = "" [Unit::Of("-")] in FieldRange::Table(HomeFields::fields), "how the bridge keeps lines of windows of class DB coherent";
         merge_inbound: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "reads of lines side by side in a block of an accelerator leave as one read of 128 or 256 bytes (bridge §3.5)";
         merge_cycles: u64 = "8" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "cycles that a read waits for those beside it, with merge_inbound (bridge §3.5)";
     }
@@ -76,10 +84,16 @@ fn counted(n: usize, thing: &str) -> String {
 pub type MemoryOf = fn(u16, u64) -> LineBytes;
 
 impl InboundFields {
-    /// Target ports.
-    pub fn ports(&self) -> PortDecl {
+    /// Target ports, and those of the home.
+    pub fn ports(&self) -> [PortDecl; 2] {
         let (len, links) = (Some(self.target_ports), cxl_links::NAMES);
-        PortDecl { name: "target", len, links, role: PortRole::Device }
+        let targets = PortDecl { name: "target", len, links, role: PortRole::Device };
+        [targets, HomeFields::ports(self.home_ports)]
+    }
+
+    /// What it is to those that hold lines at its ports of the home, if it has some.
+    pub fn home(&self, path: &str) -> Option<LineOwner> {
+        (self.home_ports > 0).then(|| self.home.owner(path))
     }
 
     /// The memory at its target ports: from the first window to the end of the last one.
@@ -88,6 +102,7 @@ impl InboundFields {
         Offer {
             memory_bytes: windows().map(|window| window.base.saturating_add(window.size)).max(),
             memory_from: windows().map(|window| window.base).min().unwrap_or(0),
+            logical_devices: self.logical_devices,
             ..Offer::default()
         }
     }
@@ -116,23 +131,44 @@ impl InboundFields {
     pub fn check(&self, limits: WindowLimits) -> Vec<ConfigFinding> {
         // How many accelerators there are is not known yet.
         let windows = self.windows(limits, usize::MAX).err();
-        let is_whole = self.inbound.is_empty() == (self.target_ports == 0);
-        let text = || {
+        let of_class = |class: &'static str, ports: usize, name: &'static str| {
+            let windows = self.inbound.iter().filter(|(window, _)| window.class == class).count();
             let text = format!(
                 "found {} and {}, expected both or neither: windows lead from ports to accelerators",
-                counted(self.inbound.len(), "window"),
+                counted(windows, if class == "DB" { "window of class DB" } else { "window" }),
+                counted(ports, name),
+            );
+            ((windows == 0) != (ports == 0)).then_some(("inbound", text))
+        };
+        let plain = of_class("NH", self.target_ports, "target port");
+        let coherent = of_class("DB", self.home_ports, "home port");
+        let is_apart = self.logical_devices.is_none() || self.target_ports == 0 && self.home_ports == 1;
+        let text = || {
+            let text = format!(
+                "found logical devices and {} beside {}, expected one home port alone: all ports of a device lead to one (bridge §1.2)",
+                counted(self.home_ports, "home port"),
                 counted(self.target_ports, "target port"),
             );
-            ("inbound", text)
+            ("logical_devices", text)
         };
-        windows.into_iter().chain((!is_whole).then(text)).collect()
+        let found = windows.into_iter().chain(plain).chain(coherent).chain(self.home.check());
+        found.chain((!is_apart).then(text)).collect()
     }
 
     /// Fields that do not go with the accelerators, or with who is at the target ports.
-    pub fn check_joined(&self, limits: WindowLimits, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+    pub fn check_joined(
+        &self,
+        limits: WindowLimits,
+        member: DomainMember,
+        [ports, homes]: [&[SitePort]; 2],
+    ) -> Vec<ConfigFinding> {
+        // Logical devices are told apart by LD-IDs, which a switch gives.
+        let is_bare = homes.iter().any(|port| port.peer_role != PortRole::SwitchDownstream);
+        let text = "found logical devices at the port of a host, expected a switch there (fabric MLD-2)";
+        let bare = (self.logical_devices.is_some() && is_bare).then(|| ("logical_devices", text.to_owned()));
         let windows = self.windows(limits, member.peers.into()).err();
         // Who is no bridge knows what memory holds at first by the addresses at which it asks.
-        let moved = self.inbound.iter().find(|(window, _)| window.base != window.to);
+        let moved = self.inbound.iter().find(|(window, _)| window.class == "NH" && window.base != window.to);
         let host = ports.iter().find(|port| port.peer_role != PortRole::Requester);
         let seen = moved.zip(host).map(|((window, _), port)| {
             let text = format!(
@@ -141,7 +177,7 @@ impl InboundFields {
             );
             ("inbound", text)
         });
-        windows.into_iter().chain(seen).collect()
+        windows.into_iter().chain(seen).chain(bare).collect()
     }
 
     /// What messages of CXL.mem wait for: accelerators are asked by this class.
@@ -155,31 +191,34 @@ impl InboundFields {
             queue: Some("table of transactions from CXL"),
             why: "asks an accelerator for what it is asked for",
         };
-        cxl_links::answered_memory().into_iter().chain([asks(Class::M2sReq), asks(Class::M2sRwd)]).collect()
+        let own = cxl_links::answered_memory().into_iter().chain([asks(Class::M2sReq), asks(Class::M2sRwd)]);
+        let of_home = (self.home_ports > 0).then(|| coherent_waits(&WaitTable::default(), &Reach::AnyPort));
+        own.chain(of_home.into_iter().flatten()).collect()
     }
 
-    /// Makes the half ready to be built; `ports` are its target ports. `None`: it has none.
+    /// Makes the half ready to be built; `ports` are its target ports, `homes` those of the home. `None`: it has none.
     ///
     /// # Errors
     /// Settings that do not go together.
     pub fn elaborate(
         &self,
-        (limits, timing, memory): (WindowLimits, BridgeTiming, MemoryOf),
+        (limits, timing, memory, waits): (WindowLimits, BridgeTiming, MemoryOf, WaitWatch),
         viral: &Arc<AtomicBool>,
-        ports: &[SitePort],
+        [ports, homes]: [&[SitePort]; 2],
         site: &Site<'_>,
         hub: &mut Hub,
     ) -> Result<Option<InboundPart>, NodeError> {
         let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
         let windows = self.windows(limits, site.member.peers.into()).map_err(|(_, text)| joined(text))?;
-        if ports.is_empty() {
+        if ports.is_empty() && homes.is_empty() {
             return Ok(None);
         }
         // The form with the most fields of those of the links spells what passes at any of them.
-        let has = |form: MessageForm| ports.iter().any(|port| port.link.cxl().0 == form);
+        let has = |form: MessageForm| ports.iter().chain(homes).any(|port| port.link.cxl().0 == form);
         let richest = [MessageForm::Pbr, MessageForm::Hbr].into_iter().find(|form| has(*form));
         let shown = richest.unwrap_or(MessageForm::Cxl68);
-        for port in ports.iter().filter(|port| port.peer_role == PortRole::Requester) {
+        let asking = ports.iter().filter(|port| port.peer_role == PortRole::Requester);
+        for port in asking.chain(homes) {
             let windows = windows.clone();
             let line = move |route: BridgeRoute<InboundClass>| memory(route.port as u16, route.address);
             first_lines(site, port.number).are(Box::new(move |address| windows.translated(address).map(line)));
@@ -189,19 +228,24 @@ impl InboundFields {
             let is_mapped = port.peer_role != PortRole::Requester;
             is_mapped.then(|| site.map.decoders(0)).flatten()
         });
+        let home = (!homes.is_empty()).then(|| self.home.elaborate(&windows, homes, site, hub));
+        // The home asks by two ports of its own, without a decoder.
+        let decoders: Vec<_> = decoders.chain(home.iter().flat_map(|_| [None, None])).collect();
         let name = format!("{}.inbound", site.path);
         Ok(Some(InboundPart {
             config: InboundModuleConfig {
                 place: name.clone(),
-                inbound: InboundConfig { windows, decoders: decoders.collect(), entries: self.inbound_entries },
+                inbound: InboundConfig { windows, decoders, entries: self.inbound_entries },
                 timing,
                 viral: viral.clone(),
                 merge_cycles: self.merge_inbound.then_some(self.merge_cycles),
                 shown,
+                waits,
                 clock: site.clock,
             },
             links: ports.iter().map(|port| (port.link.cxl(), port.number)).collect(),
             tap: hub.tap(&name, PlaceKind::Messages(transaction_layouts(shown))),
+            home,
             result: Arc::default(),
         }))
     }
@@ -213,14 +257,25 @@ pub struct InboundPart {
     /// Of each target port its form and identifiers, and its number.
     links: Vec<((MessageForm, [u16; 2]), u32)>,
     tap: Tap,
+    home: Option<HomePart>,
     result: Arc<Mutex<InboundResult>>,
 }
 
 impl InboundPart {
     /// Gives its figures, whenever the run is looked at.
     pub fn measure(&self) -> impl Fn() -> ComponentMeasured + Send + 'static {
-        let result = self.result.clone();
-        move || measured(crate::kinds::published(&result))
+        let (result, home) = (self.result.clone(), self.home.as_ref().map(HomePart::measure));
+        move || {
+            let own = measured(crate::kinds::published(&result));
+            match home.as_ref().map(|home| home()) {
+                None => own,
+                Some(mut all) => {
+                    all.counts.extend(own.counts);
+                    all.broken.extend(own.broken);
+                    all
+                }
+            }
+        }
     }
 
     /// Puts it into a partition with its target ports and its links to accelerators.
@@ -231,16 +286,22 @@ impl InboundPart {
         self,
         p: &mut PartitionBuilder,
         clock: ClockId,
-        targets: Vec<(OutEnd<Message>, InEnd<Message>)>,
+        TargetEnds { targets, homes }: TargetEnds,
         side: impl FnOnce(&mut Binder<'_>) -> Box<dyn AcceleratorSide>,
     ) -> Result<(), BuildError> {
-        let InboundPart { config, links, tap, result } = self;
+        let InboundPart { config, links, tap, home, result } = self;
         let name = config.place.clone();
+        let asking = home.map(|home| home.place(p, clock, homes)).transpose()?;
         p.module(&name, clock, |bind| {
             let side = side(bind);
             let mut ports = Vec::new();
             for ((tx, rx), ((form, ids), link)) in targets.into_iter().zip(links) {
-                ports.push(TargetPort { rx: bind.attach(rx), tx: bind.attach(tx), own: ids[1], form, link });
+                let rx = TargetMessages::Link(bind.attach(rx));
+                ports.push(TargetPort { rx, tx: bind.attach(tx), own: ids[1], form, link });
+            }
+            for HomeAsks { rx, tx, link } in asking.into_iter().flatten() {
+                let (rx, form) = (TargetMessages::Home(bind.attach(rx)), HOME_FORM);
+                ports.push(TargetPort { rx, tx: bind.attach(tx), own: 0, form, link });
             }
             InboundModule::new(config, side, ports, tap, result)
         })

@@ -5,6 +5,7 @@
 //! says what that holds at first.
 
 pub mod cache;
+pub mod exported;
 pub mod halves;
 pub mod inbound;
 pub mod nvlink;
@@ -35,11 +36,19 @@ pub fn without_atomics(found: &str, others: &str) -> String {
     )
 }
 
-/// The ends of its ports: those of links to accelerators as they come, those of CXL ports, those of target ports.
-type PortEnds = (Vec<ComponentPlug>, Vec<NodeEnds>, Vec<(OutEnd<Message>, InEnd<Message>)>);
+/// The ends of ports by which memory of accelerators is asked for.
+pub struct TargetEnds {
+    /// Those of target ports.
+    targets: Vec<(OutEnd<Message>, InEnd<Message>)>,
+    /// Those of ports of the home.
+    homes: Vec<NodeEnds>,
+}
 
-/// Deals the ends of all ports, in the order of their declarations.
-fn dealt(plugs: Vec<ComponentPlug>) -> PortEnds {
+/// The ends of its ports: those of links to accelerators as they come, those of CXL ports, the others.
+type PortEnds = (Vec<ComponentPlug>, Vec<NodeEnds>, TargetEnds);
+
+/// Deals the ends of all ports, in the order of their declarations; so many of them are CXL ports.
+fn dealt(plugs: Vec<ComponentPlug>, cxl_ports: usize) -> PortEnds {
     let (mut x, mut cxl, mut targets) = (Vec::new(), Vec::new(), Vec::new());
     for plug in plugs {
         match plug {
@@ -48,7 +57,8 @@ fn dealt(plugs: Vec<ComponentPlug>) -> PortEnds {
             other => x.push(other),
         }
     }
-    (x, cxl, targets)
+    let homes = cxl.split_off(cxl_ports);
+    (x, cxl, TargetEnds { targets, homes })
 }
 
 /// Gives the figures of both halves together.
@@ -56,9 +66,13 @@ fn measure(outbound: &OutboundPart, inbound: Option<&InboundPart>) -> Box<dyn Fn
     let (outbound, inbound) = (outbound.measure(), inbound.map(InboundPart::measure));
     Box::new(move || {
         let mut all = outbound();
-        if let Some(ComponentMeasured { counts, broken, .. }) = inbound.as_ref().map(|inbound| inbound()) {
+        if let Some(inbound) = inbound.as_ref().map(|inbound| inbound()) {
+            let ComponentMeasured { counts, broken, messages, rows, has_stopped, .. } = inbound;
             all.counts.extend(counts);
             all.broken.extend(broken);
+            all.messages.extend(messages);
+            all.rows.extend(rows);
+            all.has_stopped |= has_stopped;
         }
         all
     })

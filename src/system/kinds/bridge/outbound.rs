@@ -8,7 +8,7 @@ use super::cache::{self, BridgeCacheFields};
 use super::first_lines;
 use super::windows::{BridgeCommitFields, BridgeWindowFields, SOURCES, groups_of_sources};
 use crate::channels::{ChannelWait, Reach};
-use crate::coherence::{AgentEnd, Coherent, Seat, recorded};
+use crate::coherence::{AgentEnd, Seat, recorded};
 use crate::field::{FieldRange, config};
 use crate::kind::{
     BridgeCacheFacts, CoherenceProtocol, ConfigFinding, CxlSide, NodeError, Offer, PortDecl, PortRole, Site, SitePort,
@@ -28,6 +28,7 @@ use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::registers::ControlWindow;
 use scalepool_bridge::timing::BridgeTiming;
+use scalepool_bridge::waits::WaitWatch;
 use scalepool_bridge::watched::{BridgeLines, PortWatch};
 use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, WindowClass, WindowLimits};
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
@@ -237,12 +238,12 @@ impl OutboundFields {
 
     /// Without a cache it holds a line of a device from the grant to the write back, and no other; with one, as long as it keeps it.
     /// `ports` are all of the bridge, of which those behind others are named too.
-    pub fn coherent(&self, path: &str, ports: &[PortDecl]) -> Option<Coherent> {
+    pub fn held(&self, path: &str, ports: &[PortDecl]) -> Option<Vec<String>> {
         let of = |port: &PortDecl| {
             let name = port.name;
             (0..port.len.unwrap_or(1)).map(move |n| format!("{path}.{name}[{n}]")).collect::<Vec<_>>()
         };
-        (self.coherent_ports > 0).then(|| Coherent::Holder(ports.iter().flat_map(of).collect()))
+        (self.coherent_ports > 0).then(|| ports.iter().flat_map(of).collect())
     }
 
     /// What requests of these classes of accelerators wait for; the ones with an answer are answered by a response.
@@ -281,7 +282,7 @@ impl OutboundFields {
     /// Settings that do not go together.
     pub fn elaborate(
         &self,
-        (limits, order, timing): (WindowLimits, BridgeOrder, BridgeTiming),
+        (limits, order, timing, waits): (WindowLimits, BridgeOrder, BridgeTiming, WaitWatch),
         ports: &[SitePort],
         site: &Site<'_>,
         hub: &mut Hub,
@@ -314,6 +315,7 @@ impl OutboundFields {
             commits: commits.map(timed).collect(),
             viral: Arc::default(),
             cache_memory,
+            waits,
             clock: site.clock,
         };
         // What memory holds that nobody has written: what another bridge says of it, its own addresses, or zeros where a device keeps it

@@ -38,7 +38,7 @@ config! {
         base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "first CXL address, a multiple of 256 bytes; behind a window of the memory map, address in the memory of the bridge (bridge §2)";
         size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
         to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "address of its first byte in the memory of an accelerator, a multiple of 256 bytes (bridge §2)";
-        class: String = "NH" [Unit::Of("-")] in FieldRange::Words(&["NH"]), "NH = memory of accelerators that nobody keeps coherent, HDM-H (bridge §2); other classes are not built";
+        class: String = "NH" [Unit::Of("-")] in FieldRange::Words(&["NH", "DB"]), "NH = memory of accelerators that nobody keeps coherent, HDM-H, at ports `target`; DB = memory that the bridge keeps coherent, HDM-DB, at ports `home` (bridge §2); other classes are not built";
         accelerators: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(TARGETS), "accelerators among which the window is dealt, each at the address that the window gives; left out, accelerator 0 (bridge §2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
         rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(INBOUND_RIGHTS), "what groups may do: r = read, w = write, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
@@ -151,7 +151,7 @@ impl InboundWindowFields {
             base: self.base,
             size: self.size,
             out_base: self.to,
-            class: InboundClass::Nh,
+            class: if self.class == "DB" { InboundClass::Db } else { InboundClass::Nh },
             ports,
             granule: self.granule,
             rights: rights_of_groups(&self.rights, "rw", INBOUND_RIGHTS)?,

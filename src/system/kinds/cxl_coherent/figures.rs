@@ -15,7 +15,7 @@ use scalepool_protocols::wire::{At, Violation};
 use std::sync::{Mutex, PoisonError};
 
 /// What an agent has done.
-pub(super) struct Figures {
+pub(in crate::kinds) struct Figures {
     events: Vec<CoherenceEvent>,
     sent: [u64; Class::COUNT],
     met: OrderedSet<Point>,
@@ -24,7 +24,7 @@ pub(super) struct Figures {
 }
 
 /// Reads the result of a node.
-pub(super) fn figures(result: &Mutex<NodeResult>) -> Figures {
+pub(in crate::kinds) fn figures(result: &Mutex<NodeResult>) -> Figures {
     let result = result.lock().unwrap_or_else(PoisonError::into_inner);
     Figures {
         events: result.events.iter().map(|(_, event)| event.clone()).collect(),
@@ -99,7 +99,11 @@ static LOADS: [&Metric; 4] = [&LIGHT, &OPTIMAL, &MODERATE, &SEVERE];
 const LINE_BYTES: u64 = 64;
 
 /// Figures of agents with their names; `period` is that of their clock \[fs\].
-pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poisoning: bool) -> ComponentMeasured {
+pub(in crate::kinds) fn measured(
+    agents: &[(&str, Figures)],
+    period: (u64, u64),
+    is_poisoning: bool,
+) -> ComponentMeasured {
     let cores = || agents.iter().filter_map(|(_, agent)| agent.measured.as_ref());
     let sum = |of: fn(&accessor::AccessorMeasured) -> u64| cores().map(of).sum::<u64>();
     let latency_cycles = || cores().flat_map(|core| core.latency_cycles.iter().copied());

@@ -15,7 +15,7 @@
 mod agent;
 pub mod cache_device;
 pub mod core;
-mod figures;
+pub(in crate::kinds) mod figures;
 pub mod hdm_d;
 pub mod hdm_db_device;
 pub mod hdm_db_host;
@@ -35,7 +35,7 @@ fn memory_port(memory: &str) -> Option<PortDecl> {
 }
 
 /// What an agent with a wait table leaves where it came, at ports that its agent has.
-fn coherent_waits(table: &WaitTable, reach: &Reach) -> Vec<ChannelWait> {
+pub(in crate::kinds) fn coherent_waits(table: &WaitTable, reach: &Reach) -> Vec<ChannelWait> {
     let wait = |(incoming, outgoing): (Class, Class)| ChannelWait {
         incoming: incoming.name(),
         outgoing: outgoing.name(),

@@ -1,0 +1,199 @@
+//! The home of memory of accelerators that a bridge keeps coherent (`bridge` §1.3, §5.1): a DCOH in front of their memory.
+//!
+//! Modelled: windows and rights in front of the DCOH, which has the record of each line, recalls by back-invalidate snoops and a filter
+//! with victims ([`Dcoh`]); each read of a line is one at its accelerator, each write back is one there, and its Cmp follows the answer of
+//! the accelerator; messages that stand in no row are answered without an effect. Detail: message in, messages out; what the accelerators
+//! are asked leaves as CXL.mem without coherence, which the [inbound half](super) spells. Left out: what accelerators ask of these lines by
+//! the bridge (hairpin); virtual channels, for one access may serve several requests: all leave on channel 0.
+//!
+//! A walk: MemRd Shared/SnpData of host 1 for a line that host 2 owns. Window and rights let it pass; BISnpData goes to host 2, whose MemWr
+//! Shared becomes a WriteFull at the accelerator and is answered when that is; BIRspS ends the recall; a Read at the accelerator brings the
+//! line, and MemData and Cmp-S leave for host 1. Both share the line.
+
+use super::convert::read_answer;
+use crate::commands::AccessKind;
+use crate::window::{BridgeWindows, InboundClass};
+use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort};
+use scalepool_coherence::clocked::coverage::Point;
+use scalepool_coherence::clocked::making::{Clocked, MakesWatch};
+use scalepool_coherence::clocked::node::{AgentNode, AgentWatch, NodeConfig, NodeResult};
+use scalepool_coherence::clocked::sequence::Recorded;
+use scalepool_coherence::clocked::watcher::{HomeView, Watched, Watcher, WatcherHandle};
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::content::{CacheLine, LineAddr};
+use scalepool_coherence::mem::dcoh::Dcoh;
+use scalepool_coherence::mem::tables::{self, HdmRegion};
+use scalepool_coherence::message::Msg;
+use scalepool_coherence::monitor::CopyView;
+use scalepool_kernel::Module;
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode};
+use scalepool_protocols::ualink::code::Status;
+use std::sync::{Arc, Mutex};
+
+/// Entries of the filter (`bridge` §5.1).
+pub const FILTER_ENTRIES: usize = 64 << 10;
+/// Ways of the filter (`bridge` §5.1).
+pub const FILTER_WAYS: usize = 16;
+/// Recalls that may be open (`bridge` §7: BITag).
+pub const RECALLS: usize = 64;
+
+/// The home. Its ports lead to those that hold lines, the one behind them to the memory of accelerators.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ExportedHome {
+    dcoh: Dcoh<CacheLine>,
+    windows: Arc<BridgeWindows<InboundClass>>,
+    /// By port who is there, as groups of sources name it: SPID, else LD-ID.
+    sources: Vec<u16>,
+}
+
+impl ExportedHome {
+    /// A home of the windows of class DB among these, for holders that are at its ports in this order, with nothing recorded.
+    pub fn new(config: &CoherenceConfig, windows: Arc<BridgeWindows<InboundClass>>, sources: Vec<u16>) -> ExportedHome {
+        ExportedHome { dcoh: Dcoh::exporting(config, sources.len() as AgentPort), windows, sources }
+    }
+
+    /// The DCOH, to be looked at.
+    pub fn dcoh(&self) -> &Dcoh<CacheLine> {
+        &self.dcoh
+    }
+
+    /// With which status a message ends here, and whether it breaks a rule; `None`: it is the DCOH's. Window, rights, legality are looked
+    /// at in this order (`bridge` §2).
+    fn refused(&self, port: AgentPort, msg: &Msg<CacheLine>) -> Option<(Status, bool)> {
+        let access = match msg {
+            Msg::M2sReq { .. } => AccessKind::Read,
+            Msg::M2sRwd { opcode: M2sRwdOpcode::BIConflict, .. } => return None,
+            Msg::M2sRwd { .. } => AccessKind::Write,
+            _ => return None,
+        };
+        let address = msg.line()?.address();
+        if !self.windows.translated(address).is_some_and(|route| route.class == InboundClass::Db) {
+            return Some((Status::DecodeError, false));
+        }
+        let source = self.sources.get(usize::from(port)).copied().unwrap_or(0);
+        if let Err(status) = self.windows.route(source, address, access) {
+            return Some((status, false));
+        }
+        let is_legal = match *msg {
+            Msg::M2sReq { opcode, meta_field, meta, snp, .. } => {
+                tables::check_req(HdmRegion::HdmDb, opcode, meta_field, meta, snp).is_ok()
+            }
+            Msg::M2sRwd { opcode, meta_field, meta, snp, .. } => {
+                tables::rwd(HdmRegion::HdmDb, self.sources.len() > 1, opcode, meta_field, meta, snp).is_ok()
+            }
+            _ => true,
+        };
+        (!is_legal).then_some((Status::TargetAbort, true))
+    }
+
+    /// Answers a message that has no effect, so that nobody waits for ever. A read gets Cmp too, unless there is no memory
+    /// (`coherence` §3.2).
+    fn refuse(
+        &self,
+        config: &CoherenceConfig,
+        port: AgentPort,
+        msg: &Msg<CacheLine>,
+        status: Status,
+        out: &mut AgentOutput<CacheLine>,
+    ) {
+        let (tag, is_read) = match *msg {
+            Msg::M2sReq { opcode: M2sReqOpcode::MemSpecRd, .. } => return,
+            Msg::M2sReq { opcode, tag, .. } => (tag, tables::is_read(opcode)),
+            Msg::M2sRwd { opcode, tag, .. } => (tag, opcode == M2sRwdOpcode::MemRdFill),
+            _ => return,
+        };
+        let (meta_field, meta, devload) = (MetaField::NoOp, MetaValue::Invalid, self.dcoh.load(config));
+        if is_read {
+            let (opcode, data) = read_answer(status, CacheLine::of([0xff; 64]));
+            out.send(port, Msg::S2mDrs { opcode, meta_field, meta, tag, data, devload });
+        }
+        if !is_read || status != Status::DecodeError {
+            out.send(port, Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag, devload });
+        }
+    }
+}
+
+impl Agent<CacheLine> for ExportedHome {
+    fn accepts(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<CacheLine>) -> Accept {
+        match self.refused(port, msg) {
+            Some(_) => Accept::Take,
+            None => self.dcoh.accepts(config, port, msg),
+        }
+    }
+
+    fn ways(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<CacheLine>) -> u8 {
+        self.dcoh.ways(config, port, msg)
+    }
+
+    fn take(
+        &mut self,
+        config: &CoherenceConfig,
+        port: AgentPort,
+        msg: Msg<CacheLine>,
+        way: u8,
+        out: &mut AgentOutput<CacheLine>,
+    ) {
+        let Some((status, is_wrong)) = self.refused(port, &msg) else {
+            return self.dcoh.take(config, port, msg, way, out);
+        };
+        if is_wrong {
+            // It says which rule of the table is broken, and nothing else.
+            self.dcoh.take(config, port, msg, way, out);
+        }
+        self.refuse(config, port, &msg, status, out);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.dcoh.is_idle()
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut CacheLine)) {
+        self.dcoh.visit(f);
+    }
+}
+
+impl Watched for ExportedHome {
+    fn copy(&self, config: &CoherenceConfig, line: LineAddr) -> Option<CopyView<CacheLine>> {
+        self.dcoh.copy(config, line)
+    }
+
+    fn home(&self, line: LineAddr) -> Option<HomeView> {
+        self.dcoh.home(line)
+    }
+
+    fn early(&self, line: LineAddr) -> Option<CacheLine> {
+        self.dcoh.early(line)
+    }
+
+    fn lines_of(&self, msg: &Msg<CacheLine>) -> Vec<LineAddr> {
+        self.dcoh.lines_of(msg)
+    }
+
+    fn fetched(&self, msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine)> {
+        self.dcoh.fetched(msg)
+    }
+
+    fn passed_on(&self, msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine, u64)> {
+        Watched::passed_on(&self.dcoh, msg)
+    }
+
+    fn row(&self, msg: &Msg<CacheLine>) -> Option<Point> {
+        self.dcoh.row(msg)
+    }
+}
+
+impl MakesWatch for ExportedHome {
+    fn watch(watcher: Arc<Mutex<Watcher>>) -> Box<dyn AgentWatch<ExportedHome>> {
+        Box::new(WatcherHandle(watcher))
+    }
+
+    fn recorded(recorded: Recorded<ExportedHome>) -> Box<dyn AgentWatch<ExportedHome>> {
+        Box::new(recorded)
+    }
+}
+
+impl Clocked for ExportedHome {
+    fn node(config: NodeConfig<ExportedHome>, result: Arc<Mutex<NodeResult>>) -> Box<dyn Module> {
+        Box::new(AgentNode::new(config, result))
+    }
+}

@@ -1,0 +1,338 @@
+//! Runs in which one flit of a link is changed on its way, so that a rule of both directions is broken: credits, sequence numbers,
+//! acknowledgements, replays, transactions, coherence, and links that stand still.
+//!
+//! Modelled: a short run of a built-in scenario whose flits are judged as those of a capture, both ends, the transactions and the
+//! coherence; the first change of its kind, from a flit of the table on, whose first finding is the rule. A changed bit has the checks that
+//! fit. Left out: what the peer would have done: the rest of the run goes on as if nothing had happened, so further findings may follow.
+
+mod change;
+
+use super::{BrokenCase, flits};
+use anyhow::{Context, anyhow};
+pub use change::Change;
+use scalepool_inspect::capture::{Capture, CapturedUnit};
+use scalepool_inspect::{InspectDetail, Inspection, Map, inspect_capture};
+use scalepool_protocols::cxl::Dir;
+use scalepool_scenario::observe::Outputs;
+use scalepool_scenario::{self as scenario, ScenarioRequest};
+use scalepool_trace::output::Scratch;
+use std::env;
+
+/// A run whose flits are changed.
+pub struct SampleRun {
+    /// Its scenario.
+    pub scenario: &'static str,
+    set: &'static [&'static str],
+    protocol: &'static str,
+    /// Places in the trace of what goes down and of what goes up.
+    places: [&'static str; 2],
+    /// Keys of both ends.
+    keys: &'static str,
+    /// Longest time for which anybody waits \[ns\], where nothing moves any more.
+    limit_ns: u32,
+    /// What judges its messages: tables of a map.
+    judges: &'static str,
+    /// Flits of both directions that are judged, from the first one on.
+    most_flits: usize,
+    /// Which ends are watched.
+    ends: &'static [SampleEnd],
+    /// Damaged flits are taken as they were before.
+    is_restored: bool,
+}
+
+/// An end of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SampleEnd {
+    /// It sends down.
+    Upper,
+    /// It sends up.
+    Lower,
+}
+
+const MEM_JUDGES: &str = "[[transactions]]\nlinks = [\"upper\"]\nall_writers_seen = true\n";
+
+const EXPANDER: &[&str] = &["host.cache_bytes=0", "host.region_lines=4", "host.accesses=10"];
+
+/// A link of CXL.mem in 68B flits.
+pub const MEM_68: SampleRun = SampleRun {
+    scenario: "cxl68-expander",
+    set: EXPANDER,
+    protocol: "cxl-68b",
+    places: ["device.cxl", "host.cxl"],
+    keys: "reaction_flits = 30\n",
+    limit_ns: 60,
+    judges: MEM_JUDGES,
+    most_flits: 400,
+    ends: &[SampleEnd::Upper, SampleEnd::Lower],
+    is_restored: false,
+};
+
+/// Bit that the line inverts in runs of 68B flits.
+const DAMAGED_BIT: usize = 300;
+
+/// The same with damaged flits down, which are said of it as warnings, at the end that asks for a replay.
+pub const ASKS_68: SampleRun = SampleRun {
+    set: &["host.cache_bytes=0", "host.region_lines=4", "host.accesses=10", "link.fault=flip:44:300,flip:85:300"],
+    keys: "reaction_flits = 30\nretry_entries = 128\ntimeout_flits = 4096\nmax_num_retry = 10\nmax_num_phy_reinit = 10\n",
+    judges: "[severity]\n\"CXL68-CRC-01\" = \"warning\"\n",
+    ends: &[SampleEnd::Lower],
+    ..MEM_68
+};
+
+/// The same at the end that replays: its flits before they are damaged.
+pub const REPLAYS_68: SampleRun = SampleRun { judges: "", ends: &[SampleEnd::Upper], is_restored: true, ..ASKS_68 };
+
+/// A link of CXL.mem in 256B flits.
+pub const MEM_256: SampleRun =
+    SampleRun { scenario: "cxl256-expander", protocol: "cxl-256b", keys: "", most_flits: 140, ..MEM_68 };
+
+/// The same with damaged flits, which are said of it as warnings.
+pub const RETRY_256: SampleRun = SampleRun {
+    set: &[
+        "host.cache_bytes=0",
+        "host.region_lines=4",
+        "host.accesses=10",
+        "link.fault=noise:46,up:noise:60,up:noise:90,up:noise:91",
+    ],
+    judges: "[severity]\n\"CXL256-CRC-01\" = \"warning\"\n\"CXL256-FEC-02\" = \"warning\"\n\"CXL256-FEC-01\" = \"warning\"\n",
+    ..MEM_256
+};
+
+/// A link of CXL.mem in latency-optimised 256B flits.
+pub const MEM_LOPT: SampleRun = SampleRun { scenario: "cxl256-lopt-expander", protocol: "cxl-256b-lopt", ..MEM_256 };
+
+/// A link of CXL.mem with port based routing.
+pub const MEM_PBR: SampleRun = SampleRun { scenario: "cxl-pbr-pair", protocol: "cxl-256b-pbr", ..MEM_256 };
+
+/// A link of CXL.cache.
+pub const CACHE_68: SampleRun = SampleRun {
+    scenario: "cxl-cache-pair",
+    set: &["devices=1", "link.mode=cxl-68b", "core.accesses=40", "core.lines=4", "core.cache_lines=2"],
+    places: ["dev[0].link", "host.port[0]"],
+    judges: "[[coherence]]\nlinks = [\"lower\"]\nall_writers_seen = true\n[[transactions]]\nlinks = [\"lower\"]\nof = \"cxl-cache\"\n",
+    ..MEM_68
+};
+
+/// Two links of CXL.cache whose devices share lines; the flits of one are changed.
+pub const SHARED_256: SampleRun = SampleRun {
+    set: &["devices=1", "link.mode=cxl-256b", "core.accesses=40", "core.lines=4", "core.cache_lines=2"],
+    protocol: "cxl-256b",
+    keys: "",
+    most_flits: 200,
+    ..CACHE_68
+};
+
+/// A link of memory with back-invalidation.
+pub const HDM_DB: SampleRun = SampleRun {
+    scenario: "hdm-db-share",
+    set: &["hosts=1", "device.filter_sets=2", "core.accesses=40", "core.lines=6"],
+    protocol: "cxl-256b",
+    places: ["dev[0].link[0]", "host[0].port[0]"],
+    keys: "",
+    judges: "[[coherence]]\nlinks = [\"lower\"]\nmemory = \"hdm-db\"\nall_writers_seen = true\n[[transactions]]\nlinks = [\"lower\"]\nmemory = \"hdm-db\"\n",
+    most_flits: 220,
+    ..MEM_68
+};
+
+/// A link of memory with bias.
+pub const HDM_D: SampleRun = SampleRun {
+    scenario: "bias-flip",
+    set: &["core.accesses=40", "core.lines=4"],
+    places: ["dev[0].link", "host.port[0]"],
+    judges: "[[transactions]]\nlinks = [\"lower\"]\nmemory = \"hdm-d\"\n",
+    ..MEM_68
+};
+
+/// A link of CXL.io in 256B flits.
+pub const IO_256: SampleRun = SampleRun {
+    scenario: "cxlio-enumerate",
+    set: &["link.mode=cxl-256b", "host.accesses=4", "link.cachemem=off"],
+    protocol: "cxl-io",
+    places: ["device.link", "host.link"],
+    keys: "",
+    judges: "[[transactions]]\nlinks = [\"upper\"]\nof = \"cxl-io\"\n",
+    most_flits: 220,
+    ..MEM_68
+};
+
+/// A link of UALink.
+pub const UALINK: SampleRun = SampleRun {
+    scenario: "ualink-pair",
+    set: &["traffic.operations=3", "traffic.mix=mix"],
+    protocol: "ualink",
+    places: ["accel[1].port[0]", "accel[0].port[0]"],
+    most_flits: 260,
+    ..MEM_68
+};
+
+/// The same with damaged flits, which are said of it as warnings.
+pub const RETRY_UALINK: SampleRun = SampleRun {
+    set: &["traffic.operations=3", "traffic.mix=mix", "link.fault=noise:50,up:noise:60,up:noise:210,noise:214"],
+    judges: "[severity]\n\"UAL-CRC-01\" = \"warning\"\n",
+    ..UALINK
+};
+
+/// A link of NVLink.
+pub const NVLINK: SampleRun = SampleRun {
+    scenario: "nvlink-pair",
+    set: &["traffic.requests=6", "link.count=1", "traffic.region_bytes=256", "link.data_flits=64"],
+    protocol: "nvlink",
+    places: ["gpu[1].link[0]", "gpu[0].link[0]"],
+    keys: "",
+    judges: "[[transactions]]\nlinks = [\"upper\"]\n",
+    most_flits: 400,
+    ..MEM_68
+};
+
+/// The same with damaged flits, which are said of it as warnings.
+pub const RETRY_NVLINK: SampleRun = SampleRun {
+    set: &[
+        "traffic.requests=6",
+        "link.count=1",
+        "traffic.region_bytes=256",
+        "link.data_flits=64",
+        "link.fault=noise:210,up:noise:230,up:noise:600",
+    ],
+    judges: "[severity]\n\"NVL-CRC-01\" = \"warning\"\n",
+    ..NVLINK
+};
+
+/// A rule, and the change that breaks it.
+struct RunBreak {
+    rule: &'static str,
+    run: &'static SampleRun,
+    change: Change,
+    /// Flits of both directions that pass before the first one that may be changed.
+    from: usize,
+}
+
+const fn row(rule: &'static str, run: &'static SampleRun, change: Change, from: usize) -> RunBreak {
+    RunBreak { rule, run, change, from }
+}
+
+/// The table, a rule once.
+const BREAKS: &[RunBreak] = &[
+    row("CXL68-CRD-04", &MEM_68, Change::Bit(232), 80),
+    row("CXL68-INI-02", &MEM_68, Change::Twice, 36),
+    row("CXL68-INI-03", &MEM_68, Change::Last, 0),
+    row("CXL68-INI-06", &MEM_68, Change::Bit(111), 36),
+    row("CXL68-LLR-05", &MEM_68, Change::Lost, 72),
+    row("CXL68-LLR-09", &MEM_68, Change::Bit(18), 84),
+    row("CXL256-HDR-02", &MEM_256, Change::Swapped, 42),
+    row("CXL256-RTY-01", &MEM_256, Change::Lost, 66),
+    row("CXL256-RTY-02", &MEM_256, Change::Lost, 94),
+    row("CXL256-RTY-06", &MEM_256, Change::Twice, 70),
+    row("CXL256-RTY-16", &MEM_256, Change::Twice, 83),
+    row("UAL-SEQ-01", &UALINK, Change::Twice, 45),
+    row("UAL-SEQ-02", &UALINK, Change::Swapped, 43),
+    row("UAL-TXS-02", &UALINK, Change::Twice, 1),
+    row("LIV-INI-01", &MEM_256, Change::Last, 0),
+    row("LIV-ACK-01", &MEM_68, Change::Last, 36),
+    row("TXN-REQ-01", &MEM_68, Change::Bit(146), 82),
+    row("TXN-TAG-02", &MEM_68, Change::Bit(169), 82),
+    row("TXN-TAG-03", &MEM_68, Change::Bit(96), 90),
+    row("TXN-ANS-01", &MEM_68, Change::Bit(275), 80),
+    row("TXN-ANS-02", &MEM_68, Change::Bit(21), 90),
+    row("TXN-DAT-01", &MEM_68, Change::Bit(149), 88),
+];
+
+/// Rules that a run breaks.
+pub fn rules() -> impl Iterator<Item = &'static str> {
+    BREAKS.iter().map(|row| row.rule)
+}
+
+/// The run that breaks a rule; `None` where there is none.
+///
+/// # Errors
+/// A run that does not begin, or in which no change breaks the rule.
+pub(super) fn of(rule: &str) -> anyhow::Result<Option<BrokenCase>> {
+    BREAKS.iter().find(|row| row.rule == rule).map(RunBreak::find).transpose()
+}
+
+impl SampleRun {
+    /// The flits of its link.
+    ///
+    /// # Errors
+    /// A run that does not begin.
+    pub fn capture(&self) -> anyhow::Result<Capture> {
+        let scratch = Scratch::beside(&env::temp_dir()).context("found no folder for temporary files")?;
+        let trace = scratch.path().join("trace.jsonl");
+        let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
+        let set = self.set.iter().map(|key| (*key).to_owned()).collect();
+        let scenario = self.scenario.to_owned();
+        let request = ScenarioRequest { scenario, seed: 1, threads: 1, set, outputs, ..ScenarioRequest::default() };
+        scenario::run(&request, &mut |_| ()).map_err(|e| anyhow!("{}: {e}", self.scenario))?;
+        let mut capture = Capture::open(&trace)?;
+        capture.units.retain(|unit| self.places.contains(&unit.place.as_str()));
+        capture.units.truncate(self.most_flits);
+        if self.is_restored {
+            capture.units.iter_mut().for_each(|unit| change::restore(&mut unit.bytes, DAMAGED_BIT));
+        }
+        Ok(capture)
+    }
+
+    /// Protocol of its flits.
+    pub fn protocol(&self) -> &'static str {
+        self.protocol
+    }
+
+    /// Direction of a place.
+    fn dir(&self, unit: &CapturedUnit) -> Dir {
+        if unit.place == self.places[0] { Dir::Down } else { Dir::Up }
+    }
+
+    fn map(&self, stands_still: bool) -> String {
+        let SampleRun { protocol, places: [lower, upper], keys, .. } = self;
+        let interface = |dir: &str, place: &str| {
+            format!(
+                "[[interface]]\nname = \"link.{dir}\"\nwhere = \"{place}\"\nprotocol = \"{protocol}\"\ndir = \"{dir}\"\n"
+            )
+        };
+        let limit = if stands_still { format!("liveness_ns = {}\n", self.limit_ns) } else { String::new() };
+        let link = |name: &str, sends: &str, receives: &str| {
+            format!(
+                "[[link]]\nname = \"{name}\"\nsends = \"link.{sends}\"\nreceives = \"link.{receives}\"\n{keys}{limit}"
+            )
+        };
+        let interfaces = interface("down", lower) + &interface("up", upper);
+        let links = self.ends.iter().map(|end| match end {
+            SampleEnd::Upper => link("upper", "down", "up"),
+            SampleEnd::Lower => link("lower", "up", "down"),
+        });
+        let links: String = links.collect();
+        format!("{interfaces}{links}{}", self.judges)
+    }
+}
+
+impl SampleRun {
+    /// Judges its flits, or what became of them. `stands_still`: nobody may wait for long at the end.
+    ///
+    /// # Errors
+    /// What cannot be judged.
+    pub fn judged(&self, flits: &Capture, stands_still: bool, detail: InspectDetail) -> anyhow::Result<Inspection> {
+        let name = self.scenario;
+        let map = Map::read(&self.map(stands_still), name)?;
+        Ok(inspect_capture(flits, name, map, name, detail)?)
+    }
+}
+
+impl RunBreak {
+    /// The first change whose first finding is the rule.
+    fn find(&self) -> anyhow::Result<BrokenCase> {
+        let RunBreak { rule, run, change, from } = self;
+        let whole = run.capture()?;
+        let detail = InspectDetail { history: true, ..InspectDetail::default() };
+        for n in *from..whole.units.len() {
+            let Some(changed) = change.of(run.protocol, &whole, n) else { continue };
+            let unit = &whole.units[n];
+            let number = whole.units[..n].iter().filter(|other| other.place == unit.place).count();
+            let (dir, scenario) = (run.dir(unit).name(), run.scenario);
+            let what = format!("flit {number} {dir} of a run of {scenario} {}", change.said());
+            let judged = run.judged(&changed, *change == Change::Last, detail)?;
+            if let Some(case) = flits::case_of(rule, &judged, what, Some(unit.t_fs)) {
+                return Ok(case);
+            }
+        }
+        Err(anyhow!("{rule}: found no flit of {} whose change breaks it first, expected one", run.scenario))
+    }
+}

@@ -3,13 +3,18 @@
 //! Modelled: of each flit its kind, what it controls and the messages in it with the fields that tell them apart. Left out: flits that
 //! carry nothing, where others are left to show; what a flit has beside its first messages.
 
-use super::{BrokenCase, CaseStep, timeline::MOST_STEPS};
+use super::{
+    BrokenCase, CaseStep,
+    timeline::{MOST_STEPS, cut},
+};
 use scalepool_inspect::told::{fields, messages};
 use scalepool_inspect::{Inspection, SeenUnit};
 use serde_json::Value;
 
 /// Most messages of a flit that are told.
 const MOST_MESSAGES: usize = 2;
+/// Fields that say that nothing is asked for.
+const AT_REST: [&str; 4] = [" snp_type=NoOp", " meta_field=NoOp", " meta_value=Invalid", " devload=Light"];
 /// Most characters of what a flit is told as.
 const MOST_CHARACTERS: usize = 150;
 
@@ -23,7 +28,14 @@ pub(super) fn case_of(rule: &str, inspection: &Inspection, what: String, changed
     let (place, found) = broken.find(|(_, broken)| broken.violation.rule == rule && broken.t_fs == first)?;
     let seen = &inspection.seen[..=place];
     let is_shown = |seen: &&SeenUnit| !is_idle(seen) || Some(seen.t_fs) == changed;
-    let mut shown: Vec<&SeenUnit> = seen[..place].iter().filter(is_shown).collect();
+    let mut shown: Vec<&SeenUnit> = Vec::new();
+    for seen in seen[..place].iter().filter(is_shown) {
+        // A flit that is as the one before it in its direction says nothing new.
+        let before = shown.iter().rev().find(|before| before.interface == seen.interface);
+        if Some(seen.t_fs) == changed || before.is_none_or(|before| before.bytes != seen.bytes) {
+            shown.push(seen);
+        }
+    }
     if shown.is_empty() {
         shown = seen[..place].iter().collect();
     }
@@ -45,7 +57,8 @@ fn is_idle(seen: &SeenUnit) -> bool {
 }
 
 fn step(inspection: &Inspection, seen: &SeenUnit) -> CaseStep {
-    let place = inspection.map.interface[seen.interface].dir.clone();
+    let name = &inspection.map.interface[seen.interface].name;
+    let place = name.strip_prefix("link.").unwrap_or(name).to_owned();
     let mut said = seen.form.as_ref().map_or_else(|| "bytes that are no unit".to_owned(), said);
     // What the line of a run has damaged is known.
     seen.waived.iter().take(1).for_each(|waived| said += &format!(" ({})", waived.found.violation.rule));
@@ -73,11 +86,11 @@ fn said(form: &Value) -> String {
         let name = layout.split_once('.').map_or(*layout, |(_, name)| name);
         text += &format!(", {name}{}", fields(Some(values)));
     }
+    for at_rest in AT_REST {
+        text = text.replace(at_rest, "");
+    }
     if all.len() > MOST_MESSAGES {
         text += &format!(", {} more", all.len() - MOST_MESSAGES);
     }
-    if text.chars().count() > MOST_CHARACTERS {
-        text = text.chars().take(MOST_CHARACTERS).chain(" ..".chars()).collect();
-    }
-    text
+    cut(&text, MOST_CHARACTERS)
 }

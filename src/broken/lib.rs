@@ -1,7 +1,7 @@
 //! Of each rule a short case that breaks it, as a few lines of text and as a wave, or why there is none.
 //!
-//! Modelled: flits of the golden vectors (`vectors`), runs in which a flit is changed on its way ([`runs`]) and commands of a DRAM
-//! (`dram`), each judged by what judges flits, messages and commands of somebody else. What fires first in a case is its rule.
+//! Modelled: flits of the golden vectors (`vectors`), runs in which a flit is changed on its way ([`runs`]), messages at the ports of a bridge (`bridge`) and commands of a
+//! DRAM (`dram`), each judged by what judges flits, messages and commands of somebody else. What fires first in a case is its rule.
 //! Left out: rules that only a part of the model can break, or none; `reasons.txt` says of each why nothing is shown, and the tests named
 //! `<rule>_n` break these too.
 //!
@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod bridge;
 mod dram;
 mod flits;
 mod reason;
@@ -51,7 +52,7 @@ impl BrokenCases {
 
     /// The rules that have one, in no order. Those of an id are more than it: all that begin so.
     pub fn rules(&self, prefix: &str) -> Vec<&'static str> {
-        let others = runs::rules().chain(dram::rules());
+        let others = runs::rules().chain(bridge::rules()).chain(dram::rules());
         self.vectors.keys().copied().chain(others).filter(|rule| rule.starts_with(prefix)).collect()
     }
 
@@ -63,10 +64,13 @@ impl BrokenCases {
         if let Some(case) = self.vectors.get(rule.id) {
             return vectors::judged(rule.id, case).map(Some);
         }
-        match runs::of(rule.id)? {
-            Some(case) => Ok(Some(case)),
-            None => dram::of(rule.id),
+        if let Some(case) = runs::of(rule.id)? {
+            return Ok(Some(case));
         }
+        if let Some(case) = bridge::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        dram::of(rule.id)
     }
 
     /// Why a rule has no case; `None` where it has one.
@@ -75,47 +79,12 @@ impl BrokenCases {
     }
 }
 
+/// The reasons, each with the area or the rule that it is about.
+pub fn reasons() -> impl Iterator<Item = (&'static str, &'static str)> {
+    reason::lines()
+}
+
 /// The name of the test that breaks a rule, such as `cxl68_crc_01_n`.
 pub fn breaking_test(rule: &Rule) -> String {
     format!("{}_n", rule.id.to_lowercase().replace('-', "_"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use scalepool_protocols::rules;
-
-    /// Each line of reasons is that of a rule without a case, and a sentence.
-    #[test]
-    fn every_reason_is_used() {
-        let cases = BrokenCases::of("");
-        let used: Vec<&str> = rules::all().filter_map(|rule| cases.reason(rule)).collect();
-        for (about, reason) in reason::lines() {
-            assert!(used.contains(&reason), "{about}: no rule has this reason: {reason}");
-            assert!(reason.ends_with('.') && reason.len() > 20, "{about}: {reason}");
-        }
-    }
-
-    /// Every rule has a case that breaks it first, or a reason why nothing is shown, and never both.
-    #[test]
-    fn every_rule_has_a_case_or_a_reason() {
-        let cases = BrokenCases::of("");
-        let with_cases = cases.rules("");
-        let mut wrong = Vec::new();
-        for rule in rules::all() {
-            let listed = with_cases.iter().filter(|id| **id == rule.id).count();
-            match cases.find(rule) {
-                Ok(Some(case)) => {
-                    let last = case.steps.last().is_some_and(|step| step.t_fs <= case.t_fs);
-                    if listed != 1 || !last || !case.found.starts_with(rule.id) || cases.reason(rule).is_some() {
-                        wrong.push(format!("{}: listed {listed} times, {}", rule.id, case.found));
-                    }
-                }
-                Ok(None) if listed == 0 && cases.reason(rule).is_some() => (),
-                Ok(None) => wrong.push(format!("{}: listed {listed} times, no case, no reason", rule.id)),
-                Err(error) => wrong.push(format!("{}: {error:#}", rule.id)),
-            }
-        }
-        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    }
 }

@@ -9,7 +9,7 @@ mod change;
 
 use super::{BrokenCase, flits};
 use anyhow::{Context, anyhow};
-pub use change::Change;
+pub use change::FlitChange;
 use scalepool_inspect::capture::{Capture, CapturedUnit};
 use scalepool_inspect::{InspectDetail, Inspection, Map, inspect_capture};
 use scalepool_protocols::cxl::Dir;
@@ -38,6 +38,8 @@ pub struct SampleRun {
     ends: &'static [SampleEnd],
     /// Damaged flits are taken as they were before.
     is_restored: bool,
+    /// What goes down passes a retimer, which is watched.
+    is_retimed: bool,
 }
 
 /// An end of a link.
@@ -65,6 +67,7 @@ pub const MEM_68: SampleRun = SampleRun {
     most_flits: 400,
     ends: &[SampleEnd::Upper, SampleEnd::Lower],
     is_restored: false,
+    is_retimed: false,
 };
 
 /// Bit that the line inverts in runs of 68B flits.
@@ -85,6 +88,17 @@ pub const REPLAYS_68: SampleRun = SampleRun { judges: "", ends: &[SampleEnd::Upp
 /// A link of CXL.mem in 256B flits.
 pub const MEM_256: SampleRun =
     SampleRun { scenario: "cxl256-expander", protocol: "cxl-256b", keys: "", most_flits: 140, ..MEM_68 };
+
+/// The same with a retimer, in front of which nothing is changed.
+pub const RETIMED_256: SampleRun = SampleRun {
+    judges: "[[retimer]]\nname = \"retimer\"\nbefore = \"before.down\"\nbehind = \"link.down\"\n",
+    ends: &[],
+    is_retimed: true,
+    ..MEM_256
+};
+
+/// Place of the flits in front of the retimer.
+const RETIMER: &str = "retimer";
 
 /// The same with damaged flits, which are said of it as warnings.
 pub const RETRY_256: SampleRun = SampleRun {
@@ -201,39 +215,63 @@ pub const RETRY_NVLINK: SampleRun = SampleRun {
 struct RunBreak {
     rule: &'static str,
     run: &'static SampleRun,
-    change: Change,
+    change: FlitChange,
     /// Flits of both directions that pass before the first one that may be changed.
     from: usize,
 }
 
-const fn row(rule: &'static str, run: &'static SampleRun, change: Change, from: usize) -> RunBreak {
+const fn row(rule: &'static str, run: &'static SampleRun, change: FlitChange, from: usize) -> RunBreak {
     RunBreak { rule, run, change, from }
 }
 
 /// The table, a rule once.
 const BREAKS: &[RunBreak] = &[
-    row("CXL68-CRD-04", &MEM_68, Change::Bit(232), 80),
-    row("CXL68-INI-02", &MEM_68, Change::Twice, 36),
-    row("CXL68-INI-03", &MEM_68, Change::Last, 0),
-    row("CXL68-INI-06", &MEM_68, Change::Bit(111), 36),
-    row("CXL68-LLR-05", &MEM_68, Change::Lost, 72),
-    row("CXL68-LLR-09", &MEM_68, Change::Bit(18), 84),
-    row("CXL256-HDR-02", &MEM_256, Change::Swapped, 42),
-    row("CXL256-RTY-01", &MEM_256, Change::Lost, 66),
-    row("CXL256-RTY-02", &MEM_256, Change::Lost, 94),
-    row("CXL256-RTY-06", &MEM_256, Change::Twice, 70),
-    row("CXL256-RTY-16", &MEM_256, Change::Twice, 83),
-    row("UAL-SEQ-01", &UALINK, Change::Twice, 45),
-    row("UAL-SEQ-02", &UALINK, Change::Swapped, 43),
-    row("UAL-TXS-02", &UALINK, Change::Twice, 1),
-    row("LIV-INI-01", &MEM_256, Change::Last, 0),
-    row("LIV-ACK-01", &MEM_68, Change::Last, 36),
-    row("TXN-REQ-01", &MEM_68, Change::Bit(146), 82),
-    row("TXN-TAG-02", &MEM_68, Change::Bit(169), 82),
-    row("TXN-TAG-03", &MEM_68, Change::Bit(96), 90),
-    row("TXN-ANS-01", &MEM_68, Change::Bit(275), 80),
-    row("TXN-ANS-02", &MEM_68, Change::Bit(21), 90),
-    row("TXN-DAT-01", &MEM_68, Change::Bit(149), 88),
+    row("CXL68-CRD-04", &MEM_68, FlitChange::Bit(232), 80),
+    row("CXL68-INI-02", &MEM_68, FlitChange::Twice, 36),
+    row("CXL68-INI-03", &MEM_68, FlitChange::Last, 0),
+    row("CXL68-INI-06", &MEM_68, FlitChange::Bit(111), 36),
+    row("CXL68-LLR-05", &MEM_68, FlitChange::Lost, 72),
+    row("CXL68-LLR-09", &MEM_68, FlitChange::Bit(18), 84),
+    row("CXL256-HDR-02", &MEM_256, FlitChange::Swapped, 42),
+    row("CXL256-RTY-01", &MEM_256, FlitChange::Lost, 66),
+    row("CXL256-RTY-02", &MEM_256, FlitChange::Lost, 94),
+    row("CXL256-RTY-06", &MEM_256, FlitChange::Twice, 70),
+    row("CXL256-RTY-16", &MEM_256, FlitChange::Twice, 83),
+    row("UAL-SEQ-01", &UALINK, FlitChange::Twice, 45),
+    row("UAL-SEQ-02", &UALINK, FlitChange::Swapped, 43),
+    row("UAL-TXS-02", &UALINK, FlitChange::Twice, 1),
+    row("LIV-INI-01", &MEM_256, FlitChange::Last, 0),
+    row("LIV-ACK-01", &MEM_68, FlitChange::Last, 36),
+    row("TXN-REQ-01", &MEM_68, FlitChange::Bit(146), 82),
+    row("TXN-TAG-02", &MEM_68, FlitChange::Bit(169), 82),
+    row("TXN-TAG-03", &MEM_68, FlitChange::Bit(96), 90),
+    row("TXN-ANS-01", &MEM_68, FlitChange::Bit(275), 80),
+    row("TXN-ANS-02", &MEM_68, FlitChange::Bit(21), 90),
+    row("TXN-DAT-01", &MEM_68, FlitChange::Bit(149), 88),
+    row("CXL68-LLR-13", &ASKS_68, FlitChange::Swapped, 78),
+    row("CXL68-LLR-12", &ASKS_68, FlitChange::Lost, 85),
+    row("CXL68-LLR-15", &MEM_68, FlitChange::Bit(53), 0),
+    row("CXL68-LLR-16", &ASKS_68, FlitChange::Damaged(275), 1),
+    row("CXL68-LLR-02", &MEM_68, FlitChange::Bit(48), 74),
+    row("CXL68-LRS-01", &ASKS_68, FlitChange::Lost, 84),
+    row("CXL68-LRS-17", &ASKS_68, FlitChange::Twice, 90),
+    row("CXL68-LRS-18", &ASKS_68, FlitChange::Twice, 90),
+    row("CXL68-INI-05", &ASKS_68, FlitChange::Damaged(275), 1),
+    row("CXL68-CRD-08", &MEM_68, FlitChange::Bit(16), 72),
+    row("CXL256-RTY-04", &IO_256, FlitChange::Swapped, 123),
+    row("LIV-CRD-01", &MEM_68, FlitChange::Last, 36),
+    row("LIV-RTY-01", &ASKS_68, FlitChange::Last, 1),
+    row("LIV-DUP-01", &RETIMED_256, FlitChange::Twice, 60),
+    row("LIV-SWP-01", &RETIMED_256, FlitChange::Swapped, 60),
+    row("LIV-LST-01", &RETIMED_256, FlitChange::Lost, 60),
+    row("LIV-FEC-01", &RETIMED_256, FlitChange::NoFec, 60),
+    row("TXN-TAG-01", &IO_256, FlitChange::Twice, 137),
+    row("TXN-TAG-04", &CACHE_68, FlitChange::Twice, 76),
+    row("TXN-ANS-03", &CACHE_68, FlitChange::Swapped, 96),
+    row("COH-ORD-10", &CACHE_68, FlitChange::Twice, 76),
+    row("COH-REQ-11", &CACHE_68, FlitChange::Lost, 77),
+    row("COH-REQ-12", &CACHE_68, FlitChange::Lost, 91),
+    row("COH-INV-02", &CACHE_68, FlitChange::Swapped, 99),
 ];
 
 /// Rules that a run breaks.
@@ -265,6 +303,14 @@ impl SampleRun {
         let mut capture = Capture::open(&trace)?;
         capture.units.retain(|unit| self.places.contains(&unit.place.as_str()));
         capture.units.truncate(self.most_flits);
+        if self.is_retimed {
+            let before = |unit: CapturedUnit| {
+                let is_down = unit.place == self.places[0];
+                let before = is_down.then(|| CapturedUnit { place: RETIMER.to_owned(), ..unit.clone() });
+                before.into_iter().chain([unit])
+            };
+            capture.units = capture.units.into_iter().flat_map(before).collect();
+        }
         if self.is_restored {
             capture.units.iter_mut().for_each(|unit| change::restore(&mut unit.bytes, DAMAGED_BIT));
         }
@@ -283,9 +329,9 @@ impl SampleRun {
 
     fn map(&self, stands_still: bool) -> String {
         let SampleRun { protocol, places: [lower, upper], keys, .. } = self;
-        let interface = |dir: &str, place: &str| {
+        let interface = |name: &str, dir: &str, place: &str| {
             format!(
-                "[[interface]]\nname = \"link.{dir}\"\nwhere = \"{place}\"\nprotocol = \"{protocol}\"\ndir = \"{dir}\"\n"
+                "[[interface]]\nname = \"{name}.{dir}\"\nwhere = \"{place}\"\nprotocol = \"{protocol}\"\ndir = \"{dir}\"\n"
             )
         };
         let limit = if stands_still { format!("liveness_ns = {}\n", self.limit_ns) } else { String::new() };
@@ -294,7 +340,10 @@ impl SampleRun {
                 "[[link]]\nname = \"{name}\"\nsends = \"link.{sends}\"\nreceives = \"link.{receives}\"\n{keys}{limit}"
             )
         };
-        let interfaces = interface("down", lower) + &interface("up", upper);
+        let mut interfaces = interface("link", "down", lower) + &interface("link", "up", upper);
+        if self.is_retimed {
+            interfaces += &interface("before", "down", RETIMER);
+        }
         let links = self.ends.iter().map(|end| match end {
             SampleEnd::Upper => link("upper", "down", "up"),
             SampleEnd::Lower => link("lower", "up", "down"),
@@ -322,13 +371,13 @@ impl RunBreak {
         let RunBreak { rule, run, change, from } = self;
         let whole = run.capture()?;
         let detail = InspectDetail { history: true, ..InspectDetail::default() };
-        for n in *from..whole.units.len() {
+        for n in (*from..whole.units.len()).filter(|n| run.places.contains(&whole.units[*n].place.as_str())) {
             let Some(changed) = change.of(run.protocol, &whole, n) else { continue };
             let unit = &whole.units[n];
             let number = whole.units[..n].iter().filter(|other| other.place == unit.place).count();
             let (dir, scenario) = (run.dir(unit).name(), run.scenario);
             let what = format!("flit {number} {dir} of a run of {scenario} {}", change.said());
-            let judged = run.judged(&changed, *change == Change::Last, detail)?;
+            let judged = run.judged(&changed, *change == FlitChange::Last, detail)?;
             if let Some(case) = flits::case_of(rule, &judged, what, Some(unit.t_fs)) {
                 return Ok(case);
             }

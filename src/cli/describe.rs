@@ -193,7 +193,7 @@ fn listed(name: &str) -> Option<(Value, String)> {
 
 /// Adds what usually breaks the rules of an area.
 fn advise(area: &RuleArea, row: &mut Value, text: &mut String) {
-    let Some(RuleAdvice { cause, remedy }) = area.advice else { return };
+    let RuleAdvice { cause, remedy } = area.advice;
     (row["usual_cause"], row["look_at"]) = (cause.into(), remedy.into());
     *text += &format!("\nusual cause: {cause}\nlook at:     {remedy}");
 }

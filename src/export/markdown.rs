@@ -199,9 +199,8 @@ fn rule_page<E>(family: &str, shown: impl Fn(&Rule) -> Result<BreakShown, E>) ->
     for area in area::all().filter(|area| family_of(area) == family) {
         let _ = write!(text, "\n## {}: {}\n\n", area.id, area.about);
         let of_area = || rules::all().filter(|rule| rule.id.rsplit_once('-').is_some_and(|(of, _)| of == area.id));
-        if let Some(RuleAdvice { cause, remedy }) = area.advice {
-            let _ = write!(text, "* *Usual cause*: {cause}\n* *What to look at*: {remedy}\n\n");
-        }
+        let RuleAdvice { cause, remedy } = area.advice;
+        let _ = write!(text, "* *Usual cause*: {cause}\n* *What to look at*: {remedy}\n\n");
         let row = |rule: &Rule| {
             let choice = if rule.choice { "yes" } else { "" };
             vec![rule.id.to_owned(), rule.text.to_owned(), rule.source.to_owned(), choice.to_owned()]

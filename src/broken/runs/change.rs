@@ -3,14 +3,14 @@
 use scalepool_inspect::capture::Capture;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, fec_bytes};
 use scalepool_protocols::nvlink::{NvlConfig, Packet};
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::DlFlit;
 
 /// What becomes of one flit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum FlitChange {
     /// It is lost.
     Lost,
     /// It comes twice.
@@ -23,29 +23,36 @@ pub enum Change {
     Damaged(usize),
     /// It is the last one of its direction.
     Last,
+    /// From it on the bytes behind the CRC of 256B flits are 0 in its direction.
+    NoFec,
 }
 
-impl Change {
+impl FlitChange {
     /// The capture with a changed unit; `None` where it cannot be changed so.
     pub fn of(self, protocol: &str, whole: &Capture, n: usize) -> Option<Capture> {
         let mut units = whole.units.clone();
         let place = units[n].place.clone();
         match self {
-            Change::Lost => drop(units.remove(n)),
-            Change::Twice => units.insert(n, units[n].clone()),
-            Change::Swapped => {
+            FlitChange::Lost => drop(units.remove(n)),
+            FlitChange::Twice => units.insert(n, units[n].clone()),
+            FlitChange::Swapped => {
                 let next = n + 1 + units[n + 1..].iter().position(|unit| unit.place == place)?;
                 let bytes = std::mem::take(&mut units[n].bytes);
                 units[n].bytes = std::mem::replace(&mut units[next].bytes, bytes);
             }
-            Change::Bit(bit) => {
+            FlitChange::Bit(bit) => {
                 invert(&mut units[n].bytes, bit)?;
                 let before = units[..n].iter().rev().find(|unit| unit.place == place);
                 let before = before.map_or(&[][..], |unit| unit.bytes.as_slice());
                 units[n].bytes = sealed(protocol, before, &units[n].bytes)?;
             }
-            Change::Damaged(bit) => invert(&mut units[n].bytes, bit)?,
-            Change::Last => {
+            FlitChange::Damaged(bit) => invert(&mut units[n].bytes, bit)?,
+            FlitChange::NoFec => {
+                let mode = Mode::ALL.into_iter().find(|mode| mode.protocol() == protocol)?;
+                let others = units[n..].iter_mut().filter(|unit| unit.place == place);
+                others.for_each(|unit| unit.bytes[fec_bytes(mode)].fill(0));
+            }
+            FlitChange::Last => {
                 let mut at = 0..;
                 units.retain(|unit| at.next().is_none_or(|at| at <= n) || unit.place != place);
             }
@@ -55,12 +62,13 @@ impl Change {
 
     pub(super) fn said(self) -> String {
         match self {
-            Change::Lost => "is lost".into(),
-            Change::Twice => "comes twice".into(),
-            Change::Swapped => "changes places with the next one".into(),
-            Change::Bit(bit) => format!("has another bit {bit} and checks that fit"),
-            Change::Damaged(bit) => format!("has a wrong bit {bit}"),
-            Change::Last => "is the last one of its direction".into(),
+            FlitChange::Lost => "is lost".into(),
+            FlitChange::Twice => "comes twice".into(),
+            FlitChange::Swapped => "changes places with the next one".into(),
+            FlitChange::Bit(bit) => format!("has another bit {bit} and checks that fit"),
+            FlitChange::Damaged(bit) => format!("has a wrong bit {bit}"),
+            FlitChange::NoFec => "and those behind it have a FEC of 0".into(),
+            FlitChange::Last => "is the last one of its direction".into(),
         }
     }
 }

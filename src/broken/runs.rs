@@ -91,9 +91,12 @@ pub const MEM_256: SampleRun =
 
 /// The same with a retimer, in front of which nothing is changed.
 pub const RETIMED_256: SampleRun = SampleRun {
-    judges: "[[retimer]]\nname = \"retimer\"\nbefore = \"before.down\"\nbehind = \"link.down\"\n",
+    set: &["host.cache_bytes=0", "host.region_lines=64", "host.accesses=200"],
+    judges: "[[retimer]]\nname = \"retimer\"\nbefore = \"before.down\"\nbehind = \"link.down\"\n\
+             [severity]\n\"CXL256-FEC-01\" = \"warning\"\n\"CXL256-FEC-02\" = \"warning\"\n",
     ends: &[],
     is_retimed: true,
+    most_flits: 300,
     ..MEM_256
 };
 
@@ -262,7 +265,6 @@ const BREAKS: &[RunBreak] = &[
     row("LIV-CRD-01", &MEM_68, FlitChange::Last, 36),
     row("LIV-RTY-01", &ASKS_68, FlitChange::Last, 1),
     row("LIV-DUP-01", &RETIMED_256, FlitChange::Twice, 60),
-    row("LIV-SWP-01", &RETIMED_256, FlitChange::Swapped, 60),
     row("LIV-LST-01", &RETIMED_256, FlitChange::Lost, 60),
     row("LIV-FEC-01", &RETIMED_256, FlitChange::NoFec, 60),
     row("TXN-TAG-01", &IO_256, FlitChange::Twice, 137),
@@ -272,6 +274,14 @@ const BREAKS: &[RunBreak] = &[
     row("COH-REQ-11", &CACHE_68, FlitChange::Lost, 77),
     row("COH-REQ-12", &CACHE_68, FlitChange::Lost, 91),
     row("COH-INV-02", &CACHE_68, FlitChange::Swapped, 99),
+    row("UAL-LNK-06", &UALINK, FlitChange::Last, 0),
+    row("UAL-RXR-06", &UALINK, FlitChange::Last, 1),
+    row("UAL-SEG-07", &UALINK, FlitChange::Twice, 135),
+    row("UAL-CRD-01", &UALINK, FlitChange::Twice, 137),
+    row("UAL-CRD-03", &UALINK, FlitChange::Twice, 137),
+    row("CXL68-LLR-14", &REPLAYS_68, FlitChange::Lost, 73),
+    row("CXL68-LLR-11", &REPLAYS_68, FlitChange::Damaged(275), 122),
+    row("NVL-CRD-04", &RETRY_NVLINK, FlitChange::Damaged(67), 0),
 ];
 
 /// Rules that a run breaks.

@@ -1,7 +1,8 @@
 //! Of each rule a short case that breaks it, as a few lines of text and as a wave, or why there is none.
 //!
-//! Modelled: flits of the golden vectors (`vectors`), runs in which a flit is changed on its way ([`runs`]), messages at the ports of a bridge (`bridge`) and commands of a
-//! DRAM (`dram`), each judged by what judges flits, messages and commands of somebody else. What fires first in a case is its rule.
+//! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
+//! messages at the ports of a bridge (`bridge`) and commands of a DRAM (`dram`), each judged by what judges flits, messages and commands
+//! of somebody else. What fires first in a case is its rule.
 //! Left out: rules that only a part of the model can break, or none; `reasons.txt` says of each why nothing is shown, and the tests named
 //! `<rule>_n` break these too.
 //!
@@ -12,12 +13,13 @@
 mod bridge;
 mod dram;
 mod flits;
+mod messages;
 mod reason;
 pub mod runs;
 mod timeline;
 mod vectors;
 
-use scalepool_golden::breaking::{BreakingCase, breaking_cases};
+use scalepool_golden::breaking::{BreakingCase, BreakingMessage, breaking_cases, breaking_messages};
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::rules::Rule;
 use scalepool_trace::{Hub, TimeAxis};
@@ -42,18 +44,28 @@ pub struct BrokenCase {
 /// The cases of the rules whose ids begin with a prefix.
 pub struct BrokenCases {
     vectors: OrderedMap<&'static str, BreakingCase>,
+    messages: OrderedMap<&'static str, BreakingMessage>,
 }
 
 impl BrokenCases {
     /// The cases of an id, an area or a family of rules; all for an empty `prefix`.
     pub fn of(prefix: &str) -> BrokenCases {
-        BrokenCases { vectors: breaking_cases(prefix) }
+        BrokenCases { vectors: breaking_cases(prefix), messages: breaking_messages(prefix) }
     }
 
     /// The rules that have one, in no order. Those of an id are more than it: all that begin so.
     pub fn rules(&self, prefix: &str) -> Vec<&'static str> {
-        let others = runs::rules().chain(bridge::rules()).chain(dram::rules());
-        self.vectors.keys().copied().chain(others).filter(|rule| rule.starts_with(prefix)).collect()
+        let of_messages = self.messages.keys().copied().filter(|rule| !self.has_better_than_message(rule));
+        self.better_than_messages().chain(of_messages).filter(|rule| rule.starts_with(prefix)).collect()
+    }
+
+    /// Rules with a case of flits, of a run, of a bridge or of a DRAM, which go before one of a message alone.
+    fn better_than_messages(&self) -> impl Iterator<Item = &'static str> {
+        self.vectors.keys().copied().chain(runs::rules()).chain(bridge::rules()).chain(dram::rules())
+    }
+
+    fn has_better_than_message(&self, rule: &str) -> bool {
+        self.better_than_messages().any(|other| other == rule)
     }
 
     /// The case of a rule; `None` where there is none.
@@ -70,7 +82,10 @@ impl BrokenCases {
         if let Some(case) = bridge::of(rule.id)? {
             return Ok(Some(case));
         }
-        dram::of(rule.id)
+        if let Some(case) = dram::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        self.messages.get(rule.id).map(|message| messages::judged(rule.id, message)).transpose()
     }
 
     /// Why a rule has no case; `None` where it has one.

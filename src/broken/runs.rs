@@ -73,6 +73,14 @@ pub const MEM_68: SampleRun = SampleRun {
 /// Bit that the line inverts in runs of 68B flits.
 const DAMAGED_BIT: usize = 300;
 
+/// The same, whose answers have to come soon.
+pub const TIMED_68: SampleRun =
+    SampleRun { judges: "[[transactions]]\nlinks = [\"upper\"]\nanswer_ns = 50\n", ..MEM_68 };
+
+/// The same, which ends with all requests answered.
+pub const ENDED_68: SampleRun =
+    SampleRun { judges: "[[transactions]]\nlinks = [\"upper\"]\nends_at_rest = true\n", ..MEM_68 };
+
 /// The same with damaged flits down, which are said of it as warnings, at the end that asks for a replay.
 pub const ASKS_68: SampleRun = SampleRun {
     set: &["host.cache_bytes=0", "host.region_lines=4", "host.accesses=10", "link.fault=flip:44:300,flip:85:300"],
@@ -282,6 +290,13 @@ const BREAKS: &[RunBreak] = &[
     row("CXL68-LLR-14", &REPLAYS_68, FlitChange::Lost, 73),
     row("CXL68-LLR-11", &REPLAYS_68, FlitChange::Damaged(275), 122),
     row("NVL-CRD-04", &RETRY_NVLINK, FlitChange::Damaged(67), 0),
+    row("TXN-END-01", &ENDED_68, FlitChange::Ends, 80),
+    row("TXN-END-02", &TIMED_68, FlitChange::Ends, 80),
+    row("NVL-ACK-01", &NVLINK, FlitChange::Bit(12), 0),
+    row("NVL-CRD-03", &NVLINK, FlitChange::Bit(97), 0),
+    row("UAL-RXR-08", &UALINK, FlitChange::Bit(5013), 0),
+    row("CXL68-VIR-02", &ASKS_68, FlitChange::Bit(81), 120),
+    row("CXL256-RTY-05", &MEM_256, FlitChange::As(44), 0),
 ];
 
 /// Rules that a run breaks.

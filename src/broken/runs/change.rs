@@ -21,8 +21,12 @@ pub enum FlitChange {
     Bit(usize),
     /// This bit of it is inverted on the line.
     Damaged(usize),
+    /// It comes with the bytes of another one, by its number among those of both directions.
+    As(usize),
     /// It is the last one of its direction.
     Last,
+    /// It is the last one of all.
+    Ends,
     /// From it on the bytes behind the CRC of 256B flits are 0 in its direction.
     NoFec,
 }
@@ -47,6 +51,11 @@ impl FlitChange {
                 units[n].bytes = sealed(protocol, before, &units[n].bytes)?;
             }
             FlitChange::Damaged(bit) => invert(&mut units[n].bytes, bit)?,
+            FlitChange::As(other) => {
+                let bytes = &whole.units.get(other).filter(|other| other.place == place)?.bytes;
+                units[n].bytes.clone_from(bytes);
+            }
+            FlitChange::Ends => units.truncate(n + 1),
             FlitChange::NoFec => {
                 let mode = Mode::ALL.into_iter().find(|mode| mode.protocol() == protocol)?;
                 let others = units[n..].iter_mut().filter(|unit| unit.place == place);
@@ -68,6 +77,8 @@ impl FlitChange {
             FlitChange::Bit(bit) => format!("has another bit {bit} and checks that fit"),
             FlitChange::Damaged(bit) => format!("has a wrong bit {bit}"),
             FlitChange::NoFec => "and those behind it have a FEC of 0".into(),
+            FlitChange::As(_) => "comes with the bytes of another one".into(),
+            FlitChange::Ends => "is the last one of all".into(),
             FlitChange::Last => "is the last one of its direction".into(),
         }
     }

@@ -9,7 +9,7 @@ mod change;
 
 use super::{BrokenCase, flits};
 use anyhow::{Context, anyhow};
-pub use change::FlitChange;
+use change::FlitChange;
 use scalepool_inspect::capture::{Capture, CapturedUnit};
 use scalepool_inspect::{InspectDetail, Inspection, Map, inspect_capture};
 use scalepool_protocols::cxl::Dir;
@@ -44,7 +44,7 @@ pub struct SampleRun {
 
 /// An end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SampleEnd {
+enum SampleEnd {
     /// It sends down.
     Upper,
     /// It sends up.
@@ -56,7 +56,7 @@ const MEM_JUDGES: &str = "[[transactions]]\nlinks = [\"upper\"]\nall_writers_see
 const EXPANDER: &[&str] = &["host.cache_bytes=0", "host.region_lines=4", "host.accesses=10"];
 
 /// A link of CXL.mem in 68B flits.
-pub const MEM_68: SampleRun = SampleRun {
+const MEM_68: SampleRun = SampleRun {
     scenario: "cxl68-expander",
     set: EXPANDER,
     protocol: "cxl-68b",
@@ -73,16 +73,15 @@ pub const MEM_68: SampleRun = SampleRun {
 /// Bit that the line inverts in runs of 68B flits.
 const DAMAGED_BIT: usize = 300;
 
-/// The same, whose answers have to come soon.
-pub const TIMED_68: SampleRun =
-    SampleRun { judges: "[[transactions]]\nlinks = [\"upper\"]\nanswer_ns = 50\n", ..MEM_68 };
+/// The same, whose answers have to come sooner than they do.
+const TIMED_68: SampleRun = SampleRun { judges: "[[transactions]]\nlinks = [\"upper\"]\nanswer_ns = 50\n", ..MEM_68 };
 
 /// The same, which ends with all requests answered.
-pub const ENDED_68: SampleRun =
+const ENDED_68: SampleRun =
     SampleRun { judges: "[[transactions]]\nlinks = [\"upper\"]\nends_at_rest = true\n", ..MEM_68 };
 
 /// The same with damaged flits down, which are said of it as warnings, at the end that asks for a replay.
-pub const ASKS_68: SampleRun = SampleRun {
+const ASKS_68: SampleRun = SampleRun {
     set: &["host.cache_bytes=0", "host.region_lines=4", "host.accesses=10", "link.fault=flip:44:300,flip:85:300"],
     keys: "reaction_flits = 30\nretry_entries = 128\ntimeout_flits = 4096\nmax_num_retry = 10\nmax_num_phy_reinit = 10\n",
     judges: "[severity]\n\"CXL68-CRC-01\" = \"warning\"\n",
@@ -91,14 +90,14 @@ pub const ASKS_68: SampleRun = SampleRun {
 };
 
 /// The same at the end that replays: its flits before they are damaged.
-pub const REPLAYS_68: SampleRun = SampleRun { judges: "", ends: &[SampleEnd::Upper], is_restored: true, ..ASKS_68 };
+const REPLAYS_68: SampleRun = SampleRun { judges: "", ends: &[SampleEnd::Upper], is_restored: true, ..ASKS_68 };
 
 /// A link of CXL.mem in 256B flits.
-pub const MEM_256: SampleRun =
+const MEM_256: SampleRun =
     SampleRun { scenario: "cxl256-expander", protocol: "cxl-256b", keys: "", most_flits: 140, ..MEM_68 };
 
 /// The same with a retimer, in front of which nothing is changed.
-pub const RETIMED_256: SampleRun = SampleRun {
+const RETIMED_256: SampleRun = SampleRun {
     set: &["host.cache_bytes=0", "host.region_lines=64", "host.accesses=200"],
     judges: "[[retimer]]\nname = \"retimer\"\nbefore = \"before.down\"\nbehind = \"link.down\"\n\
              [severity]\n\"CXL256-FEC-01\" = \"warning\"\n\"CXL256-FEC-02\" = \"warning\"\n",
@@ -111,26 +110,8 @@ pub const RETIMED_256: SampleRun = SampleRun {
 /// Place of the flits in front of the retimer.
 const RETIMER: &str = "retimer";
 
-/// The same with damaged flits, which are said of it as warnings.
-pub const RETRY_256: SampleRun = SampleRun {
-    set: &[
-        "host.cache_bytes=0",
-        "host.region_lines=4",
-        "host.accesses=10",
-        "link.fault=noise:46,up:noise:60,up:noise:90,up:noise:91",
-    ],
-    judges: "[severity]\n\"CXL256-CRC-01\" = \"warning\"\n\"CXL256-FEC-02\" = \"warning\"\n\"CXL256-FEC-01\" = \"warning\"\n",
-    ..MEM_256
-};
-
-/// A link of CXL.mem in latency-optimised 256B flits.
-pub const MEM_LOPT: SampleRun = SampleRun { scenario: "cxl256-lopt-expander", protocol: "cxl-256b-lopt", ..MEM_256 };
-
-/// A link of CXL.mem with port based routing.
-pub const MEM_PBR: SampleRun = SampleRun { scenario: "cxl-pbr-pair", protocol: "cxl-256b-pbr", ..MEM_256 };
-
 /// A link of CXL.cache.
-pub const CACHE_68: SampleRun = SampleRun {
+const CACHE_68: SampleRun = SampleRun {
     scenario: "cxl-cache-pair",
     set: &["devices=1", "link.mode=cxl-68b", "core.accesses=40", "core.lines=4", "core.cache_lines=2"],
     places: ["dev[0].link", "host.port[0]"],
@@ -138,38 +119,8 @@ pub const CACHE_68: SampleRun = SampleRun {
     ..MEM_68
 };
 
-/// Two links of CXL.cache whose devices share lines; the flits of one are changed.
-pub const SHARED_256: SampleRun = SampleRun {
-    set: &["devices=1", "link.mode=cxl-256b", "core.accesses=40", "core.lines=4", "core.cache_lines=2"],
-    protocol: "cxl-256b",
-    keys: "",
-    most_flits: 200,
-    ..CACHE_68
-};
-
-/// A link of memory with back-invalidation.
-pub const HDM_DB: SampleRun = SampleRun {
-    scenario: "hdm-db-share",
-    set: &["hosts=1", "device.filter_sets=2", "core.accesses=40", "core.lines=6"],
-    protocol: "cxl-256b",
-    places: ["dev[0].link[0]", "host[0].port[0]"],
-    keys: "",
-    judges: "[[coherence]]\nlinks = [\"lower\"]\nmemory = \"hdm-db\"\nall_writers_seen = true\n[[transactions]]\nlinks = [\"lower\"]\nmemory = \"hdm-db\"\n",
-    most_flits: 220,
-    ..MEM_68
-};
-
-/// A link of memory with bias.
-pub const HDM_D: SampleRun = SampleRun {
-    scenario: "bias-flip",
-    set: &["core.accesses=40", "core.lines=4"],
-    places: ["dev[0].link", "host.port[0]"],
-    judges: "[[transactions]]\nlinks = [\"lower\"]\nmemory = \"hdm-d\"\n",
-    ..MEM_68
-};
-
 /// A link of CXL.io in 256B flits.
-pub const IO_256: SampleRun = SampleRun {
+const IO_256: SampleRun = SampleRun {
     scenario: "cxlio-enumerate",
     set: &["link.mode=cxl-256b", "host.accesses=4", "link.cachemem=off"],
     protocol: "cxl-io",
@@ -181,7 +132,7 @@ pub const IO_256: SampleRun = SampleRun {
 };
 
 /// A link of UALink.
-pub const UALINK: SampleRun = SampleRun {
+const UALINK: SampleRun = SampleRun {
     scenario: "ualink-pair",
     set: &["traffic.operations=3", "traffic.mix=mix"],
     protocol: "ualink",
@@ -190,15 +141,8 @@ pub const UALINK: SampleRun = SampleRun {
     ..MEM_68
 };
 
-/// The same with damaged flits, which are said of it as warnings.
-pub const RETRY_UALINK: SampleRun = SampleRun {
-    set: &["traffic.operations=3", "traffic.mix=mix", "link.fault=noise:50,up:noise:60,up:noise:210,noise:214"],
-    judges: "[severity]\n\"UAL-CRC-01\" = \"warning\"\n",
-    ..UALINK
-};
-
 /// A link of NVLink.
-pub const NVLINK: SampleRun = SampleRun {
+const NVLINK: SampleRun = SampleRun {
     scenario: "nvlink-pair",
     set: &["traffic.requests=6", "link.count=1", "traffic.region_bytes=256", "link.data_flits=64"],
     protocol: "nvlink",
@@ -210,7 +154,7 @@ pub const NVLINK: SampleRun = SampleRun {
 };
 
 /// The same with damaged flits, which are said of it as warnings.
-pub const RETRY_NVLINK: SampleRun = SampleRun {
+const RETRY_NVLINK: SampleRun = SampleRun {
     set: &[
         "traffic.requests=6",
         "link.count=1",
@@ -221,6 +165,21 @@ pub const RETRY_NVLINK: SampleRun = SampleRun {
     judges: "[severity]\n\"NVL-CRC-01\" = \"warning\"\n",
     ..NVLINK
 };
+
+/// Runs that break nothing as they are.
+pub const RUNS: &[&SampleRun] = &[
+    &MEM_68,
+    &ENDED_68,
+    &ASKS_68,
+    &REPLAYS_68,
+    &MEM_256,
+    &RETIMED_256,
+    &CACHE_68,
+    &IO_256,
+    &UALINK,
+    &NVLINK,
+    &RETRY_NVLINK,
+];
 
 /// A rule, and the change that breaks it.
 struct RunBreak {
@@ -297,6 +256,10 @@ const BREAKS: &[RunBreak] = &[
     row("UAL-RXR-08", &UALINK, FlitChange::Bit(5013), 0),
     row("CXL68-VIR-02", &ASKS_68, FlitChange::Bit(81), 120),
     row("CXL256-RTY-05", &MEM_256, FlitChange::As(44), 0),
+    row("CXL68-RRS-01", &REPLAYS_68, FlitChange::Bit(80), 90),
+    row("CXL68-LRS-03", &REPLAYS_68, FlitChange::Bit(48), 97),
+    row("CXL68-RRS-04", &REPLAYS_68, FlitChange::Bit(80), 120),
+    row("CXL68-VIR-01", &REPLAYS_68, FlitChange::Bit(81), 120),
 ];
 
 /// Rules that a run breaks.
@@ -340,11 +303,6 @@ impl SampleRun {
             capture.units.iter_mut().for_each(|unit| change::restore(&mut unit.bytes, DAMAGED_BIT));
         }
         Ok(capture)
-    }
-
-    /// Protocol of its flits.
-    pub fn protocol(&self) -> &'static str {
-        self.protocol
     }
 
     /// Direction of a place.

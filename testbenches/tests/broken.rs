@@ -1,6 +1,8 @@
 //! How rules look when they are broken: every rule has a case that breaks it first, or a reason why nothing is shown.
 
+use scalepool::broken::runs::RUNS;
 use scalepool::broken::{self, BrokenCases};
+use scalepool::inspect::InspectDetail;
 use scalepool_protocols::rules;
 use scalepool_protocols::rules::area;
 
@@ -25,6 +27,18 @@ fn every_rule_has_a_case_or_a_reason() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(with_cases.len() > 230, "{} rules have cases", with_cases.len());
+}
+
+/// A run whose flits are as they were sent breaks nothing: what fires is the change.
+#[test]
+fn a_run_without_a_change_breaks_nothing() {
+    for run in RUNS {
+        let flits = run.capture().unwrap_or_else(|e| panic!("{e:#}"));
+        let judged = run.judged(&flits, false, InspectDetail::default()).unwrap_or_else(|e| panic!("{e:#}"));
+        let broken: Vec<_> = judged.seen.iter().flat_map(|seen| &seen.broken).collect();
+        assert!(broken.is_empty(), "{}: {broken:?}", run.scenario);
+        assert!(judged.seen.len() > 80, "{}: {} flits", run.scenario, judged.seen.len());
+    }
 }
 
 /// A case is the same whether it is looked for alone or among all.

@@ -10,7 +10,7 @@ use scalepool_protocols::ualink::flit::DlFlit;
 
 /// What becomes of one flit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FlitChange {
+pub(super) enum FlitChange {
     /// It is lost.
     Lost,
     /// It comes twice.
@@ -33,7 +33,7 @@ pub enum FlitChange {
 
 impl FlitChange {
     /// The capture with a changed unit; `None` where it cannot be changed so.
-    pub fn of(self, protocol: &str, whole: &Capture, n: usize) -> Option<Capture> {
+    pub(super) fn of(self, protocol: &str, whole: &Capture, n: usize) -> Option<Capture> {
         let mut units = whole.units.clone();
         let place = units[n].place.clone();
         match self {

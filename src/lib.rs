@@ -3,12 +3,13 @@
 //! Each layer is a crate, in the folder of its name under `src/`; this one gives them one name to import. The dependencies
 //! of a layer are the order, lowest first: `scalepool_protocols` (codecs), [`ordered`], [`arbiter`], [`kernel`], [`forms`], [`grammar`], [`trace`],
 //! [`link`], [`memory`], [`endpoint`], [`coherence`], [`transactions`], [`inspect`], [`fabric`], [`nodes`], [`bridge`], [`proof`], [`conversion`],
-//! [`system`], [`scenario`], [`golden`], [`export`]; above them all stand the command line and the C functions (`scalepool_cli`, `scalepool_capi`).
+//! [`system`], [`scenario`], [`golden`], [`broken`], [`export`]; above them all stand the command line and the C functions (`scalepool_cli`, `scalepool_capi`).
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub use scalepool_arbiter as arbiter;
 pub use scalepool_bridge as bridge;
+pub use scalepool_broken as broken;
 pub use scalepool_coherence as coherence;
 pub use scalepool_conversion as conversion;
 pub use scalepool_endpoint as endpoint;

@@ -1,7 +1,7 @@
-//! Areas of rules: what the rules of an area are about, what usually breaks them in RTL, and what to look at then.
+//! Areas of rules: what the rules of an area are about, what usually breaks them, and what to look at then.
 //!
 //! An area is what the ids of its rules have in common, `CXL68-CRD` of `CXL68-CRD-04`. The texts stand in `areas.txt`, a line each;
-//! they are experience and no part of a protocol. Left out: advice for rules that say how the model itself behaves.
+//! they are experience and no part of a protocol.
 
 /// What the rules of an area have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,8 +10,8 @@ pub struct RuleArea {
     pub id: &'static str,
     /// What its rules are about.
     pub about: &'static str,
-    /// What usually breaks them in RTL, and what to look at then.
-    pub advice: Option<RuleAdvice>,
+    /// What usually breaks them, and what to look at then.
+    pub advice: RuleAdvice,
 }
 
 /// For whoever has broken a rule.
@@ -30,11 +30,7 @@ pub fn all() -> impl Iterator<Item = RuleArea> {
     TEXT.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let mut parts = line.split('|').map(str::trim);
         let (id, about) = (parts.next()?, parts.next()?);
-        let advice = (parts.next().filter(|text| !text.is_empty()), parts.next().filter(|text| !text.is_empty()));
-        let advice = match advice {
-            (Some(cause), Some(remedy)) => Some(RuleAdvice { cause, remedy }),
-            _ => None,
-        };
+        let advice = RuleAdvice { cause: parts.next()?, remedy: parts.next()? };
         Some(RuleArea { id, about, advice })
     })
 }
@@ -63,7 +59,7 @@ mod tests {
         let lines = TEXT.lines().filter(|line| !line.starts_with('#'));
         for (line, area) in lines.zip(all()) {
             let parts = line.split('|').filter(|part| !part.trim().is_empty()).count();
-            assert_eq!(parts, if area.advice.is_some() { 4 } else { 2 }, "{line}");
+            assert_eq!((parts, line.split('|').next().map(str::trim)), (4, Some(area.id)), "{line}");
         }
         assert_eq!(of("CXL68-CRD-04").map(|area| area.id), Some("CXL68-CRD"));
         assert!(of("nothing").is_none() && of("A-B-1").is_none());

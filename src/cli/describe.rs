@@ -3,13 +3,14 @@
 use super::rule_wave;
 use super::table::Table;
 use super::{Status, list, print_json};
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Args;
+use scalepool_broken::{BrokenCases, CaseStep, breaking_test};
 use scalepool_forms::{layout, message};
 use scalepool_proof::explore::NAMED;
 use scalepool_protocols::registry::{self, PROTOCOLS};
-use scalepool_protocols::rules;
 use scalepool_protocols::rules::area::{self, RuleAdvice, RuleArea};
+use scalepool_protocols::rules::{self, Rule};
 use scalepool_protocols::wire::{LayoutDef, Numbers};
 use scalepool_scenario::settings::SettingKey;
 use scalepool_scenario::{SCENARIOS, Scenario, described};
@@ -18,7 +19,7 @@ use scalepool_system::field::{Config, Field, FieldRange};
 use scalepool_system::generator::generator_kind;
 use scalepool_system::memory_map::{WINDOW, WINDOW_ABOUT, WindowConfig};
 use scalepool_system::metric::Metric;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -31,8 +32,8 @@ pub(super) struct Describe {
     /// Print the system description of a scenario as TOML, to start your own from.
     #[arg(long, conflicts_with = "json")]
     toml: bool,
-    /// For a rule that golden vectors or a changed run break: write the wave of such a case, FILE.vcd or FILE.fst, and a
-    /// save file of GTKWave beside it, whose marker stands at the broken rule.
+    /// For a rule with a case that breaks it: write its wave, FILE.vcd or FILE.fst, and a save file of GTKWave beside it, whose marker
+    /// stands at the broken rule.
     #[arg(long, value_name = "FILE", conflicts_with = "toml")]
     wave: Option<PathBuf>,
     /// Print one JSON object.
@@ -53,11 +54,11 @@ impl Describe {
         if self.wave.is_some() && rules::find(&self.name).is_none() {
             // Of an area, such as CXL68-CRC, those that have one.
             let area = format!("{}-", self.name.trim_end_matches('-'));
-            let of_area = rule_wave::rules_with_waves(&area);
+            let of_area = BrokenCases::of(&area).rules(&area);
             let such = if of_area.is_empty() { "CXL68-CRC-01".to_owned() } else { of_area.join(", ") };
             bail!(
                 "describe --wave: found `{}`, expected a rule that has a wave, such as {such}; \
-                 docs/reference/rules.md says of every rule whether it has one",
+                 docs/reference/rules.md shows of every rule whether it has one",
                 self.name
             );
         }
@@ -96,7 +97,16 @@ impl Describe {
             }
             return Ok(Status::Good);
         }
-        let Some((mut row, mut text)) = listed(&self.name) else {
+        if let Some(rule) = rules::find(&self.name) {
+            let (row, text) = self.rule(rule)?;
+            if self.json {
+                print_json(out, &row)?;
+            } else {
+                writeln!(out, "{text}")?;
+            }
+            return Ok(Status::Good);
+        }
+        let Some((row, text)) = listed(&self.name) else {
             let known = registry::layouts()
                 .map(|l| l.name)
                 .chain(scalepool_scenario::names())
@@ -108,11 +118,6 @@ impl Describe {
                 near.join(", ")
             );
         };
-        if let Some(path) = &self.wave {
-            let wave = rule_wave::write(&self.name, path)?;
-            row["wave"] = wave.json;
-            text = format!("{text}\n{}", wave.text);
-        }
         if self.json {
             print_json(out, &row)?;
         } else {
@@ -120,11 +125,9 @@ impl Describe {
         }
         Ok(Status::Good)
     }
-}
 
-/// A rule, an area of rules, an exploration or a protocol: the object that `list` has, and text.
-fn listed(name: &str) -> Option<(Value, String)> {
-    if let Some(rule) = rules::find(name) {
+    /// A rule: the object that `list` has, and text; what breaks it, or why nothing is shown of that.
+    fn rule(&self, rule: &Rule) -> anyhow::Result<(Value, String)> {
         let mark = if rule.choice { ", our choice" } else { "" };
         let mut text = format!("{}: {} ({}{mark})", rule.id, rule.text, rule.source);
         let mut row = list::rule(rule);
@@ -133,8 +136,43 @@ fn listed(name: &str) -> Option<(Value, String)> {
             text += &format!("\narea:        {}", area.about);
             advise(&area, &mut row, &mut text);
         }
-        return Some((row, text));
+        let test = breaking_test(rule);
+        row["breaking_test"] = test.clone().into();
+        text += &format!("\ntest:        {test}");
+        let cases = BrokenCases::of(rule.id);
+        let Some(mut case) = cases.find(rule)? else {
+            let reason = cases.reason(rule).unwrap_or_default();
+            if self.wave.is_some() {
+                return Err(no_wave(rule.id, reason));
+            }
+            row["no_wave"] = reason.into();
+            text += &format!("\nno wave:     {reason}");
+            return Ok((row, text));
+        };
+        let step = |step: &CaseStep| json!({"t_fs": step.t_fs, "place": step.place, "said": step.said});
+        let steps: Vec<Value> = case.steps.iter().map(step).collect();
+        row["broken"] = json!({"what": case.what, "steps": steps, "t_fs": case.t_fs, "found": case.found});
+        text += &format!("\nbroken by:   {}\n{}", case.what, case.timeline().trim_end());
+        if let Some(path) = &self.wave {
+            let wave = rule_wave::write(&mut case, path)?;
+            row["wave"] = wave.json;
+            text += &format!("\n{}", wave.text);
+        }
+        Ok((row, text))
     }
+}
+
+/// Why a rule has no wave, and which ones of its family have one.
+fn no_wave(rule: &str, reason: &str) -> anyhow::Error {
+    let family = rule.split_once('-').map_or(rule, |(family, _)| family);
+    let prefix = format!("{family}-");
+    let near = BrokenCases::of(&prefix).rules(&prefix);
+    let near = if near.is_empty() { String::new() } else { format!("; of {family} these are {}", near.join(", ")) };
+    anyhow!("--wave: found {rule}, which has no wave: {reason} Expected a rule that has one{near}")
+}
+
+/// An area of rules, an exploration or a protocol: the object that `list` has, and text.
+fn listed(name: &str) -> Option<(Value, String)> {
     if let Some(area) = area::all().find(|area| area.id == name) {
         let mut text = format!("{}: {}", area.id, area.about);
         let of_area = || rules::all().filter(|rule| area::of(rule.id) == Some(area));
@@ -159,7 +197,7 @@ fn listed(name: &str) -> Option<(Value, String)> {
 
 /// Adds what usually breaks the rules of an area.
 fn advise(area: &RuleArea, row: &mut Value, text: &mut String) {
-    let Some(RuleAdvice { cause, remedy }) = area.advice else { return };
+    let RuleAdvice { cause, remedy } = area.advice;
     (row["usual_cause"], row["look_at"]) = (cause.into(), remedy.into());
     *text += &format!("\nusual cause: {cause}\nlook at:     {remedy}");
 }

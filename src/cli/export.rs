@@ -1,11 +1,12 @@
 //! `scalepool export`: derived artefacts.
 
-use super::rule_wave::rules_with_waves;
 use super::{Status, explore};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::{Generator, Shell};
+use scalepool_broken::BrokenCases;
 use scalepool_coherence::clocked::coverage::CoverageTable;
 use scalepool_conversion::vectors::ConversionVectors;
+use scalepool_export::markdown::BreakShown;
 use scalepool_export::{File, plan::Extras};
 use scalepool_golden::fabric::FabricVectors;
 use scalepool_link::coverage::Met;
@@ -14,6 +15,7 @@ use scalepool_link::protocol::LinkProtocol;
 use scalepool_proof::models::{self, ModelRequest};
 use scalepool_proof::{docs, flows};
 use scalepool_protocols::registry;
+use scalepool_protocols::rules::Rule;
 use scalepool_scenario::{ScenarioRequest, described};
 use scalepool_system::bench::{self, BenchSource};
 use scalepool_system::schema;
@@ -244,12 +246,20 @@ const RUNS: &[(&str, &str, &str)] = &[
     ("soak at bit error rates 1e-6 1e-5 1e-4", "make soak", "1 2 3 4"),
 ];
 
+/// What a page shows of a broken rule.
+fn shown(cases: &BrokenCases, rule: &Rule) -> anyhow::Result<BreakShown> {
+    Ok(match cases.find(rule)? {
+        Some(case) => BreakShown::Case { what: case.what.clone(), timeline: case.timeline() },
+        None => BreakShown::Reason(cases.reason(rule).unwrap_or_default().to_owned()),
+    })
+}
+
 impl Export {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let (folder, files) = match self.format {
             Format::Md(to) => {
-                let waves = rules_with_waves("");
-                let mut files = scalepool_export::markdown::files(|rule| waves.contains(&rule));
+                let cases = BrokenCases::of("");
+                let mut files = scalepool_export::markdown::files(|rule| shown(&cases, rule))?;
                 files.push(File { name: "coherence_flows.md".into(), text: flows::markdown()? });
                 files.push(File { name: "coherence_tables.md".into(), text: docs::markdown() });
                 files.sort_by(|a, b| a.name.cmp(&b.name));

@@ -17,7 +17,7 @@ use scalepool_trace::gtkw::{self, DecodedView};
 use scalepool_trace::jsonl::JsonlSink;
 use scalepool_trace::output::{self, FileError, PartFile, is_special};
 use scalepool_trace::vcd::VcdSink;
-use scalepool_trace::{Highlights, Sink, TraceFilter, TraceHeader};
+use scalepool_trace::{Highlights, Hub, Sink, TimeAxis, TraceFilter, TraceHeader};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -235,29 +235,30 @@ impl InspectFiles {
         file: File,
         inspection: &Inspection,
     ) -> anyhow::Result<Highlights> {
-        write_decoded(kind == FileKind::Fst, path, file, inspection, self.filter()?)
+        let mut records = inspection.decoded();
+        write_records(kind == FileKind::Fst, path, file, &mut records, inspection.axis, self.filter()?)
     }
 }
 
-/// Writes what was decoded as a wave; what is worth seeing in it.
+/// Writes records as a wave; what is worth seeing in it.
 ///
 /// # Errors
-/// A file that cannot be written, an interface that cannot be shown.
-pub(super) fn write_decoded(
+/// A file that cannot be written, a place that cannot be shown.
+pub(super) fn write_records(
     is_fst: bool,
     path: &Path,
     file: File,
-    inspection: &Inspection,
+    records: &mut Hub,
+    axis: TimeAxis,
     filter: TraceFilter,
 ) -> anyhow::Result<Highlights> {
     let wrong = FileError::of(path);
-    let (mut hub, axis) = (inspection.decoded(), inspection.axis);
     let mut sink: Box<dyn Sink> = if is_fst {
-        Box::new(FstSink::on_axis(BufWriter::new(file), &header(), hub.places(), filter, axis)?)
+        Box::new(FstSink::on_axis(BufWriter::new(file), &header(), records.places(), filter, axis)?)
     } else {
-        Box::new(VcdSink::on_axis(file, &header(), hub.places(), filter, axis)?)
+        Box::new(VcdSink::on_axis(file, &header(), records.places(), filter, axis)?)
     };
-    hub.drain_into(&mut [&mut *sink]).map_err(&wrong)?;
+    records.drain_into(&mut [&mut *sink]).map_err(&wrong)?;
     sink.finish().map_err(&wrong)?;
     sink.highlights().cloned().context("a wave knows what is worth seeing in it")
 }

@@ -13,7 +13,6 @@
 #![warn(missing_docs)]
 
 mod batch;
-mod broken_run;
 mod check;
 mod coverage;
 mod curve;

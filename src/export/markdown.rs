@@ -1,5 +1,6 @@
 //! Markdown, the reference pages of the book: a page for each family of layouts (`<family>.md`) with the protocols that use it, their
-//! rules by area, every field and every slot format; the index of all rules, `rules.md`; and the blocks of registers, `registers.md`.
+//! rules by area, every field and every slot format; the index of all areas of rules, `rules.md`, with a page for the rules of each family,
+//! `rules_<family>.md`; and the blocks of registers, `registers.md`.
 
 use super::File;
 use super::slots::{self, ExportSlotFormat};
@@ -14,13 +15,50 @@ use std::fmt::Write;
 /// First line of every file.
 const HEAD: &str = "<!-- Made by `scalepool export md` from the tables of layouts and rules; do not edit. -->\n";
 
-/// All files. `has_wave` says of which rules `describe --wave` writes the wave of a breaking case.
-pub fn files(has_wave: impl Fn(&str) -> bool) -> Vec<File> {
+/// What a page shows of a broken rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BreakShown {
+    /// A case that breaks it: what it is, and its steps, a line each.
+    Case {
+        /// What it is.
+        what: String,
+        /// Its steps, and what is found.
+        timeline: String,
+    },
+    /// Why there is none.
+    Reason(String),
+}
+
+/// All files. `shown` says what is shown of each broken rule.
+///
+/// # Errors
+/// Those of `shown`.
+pub fn files<E>(shown: impl Fn(&Rule) -> Result<BreakShown, E>) -> Result<Vec<File>, E> {
     let pages = super::families()
         .into_iter()
         .map(|(family, defs)| File { name: format!("{family}.md"), text: page(family, &defs) });
-    let registers = File { name: "registers.md".into(), text: register_page() };
-    pages.chain([File { name: "rules.md".into(), text: rule_index(has_wave) }, registers]).collect()
+    let mut files: Vec<File> = pages.collect();
+    files.push(File { name: "rules.md".into(), text: rule_index() });
+    files.push(File { name: "registers.md".into(), text: register_page() });
+    for family in rule_families() {
+        files.push(File { name: rule_page_name(family), text: rule_page(family, &shown)? });
+    }
+    Ok(files)
+}
+
+/// The families of rules, in the order of their areas.
+fn rule_families() -> Vec<&'static str> {
+    let mut families: Vec<&str> = area::all().map(|area| family_of(&area)).collect();
+    families.dedup();
+    families
+}
+
+fn family_of(area: &RuleArea) -> &'static str {
+    area.id.split_once('-').map_or(area.id, |(family, _)| family)
+}
+
+fn rule_page_name(family: &str) -> String {
+    format!("rules_{}.md", family.to_lowercase())
 }
 
 /// The page of a family.
@@ -33,8 +71,9 @@ fn page(family: &str, defs: &[&LayoutDef]) -> String {
     }
     let prefix = rule_prefix(family);
     let of_family = area::all().filter(|area| area.id.split('-').next() == Some(prefix));
-    let areas: Vec<_> =
-        of_family.map(|area| format!("[{}](rules.md#{}) {}", area.id, anchor(&area), area.about)).collect();
+    let areas: Vec<_> = of_family
+        .map(|area| format!("[{}]({}#{}) {}", area.id, rule_page_name(family_of(&area)), anchor(&area), area.about))
+        .collect();
     let _ = writeln!(text, "\nRules: {}.\n", areas.join("; "));
     let _ = writeln!(text, "## Layouts\n");
     let rows = defs.iter().map(|def| {
@@ -135,38 +174,55 @@ fn slot_formats(text: &mut String, family: &str, formats: &[ExportSlotFormat]) {
     table(text, &["Direction", "Format", "Code", "Content"], rows);
 }
 
-/// The rules by area, with what usually breaks them.
-fn rule_index(has_wave: impl Fn(&str) -> bool) -> String {
+/// The areas of all rules, and how their pages are read.
+fn rule_index() -> String {
     let mut text = format!(
         "{HEAD}\n# Rules\n\nEach rule has an id that stands in findings, events and vectors. *Source* is the fact sheet with its section; \
-         a rule marked as\nchoice is one that the sheet leaves open. Where an area has a usual cause, it is what breaks its rules in RTL most \
-         often, and what\nto look at then. `scalepool describe RULE` prints the same, and the tests `<rule>_p` and `<rule>_n` in \
-         `testbenches/tests/`\nobey and break the rule. Where an area has waves, `scalepool describe RULE --wave FILE.vcd` writes flits \
-         that break one of these rules,\nas a wave with its marker there.\n\n"
+         a rule marked as\nchoice is one that the sheet leaves open. An area has a usual cause, which is what breaks its rules most \
+         often, and what to look at\nthen. Of a rule that can be shown, a short case breaks it: the last steps up to there, in the order of \
+         time, and what is found. `scalepool\ndescribe RULE` prints the same, `scalepool describe RULE --wave FILE.vcd` writes it as a wave \
+         with its marker there. Of the other rules\nit is said why there is none. The tests `<rule>_p` and `<rule>_n` in `testbenches/tests/` \
+         obey and break each rule, such as\n`cxl68_crc_01_n`.\n"
     );
-    for area in area::all() {
-        let _ = writeln!(text, "* [{}](#{}): {}", area.id, anchor(&area), area.about);
+    for family in rule_families() {
+        let _ = write!(text, "\n## [{family}]({})\n\n", rule_page_name(family));
+        for area in area::all().filter(|area| family_of(area) == family) {
+            let _ = writeln!(text, "* [{}]({}#{}): {}", area.id, rule_page_name(family), anchor(&area), area.about);
+        }
     }
-    for area in area::all() {
+    text
+}
+
+/// The rules of a family by area, with what usually breaks them and a case of each that does.
+fn rule_page<E>(family: &str, shown: impl Fn(&Rule) -> Result<BreakShown, E>) -> Result<String, E> {
+    let mut text = format!("{HEAD}\n# Rules {family}\n\nHow this page is read stands in the [index](rules.md).\n");
+    for area in area::all().filter(|area| family_of(area) == family) {
         let _ = write!(text, "\n## {}: {}\n\n", area.id, area.about);
         let of_area = || rules::all().filter(|rule| rule.id.rsplit_once('-').is_some_and(|(of, _)| of == area.id));
-        let waves: Vec<&str> = of_area().map(|rule| rule.id).filter(|id| has_wave(id)).collect();
-        if let Some(RuleAdvice { cause, remedy }) = area.advice {
-            let _ = write!(text, "* *Usual cause*: {cause}\n* *What to look at*: {remedy}\n");
-        }
-        if !waves.is_empty() {
-            let _ = writeln!(text, "* *Waves*: {}", waves.join(", "));
-        }
-        if area.advice.is_some() || !waves.is_empty() {
-            text.push('\n');
-        }
+        let RuleAdvice { cause, remedy } = area.advice;
+        let _ = write!(text, "* *Usual cause*: {cause}\n* *What to look at*: {remedy}\n\n");
         let row = |rule: &Rule| {
             let choice = if rule.choice { "yes" } else { "" };
             vec![rule.id.to_owned(), rule.text.to_owned(), rule.source.to_owned(), choice.to_owned()]
         };
         table(&mut text, &["Rule", "Meaning", "Source", "Choice"], of_area().map(row));
+        let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+        for rule in of_area() {
+            match shown(rule)? {
+                BreakShown::Case { what, timeline } => {
+                    let _ = write!(text, "\n{}, broken by {what}:\n\n```text\n{timeline}```\n", rule.id);
+                }
+                BreakShown::Reason(reason) => match reasons.iter_mut().find(|(of, _)| *of == reason) {
+                    Some((_, ids)) => ids.push(rule.id),
+                    None => reasons.push((reason, vec![rule.id])),
+                },
+            }
+        }
+        for (reason, ids) in reasons {
+            let _ = write!(text, "\nNo wave of {}: {reason}\n", ids.join(", "));
+        }
     }
-    text
+    Ok(text)
 }
 
 /// The blocks of registers.

@@ -1,13 +1,14 @@
-//! The case of the golden vectors that breaks a rule in flits, for whoever wants to see it.
+//! The case of the golden vectors that breaks a rule in flits or in a message, for whoever wants to see it.
 //!
-//! Modelled: the first case of a rule in the files of flits of a default set, and the legal flits around it. Left out: breaks of single
-//! messages, and those that need a context beside their flits.
+//! Modelled: the first case of a rule in the files of flits of a default set, and the legal flits around it; the first message that
+//! breaks a rule by itself. Left out: breaks that need a context beside their flits.
 
 use super::spec::{Spec, VectorSource};
 use super::vectors::{CaseGroup, StreamCase, VectorContent};
 use scalepool_forms::{flit_nvl, flit_ual};
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::wire::LayoutDef;
 
 /// Flits that break a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,21 @@ pub struct BreakingCase {
     pub before: Vec<Vec<u8>>,
     /// The flits of the case; of NVLink packets.
     pub units: Vec<Vec<u8>>,
+}
+
+/// A message that breaks a rule.
+#[derive(Debug, Clone)]
+pub struct BreakingMessage {
+    /// Its layout.
+    pub layout: &'static LayoutDef,
+    /// Its bits.
+    pub bits: u128,
+    /// The vector file without extension, such as `cxl68/m2s_req`.
+    pub file: String,
+    /// Number of the case in the file (`Count`).
+    pub count: usize,
+    /// What the case shows.
+    pub what: String,
 }
 
 /// Legal flits that stand in front of the case.
@@ -66,6 +82,36 @@ pub fn breaking_cases(prefix: &str) -> OrderedMap<&'static str, BreakingCase> {
             if !found.contains_key(rule) {
                 found.insert(rule, case);
             }
+        }
+    }
+    found
+}
+
+/// The first message of each rule, in the order of a default set, among the rules whose ids begin with a family or area; all for an empty
+/// `prefix`.
+pub fn breaking_messages(prefix: &str) -> OrderedMap<&'static str, BreakingMessage> {
+    let spec = Spec::default();
+    let is_of_family = |source: &VectorSource| {
+        let VectorSource::Layout(def) = source else { return false };
+        let families: &[&str] = match def.family() {
+            "cxl68" => &["CXL68-"],
+            "cxl256" | "cxlpbr" => &["CXL256-", "CXLPBR-"],
+            "cxlio" => &["CXLIO-"],
+            "ualink" => &["UAL-"],
+            _ => &["NVL-"],
+        };
+        families.iter().any(|family| prefix.starts_with(family) || family.starts_with(prefix))
+    };
+    let mut found = OrderedMap::new();
+    for source in spec.sources().into_iter().filter(is_of_family) {
+        let set = source.vectors(&spec);
+        let VectorContent::Messages(layout, groups) = &set.content else { continue };
+        let all = groups.iter().flat_map(|group| group.cases.iter().map(|case| (&group.what, case)));
+        for (count, (what, case)) in all.enumerate() {
+            let rule = case.rule.filter(|rule| rule.starts_with(prefix) && !found.contains_key(rule));
+            let Some(rule) = rule else { continue };
+            let (file, what) = (set.path.clone(), what.clone());
+            found.insert(rule, BreakingMessage { layout, bits: case.bits, file, count, what });
         }
     }
     found

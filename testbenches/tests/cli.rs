@@ -1065,6 +1065,19 @@ fn markdown_holds_every_table_and_is_the_same_each_time() {
         "nvlink.md",
         "registers.md",
         "rules.md",
+        "rules_brg.md",
+        "rules_coh.md",
+        "rules_cxl256.md",
+        "rules_cxl68.md",
+        "rules_cxlio.md",
+        "rules_cxlpbr.md",
+        "rules_fab.md",
+        "rules_liv.md",
+        "rules_mem.md",
+        "rules_nvl.md",
+        "rules_sim.md",
+        "rules_txn.md",
+        "rules_ual.md",
         "ualink.md",
     ];
     for folder in [&a, &b] {
@@ -1082,22 +1095,44 @@ fn markdown_holds_every_table_and_is_the_same_each_time() {
         let layouts = read(&a, &format!("{}.md", def.family()));
         assert!(layouts.contains(&format!("## {}\n", def.name)));
     }
-    let table = read(&a, "rules.md");
-    assert!(rules::all().all(|r| table.contains(&format!("| {} |", r.id))));
+    // Every rule stands in the page of its family, in a table, and either in front of what breaks it or in a line that says why nothing does.
+    let page_of = |rule: &str| format!("rules_{}.md", rule.split('-').next().unwrap_or_default().to_lowercase());
+    for rule in rules::all() {
+        let page = read(&a, &page_of(rule.id));
+        assert!(page.contains(&format!("| {} |", rule.id)), "{}", rule.id);
+        let reasoned = page.lines().filter_map(|line| line.strip_prefix("No wave of ")?.split(':').next());
+        let is_reasoned = reasoned.flat_map(|ids| ids.split(", ")).any(|id| id == rule.id);
+        assert!(page.contains(&format!("\n{}, broken by ", rule.id)) != is_reasoned, "{}", rule.id);
+    }
     // Every area has an entry that leads to its heading, and each page leads to the areas of its rules.
-    let headings = table.lines().filter_map(|line| line.strip_prefix("## "));
-    let anchors: Vec<String> = headings
-        .map(|heading| {
-            heading.to_lowercase().replace(|c: char| !c.is_alphanumeric() && !" -_".contains(c), "").replace(' ', "-")
-        })
-        .collect();
-    assert!(anchors.iter().all(|anchor| table.contains(&format!("](#{anchor})"))), "{anchors:?}");
-    // Tables of states and of registers are no pages of a protocol.
-    let is_of_protocol = |name: &&&str| !name.starts_with("coherence") && !["registers.md", "rules.md"].contains(*name);
+    let index = read(&a, "rules.md");
+    let anchors_of = |page: &str| -> Vec<String> {
+        let headings = page.lines().filter_map(|line| line.strip_prefix("## "));
+        headings
+            .map(|heading| {
+                heading
+                    .to_lowercase()
+                    .replace(|c: char| !c.is_alphanumeric() && !" -_".contains(c), "")
+                    .replace(' ', "-")
+            })
+            .collect()
+    };
+    let of_rules = || names.iter().filter(|name| name.starts_with("rules_"));
+    for name in of_rules() {
+        let anchors = anchors_of(&read(&a, name));
+        assert!(!anchors.is_empty(), "{name}");
+        assert!(anchors.iter().all(|anchor| index.contains(&format!("]({name}#{anchor})"))), "{name}: {anchors:?}");
+    }
+    // Tables of states, of rules and of registers are no pages of a protocol.
+    let is_of_protocol =
+        |name: &&&str| !name.starts_with("coherence") && !name.starts_with("rules") && **name != "registers.md";
     for name in names.iter().filter(is_of_protocol) {
         let page = read(&a, name);
-        let links: Vec<_> = page.split("(rules.md#").skip(1).filter_map(|rest| rest.split(')').next()).collect();
-        assert!(!links.is_empty() && links.iter().all(|link| anchors.iter().any(|anchor| anchor == link)), "{name}");
+        let links = page.split("](rules_").skip(1).filter_map(|rest| rest.split(')').next());
+        let links: Vec<(String, &str)> =
+            links.filter_map(|link| link.split_once('#')).map(|(file, to)| (format!("rules_{file}"), to)).collect();
+        let leads = |(file, to): &(String, &str)| anchors_of(&read(&a, file)).iter().any(|anchor| anchor == to);
+        assert!(!links.is_empty() && links.iter().all(leads), "{name}");
     }
     let page = read(&a, "cxl68.md");
     let slots = page.split("## Slot formats").nth(1).and_then(|rest| rest.split("\n## ").next());
@@ -1519,6 +1554,16 @@ fn a_capture_is_inspected() {
     std::fs::remove_file(flits).unwrap();
 }
 
+/// A rule is shown broken, by a flit, by messages at a bridge, by commands of a DRAM; or it is said why not.
+#[test]
+fn describe_shows_how_a_rule_is_broken() {
+    let shown = |rule: &str| stdout(&["describe", rule]);
+    insta::assert_snapshot!("describe_cxl68_crd_04", shown("CXL68-CRD-04"));
+    insta::assert_snapshot!("describe_brg_crd_01", shown("BRG-CRD-01"));
+    insta::assert_snapshot!("describe_mem_tim_02", shown("MEM-TIM-02"));
+    insta::assert_snapshot!("describe_fab_arb_01", shown("FAB-ARB-01"));
+}
+
 /// The wave of a rule has the rule and its flits; rules that no case breaks, and names that are no rules, are refused.
 #[test]
 fn describe_writes_the_wave_of_a_rule() {
@@ -1530,11 +1575,18 @@ fn describe_writes_the_wave_of_a_rule() {
         ("UAL-CRC-01", "c.vcd"),
         ("NVL-CRC-01", "d.vcd"),
         ("TXN-TAG-02", "e.fst"),
+        ("MEM-TIM-02", "f.vcd"),
+        ("BRG-CRD-01", "g.fst"),
     ] {
         let answer: Value = serde_json::from_str(&stdout(&["describe", rule, "--wave", &at(name), "--json"])).unwrap();
         assert_eq!(answer["rule"], rule);
         let t_fs = answer["wave"]["t_fs"].as_u64().unwrap();
         assert!(answer["wave"]["found"].as_str().unwrap().starts_with(rule), "{answer}");
+        assert_eq!(
+            (&answer["broken"]["t_fs"], &answer["broken"]["found"]),
+            (&answer["wave"]["t_fs"], &answer["wave"]["found"])
+        );
+        assert!(!answer["broken"]["steps"].as_array().unwrap().is_empty(), "{answer}");
         let save = std::fs::read_to_string(at(&format!("{}.gtkw", &name[..1]))).unwrap();
         // The marker stands behind the zoom.
         assert!(
@@ -1544,15 +1596,17 @@ fn describe_writes_the_wave_of_a_rule() {
     }
     let wave = std::fs::read_to_string(at("a.vcd")).unwrap();
     assert!(wave.contains("m2s_req") && wave.contains("violations"), "no flits in the wave");
+    let wave = std::fs::read_to_string(at("f.vcd")).unwrap();
+    assert!(
+        wave.contains("bank1") && wave.contains("command") && wave.contains("violations"),
+        "no commands in the wave"
+    );
     for (args, expected) in [
         (
             ["describe", "CXL68-LLR-03", "--wave", "x.vcd"],
-            "found CXL68-LLR-03, expected a rule that flits of the golden vectors or of changed runs break; of CXL68 these are ",
+            "found CXL68-LLR-03, which has no wave: It is about what an end keeps ",
         ),
-        (
-            ["describe", "CXL68-LLR-03", "--wave", "x.vcd"],
-            "; docs/reference/rules.md says of every rule whether it has a wave",
-        ),
+        (["describe", "CXL68-LLR-03", "--wave", "x.vcd"], "Expected a rule that has one; of CXL68 these are "),
         (
             ["describe", "cxl68.m2s_req", "--wave", "x.vcd"],
             "found `cxl68.m2s_req`, expected a rule that has a wave, such as CXL68-CRC-01;",

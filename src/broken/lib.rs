@@ -1,0 +1,105 @@
+//! Of each rule a short case that breaks it, as a few lines of text and as a wave, or why there is none.
+//!
+//! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
+//! messages at the ports of a bridge (`bridge`) and commands of a DRAM (`dram`), each judged by what judges flits, messages and commands
+//! of somebody else. What fires first in a case is its rule.
+//! Left out: rules that only a part of the model can break, or none; `reasons.txt` says of each why nothing is shown, and the tests named
+//! `<rule>_n` break these too.
+//!
+//! A case is input, never a fault of the model: the model judges it as it judges everything else.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod bridge;
+mod dram;
+mod flits;
+mod messages;
+mod reason;
+pub mod runs;
+mod timeline;
+mod vectors;
+
+use scalepool_golden::breaking::{BreakingCase, BreakingMessage, breaking_cases, breaking_messages};
+use scalepool_ordered::OrderedMap;
+use scalepool_protocols::rules::Rule;
+use scalepool_trace::{Hub, TimeAxis};
+pub use timeline::CaseStep;
+
+/// A case that breaks a rule, judged.
+pub struct BrokenCase {
+    /// What it is, in words.
+    pub what: String,
+    /// When the rule is broken \[fs\].
+    pub t_fs: u64,
+    /// What is found there.
+    pub found: String,
+    /// The last steps up to there, in the order of time; the rule is broken at the last one.
+    pub steps: Vec<CaseStep>,
+    /// The records of its wave.
+    pub records: Hub,
+    /// Unit and end of its times.
+    pub axis: TimeAxis,
+}
+
+/// The cases of the rules whose ids begin with a prefix.
+pub struct BrokenCases {
+    vectors: OrderedMap<&'static str, BreakingCase>,
+    messages: OrderedMap<&'static str, BreakingMessage>,
+}
+
+impl BrokenCases {
+    /// The cases of an id, an area or a family of rules; all for an empty `prefix`.
+    pub fn of(prefix: &str) -> BrokenCases {
+        BrokenCases { vectors: breaking_cases(prefix), messages: breaking_messages(prefix) }
+    }
+
+    /// The rules that have one, in no order. Those of an id are more than it: all that begin so.
+    pub fn rules(&self, prefix: &str) -> Vec<&'static str> {
+        let of_messages = self.messages.keys().copied().filter(|rule| !self.has_better_than_message(rule));
+        self.better_than_messages().chain(of_messages).filter(|rule| rule.starts_with(prefix)).collect()
+    }
+
+    /// Rules with a case of flits, of a run, of a bridge or of a DRAM, which go before one of a message alone.
+    fn better_than_messages(&self) -> impl Iterator<Item = &'static str> {
+        self.vectors.keys().copied().chain(runs::rules()).chain(bridge::rules()).chain(dram::rules())
+    }
+
+    fn has_better_than_message(&self, rule: &str) -> bool {
+        self.better_than_messages().any(|other| other == rule)
+    }
+
+    /// The case of a rule; `None` where there is none.
+    ///
+    /// # Errors
+    /// A case that cannot be made, or that does not break the rule first.
+    pub fn find(&self, rule: &Rule) -> anyhow::Result<Option<BrokenCase>> {
+        if let Some(case) = self.vectors.get(rule.id) {
+            return vectors::judged(rule.id, case).map(Some);
+        }
+        if let Some(case) = runs::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = bridge::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = dram::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        self.messages.get(rule.id).map(|message| messages::judged(rule.id, message)).transpose()
+    }
+
+    /// Why a rule has no case; `None` where it has one.
+    pub fn reason(&self, rule: &Rule) -> Option<&'static str> {
+        if self.rules(rule.id).is_empty() { reason::of(rule.id) } else { None }
+    }
+}
+
+/// The reasons, each with the area or the rule that it is about.
+pub fn reasons() -> impl Iterator<Item = (&'static str, &'static str)> {
+    reason::lines()
+}
+
+/// The name of the test that breaks a rule, such as `cxl68_crc_01_n`.
+pub fn breaking_test(rule: &Rule) -> String {
+    format!("{}_n", rule.id.to_lowercase().replace('-', "_"))
+}

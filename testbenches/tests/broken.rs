@@ -1,0 +1,72 @@
+//! How rules look when they are broken: every rule has a case that breaks it first, or a reason why nothing is shown.
+
+use scalepool::broken::runs::RUNS;
+use scalepool::broken::{self, BrokenCases};
+use scalepool::inspect::InspectDetail;
+use scalepool_protocols::rules;
+use scalepool_protocols::rules::area;
+
+#[test]
+fn every_rule_has_a_case_or_a_reason() {
+    let cases = BrokenCases::of("");
+    let with_cases = cases.rules("");
+    let mut wrong = Vec::new();
+    for rule in rules::all() {
+        let listed = with_cases.iter().filter(|id| **id == rule.id).count();
+        match cases.find(rule) {
+            Ok(Some(case)) => {
+                let last = case.steps.last().is_some_and(|step| step.t_fs <= case.t_fs);
+                if listed != 1 || !last || !case.found.starts_with(rule.id) || cases.reason(rule).is_some() {
+                    wrong.push(format!("{}: listed {listed} times, {}", rule.id, case.found));
+                }
+            }
+            Ok(None) if listed == 0 && cases.reason(rule).is_some() => (),
+            Ok(None) => wrong.push(format!("{}: listed {listed} times, no case, no reason", rule.id)),
+            Err(error) => wrong.push(format!("{}: {error:#}", rule.id)),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(with_cases.len() > 230, "{} rules have cases", with_cases.len());
+}
+
+/// A run whose flits are as they were sent breaks nothing: what fires is the change.
+#[test]
+fn a_run_without_a_change_breaks_nothing() {
+    for run in RUNS {
+        let flits = run.capture().unwrap_or_else(|e| panic!("{e:#}"));
+        let judged = run.judged(&flits, false, InspectDetail::default()).unwrap_or_else(|e| panic!("{e:#}"));
+        let broken: Vec<_> = judged.seen.iter().flat_map(|seen| &seen.broken).collect();
+        assert!(broken.is_empty(), "{}: {broken:?}", run.scenario);
+        assert!(judged.seen.len() > 80, "{}: {} flits", run.scenario, judged.seen.len());
+    }
+}
+
+/// A case is the same whether it is looked for alone or among all.
+#[test]
+fn a_case_is_found_by_its_own_id() {
+    let all = BrokenCases::of("");
+    for id in ["CXL68-CRC-01", "CXL256-FEC-02", "CXLIO-FMT-03", "UAL-CRC-01", "TXN-TAG-02", "BRG-CRD-01", "MEM-TIM-02"]
+    {
+        let rule = rules::find(id).expect("a rule");
+        let text =
+            |cases: &BrokenCases| cases.find(rule).ok().flatten().map(|case| (case.what.clone(), case.timeline()));
+        let alone = text(&BrokenCases::of(id));
+        assert!(alone.is_some() && alone == text(&all), "{id}: {alone:?}");
+    }
+}
+
+/// Each line of reasons is that of a rule without a case, names an area or a rule once, and is a sentence.
+#[test]
+fn every_reason_is_used() {
+    let cases = BrokenCases::of("");
+    let used: Vec<&str> = rules::all().filter_map(|rule| cases.reason(rule)).collect();
+    for (n, (about, reason)) in broken::reasons().enumerate() {
+        assert!(used.contains(&reason), "{about}: no rule has this reason: {reason}");
+        assert!(reason.ends_with('.') && reason.len() > 20, "{about}: {reason}");
+        let is_known = rules::find(about).is_some() || area::all().any(|area| area.id == about);
+        assert!(is_known && broken::reasons().take(n).all(|(before, _)| before != about), "{about}");
+        let of_it = |id: &str| id == about || id.rsplit_once('-').is_some_and(|(area, _)| area == about);
+        let without = rules::all().filter(|rule| of_it(rule.id)).filter(|rule| cases.reason(rule) == Some(reason));
+        assert!(without.count() > 0, "{about}: every rule of it has a case");
+    }
+}

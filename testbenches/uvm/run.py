@@ -70,6 +70,7 @@ TESTS = [
     ("demo_hooks_test", []),
     ("demo_waiver_test", []),
     ("demo_waiver_test", ["+expired"]),
+    ("demo_lost_answer_test", []),
 ]
 
 
@@ -81,6 +82,7 @@ FAILED_BY = {
     **{("demo_register_test", "+device=rtl", f"+bug={bug}"): {"RegModel"} for bug in (1, 2, 3)},
     ("demo_wrong_interface_test", "+bus=axi-stream"): {"HANDSHAKE"},
     ("demo_waiver_test", "+expired"): {"TXN-TAG-02"},
+    ("demo_lost_answer_test",): {"OPEN", "TXN-END-01"},
 }
 
 

@@ -146,3 +146,45 @@ class demo_waiver_test extends demo_wrong_device_test;
     return "";
   endfunction
 endclass
+
+// The memory loses the fifth answer: the drain at the end does not wait for ever, and the tag that stays open fails the test.
+class demo_lost_answer extends scalepool_driver_callback;
+  int unsigned answers;
+
+  function new(string name = "demo_lost_answer");
+    super.new(name);
+  endfunction
+
+  virtual function void answering(scalepool_driver driver, sp_message request, ref sp_message answer);
+    answers++;
+    if (answers == 5) answer = null;
+  endfunction
+endclass
+
+class demo_lost_answer_test extends demo_pair_test;
+  `uvm_component_utils(demo_lost_answer_test)
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+  endfunction
+
+  virtual task run_phase(uvm_phase phase);
+    demo_lost_answer lost;
+    scalepool_mem_sequence sequence_of;
+    phase.raise_objection(this);
+    lost = new();
+    uvm_callbacks#(scalepool_driver, scalepool_driver_callback)::add(device.driver, lost);
+    reset();
+    sequence_of = scalepool_mem_sequence::type_id::create("requests");
+    sequence_of.count = 20;
+    fork
+      sequence_of.start(host.sequencer);
+    join_none
+    repeat (2000) @(posedge bus.clk);
+    phase.drop_objection(this);
+  endtask
+
+  virtual function string missing();
+    return host.driver.is_quiet() ? "found no open request, expected one" : "";
+  endfunction
+endclass

@@ -2,8 +2,9 @@
 //!
 //! Modelled: what the receiver of the direction takes, each TLP once: its LCRC fits, it is not nullified, and its number is the next one.
 //! Left out: DLLPs, so a Nak is not awaited: what a replay repeats has an old number. A unit whose tokens cannot be read is passed over with
-//! the packets in it, and the next unit that begins with a token is read again: the ends train and begin a new stream there, and LCRC and
-//! number guard against bytes that only look like a TLP.
+//! the packets in it, and the next unit that begins with a token is read again: LCRC and number guard against bytes that only look like a
+//! TLP. Training is not seen: where it cuts a TLP into two, the TLP that follows is taken for its rest, and later ones have numbers that do not
+//! come next. So the reader is of use on links that do not train.
 //!
 //! A walk through one unit: the deframer cuts it into packets; a TLP that is whole goes by its LCRC and its number, and comes out as it stands
 //! above the link.

@@ -73,7 +73,7 @@ fn said(tlps: &[Tlp]) -> Vec<TransactionFinding> {
         let is_answer = matches!(tlp.kind, TlpKind::Completion { .. });
         let unit = &mut units[usize::from(is_answer)];
         let bytes = tlp.encode(TlpForm::Flit).expect("a TLP");
-        all.extend(checker.see(0, if is_answer { UP } else { DOWN }, *unit, &bytes, false));
+        all.extend(checker.see(0, if is_answer { UP } else { DOWN }, *unit, &bytes, FLIT));
         *unit += 1;
     }
     all.extend(checker.finish());
@@ -310,7 +310,7 @@ fn a_68b_link_is_judged_as_one_of_256b_flits() {
     assert_eq!(said(&[up(&halves[1]), up(&halves[0])])[0].violation.rule, "TXN-ORD-04");
     // Behind a local prefix with an LD-ID, hosts are told apart (`cxl-io` §1.2, §3.8).
     let of = |ld: u8, (link, dir, tlp): (usize, Dir, Vec<u8>)| (link, dir, [vec![0x8e, 0, ld, 0], tlp].concat());
-    let ask = down(&read(7, AT + 64, 64));
+    let ask = down(&read(7, AT + 128, 64));
     let shared = [of(1, ask.clone()), of(2, ask), of(2, up(&line(7, 0))), of(1, up(&line(7, 0)))];
     assert_eq!(said_on(IoTlpForm::NonFlit, &shared), []);
     let mixed = said_on(IoTlpForm::NonFlit, &[&shared[..3], &shared[2..3]].concat());
@@ -389,13 +389,13 @@ fn what_is_owed_is_told_at_the_end_or_behind_a_limit() {
     let config = CxlIoConfig { limit: Some(limit), ..CONFIG };
     let mut checker = CxlIoTransactions::new(config, vec!["link".into()]);
     let bytes = |tlp: Tlp| tlp.encode(TlpForm::Flit).expect("a TLP");
-    assert_eq!(checker.see(0, DOWN, 0, &bytes(config_read(5, 0)), false), []);
+    assert_eq!(checker.see(0, DOWN, 0, &bytes(config_read(5, 0)), FLIT), []);
     assert_eq!(checker.clock(10), []);
     checker.unit(0, UP, 7);
     one(&checker.clock(11), "TXN-END-02", (UP, 7), ["no answer in 10 flit clocks to CfgRd of register 0x0", "CplD"]);
     assert_eq!((checker.clock(100), checker.open()), (vec![], 1));
     // It may still come.
-    assert_eq!(checker.see(0, UP, 8, &bytes(word(5, 1)), false), []);
+    assert_eq!(checker.see(0, UP, 8, &bytes(word(5, 1)), FLIT), []);
     assert_eq!((checker.finish(), checker.open()), (vec![], 0));
 }
 
@@ -404,14 +404,14 @@ fn what_is_owed_is_told_at_the_end_or_behind_a_limit() {
 fn bytes_of_the_sheet_are_read() {
     let mut checker = CxlIoTransactions::new(CONFIG, vec!["link".into()]);
     let request = [3, 1, 0, 3, 4, 2, 0, 0x77, 0x90, 0, 0x20, 4, 0, 0, 0, 0x1c];
-    assert_eq!(checker.see(0, DOWN, 0, &request, false), []);
+    assert_eq!(checker.see(0, DOWN, 0, &request, FLIT), []);
     // Status in OHC-A5 with the low bits of Lower Address: 7 bytes from 9000_2006h on.
     let mut completion = vec![0x4a, 1, 0, 3, 1, 0, 0, 0x77, 4, 2, 0x10, 7, 0, 0, 0, 0x10];
     completion.extend([0; 12]);
-    assert_eq!(checker.see(0, UP, 0, &completion, false), []);
+    assert_eq!(checker.see(0, UP, 0, &completion, FLIT), []);
     assert_eq!((checker.open(), checker.finish()), (0, vec![]));
     // Garbage and UIO are nobody's here.
-    assert_eq!(checker.see(0, UP, 1, &[0xff; 12], false), []);
-    assert_eq!(checker.see(0, DOWN, 1, &[0x22, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], false), []);
+    assert_eq!(checker.see(0, UP, 1, &[0xff; 12], FLIT), []);
+    assert_eq!(checker.see(0, DOWN, 1, &[0x22, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], FLIT), []);
     assert_eq!(checker.open(), 0);
 }

@@ -62,7 +62,7 @@ pub static RULES: &[Rule] = &[
         id: "SIM-PLN-01",
         source: "architecture §4",
         choice: true,
-        text: "a plain flit of 68 bytes is of protocol or data: no control flit of a link layer, and no credit or acknowledgement in its header",
+        text: "a plain flit is of protocol or data: no control flit of a link layer, and no credit, acknowledgement or request of a replay",
     },
     Rule {
         id: "SIM-E2E-04",

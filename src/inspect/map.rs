@@ -47,7 +47,7 @@
 //!
 //! [[transactions]]              # optional: the links of one device of CXL.mem or one home of CXL.cache, or links of CXL.io, UALink or NVLink
 //! links = ["host"]              # names of [[link]] whose requests and answers are judged
-//! of = "cxl-mem"                # CXL: "cxl-mem" (default), "cxl-cache", which [[coherence]] completes, or "cxl-io" on 256B links
+//! of = "cxl-mem"                # CXL: "cxl-mem" (default), "cxl-cache", which [[coherence]] completes, or "cxl-io"
 //! memory = "hdm-h"              # CXL.mem: what answers, as above
 //! all_writers_seen = false      # nobody writes the lines but those on these links: reads are compared
 //! unique_tags = false           # CXL.mem: no tag is used again while its request is open
@@ -540,16 +540,10 @@ impl Map {
         }
     }
 
-    /// Links that carry what is judged on them: TLPs in 256B flits, or messages of CXL.cachemem.
+    /// Links that carry what is judged on them: TLPs, or messages of CXL.cachemem.
     fn check_io(&self, links: &[String], is_io: bool, expected: &str) -> Result<(), String> {
         for link in self.link.iter().filter(|link| links.contains(&link.name)) {
             let protocol = &self.interface[self.places(link)?[1]].protocol;
-            if is_io && protocol == LinkProtocol::Cxl68.name() {
-                return Err(format!(
-                    "key `of`: found \"cxl-io\" for `{}`, a link of cxl-68b, expected one of 256B flits",
-                    link.name
-                ));
-            }
             if !is_io && protocol == CXL_IO {
                 return Err(format!("key `links`: found `{}`, a link of cxl-io, expected {expected}", link.name));
             }

@@ -93,9 +93,9 @@ pub(super) fn judge(
                     WatchedContent::SpareData { slot } => {
                         judge.checker.see_spare_data(link, links[link].streams[at].dir(), number, *slot)
                     }
-                    WatchedContent::Tlp { bytes, pbr } => {
+                    WatchedContent::Tlp { bytes, form } => {
                         let dir = links[link].streams[at].dir();
-                        judge.checker.see_tlp(link, dir, number, bytes, *pbr)
+                        judge.checker.see_tlp(link, dir, number, bytes, *form)
                     }
                     WatchedContent::Ualink(transfer) => {
                         let dir = links[link].streams[at].dir();

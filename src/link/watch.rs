@@ -18,6 +18,7 @@
 
 use super::cxl68::Known;
 use super::cxlio::flit::tlp_bytes;
+use super::cxlio::{FramedTlpReader, IoTlpForm};
 use super::event::{LinkEvent, Severity};
 use super::health::liveness::{LIVENESS_FLITS, LinkWait, Liveness, LivenessLimits, LivenessNow};
 use super::health::retimer::RetimerSigns;
@@ -33,7 +34,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
 use scalepool_protocols::cxl::cxl68::control::Control;
-use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidLog};
+use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind, PidLog};
 use scalepool_protocols::cxl::cxl68::stream::{self as stream68, Cxl68DecodedUnit, Cxl68SlotRole, Cxl68UnitKind};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
@@ -74,7 +75,7 @@ pub struct WatchConfig {
     /// `ualink`: FEC code words that are interleaved, one of [`INTERLEAVES`]. Copies of a Replay Request go in groups of as many
     /// flits (`ualink` §7), so the peer is not held to that with 1.
     pub interleave: u8,
-    /// Gives the messages of CXL.cachemem, the TLPs of CXL.io in 256B flits, and the transfers of UALink and NVLink too ([`EndWatch::take_messages`]).
+    /// Gives the messages of CXL.cachemem, the TLPs of CXL.io, and the transfers of UALink and NVLink too ([`EndWatch::take_messages`]).
     pub messages: bool,
     /// How long either side may wait for the other one.
     pub liveness: LivenessLimits,
@@ -116,12 +117,12 @@ pub enum WatchedContent {
         /// The slot, 1 to 3.
         slot: u8,
     },
-    /// A TLP of CXL.io in flit mode, whole with its data, that 256B flits have brought.
+    /// A TLP of CXL.io, whole with its data.
     Tlp {
         /// Its bytes, byte 0 first on the wire.
         bytes: Vec<u8>,
-        /// A PBR header stands in front.
-        pbr: bool,
+        /// How they are read.
+        form: IoTlpForm,
     },
     /// A request or response of UALink, whole with its data.
     Ualink(Box<Transfer>),
@@ -384,6 +385,8 @@ struct Watch68 {
     units: [u64; 2],
     /// Takes the messages out of them, where they are asked for.
     unpackers: Option<[stream68::Unpacker; 2]>,
+    /// The same for the TLPs of CXL.io.
+    readers: [FramedTlpReader; 2],
     messages: Vec<(Direction, WatchedContent)>,
 }
 
@@ -434,6 +437,11 @@ impl Judge for Watch68 {
                 let spare = spare_data(&decoded).map(|slot| WatchedContent::SpareData { slot });
                 self.messages.extend(spare.map(|data| (way, data)));
             }
+        }
+        let is_io = pid::receive(unit.pid(), Enabled::ALL).accept.is_some_and(|of| of.kind == PidKind::Io);
+        if self.unpackers.is_some() && is_io {
+            let (whole, form) = (self.readers[index(way)].read(unit.payload()), IoTlpForm::NonFlit);
+            self.messages.extend(whole.into_iter().map(|bytes| (way, WatchedContent::Tlp { bytes, form })));
         }
         if let Some(decoded) = read {
             for violation in check::unit(&decoded, &self.link).violations {
@@ -509,8 +517,8 @@ impl Watch256 {
         }
         let region: Vec<u8> = (0..tlp_bytes(mode)).map(|k| received.flit.0[body_byte(mode, k)]).collect();
         let whole = self.readers[index(way)].read(&region).into_iter().filter_map(|found| found.whole);
-        let pbr = mode == Mode::Pbr;
-        self.messages.extend(whole.map(|bytes| (way, WatchedContent::Tlp { bytes, pbr })));
+        let form = IoTlpForm::Flit { pbr: mode == Mode::Pbr };
+        self.messages.extend(whole.map(|bytes| (way, WatchedContent::Tlp { bytes, form })));
     }
 
     /// What a flit that comes shows of the line and of what stands in it.
@@ -631,7 +639,8 @@ impl EndWatch {
                 });
                 let unpack = |dir| stream68::Unpacker::new(dir, cxl68.revision, Enabled::ALL);
                 let unpackers = messages.then(|| ways.map(unpack));
-                Box::new(Watch68 { monitor, link: cxl68, units: [0; 2], unpackers, messages: Vec::new() })
+                let (readers, messages) = Default::default();
+                Box::new(Watch68 { monitor, link: cxl68, units: [0; 2], unpackers, readers, messages })
             }
             LinkProtocol::Cxl256(mode) => {
                 let stream = |dir| FlitDecoder::new(protocol.name(), dir);

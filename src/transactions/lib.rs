@@ -33,6 +33,7 @@ use cxl_io::CxlIoTransactions;
 use cxl_mem::CxlMemTransactions;
 use nvlink::NvlTransactions;
 use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxlio::tlp::IoTlpForm;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::nvlink::stream::NvlDecodedPacket;
 use scalepool_protocols::ualink::unpack::Transfer;
@@ -128,9 +129,16 @@ impl TransactionChecker {
     }
 
     /// See [`CxlIoTransactions::see`]; TLPs are nothing to others.
-    pub fn see_tlp(&mut self, link: usize, dir: Dir, unit: u64, tlp: &[u8], pbr: bool) -> Vec<TransactionFinding> {
+    pub fn see_tlp(
+        &mut self,
+        link: usize,
+        dir: Dir,
+        unit: u64,
+        tlp: &[u8],
+        form: IoTlpForm,
+    ) -> Vec<TransactionFinding> {
         match self {
-            TransactionChecker::CxlIo(checker) => checker.see(link, dir, unit, tlp, pbr),
+            TransactionChecker::CxlIo(checker) => checker.see(link, dir, unit, tlp, form),
             _ => Vec::new(),
         }
     }

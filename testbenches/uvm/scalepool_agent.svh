@@ -30,6 +30,8 @@ class scalepool_agent extends uvm_agent;
   virtual function void connect_phase(uvm_phase phase);
     super.connect_phase(phase);
     if (coverage != null) monitor.messages.connect(coverage.analysis_export);
-    if (driver != null) driver.seq_item_port.connect(sequencer.seq_item_export);
+    if (driver == null) return;
+    driver.monitor = monitor;
+    driver.seq_item_port.connect(sequencer.seq_item_export);
   endfunction
 endclass

@@ -1,10 +1,15 @@
-// What the driver does of itself: send the messages of its sequences, make requests of CXL.mem, or answer them as a memory.
-typedef enum { SCALEPOOL_RAW, SCALEPOOL_MEM_HOST, SCALEPOOL_MEM_DEVICE } scalepool_role_e;
+// What the driver does of itself: send the messages of its sequences, make requests of CXL.mem, or answer them as a memory, or make
+// requests of CXL.io as the root.
+typedef enum { SCALEPOOL_RAW, SCALEPOOL_MEM_HOST, SCALEPOOL_MEM_DEVICE, SCALEPOOL_IO_ROOT } scalepool_role_e;
 
 // Knobs of an agent, from config_db by the name `config`.
 class scalepool_config extends uvm_object;
   `uvm_object_utils(scalepool_config)
-  virtual scalepool_flit_if vif;
+  virtual scalepool_flit_if vif; // with `bus`, its clock and reset alone are used
+  // An interface that cores have, by its name in the table: `axi-stream`, `credited`, `state`, `slots68`; `flits` is that of `vif`. The agent takes
+  // the agents of modules of scalepool_interfaces from config_db: an active one `<bus>.tx`, a source, and `<bus>.rx`, a sink; a
+  // passive one monitors by the same names, at `tx` what its end sends.
+  string bus = "flits";
   uvm_active_passive_enum is_active = UVM_ACTIVE;
   sp_protocol_e protocol = SP_PROTOCOL_CXL_68B;
   sp_dir_e dir = SP_SENDS_UP; // of the end that the agent is, or that it watches
@@ -14,6 +19,8 @@ class scalepool_config extends uvm_object;
   bit [51:0] size_bytes = 0; // of a memory; 0: everywhere
   sp_transactions_e transactions = SP_TRANSACTIONS_HDM_H; // those that are judged, where the protocol and the end have them
   bit all_writers_seen = 1; // nobody but the two ends writes the memory
+  bit [15:0] io_requester = 0; // of a root: its bus, device and function
+  int unsigned access_clocks = 100000; // of a root: clocks in which an access has to end
   int unsigned drain_flits = 4000; // flit clocks at the end of the test in which all comes to rest
   bit has_coverage = 1;
   bit has_intact = 0; // of a passive agent: the interface has what its end sends before damage, as it always has of an active one
@@ -28,6 +35,11 @@ class scalepool_config extends uvm_object;
     super.new(name);
     active_end = new();
     watcher = new();
+  endfunction
+
+  // Whether units pass on an interface that cores have.
+  function bit has_bus();
+    return bus != "flits";
   endfunction
 
   // A rule that is reported with another severity than UVM_ERROR.

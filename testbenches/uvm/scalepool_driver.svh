@@ -1,4 +1,5 @@
 typedef class scalepool_driver;
+typedef class scalepool_monitor;
 
 // Hook points of a driver.
 virtual class scalepool_driver_callback extends uvm_callback;
@@ -54,6 +55,10 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   scalepool_link_end link;
   sp_cxl_mem_host host; // if the role is that of a host
   scalepool_memory memory; // if it is that of a memory
+  scalepool_io_root root; // if it is that of a root of CXL.io
+  scalepool_monitor monitor; // of the same agent; with a bus it is told what passes
+  sp_flit_source tx; // of an interface that cores have, see `bus` of the config
+  sp_flit_sink rx;
   sp_message arrived[$]; // messages that nobody here acts on, in the role SCALEPOOL_RAW
   longint unsigned units; // that were sent
   longint unsigned damaged;
@@ -71,6 +76,19 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
     link = new(get_full_name(), cfg.protocol, cfg.dir, 0, cfg.config_of(0));
     if (cfg.role == SCALEPOOL_MEM_HOST) host = new(link, cfg.outstanding);
     if (cfg.role == SCALEPOOL_MEM_DEVICE) memory = new(this, link, cfg.latency, cfg.size_bytes);
+    if (cfg.role == SCALEPOOL_IO_ROOT) begin
+      if (cfg.protocol != SP_PROTOCOL_CXL_IO)
+        `uvm_fatal("CONFIG", {"found SCALEPOOL_IO_ROOT on ", cfg.protocol.name(), ", expected SP_PROTOCOL_CXL_IO"})
+      root = new(link);
+      root.requester = cfg.io_requester;
+    end
+    if (!cfg.has_bus()) return;
+    if (!uvm_config_db#(sp_flit_source)::get(this, "", {cfg.bus, ".tx"}, tx))
+      `uvm_fatal("CONFIG", {"found no `", cfg.bus, ".tx` in config_db, expected an sp_flit_source"})
+    if (!uvm_config_db#(sp_flit_sink)::get(this, "", {cfg.bus, ".rx"}, rx))
+      `uvm_fatal("CONFIG", {"found no `", cfg.bus, ".rx` in config_db, expected an sp_flit_sink"})
+    tx.begin_units(link.unit_bytes());
+    rx.begin_units(link.unit_bytes());
   endfunction
 
   virtual function void answering(sp_message request, ref sp_message answer);
@@ -83,18 +101,21 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
 
   virtual task run_phase(uvm_phase phase);
     fork
-      flits();
+      if (cfg.has_bus()) bus_clocks();
+      else flits();
       items();
     join
   endtask
 
   // The unit that this end sends, or none: as it leaves, and as it arrives.
-  protected function void put(bit is_valid, sp_unit_t intact, sp_unit_t value);
+  protected function void put(bit is_valid, sp_unit_t intact, sp_unit_t value, bit is_control = 0);
     if (cfg.dir == SP_SENDS_DOWN) begin
+      cfg.vif.down_control <= is_control;
       cfg.vif.down_valid <= is_valid;
       cfg.vif.down_intact <= intact;
       cfg.vif.down <= value;
     end else begin
+      cfg.vif.up_control <= is_control;
       cfg.vif.up_valid <= is_valid;
       cfg.vif.up_intact <= intact;
       cfg.vif.up <= value;
@@ -119,9 +140,44 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
     end
   endtask
 
+  // Clocks of an interface that cores have, away from the edges of its signals. A flit clock of the end passes when the unit before has been
+  // taken.
+  protected virtual task bus_clocks();
+    bit was_reset;
+    was_reset = 1;
+    forever begin
+      @(negedge cfg.vif.clk);
+      sp_note_mistakes(monitor.watcher, rx, SP_PORT_RX, SP_PEER_BROKE);
+      if (rx.in_reset || tx.in_reset) begin
+        if (!was_reset) begin
+          restart();
+          rx.clear();
+          tx.units.delete();
+        end
+        was_reset = 1;
+      end else begin
+        was_reset = 0;
+        if (tx.units.size() == 0) bus_flit_clock();
+      end
+    end
+  endtask
+
+  protected virtual function void bus_flit_clock();
+    sp_unit_t came, intact, value;
+    bit is_came;
+    int unsigned bytes;
+    is_came = rx.take(came);
+    if (is_came) link.drive(came);
+    advance(bytes, intact, value);
+    // Control flits of ualink have no place on such an interface.
+    if (bytes == link.unit_bytes()) tx.send(value);
+    monitor.pass(bytes == link.unit_bytes(), intact, is_came, came);
+  endfunction
+
   // The link begins anew.
   virtual function void restart();
     arrived.delete();
+    if (root != null) root.reset();
     if (host != null) host.reset();
     else if (memory != null) memory.reset();
     else link.reset();
@@ -129,9 +185,18 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
 
   protected virtual function void flit_clock();
     sp_unit_t intact, value;
-    sp_message message;
+    int unsigned bytes;
     if (cfg.dir == SP_SENDS_DOWN ? cfg.vif.up_valid : cfg.vif.down_valid)
-      link.drive(cfg.dir == SP_SENDS_DOWN ? cfg.vif.up : cfg.vif.down);
+      link.drive(cfg.dir == SP_SENDS_DOWN ? cfg.vif.up : cfg.vif.down, SP_PORT_RX,
+                 32'((cfg.dir == SP_SENDS_DOWN ? cfg.vif.up_control : cfg.vif.down_control) === 1'b1));
+    advance(bytes, intact, value);
+    if (bytes == 0) put(0, '0, '0);
+    else put(1, intact, value, bytes == 1);
+  endfunction
+
+  // A flit clock of the end: what is in it acts on what has arrived. `bytes` are those of the unit that leaves, 0 for none.
+  protected function void advance(output int unsigned bytes, output sp_unit_t intact, output sp_unit_t value);
+    sp_message message;
     link.step();
     // Events are the monitor's to tell.
     if (host != null) begin
@@ -143,23 +208,20 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
     end else begin
       message = link.take();
       while (message != null) begin
-        arrived.push_back(message);
+        if (root == null || !root.take(message)) arrived.push_back(message);
         message = link.take();
       end
     end
-    if (link.sample(intact) == 0) begin
-      put(0, '0, '0);
-      return;
-    end
-    units++;
+    bytes = link.sample(intact);
     value = intact;
-    if (damage_left != 0) begin
+    if (bytes == 0) return;
+    units++;
+    if (damage_left != 0 && bytes > 1) begin
       damage_left--;
       damaged++;
       for (int unsigned n = 0; n < damage_bits; n++) value[$urandom_range(8 * link.unit_bytes() - 1, 16)] ^= 1'b1;
     end
     sending(value);
-    put(1, intact, value);
   endfunction
 
   // Items: a message or damage is done at once, a request when it is under way.
@@ -168,6 +230,7 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
       scalepool_message_item message;
       scalepool_request_item request;
       scalepool_damage_item damage;
+      scalepool_access_item access;
       seq_item_port.get_next_item(req);
       if ($cast(message, req)) begin
         if (!link.try_send(message.message)) `uvm_error("SEND", {message.convert2string(), ": ", sp_library::why()})
@@ -179,9 +242,25 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
         // The next one may be under way when this one is not done.
         while (host.outstanding() >= cfg.outstanding) @(posedge cfg.vif.clk);
         start(request);
-      end else `uvm_fatal("ITEM", {"found ", req.get_type_name(), ", expected a message, a request or damage"})
+      end else if ($cast(access, req)) begin
+        if (root == null) `uvm_fatal("ROLE", {"found an access, expected one at a driver of a root of CXL.io: ", access.convert2string()})
+        perform_access(access);
+      end else `uvm_fatal("ITEM", {"found ", req.get_type_name(), ", expected a message, a request, an access or damage"})
       seq_item_port.item_done();
     end
+  endtask
+
+  protected task perform_access(scalepool_access_item access);
+    if (!root.start(access)) begin
+      `uvm_error("SEND", {access.convert2string(), ": ", sp_library::why()})
+      access.is_lost = 1;
+      access.is_done = 1;
+    end
+    for (int unsigned n = 0; n < cfg.access_clocks && !access.is_done; n++) @(posedge cfg.vif.clk);
+    if (access.is_done) return;
+    `uvm_error("ACCESS", $sformatf("%s: found no completion in %0d clocks, expected one", access.convert2string(), cfg.access_clocks))
+    access.is_lost = 1;
+    access.is_done = 1;
   endtask
 
   // Begins a request.
@@ -204,7 +283,7 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   virtual function bit is_quiet();
     sp_state_t s;
     s = link.state();
-    return s.quiet && (host == null || host.outstanding() == 0);
+    return s.quiet && (host == null || host.outstanding() == 0) && (root == null || root.outstanding() == 0);
   endfunction
 
   // The end of the test waits until all has come to rest, for some time.
@@ -227,6 +306,8 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
     super.check_phase(phase);
     if (host != null && host.outstanding() != 0)
       `uvm_error("OPEN", $sformatf("found open tags %s at the end, expected none", host.open_tags()))
+    if (root != null && root.outstanding() != 0)
+      `uvm_error("OPEN", $sformatf("found %0d accesses without a completion at the end, expected none", root.outstanding()))
   endfunction
 
   virtual function void report_phase(uvm_phase phase);

@@ -10,6 +10,7 @@ class scalepool_monitor extends uvm_monitor;
   uvm_analysis_port #(scalepool_event_item) events;
   int unsigned waived; // events
   int unsigned errors_of_line; // that the link has repaired
+  protected sp_link_watcher on_bus; // of a passive agent on an interface that cores have
   protected scalepool_request_item open[bit [15:0]];
   protected bit has_half[bit [15:0]]; // of the line that answers this tag
 
@@ -21,23 +22,35 @@ class scalepool_monitor extends uvm_monitor;
   endfunction
 
   virtual function void build_phase(uvm_phase phase);
+    sp_flit_monitor rx, tx;
     super.build_phase(phase);
     if (cfg == null && !uvm_config_db#(scalepool_config)::get(this, "", "config", cfg))
       `uvm_fatal("CONFIG", "found no `config` in config_db, expected a scalepool_config")
     watcher = new(get_full_name(), cfg.protocol, cfg.dir, 1, cfg.config_of(1));
+    if (!cfg.has_bus() || cfg.is_active == UVM_ACTIVE) return;
+    if (!uvm_config_db#(sp_flit_monitor)::get(this, "", {cfg.bus, ".tx"}, tx))
+      `uvm_fatal("CONFIG", {"found no `", cfg.bus, ".tx` in config_db, expected an sp_flit_monitor"})
+    if (!uvm_config_db#(sp_flit_monitor)::get(this, "", {cfg.bus, ".rx"}, rx))
+      `uvm_fatal("CONFIG", {"found no `", cfg.bus, ".rx` in config_db, expected an sp_flit_monitor"})
+    on_bus = new(watcher, rx, tx);
   endfunction
 
   virtual task run_phase(uvm_phase phase);
     bit was_reset;
     was_reset = 1;
     forever begin
-      @(posedge cfg.vif.clk);
+      // An interface that cores have is looked at away from its edges.
+      if (cfg.has_bus()) @(negedge cfg.vif.clk);
+      else @(posedge cfg.vif.clk);
       if (!cfg.vif.rst_n) begin
         if (!was_reset) restart();
         was_reset = 1;
       end else begin
         was_reset = 0;
-        flit_clock();
+        if (on_bus != null) begin
+          void'(on_bus.step());
+          take();
+        end else if (!cfg.has_bus()) flit_clock();
       end
     end
   endtask
@@ -49,18 +62,35 @@ class scalepool_monitor extends uvm_monitor;
   endfunction
 
   protected virtual function void flit_clock();
-    sp_event_t e;
-    sp_message message;
     bit is_intact;
     is_intact = cfg.is_active == UVM_ACTIVE || cfg.has_intact;
     if (cfg.dir == SP_SENDS_DOWN) begin
-      if (cfg.vif.down_valid) watcher.drive(is_intact ? cfg.vif.down_intact : cfg.vif.down, SP_PORT_TX);
-      if (cfg.vif.up_valid) watcher.drive(cfg.vif.up, SP_PORT_RX);
+      if (cfg.vif.down_valid) show(is_intact ? cfg.vif.down_intact : cfg.vif.down, SP_PORT_TX, cfg.vif.down_control);
+      if (cfg.vif.up_valid) show(cfg.vif.up, SP_PORT_RX, cfg.vif.up_control);
     end else begin
-      if (cfg.vif.up_valid) watcher.drive(is_intact ? cfg.vif.up_intact : cfg.vif.up, SP_PORT_TX);
-      if (cfg.vif.down_valid) watcher.drive(cfg.vif.down, SP_PORT_RX);
+      if (cfg.vif.up_valid) show(is_intact ? cfg.vif.up_intact : cfg.vif.up, SP_PORT_TX, cfg.vif.up_control);
+      if (cfg.vif.down_valid) show(cfg.vif.down, SP_PORT_RX, cfg.vif.down_control);
     end
     watcher.step();
+    take();
+  endfunction
+
+  protected function void show(sp_unit_t value, sp_port_e at, logic is_control);
+    watcher.drive(value, at, 32'(is_control === 1'b1));
+  endfunction
+
+  // A flit clock of the driver of the same agent, on an interface that cores have: what it sends, before damage, and what has come.
+  virtual function void pass(bit is_sent, sp_unit_t sent, bit is_came, sp_unit_t came);
+    if (is_sent) watcher.drive(sent, SP_PORT_TX);
+    if (is_came) watcher.drive(came, SP_PORT_RX);
+    watcher.step();
+    take();
+  endfunction
+
+  // Events and messages of the watcher.
+  protected function void take();
+    sp_event_t e;
+    sp_message message;
     while (watcher.take_event(e)) tell(e);
     message = watcher.take_seen();
     while (message != null) begin
@@ -159,7 +189,7 @@ class scalepool_monitor extends uvm_monitor;
   virtual function void check_phase(uvm_phase phase);
     sp_event_t e;
     super.check_phase(phase);
-    if (watcher.finish()) return;
+    if (on_bus != null ? on_bus.finish() : watcher.finish()) return;
     while (watcher.take_event(e)) tell(e);
   endfunction
 endclass

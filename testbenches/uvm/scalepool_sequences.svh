@@ -31,6 +31,26 @@ class scalepool_random_sequence extends uvm_sequence #(scalepool_item);
   endfunction
 endclass
 
+// Messages that are ready, in their order.
+class scalepool_message_sequence extends uvm_sequence #(scalepool_item);
+  `uvm_object_utils(scalepool_message_sequence)
+  sp_message messages[$];
+
+  function new(string name = "scalepool_message_sequence");
+    super.new(name);
+  endfunction
+
+  virtual task body();
+    foreach (messages[n]) begin
+      scalepool_message_item item;
+      item = scalepool_message_item::type_id::create("item");
+      start_item(item);
+      item.message = messages[n];
+      finish_item(item);
+    end
+  endtask
+endclass
+
 // Reads, writes and invalidations of CXL.mem at random in `lines` lines, and at the end a read of each line that was written.
 class scalepool_mem_sequence extends uvm_sequence #(scalepool_item);
   `uvm_object_utils(scalepool_mem_sequence)
@@ -145,5 +165,22 @@ class scalepool_virtual_sequence extends uvm_sequence;
     sequence_of.vif = p_sequencer.vif;
     sequence_of.count = times;
     sequence_of.start(sequencer, this);
+  endtask
+endclass
+
+// Accesses of a root of CXL.io, each when the one before is done.
+class scalepool_access_sequence extends uvm_sequence #(scalepool_item);
+  `uvm_object_utils(scalepool_access_sequence)
+  scalepool_access_item accesses[$];
+
+  function new(string name = "scalepool_access_sequence");
+    super.new(name);
+  endfunction
+
+  virtual task body();
+    foreach (accesses[n]) begin
+      start_item(accesses[n]);
+      finish_item(accesses[n]);
+    end
   endtask
 endclass

@@ -4,6 +4,7 @@
 ../export/sv/scalepool_cxl68_pkg.sv
 ../export/sv/scalepool_cxl256_pkg.sv
 ../export/sv/scalepool_cxlpbr_pkg.sv
+../export/sv/scalepool_cxlio_pkg.sv
 ../export/sv/scalepool_nvlink_pkg.sv
 ../export/sv/scalepool_ualink_pkg.sv
 ../export/sv/scalepool_pkg.sv

@@ -36,7 +36,7 @@ RTL = HERE.parent / "rtl"
 DPI = HERE.parent / "dpi"
 EXPORT = HERE.parent / "export" / "sv"
 # Loops of the interfaces that cores have.
-LOOPS = HERE.parent / "cocotb" / "interfaces" / "interfaces_top.sv"
+LOOPS = (HERE.parent / "cocotb" / "interfaces" / "interfaces_top.sv", DPI / "interface_loop.sv")
 OUT = ROOT / "target" / "cosim"
 # The package of classes and those that it needs.
 CLASSES = ("cxl68_pkg", "cxl256_pkg", "cxlpbr_pkg", "nvlink_pkg", "ualink_pkg", "pkg")
@@ -153,7 +153,7 @@ def dpi_table(full):
         bench("cxl_cache", [], 2000, 2000, classes=True),
         bench("cxl_io", [], 400, 20_000, classes=True, beside=(EXPORT / "scalepool_cxlio_pkg.sv",)),
         bench("ualink_tl", [], 200, 10_000, classes=True),
-        bench("interfaces", [], 400, 20_000, classes=True, beside=(EXPORT / "scalepool_interfaces.sv", LOOPS)),
+        bench("interfaces", [], 400, 20_000, classes=True, beside=(EXPORT / "scalepool_interfaces.sv", *LOOPS)),
     ]
 
 

@@ -9,6 +9,18 @@ use super::{DW_BYTES, length_dw};
 use crate::wire::{At, LayoutDef, Violation, Wire};
 use thiserror::Error;
 
+/// How the bytes of a TLP are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IoTlpForm {
+    /// Headers with Fmt and Type, as 68B links carry them (`cxl-io` §1).
+    NonFlit,
+    /// Header base and OHC, as 256B links carry them (`cxl-io` §3).
+    Flit {
+        /// A PBR header stands before the header base (`cxl-io` §3.8).
+        pbr: bool,
+    },
+}
+
 /// The sizes that the first DW of a TLP announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {

@@ -113,12 +113,13 @@ fn yes_or_no(value: &Value, key: &str) -> Result<bool, FormError> {
 
 /// Transactions of a link of CXL.
 fn cxl_transactions(value: &Value) -> Result<JudgedTransactions, FormError> {
-    if value.as_str() == Some(JudgedTransactions::CxlCache.key()) {
-        return Ok(JudgedTransactions::CxlCache);
+    let named = [JudgedTransactions::CxlCache, JudgedTransactions::CxlIo];
+    if let Some(found) = named.into_iter().find(|kind| value.as_str() == Some(kind.key())) {
+        return Ok(found);
     }
     let found = HdmRegion::ALL.into_iter().find(|region| value.as_str() == Some(region.key()));
     found.map(JudgedTransactions::CxlMem).ok_or_else(|| {
-        let expected = "`cxl-cache`, `hdm-h`, `hdm-db` or `hdm-d`";
+        let expected = "`cxl-cache`, `cxl-io`, `hdm-h`, `hdm-db` or `hdm-d`";
         FormError::new("config.transactions", forms::shown(value), expected)
     })
 }
@@ -287,6 +288,15 @@ impl CapiEndConfig {
                 "true",
                 "transactions of CXL.mem: a CQID always is unique",
             ));
+        }
+        let judges_io_of_cxl = config.transactions == Some(JudgedTransactions::CxlIo) && of_link.is_some();
+        if judges_io_of_cxl && (!passive || config.plain_flits) {
+            let expected = "a passive end of a link, whose flits carry CXL.io too";
+            return Err(FormError::new("config.transactions", "`cxl-io`", expected));
+        }
+        if judges_io_of_cxl && config.unique_tags {
+            let expected = "transactions of CXL.mem: a tag of CXL.io always is unique";
+            return Err(FormError::new("config.unique_tags", "true", expected));
         }
         for (key, is_set) in of_transactions {
             if is_set && config.transactions.is_none() {

@@ -108,8 +108,8 @@ impl Judges {
                 let found = self.transactions.as_mut().map(|checker| checker.see_spare_data(0, dir, unit, *slot));
                 self.events(found)
             }
-            WatchedContent::Tlp { bytes, pbr } => {
-                let found = self.transactions.as_mut().map(|checker| checker.see_tlp(0, dir, unit, bytes, *pbr));
+            WatchedContent::Tlp { bytes, form } => {
+                let found = self.transactions.as_mut().map(|checker| checker.see_tlp(0, dir, unit, bytes, *form));
                 self.events(found)
             }
             WatchedContent::Ualink(transfer) => {

@@ -9,6 +9,7 @@ use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::watch::WatchedContent;
 use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
+use scalepool_protocols::cxl::cxlio::tlp::IoTlpForm;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::nvlink::{Op, Vc};
 use scalepool_protocols::ualink::code::FieldType;
@@ -100,7 +101,9 @@ impl CapiMessage {
             CapiMessage::Cxl256(mode, given) => Some(WatchedContent::Cxl(Message::from_cxl256(given, mode.routing()))),
             CapiMessage::Nvlink(given) => given.decoded().ok().map(|packet| WatchedContent::Nvlink(Box::new(packet))),
             CapiMessage::UalinkTransfer(given) => Some(WatchedContent::Ualink(given.clone())),
-            CapiMessage::Tlp(bytes) => Some(WatchedContent::Tlp { bytes: bytes.clone(), pbr: false }),
+            CapiMessage::Tlp(bytes) => {
+                Some(WatchedContent::Tlp { bytes: bytes.clone(), form: IoTlpForm::Flit { pbr: false } })
+            }
             CapiMessage::Ualink(_) => None,
         }
     }

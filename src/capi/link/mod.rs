@@ -362,15 +362,15 @@ impl Link {
 ///   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
 /// * `plain_flits`: for an end of CXL but cxl-io, true if the interface hands over protocol flits and has no link layer: no initialisation,
 ///   credits, acknowledgements or replays. What is queued is packed at once, what comes is taken as it is, and a flit with a wrong
-///   CRC breaks a rule, as control flits and credits in a header of cxl-68b do (SIM-PLN-01); in the 256B modes these pass unread.
+///   CRC breaks a rule, as control flits of a link layer do, credits and acknowledgements (SIM-PLN-01).
 ///   Beside it stand `transactions` with its keys, and of a passive end `coherence` and `messages` (false)
 /// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
 ///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
 ///   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.
 ///   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
 ///   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends. For any
-///   end of nvlink it is `nvlink`. For any end of cxl-io it is `cxl-io`: tags, completions with their Byte Counts and order, registers of
-///   configuration space
+///   end of nvlink it is `nvlink`. For any end of cxl-io, and a passive end of another protocol of CXL, it is `cxl-io`: tags, completions with
+///   their Byte Counts and order, registers of configuration space
 /// * `layer`: for an active end of ualink, `tl` if its messages are requests and responses and it has a transaction layer with credits
 ///   and compression, or `dl` if they are TL flits of the caller's (`dl`)
 /// * `strict`: with `transactions` of ualink, true if the link keeps strict order (false)

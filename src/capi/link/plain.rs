@@ -3,8 +3,9 @@
 //! Modelled: what is queued is packed at once, as if the peer had room for everything, and what comes is taken apart as it is. Rules of
 //! packing, of slots and of messages are judged, and so is the CRC: nothing sends a damaged flit again, so it is a mistake of whoever sent
 //! it, and its messages are lost. Left out, as the interface has none of it: credits, acknowledgements, sequence numbers, replays, training,
-//! initialisation; units of other kinds pass unread. Of flits of 68 bytes a control flit of a link layer, and a header with a credit or an
-//! acknowledgement, are named (SIM-PLN-01); of 256 bytes they pass unread, as the numbers in a header do.
+//! initialisation; units of other kinds pass unread. What a link layer makes is named (SIM-PLN-01): of flits of 68 bytes a control flit, and
+//! a header with a credit or an acknowledgement; of 256 bytes INIT, Ack and Nak, and credits. Numbers of flits pass unread: a header of 256 bytes
+//! always has one, and without a link layer nobody says which.
 //!
 //! A walk through one flit clock of an active end: [`PlainReader::read`] takes a unit apart and keeps its messages, [`PlainWriter::next`]
 //! packs the next flit of what waits.
@@ -29,12 +30,13 @@ use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::stream::{Cxl68UnitKind, Unpacker as Unpacker68};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::check as check256;
-use scalepool_protocols::cxl::cxl256::code::FlitType;
+use scalepool_protocols::cxl::cxl256::code::{FlitType, LlCtrl, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
+use scalepool_protocols::cxl::cxl256::crd::Crd;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::header::{FlitHeader, MAX_SEQ};
 use scalepool_protocols::cxl::cxl256::packer::Packer as Packer256;
-use scalepool_protocols::cxl::cxl256::stream::Unpacker as Unpacker256;
+use scalepool_protocols::cxl::cxl256::stream::{Cxl256DecodedFlit, Cxl256FlitKind, Unpacker as Unpacker256};
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use scalepool_protocols::wire::{Violation, Wire};
 use std::collections::VecDeque;
@@ -83,14 +85,18 @@ impl PlainReader {
                 let messages = unpacker.delivered().iter().copied().map(CapiMessage::Cxl68);
                 let mut findings = check68::unit(&decoded, &Cxl68Config::default());
                 if decoded.is_good() {
-                    findings.violations.extend(of_link_layer(&decoded.kind));
+                    findings.violations.extend(of_link_layer_68(&decoded.kind));
                 }
                 (messages.collect(), findings, decoded.is_good())
             }
             PlainReader::Cxl256(mode, unpacker) => {
                 let decoded = unpacker.read(&Cxl256Flit::from_bytes(unit)?);
                 let messages = unpacker.delivered().iter().map(|message| CapiMessage::Cxl256(*mode, *message));
-                (messages.collect(), check256::flit(&decoded, &Cxl256Config::default()), decoded.is_good())
+                let mut findings = check256::flit(&decoded, &Cxl256Config::default());
+                if decoded.is_good() {
+                    findings.violations.extend(of_link_layer_256(&decoded));
+                }
+                (messages.collect(), findings, decoded.is_good())
             }
         };
         let event = |violation| LinkEvent { severity: Severity::Protocol, unit: number, violation };
@@ -98,8 +104,32 @@ impl PlainReader {
     }
 }
 
-/// What a flit has that belongs to a link layer.
-fn of_link_layer(kind: &Cxl68UnitKind) -> Option<Violation> {
+/// What a flit of 256 bytes has that belongs to a link layer: control of the link, a request or answer of a replay, credits (`cxl-256b` §1.3,
+/// §1.6, §6).
+fn of_link_layer_256(decoded: &Cxl256DecodedFlit) -> Option<Violation> {
+    let (flit, command) = (&decoded.received.flit, decoded.header.command);
+    let is_init = matches!(decoded.kind, Cxl256FlitKind::Control)
+        && flit.slot(decoded.mode, 0) >> 4 & 0xf == u128::from(LlCtrl::INIT.0);
+    let (at, found, text) = match decoded.kind {
+        Cxl256FlitKind::Control if is_init => (2, "INIT".to_owned(), CONTROL),
+        Cxl256FlitKind::Empty => (CRD_AT, "an Empty flit, which is there for credits alone".to_owned(), CONTROL),
+        _ if command != ReplayCommand::Explicit => {
+            (0, format!("command {}", command.name().unwrap_or("reserved")), HEADER)
+        }
+        Cxl256FlitKind::Protocol | Cxl256FlitKind::Control if flit.crd() != Crd::default() => {
+            (CRD_AT, "credits".to_owned(), HEADER)
+        }
+        _ => return None,
+    };
+    Some(Violation::at_byte("SIM-PLN-01", at, found, ALONE, text))
+}
+
+/// Where the credits of a flit of 256 bytes stand (`cxl-256b` §1.6).
+const CRD_AT: usize = 240;
+const ALONE: &str = "protocol and data alone: the interface has no link layer";
+
+/// What a flit of 68 bytes has that belongs to a link layer.
+fn of_link_layer_68(kind: &Cxl68UnitKind) -> Option<Violation> {
     let (found, text) = match kind {
         Cxl68UnitKind::Control(control) => match control {
             Control::LlcrdAcknowledge(_) => ("LLCRD", CONTROL),
@@ -115,13 +145,12 @@ fn of_link_layer(kind: &Cxl68UnitKind) -> Option<Violation> {
         Cxl68UnitKind::Protocol(header) if header.ak => ("an acknowledgement in the header", HEADER),
         _ => return None,
     };
-    let expected = "protocol and data alone: the interface has no link layer";
     // Slot 0, the first one, begins behind the protocol ID (`cxl-68b` §1.2).
-    Some(Violation::at_byte("SIM-PLN-01", 2, found, expected, text))
+    Some(Violation::at_byte("SIM-PLN-01", 2, found, ALONE, text))
 }
 
 const CONTROL: &str = "a control flit of a link layer passes at an interface that has none";
-const HEADER: &str = "a header speaks of a link layer at an interface that has none";
+const HEADER: &str = "a flit speaks of a link layer at an interface that has none";
 
 /// Packs the messages of one direction.
 pub enum PlainWriter {

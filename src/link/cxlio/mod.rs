@@ -20,6 +20,7 @@ pub mod port;
 pub mod queue;
 pub mod sequence;
 pub mod tlp;
+pub mod watched;
 
 pub use config::{Buffers, FlitConfig, IdPrefix, IoConfig, IoConfigError, ReplayConfig};
 pub use credit::{Advertised, Scale};
@@ -27,3 +28,4 @@ pub use flit::FlitEnd;
 pub use nonflit::NonFlitEnd;
 pub use port::{IoCreditRoom, IoPort, IoRefused, Stats, Why};
 pub use tlp::{IoCreditClass, IoTlp, IoTlpError, IoTlpForm};
+pub use watched::FramedTlpReader;

@@ -155,6 +155,21 @@ pub enum Verdict {
     Ahead,
 }
 
+/// The numbers of a direction, for those who watch it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SequenceWatch {
+    next: u16,
+}
+
+impl SequenceWatch {
+    /// Whether a good TLP is the next one of the direction.
+    pub fn takes(&mut self, number: u16) -> bool {
+        let is_next = number == self.next;
+        self.next = if is_next { plus(number, 1) } else { self.next };
+        is_next
+    }
+}
+
 /// Receiver's side.
 #[derive(Debug, Clone)]
 pub struct Receiver {

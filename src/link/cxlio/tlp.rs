@@ -7,6 +7,7 @@
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::flit_mode::Base;
 use scalepool_protocols::cxl::cxlio::non_flit_mode::{self, TlpShape};
+pub use scalepool_protocols::cxl::cxlio::tlp::IoTlpForm;
 use scalepool_protocols::cxl::cxlio::tlp::{TlpFault, TlpParts};
 use scalepool_protocols::cxl::cxlio::{DW_BYTES, length_dw};
 use std::fmt;
@@ -15,18 +16,6 @@ use std::fmt;
 const ID_PREFIX: u8 = FmType::VendorPrefix0.0;
 /// A data credit (`cxl-io` §2.2).
 pub const DATA_CREDIT_DW: usize = 4;
-
-/// How the bytes of a TLP are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IoTlpForm {
-    /// Headers with Fmt and Type, as 68B links carry them (`cxl-io` §1).
-    NonFlit,
-    /// Header base and OHC, as 256B links carry them (`cxl-io` §3).
-    Flit {
-        /// A PBR header stands before the header base (`cxl-io` §3.8).
-        pbr: bool,
-    },
-}
 
 /// Class of credits and of ordering (`cxl-io` §2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,5 @@
 //! Transactions of CXL.io: requests of both ends of a link for memory, configuration space and I/O, and their completions (`cxl-io` §1.3,
-//! §3.5).
+//! §3.5), in the form of 68B links and in that of 256B flits.
 //!
 //! A request that waits for a completion is known by its link (there, by the ports of its PBR header and the ID of its local prefix,
 //! which tell hosts apart), its direction, its Requester ID and its tag, which is not used again
@@ -10,8 +10,7 @@
 //!
 //! Compared are the registers of configuration space that change by no write or by a write of their own (`config_space`), and with
 //! [`CxlIoConfig::all_writers_seen`] every byte that a memory read brings up: a read does not pass the writes before it, so it brings
-//! them, or those that were on their way with it. Left out: memory of the host, which others write; 68B links, whose TLPs are in
-//! another form; UIO, which is passed over; what atomics and I/O requests leave (their completions are counted, and what passes down with data, such as an atomic, makes the memory below
+//! them, or those that were on their way with it. Left out: memory of the host, which others write; UIO, which is passed over; what atomics and I/O requests leave (their completions are counted, and what passes down with data, such as an atomic, makes the memory below
 //! its link unknown); bridges that are written on one link and stand in front of another one; ordering by ID; completions behind a function level reset.
 //!
 //! A walk through one read: `MRd` with tag 5 for 128 bytes passes. `CplD` with tag 5 comes with Byte Count 128 and 64 bytes: 64 are
@@ -33,7 +32,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::{CplStatus, FmType};
 use scalepool_protocols::cxl::cxlio::flit_mode::has_data;
-use scalepool_protocols::cxl::cxlio::tlp::TlpParts;
+use scalepool_protocols::cxl::cxlio::tlp::{IoTlpForm, TlpParts};
 
 /// What the checker knows beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -155,6 +154,18 @@ fn function_name(function: u16) -> String {
     format!("{:02x}:{:02x}.{}", function >> 8, function >> 3 & 0x1f, function & 7)
 }
 
+/// Whose TLP it is, and what it says. `None` of one that cannot be read, and of UIO.
+fn read(link: usize, dir: Dir, tlp: &[u8], form: IoTlpForm) -> Option<(Path, Tlp)> {
+    let IoTlpForm::Flit { pbr } = form else {
+        let (path, tlp) = Path::of_non_flit(link, tlp);
+        return Some((path, Tlp::decode(tlp, TlpForm::NonFlit).ok()?));
+    };
+    let uio = [FmType::UIOMRd, FmType::UIOMWr, FmType::UIOWrCpl, FmType::UIORdCpl, FmType::UIORdCplD];
+    let parts = TlpParts::split(tlp, pbr).ok().filter(|parts| !uio.contains(&parts.size.code))?;
+    let form = if pbr { TlpForm::Pbr { spid: 0, dpid: 0 } } else { TlpForm::Flit };
+    Some((Path::of(link, dir, &parts), Tlp::decode(tlp, form).ok()?))
+}
+
 /// Low 7 bits of an address, as a completion has them.
 const fn low_bits(address: u64) -> u8 {
     (address & 0x7f) as u8
@@ -184,19 +195,11 @@ impl CxlIoTransactions {
         self.ledger.unit((link, dir, unit));
     }
 
-    /// A TLP of flit mode passes the probe of a link, an index into the names, in the flit with this number of its direction that ends it;
-    /// `pbr`: of a link with port based routing. Those of all links come in the order of time. What is wrong with it; a TLP that cannot
-    /// be read is passed over, for the link has told of it.
-    pub fn see(&mut self, link: usize, dir: Dir, unit: u64, tlp: &[u8], pbr: bool) -> Vec<TransactionFinding> {
+    /// A TLP passes the probe of a link, an index into the names, in the flit with this number of its direction that ends it. Those of
+    /// all links come in the order of time. What is wrong with it; a TLP that cannot be read is passed over, for the link has told of it.
+    pub fn see(&mut self, link: usize, dir: Dir, unit: u64, tlp: &[u8], form: IoTlpForm) -> Vec<TransactionFinding> {
         let at = (link, dir, unit);
-        let form = if pbr { TlpForm::Pbr { spid: 0, dpid: 0 } } else { TlpForm::Flit };
-        let Ok(parts) = TlpParts::split(tlp, pbr) else { return Vec::new() };
-        let path = Path::of(link, dir, &parts);
-        let uio = [FmType::UIOMRd, FmType::UIOMWr, FmType::UIOWrCpl, FmType::UIORdCpl, FmType::UIORdCplD];
-        let Ok(tlp) = Tlp::decode(tlp, form) else { return Vec::new() };
-        if uio.contains(&parts.size.code) {
-            return Vec::new();
-        }
+        let Some((path, tlp)) = read(link, dir, tlp, form) else { return Vec::new() };
         let tag = (tlp.is_non_posted() || matches!(tlp.kind, TlpKind::Completion { .. })).then_some(tlp.tag);
         self.ledger.message(at, tag);
         match tlp.kind {

@@ -7,6 +7,14 @@ use scalepool_capi::status::*;
 use scalepool_capi::stream::{SP_DOWN, SP_UP};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl68::{control, pid};
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
+use scalepool_protocols::cxl::cxl256::control::InitParam;
+use scalepool_protocols::cxl::cxl256::crd::{Crd, RequestCredit};
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
+use scalepool_protocols::cxl::cxl256::header::FlitHeader;
+use scalepool_protocols::cxl::cxlio::framing::frame_tlp;
+use scalepool_protocols::wire::Wire;
 use serde_json::{Value, json};
 use std::ptr::{null, null_mut};
 
@@ -114,6 +122,71 @@ fn sim_pln_01_n() {
     for slot in slots {
         let found = of_plain_flits(&[slot, slot]);
         assert_eq!(found.iter().filter(|rule| *rule == "SIM-PLN-01").count(), 2, "{slot:#x}: {found:?}");
+    }
+}
+
+/// The same of 256-byte flits: INIT, Ack and Nak, credits, an Empty flit; and one with a number of its own, which is none of them.
+#[test]
+fn plain_flits_of_256_bytes_have_no_link_layer_either() {
+    open();
+    for (mode, protocol) in Mode::ALL.into_iter().zip(["cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"]) {
+        let plain = FlitHeader { flit_type: FlitType::Cachemem, seq: 5, ..FlitHeader::default() };
+        let with = |command| FlitHeader { command, ..plain };
+        let credits = Crd { request: RequestCredit(0x14), ..Crd::default() };
+        let init = InitParam::default().to_bits().expect("it fits");
+        let cases = [
+            (0, plain, Crd::default(), 0),
+            (1, with(ReplayCommand::Ack), Crd::default(), 0),
+            (1, with(ReplayCommand::NakStandard), Crd::default(), 0),
+            (1, plain, credits, 0),
+            (1, plain, Crd::default(), init),
+        ];
+        for (expected, header, crd, slot) in cases {
+            let mut flit = Cxl256Flit::ZERO;
+            flit.set_header(&header).expect("it fits");
+            flit.set_crd(&crd).expect("it fits");
+            flit.set_slot(mode, 0, slot);
+            flit.seal(mode);
+            let (status, watch) = link(protocol, SP_UP, "{\"plain_flits\":true}", SP_PASSIVE);
+            assert_eq!(status, SP_OK, "{}", last_error());
+            drive(watch, 1, &flit.0);
+            assert_eq!(sp_link_step(watch, 1), SP_OK, "{}", last_error());
+            let found: Vec<Value> = std::iter::from_fn(|| event(watch)).collect();
+            let named = found.iter().filter(|event| event["rule"] == "SIM-PLN-01").count();
+            assert_eq!(named, expected, "{protocol} {header:?} {crd:?} {slot:#x}: {found:?}");
+            destroy([watch]);
+        }
+    }
+}
+
+/// A completion that nobody waits for, in a unit of CXL.io, is named once, however often its TLP is sent (`cxl-io` §1.3, §1.4).
+#[test]
+fn a_passive_end_of_68b_flits_judges_cxl_io() {
+    open();
+    let completion = [0x0a, 0, 0, 0, 1, 0, 0, 4, 0, 8, 5, 0];
+    let (token, lcrc) = frame_tlp(0, &completion).expect("it fits");
+    let framed = [&token[..], &completion, &lcrc].concat();
+    let mut payload = [0; 64];
+    payload[..framed.len()].copy_from_slice(&framed);
+    let (status, watch) = link("cxl-68b", SP_UP, "{\"transactions\":\"cxl-io\"}", SP_PASSIVE);
+    assert_eq!(status, SP_OK, "{}", last_error());
+    for _ in 0..2 {
+        drive(watch, 1, Cxl68Unit::plain(pid::IO, &payload).bytes());
+        assert_eq!(sp_link_step(watch, 1), SP_OK, "{}", last_error());
+    }
+    let found: Vec<Value> = std::iter::from_fn(|| event(watch)).collect();
+    let of_transactions: Vec<&Value> =
+        found.iter().filter(|event| event["rule"].as_str().is_some_and(|rule| rule.starts_with("TXN-"))).collect();
+    let [one] = of_transactions[..] else { panic!("{found:?}") };
+    assert_eq!((&one["rule"], &one["unit"], &one["by"]), (&json!("TXN-TAG-02"), &json!(0), &json!("end")));
+    destroy([watch]);
+    for (config, mode) in [
+        ("{\"transactions\":\"cxl-io\"}", SP_ACTIVE),
+        ("{\"transactions\":\"cxl-io\",\"plain_flits\":true}", SP_PASSIVE),
+        ("{\"transactions\":\"cxl-io\",\"unique_tags\":true}", SP_PASSIVE),
+    ] {
+        assert_eq!(link("cxl-68b", SP_UP, config, mode).0, SP_ERR_INPUT, "{config}");
+        assert!(last_error().contains("expected"), "{}", last_error());
     }
 }
 

@@ -21,6 +21,8 @@ fn transactions_of_systems_are_silent() {
     const D: &str = "memory = \"hdm-d\"\n";
     const PORT: &[Ends] = &[["accel[1].port[0]", "accel[0].port[0]"]];
     const PAIR: &[Ends] = &[["dev[0].link", "host.port[0]"], ["dev[1].link", "host.port[1]"]];
+    const IO: &[Ends] = &[["device.link", "host.link"]];
+    const IO_KEYS: &str = "of = \"cxl-io\"\nall_writers_seen = true\n";
     const CACHE: &str = "of = \"cxl-cache\"\n";
     const SEEN: &str = "all_writers_seen = true\nunique_tags = true\n";
     for (scenario, protocol, links, keys) in [
@@ -35,7 +37,8 @@ fn transactions_of_systems_are_silent() {
         ("cxl68-expander", "cxl-256b", MEMORY, SEEN),
         ("ualink-pair", "ualink", PORT, "all_writers_seen = true\nstrict = true\n"),
         ("ualink-pair relaxed", "ualink", PORT, "all_writers_seen = true\n"),
-        ("cxlio-enumerate", "cxl-io", &[["device.link", "host.link"]], "of = \"cxl-io\"\nall_writers_seen = true\n"),
+        ("cxlio-enumerate", "cxl-io", IO, IO_KEYS),
+        ("cxlio-enumerate", "cxl-68b", IO, IO_KEYS),
         ("nvlink-pair", "nvlink", &[["gpu[1].link[0]", "gpu[0].link[0]"]], "all_writers_seen = true\n"),
     ] {
         let dir = tempfile::tempdir().expect("a temporary folder");
@@ -47,7 +50,8 @@ fn transactions_of_systems_are_silent() {
             "cxl68-expander" => {
                 vec![host.as_str(), "host.region_lines=64", "host.cache_bytes=1KiB", mode.as_str()]
             }
-            "cxlio-enumerate" => vec!["link.cachemem=off", "link.mode=cxl-256b"],
+            "cxlio-enumerate" if protocol == "cxl-io" => vec!["link.cachemem=off", "link.mode=cxl-256b"],
+            "cxlio-enumerate" => vec!["link.cachemem=off", mode.as_str()],
             "hdm-db-fabric" => vec![core.as_str()],
             "ualink-pair" => vec![operations.as_str()],
             "nvlink-pair" => vec![requests.as_str(), "link.count=1"],
@@ -251,10 +255,6 @@ fn maps_of_transactions_that_cannot_be_used_say_why() {
         (format!("{}unique_tags = true\n", good.replace("cxl-68b", "ualink")), "key `unique_tags`: found true"),
         (format!("{good}memory = \"dram\"\n"), "transactions 0, key `memory`: found `dram`, expected one of"),
         (format!("{good}of = \"cxl\"\n"), "unknown variant `cxl`"),
-        (
-            format!("{good}of = \"cxl-io\"\n"),
-            "key `of`: found \"cxl-io\" for `link0`, a link of cxl-68b, expected one of 256B flits",
-        ),
         (
             good.replace("cxl-68b", "cxl-io"),
             "key `links`: found `link0`, a link of cxl-io, expected `of` = \"cxl-io\" beside it",

@@ -6,6 +6,7 @@ use scalepool::transactions::cxl_io::{CxlIoConfig, CxlIoTransactions};
 use scalepool::transactions::{AnswerLimit, TransactionFinding};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
+use scalepool_protocols::cxl::cxlio::tlp::IoTlpForm;
 use scalepool_protocols::wire::At;
 
 /// The root port asks.
@@ -13,6 +14,8 @@ const ROOT: u16 = 0x0008;
 /// The function 01:00.0 answers.
 const FUNCTION: u16 = 0x0100;
 const AT: u64 = 0x8000_0000;
+const FLIT: IoTlpForm = IoTlpForm::Flit { pbr: false };
+const PBR: IoTlpForm = IoTlpForm::Flit { pbr: true };
 
 fn tlp(tag: u16, kind: TlpKind, data: &[u8]) -> Tlp {
     Tlp { tag, ..Tlp::new(kind, ROOT, data.to_vec()) }
@@ -70,7 +73,7 @@ fn said(tlps: &[Tlp]) -> Vec<TransactionFinding> {
         let is_answer = matches!(tlp.kind, TlpKind::Completion { .. });
         let unit = &mut units[usize::from(is_answer)];
         let bytes = tlp.encode(TlpForm::Flit).expect("a TLP");
-        all.extend(checker.see(0, if is_answer { UP } else { DOWN }, *unit, &bytes, false));
+        all.extend(checker.see(0, if is_answer { UP } else { DOWN }, *unit, &bytes, FLIT));
         *unit += 1;
     }
     all.extend(checker.finish());
@@ -238,9 +241,9 @@ fn flit(tlp: &Tlp) -> Vec<u8> {
 }
 
 /// What is said of bytes on links, by link and direction.
-fn said_on(pbr: bool, tlps: &[(usize, Dir, Vec<u8>)]) -> Vec<TransactionFinding> {
+fn said_on(form: IoTlpForm, tlps: &[(usize, Dir, Vec<u8>)]) -> Vec<TransactionFinding> {
     let mut checker = CxlIoTransactions::new(CONFIG, vec!["a".into(), "b".into()]);
-    let seen: Vec<_> = tlps.iter().flat_map(|(link, dir, bytes)| checker.see(*link, *dir, 0, bytes, pbr)).collect();
+    let seen: Vec<_> = tlps.iter().flat_map(|(link, dir, bytes)| checker.see(*link, *dir, 0, bytes, form)).collect();
     seen.into_iter().chain(checker.finish()).collect()
 }
 
@@ -252,12 +255,12 @@ fn an_atomic_leaves_the_memory_of_its_link_unknown_until_its_completion() {
     let [begins, ends] = [(0, DOWN, atomic(6)), (0, UP, flit(&word(6, 1)))];
     // A read that passes it, and one behind it.
     let passes = [known.clone(), begins.clone(), asks(5), comes(5, 1), asks(5), comes(5, 2), ends.clone()];
-    assert_eq!(said_on(false, &[&passes[..], &[asks(5), comes(5, 3)]].concat()), []);
+    assert_eq!(said_on(FLIT, &[&passes[..], &[asks(5), comes(5, 3)]].concat()), []);
     // Of another link, and of the other direction, which is the memory of the host.
     for [begins, ends] in
         [[(1, DOWN, atomic(6)), (1, UP, flit(&word(6, 1)))], [(0, UP, atomic(6)), (0, DOWN, flit(&word(6, 1)))]]
     {
-        let all = said_on(false, &[known.clone(), begins, ends, asks(5), comes(5, 2)]);
+        let all = said_on(FLIT, &[known.clone(), begins, ends, asks(5), comes(5, 2)]);
         one(&all, "TXN-DAT-01", (UP, 0), ["0x02 in byte 0", "0x01"]);
     }
     // Nor do writes of other registers move the memory of a function, when it is known to be one.
@@ -278,16 +281,40 @@ fn hosts_that_share_a_link_are_told_apart() {
     let up = |tlp: &Tlp, host| (0, UP, tlp.encode(from(9, host)).expect("a TLP"));
     let ask = read(5, AT, 64);
     let all = [down(&write(AT, 1, 64), 1), down(&ask, 1), down(&ask, 2), up(&line(5, 2), 2), up(&line(5, 1), 1)];
-    assert_eq!(said_on(true, &all), []);
-    let all = said_on(true, &[&all[..4], &[up(&line(5, 2), 1)]].concat());
+    assert_eq!(said_on(PBR, &all), []);
+    let all = said_on(PBR, &[&all[..4], &[up(&line(5, 2), 1)]].concat());
     one(&all, "TXN-DAT-01", (UP, 0), ["requester 0x0008 between ports 0x1 and 0x9", "0x01"]);
     // The same behind a local prefix with an LD-ID.
     let of = |ld: u8, tlp: &Tlp| [vec![0x8e, 0, ld, 0], flit(tlp)].concat();
     let all =
         [(0, DOWN, of(1, &ask)), (0, DOWN, of(2, &ask)), (0, UP, of(1, &line(5, 1))), (0, UP, of(2, &line(5, 2)))];
-    assert_eq!(said_on(false, &all), []);
-    let all = said_on(false, &[&all[..3], &all[2..]].concat());
+    assert_eq!(said_on(FLIT, &all), []);
+    let all = said_on(FLIT, &[&all[..3], &all[2..]].concat());
     one(&all, "TXN-TAG-03", (UP, 0), ["requester 0x0008 with ID 0x1", "none"]);
+}
+
+/// The same on a 68B link, whose headers have Fmt and Type (`cxl-io` §1).
+#[test]
+fn a_68b_link_is_judged_as_one_of_256b_flits() {
+    let bytes = |tlp: &Tlp| tlp.encode(TlpForm::NonFlit).expect("a TLP");
+    let [down, up] = [DOWN, UP].map(|dir| move |tlp: &Tlp| (0, dir, bytes(tlp)));
+    let asks = [down(&write(AT, 1, 64)), down(&read(5, AT, 64))];
+    let said = |more: &[(usize, Dir, Vec<u8>)]| said_on(IoTlpForm::NonFlit, &[&asks[..], more].concat());
+    let halves = [completion(5, 64, 0, &[1; 32]), completion(5, 32, 0x20, &[1; 32])];
+    assert_eq!(said(&[up(&line(5, 1))]), []);
+    assert_eq!(said(&halves.clone().map(|tlp| up(&tlp))), []);
+    one(&said(&[up(&line(6, 1)), up(&line(5, 1))]), "TXN-TAG-02", (UP, 0), ["tag 0x6", "the tag of a request"]);
+    one(&said(&[up(&line(5, 1)), up(&line(5, 1))]), "TXN-TAG-03", (UP, 0), ["tag 0x5", "none"]);
+    one(&said(&[up(&line(5, 2))]), "TXN-DAT-01", (UP, 0), ["0x02 in byte 0", "0x01"]);
+    one(&said(&[]), "TXN-END-01", (UP, 0), ["no answer at the end", "CplD of 64 B"]);
+    assert_eq!(said(&[up(&halves[1]), up(&halves[0])])[0].violation.rule, "TXN-ORD-04");
+    // Behind a local prefix with an LD-ID, hosts are told apart (`cxl-io` §1.2, §3.8).
+    let of = |ld: u8, (link, dir, tlp): (usize, Dir, Vec<u8>)| (link, dir, [vec![0x8e, 0, ld, 0], tlp].concat());
+    let ask = down(&read(7, AT + 128, 64));
+    let shared = [of(1, ask.clone()), of(2, ask), of(2, up(&line(7, 0))), of(1, up(&line(7, 0)))];
+    assert_eq!(said_on(IoTlpForm::NonFlit, &shared), []);
+    let mixed = said_on(IoTlpForm::NonFlit, &[&shared[..3], &shared[2..3]].concat());
+    assert_eq!(mixed[0].violation.rule, "TXN-TAG-03");
 }
 
 #[test]
@@ -362,13 +389,13 @@ fn what_is_owed_is_told_at_the_end_or_behind_a_limit() {
     let config = CxlIoConfig { limit: Some(limit), ..CONFIG };
     let mut checker = CxlIoTransactions::new(config, vec!["link".into()]);
     let bytes = |tlp: Tlp| tlp.encode(TlpForm::Flit).expect("a TLP");
-    assert_eq!(checker.see(0, DOWN, 0, &bytes(config_read(5, 0)), false), []);
+    assert_eq!(checker.see(0, DOWN, 0, &bytes(config_read(5, 0)), FLIT), []);
     assert_eq!(checker.clock(10), []);
     checker.unit(0, UP, 7);
     one(&checker.clock(11), "TXN-END-02", (UP, 7), ["no answer in 10 flit clocks to CfgRd of register 0x0", "CplD"]);
     assert_eq!((checker.clock(100), checker.open()), (vec![], 1));
     // It may still come.
-    assert_eq!(checker.see(0, UP, 8, &bytes(word(5, 1)), false), []);
+    assert_eq!(checker.see(0, UP, 8, &bytes(word(5, 1)), FLIT), []);
     assert_eq!((checker.finish(), checker.open()), (vec![], 0));
 }
 
@@ -377,14 +404,14 @@ fn what_is_owed_is_told_at_the_end_or_behind_a_limit() {
 fn bytes_of_the_sheet_are_read() {
     let mut checker = CxlIoTransactions::new(CONFIG, vec!["link".into()]);
     let request = [3, 1, 0, 3, 4, 2, 0, 0x77, 0x90, 0, 0x20, 4, 0, 0, 0, 0x1c];
-    assert_eq!(checker.see(0, DOWN, 0, &request, false), []);
+    assert_eq!(checker.see(0, DOWN, 0, &request, FLIT), []);
     // Status in OHC-A5 with the low bits of Lower Address: 7 bytes from 9000_2006h on.
     let mut completion = vec![0x4a, 1, 0, 3, 1, 0, 0, 0x77, 4, 2, 0x10, 7, 0, 0, 0, 0x10];
     completion.extend([0; 12]);
-    assert_eq!(checker.see(0, UP, 0, &completion, false), []);
+    assert_eq!(checker.see(0, UP, 0, &completion, FLIT), []);
     assert_eq!((checker.open(), checker.finish()), (0, vec![]));
     // Garbage and UIO are nobody's here.
-    assert_eq!(checker.see(0, UP, 1, &[0xff; 12], false), []);
-    assert_eq!(checker.see(0, DOWN, 1, &[0x22, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], false), []);
+    assert_eq!(checker.see(0, UP, 1, &[0xff; 12], FLIT), []);
+    assert_eq!(checker.see(0, DOWN, 1, &[0x22, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], FLIT), []);
     assert_eq!(checker.open(), 0);
 }

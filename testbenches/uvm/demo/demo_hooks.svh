@@ -1,0 +1,190 @@
+// The places where an environment changes the agent: the factory, callbacks, analysis ports, severities of rules, waivers.
+
+// A scoreboard of the environment's own, by the factory.
+class demo_scoreboard extends scalepool_scoreboard;
+  `uvm_component_utils(demo_scoreboard)
+  int unsigned checked;
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+  endfunction
+
+  virtual function void check_transaction(scalepool_request_item t);
+    checked += 32'(t.is_done);
+  endfunction
+endclass
+
+// Requests of the environment's own, by the factory: reads and writes alone.
+class demo_mem_sequence extends scalepool_mem_sequence;
+  `uvm_object_utils(demo_mem_sequence)
+
+  function new(string name = "demo_mem_sequence");
+    super.new(name);
+  endfunction
+
+  virtual function void draw(scalepool_request_item item);
+    super.draw(item);
+    if (item.op == SCALEPOOL_INVALIDATE) item.op = SCALEPOOL_READ;
+  endfunction
+endclass
+
+// A callback that damages each 40th unit which a driver sends.
+class demo_spoiler extends scalepool_driver_callback;
+  int unsigned units;
+  int unsigned spoilt;
+
+  function new(string name = "demo_spoiler");
+    super.new(name);
+  endfunction
+
+  virtual function void sending(scalepool_driver driver, ref sp_unit_t value);
+    units++;
+    if (units % 40 != 0) return;
+    value[100] ^= 1'b1;
+    spoilt++;
+  endfunction
+endclass
+
+// What passes on an analysis port.
+class demo_counter #(type T = uvm_sequence_item) extends uvm_subscriber #(T);
+  int unsigned count;
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+  endfunction
+
+  virtual function void write(T t);
+    if (t != null) count++;
+  endfunction
+endclass
+
+// Events of which the link has repaired the cause.
+class demo_repairs extends uvm_subscriber #(scalepool_event_item);
+  int unsigned count;
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+  endfunction
+
+  virtual function void write(scalepool_event_item t);
+    count += 32'(t.e.by == SP_LINE_BROKE);
+  endfunction
+endclass
+
+class demo_hooks_test extends demo_pair_test;
+  `uvm_component_utils(demo_hooks_test)
+  demo_spoiler spoiler;
+  demo_counter #(scalepool_message_item) messages;
+  demo_counter #(scalepool_request_item) transactions;
+  demo_repairs repairs;
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+  endfunction
+
+  virtual function void build_phase(uvm_phase phase);
+    scalepool_scoreboard::type_id::set_type_override(demo_scoreboard::get_type());
+    scalepool_mem_sequence::type_id::set_type_override(demo_mem_sequence::get_type());
+    super.build_phase(phase);
+    messages = new("messages", this);
+    transactions = new("transactions", this);
+    repairs = new("repairs", this);
+  endfunction
+
+  virtual function void connect_phase(uvm_phase phase);
+    super.connect_phase(phase);
+    host.monitor.messages.connect(messages.analysis_export);
+    host.monitor.transactions.connect(transactions.analysis_export);
+    host.monitor.events.connect(repairs.analysis_export);
+    spoiler = new();
+    uvm_callbacks#(scalepool_driver, scalepool_driver_callback)::add(device.driver, spoiler);
+  endfunction
+
+  virtual function string missing();
+    demo_scoreboard own;
+    if (!$cast(own, scoreboard)) return "found the scoreboard of the package, expected that of the factory";
+    if (own.checked < 200 || own.checked != transactions.count || own.checked != own.reads + own.writes)
+      return $sformatf("found %0d checked transactions, %0d on the port, %0d reads and %0d writes, expected the same number of 200 or more",
+                       own.checked, transactions.count, own.reads, own.writes);
+    // Each has a request and one or two answers.
+    if (messages.count < 2 * transactions.count) return $sformatf("found %0d messages, expected more", messages.count);
+    if (spoiler.spoilt == 0 || repairs.count == 0)
+      return $sformatf("found %0d spoilt units, %0d repaired errors, expected some", spoiler.spoilt, repairs.count);
+    return "";
+  endfunction
+endclass
+
+// The wrong device once more: its wrong tag is waived, with a reason, and the lost answer is a warning. +expired: the waiver is over before.
+class demo_waiver_test extends demo_wrong_device_test;
+  `uvm_component_utils(demo_waiver_test)
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+  endfunction
+
+  virtual function void end_of_elaboration_phase(uvm_phase phase);
+    longint unsigned until_unit;
+    super.end_of_elaboration_phase(phase);
+    until_unit = $test$plusargs("expired") != 0 ? 64'd1 : 64'd1000000;
+    env.device.cfg.waive("TXN-TAG-02", until_unit, "a known bug of the device");
+    env.watcher.cfg.waive("TXN-TAG-02", until_unit, "a known bug of the device");
+    env.device.cfg.set_severity("TXN-END-01", UVM_WARNING);
+    env.watcher.cfg.set_severity("TXN-END-01", UVM_WARNING);
+  endfunction
+
+  virtual function bit catches();
+    return 0;
+  endfunction
+
+  virtual function string missing();
+    uvm_report_server server;
+    server = uvm_report_server::get_server();
+    if (server.get_id_count("TXN-END-01") != 2 || server.get_severity_count(UVM_WARNING) < 2)
+      return $sformatf("TXN-END-01: found %0d times, expected two warnings", server.get_id_count("TXN-END-01"));
+    if ($test$plusargs("expired") == 0 && (env.device.monitor.waived != 1 || env.watcher.monitor.waived != 1))
+      return $sformatf("found %0d and %0d waived events, expected one each", env.device.monitor.waived, env.watcher.monitor.waived);
+    return "";
+  endfunction
+endclass
+
+// The memory loses the fifth answer: the drain at the end does not wait for ever, and the tag that stays open fails the test.
+class demo_lost_answer extends scalepool_driver_callback;
+  int unsigned answers;
+
+  function new(string name = "demo_lost_answer");
+    super.new(name);
+  endfunction
+
+  virtual function void answering(scalepool_driver driver, sp_message request, ref sp_message answer);
+    answers++;
+    if (answers == 5) answer = null;
+  endfunction
+endclass
+
+class demo_lost_answer_test extends demo_pair_test;
+  `uvm_component_utils(demo_lost_answer_test)
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+  endfunction
+
+  virtual task run_phase(uvm_phase phase);
+    demo_lost_answer lost;
+    scalepool_mem_sequence sequence_of;
+    phase.raise_objection(this);
+    lost = new();
+    uvm_callbacks#(scalepool_driver, scalepool_driver_callback)::add(device.driver, lost);
+    reset();
+    sequence_of = scalepool_mem_sequence::type_id::create("requests");
+    sequence_of.count = 20;
+    fork
+      sequence_of.start(host.sequencer);
+    join_none
+    repeat (2000) @(posedge bus.clk);
+    phase.drop_objection(this);
+  endtask
+
+  virtual function string missing();
+    return host.driver.is_quiet() ? "found no open request, expected one" : "";
+  endfunction
+endclass

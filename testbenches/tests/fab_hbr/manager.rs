@@ -238,7 +238,7 @@ fn a_contained_device_is_unbound_at_once() {
 }
 
 const STATIC: &str = "format = 1\n[system]\nname = \"static\"\n[clock]\ncore = { period = \"1 ns\" }\n\
-    [component.host]\nkind = \"cxl.host\"\ncount = 2\nstimulus = { pattern = \"mix\", accesses = 300 }\n\
+    [component.host]\nkind = \"cxl.host\"\ncount = 2\ntimeout = \"50 us\"\nstimulus = { pattern = \"mix\", accesses = 300 }\n\
     [component.switch]\nkind = \"cxl.switch.hbr\"\nhosts = 2\nports = 2\n\
     [component.memory]\nkind = \"cxl.memory\"\ncount = 2\n\
     [link.host]\nkind = \"cxl-256b\"\nbetween = [\"host[i].cxl\", \"switch.usp[i]\"]\n\

@@ -12,6 +12,7 @@
 
 mod bridge;
 mod dram;
+mod error;
 mod flits;
 mod messages;
 mod reason;
@@ -19,6 +20,7 @@ pub mod runs;
 mod timeline;
 mod vectors;
 
+pub use error::CaseError;
 use scalepool_golden::breaking::{BreakingCase, BreakingMessage, breaking_cases, breaking_messages};
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::rules::Rule;
@@ -72,7 +74,7 @@ impl BrokenCases {
     ///
     /// # Errors
     /// A case that cannot be made, or that does not break the rule first.
-    pub fn find(&self, rule: &Rule) -> anyhow::Result<Option<BrokenCase>> {
+    pub fn find(&self, rule: &Rule) -> Result<Option<BrokenCase>, CaseError> {
         if let Some(case) = self.vectors.get(rule.id) {
             return vectors::judged(rule.id, case).map(Some);
         }

@@ -25,6 +25,7 @@ use scalepool_golden::breaking::{BreakingCase, BreakingMessage, breaking_cases, 
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::rules::Rule;
 use scalepool_trace::{Hub, TimeAxis};
+use std::path::{Path, PathBuf};
 pub use timeline::CaseStep;
 
 /// A case that breaks a rule, judged.
@@ -45,14 +46,16 @@ pub struct BrokenCase {
 
 /// The cases of the rules whose ids begin with a prefix.
 pub struct BrokenCases {
+    /// Where runs have their temporary folders.
+    folder: PathBuf,
     vectors: OrderedMap<&'static str, BreakingCase>,
     messages: OrderedMap<&'static str, BreakingMessage>,
 }
 
 impl BrokenCases {
-    /// The cases of an id, an area or a family of rules; all for an empty `prefix`.
-    pub fn of(prefix: &str) -> BrokenCases {
-        BrokenCases { vectors: breaking_cases(prefix), messages: breaking_messages(prefix) }
+    /// The cases of an id, an area or a family of rules; all for an empty `prefix`. Runs have temporary folders in `folder`.
+    pub fn of(prefix: &str, folder: &Path) -> BrokenCases {
+        BrokenCases { folder: folder.to_owned(), vectors: breaking_cases(prefix), messages: breaking_messages(prefix) }
     }
 
     /// The rules that have one, in no order. Those of an id are more than it: all that begin so.
@@ -78,7 +81,7 @@ impl BrokenCases {
         if let Some(case) = self.vectors.get(rule.id) {
             return vectors::judged(rule.id, case).map(Some);
         }
-        if let Some(case) = runs::of(rule.id)? {
+        if let Some(case) = runs::of(rule.id, &self.folder)? {
             return Ok(Some(case));
         }
         if let Some(case) = bridge::of(rule.id)? {

@@ -15,7 +15,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_scenario::observe::Outputs;
 use scalepool_scenario::{self as scenario, ScenarioRequest};
 use scalepool_trace::output::Scratch;
-use std::env;
+use std::path::Path;
 
 /// A run whose flits are changed.
 pub struct SampleRun {
@@ -270,17 +270,17 @@ pub fn rules() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// A run that does not begin, or in which no change breaks the rule.
-pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    BREAKS.iter().find(|row| row.rule == rule).map(RunBreak::find).transpose()
+pub(super) fn of(rule: &str, folder: &Path) -> Result<Option<BrokenCase>, CaseError> {
+    BREAKS.iter().find(|row| row.rule == rule).map(|row| row.find(folder)).transpose()
 }
 
 impl SampleRun {
-    /// The flits of its link.
+    /// The flits of its link; the run has a temporary folder in `folder`.
     ///
     /// # Errors
     /// A run that does not begin.
-    pub fn capture(&self) -> Result<Capture, CaseError> {
-        let scratch = Scratch::beside(&env::temp_dir()).map_err(CaseError::of)?;
+    pub fn capture(&self, folder: &Path) -> Result<Capture, CaseError> {
+        let scratch = Scratch::beside(folder).map_err(CaseError::of)?;
         let trace = scratch.path().join("trace.jsonl");
         let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
         let set = self.set.iter().map(|key| (*key).to_owned()).collect();
@@ -349,9 +349,9 @@ impl SampleRun {
 
 impl RunBreak {
     /// The first change whose first finding is the rule.
-    fn find(&self) -> Result<BrokenCase, CaseError> {
+    fn find(&self, folder: &Path) -> Result<BrokenCase, CaseError> {
         let RunBreak { rule, run, change, from } = self;
-        let whole = run.capture()?;
+        let whole = run.capture(folder)?;
         let detail = InspectDetail { history: true, ..InspectDetail::default() };
         for n in (*from..whole.units.len()).filter(|n| run.places.contains(&whole.units[*n].place.as_str())) {
             let Some(changed) = change.of(run.protocol, &whole, n) else { continue };

@@ -3,8 +3,7 @@
 //! The cases stand in `bridge.txt`: the configuration of the scoreboard, then a line for each message, credit or commit, in their order, a
 //! nanosecond apart; `end` is the end of the run. The wave has a scope for each of the four points of the bridge with the messages there.
 
-use super::{BrokenCase, CaseStep};
-use anyhow::{Context, bail};
+use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_conversion::config::ReferenceConfig;
 use scalepool_conversion::message::BridgeMessage;
 use scalepool_conversion::model::{BridgeEvent, BridgePoint};
@@ -49,10 +48,12 @@ pub(super) fn rules() -> impl Iterator<Item = &'static str> {
 }
 
 /// The case of a rule.
-pub(super) fn of(rule: &str) -> anyhow::Result<Option<BrokenCase>> {
+pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
     let mut found = cases().filter_map(|(head, lines)| Some((head.split_once(' ')?, lines)));
     let found = found.find(|((id, _), _)| *id == rule);
-    found.map(|((id, what), lines)| judged(id, what, lines).with_context(|| format!("bridge.txt: {id}"))).transpose()
+    found
+        .map(|((id, what), lines)| judged(id, what, lines).map_err(|e| CaseError::of(format!("bridge.txt: {id}: {e}"))))
+        .transpose()
 }
 
 /// What a line says.
@@ -63,42 +64,46 @@ enum Line {
     End,
 }
 
-fn line_of(text: &str) -> anyhow::Result<Line> {
+fn line_of(text: &str) -> Result<Line, CaseError> {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     Ok(match word {
         "end" => Line::End,
-        "credit" => Line::Credit(parse(rest)?),
-        "commit" => Line::Commit(parse(rest)?),
+        "credit" => Line::Credit(parse(rest).map_err(CaseError::of)?),
+        "commit" => Line::Commit(parse(rest).map_err(CaseError::of)?),
         _ => {
             let point = BridgePoint::ALL.into_iter().find(|point| point.name() == word);
-            let point = point.with_context(|| format!("found `{word}`, expected a point, credit, commit or end"))?;
-            let (port, form) = rest.split_once(' ').context("found no port, expected one")?;
-            let form = parse(form)?;
-            let (port, message) = (port.parse()?, BridgeMessage::from_json(&form)?);
+            let unknown = || CaseError::of(format!("found `{word}`, expected a point, credit, commit or end"));
+            let point = point.ok_or_else(unknown)?;
+            let (port, form) = rest.split_once(' ').ok_or_else(|| CaseError::of("found no port, expected one"))?;
+            let form = parse(form).map_err(CaseError::of)?;
+            let port = port.parse().map_err(CaseError::of)?;
+            let message = BridgeMessage::from_json(&form).map_err(CaseError::of)?;
             Line::Message(BridgeEvent { point, port, message }, form)
         }
     })
 }
 
-fn judged(rule: &'static str, what: &str, text: &str) -> anyhow::Result<BrokenCase> {
+fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
     let mut lines = text.lines();
-    let config = lines.next().and_then(|line| line.strip_prefix("config ")).context("found no configuration")?;
-    let mut board = BridgeScoreboard::new(ReferenceConfig::from_json(&parse(config)?)?);
+    let config = lines.next().and_then(|line| line.strip_prefix("config "));
+    let config = config.ok_or_else(|| CaseError::of("found no configuration, expected one"))?;
+    let config = parse(config).and_then(|form| ReferenceConfig::from_json(&form)).map_err(CaseError::of)?;
+    let mut board = BridgeScoreboard::new(config);
     let (mut steps, mut wave) = (Vec::new(), Wave::new());
     for (n, line) in lines.enumerate() {
         let t_fs = STEP_FS * (n as u64 + 1);
         let (place, said) = match line_of(line)? {
             Line::Message(event, form) => {
-                board.pass(&event)?;
+                board.pass(&event).map_err(CaseError::of)?;
                 wave.message(t_fs, event.point, &form)?;
                 (event.point.name(), told(event.port, &form))
             }
             Line::Credit(form) => {
-                board.credit(&form)?;
+                board.credit(&form).map_err(CaseError::of)?;
                 ("credit", words(&form))
             }
             Line::Commit(form) => {
-                board.commit(&form)?;
+                board.commit(&form).map_err(CaseError::of)?;
                 ("commit", "new windows".to_owned())
             }
             Line::End => {
@@ -117,7 +122,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> anyhow::Result<BrokenCa
         }
         let others: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
         let Some(finding) = findings.iter().find(|finding| finding.rule == rule) else {
-            bail!("found {} at line {n}, expected the rule first", others.join(", "));
+            return Err(CaseError::of(format!("found {} at line {n}, expected the rule first", others.join(", "))));
         };
         let text = rules::find(rule).map_or("", |rule| rule.text);
         let (found, expected) = (finding.found.clone(), finding.expected.clone());
@@ -133,7 +138,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> anyhow::Result<BrokenCa
             axis: TimeAxis::of_step(1, t_fs + STEP_FS),
         });
     }
-    bail!("found no message that breaks the rule, expected one")
+    Err(CaseError::breaks_nothing(rule, "message"))
 }
 
 /// A message in words.
@@ -167,8 +172,9 @@ impl Wave {
         Wave { hub, findings, points: Vec::new() }
     }
 
-    fn message(&mut self, t_fs: u64, point: BridgePoint, form: &Value) -> anyhow::Result<()> {
-        let (layout, bits) = message_from_json(&json!({ "layout": form["layout"], "fields": form["fields"] }))?;
+    fn message(&mut self, t_fs: u64, point: BridgePoint, form: &Value) -> Result<(), CaseError> {
+        let (layout, bits) =
+            message_from_json(&json!({ "layout": form["layout"], "fields": form["fields"] })).map_err(CaseError::of)?;
         let known = self.points.iter().position(|(of, def, _)| *of == point && std::ptr::eq(*def, layout));
         let at = known.unwrap_or_else(|| {
             let shown = LAYOUTS.iter().find(|shown| std::ptr::eq(shown[0], layout)).copied().unwrap_or_default();

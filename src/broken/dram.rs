@@ -3,8 +3,7 @@
 //! The cases stand in `dram.txt`, in the form of command traces. The wave has a scope for each rank and bank with the command that it takes,
 //! for one clock, and the row.
 
-use super::{BrokenCase, CaseStep};
-use anyhow::{Context, anyhow, bail};
+use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_memory::dram::preset::{self, DramOrganisation};
 use scalepool_memory::dram::{DramCommand, DramMonitor, DramOperation, DramPlace, DramPreset, trace};
 use scalepool_protocols::rules;
@@ -48,7 +47,7 @@ pub(super) fn rules() -> impl Iterator<Item = &'static str> {
 }
 
 /// The case of a rule.
-pub(super) fn of(rule: &str) -> anyhow::Result<Option<BrokenCase>> {
+pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
     let mut found = cases().filter(|(head, _)| head.split(' ').next() == Some(rule));
     found.next().map(|(head, commands)| DramCase::read(head, commands)?.judged()).transpose()
 }
@@ -62,21 +61,23 @@ struct DramCase {
 }
 
 impl DramCase {
-    fn read(head: &'static str, lines: &str) -> anyhow::Result<DramCase> {
+    fn read(head: &'static str, lines: &str) -> Result<DramCase, CaseError> {
         let words: Vec<&str> = head.split(' ').collect();
         let (&[rule, key, ranks] | &[rule, key, ranks, _]) = words.as_slice() else {
-            bail!("dram.txt: found `{head}`, expected RULE PRESET RANKS");
+            return Err(CaseError::of(format!("dram.txt: found `{head}`, expected RULE PRESET RANKS")));
         };
-        let preset = preset::find(key).with_context(|| format!("{rule}: found `{key}`, expected a preset"))?;
-        let ranks = ranks.parse().with_context(|| format!("{rule}: found `{ranks}`, expected a number of ranks"))?;
+        let preset = preset::find(key);
+        let preset = preset.ok_or_else(|| CaseError::of(format!("{rule}: found `{key}`, expected a preset")))?;
+        let wrong_ranks = |_| CaseError::of(format!("{rule}: found `{ranks}`, expected a number of ranks"));
+        let ranks = ranks.parse().map_err(wrong_ranks)?;
         let preset = DramPreset { organisation: DramOrganisation { ranks, ..preset.organisation }, ..*preset };
-        let read = |line| trace::read_line(line, &preset).map_err(|what| anyhow!("{rule}: {what}"));
+        let read = |line| trace::read_line(line, &preset).map_err(|what| CaseError::of(format!("{rule}: {what}")));
         let commands: Vec<Option<DramCommand>> = lines.lines().map(read).collect::<Result<_, _>>()?;
         let commands = commands.into_iter().flatten().collect();
         Ok(DramCase { rule, preset, wants_refresh: words.len() > 3, commands })
     }
 
-    fn judged(&self) -> anyhow::Result<BrokenCase> {
+    fn judged(&self) -> Result<BrokenCase, CaseError> {
         let rule = self.rule;
         let mut monitor = DramMonitor::new(&self.preset, self.wants_refresh);
         let mut found = Vec::new();
@@ -88,8 +89,7 @@ impl DramCase {
             }
         }
         let finding = found.into_iter().find(|finding| finding.rule == rule);
-        let finding =
-            finding.with_context(|| format!("{rule}: found no command that breaks it first, expected one"))?;
+        let finding = finding.ok_or_else(|| CaseError::breaks_nothing(rule, "command"))?;
         let text = rules::find(rule).map_or("", |rule| rule.text);
         let violation = Violation {
             rule,

@@ -12,6 +12,7 @@
 
 mod bridge;
 mod dram;
+mod error;
 mod flits;
 mod messages;
 mod reason;
@@ -19,10 +20,12 @@ pub mod runs;
 mod timeline;
 mod vectors;
 
+pub use error::CaseError;
 use scalepool_golden::breaking::{BreakingCase, BreakingMessage, breaking_cases, breaking_messages};
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::rules::Rule;
 use scalepool_trace::{Hub, TimeAxis};
+use std::path::{Path, PathBuf};
 pub use timeline::CaseStep;
 
 /// A case that breaks a rule, judged.
@@ -43,14 +46,16 @@ pub struct BrokenCase {
 
 /// The cases of the rules whose ids begin with a prefix.
 pub struct BrokenCases {
+    /// Where runs have their temporary folders.
+    folder: PathBuf,
     vectors: OrderedMap<&'static str, BreakingCase>,
     messages: OrderedMap<&'static str, BreakingMessage>,
 }
 
 impl BrokenCases {
-    /// The cases of an id, an area or a family of rules; all for an empty `prefix`.
-    pub fn of(prefix: &str) -> BrokenCases {
-        BrokenCases { vectors: breaking_cases(prefix), messages: breaking_messages(prefix) }
+    /// The cases of an id, an area or a family of rules; all for an empty `prefix`. Runs have temporary folders in `folder`.
+    pub fn of(prefix: &str, folder: &Path) -> BrokenCases {
+        BrokenCases { folder: folder.to_owned(), vectors: breaking_cases(prefix), messages: breaking_messages(prefix) }
     }
 
     /// The rules that have one, in no order. Those of an id are more than it: all that begin so.
@@ -72,11 +77,11 @@ impl BrokenCases {
     ///
     /// # Errors
     /// A case that cannot be made, or that does not break the rule first.
-    pub fn find(&self, rule: &Rule) -> anyhow::Result<Option<BrokenCase>> {
+    pub fn find(&self, rule: &Rule) -> Result<Option<BrokenCase>, CaseError> {
         if let Some(case) = self.vectors.get(rule.id) {
             return vectors::judged(rule.id, case).map(Some);
         }
-        if let Some(case) = runs::of(rule.id)? {
+        if let Some(case) = runs::of(rule.id, &self.folder)? {
             return Ok(Some(case));
         }
         if let Some(case) = bridge::of(rule.id)? {

@@ -2,8 +2,7 @@
 //!
 //! Modelled: the message, judged by its layout. The wave has its fields and the broken rule.
 
-use super::{BrokenCase, CaseStep};
-use anyhow::Context;
+use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_forms::message::fields_to_json;
 use scalepool_golden::breaking::BreakingMessage;
 use scalepool_inspect::told::fields;
@@ -23,13 +22,12 @@ const FAMILIES: [&[&LayoutDef]; 6] =
     [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS, ualink::LAYOUTS, nvlink::LAYOUTS];
 
 /// The message of a rule, judged.
-pub(super) fn judged(rule: &str, case: &BreakingMessage) -> anyhow::Result<BrokenCase> {
+pub(super) fn judged(rule: &str, case: &BreakingMessage) -> Result<BrokenCase, CaseError> {
     let BreakingMessage { layout, bits, file, count, what } = case;
     let mut violations = Vec::new();
     layout.check(*bits, &mut violations);
     let violation = violations.into_iter().next().filter(|violation| violation.rule == rule);
-    let violation =
-        violation.with_context(|| format!("{rule}: found no message that breaks it first, expected one"))?;
+    let violation = violation.ok_or_else(|| CaseError::breaks_nothing(rule, "message"))?;
     let found = violation.to_string();
     let said = format!("{}{}", layout.name, fields(fields_to_json(layout, *bits).as_object()));
     let shown = FAMILIES.into_iter().find_map(|family| {

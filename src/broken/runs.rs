@@ -7,8 +7,7 @@
 
 mod change;
 
-use super::{BrokenCase, flits};
-use anyhow::{Context, anyhow};
+use super::{BrokenCase, CaseError, flits};
 use change::FlitChange;
 use scalepool_inspect::capture::{Capture, CapturedUnit};
 use scalepool_inspect::{InspectDetail, Inspection, Map, inspect_capture};
@@ -16,7 +15,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_scenario::observe::Outputs;
 use scalepool_scenario::{self as scenario, ScenarioRequest};
 use scalepool_trace::output::Scratch;
-use std::env;
+use std::path::Path;
 
 /// A run whose flits are changed.
 pub struct SampleRun {
@@ -271,24 +270,24 @@ pub fn rules() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// A run that does not begin, or in which no change breaks the rule.
-pub(super) fn of(rule: &str) -> anyhow::Result<Option<BrokenCase>> {
-    BREAKS.iter().find(|row| row.rule == rule).map(RunBreak::find).transpose()
+pub(super) fn of(rule: &str, folder: &Path) -> Result<Option<BrokenCase>, CaseError> {
+    BREAKS.iter().find(|row| row.rule == rule).map(|row| row.find(folder)).transpose()
 }
 
 impl SampleRun {
-    /// The flits of its link.
+    /// The flits of its link; the run has a temporary folder in `folder`.
     ///
     /// # Errors
     /// A run that does not begin.
-    pub fn capture(&self) -> anyhow::Result<Capture> {
-        let scratch = Scratch::beside(&env::temp_dir()).context("found no folder for temporary files")?;
+    pub fn capture(&self, folder: &Path) -> Result<Capture, CaseError> {
+        let scratch = Scratch::beside(folder).map_err(CaseError::of)?;
         let trace = scratch.path().join("trace.jsonl");
         let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
         let set = self.set.iter().map(|key| (*key).to_owned()).collect();
         let scenario = self.scenario.to_owned();
         let request = ScenarioRequest { scenario, seed: 1, threads: 1, set, outputs, ..ScenarioRequest::default() };
-        scenario::run(&request, &mut |_| ()).map_err(|e| anyhow!("{}: {e}", self.scenario))?;
-        let mut capture = Capture::open(&trace)?;
+        scenario::run(&request, &mut |_| ()).map_err(|e| CaseError::of(format!("{}: {e}", self.scenario)))?;
+        let mut capture = Capture::open(&trace).map_err(CaseError::of)?;
         capture.units.retain(|unit| self.places.contains(&unit.place.as_str()));
         capture.units.truncate(self.most_flits);
         if self.is_retimed {
@@ -341,18 +340,18 @@ impl SampleRun {
     ///
     /// # Errors
     /// What cannot be judged.
-    pub fn judged(&self, flits: &Capture, stands_still: bool, detail: InspectDetail) -> anyhow::Result<Inspection> {
+    pub fn judged(&self, flits: &Capture, stands_still: bool, detail: InspectDetail) -> Result<Inspection, CaseError> {
         let name = self.scenario;
-        let map = Map::read(&self.map(stands_still), name)?;
-        Ok(inspect_capture(flits, name, map, name, detail)?)
+        let map = Map::read(&self.map(stands_still), name).map_err(CaseError::of)?;
+        inspect_capture(flits, name, map, name, detail).map_err(CaseError::of)
     }
 }
 
 impl RunBreak {
     /// The first change whose first finding is the rule.
-    fn find(&self) -> anyhow::Result<BrokenCase> {
+    fn find(&self, folder: &Path) -> Result<BrokenCase, CaseError> {
         let RunBreak { rule, run, change, from } = self;
-        let whole = run.capture()?;
+        let whole = run.capture(folder)?;
         let detail = InspectDetail { history: true, ..InspectDetail::default() };
         for n in (*from..whole.units.len()).filter(|n| run.places.contains(&whole.units[*n].place.as_str())) {
             let Some(changed) = change.of(run.protocol, &whole, n) else { continue };
@@ -365,6 +364,6 @@ impl RunBreak {
                 return Ok(case);
             }
         }
-        Err(anyhow!("{rule}: found no flit of {} whose change breaks it first, expected one", run.scenario))
+        Err(CaseError::breaks_nothing(rule, "changed flit of a run"))
     }
 }

@@ -2,8 +2,7 @@
 //!
 //! Modelled: the case and up to three legal flits in front of it, a flit each nanosecond.
 
-use super::{BrokenCase, flits};
-use anyhow::Context;
+use super::{BrokenCase, CaseError, flits};
 use scalepool_golden::breaking::BreakingCase;
 use scalepool_inspect::capture::{Capture, CapturedUnit};
 use scalepool_inspect::{InspectDetail, Inspection, Map, inspect_capture};
@@ -12,15 +11,15 @@ use scalepool_inspect::{InspectDetail, Inspection, Map, inspect_capture};
 const STEP_FS: u64 = 1_000_000;
 
 /// The case of a rule, judged.
-pub(super) fn judged(rule: &str, case: &BreakingCase) -> anyhow::Result<BrokenCase> {
+pub(super) fn judged(rule: &str, case: &BreakingCase) -> Result<BrokenCase, CaseError> {
     let BreakingCase { file, count, what, .. } = case;
     let what = format!("{what} (case {count} of golden/{file}.rsp)");
     let found = flits::case_of(rule, &inspected(rule, case)?, what, None);
-    found.with_context(|| format!("{rule}: found no flit that breaks it first, expected one"))
+    found.ok_or_else(|| CaseError::breaks_nothing(rule, "flit"))
 }
 
 /// The case as its decoder sees it: behind legal flits where these change nothing, else alone.
-fn inspected(rule: &str, case: &BreakingCase) -> anyhow::Result<Inspection> {
+fn inspected(rule: &str, case: &BreakingCase) -> Result<Inspection, CaseError> {
     let dir = case.dir.name();
     let map = format!("[[interface]]\nname = \"link.{dir}\"\nprotocol = \"{}\"\ndir = \"{dir}\"\n", case.protocol);
     let inspected = |before: &[Vec<u8>]| {
@@ -33,7 +32,8 @@ fn inspected(rule: &str, case: &BreakingCase) -> anyhow::Result<Inspection> {
             bytes: bytes.clone(),
         };
         let capture = Capture { units: before.iter().chain(&case.units).enumerate().map(unit).collect() };
-        inspect_capture(&capture, rule, Map::read(&map, rule)?, rule, InspectDetail::default())
+        let map = Map::read(&map, rule).map_err(CaseError::of)?;
+        inspect_capture(&capture, rule, map, rule, InspectDetail::default()).map_err(CaseError::of)
     };
     let with_others = inspected(&case.before)?;
     let mut broken = with_others.seen.iter().filter(|seen| !seen.broken.is_empty());

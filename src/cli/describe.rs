@@ -20,6 +20,7 @@ use scalepool_system::generator::generator_kind;
 use scalepool_system::memory_map::{WINDOW, WINDOW_ABOUT, WindowConfig};
 use scalepool_system::metric::Metric;
 use serde_json::{Value, json};
+use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -54,7 +55,7 @@ impl Describe {
         if self.wave.is_some() && rules::find(&self.name).is_none() {
             // Of an area, such as CXL68-CRC, those that have one.
             let area = format!("{}-", self.name.trim_end_matches('-'));
-            let of_area = BrokenCases::of(&area).rules(&area);
+            let of_area = BrokenCases::of(&area, &env::temp_dir()).rules(&area);
             let such = if of_area.is_empty() { "CXL68-CRC-01".to_owned() } else { of_area.join(", ") };
             bail!(
                 "describe --wave: found `{}`, expected a rule that has a wave, such as {such}; \
@@ -139,7 +140,7 @@ impl Describe {
         let test = breaking_test(rule);
         row["breaking_test"] = test.clone().into();
         text += &format!("\ntest:        {test}");
-        let cases = BrokenCases::of(rule.id);
+        let cases = BrokenCases::of(rule.id, &env::temp_dir());
         let Some(mut case) = cases.find(rule)? else {
             let reason = cases.reason(rule).unwrap_or_default();
             if self.wave.is_some() {
@@ -166,7 +167,7 @@ impl Describe {
 fn no_wave(rule: &str, reason: &str) -> anyhow::Error {
     let family = rule.split_once('-').map_or(rule, |(family, _)| family);
     let prefix = format!("{family}-");
-    let near = BrokenCases::of(&prefix).rules(&prefix);
+    let near = BrokenCases::of(&prefix, &env::temp_dir()).rules(&prefix);
     let near = if near.is_empty() { String::new() } else { format!("; of {family} these are {}", near.join(", ")) };
     anyhow!("--wave: found {rule}, which has no wave: {reason} Expected a rule that has one{near}")
 }

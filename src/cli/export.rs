@@ -20,6 +20,7 @@ use scalepool_scenario::{ScenarioRequest, described};
 use scalepool_system::bench::{self, BenchSource};
 use scalepool_system::schema;
 use scalepool_trace::output::PartFile;
+use std::env;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -258,7 +259,7 @@ impl Export {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let (folder, files) = match self.format {
             Format::Md(to) => {
-                let cases = BrokenCases::of("");
+                let cases = BrokenCases::of("", &env::temp_dir());
                 let mut files = scalepool_export::markdown::files(|rule| shown(&cases, rule))?;
                 files.push(File { name: "coherence_flows.md".into(), text: flows::markdown()? });
                 files.push(File { name: "coherence_tables.md".into(), text: docs::markdown() });

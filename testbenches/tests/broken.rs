@@ -5,10 +5,11 @@ use scalepool::broken::{self, BrokenCases};
 use scalepool::inspect::InspectDetail;
 use scalepool_protocols::rules;
 use scalepool_protocols::rules::area;
+use std::env;
 
 #[test]
 fn every_rule_has_a_case_or_a_reason() {
-    let cases = BrokenCases::of("");
+    let cases = BrokenCases::of("", &env::temp_dir());
     let with_cases = cases.rules("");
     let mut wrong = Vec::new();
     for rule in rules::all() {
@@ -33,7 +34,7 @@ fn every_rule_has_a_case_or_a_reason() {
 #[test]
 fn a_run_without_a_change_breaks_nothing() {
     for run in RUNS {
-        let flits = run.capture().unwrap_or_else(|e| panic!("{e:#}"));
+        let flits = run.capture(&env::temp_dir()).unwrap_or_else(|e| panic!("{e:#}"));
         let judged = run.judged(&flits, false, InspectDetail::default()).unwrap_or_else(|e| panic!("{e:#}"));
         let broken: Vec<_> = judged.seen.iter().flat_map(|seen| &seen.broken).collect();
         assert!(broken.is_empty(), "{}: {broken:?}", run.scenario);
@@ -44,13 +45,13 @@ fn a_run_without_a_change_breaks_nothing() {
 /// A case is the same whether it is looked for alone or among all.
 #[test]
 fn a_case_is_found_by_its_own_id() {
-    let all = BrokenCases::of("");
+    let all = BrokenCases::of("", &env::temp_dir());
     for id in ["CXL68-CRC-01", "CXL256-FEC-02", "CXLIO-FMT-03", "UAL-CRC-01", "TXN-TAG-02", "BRG-CRD-01", "MEM-TIM-02"]
     {
         let rule = rules::find(id).expect("a rule");
         let text =
             |cases: &BrokenCases| cases.find(rule).ok().flatten().map(|case| (case.what.clone(), case.timeline()));
-        let alone = text(&BrokenCases::of(id));
+        let alone = text(&BrokenCases::of(id, &env::temp_dir()));
         assert!(alone.is_some() && alone == text(&all), "{id}: {alone:?}");
     }
 }
@@ -58,7 +59,7 @@ fn a_case_is_found_by_its_own_id() {
 /// Each line of reasons is that of a rule without a case, names an area or a rule once, and is a sentence.
 #[test]
 fn every_reason_is_used() {
-    let cases = BrokenCases::of("");
+    let cases = BrokenCases::of("", &env::temp_dir());
     let used: Vec<&str> = rules::all().filter_map(|rule| cases.reason(rule)).collect();
     for (n, (about, reason)) in broken::reasons().enumerate() {
         assert!(used.contains(&reason), "{about}: no rule has this reason: {reason}");

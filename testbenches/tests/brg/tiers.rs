@@ -514,10 +514,10 @@ fn tiers_exclusive_in_traffic() {
         ("component.accel.warm_pages=3", "found 3, expected at most the pages and frames"),
     ] {
         let request = ScenarioRequest { description: Some(text.clone()), ..request(&[set], 1) };
-        let error = scenario::run(&request, &mut |_| ()).err().expect(set).to_string();
+        let error = scenario::run(&request, &mut |_| ()).expect_err(set).to_string();
         assert!(error.contains(found), "{error}");
     }
     let still = request(&["policy=first-touch", "component.accel.prefetch=1"], 1);
-    let error = scenario::run(&still, &mut |_| ()).err().expect("prefetch without moves").to_string();
+    let error = scenario::run(&still, &mut |_| ()).expect_err("prefetch without moves").to_string();
     assert!(error.contains("expected 0 by a policy that moves no pages"), "{error}");
 }

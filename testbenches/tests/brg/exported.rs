@@ -7,7 +7,7 @@ use scalepool::bridge::flows::LineOperation;
 use scalepool::bridge::inbound::exported::ExportedHome;
 use scalepool::bridge::inbound::table::InboundSource;
 use scalepool::bridge::inbound::{AcceleratorAccess, InboundBridge, InboundConfig, InboundOutput, InboundStep};
-use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WindowLimits};
+use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, InboundClass, WindowLimits};
 use scalepool::coherence::agent::{Accept, Agent, AgentOutput};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};

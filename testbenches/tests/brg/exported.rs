@@ -827,7 +827,7 @@ home_ports = 1
 inbound = [{{ base = "0", size = "1 GiB", to = "8 GiB", class = "DB" }}]
 {keys}
 [link]
-ualink = {{ kind = "ualink", order = "relaxed", between = [["accel[0].port[0]", "uswitch.port[0]"], ["other[0].port[0]", "uswitch.port[1]"], ["ubridge.x[0]", "uswitch.port[2]"]] }}
+ualink = {{ kind = "ualink", order = "relaxed", between = [["accel.port[0]", "uswitch.port[0]"], ["other.port[0]", "uswitch.port[1]"], ["ubridge.x[0]", "uswitch.port[2]"]] }}
 {links}
 "#
     )

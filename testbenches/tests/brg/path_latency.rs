@@ -93,7 +93,8 @@ impl Parts {
             true => format!(", cache = {{ capacity = \"64 KiB\", latency_cycles = {} }}", self.cache),
             false => String::new(),
         };
-        let traffic = format!("operations = {operations}, mix = \"{mix}\", bytes = 64, blocks = 1");
+        let traffic =
+            format!("operations = {operations}, mix = \"{mix}\", bytes = 64, blocks = 1, interval_cycles = 10000");
         format!(
             "{HEAD}accel = {{ kind = \"ualink.accelerator\", clock = \"core\", outstanding = 1, traffic = {{ {traffic} }} }}\n\
             bridge = {{ kind = \"bridge.ualink\", clock = \"core\", windows = [{{ base = 0, size = \"1 GiB\" }}], {stages}{cache} }}\n\

@@ -401,7 +401,7 @@ fn row_40(opcode: &str, meta: &str, snoop: &str) -> bool {
 }
 
 fn row_41(opcode: &str, meta: &str, snoop: &str) -> bool {
-    (opcode, meta) == ("MemRd", "Shared") && snoop == "SnpData" || opcode == "MemRdData" && snoop == "SnpData"
+    snoop == "SnpData" && ((opcode, meta) == ("MemRd", "Shared") || opcode == "MemRdData")
 }
 
 fn row_42(opcode: &str, meta: &str, snoop: &str) -> bool {

@@ -353,14 +353,6 @@ impl Bench {
         self.bridge.left(entry);
     }
 
-    /// Responses of entries that were free before leave.
-    pub fn respond_late(&mut self) {
-        for (entry, response) in std::mem::take(&mut self.late) {
-            self.log.push(Event::Answered(entry, response.clone()));
-            self.responses.push(response);
-        }
-    }
-
     /// What memory answers, by the tables of `coherence` §3.2; what is written is written at once.
     fn made(&mut self, msg: &Msg<CacheLine>) -> Vec<Msg<CacheLine>> {
         match *msg {

@@ -7,7 +7,7 @@ use scalepool::bridge::flows::LineOperation;
 use scalepool::bridge::inbound::exported::ExportedHome;
 use scalepool::bridge::inbound::table::InboundSource;
 use scalepool::bridge::inbound::{AcceleratorAccess, InboundBridge, InboundConfig, InboundOutput, InboundStep};
-use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WindowLimits};
+use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, InboundClass, WindowLimits};
 use scalepool::coherence::agent::{Accept, Agent, AgentOutput};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
@@ -401,7 +401,7 @@ fn row_40(opcode: &str, meta: &str, snoop: &str) -> bool {
 }
 
 fn row_41(opcode: &str, meta: &str, snoop: &str) -> bool {
-    (opcode, meta) == ("MemRd", "Shared") && snoop == "SnpData" || opcode == "MemRdData" && snoop == "SnpData"
+    snoop == "SnpData" && ((opcode, meta) == ("MemRd", "Shared") || opcode == "MemRdData")
 }
 
 fn row_42(opcode: &str, meta: &str, snoop: &str) -> bool {
@@ -827,7 +827,7 @@ home_ports = 1
 inbound = [{{ base = "0", size = "1 GiB", to = "8 GiB", class = "DB" }}]
 {keys}
 [link]
-ualink = {{ kind = "ualink", order = "relaxed", between = [["accel[0].port[0]", "uswitch.port[0]"], ["other[0].port[0]", "uswitch.port[1]"], ["ubridge.x[0]", "uswitch.port[2]"]] }}
+ualink = {{ kind = "ualink", order = "relaxed", between = [["accel.port[0]", "uswitch.port[0]"], ["other.port[0]", "uswitch.port[1]"], ["ubridge.x[0]", "uswitch.port[2]"]] }}
 {links}
 "#
     )

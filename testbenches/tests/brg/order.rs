@@ -476,10 +476,12 @@ fn brg_buf_01_n() {
     let wrong = WrongBridge { frees_early: true, ..WrongBridge::NOTHING };
     let mut bench = slow_responses(wrong);
     assert_eq!((bench.late.len(), without_space(&bench.log)), (RESERVED, 0));
-    bench.ask(read(BASE, 64));
-    bench.respond_late();
-    bench.finish(false);
-    assert_eq!(without_space(&bench.log), 1);
+    // Entries are used in turn.
+    for n in 0..FEWEST_ENTRIES as u64 {
+        bench.ask(read(BASE + 256 * n, 64));
+        bench.finish(false);
+    }
+    assert_eq!((bench.late.len(), without_space(&bench.log)), (RESERVED + FEWEST_ENTRIES, RESERVED));
     let mut bench = Bench::of(MN);
     bench.ask(read(BASE, 64));
     let again = bench.sent[0].2;

@@ -496,7 +496,8 @@ fn descriptions_that_ask_for_more_are_refused() {
         format!("{before}inbound = [{new}]\n{after}")
     };
     for (text, expected) in [
-        (window("{ class = \"DB\" }"), "expected NH"),
+        (window("{ class = \"BR\" }"), "expected NH, DB"),
+        (window("{ class = \"DB\" }"), "found 1 window of class DB and 0 home ports, expected both or neither"),
         (window(""), "found 0 windows and 1 target port, expected both or neither"),
         (window("{ base = 64 }"), "multiple of 256"),
         (window("{ size = \"1 MiB\" }"), "2097152"),

@@ -134,7 +134,7 @@ fn what_cannot_be_shared_is_refused() {
         (logical, "found logical devices at leaf[3].dsp[0], whose link has port based routing, expected none"),
         (
             mixed().replace("memory = { kind = \"cxl-256b\"", "memory = { kind = \"cxl-256b-pbr\""),
-            "found a device at back.dsp[2], expected a device of HDM-DB behind a link with port based routing",
+            "found a device at back.dsp[2], expected a device of HDM-DB or a G-FAM device behind a link with port based routing",
         ),
         (
             mixed()

@@ -45,7 +45,12 @@ pub(super) fn case_of(rule: &str, inspection: &Inspection, what: String, changed
     let steps = before.into_iter().chain(shown[first + usize::from(before.is_some())..].iter().copied());
     let steps = steps.chain([&seen[place]]).map(|seen| step(inspection, seen)).collect();
     let (t_fs, found) = (found.t_fs, found.violation.to_string());
-    Some(BrokenCase { what, t_fs, found, steps, records: inspection.decoded(), axis: inspection.axis })
+    // A viewer shows the last value of a signal at a time: that of the rule of this case.
+    let mut own = inspection.clone();
+    for seen in &mut own.seen {
+        seen.broken.retain(|broken| broken.t_fs != t_fs || broken.violation.rule == rule);
+    }
+    Some(BrokenCase { what, t_fs, found, steps, records: own.decoded(), axis: inspection.axis })
 }
 
 fn is_idle(seen: &SeenUnit) -> bool {

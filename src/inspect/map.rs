@@ -497,6 +497,13 @@ impl Map {
             }
         }
         for (n, table) in map.transactions.iter().enumerate() {
+            let is_again = |other: &MappedTransactions| {
+                other.of == table.of && other.links.iter().any(|link| table.links.contains(link))
+            };
+            if map.transactions[..n].iter().any(is_again) {
+                let text = "key `links`: found a link of another [[transactions]] of the same kind, expected it in one of them";
+                return refuse(format!("transactions {n}, {text}"));
+            }
             if let Err(text) = map.check_transactions(table) {
                 return refuse(format!("transactions {n}, {text}"));
             }

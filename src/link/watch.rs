@@ -18,7 +18,7 @@
 
 use super::cxl68::Known;
 use super::cxlio::flit::tlp_bytes;
-use super::cxlio::{FramedTlpReader, IoTlpForm};
+use super::cxlio::{FramedLinkReader, IoTlpForm};
 use super::event::{LinkEvent, Severity};
 use super::health::liveness::{LIVENESS_FLITS, LinkWait, Liveness, LivenessLimits, LivenessNow};
 use super::health::retimer::RetimerSigns;
@@ -386,7 +386,7 @@ struct Watch68 {
     /// Takes the messages out of them, where they are asked for.
     unpackers: Option<[stream68::Unpacker; 2]>,
     /// The same for the TLPs of CXL.io.
-    readers: [FramedTlpReader; 2],
+    tlps: FramedLinkReader,
     messages: Vec<(Direction, WatchedContent)>,
 }
 
@@ -405,6 +405,9 @@ struct Watch256 {
     repairs: bool,
     signs: RetimerSigns,
 }
+
+/// Directions by [`index`].
+const WAYS: [Direction; 2] = [Direction::Rx, Direction::Tx];
 
 const fn index(way: Direction) -> usize {
     match way {
@@ -440,8 +443,11 @@ impl Judge for Watch68 {
         }
         let is_io = pid::receive(unit.pid(), Enabled::ALL).accept.is_some_and(|of| of.kind == PidKind::Io);
         if self.unpackers.is_some() && is_io {
-            let (whole, form) = (self.readers[index(way)].read(unit.payload()), IoTlpForm::NonFlit);
-            self.messages.extend(whole.into_iter().map(|bytes| (way, WatchedContent::Tlp { bytes, form })));
+            let (whole, missing) = self.tlps.read(index(way), unit.payload());
+            let content = |(of, bytes)| (WAYS[of], WatchedContent::Tlp { bytes, form: IoTlpForm::NonFlit });
+            self.messages.extend(whole.into_iter().map(content));
+            let event = |violation| (way, LinkEvent { severity: Severity::Protocol, unit: number, violation });
+            events.extend(missing.map(event));
         }
         if let Some(decoded) = read {
             for violation in check::unit(&decoded, &self.link).violations {
@@ -639,8 +645,8 @@ impl EndWatch {
                 });
                 let unpack = |dir| stream68::Unpacker::new(dir, cxl68.revision, Enabled::ALL);
                 let unpackers = messages.then(|| ways.map(unpack));
-                let (readers, messages) = Default::default();
-                Box::new(Watch68 { monitor, link: cxl68, units: [0; 2], unpackers, readers, messages })
+                let (tlps, messages) = Default::default();
+                Box::new(Watch68 { monitor, link: cxl68, units: [0; 2], unpackers, tlps, messages })
             }
             LinkProtocol::Cxl256(mode) => {
                 let stream = |dir| FlitDecoder::new(protocol.name(), dir);

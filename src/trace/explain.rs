@@ -7,7 +7,7 @@
 //! A walk: every record is read once; a `begin` makes a transaction and joins it to its parent; a mark with the name of a
 //! [`Wait`] opens a wait of that transaction at that place, and what follows there closes it; then trees are printed, or sums.
 
-use scalepool_ordered::OrderedMap;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use std::fmt::Write;
 use std::io::BufRead;
 
@@ -93,6 +93,8 @@ pub struct Trees {
     file: String,
     all: OrderedMap<u64, TraceTransaction>,
     last_fs: u64,
+    /// Ids that have ended without a beginning before.
+    ended: OrderedSet<u64>,
     broken: Vec<String>,
 }
 
@@ -164,8 +166,13 @@ impl Trees {
             "mark" | "end" if id != 0 => (),
             _ => return,
         }
-        // What began before the trace did is left out.
-        let Some(transaction) = self.all.get_mut(&id) else { return };
+        // What began before the trace did is left out, and its id does not begin again.
+        let Some(transaction) = self.all.get_mut(&id) else {
+            if kind == "end" {
+                self.ended.insert(id);
+            }
+            return;
+        };
         if t_fs < transaction.begin_fs {
             let begin_fs = transaction.begin_fs;
             let text =
@@ -196,6 +203,9 @@ impl Trees {
                 self.broken.push(format!("{at}: found parent {parent}, expected a transaction that began before"));
             }
             None => (),
+        }
+        if self.ended.contains(&id) {
+            self.broken.push(format!("{at}: found the beginning of id {id} behind its end, expected it before"));
         }
         let (what, address) = what(record);
         let (place, waits, children) = (place.to_owned(), Vec::new(), Vec::new());
@@ -365,6 +375,7 @@ host: read 0x40 (id 1), 0 to 4.000001 ns: 4.000001 ns
 
     #[test]
     fn what_does_not_fit_is_named() {
+        let orphan_of_1 = r#"{"t_fs":2000,"where":"a","kind":"begin","id":1,"parent":0}"#;
         let orphan = r#"{"t_fs":0,"where":"a","kind":"begin","id":3,"parent":2}"#;
         let trees = read(&[orphan, r#"{"t_fs":1,"where":"a","kind":"begin","id":3,"parent":0}"#]).expect("a trace");
         let expected = [
@@ -373,6 +384,9 @@ host: read 0x40 (id 1), 0 to 4.000001 ns: 4.000001 ns
         ];
         assert_eq!(trees.broken(), expected);
         let error = trees.tree(4).expect_err("no such id").to_string();
+        let early = [r#"{"t_fs":1000,"where":"a","kind":"end","id":1,"parent":0}"#, orphan_of_1];
+        let trees = read(&early).expect("a trace");
+        assert_eq!(trees.broken, ["t.jsonl:3: found the beginning of id 1 behind its end, expected it before"]);
         let late = r#"{"t_fs":10,"where":"a","kind":"begin","id":3,"parent":0}"#;
         let trees = read(&[late, r#"{"t_fs":5,"where":"a","kind":"end","id":3,"parent":0}"#]).expect("a trace");
         let expected = "t.jsonl:3: found `end` of id 3 at 5 fs, expected none before it begins at 10 fs";

@@ -14,7 +14,7 @@ use super::ends::{AnyEnd, EndMessages};
 use super::message::CapiMessage;
 use crate::status::{Failure, SP_ERR_KIND};
 use scalepool::forms::FormError;
-use scalepool::link::cxl256::WireFlit;
+use scalepool::link::cxl256::{WireFlit, repaired};
 use scalepool::link::event::{LinkEvent, Severity};
 use scalepool::link::fault::WireUnit;
 use scalepool::link::health::LinkHealth;
@@ -95,6 +95,9 @@ impl PlainReader {
                 let mut findings = check256::flit(&decoded, &Cxl256Config::default());
                 if decoded.is_good() {
                     findings.violations.extend(of_link_layer_256(&decoded));
+                    // No line stands before it, so what the FEC repairs is a mistake of the sender.
+                    let repairs = decoded.received.fec.as_ref().ok().filter(|repairs| !repairs.is_empty());
+                    findings.violations.extend(repairs.map(repaired));
                 }
                 (messages.collect(), findings, decoded.is_good())
             }

@@ -158,7 +158,10 @@ impl CoverageReport {
             let object =
                 object.as_object().ok_or_else(|| wrong(at, object, "an object with a number for each name"))?;
             let count = |(name, hits): (&String, &Value)| {
-                Ok((name.clone(), hits.as_u64().ok_or_else(|| wrong(&format!("{at}.{name}"), hits, "a number"))?))
+                Ok((
+                    name.clone(),
+                    hits.as_u64().ok_or_else(|| wrong(&format!("{at}.{name}"), hits, "a whole number from 0"))?,
+                ))
             };
             object.iter().map(count).collect()
         };
@@ -215,7 +218,7 @@ mod tests {
             (&good.replace("\"scalepool_coverage\":1", "\"scalepool_coverage\":2"), "found 2, expected 1"),
             (
                 &good.replace(":1,\"a: b\"", ":-1,\"a: b\""),
-                "key `groups[0].bins.cxl68.m2s_req MemRd`: found -1, expected a number",
+                "key `groups[0].bins.cxl68.m2s_req MemRd`: found -1, expected a whole number from 0",
             ),
             (&good.replace("\"sources\":[\"one\"]", "\"sources\":7"), "key `sources`: found 7, expected a list"),
         ] {

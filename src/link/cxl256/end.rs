@@ -596,7 +596,7 @@ impl<C: Client> Cxl256End<C> {
 }
 
 /// That the FEC has repaired a flit: which symbols, and by what.
-pub(crate) fn repaired(repairs: &Corrections) -> Violation {
+pub fn repaired(repairs: &Corrections) -> Violation {
     let symbols: Vec<String> = repairs.iter().map(|c| format!("byte {} by {:#04x}", c.byte, c.xor)).collect();
     let found = match symbols.as_slice() {
         [one] => format!("1 wrong symbol: {one}"),

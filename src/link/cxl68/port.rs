@@ -36,13 +36,16 @@ pub struct EndReport {
     pub halted: Option<&'static str>,
 }
 
+/// Group of coverage of the rows of the local retry state machine.
+pub const LRSM_ROWS: &str = "LRSM row";
+
 impl<U: Flit68> Reports for Cxl68End<U> {
     type Report = EndReport;
 
     fn report(&self) -> EndReport {
         let mut coverage = self.coverage().met();
         let bins = self.local().rows_taken.iter().enumerate().map(|(n, &taken)| (LRSM[n].name(), taken));
-        coverage.push(Met { protocol: LinkProtocol::Cxl68.name(), group: "LRSM row", bins: bins.collect() });
+        coverage.push(Met { protocol: LinkProtocol::Cxl68.name(), group: LRSM_ROWS, bins: bins.collect() });
         EndReport {
             stats: *self.stats(),
             spend: self.credits().spend,

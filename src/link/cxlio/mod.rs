@@ -28,4 +28,4 @@ pub use flit::FlitEnd;
 pub use nonflit::NonFlitEnd;
 pub use port::{IoCreditRoom, IoPort, IoRefused, Stats, Why};
 pub use tlp::{IoCreditClass, IoTlp, IoTlpError, IoTlpForm};
-pub use watched::FramedTlpReader;
+pub use watched::FramedLinkReader;

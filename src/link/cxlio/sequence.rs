@@ -161,12 +161,33 @@ pub struct SequenceWatch {
     next: u16,
 }
 
+/// Where a TLP stands in its direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SequencePlace {
+    /// It is the next one.
+    Next,
+    /// It has passed before.
+    Again,
+    /// One before it is missing.
+    Ahead,
+}
+
 impl SequenceWatch {
-    /// Whether a good TLP is the next one of the direction.
-    pub fn takes(&mut self, number: u16) -> bool {
-        let is_next = number == self.next;
-        self.next = if is_next { plus(number, 1) } else { self.next };
-        is_next
+    /// Number of the TLP that comes next.
+    pub fn next(&self) -> u16 {
+        self.next
+    }
+
+    /// Where a good TLP stands; the next one is taken.
+    pub fn place(&mut self, number: u16) -> SequencePlace {
+        match steps(self.next, number) {
+            0 => {
+                self.next = plus(number, 1);
+                SequencePlace::Next
+            }
+            ahead if ahead < MODULUS / 2 => SequencePlace::Ahead,
+            _ => SequencePlace::Again,
+        }
     }
 }
 

@@ -238,7 +238,9 @@ impl CxlMedia {
             fields!(latency bandwidth; of_preset(OTHERS[1]), "preset = \"fixed\"").to_vec(),
             fields!(buffer_size buffer_ways page lookup; self.buffer_dram().is_some(), "flash or `buffer`").to_vec(),
             fields!(channels; self.dram().is_some(), "a preset of DRAM or HBM").to_vec(),
-            fields!(ranks map map_bytes row_xor refresh hot policy reads writes front back; any_dram, "a preset or a buffer of DRAM or HBM").to_vec(),
+            fields!(ranks map row_xor refresh policy reads writes front back; any_dram, "a preset or a buffer of DRAM or HBM").to_vec(),
+            fields!(map_bytes; any_dram && self.map == default.map, "a preset or a buffer of DRAM or HBM and map = \"sp1\"").to_vec(),
+            fields!(hot; any_dram && self.refresh != DramRefresh::NAMES[2], "a preset or a buffer of DRAM or HBM that is refreshed").to_vec(),
         ];
         let ignored = all.into_iter().flatten().filter(|&(_, differs, is_used, _)| differs && !is_used);
         ignored.map(|(field, .., with)| format!("found `{field}`, expected it with {with} alone"))

@@ -739,7 +739,8 @@ fn undecoded(index: &Index<'_>, views: &[MapView]) -> Vec<(usize, String)> {
                 while is_switch(system, switch) {
                     let decoders = views[switch].bridges.get(vcs).map_or(&[][..], |own| own.list());
                     if !decoders.iter().any(|decoder| decoder.base == mapped.window.base) {
-                        let (path, name) = (&system.components[switch].ports[vcs].path, system.components[asking].path.as_str());
+                        let (path, name) =
+                            (&system.components[switch].ports[vcs].path, system.components[asking].path.as_str());
                         let target = target.name(&system.components[target.component].path);
                         let text = format!(
                             "found no decoder at `{path}` on the way from `{name}` to `{target}`, expected one at every switch (fabric HDM-8)"

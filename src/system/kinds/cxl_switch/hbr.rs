@@ -200,8 +200,7 @@ impl HbrCxlSwitch {
         (bindings, wrong)
     }
 
-    /// What the port of a binding has below it in a cascade, if it is a switch, and what the commands of this switch cannot do
-    /// with it.
+    /// What the commands of this switch cannot do with switches below it, or above it. A switch below decodes for one host.
     fn check_cascade(&self, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let is_above = |binding: &VppbBinding| ports[self.hosts + binding.port].peer_role == PortRole::SwitchUpstream;
         let before = self.bound().0;

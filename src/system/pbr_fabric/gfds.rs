@@ -58,7 +58,7 @@ impl PbrFabric {
             let (config, own) = (&system.components[component].config, &tables[component]);
             for (place, text) in config.check_requesters(&views[component], &requesters) {
                 match place {
-                    Some(place) => problems.add(place, &own.key("gfd.access"), text),
+                    Some(place) => problems.add(place, own.key("gfd.access"), text),
                     None => own.judge(vec![("gfd", text)], problems),
                 }
             }

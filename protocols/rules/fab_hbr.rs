@@ -339,7 +339,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "FAB-UIO-02",
         "fabric §2.6",
-        "a request with some bytes of the range, or to a decoder without UIO, goes toward the host, and is aborted where the port is not enabled",
+        "a request with some bytes of the range, or to a decoder without UIO, goes toward the host; one with all bytes of it is aborted where the port is not enabled",
     ),
     rule(
         "FAB-UIO-03",

@@ -132,7 +132,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "FAB-ISL-08",
         "fabric §3.5",
-        "a crawl without a valid entry is Invalid Input, more than two levels of tunnels are Unsupported, a request to a PID that is not enabled is an unsupported one, and such a completion is dropped",
+        "a crawl without a valid entry is Invalid Input, more than two levels of tunnels are Unsupported, a request to a PID that is not enabled, or one with a vendor prefix outside unordered I/O, is an unsupported one, and such a completion is dropped",
     ),
     rule(
         "FAB-ISL-09",

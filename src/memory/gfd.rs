@@ -236,8 +236,8 @@ impl GfdTable {
     /// `None`: it does not reach it.
     pub fn requester_address(&self, pid: u16, device_address: u64) -> Option<u64> {
         let requester = self.requesters.get(&pid)?;
-        let known = requester.decoders.iter().find_map(|decoder| decoder.requester_address(device_address))?;
+        let mut known = requester.decoders.iter().filter_map(|decoder| decoder.requester_address(device_address));
         // What two decoders hold the requester cannot ask for.
-        self.device_address(pid, known).is_ok().then_some(known)
+        known.find(|known| self.device_address(pid, *known) == Ok(device_address))
     }
 }

@@ -7,12 +7,12 @@
 //! request turns to the peer below; if some are, or the decoder has UIO off, the host has to take it. A device refuses what crosses
 //! into the chunk of another device, and nothing of that is written.
 
-use crate::decoder::{ADDRESS_END, Arithmetic, GRANULARITIES};
+use crate::decoder::{ADDRESS_END, Arithmetic, GRANULARITIES, WINDOW_STEP_BYTES};
 
 /// Ways of an interleave that UIO knows (`fabric` §2.6).
 pub const UIO_WAYS: [u64; 5] = [1, 2, 4, 8, 16];
 
-/// The addresses of a device, as the decoder of its port or its own says them.
+/// The addresses of a device, as the decoder of its port or its own says them; what [`UioRange::check`] refuses is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UioRange {
     /// First address.
@@ -59,6 +59,14 @@ pub enum UioError {
         found: u64,
         /// The ways.
         ways: u64,
+    },
+    /// A range that decoder registers cannot hold.
+    #[error("found {size:#x} bytes from {base:#x} on, expected multiples of 256 MiB, not 0 bytes (fabric §2.1)")]
+    Alignment {
+        /// First address.
+        base: u64,
+        /// Bytes.
+        size: u64,
     },
     /// Addresses that there are not.
     #[error("found {size:#x} bytes from {base:#x} on, expected an end of at most {ADDRESS_END:#x} (fabric §2.1)")]
@@ -110,6 +118,9 @@ impl UioRange {
         if position >= ways {
             return Err(UioError::Position { found: position, ways });
         }
+        if size == 0 || !base.is_multiple_of(WINDOW_STEP_BYTES) || !size.is_multiple_of(WINDOW_STEP_BYTES) {
+            return Err(UioError::Alignment { base, size });
+        }
         if base.checked_add(size).is_none_or(|end| end > ADDRESS_END) {
             return Err(UioError::Range { base, size });
         }
@@ -124,7 +135,7 @@ impl UioRange {
     /// How much of a request of `bytes`, at least 1, is of the range; it is looked at chunk by chunk.
     fn matching(&self, address: u64, bytes: u64) -> Match {
         let last = address.saturating_add(bytes.max(1) - 1);
-        // The range may begin or end within a chunk, so both ends of a chunk are looked at.
+        // A request may begin or end within a chunk. A range does not, so its ends lie between chunks.
         let chunks = address / self.granularity..=last / self.granularity;
         let ends = chunks.flat_map(|chunk| {
             let first = (chunk * self.granularity).max(address);

@@ -622,6 +622,13 @@ pub trait Component: Send + Any {
         Vec::new()
     }
 
+    /// What is wrong with its tables of who asks it over a fabric with port based routing, each with its place if it is of one
+    /// line; `map` is what it knows of the memory map.
+    fn check_requesters(&self, map: &MapView, requesters: &PbrRequesters) -> Vec<(Option<TextPlace>, String)> {
+        let _ = (map, requesters);
+        Vec::new()
+    }
+
     /// Fields that do not go with the links at its ports, or with who is at their other ends: name and text.
     fn check_joined(&self, clock: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let _ = (clock, member, ports);

@@ -292,6 +292,8 @@ struct Reached {
 
 /// A window that a component reaches as a whole.
 struct Reach<'a> {
+    /// Its number in the map.
+    number: usize,
     mapped: &'a MappedWindow,
     /// Its interleave, with the ways of the root.
     interleave: Interleave,
@@ -330,14 +332,14 @@ impl<'a> Index<'a> {
             let mapped = &self.system.memory_map[n];
             let ways = mapped.targets.iter().map(|target| behind.get(target).copied()).collect::<Option<Vec<_>>>()?;
             let interleave = split(mapped, &ways).map_err(|text| (n, text));
-            Some(interleave.map(|interleave| Reach { mapped, interleave, ways }))
+            Some(interleave.map(|interleave| Reach { number: n, mapped, interleave, ways }))
         });
         reached.collect()
     }
 
     /// The windows that a component reaches over its links.
     fn routes(&self, component: usize) -> WindowRoutes {
-        let route = |Reach { mapped, interleave, ways }: Reach<'_>| {
+        let route = |Reach { mapped, interleave, ways, .. }: Reach<'_>| {
             let base = mapped.window.base;
             let way = |&(n, reached): &(usize, Reached)| {
                 let all = self.decoders.get(&reached.target)?.list();
@@ -354,28 +356,46 @@ impl<'a> Index<'a> {
     ///
     /// # Errors
     /// What a commit refuses, an order of targets that no decoder deals, or a hierarchy without a host.
-    fn bridge(&self, switch: usize, vcs: usize) -> Result<BridgeDecoders, String> {
-        let HierarchyPath { asking, port, levels } = hierarchy_path(self.system, switch, vcs)?;
+    fn bridge(&self, switch: usize, vcs: usize) -> Result<BridgeDecoders, BridgeError> {
+        let path = hierarchy_path(self.system, switch, vcs).map_err(BridgeError::of_switch)?;
+        let HierarchyPath { asking, port, levels } = path;
         let of_level = |&(switch, vcs): &(usize, usize)| -> OrderedMap<MemoryTarget, usize> {
             bound(self.system, switch, vcs).into_iter().map(|one| (one.target, one.vppb)).collect()
         };
         let levels: Vec<_> = levels.iter().map(of_level).collect();
         let mut decoders = BridgeDecoders::default();
-        for Reach { mapped, interleave, ways } in self.reaches(asking).into_iter().flatten() {
+        for reach in self.reaches(asking) {
+            let Reach { number, mapped, interleave, ways } =
+                reach.map_err(|(window, text)| BridgeError { window: Some(window), text })?;
+            let refused = |text: String| BridgeError { window: Some(number), text };
             // The ways of one group of the root, in the order of the decoder's target list.
             let of_root = ways.iter().filter(|(_, one)| one.port == port).map(|(_, one)| one.target);
             let Some(LevelTargets { targets, granularity }) = below_root(&levels, of_root.collect(), interleave) else {
                 let text = "found targets in another order than that in which the switches on the way deal them, expected those behind each vPPB in turn (fabric HDM-11)";
-                return Err(format!("`{}`: {text}", mapped.name));
+                return Err(refused(text.to_owned()));
             };
             if targets.is_empty() {
                 continue;
             }
             let Window { base, size, .. } = mapped.window;
             let decoder = BridgeDecoder { back_invalidate: false, base, size, granularity, targets };
-            decoders.commit(decoder).map_err(|error| format!("`{}`: {error}", mapped.name))?;
+            let who = || &self.system.components[switch].ports[vcs].path;
+            decoders.commit(decoder).map_err(|error| refused(format!("below `{}`: {error}", who())))?;
         }
         Ok(decoders)
+    }
+}
+
+/// Why a virtual hierarchy has no decoders.
+struct BridgeError {
+    /// The window that is at fault, by its number in the map; `None`: the switch is.
+    window: Option<usize>,
+    text: String,
+}
+
+impl BridgeError {
+    fn of_switch(text: String) -> BridgeError {
+        BridgeError { window: None, text }
     }
 }
 
@@ -398,7 +418,7 @@ fn hierarchy_path(system: &System, switch: usize, vcs: usize) -> Result<Hierarch
     while levels.len() <= system.components.len() {
         let (switch, vcs) = levels[levels.len() - 1];
         let (far, port) = system.far(switch, vcs);
-        if hosts_at(system, far) == 0 {
+        if !is_switch(system, far) {
             levels.reverse();
             return Ok(HierarchyPath { asking: far, port, levels });
         }
@@ -495,6 +515,12 @@ pub(super) fn only_target(system: &System, switch: usize, vcs: usize) -> Option<
     }
 }
 
+/// Whether a component is a CXL switch that decodes; one of the devices alone has no ports towards hosts.
+fn is_switch(system: &System, component: usize) -> bool {
+    let config = &system.components[component].config;
+    config.pbr().is_some() || config.hierarchies().is_some()
+}
+
 /// Ports towards hosts of a CXL switch, which are its first ones; 0 of anything else.
 fn hosts_at(system: &System, component: usize) -> usize {
     let config = &system.components[component].config;
@@ -506,9 +532,9 @@ fn bound(system: &System, switch: usize, port: usize) -> Vec<Bound> {
     bound_within(system, (switch, port), system.components.len())
 }
 
-/// The same over at most so many further switches: more of them are a circle, which [`hierarchy_path`] finds.
-fn bound_within(system: &System, (switch, port): (usize, usize), most: usize) -> Vec<Bound> {
-    let own = match system.components[switch].config.hierarchies() {
+/// What is bound to the host at a port of a CXL switch, each with the port of the component there.
+fn bound_next(system: &System, switch: usize, port: usize) -> Vec<(usize, Bound)> {
+    match system.components[switch].config.hierarchies() {
         None => system.pbr.bound(system, switch, port).unwrap_or_default(),
         Some((hosts, bindings)) => {
             let own = bindings.into_iter().filter(|binding| binding.vcs == port && port < hosts);
@@ -518,7 +544,11 @@ fn bound_within(system: &System, (switch, port): (usize, usize), most: usize) ->
             };
             own.map(below).collect()
         }
-    };
+    }
+}
+
+/// The same over at most so many further switches: more of them are a circle, which [`hierarchy_path`] finds.
+fn bound_within(system: &System, (switch, port): (usize, usize), most: usize) -> Vec<Bound> {
     let memories = |(port, Bound { vppb, target }): (usize, Bound)| match (hosts_at(system, target.component), most) {
         (0, _) => vec![Bound { vppb, target }],
         (_, 0) => Vec::new(),
@@ -527,7 +557,7 @@ fn bound_within(system: &System, (switch, port): (usize, usize), most: usize) ->
             below.into_iter().map(|Bound { target, .. }| Bound { vppb, target }).collect()
         }
     };
-    own.into_iter().flat_map(memories).collect()
+    bound_next(system, switch, port).into_iter().flat_map(memories).collect()
 }
 
 /// The decoders of all memories to which windows lead.
@@ -582,12 +612,12 @@ pub fn views(system: &System) -> Vec<MapView> {
 }
 
 /// The decoders of each virtual hierarchy of a component, none if it is no switch with any; or why there are none.
-fn bridges(system: &System, index: Option<&Index<'_>>, component: usize) -> Vec<Result<BridgeDecoders, String>> {
+fn bridges(system: &System, index: Option<&Index<'_>>, component: usize) -> Vec<Result<BridgeDecoders, BridgeError>> {
     let hosts = hosts_at(system, component);
     let of_vcs = |vcs: usize| match index {
-        _ if asks_coherently(system, component, vcs) => lines(system, component, vcs),
+        _ if asks_coherently(system, component, vcs) => lines(system, component, vcs).map_err(BridgeError::of_switch),
         Some(index) => index.bridge(component, vcs),
-        None => alone(system, component, vcs),
+        None => alone(system, component, vcs).map_err(BridgeError::of_switch),
     };
     (0..hosts).map(of_vcs).collect()
 }
@@ -668,9 +698,18 @@ pub(super) fn joined(
         refused.extend(asking.flat_map(|n| index.reaches(n)).filter_map(Result::err));
     }
     for (component, own) in tables.iter().enumerate() {
-        for text in bridges(system, index.as_ref(), component).into_iter().filter_map(Result::err) {
-            own.judge(vec![("bindings", text)], problems);
+        for BridgeError { window, text } in
+            bridges(system, index.as_ref(), component).into_iter().filter_map(Result::err)
+        {
+            match window {
+                // Several hierarchies on the way may refuse a window; the first says so.
+                Some(window) => drop(refused.entry(window).or_insert(text)),
+                None => own.judge(vec![("bindings", text)], problems),
+            }
         }
+    }
+    if let (Some(index), true) = (&index, refused.is_empty() && problems.list.is_empty()) {
+        refused.extend(undecoded(index, &views));
     }
     for (n, (mapped, window)) in system.memory_map.iter().zip(open).enumerate() {
         if let Some(text) = refused.remove(&n) {
@@ -688,6 +727,42 @@ pub(super) fn joined(
             own.judge(component.config.check_addresses(spans.as_deref(), &near.ports), problems);
         }
     }
+}
+
+/// Windows that lead a request to a hierarchy of a switch which has no decoder for it, and where that is.
+fn undecoded(index: &Index<'_>, views: &[MapView]) -> Vec<(usize, String)> {
+    let (system, mut found) = (index.system, Vec::new());
+    for asking in (0..system.components.len()).filter(|&n| system.components[n].config.uses_memory_map()) {
+        for Reach { number, mapped, ways, .. } in index.reaches(asking).into_iter().flatten() {
+            for (_, Reached { target, port }) in ways {
+                let (mut switch, mut vcs) = system.far(asking, port);
+                while is_switch(system, switch) {
+                    let decoders = views[switch].bridges.get(vcs).map_or(&[][..], |own| own.list());
+                    if !decoders.iter().any(|decoder| decoder.base == mapped.window.base) {
+                        let (path, name) =
+                            (&system.components[switch].ports[vcs].path, system.components[asking].path.as_str());
+                        let target = target.name(&system.components[target.component].path);
+                        let text = format!(
+                            "found no decoder at `{path}` on the way from `{name}` to `{target}`, expected one at every switch (fabric HDM-8)"
+                        );
+                        found.push((number, text));
+                        break;
+                    }
+                    let leads = |(port, below): &(usize, Bound)| {
+                        let component = below.target.component;
+                        if is_switch(system, component) {
+                            bound(system, component, *port).iter().any(|one| one.target == target)
+                        } else {
+                            below.target == target
+                        }
+                    };
+                    let Some((port, below)) = bound_next(system, switch, vcs).into_iter().find(leads) else { break };
+                    (switch, vcs) = (below.target.component, port);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Says who reaches the targets of a window that nobody reaches as a whole. `from` has one who asks for each component that is

@@ -224,7 +224,10 @@ impl PbrFabrics {
     pub(super) fn check(&self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
         let all = self.fabrics.iter().flat_map(|fabric| (0..fabric.hosts.len()).map(move |host| (fabric, host)));
         let mut hosts = all.filter(|(fabric, host)| fabric.has_segments(system, *host)).peekable();
-        self.fabrics.iter().for_each(|fabric| fabric.judge_gfds(system, tables, problems));
+        self.fabrics.iter().for_each(|fabric| {
+            fabric.judge_gfds(system, tables, problems);
+            fabric.judge_requesters(system, tables, problems);
+        });
         if hosts.peek().is_none() {
             return;
         }

@@ -3,6 +3,7 @@
 mod aer;
 mod back_invalidate;
 mod cache_id;
+mod cascade_limits;
 mod cascades;
 mod commits;
 mod crossbar;

@@ -240,6 +240,12 @@ impl<T> VoqCrossbar<T> {
         Some((n / classes % outputs, n % classes, item))
     }
 
+    /// All items in the queues and behind the grants.
+    pub fn items(&self) -> impl Iterator<Item = &T> {
+        let waiting = self.queues.iter().flatten().map(|waiting| &waiting.item);
+        waiting.chain(self.behind.iter().flatten().map(|granted| &granted.item))
+    }
+
     /// Items of a class in the queues of an input.
     pub fn queued_at(&self, input: usize, class: usize) -> usize {
         (0..self.config.outputs).map(|output| self.queues[self.queue_at(input, output, class)].len()).sum()

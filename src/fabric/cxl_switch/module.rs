@@ -131,8 +131,8 @@ pub struct SwitchConfig {
     pub arbiter: &'static ArbiterKind,
     /// Weights of the classes, in the order of [`SWITCH_CLASSES`], for an arbiter that looks at weights.
     pub weights: [u16; CLASSES],
-    /// Age from which on a message that leaves is found as starved: since it stood first at its port, until it leaves \[cycles\];
-    /// `None`: none is (`fabric` DLK-7).
+    /// Age above which a message is found as starved, whether it leaves or not: since it stood first at its port, waits for room and
+    /// for the width of the port included \[cycles\]; `None`: none is (`fabric` DLK-7).
     pub starved_cycles: Option<u64>,
 }
 
@@ -215,6 +215,8 @@ struct Port {
     /// By class, the cycle since which the first message waits at the input for room. Counting evaluations instead would
     /// depend on how often the module is evaluated.
     full_since_cycle: [Option<u64>; CLASSES],
+    /// By class, the cycle since which a message stands first at the input, if ages are judged.
+    first_since_cycle: [Option<u64>; CLASSES],
     /// Classes of which a starved message has been found.
     is_starved: [bool; CLASSES],
     /// Status of viral that the link has not taken: every message waits behind it.
@@ -234,6 +236,8 @@ pub struct CxlSwitch<S: Switching> {
     /// Judges downstream ports that come and go.
     watch: Option<PlugWatch>,
     busy_since: Option<Time>,
+    /// No message is older than the limit before this cycle, if ages are judged.
+    age_due_cycle: u64,
     mine: SwitchResult,
     shared: Arc<Mutex<SwitchResult>>,
 }
@@ -286,6 +290,7 @@ impl<S: Switching> CxlSwitch<S> {
                 posted: 0,
                 is_held: [[false; CLASSES]; 2],
                 full_since_cycle: [None; CLASSES],
+                first_since_cycle: [None; CLASSES],
                 is_starved: [false; CLASSES],
                 viral: None,
                 shown: [0; CLASSES],
@@ -295,7 +300,18 @@ impl<S: Switching> CxlSwitch<S> {
         let mine = SwitchResult { ports: vec![PortCounts::default(); count], ..SwitchResult::default() };
         let ports = links.into_iter().map(port).collect::<Result<_, ArbiterError>>()?;
         let watch = switching.plug_watch();
-        Ok(CxlSwitch { switching, config, ports, crossbar, tap, watch, busy_since: None, mine, shared })
+        Ok(CxlSwitch {
+            switching,
+            config,
+            ports,
+            crossbar,
+            tap,
+            watch,
+            busy_since: None,
+            age_due_cycle: 0,
+            mine,
+            shared,
+        })
     }
 
     /// Transaction handle of a message on the link of a port.
@@ -414,7 +430,53 @@ impl<S: Switching> CxlSwitch<S> {
         cx.progress();
     }
 
-    /// Reports the first message of a class that leaves at a port later than the limit (`fabric` DLK-7).
+    /// Judges the ages of all messages that are in the switch or stand first at its ports; returns the next cycle in which one
+    /// may be too old.
+    fn judge_ages(&mut self, cx: &Cx, at: Stamp) -> Option<u64> {
+        let limit = self.config.starved_cycles?;
+        for Port { link, first_since_cycle, .. } in &mut self.ports {
+            for (class, end) in &link.rx {
+                let Some(class) = self.config.traffic.place(*class) else { continue };
+                let since = &mut first_since_cycle[class];
+                *since = end.is_due(cx).then(|| since.unwrap_or(at.cycle));
+            }
+        }
+        // What comes later than the last look is younger than what it saw.
+        if at.cycle < self.age_due_cycle {
+            return Some(self.age_due_cycle);
+        }
+        let passing = self.crossbar.items().filter_map(|one| {
+            let class = self.config.traffic.place(one.message.class())?;
+            Some(((one.to, class), one.from, one.since))
+        });
+        let mut ages: Vec<((usize, usize), usize, u64)> = passing.collect();
+        for (from, port) in self.ports.iter_mut().enumerate() {
+            for (class, end) in &mut port.link.rx {
+                let since = self.config.traffic.place(*class).and_then(|class| port.first_since_cycle[class]);
+                let (Some(since), Some(message)) = (since, end.peek(cx)) else { continue };
+                let (Routed::Port { to, message, .. } | Routed::Answered { answer: Some((to, message)), .. }) =
+                    self.switching.route(from, message)
+                else {
+                    continue;
+                };
+                let class = self.config.traffic.place(message.class());
+                ages.extend(class.map(|class| ((to, class), from, since)));
+            }
+        }
+        ages.retain(|((to, class), ..)| !self.ports[*to].is_starved[*class]);
+        let (mut oldest, is_any) = (at.cycle, !ages.is_empty());
+        for (way, from, since) in ages {
+            if at.cycle - since > limit {
+                self.starved(way, from, at.cycle - since, at);
+            } else {
+                oldest = oldest.min(since);
+            }
+        }
+        self.age_due_cycle = oldest.saturating_add(limit).saturating_add(1);
+        is_any.then_some(self.age_due_cycle)
+    }
+
+    /// Reports the first message of a class toward a port that is older than the limit (`fabric` DLK-7).
     fn starved(&mut self, (port, class): (usize, usize), from: usize, age_cycles: u64, at: Stamp) {
         if std::mem::replace(&mut self.ports[port].is_starved[class], true) {
             return;
@@ -465,7 +527,7 @@ impl<S: Switching> CxlSwitch<S> {
         let Some(message) = self.ports[port].link.rx[place].1.peek(cx).copied() else { return false };
         let mut routed = self.switching.route(port, &message);
         let is_placed = self.spread(port, &mut routed);
-        let held_since = self.config.traffic.place(class).and_then(|held| self.ports[port].full_since_cycle[held]);
+        let held_since = self.config.traffic.place(class).and_then(|held| self.ports[port].first_since_cycle[held]);
         let since = held_since.unwrap_or(at.cycle);
         let leaving = match routed {
             Routed::Port { to, message, flow } => Some(Leaving { input: port, to, message, of: Some(flow), since }),
@@ -487,6 +549,7 @@ impl<S: Switching> CxlSwitch<S> {
         self.ports[port].taking.take(at.cycle, self.config.width_bytes, bytes(&message));
         if let Some(counted) = self.config.traffic.place(class) {
             self.hold((port, 0, counted), None, &message, at);
+            self.ports[port].first_since_cycle[counted] = None;
             let counts = &mut self.mine.ports[port];
             counts.received[counted] += 1;
             counts.ended[counted] += u64::from(!matches!(routed, Routed::Port { .. }));
@@ -735,7 +798,8 @@ impl<S: Switching> Module for CxlSwitch<S> {
         self.show(at);
         self.busy_since = if self.crossbar.queued() > 0 { self.busy_since.or(Some(cx.now())) } else { None };
         let watched = self.watch.as_ref().and_then(PlugWatch::next_cycle);
-        let due = self.switching.next_cycle().into_iter().chain(watched);
+        let aged = self.judge_ages(cx, at);
+        let due = self.switching.next_cycle().into_iter().chain(watched).chain(aged);
         let time = self.crossbar.next_cycle(at.cycle).into_iter().chain(due).min();
         match time {
             _ if is_slow => Next::Busy,

@@ -7,10 +7,11 @@ use crate::kind::{
     SitePort, component,
 };
 use crate::kinds::cxl_links;
-use crate::kinds::gfd::{GFD_METRICS, GfdConfig};
+use crate::kinds::gfd::{GFD_METRICS, GfdConfig, PbrRequesters};
 use crate::kinds::media::{CxlMedia, DRAM_METRICS, MEDIA_METRICS, SharedMedia};
 use crate::kinds::memory_device::{MemoryParts, TELEMETRY_METRICS};
 use crate::kinds::memory_ecc::MemoryEcc;
+use crate::memory_map::MapView;
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
@@ -146,7 +147,7 @@ impl Component for CxlMemory {
             let text =
                 "found logical devices of a G-FAM device, expected none: PIDs tell its hosts apart (fabric GFD-1)";
             let logical = self.logical_devices.is_some().then(|| ("logical_devices", text.to_owned()));
-            logical.into_iter().chain(gfd.table(self.size).err().map(|error| ("gfd", error.to_string())))
+            logical.into_iter().chain(gfd.check(self.size).map(|text| ("gfd", text)))
         });
         (!is_whole).then(text).into_iter().chain(of_gfd).chain(of_media).chain(of_ecc).chain(of_telemetry).collect()
     }
@@ -161,6 +162,12 @@ impl Component for CxlMemory {
             ("gfd", text.to_owned())
         });
         (!is_shared).then(|| ("logical_devices", text.to_owned())).into_iter().chain(gfd).collect()
+    }
+
+    fn check_requesters(&self, map: &MapView, requesters: &PbrRequesters) -> Vec<(Option<TextPlace>, String)> {
+        let windows = map.decoders(0);
+        let windows = windows.as_ref().map(Decoders::list);
+        self.gfd.as_ref().map(|gfd| gfd.check_requesters(self.size, windows, requesters)).unwrap_or_default()
     }
 
     fn own_wait_fs(&self, clock: Clock) -> u64 {

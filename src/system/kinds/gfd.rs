@@ -8,7 +8,9 @@ use crate::metric::metrics;
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_memory::decoder::{AddressDecoder, GRANULARITIES};
-use scalepool_memory::gfd::{GFD_PARTITIONS, GfdDecoder, GfdGroup, GfdRequester, GfdTable, GfdTableError};
+use scalepool_memory::gfd::{
+    GFD_PARTITION_STEP, GFD_PARTITIONS, GfdDecoder, GfdGroup, GfdRequester, GfdTable, GfdTableError,
+};
 use scalepool_ordered::OrderedSet;
 
 metrics! {
@@ -38,7 +40,7 @@ config! {
 config! {
     /// A memory as a G-FAM device.
     pub struct GfdConfig {
-        partitions: usize = "1" [Unit::Of("partitions")] in FieldRange::Int(1, GFD_PARTITIONS as u64), "media partitions of equal size, each a multiple of 256 MiB (fabric GFD-3)";
+        partitions: usize = "1" [Unit::Of("partitions")] in FieldRange::Int(1, GFD_PARTITIONS as u64), "media partitions of equal size, each a multiple of 256 MiB (fabric GFD-3), which limits the size of the memory; nothing else depends on them";
         groups: Vec<(GfdGroupConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(GfdGroupConfig::fields), "memory groups (fabric GFD-3)";
         access: Vec<(GfdAccessConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(GfdAccessConfig::fields), "groups that hosts may access; a host without any may access all";
     }
@@ -56,6 +58,43 @@ pub struct PbrRequesters {
 }
 
 impl GfdConfig {
+    /// What such a device of `size` bytes cannot have.
+    pub fn check(&self, size: u64) -> Option<String> {
+        let (count, step) = (self.partitions, GFD_PARTITION_STEP * self.partitions as u64);
+        if !size.is_multiple_of(step) {
+            let (rest, mib) = (size % step, GFD_PARTITION_STEP >> 20);
+            return Some(format!(
+                "found {size} bytes for {count} media partitions, {rest} bytes more than a multiple of {count} x {mib} MiB, expected such a multiple (fabric GFD-3)"
+            ));
+        }
+        self.table(size).err().map(|error| error.to_string())
+    }
+
+    /// What is wrong with it among who asks it, each with its place if it is of one line; `windows` as for
+    /// [`GfdConfig::with_requesters`].
+    pub fn check_requesters(
+        &self,
+        size: u64,
+        windows: Option<&[AddressDecoder]>,
+        requesters: &PbrRequesters,
+    ) -> Vec<(Option<TextPlace>, String)> {
+        let unknown = self.unknown_access(requesters).map(|(text, place)| (Some(place), text));
+        let found: Vec<_> = unknown.collect();
+        if !found.is_empty() {
+            return found;
+        }
+        self.with_requesters(size, windows, requesters).err().map(|text| (None, text)).into_iter().collect()
+    }
+
+    /// Access of what is no host of the device.
+    fn unknown_access<'a>(&'a self, requesters: &'a PbrRequesters) -> impl Iterator<Item = (String, TextPlace)> + 'a {
+        let is_known = |usp: &str| requesters.hosts.iter().any(|(path, _)| path == usp);
+        self.access.iter().filter(move |(one, _)| !is_known(&one.usp)).map(|(one, place)| {
+            let paths: Vec<&str> = requesters.hosts.iter().map(|(path, _)| path.as_str()).collect();
+            (format!("found access of `{}`, expected one of {}", one.usp, paths.join(", ")), *place)
+        })
+    }
+
     /// The device without requesters.
     ///
     /// # Errors
@@ -78,10 +117,8 @@ impl GfdConfig {
         requesters: &PbrRequesters,
     ) -> Result<GfdTable, String> {
         let mut table = self.table(size).map_err(|error| error.to_string())?;
-        let known = |usp: &String| requesters.hosts.iter().any(|(path, _)| path == usp);
-        if let Some((GfdAccessConfig { usp, .. }, _)) = self.access.iter().find(|(one, _)| !known(&one.usp)) {
-            let paths: Vec<&str> = requesters.hosts.iter().map(|(path, _)| path.as_str()).collect();
-            return Err(format!("found access of `{usp}`, expected one of {}", paths.join(", ")));
+        if let Some((text, _)) = self.unknown_access(requesters).next() {
+            return Err(text);
         }
         let all = GfdDecoder { base: 0, device_base: 0, bytes: size, granularity: GRANULARITIES[0], ways: 1, way: 0 };
         let decoder = |AddressDecoder { window, device_base }: &AddressDecoder| GfdDecoder {

@@ -3,7 +3,7 @@
 //! Modelled: every host of the fabric that has no protocol of coherence is bound to a G-FAM device, unless bindings are given; a host
 //! reaches it by a segment table, the LDST of at most 16 hosts or the FAST of any number. Left out: the management endpoint.
 
-use super::{FabricPort, OwnTable, PbrFabric, decl_of};
+use super::{FabricPort, OwnTable, PbrFabric, decl_of, memory_map};
 use crate::design::System;
 use crate::kinds::gfd::PbrRequesters;
 use crate::problem::Problems;
@@ -45,6 +45,21 @@ impl PbrFabric {
                         "found more than {LDST_HOSTS} hosts that reach the G-FAM device at `{path}` by LDST, `{usp}` the first of them, expected at most {LDST_HOSTS}, or decode = \"fast\" (fabric GFD-1)"
                     );
                     tables[component].judge(vec![("decode", text)], problems);
+                }
+            }
+        }
+    }
+
+    /// Says which G-FAM devices have tables that they cannot have.
+    pub(super) fn judge_requesters(&self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
+        let requesters = self.requesters(system);
+        let views = if requesters.is_empty() { Vec::new() } else { memory_map::views(system) };
+        for (component, requesters) in requesters {
+            let (config, own) = (&system.components[component].config, &tables[component]);
+            for (place, text) in config.check_requesters(&views[component], &requesters) {
+                match place {
+                    Some(place) => problems.add(place, own.key("gfd.access"), text),
+                    None => own.judge(vec![("gfd", text)], problems),
                 }
             }
         }

@@ -268,9 +268,9 @@ fn fab_vcs_04_p() {
 /// What a static switch is asked to change it does not know.
 #[test]
 fn fab_vcs_04_n() {
-    for command in ["unbind", "bind"] {
+    for (command, field) in [("unbind", "vcs"), ("bind", "vcs"), ("attention", "port"), ("ready", "vcs")] {
         let to = format!(
-            "hosts = 2\nstart = \"static\"\nbindings = [{{ vcs = 0, port = 0 }}, {{ vcs = 1, port = 1 }}]\ncommands = [{{ at = \"1 us\", command = \"{command}\", vcs = 1 }}]"
+            "hosts = 2\nstart = \"static\"\nbindings = [{{ vcs = 0, port = 0 }}, {{ vcs = 1, port = 1 }}]\ncommands = [{{ at = \"1 us\", command = \"{command}\", {field} = 1 }}]"
         );
         let found = super::systems::refused(&STATIC.replace("hosts = 2", &to));
         assert!(

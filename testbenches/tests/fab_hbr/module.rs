@@ -436,6 +436,39 @@ fn fab_dlk_07_n() {
     assert!(found[0].starts_with("M2S RwD from port ") && found[0].contains(" to port 2 after 4"), "{found:?}");
 }
 
+/// Messages that never leave are found as well, each class once toward each port, at the age that is one above the limit.
+#[test]
+fn fab_dlk_07_n2() {
+    for (class, way) in
+        [(Class::M2sReq, "M2S Req from port 0 to port 2"), (Class::S2mDrs, "S2M DRS from port 2 to port 0")]
+    {
+        let mut blocked = with_closed(class);
+        blocked.starved_cycles = Some(100);
+        let (_, result) = run(blocked);
+        let found: Vec<&str> = result.broken.iter().map(|one| one.found.as_str()).collect();
+        assert_eq!(found, [format!("{way} after 101 cycles")]);
+    }
+}
+
+/// Writes that come together, each of which keeps the input for five cycles: the next one is as old as it stands there.
+fn behind_the_width(limit_cycles: u64) -> Vec<String> {
+    let mut narrow = bench(1);
+    (narrow.width_bytes, narrow.stages_cycles, narrow.starved_cycles) = (16, [1, 1], Some(limit_cycles));
+    narrow.sends[0] = (0..3).map(|n| (10, write(n))).collect();
+    let (_, result) = run(narrow);
+    result.broken.iter().map(|one| one.found.clone()).collect()
+}
+
+#[test]
+fn fab_dlk_07_p2() {
+    assert_eq!(behind_the_width(20), Vec::<String>::new());
+}
+
+#[test]
+fn fab_dlk_07_n3() {
+    assert_eq!(behind_the_width(4), ["M2S RwD from port 0 to port 1 after 5 cycles"]);
+}
+
 /// Answers that come to a host whose device takes no requests.
 fn answers_behind_requests(closed: Vec<Class>) -> usize {
     let mut blocked = bench(1);

@@ -48,7 +48,12 @@ fn fab_uio_01_n() {
     let coarse = UioRange { granularity: 128, ..range(4, 0) };
     assert_eq!(coarse.check(), Err(UioError::Granularity { found: 128 }));
     let far = UioRange { size: u64::MAX, ..range(1, 0) };
+    assert!(matches!(far.check(), Err(UioError::Alignment { .. })));
+    let far = UioRange { base: 1 << 51, size: 1 << 52, ..range(1, 0) };
     assert!(matches!(far.check(), Err(UioError::Range { .. })));
+    for (base, size) in [(0x40, 0x40), (BASE, 0), (BASE + 256, 1 << 28), (BASE, (1 << 28) + 256)] {
+        assert_eq!(UioRange { base, size, ..range(1, 0) }.check(), Err(UioError::Alignment { base, size }));
+    }
 }
 
 /// Two chunks of a request, both ends of the range, and a decoder without UIO.

@@ -170,6 +170,23 @@ fn fab_gfd_03_n() {
     assert_eq!(GfdTable::new(&[GIB], two.into()), Err(GfdTableError::Overlap { found: 64 * MIB }));
     let found = run(&changed("usp = \"leaf[0].usp[1]\", group = 2", "usp = \"leaf[0].usp[11]\", group = 2"), &[]);
     assert!(found.err().is_some_and(|text| text.contains("found access of `leaf[0].usp[11]`")));
+    // A check says so as well, where the access stands, and what decoders are too many.
+    let text = changed("usp = \"leaf[0].usp[1]\", group = 2", "usp = \"leaf[0].usp[11]\", group = 2");
+    let found = refused(&text);
+    let line = 1 + text.lines().position(|line| line.contains("usp[11]")).expect("it is there");
+    assert!(found.contains(&format!(":{line}")) && found.contains("gfd.access"), "{found}");
+    let window = |n: usize| {
+        let base = 128 + 64 * n;
+        format!("[memory_map.w{n}]\nbase = \"{base} GiB\"\nsize = \"256 MiB\"\ntargets = \"pool[0]\"\n")
+    };
+    let windows: String = (0..9).map(window).collect();
+    let (before, rest) = POOL.split_once("[memory_map.pool]").expect("a window");
+    let (_, links) = rest.split_once("[link.host]").expect("links");
+    let text = format!("{before}{windows}[link.host]{links}").replace("size = \"1 GiB\"", "size = \"4 GiB\"");
+    let found = refused(&text);
+    assert!(found.contains("found 9 decoders of a requester, expected at most 8"), "{found}");
+    let found = refused(&changed("partitions = 2", "partitions = 3"));
+    assert!(found.contains("found 1073741824 bytes for 3 media partitions, 268435456 bytes more than"), "{found}");
 }
 
 /// Two requesters know the same line by addresses of their own, and a snoop to each has its own.
@@ -198,6 +215,11 @@ fn fab_gfd_04_n() {
     assert_eq!(table.requester_address(7, 64 * MIB), None, "behind its decoder");
     assert_eq!(table.requester_address(8, 256 * MIB), None, "in a group that it may not access");
     assert_eq!(table.requester_address(9, 0x40), None, "no requester");
+    // Two decoders hold one address, and a third leads to the same line by another.
+    let twice =
+        vec![decoder(64 * GIB, 0, 64 * MIB), decoder(64 * GIB, 128 * MIB, 64 * MIB), decoder(96 * GIB, 0, 64 * MIB)];
+    table.set(9, requester(twice, &[0])).expect("legal");
+    assert_eq!(table.requester_address(9, 0x40), Some(96 * GIB + 0x40));
 }
 
 /// Every read that is an access error is answered with poisoned ones as MemData, every write with a completion.

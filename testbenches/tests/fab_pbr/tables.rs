@@ -289,4 +289,5 @@ fn fab_isl_08_n() {
     let mut access = AccessVector::default();
     access.set(pid, true);
     assert_eq!(fabric_tlp(&access, pid, FabricTlp::Request, true), FabricTlpWay::UnsupportedRequest);
+    assert_eq!(fabric_tlp(&access, pid, FabricTlp::Completion, true), FabricTlpWay::Dropped);
 }

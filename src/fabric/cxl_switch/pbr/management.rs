@@ -68,7 +68,7 @@ pub fn crawl(tables: &Drts, from: usize, pid: PbrPid, tunnels: usize) -> Result<
 
 /// What becomes of a TLP to a PID; `has_prefix`: it has a vendor prefix, which requests of the unordered channel alone may have.
 pub fn fabric_tlp(access: &AccessVector, pid: PbrPid, tlp: FabricTlp, has_prefix: bool) -> FabricTlpWay {
-    let is_refused = !access.has(pid) || has_prefix && tlp == FabricTlp::Request;
+    let is_refused = !access.has(pid) || has_prefix && tlp != FabricTlp::UioRequest;
     match (is_refused, tlp) {
         (false, _) => FabricTlpWay::Forwarded,
         (true, FabricTlp::Completion) => FabricTlpWay::Dropped,

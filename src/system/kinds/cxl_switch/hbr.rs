@@ -200,6 +200,40 @@ impl HbrCxlSwitch {
         (bindings, wrong)
     }
 
+    /// What the commands of this switch cannot do with switches below it, or above it. A switch below decodes for one host.
+    fn check_cascade(&self, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let is_above = |binding: &VppbBinding| ports[self.hosts + binding.port].peer_role == PortRole::SwitchUpstream;
+        let before = self.bound().0;
+        let above: Vec<VppbBinding> = before.list().chain(self.binds()).filter(is_above).collect();
+        let mut found = Vec::new();
+        for (n, binding) in above.iter().enumerate() {
+            if let Some(first) = above[..n].iter().find(|one| one.port == binding.port && one.vcs != binding.vcs) {
+                let (path, vcs, before) = (&ports[self.hosts + binding.port].path, binding.vcs, first.vcs);
+                let text = format!(
+                    "found {path} bound to VCS {vcs} after VCS {before}, expected one VCS for as long as the system runs: the switch below decodes for one host alone"
+                );
+                found.push(("commands", text));
+            }
+        }
+        let is_cascaded =
+            !above.is_empty() || ports[..self.hosts].iter().any(|port| port.peer_role == PortRole::SwitchDownstream);
+        for (command, _) in &self.commands {
+            let covered = above.iter().find(|binding| command.scope().covers(**binding));
+            let text = match (command.command.as_str(), covered) {
+                ("reset", Some(binding)) => format!(
+                    "found a reset that covers {}, where a switch is, expected none: a reset does not go on to what is below another switch, so it has to be given at that one (fabric RST-2)",
+                    ports[self.hosts + binding.port].path
+                ),
+                ("viral", _) if is_cascaded => {
+                    "found `viral` at a switch above or below another one, expected it where hosts and devices have one switch between them: viral does not pass from switch to switch (fabric VIR-1)".to_owned()
+                }
+                _ => continue,
+            };
+            found.push(("commands", text));
+        }
+        found
+    }
+
     /// What commands bind, as far as the switch has it.
     fn binds(&self) -> impl Iterator<Item = VppbBinding> {
         let binds = self.commands.iter().map(|(one, _)| one).filter(|one| one.command == "bind");
@@ -494,7 +528,8 @@ impl Component for HbrCxlSwitch {
         let wrong = wrong.into_iter().map(|text| ("bindings", text));
         let of_command = |(one, _): &(HbrCommand, TextPlace)| one.unused().or_else(|| one.out_of_range(self));
         let wrong = wrong.chain(self.commands.iter().filter_map(of_command).map(|text| ("commands", text)));
-        let needs_manager = |command: &str| matches!(command, "bind" | "unbind");
+        // The last host that is ready has all unbound, and an attention asks all of them; a bridge contains by itself.
+        let needs_manager = |command: &str| matches!(command, "bind" | "unbind" | "attention" | "ready");
         let unmanaged = self.commands.iter().find(|(one, _)| self.is_static() && needs_manager(&one.command));
         let wrong = wrong.chain(unmanaged.map(|(HbrCommand { command, .. }, _)| {
             let text = format!(
@@ -540,6 +575,7 @@ impl Component for HbrCxlSwitch {
             );
             ("start", text)
         }));
+        found.extend(self.check_cascade(ports));
         // An agent without a host or a home belongs to no lines.
         let ever = self.bound_ever();
         for (n, port) in ports[self.hosts..].iter().enumerate() {
@@ -600,7 +636,14 @@ impl Component for HbrCxlSwitch {
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
-        let routed = SWITCH_CLASSES.map(|class| ChannelWait::routed(class.name(), Reach::OtherPorts));
+        // A message stays in its hierarchy, so ports meet that a binding joins, whenever it is made.
+        let before = self.bound().0;
+        let ways: OrderedSet<(usize, usize)> = before
+            .list()
+            .chain(self.binds())
+            .flat_map(|VppbBinding { vcs, port, .. }| [(vcs, self.hosts + port), (self.hosts + port, vcs)])
+            .collect();
+        let routed = SWITCH_CLASSES.map(|class| ChannelWait::routed(class.name(), Reach::Ways(ways.clone())));
         // What reaches nothing the switch answers by itself.
         Some(routed.into_iter().chain(answered(Reach::SamePort)).collect())
     }

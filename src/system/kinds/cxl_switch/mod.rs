@@ -78,7 +78,7 @@ config! {
         allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "which inputs send to which outputs (fabric §6.1); not given = separable-output-first";
         arbiter: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ARBITER_NAMES), "which class an output takes (fabric §6.2); not given = round-robin";
         class_weights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CLASS:WEIGHT such as `S2M DRS:4`"), "shares of an output that classes get while all of them wait for it, with arbiter = \"weighted-round-robin\"; a class that is not given has weight 1 (fabric §6.2)";
-        starved_after: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 50), "age from which on a message is a finding, from when it stood first at its port until it leaves: the class starves, which is named with its ports (fabric DLK-7); not given = none is";
+        starved_after: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 50), "age above which a message is a finding, from when it stood first at its port, whether it leaves or not: the class starves, which is named once with its ports (fabric DLK-7); not given = none is";
         poison_on_decode_error: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "poison the data of reads that no decoder holds (fabric §2.1)";
     }
 }

@@ -617,6 +617,17 @@ pub trait Component: Send + Any {
         Offer::default()
     }
 
+    /// The same at one of its ports.
+    fn offer_at(&self, port: usize) -> Offer {
+        let _ = port;
+        self.offer()
+    }
+
+    /// Of who holds lines: how many from the first one on its core works on.
+    fn core_lines(&self) -> Option<u64> {
+        None
+    }
+
     /// Fields that do not go together: name and text.
     fn check(&self) -> Vec<ConfigFinding> {
         Vec::new()

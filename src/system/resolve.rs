@@ -183,7 +183,9 @@ fn core_lines(system: &System, tables: &[OwnTable], problems: &mut Problems) {
         let first = windows.iter().map(|window| window.base).min().unwrap_or(0);
         let end = windows.iter().map(|window| window.base.saturating_add(window.size)).max().unwrap_or(u64::MAX);
         let cores = home.holders.iter().filter_map(|(n, ..)| Some((*n, system.components[*n].config.core_lines()?)));
-        let Some((n, lines)) = cores.filter(|(_, lines)| first > 0 || lines.saturating_mul(64) > end).min() else { continue };
+        let Some((n, lines)) = cores.filter(|(_, lines)| first > 0 || lines.saturating_mul(64) > end).min() else {
+            continue;
+        };
         let text = format!(
             "found windows of class DB from {first:#x} to {end:#x} and {}, whose core works on {lines} lines from address 0 on, expected windows for all of them",
             system.components[n].path

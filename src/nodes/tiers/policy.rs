@@ -89,13 +89,7 @@ pub struct PageUse {
 
 /// The move that makes room for a page of tier 2 in HBM, or that brings it up, if a page of HBM that is none of `kept` has not been used as
 /// lately as `interval`.
-fn brought_up(
-    page: u32,
-    interval: u64,
-    used: &[PageUse],
-    book: &FrameBook,
-    kept: &[u32],
-) -> Option<PageDecision> {
+fn brought_up(page: u32, interval: u64, used: &[PageUse], book: &FrameBook, kept: &[u32]) -> Option<PageDecision> {
     if let Some(to) = book.free_in(Tier::Hbm) {
         return Some(PageDecision { page, to });
     }

@@ -133,7 +133,9 @@ impl InboundFields {
         let is_open = |end: &u64| !windows().any(|w| w.base <= *end && *end < w.base.saturating_add(w.size));
         let end = ends.filter(is_open).min()?;
         let next = windows().map(|window| window.base).filter(|base| *base > end).min().unwrap_or(last);
-        let text = format!("found no window of class {class} from {end:#x} to {next:#x}, expected one behind the other: they are one memory");
+        let text = format!(
+            "found no window of class {class} from {end:#x} to {next:#x}, expected one behind the other: they are one memory"
+        );
         Some(("inbound", text))
     }
 
@@ -165,7 +167,11 @@ impl InboundFields {
             let windows = self.inbound.iter().filter(|(window, _)| window.class == class).count();
             let text = format!(
                 "found {} and {}, expected both or neither: windows lead from ports to accelerators",
-                if class == "DB" { format!("{} of class DB", counted(windows, "window")) } else { counted(windows, "window") },
+                if class == "DB" {
+                    format!("{} of class DB", counted(windows, "window"))
+                } else {
+                    counted(windows, "window")
+                },
                 counted(ports, name),
             );
             ((windows == 0) != (ports == 0)).then_some(("inbound", text))
@@ -197,7 +203,9 @@ impl InboundFields {
         ];
         let late = times.into_iter().filter(|(_, cycles, is_used)| *is_used && *cycles >= timeout_cycles);
         let text = |cycles| {
-            format!("found {cycles}, expected less than stages.timeout_cycles = {timeout_cycles}: every message would time out")
+            format!(
+                "found {cycles}, expected less than stages.timeout_cycles = {timeout_cycles}: every message would time out"
+            )
         };
         late.map(|(field, cycles, _)| (field, text(cycles))).collect()
     }

@@ -2,9 +2,10 @@
 //!
 //! Modelled: windows and rights in front of the DCOH, which has the record of each line, recalls by back-invalidate snoops and a filter
 //! with victims ([`Dcoh`]); each read of a line is one at its accelerator, each write back is one there, and its Cmp follows the answer of
-//! the accelerator; messages that stand in no row are answered without an effect. Detail: message in, messages out; what the accelerators
-//! are asked leaves as CXL.mem without coherence, which the [inbound half](super) spells. Left out: what accelerators ask of these lines by
-//! the bridge (hairpin); virtual channels, for one access may serve several requests: all leave on channel 0.
+//! the accelerator; messages that stand in no row are answered without an effect, and counted; the load that is told is the larger one of
+//! the DCOH and of the table behind it. Detail: message in, messages out; what the accelerators are asked leaves as CXL.mem without
+//! coherence, which the [inbound half](super) spells. Left out: what accelerators ask of these lines by the bridge (hairpin); holders without
+//! the right to write, which a description may not have; virtual channels, for one access may serve several requests: all leave on channel 0.
 //!
 //! A walk: MemRd Shared/SnpData of host 1 for a line that host 2 owns. Window and rights let it pass; BISnpData goes to host 2, whose MemWr
 //! Shared becomes a WriteFull at the accelerator and is answered when that is; BIRspS ends the recall; a Read at the accelerator brings the

@@ -5,7 +5,8 @@
 //! interval. Pages change places only where the hotter one has at least twice the temperature of the colder one, so that two pages
 //! that are about as hot do not change places all the time. `exclusive` makes of HBM a cache of tier 2 that holds what tier 2 does not: all
 //! pages begin in tier 2, each one that was accessed in an interval moves up, and for it the page leaves HBM that was accessed in the oldest
-//! interval, if that is an older one. Prefetch brings up the pages that follow one that was accessed. Left out: moves of several pages at once.
+//! interval, if that is an older one. Prefetch brings up the pages that follow one that was accessed, and throws none of
+//! them out. Left out: moves of several pages at once.
 //!
 //! A walk through a decision: of all pages below HBM page 7 is the hottest, with 40 accesses in the last interval; HBM is full, and its
 //! coldest page 2 had 11. Page 2 moves down to a free frame first, page 7 goes into its frame next.

@@ -179,15 +179,20 @@ fn core_lines(system: &System, tables: &[OwnTable], problems: &mut Problems) {
     for home in coherence::joined(system).unwrap_or_default() {
         let windows = system.components[home.component].config.exported();
         let windows: Vec<_> = windows.iter().filter(|window| window.class == InboundClass::Db).collect();
-        // They are one behind the other.
-        let first = windows.iter().map(|window| window.base).min().unwrap_or(0);
-        let end = windows.iter().map(|window| window.base.saturating_add(window.size)).max().unwrap_or(u64::MAX);
+        let has =
+            |address: u64| windows.iter().find(|window| window.base <= address && address - window.base < window.size);
+        // Where the windows that are one behind the other from address 0 on end.
+        let mut end = if windows.is_empty() { u64::MAX } else { 0 };
+        while let Some(next) = has(end).map(|window| window.base.saturating_add(window.size)).filter(|next| *next > end)
+        {
+            end = next;
+        }
         let cores = home.holders.iter().filter_map(|(n, ..)| Some((*n, system.components[*n].config.core_lines()?)));
-        let Some((n, lines)) = cores.filter(|(_, lines)| first > 0 || lines.saturating_mul(64) > end).min() else {
+        let Some((n, lines)) = cores.filter(|(_, lines)| lines.saturating_mul(64) > end).min() else {
             continue;
         };
         let text = format!(
-            "found windows of class DB from {first:#x} to {end:#x} and {}, whose core works on {lines} lines from address 0 on, expected windows for all of them",
+            "found windows of class DB for addresses from 0 to {end:#x} and {}, whose core works on {lines} lines from address 0 on, expected windows for all of them",
             system.components[n].path
         );
         tables[home.component].judge(vec![("inbound", text)], problems);

@@ -1006,10 +1006,24 @@ fn homes_that_cannot_work_are_refused() {
         ));
         assert!(text.contains("window 0 of class DB without the rights to read and to write of group 0"), "{text}");
     }
-    let gap = with(
-        "{ base = \"0\", size = \"2 MiB\", to = \"8 GiB\", class = \"DB\" }, { base = \"4 MiB\", size = \"2 MiB\", to = \"16 GiB\", class = \"DB\" }",
+    let two = |second: &str| {
+        let windows = format!(
+            "{{ base = \"0\", size = \"512 MiB\", to = \"8 GiB\", class = \"DB\", accelerators = [\"0\", \"1\"] }}, {{ base = \"{second}\", size = \"512 MiB\", to = \"16 GiB\", class = \"DB\", accelerators = [\"0\", \"1\"] }}"
+        );
+        let one = "{ base = \"0\", size = \"1 GiB\", to = \"8 GiB\", class = \"DB\", accelerators = [\"0\", \"1\"], granule = \"4 KiB\" }";
+        resolves(
+            &TEXT
+                .replace(one, &windows)
+                .replace("size = \"80 MiB\", to = \"1 MiB\"", "size = \"80 MiB\", to = \"480 MiB\""),
+        )
+        .err()
+    };
+    assert_eq!(two("512 MiB"), None);
+    let gap = two("1 GiB").expect("a window into a gap");
+    assert!(
+        gap.contains("expected addresses of the memory there, 0x0 to 0x60000000, but 0x20000000 to 0x40000000"),
+        "{gap}"
     );
-    assert!(gap.contains("found no window of class DB from 0x200000 to 0x400000"), "{gap}");
     let slow = refused(&shared_by(1, "home = { directory_cycles = 50000 }", "", link));
     assert!(slow.contains("found 50000, expected less than stages.timeout_cycles = 50000"), "{slow}");
     let slow = refused(&shared_by(1, "merge_inbound = \"on\"\nmerge_cycles = 60000", "", link));

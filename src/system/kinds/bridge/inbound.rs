@@ -11,7 +11,7 @@ use super::{TargetEnds, first_lines};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::LineOwner;
 use crate::field::{FieldRange, config};
-use crate::kind::{ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site, SitePort};
+use crate::kind::{ConfigFinding, DomainMember, MOST_GAPS, NodeError, Offer, PortDecl, PortRole, Site, SitePort};
 use crate::kinds::cxl_coherent::coherent_waits;
 use crate::kinds::cxl_links;
 use crate::measured::ComponentMeasured;
@@ -120,23 +120,22 @@ impl InboundFields {
         Offer {
             memory_bytes: windows().map(|window| window.base.saturating_add(window.size)).max(),
             memory_from: windows().map(|window| window.base).min().unwrap_or(0),
+            memory_gaps: self.gaps(class),
             logical_devices: self.logical_devices,
             ..Offer::default()
         }
     }
 
-    /// Addresses between two windows of a class that lie in none: who asks at a port takes all between the first and the last for memory.
-    fn gap(&self, class: &str) -> Option<ConfigFinding> {
+    /// Addresses between two windows of a class that lie in none.
+    fn gaps(&self, class: &str) -> [(u64, u64); MOST_GAPS] {
         let windows = || self.inbound.iter().map(|(fields, _)| fields).filter(|window| window.class == class);
-        let last = windows().map(|window| window.base.saturating_add(window.size)).max()?;
-        let ends = windows().map(|window| window.base.saturating_add(window.size)).filter(|end| *end < last);
-        let is_open = |end: &u64| !windows().any(|w| w.base <= *end && *end < w.base.saturating_add(w.size));
-        let end = ends.filter(is_open).min()?;
-        let next = windows().map(|window| window.base).filter(|base| *base > end).min().unwrap_or(last);
-        let text = format!(
-            "found no window of class {class} from {end:#x} to {next:#x}, expected one behind the other: they are one memory"
-        );
-        Some(("inbound", text))
+        let end = |window: &InboundWindowFields| window.base.saturating_add(window.size);
+        let behind = windows().map(end).filter(|at| !windows().any(|w| w.base <= *at && *at < end(w)));
+        let gap = |at: u64| Some((at, windows().map(|window| window.base).filter(|base| *base > at).min()?));
+        let mut gaps = [(0, 0); MOST_GAPS];
+        // More windows than there may be are a finding of their own.
+        gaps.iter_mut().zip(behind.filter_map(gap)).for_each(|(place, gap)| *place = gap);
+        gaps
     }
 
     /// Its windows as they stand; one whose texts are wrong, which is a finding of its own, is none.
@@ -188,8 +187,7 @@ impl InboundFields {
             ("logical_devices", text)
         };
         let unequal = self.windows(limits, usize::MAX).ok().and_then(|windows| unequal_rights(&windows));
-        let gaps = ["NH", "DB"].into_iter().filter_map(|class| self.gap(class));
-        let windows = windows.into_iter().chain(gaps).chain(unequal);
+        let windows = windows.into_iter().chain(unequal);
         let found = windows.chain(plain).chain(coherent).chain(self.home.check());
         found.chain((!is_apart).then(text)).collect()
     }

@@ -174,6 +174,9 @@ pub enum WindowError {
     /// Its addresses do not fit 64 bits.
     #[error("found window {0}, whose last address does not fit 64 bits, expected one that does")]
     Overflow(usize),
+    /// The first address behind it on the other side.
+    #[error("found window {0} that ends at {1:#x} on the other side, expected an end of at most {2:#x} (bridge §2)")]
+    Beyond(usize, u64, u64),
     /// Number of ports among which it is dealt.
     #[error("found window {0} dealt among {1} ports or accelerators, expected 1, 2, 4, 8 or 16 (bridge §2)")]
     Ways(usize, usize),
@@ -245,6 +248,11 @@ impl BridgeWindows<InboundClass> {
         accelerators: usize,
     ) -> Result<BridgeWindows<InboundClass>, WindowError> {
         let all = BridgeWindows::within(limits, windows, groups, accelerators)?;
+        // Addresses that lead nowhere are memory that the bridge offers and does not have.
+        let ends = || all.windows.iter().map(|window| window.out_base + window.size).enumerate();
+        if let Some((n, end)) = ends().find(|(_, end)| *end > limits.out_end) {
+            return Err(WindowError::Beyond(n, end, limits.out_end));
+        }
         for (n, window) in all.windows.iter().enumerate() {
             for (m, other) in all.windows[..n].iter().enumerate() {
                 if let Some((accelerator, address)) = window.leads_where(other) {

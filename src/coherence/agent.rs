@@ -109,6 +109,11 @@ pub trait Agent<D: LineContent>: Clone + Eq + Hash + Debug {
     /// Makes move number `choice`.
     fn choose(&mut self, _config: &CoherenceConfig, _choice: u8, _out: &mut AgentOutput<D>) {}
 
+    /// Messages that it has answered without an effect, since nothing is there or they may not, for who counts them.
+    fn refusals(&self) -> u64 {
+        0
+    }
+
     /// Nothing open.
     fn is_idle(&self) -> bool;
 

@@ -213,6 +213,8 @@ pub struct Offer {
     pub memory_bytes: Option<u64>,
     /// First address at which there is any of it, for who asks directly.
     pub memory_from: u64,
+    /// Addresses behind it at which there is none, of each the first one and the one behind the last.
+    pub memory_gaps: [(u64, u64); MOST_GAPS],
     /// Logical devices, of a multi-logical device.
     pub logical_devices: Option<u8>,
     /// It copies writes to groups and reduces reads of them.
@@ -234,6 +236,9 @@ pub struct Offer {
     /// It is a G-FAM device.
     pub is_gfd: bool,
 }
+
+/// Most places between windows from CXL of a bridge.
+pub const MOST_GAPS: usize = scalepool_bridge::window::MOST_WINDOWS - 1;
 
 /// What a link carries, as its components have to know it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -615,6 +620,17 @@ pub trait Component: Send + Any {
     /// What it tells its neighbours.
     fn offer(&self) -> Offer {
         Offer::default()
+    }
+
+    /// The same at one of its ports.
+    fn offer_at(&self, port: usize) -> Offer {
+        let _ = port;
+        self.offer()
+    }
+
+    /// Of who holds lines: how many from the first one on its core works on.
+    fn core_lines(&self) -> Option<u64> {
+        None
     }
 
     /// Fields that do not go together: name and text.

@@ -51,7 +51,7 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
 fn offer_at(system: &System, offers: &[Offer], (component, port): (usize, usize)) -> Offer {
     match only_target(system, component, port) {
         Some(target) => Offer { memory_bytes: offers[target.component].memory_bytes, ..offers[component] },
-        None => offers[component],
+        None => system.components[component].config.offer_at(port),
     }
 }
 

@@ -7,6 +7,7 @@
 //! offer, components with their links, and windows with who reaches them.
 
 use super::channels::ChannelGraph;
+use super::coherence;
 use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{ComponentInstance, JoinedPort, LinkInstance, System};
 use super::document::{DocumentItem, Table, Value};
@@ -19,6 +20,7 @@ use super::pbr_fabric::PbrFabrics;
 use super::problem::{Problems, TextPlace};
 use super::quantity::{self, Unit};
 use super::reference::{Index, Indexed, PortRef};
+use scalepool_bridge::window::InboundClass;
 use scalepool_kernel::Clock;
 use scalepool_memory::limit;
 use scalepool_ordered::OrderedMap;
@@ -123,6 +125,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
         let near = neighbours::of(&system);
         joined(&system, &near, &tables, &all.link_tables, &mut all.problems);
         homes(&system, &near, &tables, &mut all.problems);
+        core_lines(&system, &tables, &mut all.problems);
         memory(&system, &all.link_tables, &mut all.problems);
         memory_map::joined(&system, &windows, &near, &tables, &mut all.problems);
         system.pbr.check(&system, &tables, &mut all.problems);
@@ -167,6 +170,32 @@ fn homes(system: &System, near: &[Neighbourhood], tables: &[OwnTable], problems:
             "found byte {address:#x} of accelerator {accelerator} exported by {other} and by {one}, expected one bridge: a byte has one home (bridge §1.3)"
         );
         tables[n].judge(vec![("inbound", text)], problems);
+    }
+}
+
+/// Lines of cores, which count them from address 0, lie in windows of the bridge that keeps them coherent (`bridge` §1.2).
+fn core_lines(system: &System, tables: &[OwnTable], problems: &mut Problems) {
+    // What cannot be joined is told when it is built.
+    for home in coherence::joined(system).unwrap_or_default() {
+        let windows = system.components[home.component].config.exported();
+        let windows: Vec<_> = windows.iter().filter(|window| window.class == InboundClass::Db).collect();
+        let has =
+            |address: u64| windows.iter().find(|window| window.base <= address && address - window.base < window.size);
+        // Where the windows that are one behind the other from address 0 on end.
+        let mut end = if windows.is_empty() { u64::MAX } else { 0 };
+        while let Some(next) = has(end).map(|window| window.base.saturating_add(window.size)).filter(|next| *next > end)
+        {
+            end = next;
+        }
+        let cores = home.holders.iter().filter_map(|(n, ..)| Some((*n, system.components[*n].config.core_lines()?)));
+        let Some((n, lines)) = cores.filter(|(_, lines)| lines.saturating_mul(64) > end).min() else {
+            continue;
+        };
+        let text = format!(
+            "found windows of class DB for addresses from 0 to {end:#x} and {}, whose core works on {lines} lines from address 0 on, expected windows for all of them",
+            system.components[n].path
+        );
+        tables[home.component].judge(vec![("inbound", text)], problems);
     }
 }
 

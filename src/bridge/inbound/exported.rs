@@ -2,9 +2,10 @@
 //!
 //! Modelled: windows and rights in front of the DCOH, which has the record of each line, recalls by back-invalidate snoops and a filter
 //! with victims ([`Dcoh`]); each read of a line is one at its accelerator, each write back is one there, and its Cmp follows the answer of
-//! the accelerator; messages that stand in no row are answered without an effect. Detail: message in, messages out; what the accelerators
-//! are asked leaves as CXL.mem without coherence, which the [inbound half](super) spells. Left out: what accelerators ask of these lines by
-//! the bridge (hairpin); virtual channels, for one access may serve several requests: all leave on channel 0.
+//! the accelerator; messages that stand in no row are answered without an effect, and counted; the load that is told is the larger one of
+//! the DCOH and of the table behind it. Detail: message in, messages out; what the accelerators are asked leaves as CXL.mem without
+//! coherence, which the [inbound half](super) spells. Left out: what accelerators ask of these lines by the bridge (hairpin); holders without
+//! the right to write, which a description may not have; virtual channels, for one access may serve several requests: all leave on channel 0.
 //!
 //! A walk: MemRd Shared/SnpData of host 1 for a line that host 2 owns. Window and rights let it pass; BISnpData goes to host 2, whose MemWr
 //! Shared becomes a WriteFull at the accelerator and is answered when that is; BIRspS ends the recall; a Read at the accelerator brings the
@@ -26,7 +27,7 @@ use scalepool_coherence::mem::tables::{self, HdmRegion};
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::CopyView;
 use scalepool_kernel::Module;
-use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode};
+use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::ualink::code::Status;
 use std::sync::{Arc, Mutex};
 
@@ -44,12 +45,17 @@ pub struct ExportedHome {
     windows: Arc<BridgeWindows<InboundClass>>,
     /// By port who is there, as groups of sources name it: SPID, else LD-ID.
     sources: Vec<u16>,
+    /// Messages that have ended here.
+    refused: u64,
+    /// The load that the inbound half told last (`bridge` §7).
+    behind: DevLoad,
 }
 
 impl ExportedHome {
     /// A home of the windows of class DB among these, for holders that are at its ports in this order, with nothing recorded.
     pub fn new(config: &CoherenceConfig, windows: Arc<BridgeWindows<InboundClass>>, sources: Vec<u16>) -> ExportedHome {
-        ExportedHome { dcoh: Dcoh::exporting(config, sources.len() as AgentPort), windows, sources }
+        let dcoh = Dcoh::exporting(config, sources.len() as AgentPort);
+        ExportedHome { dcoh, windows, sources, refused: 0, behind: DevLoad(0) }
     }
 
     /// The DCOH, to be looked at.
@@ -133,14 +139,28 @@ impl Agent<CacheLine> for ExportedHome {
         way: u8,
         out: &mut AgentOutput<CacheLine>,
     ) {
-        let Some((status, is_wrong)) = self.refused(port, &msg) else {
-            return self.dcoh.take(config, port, msg, way, out);
-        };
-        if is_wrong {
-            // It says which rule of the table is broken, and nothing else.
+        if let Msg::S2mDrs { devload, .. } | Msg::S2mNdr { devload, .. } = msg {
+            self.behind = devload;
+        }
+        let before = out.sends.len();
+        let refused = self.refused(port, &msg);
+        // Of what is wrong the DCOH says which rule of the table is broken, and nothing else.
+        if refused.is_none_or(|(_, is_wrong)| is_wrong) {
             self.dcoh.take(config, port, msg, way, out);
         }
-        self.refuse(config, port, &msg, status, out);
+        if let Some((status, _)) = refused {
+            self.refused += 1;
+            self.refuse(config, port, &msg, status, out);
+        }
+        for (_, sent) in &mut out.sends[before..] {
+            if let Msg::S2mDrs { devload, .. } | Msg::S2mNdr { devload, .. } = sent {
+                devload.0 = devload.0.max(self.behind.0);
+            }
+        }
+    }
+
+    fn refusals(&self) -> u64 {
+        self.refused
     }
 
     fn is_idle(&self) -> bool {
@@ -171,6 +191,11 @@ impl Watched for ExportedHome {
 
     fn fetched(&self, msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine)> {
         self.dcoh.fetched(msg)
+    }
+
+    /// Between accelerators a poisoned beat is its mark and no bytes (`bridge` §8.3).
+    fn drops_poisoned_bytes(&self) -> bool {
+        true
     }
 
     fn passed_on(&self, msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine, u64)> {

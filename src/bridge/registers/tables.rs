@@ -47,7 +47,7 @@ fn refusal(error: &WindowError, window: u16) -> CommitRefusal {
     let (fault, at) = match *error {
         WindowError::Unaligned(..) => (BridgeCommitFault::Unaligned, window),
         WindowError::Small(..) => (BridgeCommitFault::Small, window),
-        WindowError::Overflow(_) => (BridgeCommitFault::Overflow, window),
+        WindowError::Overflow(_) | WindowError::Beyond(..) => (BridgeCommitFault::Overflow, window),
         WindowError::Port(..) => (BridgeCommitFault::Port, window),
         // The second one is of windows from CXL, which no register holds.
         WindowError::Overlap(..) | WindowError::Exported(..) => (BridgeCommitFault::Overlap, window),

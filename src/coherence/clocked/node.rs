@@ -62,6 +62,8 @@ pub struct NodeResult {
     pub events: Vec<(u64, CoherenceEvent)>,
     /// Messages sent, by class in [`ORDER`].
     pub sent: [u64; Class::COUNT],
+    /// Messages that the agent has answered without an effect.
+    pub refusals: u64,
     /// Rows of tables that its watch has seen used.
     pub met: OrderedSet<Point>,
 }
@@ -93,6 +95,8 @@ pub struct NodeConfig<A> {
     pub links: Vec<NodeLink>,
     /// Messages and transactions.
     pub tap: Tap,
+    /// How all messages are spelled there; `None`: as their links do.
+    pub shown: Option<MessageForm>,
     /// Observer of its steps.
     pub watch: Option<Box<dyn AgentWatch<A>>>,
 }
@@ -110,6 +114,7 @@ pub struct AgentNode<A> {
     /// Link and route of each port of the agent.
     ports: Vec<(usize, PeerRoute)>,
     tap: Tap,
+    shown: Option<MessageForm>,
     watch: Option<Box<dyn AgentWatch<A>>>,
     out: AgentOutput<CacheLine>,
     /// Effects that the core has not seen.
@@ -139,6 +144,7 @@ impl<A: Agent<CacheLine>> AgentNode<A> {
             waiting: Vec::new(),
             links: config.links.into_iter().map(Linked::new).collect(),
             tap: config.tap,
+            shown: config.shown,
             watch: config.watch,
             out: AgentOutput::default(),
             effects: Vec::new(),
@@ -223,7 +229,8 @@ impl<A: Agent<CacheLine>> AgentNode<A> {
         }
         self.core.heard(at.cycle, &msg);
         let passing = Passing { link: (number, false), port, message: &message, part, line: msg.line() };
-        self.tree.take(at, &mut self.tap, (link, place), &passing, || shown(&message, form));
+        let spelled = self.shown.unwrap_or(form);
+        self.tree.take(at, &mut self.tap, (link, place), &passing, || shown(&message, spelled));
         self.agent.take(&self.config, port, msg, 0, &mut self.out);
         self.settle(at);
         self.tree.stepped(at, &mut self.tap);
@@ -262,7 +269,8 @@ impl<A: Agent<CacheLine>> AgentNode<A> {
         let NodeLink { form, number, link: system_link, .. } = linked.link;
         let part = part(system_link, form, &message);
         let passing = Passing { link: (number, true), port, message: &message, part, line: msg.line() };
-        self.tree.send(at, &mut self.tap, &passing, || shown(&message, form));
+        let spelled = self.shown.unwrap_or(form);
+        self.tree.send(at, &mut self.tap, &passing, || shown(&message, spelled));
         linked.post(class, message);
         if let Some(n) = ORDER.iter().position(|c| *c == class) {
             self.result.lock().unwrap_or_else(PoisonError::into_inner).sent[n] += 1;
@@ -354,6 +362,7 @@ impl<A: Agent<CacheLine>> Module for AgentNode<A> {
 
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.refusals = self.agent.refusals();
         result.core = self.core.report();
         result.is_open = !self.agent.is_idle() || self.core.is_open();
         result.met = self.watch.as_ref().map_or_else(OrderedSet::new, |w| w.met());

@@ -56,6 +56,11 @@ pub trait Watched {
         None
     }
 
+    /// Of a home: whether poisoned lines go to a memory that keeps their mark alone, so that their bytes are no value.
+    fn drops_poisoned_bytes(&self) -> bool {
+        false
+    }
+
     /// Of a home whose memory is behind a port: the part of a line that goes on there by a message, with the bytes that it enables.
     fn passed_on(&self, _msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine, u64)> {
         None
@@ -106,6 +111,8 @@ pub struct Watcher {
     /// Lines to be checked.
     touched: OrderedSet<LineAddr>,
     last: VecDeque<SeenMessage>,
+    /// Bytes of poisoned lines are no value.
+    drops_poisoned_bytes: bool,
     stopped: bool,
     met: OrderedSet<Point>,
     /// Steps checked.
@@ -129,6 +136,7 @@ impl Watcher {
             suspects: OrderedSet::new(),
             touched: OrderedSet::new(),
             last: VecDeque::new(),
+            drops_poisoned_bytes: false,
             stopped: false,
             met: OrderedSet::new(),
             checks: 0,
@@ -157,6 +165,7 @@ impl Watcher {
         let mut changed = put(&mut self.copies, line, node, copy);
         put(&mut self.early, line, node, agent.early(line));
         if let Some(mut home) = agent.home(line) {
+            self.drops_poisoned_bytes |= agent.drops_poisoned_bytes();
             home.value = home.value.or_else(|| self.homes.get(&line)?.value);
             let before = self.homes.insert(line, home);
             changed |= before.as_ref() != self.homes.get(&line);
@@ -178,7 +187,7 @@ impl Watcher {
             // What is not usable is on its way home: an evict whose end is under way.
             let leaving = copies.iter().filter(|c| !c.usable).map(|c| c.agent as AgentPort);
             let tracked = leaving.fold(home.tracked.clone(), IdSet::with);
-            let view = View {
+            let mut view = View {
                 line,
                 newest: self.newest.get(&line).copied().unwrap_or_else(|| CacheLine::initial(line)),
                 home: home.value.unwrap_or_else(|| CacheLine::initial(line)),
@@ -187,6 +196,11 @@ impl Watcher {
                 tracked,
                 levels: Vec::new(),
             };
+            if self.drops_poisoned_bytes {
+                let View { newest, home, in_flight, copies, .. } = &mut view;
+                let values = [newest, home].into_iter().chain(in_flight).chain(copies.iter_mut().map(|c| &mut c.value));
+                values.filter(|value| value.is_poisoned()).for_each(|value| *value = CacheLine::ones().poisoned(true));
+            }
             self.checks += 1;
             check_copies(&view, &mut events);
             if let Some(in_device_bias) = home.device_bias {

@@ -180,8 +180,7 @@ impl<D: LineContent> Dcoh<D> {
     /// such a one.
     pub fn passed_on<'a>(&self, msg: &'a Msg<D>) -> Option<(LineAddr, &'a D, u64)> {
         let Msg::M2sRwd { opcode: M2sRwdOpcode::MemWrPtl, line, data, enables, .. } = msg else { return None };
-        (self.memory.passes_on() && *enables != WHOLE_LINE && !self.memory.has(*line))
-            .then_some((*line, data, *enables))
+        (*enables != WHOLE_LINE && self.memory.passes_part(*line)).then_some((*line, data, *enables))
     }
 
     /// Values of a line on their way to the memory behind a port that are not in a message.
@@ -732,7 +731,7 @@ impl<D: LineContent> Dcoh<D> {
             self.own_under(config, line, SnpType::SnpInv);
         }
         let data = config.passed(PoisonStep::Stored, data);
-        if enables == WHOLE_LINE || self.memory.has(line) {
+        if enables == WHOLE_LINE || self.memory.has(line) && !self.memory.passes_part(line) {
             self.memory.write(line, &data, enables);
             if unowned {
                 out.effects.push(Effect::Written(line));

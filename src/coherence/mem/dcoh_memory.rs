@@ -103,6 +103,12 @@ impl<D: LineContent> DcohMemory<D> {
         self.behind.as_ref().is_some_and(|behind| behind.passes_on)
     }
 
+    /// Whether a part of a line that is written now goes on as such: the line is not in hand, or other parts of it are on their way.
+    pub fn passes_part(&self, line: LineAddr) -> bool {
+        let has_parts = || self.jobs().any(|job| job.line == line && !job.parts.is_empty());
+        self.passes_on() && (!self.has(line) || has_parts())
+    }
+
     /// Whether it is behind a port.
     pub fn is_behind(&self) -> bool {
         self.behind.is_some()
@@ -238,6 +244,20 @@ impl<D: LineContent> DcohMemory<D> {
     pub fn fetched(&mut self, tag: u16, data: Option<D>, out: &mut AgentOutput<D>) -> Option<FetchedLine> {
         let behind = self.behind.as_mut()?;
         let at = behind.jobs.iter().position(|job| job.is_fetch && job.tag == Some(tag))?;
+        if let Some(data) = data.as_ref().filter(|_| behind.passes_on && !behind.jobs[at].parts.is_empty()) {
+            // Parts go on as such, whatever was read, under the same tag.
+            let line = behind.jobs[at].line;
+            if !behind.hand.has(line) {
+                behind.hand.fetched(line, data.clone());
+            }
+            behind.jobs[at].is_fetch = false;
+            for part in behind.jobs[at].parts.clone() {
+                behind.show(line, &part);
+            }
+            let is_written = behind.jobs[at].parts.iter().any(|part| part.is_new);
+            behind.send(at, out);
+            return Some(FetchedLine { line, is_written, answers: Vec::new() });
+        }
         let Job { line, parts, answers, .. } = behind.end(at, out);
         let Some(data) = data else { return Some(FetchedLine { line, is_written: false, answers }) };
         // What a host has written meanwhile is newer.
@@ -306,12 +326,21 @@ impl<D: LineContent> Behind<D> {
     /// Stores a part as such: at once, or behind what is under way for its line.
     fn pass_on(&mut self, line: LineAddr, part: WaitingPart<D>, out: &mut AgentOutput<D>) {
         if let Ok(at) = self.place(line) {
+            self.show(line, &part);
             return self.jobs[at].parts.push(part);
         }
         let at = self.place(line).unwrap_or_else(|at| at);
         let tag = names::lowest_free(TAGS, self.jobs.iter().filter_map(|job| job.tag));
         self.jobs.insert(at, Job { line, tag, is_fetch: false, parts: vec![part], answers: Vec::new() });
         self.send(at, out);
+    }
+
+    /// A part changes a line in hand, which goes on as parts alone.
+    fn show(&mut self, line: LineAddr, part: &WaitingPart<D>) {
+        if self.hand.has(line) && self.hand.is_stored(line) {
+            self.hand.write(line, &part.data, part.enables);
+            self.hand.stored(line);
+        }
     }
 
     /// A job is over: its tag goes to one that waits for a tag.

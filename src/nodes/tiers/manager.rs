@@ -126,6 +126,8 @@ pub struct PageManager {
     interval: u64,
     /// Pages behind an accessed one that are brought up with it.
     prefetch: u32,
+    /// The page that was brought up last since it was accessed, until the pages behind it are.
+    demanded: Option<u32>,
     /// Pages that were.
     prefetched: u64,
     /// It can tell nobody anything any more, so it begins no move.
@@ -145,6 +147,7 @@ impl PageManager {
             asking: Vec::new(),
             interval: 0,
             prefetch: 0,
+            demanded: None,
             prefetched: 0,
             is_isolated: false,
             acts: VecDeque::new(),
@@ -233,20 +236,36 @@ impl PageManager {
     fn decision(&mut self) -> Option<PageDecision> {
         let used: Vec<PageUse> = self.pages.iter().map(|page| page.used).collect();
         let is_exclusive = self.policy == PlacementPolicy::Exclusive;
+        // A move may last longer than an interval, so that others are accessed whenever one ends: those behind the one that moved come first.
+        if let Some(page) = self.demanded {
+            let of_demand = |(n, used): (usize, &PageUse)| PageUse { accesses: u64::from(n == page as usize), ..*used };
+            let of_demand: Vec<PageUse> = used.iter().enumerate().map(of_demand).collect();
+            let since = used[page as usize].interval;
+            if let Some(decision) = next_prefetch(&of_demand, &self.book, self.prefetch, (is_exclusive, since)) {
+                return Some(self.prefetching(decision));
+            }
+            self.demanded = None;
+        }
         let by_policy = match is_exclusive {
             true => next_fill(&used, &self.book),
             false => next_move(&used.iter().map(|page| page.accesses).collect::<Vec<_>>(), &self.book),
         };
         if by_policy.is_some() || self.prefetch == 0 {
+            let brought_up = by_policy.filter(|found| found.to.tier == Tier::Hbm && self.prefetch > 0);
+            self.demanded = brought_up.map(|found| found.page);
             return by_policy;
         }
         let decision = next_prefetch(&used, &self.book, self.prefetch, (is_exclusive, self.interval))?;
+        Some(self.prefetching(decision))
+    }
+
+    /// Counts a page that is prefetched; it does not leave again before it can have been accessed.
+    fn prefetching(&mut self, decision: PageDecision) -> PageDecision {
         if decision.to.tier == Tier::Hbm {
             self.prefetched += 1;
-            // It does not leave again before it can have been accessed.
             self.pages[decision.page as usize].used.interval = self.interval;
         }
-        Some(decision)
+        decision
     }
 
     /// The next move begins, if one is due and none is under way.

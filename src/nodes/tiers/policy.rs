@@ -5,7 +5,8 @@
 //! interval. Pages change places only where the hotter one has at least twice the temperature of the colder one, so that two pages
 //! that are about as hot do not change places all the time. `exclusive` makes of HBM a cache of tier 2 that holds what tier 2 does not: all
 //! pages begin in tier 2, each one that was accessed in an interval moves up, and for it the page leaves HBM that was accessed in the oldest
-//! interval, if that is an older one. Prefetch brings up the pages that follow one that was accessed. Left out: moves of several pages at once.
+//! interval, if that is an older one. Prefetch brings up the pages that follow one that was accessed, and throws none of
+//! them out. Left out: moves of several pages at once.
 //!
 //! A walk through a decision: of all pages below HBM page 7 is the hottest, with 40 accesses in the last interval; HBM is full, and its
 //! coldest page 2 had 11. Page 2 moves down to a free frame first, page 7 goes into its frame next.
@@ -87,13 +88,15 @@ pub struct PageUse {
     pub interval: u64,
 }
 
-/// The move that makes room for a page of tier 2 in HBM, or that brings it up, if a page of HBM has not been used as lately as `interval`.
-fn brought_up(page: u32, interval: u64, used: &[PageUse], book: &FrameBook) -> Option<PageDecision> {
+/// The move that makes room for a page of tier 2 in HBM, or that brings it up, if a page of HBM that is none of `kept` has not been used as
+/// lately as `interval`.
+fn brought_up(page: u32, interval: u64, used: &[PageUse], book: &FrameBook, kept: &[u32]) -> Option<PageDecision> {
     if let Some(to) = book.free_in(Tier::Hbm) {
         return Some(PageDecision { page, to });
     }
     let last = |page: &u32| used.get(*page as usize).map_or(0, |page| page.interval);
-    let oldest = book.pages_of(Tier::Hbm).min_by_key(|page| (last(page), *page));
+    let leaving = book.pages_of(Tier::Hbm).filter(|page| !kept.contains(page));
+    let oldest = leaving.min_by_key(|page| (last(page), *page));
     let page = oldest.filter(|page| last(page) < interval)?;
     Some(PageDecision { page, to: book.free_in(Tier::Tier2)? })
 }
@@ -105,11 +108,11 @@ pub fn next_fill(used: &[PageUse], book: &FrameBook) -> Option<PageDecision> {
     let of = |page: u32| used.get(page as usize).copied().unwrap_or_default();
     let entering = book.pages_of(Tier::Tier2).filter(|page| of(*page).accesses > 0);
     let page = entering.max_by_key(|page| (of(*page).accesses, u32::MAX - page))?;
-    brought_up(page, of(page).interval, used, book)
+    brought_up(page, of(page).interval, used, book, &[])
 }
 
 /// The next page that is prefetched: one of the `ahead` pages behind a page that was accessed in the last interval. It takes a free frame
-/// of HBM; with `evicts`, that of a page that has not been used in the interval `now`.
+/// of HBM; with `evicts`, that of a page that has not been used in the interval `now` and is none of those behind.
 pub fn next_prefetch(
     used: &[PageUse],
     book: &FrameBook,
@@ -119,6 +122,7 @@ pub fn next_prefetch(
     let is_accessed = |page: &u32| used[*page as usize].accesses > 0;
     let behind = |page: u32| (page + 1..=page.saturating_add(ahead)).take_while(|next| (*next as usize) < used.len());
     let below: Vec<u32> = [Tier::PeerHbm, Tier::Tier2].into_iter().flat_map(|tier| book.pages_of(tier)).collect();
-    let wanted = (0..used.len() as u32).filter(is_accessed).flat_map(behind).find(|page| below.contains(page))?;
-    brought_up(wanted, if evicts { now } else { 0 }, used, book)
+    let all: Vec<u32> = (0..used.len() as u32).filter(is_accessed).flat_map(behind).collect();
+    let wanted = *all.iter().find(|page| below.contains(page))?;
+    brought_up(wanted, if evicts { now } else { 0 }, used, book, &all)
 }

@@ -15,6 +15,8 @@ use scalepool::coherence::mem::Holders;
 use scalepool::coherence::message::Msg;
 use scalepool::ordered::OrderedMap;
 use scalepool::proof::mutant::CoherenceMutant;
+use scalepool::scenario::observe::Outputs;
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_oracle::bridge::{ExportConversion, ExportRecord, exported};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -68,6 +70,11 @@ struct Bench {
 
 impl Bench {
     fn with(holders: u16, filter: [usize; 2], wrong: Wrong) -> Bench {
+        Bench::in_front_of(64, holders, filter, wrong)
+    }
+
+    /// In front of a table of so many entries.
+    fn in_front_of(entries: usize, holders: u16, filter: [usize; 2], wrong: Wrong) -> Bench {
         let mut config = CoherenceConfig::default();
         [config.mem.filter_sets, config.mem.filter_ways] = filter;
         let rights =
@@ -86,7 +93,7 @@ impl Bench {
         let windows = BridgeWindows::exporting(WindowLimits::INBOUND_UALINK, windows, groups, 1).expect("windows");
         let sources = (0..holders).map(|n| 10 + n).collect();
         let home = ExportedHome::new(&config, Arc::new(windows.clone()), sources);
-        let inbound = InboundBridge::new(InboundConfig { windows, decoders: vec![None; 3], entries: 64 });
+        let inbound = InboundBridge::new(InboundConfig { windows, decoders: vec![None; 3], entries });
         Bench {
             home,
             holders,
@@ -905,4 +912,139 @@ fn brg_sup_04_n() {
     assert!(devices.contains("logical_devices: found `17`") || devices.contains("found 17"), "{devices}");
     let binding = refused(&text.replace("vcs = 15, ld = 15", "vcs = 15, ld = 16"));
     assert!(binding.contains("ld"), "{binding}");
+}
+
+/// One home takes messages in several forms, and one form spells all of them in waves and traces.
+#[test]
+fn a_home_of_several_forms_is_in_the_wave() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (n, text) in [TEXT.to_owned(), over_fabric(2)].into_iter().enumerate() {
+        let [vcd, fst] = ["vcd", "fst"].map(|ending| folder.path().join(format!("{n}.{ending}")));
+        let outputs = Outputs { vcd: Some(vcd.clone()), fst: Some(fst.clone()), ..Outputs::default() };
+        let set = if n == 0 {
+            vec!["host.lines=4".to_owned(), "component.host.core.accesses=30".to_owned()]
+        } else {
+            Vec::new()
+        };
+        let request = ScenarioRequest {
+            description: Some(text),
+            seed: 1,
+            threads: 1,
+            set,
+            outputs,
+            ..ScenarioRequest::default()
+        };
+        let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(report.violations, []);
+        let wave = std::fs::read_to_string(vcd).expect("a wave");
+        assert!(wave.contains("ubridge") && fst.metadata().is_ok_and(|file| file.len() > 0));
+    }
+}
+
+/// Accelerators keep the mark of a poisoned line and not its bytes, and no value is lost by that.
+#[test]
+fn poison_of_exported_memory_is_a_mark_alone() {
+    let report = sound(TEXT, &["component.host.core.poison_every=3", "component.host.core.accesses=150"]);
+    let json = report.json();
+    assert!(json["components"]["host[0]"]["poisoned loads"].as_u64() > Some(3), "{json:?}");
+}
+
+/// Atomics through a window of class MC return old values in the lanes of their elements, and nothing is said of others.
+#[test]
+fn atomics_on_exported_memory_return_their_elements() {
+    sound(&TEXT.replace("pattern = \"accesses\", requests = 100", "pattern = \"mix\", requests = 60"), &[]);
+}
+
+/// What the home refuses is counted, and its answers tell the load of the inbound half where that is the larger one.
+#[test]
+fn refusals_are_counted_and_answers_tell_the_larger_load() {
+    let mut bench = Bench::new();
+    bench.whole(0, at(req(M2sReqOpcode::MemRd, ANY, SnpType::SnpInv), LineAddr::of_address(FROM + SIZE)));
+    bench.whole(2, rwd(M2sRwdOpcode::MemWr, INVALID, SnpType::NoOp, u64::MAX));
+    assert_eq!(bench.home.refusals(), 2);
+    let load = |answer: &Msg<CacheLine>| match answer {
+        Msg::S2mDrs { devload, .. } | Msg::S2mNdr { devload, .. } => devload.0,
+        _ => 0,
+    };
+    // A table of one entry is full when it answers.
+    let mut bench = Bench::in_front_of(1, HOLDERS, [0, 1], right);
+    let answers = bench.whole(0, req(M2sReqOpcode::MemRd, ANY, SnpType::SnpInv));
+    assert_eq!(answers.iter().map(load).collect::<Vec<_>>(), [3, 3]);
+}
+
+/// A part that is written beside an open read of its line goes on as a part, whatever the read brings.
+#[test]
+fn a_part_beside_an_open_read_stays_a_part() {
+    for status in [Status::TargetAbort, Status::OKAY] {
+        let mut bench = Bench::with(1, [0, 1], right);
+        bench.memory.insert(TO + FROM, CacheLine::of([9; 64]));
+        bench.statuses = vec![status];
+        assert!(bench.offer(0, req(M2sReqOpcode::MemRd, NONE, SnpType::NoOp)));
+        assert!(bench.offer(0, rwd(M2sRwdOpcode::MemWrPtl, INVALID, SnpType::SnpInv, 0xff)));
+        bench.settle();
+        let asked: Vec<_> = bench.accesses.iter().map(|access| access.operation).collect();
+        assert_eq!(asked[..2], [LineOperation::Read, LineOperation::WritePart], "{status:?}");
+        assert!(!asked.contains(&LineOperation::WriteFull), "{status:?}: {asked:?}");
+        let mut kept = [9; 64];
+        kept[..8].fill(5);
+        assert_eq!(bench.memory[&(TO + FROM)], CacheLine::of(kept), "{status:?}");
+    }
+}
+
+/// Windows and figures of a home with which a run would do nothing, or would not end.
+#[test]
+fn homes_that_cannot_work_are_refused() {
+    let link = r#"host = { kind = "cxl-256b", between = ["host[0].port[0]", "ubridge.home[0]"] }"#;
+    let alone = shared_by(1, "", "", link);
+    let window = "{ base = \"0\", size = \"1 GiB\", to = \"8 GiB\", class = \"DB\" }";
+    let with = |other: &str| refused(&alone.replace(window, other));
+    let high = with("{ base = \"4 GiB\", size = \"1 GiB\", to = \"8 GiB\", class = \"DB\" }");
+    assert!(high.contains("whose core works on 8 lines from address 0 on"), "{high}");
+    for rights in ["0:r", "1:rw", "0:w"] {
+        let text = with(&format!(
+            "{{ base = \"0\", size = \"1 GiB\", to = \"8 GiB\", class = \"DB\", rights = [\"{rights}\"] }}"
+        ));
+        assert!(text.contains("window 0 of class DB without the rights to read and to write of group 0"), "{text}");
+    }
+    let two = |second: &str| {
+        let windows = format!(
+            "{{ base = \"0\", size = \"512 MiB\", to = \"8 GiB\", class = \"DB\", accelerators = [\"0\", \"1\"] }}, {{ base = \"{second}\", size = \"512 MiB\", to = \"16 GiB\", class = \"DB\", accelerators = [\"0\", \"1\"] }}"
+        );
+        let one = "{ base = \"0\", size = \"1 GiB\", to = \"8 GiB\", class = \"DB\", accelerators = [\"0\", \"1\"], granule = \"4 KiB\" }";
+        resolves(
+            &TEXT
+                .replace(one, &windows)
+                .replace("size = \"80 MiB\", to = \"1 MiB\"", "size = \"80 MiB\", to = \"480 MiB\""),
+        )
+        .err()
+    };
+    assert_eq!(two("512 MiB"), None);
+    let gap = two("1 GiB").expect("a window into a gap");
+    assert!(
+        gap.contains("expected addresses of the memory there, 0x0 to 0x60000000, but 0x20000000 to 0x40000000"),
+        "{gap}"
+    );
+    let slow = refused(&shared_by(1, "home = { directory_cycles = 50000 }", "", link));
+    assert!(slow.contains("found 50000, expected less than stages.timeout_cycles = 50000"), "{slow}");
+    let slow = refused(&shared_by(1, "merge_inbound = \"on\"\nmerge_cycles = 60000", "", link));
+    assert!(slow.contains("found 60000, expected less than stages.timeout_cycles = 50000"), "{slow}");
+}
+
+/// What is behind a target port is no memory at a port of the home.
+#[test]
+fn ports_of_each_class_offer_their_own_memory() {
+    let text = TEXT
+        .replace("home_ports = 3", "home_ports = 3\ntarget_ports = 1")
+        .replace(
+            "granule = \"4 KiB\" }]",
+            "granule = \"4 KiB\" }, { base = \"4 GiB\", size = \"2 MiB\", to = \"4 GiB\" }]",
+        )
+        .replace("[component.ubridge]", "hh = { kind = \"cxl.host\", clock = \"agents\" }\n[component.ubridge]")
+        .replace(
+            "cxl = { kind",
+            "nh = { kind = \"cxl-256b\", between = [\"hh.cxl\", \"ubridge.target[0]\"] }\ncxl = { kind",
+        )
+        .replace("size = \"80 MiB\", to = \"1 MiB\"", "size = \"2 MiB\", to = \"4 GiB\"");
+    let error = refused(&text);
+    assert!(error.contains("expected addresses of the memory there, 0x0 to 0x40000000"), "{error}");
 }

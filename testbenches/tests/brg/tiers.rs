@@ -462,7 +462,13 @@ fn tiers_prefetch_by_hand() {
     assert_eq!(decided(first, &[0], 1, false), Some((1, Tier::Hbm)), "the page behind it, into a free frame");
     assert_eq!(decided(first, &[0, 1], 1, true), None, "it is there");
     assert_eq!(decided(first, &[0, 1], 2, false), None, "no frame is free");
-    assert_eq!(decided(first, &[0, 1], 2, true), Some((1, Tier::Tier2)), "page 1 leaves for page 2");
+    assert_eq!(decided(first, &[0, 1], 2, true), None, "page 1 is wanted as page 2 is");
+    let second = [(0, 1), (4, 3), (0, 0), (0, 0)];
+    assert_eq!(
+        decided(second, &[0, 2], 2, true),
+        Some((0, Tier::Tier2)),
+        "page 0 leaves for page 3, not page 2, which is older"
+    );
     assert_eq!(decided([(4, 3), (0, 3), (0, 0), (0, 0)], &[0, 1], 2, true), None, "nothing is older");
     assert_eq!(decided([(0, 0), (0, 0), (0, 0), (4, 3)], &[3], 4, true), None, "no page is behind the last one");
 }
@@ -484,6 +490,30 @@ fn tiers_warming_asks_nobody() {
     }
     assert_eq!(moved, [(0, in_hbm(0)), (1, in_hbm(1))]);
     assert!(!manager.is_moving());
+}
+
+/// A move lasts longer than an interval in which another page is accessed, and the page behind the one that moved comes before it.
+#[test]
+fn tiers_prefetch_behind_a_long_move() {
+    let mut manager = PageManager::new(PlacementPolicy::Exclusive, 4, CACHE_FRAMES).with_prefetch(1, 0);
+    let mut moved = Vec::new();
+    manager.accessed(0, 3);
+    manager.interval_over();
+    while let Some(act) = manager.acts.pop_front() {
+        match act {
+            ManagerAct::Moves { page, to, .. } => moved.push((page, to.tier)),
+            ManagerAct::Flush { .. } => {
+                if moved.len() == 1 {
+                    manager.accessed(3, 3);
+                    manager.interval_over();
+                }
+                manager.flushed();
+            }
+            ManagerAct::Copy { .. } => manager.copied(),
+            _ => (),
+        }
+    }
+    assert_eq!(moved[..2], [(0, Tier::Hbm), (1, Tier::Hbm)], "{moved:?}");
 }
 
 /// Runs with HBM as an exclusive cache: every byte is right, a page has one place, pages go both ways, and prefetch and warming bring up
@@ -511,7 +541,7 @@ fn tiers_exclusive_in_traffic() {
     assert_eq!(run(&["component.accel.prefetch=1"], 2).json(), ahead.json());
     for (set, found) in [
         ("component.accel.peer_pages=1", "found 2, 1 and 4 frames"),
-        ("component.accel.warm_pages=3", "found 3, expected at most the pages and frames"),
+        ("component.accel.warm_pages=3", "found 3, expected at most 2, pages and frames in HBM"),
     ] {
         let request = ScenarioRequest { description: Some(text.clone()), ..request(&[set], 1) };
         let error = scenario::run(&request, &mut |_| ()).expect_err(set).to_string();
@@ -520,4 +550,7 @@ fn tiers_exclusive_in_traffic() {
     let still = request(&["policy=first-touch", "component.accel.prefetch=1"], 1);
     let error = scenario::run(&still, &mut |_| ()).expect_err("prefetch without moves").to_string();
     assert!(error.contains("expected 0 by a policy that moves no pages"), "{error}");
+    let warm = request(&["component.accel.warm_pages=1"], 1);
+    let error = scenario::run(&warm, &mut |_| ()).expect_err("warming by another policy").to_string();
+    assert!(error.contains("found 1, expected 0 by policy temperature"), "{error}");
 }

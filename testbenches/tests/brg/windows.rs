@@ -159,6 +159,17 @@ fn brg_win_07_p() {
 fn brg_win_07_n() {
     assert_eq!(refused(|w| w.base = u64::MAX - 255), WindowError::Overflow(0));
     assert_eq!(refused(|w| w.out_base = u64::MAX - 255), WindowError::Overflow(0));
+    // Memory that is offered has to be there.
+    for limits in [WindowLimits::INBOUND_UALINK, WindowLimits::INBOUND_NVLINK] {
+        let end = limits.out_end;
+        let exported = |out_base| {
+            let BridgeWindow { base, size, ports, granule, rights, .. } = window(WindowClass::Mn);
+            let windows = vec![BridgeWindow { base, size, out_base, class: InboundClass::Db, ports, granule, rights }];
+            BridgeWindows::exporting(limits, windows, OrderedMap::new(), 1).err()
+        };
+        assert_eq!(exported(end - SIZE), None);
+        assert_eq!(exported(end - SIZE + 256), Some(WindowError::Beyond(0, end + 256, end)));
+    }
 }
 
 #[test]

@@ -161,6 +161,7 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
                 reductions: Vec::new(),
                 links,
                 tap: Tap::off(),
+                shown: None,
                 watch: None,
             };
             AgentNode::new(config, node_result)

@@ -23,9 +23,10 @@ use scalepool_coherence::mem::options::MemConfig;
 use scalepool_coherence::message::Class;
 use scalepool_kernel::{BuildError, ClockId, InEnd, OutEnd, PartitionBuilder};
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
+use scalepool_nodes::cxl::memory::shown_form;
 use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
 use scalepool_trace::{Hub, PlaceKind, Tap};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How the home spells what it asks the inbound half.
 pub const HOME_FORM: MessageForm = MessageForm::Hbr;
@@ -113,9 +114,12 @@ impl HomeFields {
         let sources = links.iter().flat_map(|(routes, form, _)| routes.iter().map(|route| source(*form, route)));
         let seat = ports[0].seat().clone();
         let config = seat.domain.config();
+        // One form spells what passes at any of its links, and what it asks the inbound half.
+        let shown = shown_form(links.iter().map(|(_, form, _)| *form).chain([HOME_FORM]));
         HomePart {
             agent: ExportedHome::new(config, Arc::new(windows.clone()), sources.collect()),
-            tap: hub.tap(&name, PlaceKind::Messages(ports[0].link.cxl().0.layouts())),
+            tap: hub.tap(&name, PlaceKind::Messages(shown.layouts())),
+            shown,
             name,
             // Links are numbered from 0 on.
             own_link: u32::MAX - ports[0].number,
@@ -140,6 +144,8 @@ pub struct HomePart {
     directory_cycles: u32,
     period: (u64, u64),
     tap: Tap,
+    /// How it spells messages in traces.
+    shown: MessageForm,
     result: Arc<Mutex<NodeResult>>,
 }
 
@@ -148,6 +154,12 @@ impl HomePart {
     pub fn measure(&self) -> impl Fn() -> ComponentMeasured + Send + 'static {
         let (name, result, period) = (self.name.clone(), self.result.clone(), self.period);
         move || measured(&[(name.as_str(), figures(&result))], period, false)
+    }
+
+    /// Messages that it has refused, whenever the run is looked at.
+    pub fn refusals(&self) -> impl Fn() -> u64 + Send + 'static {
+        let result = self.result.clone();
+        move || result.lock().unwrap_or_else(PoisonError::into_inner).refusals
     }
 
     /// Puts it into a partition with its ports; the channels by which it asks the inbound half.
@@ -160,7 +172,8 @@ impl HomePart {
         clock: ClockId,
         homes: Vec<NodeEnds>,
     ) -> Result<[HomeAsks; 2], BuildError> {
-        let HomePart { name, agent, links, own_link, seat, directory_cycles, tap, result, .. } = self;
+        let HomePart { name, agent, links, own_link, seat, directory_cycles, tap, shown, result, .. } = self;
+        let shown = Some(shown);
         // A message takes one cycle of the directory on its way back.
         let cycles = directory_cycles - 1;
         let (read, read_rx) = p.channel::<Numbered>(&format!("{name}.reads"), CHANNEL_MESSAGES, cycles)?;
@@ -183,7 +196,8 @@ impl HomePart {
                 link: own_link,
             });
             let (core, reductions) = (Box::new(NoCore), Vec::new());
-            ExportedHome::node(NodeConfig { number: 0, agent, core, config, reductions, links, tap, watch }, result)
+            let config = NodeConfig { number: 0, agent, core, config, reductions, links, tap, shown, watch };
+            ExportedHome::node(config, result)
         })?;
         let asks = |rx, tx| HomeAsks { rx, tx, link: own_link };
         Ok([asks(read_rx, line_tx), asks(write_rx, done_tx)])

@@ -8,7 +8,7 @@ use super::inbound::InboundFields;
 use super::outbound::OutboundFields;
 use crate::channels::ChannelWait;
 use crate::coherence::Coherent;
-use crate::kind::{ConfigFinding, DomainMember, NodePart, PortDecl, PortRole, SitePort};
+use crate::kind::{ConfigFinding, DomainMember, NodePart, Offer, PortDecl, PortRole, SitePort};
 use scalepool_bridge::waits::{AcceleratorClasses, WaitWatch};
 use scalepool_bridge::window::WindowLimits;
 
@@ -53,6 +53,12 @@ impl BridgeHalves<'_> {
         let (cxl, rest) = rest.split_at(self.outbound.count());
         let (targets, homes) = rest.split_at(self.inbound.target_ports);
         [x, cxl, targets, homes]
+    }
+
+    /// What it tells its neighbour at a port: of memory, what is behind ports of its class.
+    pub fn offer_at(&self, port: usize) -> Offer {
+        let homes_from = self.x_ports + self.outbound.count() + self.inbound.target_ports;
+        self.inbound.offer_of(if port < homes_from { "NH" } else { "DB" })
     }
 
     /// Fields that do not go together.

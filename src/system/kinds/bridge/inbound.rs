@@ -11,7 +11,7 @@ use super::{TargetEnds, first_lines};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::LineOwner;
 use crate::field::{FieldRange, config};
-use crate::kind::{ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site, SitePort};
+use crate::kind::{ConfigFinding, DomainMember, MOST_GAPS, NodeError, Offer, PortDecl, PortRole, Site, SitePort};
 use crate::kinds::cxl_coherent::coherent_waits;
 use crate::kinds::cxl_links;
 use crate::measured::ComponentMeasured;
@@ -66,7 +66,7 @@ config! {
         target_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links at which hosts and other bridges find the memory of accelerators (bridge §1.2)";
         inbound: Vec<(InboundWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(InboundWindowFields::fields), "windows from CXL to accelerators, up to 16 that do not overlap (bridge §2)";
         inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, else an LD-ID; those that are not named are in group 0 (bridge §2)";
-        inbound_entries: usize = "1024" [Unit::Of("transactions")] in FieldRange::Int(1, MOST_INBOUND as u64), "transactions from CXL that may be under way (bridge §7)";
+        inbound_entries: usize = "1024" [Unit::Of("transactions")] in FieldRange::Int(1, MOST_INBOUND as u64), "transactions from CXL that may be under way (bridge §7); with few of them beside many requests at the home, those that wait for one may time out";
         logical_devices: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(1, LOGICAL_DEVICES as u64), "logical devices (LD) that the port of the home is, each for one host behind a switch, all of the same lines; not given = no multi-logical device (bridge §1.2, fabric MLD-1)";
         home_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links at which hosts, peers and other bridges find memory of accelerators that the bridge keeps coherent, HDM-DB (bridge §1.2)";
         home: HomeFields = "" [Unit::Of("-")] in FieldRange::Table(HomeFields::fields), "how the bridge keeps lines of windows of class DB coherent";
@@ -78,6 +78,19 @@ config! {
 /// A number of things in words.
 fn counted(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A window of class DB in which a group cannot both read and write. Who holds lines of it does both: with the right to read a line comes the
+/// one to write it back.
+fn unequal_rights(windows: &BridgeWindows<InboundClass>) -> Option<ConfigFinding> {
+    let groups = || [0].into_iter().chain(windows.groups().values().copied());
+    let coherent = windows.list().iter().enumerate().filter(|(_, window)| window.class == InboundClass::Db);
+    let part = coherent.flat_map(|(n, window)| groups().map(move |group| (n, group, window.rights[group])));
+    let (n, group, _) = part.into_iter().find(|(_, _, rights)| !(rights.read && rights.write))?;
+    let text = format!(
+        "found window {n} of class DB without the rights to read and to write of group {group}, expected both for each group: who holds a line may write it back"
+    );
+    Some(("inbound", text))
 }
 
 /// What the memory of an accelerator holds at first, by its number and an address there.
@@ -96,15 +109,33 @@ impl InboundFields {
         (self.home_ports > 0).then(|| self.home.owner(path))
     }
 
-    /// The memory at its target ports: from the first window to the end of the last one.
+    /// The memory at its ports: at its target ports, or if it has none, at those of the home.
     pub fn offer(&self) -> Offer {
-        let windows = || self.inbound.iter().map(|(fields, _)| fields);
+        self.offer_of(if self.target_ports > 0 { "NH" } else { "DB" })
+    }
+
+    /// The memory at ports to windows of a class: from the first one to the end of the last one.
+    pub fn offer_of(&self, class: &str) -> Offer {
+        let windows = || self.inbound.iter().map(|(fields, _)| fields).filter(|window| window.class == class);
         Offer {
             memory_bytes: windows().map(|window| window.base.saturating_add(window.size)).max(),
             memory_from: windows().map(|window| window.base).min().unwrap_or(0),
+            memory_gaps: self.gaps(class),
             logical_devices: self.logical_devices,
             ..Offer::default()
         }
+    }
+
+    /// Addresses between two windows of a class that lie in none.
+    fn gaps(&self, class: &str) -> [(u64, u64); MOST_GAPS] {
+        let windows = || self.inbound.iter().map(|(fields, _)| fields).filter(|window| window.class == class);
+        let end = |window: &InboundWindowFields| window.base.saturating_add(window.size);
+        let behind = windows().map(end).filter(|at| !windows().any(|w| w.base <= *at && *at < end(w)));
+        let gap = |at: u64| Some((at, windows().map(|window| window.base).filter(|base| *base > at).min()?));
+        let mut gaps = [(0, 0); MOST_GAPS];
+        // More windows than there may be are a finding of their own.
+        gaps.iter_mut().zip(behind.filter_map(gap)).for_each(|(place, gap)| *place = gap);
+        gaps
     }
 
     /// Its windows as they stand; one whose texts are wrong, which is a finding of its own, is none.
@@ -135,7 +166,11 @@ impl InboundFields {
             let windows = self.inbound.iter().filter(|(window, _)| window.class == class).count();
             let text = format!(
                 "found {} and {}, expected both or neither: windows lead from ports to accelerators",
-                counted(windows, if class == "DB" { "window of class DB" } else { "window" }),
+                if class == "DB" {
+                    format!("{} of class DB", counted(windows, "window"))
+                } else {
+                    counted(windows, "window")
+                },
                 counted(ports, name),
             );
             ((windows == 0) != (ports == 0)).then_some(("inbound", text))
@@ -151,8 +186,26 @@ impl InboundFields {
             );
             ("logical_devices", text)
         };
-        let found = windows.into_iter().chain(plain).chain(coherent).chain(self.home.check());
+        let unequal = self.windows(limits, usize::MAX).ok().and_then(|windows| unequal_rights(&windows));
+        let windows = windows.into_iter().chain(unequal);
+        let found = windows.chain(plain).chain(coherent).chain(self.home.check());
         found.chain((!is_apart).then(text)).collect()
+    }
+
+    /// Times that a transaction may spend before its time-out gives it up.
+    pub fn check_times(&self, timeout_cycles: u64) -> Vec<ConfigFinding> {
+        let directory = u64::from(self.home.directory_cycles);
+        let times = [
+            ("home.directory_cycles", directory, self.home_ports > 0),
+            ("merge_cycles", self.merge_cycles, self.merge_inbound),
+        ];
+        let late = times.into_iter().filter(|(_, cycles, is_used)| *is_used && *cycles >= timeout_cycles);
+        let text = |cycles| {
+            format!(
+                "found {cycles}, expected less than stages.timeout_cycles = {timeout_cycles}: every message would time out"
+            )
+        };
+        late.map(|(field, cycles, _)| (field, text(cycles))).collect()
     }
 
     /// Fields that do not go with the accelerators, or with who is at the target ports.
@@ -265,8 +318,12 @@ impl InboundPart {
     /// Gives its figures, whenever the run is looked at.
     pub fn measure(&self) -> impl Fn() -> ComponentMeasured + Send + 'static {
         let (result, home) = (self.result.clone(), self.home.as_ref().map(HomePart::measure));
+        let of_home = self.home.as_ref().map(HomePart::refusals);
         move || {
-            let own = measured(crate::kinds::published(&result));
+            let mut all = crate::kinds::published(&result);
+            // What the home refuses does not come to the half behind it.
+            all.counts.refused += of_home.as_ref().map_or(0, |refusals| refusals());
+            let own = measured(all);
             match home.as_ref().map(|home| home()) {
                 None => own,
                 Some(mut all) => {

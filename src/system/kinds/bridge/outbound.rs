@@ -214,13 +214,16 @@ impl OutboundFields {
         let beyond = |field: &'static str, n: usize, window: &BridgeWindow| {
             let (first, end) = (window.out_base, window.out_base.saturating_add(window.size));
             let port = window.ports.iter().map(|port| &ports[*port]).find(|port| {
-                let Offer { memory_from, memory_bytes, .. } = port.peer;
-                first < memory_from || memory_bytes.is_some_and(|bytes| end > bytes)
+                let Offer { memory_from, memory_bytes, memory_gaps, .. } = port.peer;
+                let meets = |(from, to): &(u64, u64)| first < *to && *from < end;
+                first < memory_from || memory_bytes.is_some_and(|bytes| end > bytes) || memory_gaps.iter().any(meets)
             })?;
-            let Offer { memory_from, memory_bytes, .. } = port.peer;
+            let Offer { memory_from, memory_bytes, memory_gaps, .. } = port.peer;
+            let gaps = memory_gaps.iter().filter(|(from, to)| from < to);
+            let gaps: String = gaps.map(|(from, to)| format!(", but {from:#x} to {to:#x}")).collect();
             let memory = memory_bytes.unwrap_or(0);
             let text = format!(
-                "found window {n} from {first:#x} to {end:#x} at {}, expected addresses of the memory there, {memory_from:#x} to {memory:#x}",
+                "found window {n} from {first:#x} to {end:#x} at {}, expected addresses of the memory there, {memory_from:#x} to {memory:#x}{gaps}",
                 port.path
             );
             Some((field, text))

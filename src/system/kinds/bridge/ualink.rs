@@ -81,12 +81,17 @@ impl Component for BridgeUalink {
         self.inbound.offer()
     }
 
+    fn offer_at(&self, port: usize) -> Offer {
+        self.halves().offer_at(port)
+    }
+
     fn exported(&self) -> Vec<BridgeWindow<InboundClass>> {
         self.inbound.exported()
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
-        self.halves().check()
+        let times = self.inbound.check_times(self.stages.timeout_cycles);
+        self.halves().check().into_iter().chain(times).collect()
     }
 
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {

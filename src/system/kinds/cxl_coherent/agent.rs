@@ -116,7 +116,7 @@ impl<A: Clocked> Described<A> {
             p.module(&module, clock, |bind| {
                 let attach = |(link, end): (AgentLink, NodeEnds)| end.attach(bind, link.routes, link.form, link.number);
                 let links = links.into_iter().zip(ends).map(attach).collect();
-                A::node(NodeConfig { number, agent, core, config, reductions, links, tap, watch }, shared)
+                A::node(NodeConfig { number, agent, core, config, reductions, links, tap, shown: None, watch }, shared)
             })
         };
         Ready { name, place: Box::new(place), figures: Box::new(move || figures(&result)), ports }

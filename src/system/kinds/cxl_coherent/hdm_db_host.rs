@@ -125,6 +125,10 @@ macro_rules! holders {
                 vec![self.holder.port($links)]
             }
 
+            fn core_lines(&self) -> Option<u64> {
+                Some(self.holder.core.lines)
+            }
+
             fn coherent(&self, path: &str) -> Option<Coherent> {
                 Some(self.holder.coherent(path))
             }

@@ -27,6 +27,7 @@ class demo_register_test extends demo_test;
     cfg.dir = dir;
     cfg.role = role;
     cfg.transactions = SP_TRANSACTIONS_CXL_IO;
+    cfg.all_writers_seen = 0; // registers change by themselves
     cfg.active_end.timeout_flits = 200;
     return cfg;
   endfunction

@@ -75,7 +75,7 @@ class scalepool_config extends uvm_object;
     // SP_TRANSACTIONS_HDM_H is what a config has that says nothing: only the knobs of an end can ask a protocol for it that does not have it.
     if (asked != SP_TRANSACTIONS_NONE && !known(asked) && (asked != SP_TRANSACTIONS_HDM_H || asked == knobs.transactions))
       `uvm_fatal("CONFIG", $sformatf("transactions of the %s end: found %s, expected a kind that %s has",
-                                     passive ? "passive" : "active", asked.name(), protocol.name()))
+                                     passive ? string'("passive") : string'("active"), asked.name(), protocol.name()))
     if (knobs.transactions == SP_TRANSACTIONS_NONE && known(asked) && judged(passive, knobs.transaction_layer)) begin
       knobs.transactions = asked;
       knobs.all_writers_seen = all_writers_seen;

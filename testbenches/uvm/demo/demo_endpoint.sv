@@ -66,7 +66,7 @@ module demo_endpoint (
         is_there = $test$plusargs("device=model") != 0;
         if (is_there) begin
             must(sp_open(SP_ABI_VERSION), "library");
-            must(sp_sim_new("scenario = \"cxlio-enumerate\"\nlink.cachemem = \"off\"\nlink.mode = \"cxl-256b\"\ndevice.range1_bytes = \"256 MiB\"\nexternal = \"host\"", sim),
+            must(sp_sim_new("scenario = \"cxlio-enumerate\"\nlink.cachemem = \"off\"\nlink.mode = \"cxl-256b\"\ndevice.range1_bytes = \"256 MiB\"\nexternal = \"host.link\"", sim),
                  "system");
             must(sp_sim_watch(sim, PORT, SP_RX, 32'd1), "watch");
             must(sp_sim_watch(sim, PORT, SP_TX, 32'd1), "watch");

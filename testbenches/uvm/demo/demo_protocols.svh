@@ -10,9 +10,9 @@ virtual class demo_traffic;
   pure virtual function bit [511:0] data_of(sp_message answer, output bit has_data);
   // Makes an answer one to another request.
   pure virtual function void misname(sp_message answer);
-  // The address of block n in bytes.
+  // The address in bytes of a write with an even number and of the read behind it, which is one more.
   function bit [31:0] place_of(int unsigned n);
-    return 32'h1000 + 256 * (n % 16);
+    return 32'h1000 + 256 * (n / 2 % 16);
   endfunction
 
   // Whether writes have no answer.

@@ -6,6 +6,7 @@
 class demo_register_test extends demo_test;
   `uvm_component_utils(demo_register_test)
   localparam bit [15:0] TARGET = 16'h0100;
+  localparam int MOST_RETRIES = 100;
   localparam bit [63:0] HDM_AT = 64'h2000_0000;
   localparam bit [31:0] BAR_AT = 32'h4000_0000;
   scalepool_agent root;
@@ -27,6 +28,7 @@ class demo_register_test extends demo_test;
     cfg.dir = dir;
     cfg.role = role;
     cfg.transactions = SP_TRANSACTIONS_CXL_IO;
+    cfg.all_writers_seen = 0; // registers change by themselves
     cfg.active_end.timeout_flits = 200;
     return cfg;
   endfunction
@@ -112,19 +114,23 @@ class demo_register_test extends demo_test;
     phase.drop_objection(this);
   endtask
 
+  // A device that is not ready yet is asked again (Request Retry Status), MOST_RETRIES times at most.
   protected task access(bit is_config, bit is_write, bit [63:0] address, inout bit [31:0] data, input bit [3:0] enables = '1);
-    scalepool_access_sequence sequence_of;
     scalepool_access_item item;
-    sequence_of = scalepool_access_sequence::type_id::create("access");
-    item = scalepool_access_item::type_id::create("access");
-    item.is_config = is_config;
-    item.is_write = is_write;
-    item.target = TARGET;
-    item.address = address;
-    item.data = data;
-    item.enables = enables;
-    sequence_of.accesses.push_back(item);
-    sequence_of.start(root.sequencer);
+    for (int n = 0; n <= MOST_RETRIES; n++) begin
+      scalepool_access_sequence sequence_of;
+      sequence_of = scalepool_access_sequence::type_id::create("access");
+      item = scalepool_access_item::type_id::create("access");
+      item.is_config = is_config;
+      item.is_write = is_write;
+      item.target = TARGET;
+      item.address = address;
+      item.data = data;
+      item.enables = enables;
+      sequence_of.accesses.push_back(item);
+      sequence_of.start(root.sequencer);
+      if (!is_config || item.status != 3'(scalepool_cxlio_pkg::CPL_STATUS_CRS)) break;
+    end
     if (!item.is_ok()) `uvm_error("ACCESS", {item.convert2string(), ", expected success"})
     data = item.data;
   endtask

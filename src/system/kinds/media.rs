@@ -243,7 +243,7 @@ impl CxlMedia {
             fields!(hot; any_dram && self.refresh != DramRefresh::NAMES[2], "a preset or a buffer of DRAM or HBM that is refreshed").to_vec(),
         ];
         let ignored = all.into_iter().flatten().filter(|&(_, differs, is_used, _)| differs && !is_used);
-        ignored.map(|(field, .., with)| format!("found `{field}`, expected it with {with} alone"))
+        ignored.map(|(field, .., with)| format!("found `{field}`, expected it only with {with}"))
     }
 
     /// Whether pages are kept in front of DRAM, by a controller in front of all media.

@@ -89,7 +89,7 @@ impl MemoryEcc {
             found.push(("ecc", text.to_owned()));
         }
         if self.upset_every == 0 && self.upset_bits != 1 {
-            found.push(("ecc", "found `upset_bits`, expected it with `upset_every` alone".to_owned()));
+            found.push(("ecc", "found `upset_bits`, expected it only with `upset_every`".to_owned()));
         }
         found
     }

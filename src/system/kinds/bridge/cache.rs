@@ -172,7 +172,7 @@ impl BridgeCacheFields {
         let media = self.media.iter().flat_map(|media| media.check(self.data_config().hbm_bytes()));
         let media = media.map(|(_, text)| ("cache", text));
         let no_upsets = self.upset_every == 0 && self.upset_bits != 1;
-        let ignored = || ("cache", "found `upset_bits`, expected it with `upset_every` alone".to_owned());
+        let ignored = || ("cache", "found `upset_bits`, expected it only with `upset_every`".to_owned());
         let own = (!is_whole).then(text).into_iter().chain((!is_timed).then(untimed)).chain(no_upsets.then(ignored));
         shape.into_iter().chain(own).chain(media).collect()
     }

@@ -21,6 +21,9 @@ from pathlib import Path
 
 from axioms import PROTOCOLS, Answer
 
+# Cores behind a bridge are explored, and have no clocks.
+CLOCKED = tuple(protocol for protocol in PROTOCOLS if protocol != "bridge")
+
 # Each thread: accesses of LISA. Registers are numbered per thread.
 SHAPES = {
     "MP": ("Wx1 Wy1", "Ry Rx"),
@@ -125,13 +128,13 @@ def main():
     arguments.add_argument("--program", required=True)
     arguments.add_argument("--runs", type=int, default=200)
     arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--protocol", choices=PROTOCOLS)
+    arguments.add_argument("--protocol", choices=CLOCKED)
     arguments.add_argument("--order", choices=ORDERS, help="one order of the cores instead of all")
     arguments.add_argument("--noise", help="bit error rate of all links")
     given = arguments.parse_args()
     jobs = []
     for name, threads in SHAPES.items():
-        for protocol in (given.protocol,) if given.protocol else PROTOCOLS:
+        for protocol in (given.protocol,) if given.protocol else CLOCKED:
             # A device and its host are two cores.
             if protocol != "hdm-d" or len(threads) == 2:
                 orders = (given.order,) if given.order else ORDERS

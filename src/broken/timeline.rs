@@ -22,7 +22,7 @@ pub struct CaseStep {
     pub t_fs: u64,
     /// Where: the direction of a link, or the channel of a memory.
     pub place: String,
-    /// What.
+    /// What passes or is done there, in words.
     pub said: String,
 }
 

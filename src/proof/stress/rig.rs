@@ -49,7 +49,7 @@ pub enum Need<'a> {
 /// An access of an actor without a cache has been answered.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CoreAnswer {
-    /// Whose.
+    /// The actor that asked.
     pub actor: usize,
     /// Its line.
     pub line: LineAddr,

@@ -58,7 +58,7 @@ pub struct CapiEndConfig {
     pub coherence: Option<HdmRegion>,
     /// What an end of CXL, UALink or NVLink judges beside its link, if it sees messages: tags, answers and data.
     pub transactions: Option<JudgedTransactions>,
-    /// Whether a passive end of CXL keeps the messages that it sees, to be taken.
+    /// Whether a passive end keeps the messages that it sees, to be taken.
     pub messages: bool,
     /// Whether it counts which codes of the protocol have passed.
     pub coverage: bool,
@@ -191,8 +191,9 @@ impl CapiEndConfig {
         }
         if matches!(of_link, Some(LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_))) {
             known.extend(["transactions", "all_writers_seen", "unique_tags", "answer_flits"]);
-            known.extend(["coherence", "messages"].into_iter().filter(|_| passive));
+            known.extend(Some("coherence").filter(|_| passive));
         }
+        known.extend(Some("messages").filter(|_| passive));
         if passive || matches!(of_link, Some(LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_))) {
             known.push("coverage");
         }

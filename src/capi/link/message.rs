@@ -66,14 +66,19 @@ impl CapiMessage {
         }
     }
 
-    /// What a watcher of a link of CXL has seen; `None` of the other protocols.
-    pub fn seen(protocol: CapiProtocol, message: &Message) -> Option<CapiMessage> {
-        match protocol.messages()? {
-            LinkProtocol::Cxl68 => message.to_cxl68().ok().map(CapiMessage::Cxl68),
-            LinkProtocol::Cxl256(mode) => {
+    /// What a watcher of a link has seen; `None` of what is no message of the protocol, which are TLPs on a link of CXL.cachemem.
+    pub fn seen(protocol: CapiProtocol, content: &WatchedContent) -> Option<CapiMessage> {
+        match (protocol.messages(), content) {
+            (Some(LinkProtocol::Cxl68), WatchedContent::Cxl(message)) => message.to_cxl68().ok().map(CapiMessage::Cxl68),
+            (Some(LinkProtocol::Cxl256(mode)), WatchedContent::Cxl(message)) => {
                 message.to_cxl256(mode.routing()).ok().map(|message| CapiMessage::Cxl256(mode, message))
             }
-            LinkProtocol::Nvlink | LinkProtocol::Ualink => None,
+            (None, WatchedContent::Tlp { bytes, .. }) => Some(CapiMessage::Tlp(bytes.clone())),
+            (_, WatchedContent::Ualink(transfer)) => Some(CapiMessage::UalinkTransfer(transfer.clone())),
+            (_, WatchedContent::Nvlink(decoded)) => {
+                Some(CapiMessage::Nvlink(NvlMessage::of(&decoded.packet, &decoded.ae)))
+            }
+            _ => None,
         }
     }
 

@@ -228,6 +228,8 @@ const BREAKS: &[RunBreak] = &[
     row("CXL68-INI-05", &ASKS_68, FlitChange::Damaged(275), 1),
     row("CXL68-CRD-08", &MEM_68, FlitChange::Bit(16), 72),
     row("CXL256-RTY-04", &IO_256, FlitChange::Swapped, 123),
+    row("CXLIO-FCC-01", &IO_256, FlitChange::Bit(1917), 0),
+    row("CXLIO-DLL-03", &IO_256, FlitChange::Bit(1918), 0),
     row("LIV-CRD-01", &MEM_68, FlitChange::Last, 36),
     row("LIV-RTY-01", &ASKS_68, FlitChange::Last, 1),
     row("LIV-DUP-01", &RETIMED_256, FlitChange::Twice, 60),

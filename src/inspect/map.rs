@@ -22,6 +22,8 @@
 //! bus = "axi-stream"            # optional, with `prefix`: valid, ready, last, keep and data have the names of an interface that cores have:
 //! prefix = "m_axis"             # "axi-stream", "credited" (like CXS), "state" (like LPIF and FDI), "slots68"; the keys above go first
 //! order = [3, 2, 1, 0]          # optional: byte n of `data` is byte order[n] of the beat
+//! options = ["mdh=off"]         # optional: what the ends have agreed on, as `flit decode --set`: mdh, direct_p2p, between_switches, fast_go,
+//!                               # withdrawn_codes of CXL, authentication, encryption, write_message_enables of ualink
 //! where = "analyser.1"          # optional: in a capture, the place of its lines; `name` if left out, which counts too. A capture needs no signals
 //!
 //! [[link]]                      # optional: two interfaces are the two directions of a link
@@ -81,6 +83,7 @@ use super::bus::MappedBus;
 use super::waiver::{self, MappedWaiver, Severities};
 use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_coherence::passive::PassiveConfig;
+use scalepool_forms::options::Options;
 use scalepool_link::cxl68::Known;
 use scalepool_link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
 use scalepool_link::protocol::{CXL_IO, LinkProtocol};
@@ -404,6 +407,9 @@ pub struct Interface {
     pub data: Option<String>,
     /// Bits of a unit.
     pub unit_bits: Option<usize>,
+    /// What the ends of the link have agreed on: options of the protocol, `NAME=on` or `NAME=off`.
+    #[serde(default)]
+    pub options: Vec<String>,
     /// In a capture: what the lines of this interface have as `where`; [`Interface::name`] if left out.
     #[serde(rename = "where")]
     pub place: Option<String>,
@@ -474,7 +480,9 @@ impl Map {
         }
         for interface in &map.interface {
             let name = &interface.name;
-            if let Err(text) = interface.holds().and_then(|_| interface.check_signals()) {
+            if let Err(text) =
+                interface.holds().and_then(|_| interface.agreed()).and_then(|_| interface.check_signals())
+            {
                 return refuse(format!("interface `{name}`, {text}"));
             }
         }
@@ -638,6 +646,11 @@ impl Map {
             return Err(format!("found {} and {}, expected both directions of one protocol", found[0], found[1]));
         }
         link.check_keys(protocol)?;
+        let options = sends.agreed()?;
+        if options != receives.agreed()? {
+            let [sent, came] = [sends, receives].map(|interface| format!("`{}`", interface.options.join("`, `")));
+            return Err(format!("key `options`: found {sent} and {came}, expected the same of both directions"));
+        }
         let default = Cxl68Config::default();
         let cxl68 = Cxl68Config {
             llrb_entries: link.retry_entries.unwrap_or(default.llrb_entries),
@@ -645,7 +658,7 @@ impl Map {
             max_num_retry: link.max_num_retry.unwrap_or(default.max_num_retry),
             max_num_phy_reinit: link.max_num_phy_reinit.unwrap_or(default.max_num_phy_reinit),
             llcrd_flush_flits: link.flush_flits.unwrap_or(default.llcrd_flush_flits),
-            ..default
+            ..options.cxl68
         };
         let known = Known {
             entries: link.retry_entries.is_some(),
@@ -671,6 +684,7 @@ impl Map {
             interleave,
             messages,
             liveness,
+            options,
             ..default
         })
     }
@@ -680,6 +694,14 @@ impl Interface {
     /// Row of the protocol.
     pub(super) fn protocol(&self) -> Option<&'static Protocol> {
         registry::PROTOCOLS.iter().find(|p| p.name == self.protocol)
+    }
+
+    /// What the ends of its link have agreed on.
+    pub(super) fn agreed(&self) -> Result<Options, String> {
+        let mut options = Options::default();
+        let mut set = |setting: &String| options.set(&self.protocol, setting);
+        self.options.iter().try_for_each(&mut set).map_err(|error| format!("key `options`: {error}"))?;
+        Ok(options)
     }
 
     /// `dir`, in a checked map.

@@ -18,7 +18,7 @@
 
 use super::cxl68::Known;
 use super::cxlio::flit::tlp_bytes;
-use super::cxlio::{FramedLinkReader, IoTlpForm};
+use super::cxlio::{FramedLinkReader, IoCreditWatch, IoTlpForm};
 use super::event::{LinkEvent, Severity};
 use super::health::liveness::{LIVENESS_FLITS, LinkWait, Liveness, LivenessLimits, LivenessNow};
 use super::health::retimer::RetimerSigns;
@@ -30,6 +30,7 @@ use super::ualink::line::INTERLEAVES;
 use super::{cxl68, cxl256, nvlink, ualink};
 use scalepool_forms::FormError;
 use scalepool_forms::flit::FlitDecoder;
+use scalepool_forms::options::Options;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
@@ -81,6 +82,8 @@ pub struct WatchConfig {
     pub liveness: LivenessLimits,
     /// Reports what the FEC repairs, too.
     pub repairs: bool,
+    /// What both ends have agreed on, of the 256B modes and `ualink`; `cxl68` has what `cxl-68b` has of it.
+    pub options: Options,
 }
 
 /// Units that an end may go on for by default, before it shows that something has come: the smallest time-out of `cxl-68b`
@@ -102,6 +105,7 @@ impl WatchConfig {
             messages: false,
             liveness: LivenessLimits { flits: Some(LIVENESS_FLITS), time_fs: None },
             repairs: false,
+            options: Options::default(),
         }
     }
 }
@@ -398,8 +402,9 @@ struct Watch256 {
     units: [u64; 2],
     /// Takes the messages out of them, where they are asked for.
     unpackers: Option<[stream256::Unpacker; 2]>,
-    /// The same for the TLPs of CXL.io.
+    /// The TLPs of CXL.io, and the credits that they take.
     readers: [TlpRegionReader; 2],
+    credits: IoCreditWatch,
     messages: Vec<(Direction, WatchedContent)>,
     /// Reports what the FEC repairs.
     repairs: bool,
@@ -515,16 +520,33 @@ impl Watch68 {
 }
 
 impl Watch256 {
-    /// The TLPs that end in a flit of CXL.io.
-    fn read_tlps(&mut self, way: Direction, flit: &Cxl256Flit) {
+    /// The TLPs that end in a flit of CXL.io, and what breaks a rule of their credits.
+    fn read_tlps(&mut self, way: Direction, flit: &Cxl256Flit) -> Vec<Violation> {
         let (received, mode) = (flit.receive(self.mode), self.mode);
         if !received.is_good() || received.flit.header().flit_type != FlitType::Io {
-            return;
+            return Vec::new();
         }
         let region: Vec<u8> = (0..tlp_bytes(mode)).map(|k| received.flit.0[body_byte(mode, k)]).collect();
-        let whole = self.readers[index(way)].read(&region).into_iter().filter_map(|found| found.whole);
         let form = IoTlpForm::Flit { pbr: mode == Mode::Pbr };
-        self.messages.extend(whole.map(|bytes| (way, WatchedContent::Tlp { bytes, form })));
+        let whole: Vec<_> =
+            self.readers[index(way)].read(&region).into_iter().filter_map(|found| found.whole).collect();
+        let broken = whole.iter().filter_map(|bytes| self.credits.tlp(way, form, bytes)).collect();
+        if self.unpackers.is_some() {
+            self.messages.extend(whole.into_iter().map(|bytes| (way, WatchedContent::Tlp { bytes, form })));
+        }
+        broken
+    }
+
+    /// The DLLP of a flit that has one: what breaks a rule of credits.
+    fn read_dllp(&mut self, way: Direction, flit: &Cxl256Flit) -> Option<Violation> {
+        let received = flit.receive(self.mode);
+        let header = received.flit.header();
+        let has_dllp = matches!(header.flit_type, FlitType::Nop | FlitType::Io) && !header.dllp_type;
+        if !received.is_good() || !has_dllp {
+            return None;
+        }
+        let first = tlp_bytes(self.mode);
+        self.credits.dllp(way, std::array::from_fn(|k| received.flit.0[body_byte(self.mode, first + k)]))
     }
 
     /// What a flit that comes shows of the line and of what stands in it.
@@ -556,6 +578,9 @@ impl Judge for Watch256 {
         };
         let event = |violation| (way, LinkEvent { severity: Severity::Corrected, unit: number, violation });
         events.extend(of_line.drain(..).map(event));
+        let of_dllp = self.read_dllp(way, flit);
+        let event = |violation| (way, LinkEvent { severity: Severity::Protocol, unit: number, violation });
+        events.extend(of_dllp.map(event));
         let next = match way {
             Direction::Rx => self.monitor.received(flit, number + 1),
             Direction::Tx => self.monitor.sent(flit, number + 1),
@@ -567,8 +592,10 @@ impl Judge for Watch256 {
                 let neutral =
                     delivered.iter().map(|message| WatchedContent::Cxl(Message::from_cxl256(message, routing)));
                 self.messages.extend(neutral.map(|message| (way, message)));
-                self.read_tlps(way, flit);
             }
+            let broken = self.read_tlps(way, flit);
+            let event = |violation| (way, LinkEvent { severity: Severity::Protocol, unit: number, violation });
+            events.extend(broken.into_iter().map(event));
             // A flit that was damaged under way is repaired or comes again.
             let whole = way == Direction::Tx || matches!(flit.receive(self.mode), r if r.is_good() && r.flit == *flit);
             let severity = if whole { Severity::Protocol } else { Severity::Corrected };
@@ -622,6 +649,7 @@ impl EndWatch {
             messages,
             liveness,
             repairs,
+            options,
         } = config.clone();
         let ways = [dir.opposite(), dir];
         if !INTERLEAVES.contains(&interleave.into()) {
@@ -649,7 +677,7 @@ impl EndWatch {
                 Box::new(Watch68 { monitor, link: cxl68, units: [0; 2], unpackers, tlps, messages })
             }
             LinkProtocol::Cxl256(mode) => {
-                let stream = |dir| FlitDecoder::new(protocol.name(), dir);
+                let stream = |dir| FlitDecoder::with_options(protocol.name(), dir, &options);
                 let streams = [stream(dir.opposite())?, stream(dir)?];
                 let monitor = cxl256::Monitor::new(mode, dir, selective_nak).of_io_alone(io_alone);
                 let unpackers = messages.then(|| ways.map(|dir| stream256::Unpacker::new(mode, dir)));
@@ -660,6 +688,7 @@ impl EndWatch {
                     units: [0; 2],
                     unpackers,
                     readers: [(); 2].map(|()| TlpRegionReader::new(mode == Mode::Pbr)),
+                    credits: IoCreditWatch::default(),
                     messages: Vec::new(),
                     repairs,
                     signs: RetimerSigns::default(),
@@ -672,6 +701,7 @@ impl EndWatch {
             LinkProtocol::Ualink => {
                 let mut config = ualink::MonitorConfig { reaction_flits, ..ualink::MonitorConfig::new(dir) };
                 config.replay.fec_group_flits = interleave;
+                config.codec = options.ualink;
                 Box::new(WatchUal::new(config, messages))
             }
         };

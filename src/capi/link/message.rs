@@ -6,6 +6,7 @@ use super::protocol::CapiProtocol;
 use scalepool::forms::{self, FormError, Object, message, number};
 use scalepool::link::nvlink::NvlMessage;
 use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::ualink::tl::transfer::expanded;
 use scalepool::link::watch::WatchedContent;
 use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
@@ -69,12 +70,15 @@ impl CapiMessage {
     /// What a watcher of a link has seen; `None` of what is no message of the protocol, which are TLPs on a link of CXL.cachemem.
     pub fn seen(protocol: CapiProtocol, content: &WatchedContent) -> Option<CapiMessage> {
         match (protocol.messages(), content) {
-            (Some(LinkProtocol::Cxl68), WatchedContent::Cxl(message)) => message.to_cxl68().ok().map(CapiMessage::Cxl68),
+            (Some(LinkProtocol::Cxl68), WatchedContent::Cxl(message)) => {
+                message.to_cxl68().ok().map(CapiMessage::Cxl68)
+            }
             (Some(LinkProtocol::Cxl256(mode)), WatchedContent::Cxl(message)) => {
                 message.to_cxl256(mode.routing()).ok().map(|message| CapiMessage::Cxl256(mode, message))
             }
             (None, WatchedContent::Tlp { bytes, .. }) => Some(CapiMessage::Tlp(bytes.clone())),
-            (_, WatchedContent::Ualink(transfer)) => Some(CapiMessage::UalinkTransfer(transfer.clone())),
+            // On the wire it may be compressed.
+            (_, WatchedContent::Ualink(transfer)) => expanded(transfer.clone()).and_then(CapiMessage::of_transfer),
             (_, WatchedContent::Nvlink(decoded)) => {
                 Some(CapiMessage::Nvlink(NvlMessage::of(&decoded.packet, &decoded.ae)))
             }

@@ -503,6 +503,8 @@ class Systems(unittest.TestCase):
         tlp = bytes.fromhex("03000001" "00080007" "00001000")
         for protocol, config, form in (
             ("nvlink", {}, nvlink), ("ualink", {"layer": "tl"}, ualink), ("cxl-io", {}, {"tlp": tlp.hex()}),
+            # It travels compressed.
+            ("ualink", {"layer": "tl"}, {"layout": "ualink.tl_rsp", "fields": {"src": 0, "dst": 1, "tag": 9, "rdwr": "Read", "last": 1}, "data": "77" * 64}),
         ):
             with self.subTest(protocol):
                 ends = sp.LinkEnd(protocol, "down", **config), sp.LinkEnd(protocol, "up", **config)

@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn a_store_into_a_hole_is_told() {
         let mut device = device(MessageForm::Hbr);
-        for (address, is_hole) in [(BASE + 0x200, false), (BASE + 0x100, true), (0, true)] {
+        for (address, is_hole) in [(BASE + 0x200, false), (BASE - 0x40, true), (0, true)] {
             assert!(matches!(device.serve(0, &write(address)), Some(Message::S2mNdr(_))));
             assert_eq!(device.dropped.take(address, &[7; 64], ALL_BYTES), is_hole, "{address:#x}");
         }

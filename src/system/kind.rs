@@ -31,6 +31,7 @@ use scalepool_link::io_ends::IoItem;
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
+use scalepool_memory::dropped::DroppedStores;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::fabric::traffic_node::TrafficNodeResult;
@@ -229,6 +230,8 @@ pub struct Offer {
     pub power_timeout_fs: Option<u64>,
     /// How it chooses ways, of a router of a fabric.
     pub routing: Option<RoutePolicy>,
+    /// Flits that the buffer of each virtual channel at its ports holds, of a router of a fabric.
+    pub buffer_flits: Option<u32>,
     /// It may declare viral at its ports.
     pub declares_viral: bool,
     /// It records damage of the lines at its ports.
@@ -446,6 +449,11 @@ impl Shared {
 }
 
 impl Site<'_> {
+    /// Where those who drop a store and complete it tell the checkers of the run.
+    pub fn dropped_stores(&self) -> Arc<DroppedStores> {
+        self.shared.get("dropped stores", DroppedStores::default)
+    }
+
     /// What its links carry, if that is the same for all of them; such a component works on their one clock of flits.
     ///
     /// # Errors

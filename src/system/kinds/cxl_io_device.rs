@@ -143,6 +143,7 @@ impl Component for IoDevice {
         let arbiter = memory_device::arbiter(None, 1, site)?;
         let of_memory: Arc<Mutex<MemoryResult>> = Arc::default();
         let broken = of_memory.clone();
+        let dropped = site.dropped_stores();
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let Some(plug) = plugs.into_iter().map(ComponentPlug::cxl_io).next() else { return Ok(()) };
@@ -177,6 +178,7 @@ impl Component for IoDevice {
                     upsets: UpsetConfig::default(),
                     is_apart: false,
                     telemetry: None,
+                    dropped,
                     place,
                 };
                 p.module(&mem_name, clock, |bind| {

@@ -246,6 +246,7 @@ impl Component for CxlRoot {
             isolation: IsolationControl::default(),
             throttle: None,
             timeout_cycles: None,
+            dropped: site.dropped_stores(),
         };
         let (result, mem_result): (Arc<Mutex<RootResult>>, Arc<Mutex<HostResult>>) = Default::default();
         let (shared, mem_shared, place) = (result.clone(), mem_result.clone(), name.clone());

@@ -109,7 +109,8 @@ impl Hardware {
         clock.periods_fs(self.stages_cycles(preset, clock).iter().sum())
     }
 
-    fn config(&self, preset: &str, clock: Clock, traffic: SwitchTraffic) -> SwitchConfig {
+    fn config(&self, preset: &str, site: &Site<'_>, traffic: SwitchTraffic) -> SwitchConfig {
+        let clock = site.clock;
         let named =
             |name: &str| AllocatorKind::by_name(name).unwrap_or_else(|e| unreachable!("a word of the range: {e}"));
         SwitchConfig {
@@ -123,6 +124,7 @@ impl Hardware {
             arbiter: arbiter(self.arbiter.as_deref(), &RoundRobin::KIND),
             weights: self.weights().0,
             starved_cycles: self.starved_after.map(|fs| cycles(clock, fs)),
+            dropped: site.dropped_stores(),
         }
     }
 

@@ -159,7 +159,7 @@ impl Component for PbrCxlSwitch {
             (false, true) => SwitchTraffic::BackInvalidate,
             (false, false) => SwitchTraffic::Mem,
         };
-        let config = self.hardware.config(&self.preset, site.clock, traffic);
+        let config = self.hardware.config(&self.preset, site, traffic);
         let signals = &SWITCH_SIGNALS[..config.traffic.count()];
         Ok(node(routes, (config, signals), (MessageForm::Pbr, counts, Box::new(|_| Vec::new())), site, hub))
     }

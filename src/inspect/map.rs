@@ -34,6 +34,7 @@
 //! retry_entries = 255           # cxl-68b, like timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits: not judged if left out
 //! selective_nak = false         # the 256B modes: it may ask for a single flit
 //! interleave = 1                # ualink: FEC code words that the line interleaves, 1, 2 or 4
+//! plain_flits = false           # CXL: the interfaces have protocol flits and no link layer, so packing and messages are judged and no other key is given
 //! liveness_flits = 131072       # flits for which either side may wait for the other one; 0: not judged
 //! liveness_ns = 100000          # the same in time, to the end of the wave or capture; not judged if left out or 0
 //!
@@ -295,6 +296,9 @@ pub struct MappedLink {
     pub selective_nak: bool,
     /// `ualink`: FEC code words that the line interleaves, 1, 2 or 4.
     pub interleave: Option<u8>,
+    /// CXL: protocol flits without a link layer.
+    #[serde(default)]
+    pub plain_flits: bool,
     /// Flits for which either side may wait for the other one, 0 for no limit; [`LIVENESS_FLITS`] if left out.
     pub liveness_flits: Option<u64>,
     /// The same in time \[ns\]; not judged if left out.
@@ -345,9 +349,17 @@ impl MappedLink {
             ("selective_nak", self.selective_nak, matches!(protocol, LinkProtocol::Cxl256(_)), "256B flits"),
             ("interleave", self.interleave.is_some(), ualink, "ualink"),
         ];
-        match keys.iter().find(|(_, is_given, has_use, _)| *is_given && !has_use) {
-            Some((key, .., expected)) => {
-                Err(format!("key `{key}`: found a value for a link of {}, expected one of {expected}", protocol.name()))
+        if let Some((key, .., expected)) = keys.iter().find(|(_, is_given, has_use, _)| *is_given && !has_use) {
+            let found = protocol.name();
+            return Err(format!("key `{key}`: found a value for a link of {found}, expected one of {expected}"));
+        }
+        let waits = [
+            ("liveness_flits", self.liveness_flits.is_some(), true, ""),
+            ("liveness_ns", self.liveness_ns.is_some(), true, ""),
+        ];
+        match keys.iter().chain(&waits).find(|(_, is_given, ..)| self.plain_flits && *is_given) {
+            Some((key, ..)) => {
+                Err(format!("key `{key}`: found a value beside `plain_flits`, expected none: there is no link layer"))
             }
             None => Ok(()),
         }
@@ -684,6 +696,7 @@ impl Map {
             interleave,
             messages,
             liveness,
+            plain_flits: link.plain_flits,
             options,
             ..default
         })

@@ -24,6 +24,7 @@ use super::health::liveness::{LIVENESS_FLITS, LinkWait, Liveness, LivenessLimits
 use super::health::retimer::RetimerSigns;
 use super::health::{LinkHealth, StateTimes, figures, states};
 use super::hook::Direction;
+use super::plain::{PlainForm, PlainWatch};
 use super::protocol::LinkProtocol;
 use super::ualink::OnLine;
 use super::ualink::line::INTERLEAVES;
@@ -82,6 +83,8 @@ pub struct WatchConfig {
     pub liveness: LivenessLimits,
     /// Reports what the FEC repairs, too.
     pub repairs: bool,
+    /// The interface has protocol flits of CXL and no link layer ([`super::plain`]).
+    pub plain_flits: bool,
     /// What both ends have agreed on, of the 256B modes and `ualink`; `cxl68` has what `cxl-68b` has of it.
     pub options: Options,
 }
@@ -105,6 +108,7 @@ impl WatchConfig {
             messages: false,
             liveness: LivenessLimits { flits: Some(LIVENESS_FLITS), time_fs: None },
             repairs: false,
+            plain_flits: false,
             options: Options::default(),
         }
     }
@@ -196,10 +200,10 @@ impl Copies {
 }
 
 /// Events with the direction that they concern.
-type Events = Vec<(Direction, LinkEvent)>;
+pub(crate) type Events = Vec<(Direction, LinkEvent)>;
 
 /// What judges the units of a protocol.
-trait Judge: Send {
+pub(crate) trait Judge: Send {
     /// A unit has come to the end or was sent by it: its events, and whether it is next in its stream.
     ///
     /// # Errors
@@ -649,6 +653,7 @@ impl EndWatch {
             messages,
             liveness,
             repairs,
+            plain_flits,
             options,
         } = config.clone();
         let ways = [dir.opposite(), dir];
@@ -659,8 +664,14 @@ impl EndWatch {
             let expected = format!("at most {MOST_REACTION_FLITS} units");
             return Err(FormError::new("reaction_flits", reaction_flits.to_string(), expected));
         }
-        let judge: Box<dyn Judge> = match protocol {
-            LinkProtocol::Cxl68 => {
+        let plain = PlainForm::of(protocol).filter(|_| plain_flits && !io_alone);
+        if plain_flits && plain.is_none() {
+            return Err(FormError::new("plain_flits", "true", "flits of CXL.cachemem"));
+        }
+        let of_plain = plain.map(|form| PlainWatch::new(form, dir));
+        let judge: Box<dyn Judge> = match (protocol, of_plain) {
+            (_, Some(watch)) => Box::new(watch),
+            (LinkProtocol::Cxl68, _) => {
                 let wrong =
                     |e: &dyn std::fmt::Display| FormError::new("config", e.to_string(), "a choice in its range");
                 cxl68.validate().map_err(|e| wrong(&e))?;
@@ -676,7 +687,7 @@ impl EndWatch {
                 let (tlps, messages) = Default::default();
                 Box::new(Watch68 { monitor, link: cxl68, units: [0; 2], unpackers, tlps, messages })
             }
-            LinkProtocol::Cxl256(mode) => {
+            (LinkProtocol::Cxl256(mode), _) => {
                 let stream = |dir| FlitDecoder::with_options(protocol.name(), dir, &options);
                 let streams = [stream(dir.opposite())?, stream(dir)?];
                 let monitor = cxl256::Monitor::new(mode, dir, selective_nak).of_io_alone(io_alone);
@@ -694,11 +705,11 @@ impl EndWatch {
                     signs: RetimerSigns::default(),
                 })
             }
-            LinkProtocol::Nvlink => {
+            (LinkProtocol::Nvlink, _) => {
                 let monitor = nvlink::Monitor::new(nvlink::LinkConfig::default());
                 Box::new(if messages { monitor.with_packets() } else { monitor })
             }
-            LinkProtocol::Ualink => {
+            (LinkProtocol::Ualink, _) => {
                 let mut config = ualink::MonitorConfig { reaction_flits, ..ualink::MonitorConfig::new(dir) };
                 config.replay.fec_group_flits = interleave;
                 config.codec = options.ualink;

@@ -1,12 +1,12 @@
 //! What an end is made of: the protocol, and the object that a caller gives.
 
 use super::super::status::Failure;
-use super::plain::PlainForm;
 use super::protocol::CapiProtocol;
 use scalepool::coherence::mem::tables::HdmRegion;
 use scalepool::forms::{self, FormError, number};
 use scalepool::link::cxl68::Known;
 use scalepool::link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
+use scalepool::link::plain::PlainForm;
 use scalepool::link::protocol::{CXL_IO, LinkProtocol};
 use scalepool::link::ualink::CONTROL_BYTES;
 use scalepool::link::ualink::line::INTERLEAVES;
@@ -316,11 +316,7 @@ impl CapiEndConfig {
 
     /// The form of plain flits, if the interface has them.
     pub fn plain_form(&self) -> Option<PlainForm> {
-        match self.protocol.messages() {
-            Some(LinkProtocol::Cxl68) if self.plain_flits => Some(PlainForm::Cxl68),
-            Some(LinkProtocol::Cxl256(mode)) if self.plain_flits => Some(PlainForm::Cxl256(mode)),
-            _ => None,
-        }
+        self.protocol.messages().filter(|_| self.plain_flits).and_then(PlainForm::of)
     }
 
     /// The 68B choices.

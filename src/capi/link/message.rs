@@ -5,6 +5,7 @@ use super::hex_of;
 use super::protocol::CapiProtocol;
 use scalepool::forms::{self, FormError, Object, message, number};
 use scalepool::link::nvlink::NvlMessage;
+use scalepool::link::plain::PlainMessage;
 use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::ualink::tl::transfer::expanded;
 use scalepool::link::watch::WatchedContent;
@@ -114,6 +115,15 @@ impl CapiMessage {
                 Some(WatchedContent::Tlp { bytes: bytes.clone(), form: IoTlpForm::Flit { pbr: false } })
             }
             CapiMessage::Ualink(_) => None,
+        }
+    }
+}
+
+impl From<PlainMessage> for CapiMessage {
+    fn from(message: PlainMessage) -> CapiMessage {
+        match message {
+            PlainMessage::Cxl68(message) => CapiMessage::Cxl68(message),
+            PlainMessage::Cxl256(mode, message) => CapiMessage::Cxl256(mode, message),
         }
     }
 }

@@ -35,11 +35,11 @@ use covered::EndCoverage;
 use event::CapiEvent;
 use judges::Judges;
 use message::CapiMessage;
-use plain::PlainWatch;
 use scalepool::forms::{self, FormError, number};
 use scalepool::link::coverage::Met;
 use scalepool::link::event::LinkEvent;
 use scalepool::link::hook::{Direction, HookPoint, Hooks, Passed};
+use scalepool::link::plain::PlainWatch;
 use scalepool::link::watch::{EndWatch, WatchedContent, WatchedMessage};
 use scalepool_protocols::wire::Violation;
 use serde_json::{Value, json};
@@ -211,13 +211,11 @@ impl Link {
                     self.units[n] += 1;
                     events.extend(flit.events.into_iter().map(|event| CapiEvent::of(way, event)));
                     for message in flit.messages {
-                        if let Some(content) = message.content() {
-                            events.extend(self.judges.see(way, number, &content));
-                        }
+                        events.extend(self.judges.see(way, number, &WatchedContent::Cxl(message.content())));
                         if self.config.messages {
                             let has_room = self.seen.len() < MAX_WAITING;
                             self.seen_lost += u64::from(!has_room);
-                            self.seen.extend(has_room.then_some((way, number, message)));
+                            self.seen.extend(has_room.then(|| (way, number, message.into())));
                         }
                     }
                 }

@@ -27,6 +27,7 @@ pub mod commands;
 mod entries;
 pub mod flows;
 pub mod inbound;
+pub mod io;
 pub mod lines;
 pub mod load;
 pub mod locks;

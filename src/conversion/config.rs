@@ -151,6 +151,7 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
         ecc: None,
         templates: None,
         control: None,
+        io_ack: Default::default(),
     })))
 }
 

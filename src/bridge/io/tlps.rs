@@ -53,6 +53,8 @@ pub fn fits(request: &BridgeRequest) -> bool {
     match request.access {
         AccessKind::Read => enables_of(request).is_some(),
         AccessKind::Write => true,
+        // One without an enabled byte sends nothing.
+        AccessKind::Atomic if request.lines.iter().all(|line| line.mask == 0) => true,
         AccessKind::Atomic => request.atomic.as_ref().and_then(atomic_of).is_some(),
     }
 }
@@ -106,10 +108,8 @@ fn writes(request: &BridgeRequest, block: u64, ack: IoAck) -> Vec<Tlp> {
     let runs = runs::runs(&enables, is_cut);
     let writes = runs.iter().map(|run| {
         let from = run.first_dw * DW_BYTES;
-        let kind = TlpKind::MemWrite {
-            address: block + from as u64,
-            enables: Enables { first: run.first, last: run.last },
-        };
+        let kind =
+            TlpKind::MemWrite { address: block + from as u64, enables: Enables { first: run.first, last: run.last } };
         let data = bytes[from..from + run.dw * DW_BYTES].to_vec();
         Tlp { poison: poisoned[line_of(run.first_dw)], ..Tlp::new(kind, 0, data) }
     });

@@ -133,11 +133,12 @@ impl OutboundBridge {
     pub fn receive_tlp(&mut self, port: usize, tlp: &Tlp, out: &mut BridgeOutput) {
         let TlpKind::Completion { status, byte_count, lower_address, .. } = tlp.kind else {
             let found = format!("a TLP of type {:#04x}", tlp.type_code());
-            return out.find("BRG-MAP-62", found, "completions alone at a port of windows of class IO");
+            return out.find("BRG-MAP-04", found, "completions alone at a port of windows of class IO");
         };
         let id = ChildId::of_tag(tlp.tag);
         let awaits = |child: &Child| child.class == WindowClass::Io && child.port == port && child.awaited.data;
-        let exchange = self.table.get_mut(id.entry).filter(|t| t.children.get(usize::from(id.child)).is_some_and(awaits));
+        let exchange =
+            self.table.get_mut(id.entry).filter(|t| t.children.get(usize::from(id.child)).is_some_and(awaits));
         let Some(exchange) = exchange.and_then(|transaction| transaction.exchange.as_mut()) else {
             let found = format!("a completion with tag {:#06x}", tlp.tag);
             return out.find("BRG-TAG-02", found, "the tag of a request that is open");

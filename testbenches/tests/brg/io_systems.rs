@@ -57,6 +57,7 @@ between = ["bridge.io[0]", "device.link"]
 "bridge.io_mode" = "component.bridge.io_mode"
 "bridge.entries" = "component.bridge.entries"
 "link.ber" = "link.cxl.ber"
+"link.rate" = "link.cxl.rate"
 "link.cachemem" = "link.cxl.cachemem"
 "device.latency_cycles" = "component.device.latency_cycles"
 "device.placed" = "component.device.placed"
@@ -64,7 +65,8 @@ between = ["bridge.io[0]", "device.link"]
 
 pub fn run(text: &str, set: &[&str]) -> ScenarioReport {
     let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
-    let request = ScenarioRequest { description: Some(text.to_owned()), seed: 1, threads: 1, set, ..Default::default() };
+    let request =
+        ScenarioRequest { description: Some(text.to_owned()), seed: 1, threads: 1, set, ..Default::default() };
     scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -90,7 +92,7 @@ fn accelerators_find_every_byte_of_a_device() {
         &["traffic.bytes=192", "accel.vcs=4", "traffic.blocks=2"][..],
         &["traffic.mix=writes", "traffic.bytes=4"],
         &["bridge.io_ack=sent"],
-        &["bridge.io_mode=cxl-68b", "bridge.entries=256"],
+        &["bridge.io_mode=cxl-68b", "bridge.entries=256", "link.rate=16"],
         &["bridge.io_mode=cxl-256b-pbr"],
         &["link.ber=2e-6"],
     ] {
@@ -104,10 +106,14 @@ fn ports_of_io_are_checked() {
         let error = resolves(text).err().unwrap_or_else(|| panic!("{expected}"));
         assert!(error.contains(expected), "{error}");
     };
-    assert!(resolves(IO).is_ok());
+    resolves(IO).unwrap_or_else(|error| panic!("{error}"));
     refuses(&IO.replace("placed = \"0x4000000000\"\n", ""), "firmware has not placed");
     refuses(&IO.replace("kind = \"cxl-io\"\n", "kind = \"cxl-io\"\ncachemem = true\n"), "cachemem");
-    refuses(&IO.replace("io_ports = 1\n", "io_ports = 1\nio_mode = \"cxl-68b\"\n"), "10 bits");
+    refuses(
+        &IO.replace("io_ports = 1\n", "io_ports = 1\nio_mode = \"cxl-68b\"\n")
+            .replace("kind = \"cxl-io\"\n", "kind = \"cxl-io\"\nrate = 16\n"),
+        "10 bits",
+    );
     refuses(&IO.replace("placed = \"0x4000000000\"", "placed = \"0x4000100000\""), "multiple of the size of BAR 0");
     refuses(&IO.replace("to = \"0x4000000000\"", "to = \"0x4000000100\""), "expected addresses of the memory there");
 }

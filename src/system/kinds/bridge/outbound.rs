@@ -6,8 +6,8 @@
 
 use super::cache::{self, BridgeCacheFields};
 use super::io::{self, IoPortPart};
-use super::{OutboundEnds, first_lines};
 use super::windows::{BridgeCommitFields, BridgeWindowFields, SOURCES, groups_of_sources};
+use super::{OutboundEnds, first_lines};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{AgentEnd, Seat, recorded};
 use crate::field::{FieldRange, config};
@@ -146,7 +146,8 @@ impl OutboundFields {
         windows: &[(BridgeWindowFields, TextPlace)],
         groups: &[(String, TextPlace)],
     ) -> Result<BridgeWindows, ConfigFinding> {
-        let windows = windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports, self.io_ports]));
+        let windows =
+            windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports, self.io_ports]));
         let windows = windows.collect::<Result<Vec<_>, String>>().map_err(|text| ("windows", text))?;
         let groups = groups_of_sources("groups", groups, SOURCES)?;
         BridgeWindows::within(limits, windows, groups, self.count()).map_err(|error| (error.field(), error.to_string()))
@@ -225,10 +226,11 @@ impl OutboundFields {
             ("windows", format!("found no window and {ports} CXL ports, expected a window: nothing leads to CXL"))
         };
         let unused = (!is_whole).then(text);
-        let unused_io = [("io_mode", &self.io_mode), ("io_ack", &self.io_ack)].into_iter().filter_map(|(field, text)| {
-            let text = text.as_ref().filter(|_| self.io_ports == 0)?;
-            Some((field, format!("found {text} without io_ports, expected a port of CXL.io")))
-        });
+        let unused_io =
+            [("io_mode", &self.io_mode), ("io_ack", &self.io_ack)].into_iter().filter_map(|(field, text)| {
+                let text = text.as_ref().filter(|_| self.io_ports == 0)?;
+                Some((field, format!("found {text} without io_ports, expected a port of CXL.io")))
+            });
         let own = windows.err().into_iter().chain(unused).chain(unused_io).chain(of_cache).chain(of_control);
         own.chain(self.check_commits(limits)).collect()
     }

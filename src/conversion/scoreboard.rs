@@ -387,7 +387,7 @@ fn channel(message: &BridgeMessage) -> (Option<u16>, ResponseClass) {
             Op::RSP_ERROR => ResponseClass::Errors,
             _ => ResponseClass::Writes,
         },
-        BridgeMessage::Cxl(_) => ResponseClass::Writes,
+        BridgeMessage::Cxl(_) | BridgeMessage::Tlp(_) => ResponseClass::Writes,
     };
     (asker(message).map(|(source, _)| source), class)
 }

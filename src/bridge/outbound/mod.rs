@@ -2,7 +2,7 @@
 //!
 //! Modelled: a request takes an entry, becomes up to four children, one for each line, and is answered when all have ended; order and
 //! line locks; the steps of each flow, or what the [cache](super::cache) makes of them; kept conversions; back-invalidate snoops; time-outs,
-//! behind which identifiers stay taken until the late answer is there. Detail: message in, messages out. Left out: the stages and their
+//! behind which identifiers stay taken until the late answer is there; requests of class IO, which send TLPs. Detail: message in, messages out. Left out: the stages and their
 //! latencies and the memory of the cache, which are those of the [module](super::module).
 //!
 //! A walk through a partial write of a line of class MC: the request has an entry and is the first of its block; no other transaction uses

@@ -559,6 +559,11 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-TIR-02", "bridge §2 §9.5", "devices snoop lines of windows with coherence alone"),
     rule(
+        "BRG-TIR-04",
+        "bridge §1.2 §2",
+        "a bridge without ports of CXL.mem or CXL.io has no window that needs them, and nothing of that protocol passes",
+    ),
+    rule(
         "BRG-TIR-05",
         "bridge §2 §4.3",
         "IO: reads and copies take no snoop and keep no line; what is written is visible behind the answer of the write",

@@ -19,12 +19,15 @@ use std::collections::{BTreeMap, BTreeSet};
 static TABLE: [(&str, &[&str], usize); 12] = [
     ("XQ0", &["XQ1", "ACT"], 8),
     ("XQ1", &["ACT"], 7),
-    ("ACT", &["dQ", "mQ", "bS", "mW", "XO", "mR", "bR", "XI", "XR"], 6),
+    ("ACT", &["dQ", "mQ", "bS", "mW", "ioN", "ioP", "XO", "ioC", "mR", "bR", "XI", "XR"], 6),
     // Of CXL.cache, which is not built: it gives ACT its level.
     ("dQ", &["mQ", "bS", "mW", "mR", "bR"], 5),
     ("mQ", &["bS", "XO", "mR", "XI"], 4),
+    ("ioN", &["ioP", "ioC", "XO", "XI"], 4),
     ("bS", &["mW", "bR", "mR"], 3),
+    ("ioC", &["ioP"], 3),
     ("mW", &["XO", "mR", "XI"], 2),
+    ("ioP", &["XO", "XI"], 2),
     ("XO", &["XI"], 1),
     ("mR", &[], 0),
     ("bR", &[], 0),
@@ -52,6 +55,8 @@ fn sheet_class(name: &str, is_incoming: bool) -> &'static str {
         ("request" | "posted request", false) => "XO",
         ("response", true) => "XI",
         ("response", false) => "XR",
+        ("posted", false) => "ioP",
+        ("non-posted", false) => "ioN",
         ("M2S Req", _) => "mQ",
         ("M2S RwD", _) => "mW",
         ("S2M BISnp", _) => "bS",
@@ -76,6 +81,7 @@ fn systems() -> Vec<String> {
         [
             include_str!("../../../src/system/builtin/bridge-ualink.toml"),
             include_str!("../../../src/system/builtin/supercluster-small.toml"),
+            include_str!("../../systems/bridge_io.toml"),
             include_str!("../../systems/coherent_bridge.toml"),
             include_str!("../../systems/epochs.toml"),
             include_str!("../../systems/supercluster_rack.toml"),

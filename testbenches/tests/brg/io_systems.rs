@@ -5,63 +5,7 @@ use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
 
 /// Two accelerators and a bridge around a switch; behind the bridge a device whose BARs firmware has placed.
-pub const IO: &str = r#"
-format = 1
-[system]
-name = "bridge-io"
-about = "accelerators that reach registers of a device over CXL.io"
-[clock]
-accel = { period = "640 ps" }
-bridge = { period = "1 ns" }
-device = { period = "500 ps" }
-[component.accel]
-kind = "ualink.accelerator"
-count = 2
-clock = "accel"
-traffic = { operations = 60 }
-[component.bridge]
-kind = "bridge.ualink"
-clock = "bridge"
-cxl_ports = 0
-io_ports = 1
-windows = [{ base = "0", size = "1 GiB", to = "0x4000000000", class = "IO" }]
-[component.switch]
-kind = "ualink.switch"
-clock = "accel"
-ports = 3
-[component.device]
-kind = "cxl.io-device"
-clock = "device"
-bar0 = "1 GiB"
-bar1 = "0"
-placed = "0x4000000000"
-[link.fabric]
-kind = "ualink"
-order = "relaxed"
-between = [
-  ["accel[0].port[0]", "switch.port[0]"],
-  ["accel[1].port[0]", "switch.port[1]"],
-  ["bridge.x[0]", "switch.port[2]"],
-]
-[link.cxl]
-kind = "cxl-io"
-between = ["bridge.io[0]", "device.link"]
-[settings]
-"traffic.operations" = "component.accel.traffic.operations"
-"traffic.mix" = "component.accel.traffic.mix"
-"traffic.bytes" = "component.accel.traffic.bytes"
-"traffic.blocks" = "component.accel.traffic.blocks"
-"traffic.poison_every" = "component.accel.traffic.poison_every"
-"accel.vcs" = "component.accel.vcs"
-"bridge.io_ack" = "component.bridge.io_ack"
-"bridge.io_mode" = "component.bridge.io_mode"
-"bridge.entries" = "component.bridge.entries"
-"link.ber" = "link.cxl.ber"
-"link.rate" = "link.cxl.rate"
-"link.cachemem" = "link.cxl.cachemem"
-"device.latency_cycles" = "component.device.latency_cycles"
-"device.placed" = "component.device.placed"
-"#;
+pub const IO: &str = include_str!("../../systems/bridge_io.toml");
 
 pub fn run(text: &str, set: &[&str]) -> ScenarioReport {
     let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
@@ -90,7 +34,7 @@ fn accelerators_find_every_byte_of_a_device() {
     assert!(count(&report, "device", "completions") >= 60);
     for set in [
         &["traffic.bytes=192", "accel.vcs=4", "traffic.blocks=2"][..],
-        &["traffic.mix=writes", "traffic.bytes=4"],
+        &["traffic.mix=writes", "traffic.bytes=128"],
         &["bridge.io_ack=sent"],
         &["bridge.io_mode=cxl-68b", "bridge.entries=256", "link.rate=16"],
         &["bridge.io_mode=cxl-256b-pbr"],
@@ -116,4 +60,64 @@ fn ports_of_io_are_checked() {
     );
     refuses(&IO.replace("placed = \"0x4000000000\"", "placed = \"0x4000100000\""), "multiple of the size of BAR 0");
     refuses(&IO.replace("to = \"0x4000000000\"", "to = \"0x4000000100\""), "expected addresses of the memory there");
+}
+
+/// The system with memory behind CXL.mem, a device behind CXL.io, both or none, and windows of these classes.
+fn tier(mem: bool, io: bool, classes: &[&str]) -> String {
+    let window = |(n, class): (usize, &&str)| {
+        let to = if *class == "IO" { "0x4000000000" } else { "0" };
+        format!("{{ base = \"{n} GiB\", size = \"1 GiB\", to = \"{to}\", class = \"{class}\" }}")
+    };
+    let windows: Vec<String> = classes.iter().enumerate().map(window).collect();
+    let (mut text, _) = IO.split_once("[settings]").map(|(text, rest)| (text.to_owned(), rest)).expect("settings");
+    let own = "{ base = \"0\", size = \"1 GiB\", to = \"0x4000000000\", class = \"IO\" }";
+    text = text.replace(own, &windows.join(", "));
+    if !io {
+        let (before, device) = text.split_once("[component.device]").expect("a device");
+        let (_, links) = device.split_once("[link.fabric]").expect("links");
+        let (links, _) = links.split_once("[link.cxl]").expect("a link");
+        text = format!("{before}[link.fabric]{links}").replace("io_ports = 1", "io_ports = 0");
+        text = text.replace("device = { period = \"500 ps\" }\n", "");
+    }
+    if mem {
+        text = text
+            .replace("cxl_ports = 0", "cxl_ports = 1")
+            .replace("[clock]\n", "[clock]\nmemory = { period = \"500 ps\" }\n");
+        text += "[component.memory]\nkind = \"cxl.memory\"\nclock = \"memory\"\nsize = \"4 GiB\"\n";
+        text += "[link.mem]\nkind = \"cxl-256b-pbr\"\nbetween = [\"bridge.cxl[0]\", \"memory.cxl\"]\n";
+    }
+    text
+}
+
+/// Classes of messages that have passed at links of CXL.
+fn passed(text: &str) -> (bool, bool) {
+    let report = run(text, &[]);
+    assert_eq!(report.violations, []);
+    let has = |word: &str| report.messages.iter().any(|(name, count)| name.contains(word) && *count > 0);
+    (has("M2S"), has("posted"))
+}
+
+/// What a tier lacks does not pass; what it has does.
+#[test]
+fn brg_tir_04_p() {
+    assert_eq!(passed(&tier(true, false, &["MN"])), (true, false));
+    assert_eq!(passed(&tier(false, true, &["IO"])), (false, true));
+    assert_eq!(passed(&tier(true, true, &["MN", "IO"])), (true, true));
+}
+
+/// A window that needs what the tier lacks is refused, whatever else there is.
+#[test]
+fn brg_tir_04_n() {
+    for (mem, io, classes, port) in [
+        (false, true, &["MN"][..], "0 ports `cxl`"),
+        (false, true, &["IO", "MN"], "0 ports `cxl`"),
+        (true, true, &["MC"], "0 ports `coherent`"),
+        (true, false, &["IO"], "0 ports `io`"),
+        (true, false, &["MN", "IO"], "0 ports `io`"),
+        (false, false, &["IO"], "0 ports `io`"),
+        (false, false, &["MN"], "0 ports `cxl`"),
+    ] {
+        let error = resolves(&tier(mem, io, classes)).expect_err("it needs what is not there");
+        assert!(error.contains(port), "{mem} {io} {classes:?}: {error}");
+    }
 }

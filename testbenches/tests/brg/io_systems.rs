@@ -121,3 +121,42 @@ fn brg_tir_04_n() {
         assert!(error.contains(port), "{mem} {io} {classes:?}: {error}");
     }
 }
+
+/// GPUs of the NVLink model, and a bridge whose window of class IO is dealt among two devices.
+const OF_GPUS: &str = r#"
+format = 1
+[system]
+name = "bridge-io-nvlink"
+about = "GPUs that reach registers of two devices over CXL.io"
+[clock]
+gpu = { period = "1 ns" }
+device = { period = "500 ps" }
+[component]
+gpu = { kind = "nvlink.gpu", count = 2, clock = "gpu", links = 1, traffic = { pattern = "accesses", requests = 100 } }
+switch = { kind = "nvlink.switch", clock = "gpu", ports = 3 }
+device = { kind = "cxl.io-device", count = 2, clock = "device", bar0 = "1 GiB", bar1 = "0", placed = "0x4000000000" }
+[component.bridge]
+kind = "bridge.nvlink"
+clock = "gpu"
+cxl_ports = 0
+io_ports = 2
+windows = [{ base = "0", size = "1 GiB", to = "0x4000000000", class = "IO", ports = ["0", "1"], granule = "512 B" }]
+[link.nvlink]
+kind = "nvlink"
+between = [["gpu[0].link[0]", "switch.port[0]"], ["gpu[1].link[0]", "switch.port[1]"], ["bridge.x[0]", "switch.port[2]"]]
+[link.cxl]
+kind = "cxl-io"
+between = [["bridge.io[0]", "device[0].link"], ["bridge.io[1]", "device[1].link"]]
+[settings]
+"bridge.io_ack" = "component.bridge.io_ack"
+"link.ber" = "link.cxl.ber"
+"#;
+
+/// Posted writes too, and the FLUSH behind them.
+#[test]
+fn gpus_find_every_byte_of_two_devices() {
+    for set in [&[][..], &["bridge.io_ack=sent"], &["link.ber=2e-6"]] {
+        let report = sound(OF_GPUS, set);
+        assert!(count(&report, "device[0]", "completions") > 0 && count(&report, "device[1]", "completions") > 0);
+    }
+}

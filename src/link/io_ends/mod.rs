@@ -169,6 +169,12 @@ impl<E: HasIo> IoEnd<E> {
         IoEnd { tells_agent: tells, ..self }
     }
 
+    /// From here on the link rests while nothing is under way.
+    fn rests(&mut self) {
+        self.done = true;
+        self.end.io_mut().channel_mut().rest();
+    }
+
     fn try_push(&mut self) {
         if let Some(tlp) = self.held.take() {
             match self.end.io_mut().push(tlp) {
@@ -353,7 +359,7 @@ impl<E: HasIo> CxlEnd for IoEnd<E> {
     }
 
     fn peer_is_over(&mut self) {
-        self.done = true;
+        self.rests();
         self.is_to_tell = self.tells_agent;
     }
 }
@@ -373,7 +379,7 @@ impl<E: HasIo> Carries<IoItem> for IoEnd<E> {
                 self.held = Some(tlp);
                 self.try_push();
             }
-            IoItem::Done => self.done = true,
+            IoItem::Done => self.rests(),
             IoItem::Error(_) => {}
         }
         Ok(())

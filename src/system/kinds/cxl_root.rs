@@ -121,7 +121,7 @@ config! {
 }
 
 /// Cycles of a clock in which a time is over.
-fn cycles(time_fs: u64, clock: Clock) -> u64 {
+pub(in crate::kinds) fn cycles(time_fs: u64, clock: Clock) -> u64 {
     let (num, den) = clock.period();
     let cycles = (u128::from(time_fs) * u128::from(den)).div_ceil(num.into());
     u64::try_from(cycles).unwrap_or(u64::MAX)

@@ -275,7 +275,8 @@ impl CxlIoTransactions {
                 let wanted = Wanted::Written(effect.map(|effect| (function, effect)));
                 (format!("CfgWr of register {register:#x} of {}", function_name(target)), None, wanted)
             }
-            TlpKind::Other { type_code } => {
+            TlpKind::Other { .. } | TlpKind::Atomic { .. } => {
+                let type_code = tlp.type_code();
                 let leaves_anything = at.1 == Dir::Down && has_data(FmType(type_code));
                 if leaves_anything {
                     self.memory.move_begins(path.link);

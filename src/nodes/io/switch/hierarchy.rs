@@ -124,7 +124,9 @@ impl IoHierarchy {
                 // Configuration requests come from the root alone.
                 IoSide::Down(_) => self.refused(tlp),
             },
-            TlpKind::MemRead { address, .. } | TlpKind::MemWrite { address, .. } => self.memory(from, address, tlp),
+            TlpKind::MemRead { address, .. } | TlpKind::MemWrite { address, .. } | TlpKind::Atomic { address, .. } => {
+                self.memory(from, address, tlp)
+            }
             TlpKind::Completion { .. } => {
                 let bus = (tlp.requester >> 8) as u8;
                 match self.behind(|space| space.has_behind(bus)) {

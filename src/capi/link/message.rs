@@ -69,7 +69,9 @@ impl CapiMessage {
     /// What a watcher of a link has seen; `None` of what is no message of the protocol, which are TLPs on a link of CXL.cachemem.
     pub fn seen(protocol: CapiProtocol, content: &WatchedContent) -> Option<CapiMessage> {
         match (protocol.messages(), content) {
-            (Some(LinkProtocol::Cxl68), WatchedContent::Cxl(message)) => message.to_cxl68().ok().map(CapiMessage::Cxl68),
+            (Some(LinkProtocol::Cxl68), WatchedContent::Cxl(message)) => {
+                message.to_cxl68().ok().map(CapiMessage::Cxl68)
+            }
             (Some(LinkProtocol::Cxl256(mode)), WatchedContent::Cxl(message)) => {
                 message.to_cxl256(mode.routing()).ok().map(|message| CapiMessage::Cxl256(mode, message))
             }

@@ -10,9 +10,10 @@
 //!
 //! Compared are the registers of configuration space that change by no write or by a write of their own (`config_space`), and with
 //! [`CxlIoConfig::all_writers_seen`] every byte that a memory read brings up: a read does not pass the writes before it, so it brings
-//! them, or those that were on their way with it. Of UIO two things are seen: the bytes that a write touches
+//! them, or those that were on their way with it. A read with order by ID is not compared, and bytes of a write with order by ID or relaxed
+//! order are unknown from then on. Of UIO two things are seen: the bytes that a write touches
 //! are unknown from then on, and its completions answer nothing but UIO. Left out: memory of the host, which others write; all else of UIO; what atomics and I/O requests leave (their completions are counted, and what passes down with data, such as an atomic, makes the memory below
-//! its link unknown); bridges that are written on one link and stand in front of another one; ordering by ID; completions behind a function level reset.
+//! its link unknown); bridges that are written on one link and stand in front of another one; completions behind a function level reset.
 //!
 //! A walk through one read: `MRd` with tag 5 for 128 bytes passes. `CplD` with tag 5 comes with Byte Count 128 and 64 bytes: 64 are
 //! missing, from 64 bytes further on. A second one says 64 and brings the rest: the bytes are compared, and the tag is free.
@@ -81,6 +82,8 @@ enum Wanted {
         poison: bool,
         /// A completion had a wrong Byte Count or Lower Address: where others belong is not known.
         is_lost: bool,
+        /// It may pass writes of other requesters, so it may bring what was before them.
+        is_by_id: bool,
     },
     /// A register of a function.
     Register {
@@ -196,6 +199,11 @@ fn read(link: usize, dir: Dir, tlp: &[u8], form: IoTlpForm) -> Option<(Path, Tlp
     Some((Path::of(link, dir, &parts), Tlp::decode(tlp, form).ok()?, UioTlp::of(&parts)))
 }
 
+/// Attributes of a request that loosen its order (general knowledge of PCIe; places in `cxl-io` §1.3, §3.4): relaxed order of a
+/// posted write, which may pass other posted writes; order by ID, with which a request may pass those of other requesters.
+const RELAXED: u8 = 0b010;
+const BY_ID: u8 = 0b100;
+
 /// Low 7 bits of an address, as a completion has them.
 const fn low_bits(address: u64) -> u8 {
     (address & 0x7f) as u8
@@ -252,6 +260,10 @@ impl CxlIoTransactions {
             TlpKind::MemWrite { address, enables } if self.config.all_writers_seen && dir == Dir::Down => {
                 let now = self.ledger.number();
                 let dw = tlp.data.len() / DW_BYTES;
+                if tlp.attr & (RELAXED | BY_ID) != 0 {
+                    // It may pass the writes before it, so any of them may be the last one.
+                    return self.relaxed_write(path, address, tlp.data.len());
+                }
                 self.memory.write(path, now, address, &tlp.data, tlp.poison, |n| enables.has(n, dw));
             }
             _ => {}
@@ -270,6 +282,12 @@ impl CxlIoTransactions {
     /// Requests that are owed a completion.
     pub fn open(&self) -> usize {
         self.open.len()
+    }
+
+    /// A posted write passes that may pass others.
+    fn relaxed_write(&mut self, path: Path, address: u64, bytes: usize) -> Vec<TransactionFinding> {
+        self.memory.give_up(path, address, bytes);
+        self.ledger.take()
     }
 
     /// A TLP of UIO. Its requests have tags of their own, and what they bring is not judged, but they leave bytes, and their
@@ -319,7 +337,8 @@ impl CxlIoTransactions {
                 let (begin, bytes) = (address.wrapping_add(first as u64), dw * DW_BYTES);
                 let (came, poison, is_lost) = (Vec::new(), false, false);
                 let end = begin.wrapping_add(missing as u64);
-                let wanted = Wanted::Memory { address, bytes, enables, missing, end, came, poison, is_lost };
+                let is_by_id = tlp.attr & BY_ID != 0;
+                let wanted = Wanted::Memory { address, bytes, enables, missing, end, came, poison, is_lost, is_by_id };
                 (format!("MRd of {missing} B at {begin:#x}"), Some(line_of(begin)), wanted)
             }
             TlpKind::ConfigRead { target, register, enables, .. } => {
@@ -462,11 +481,11 @@ impl CxlIoTransactions {
                     self.ledger.say("TXN-DAT-03", at, open.line, found, format!("{expected:#010x}, as before"));
                 }
             }
-            (Wanted::Memory { address, bytes, enables, came, poison, is_lost, .. }, Some(_))
+            (Wanted::Memory { address, bytes, enables, came, poison, is_lost, is_by_id, .. }, Some(_))
                 if self.compares(request) =>
             {
                 let now = self.ledger.number();
-                let whole = (!is_lost && came.len() == *bytes).then_some((came.as_slice(), *poison));
+                let whole = (!is_lost && !is_by_id && came.len() == *bytes).then_some((came.as_slice(), *poison));
                 let is_enabled = |n| enables.has(n, bytes / DW_BYTES);
                 let span = (*address, *bytes);
                 let wrong = self.memory.read_ends(request.path, open.number, now, span, whole, is_enabled);

@@ -472,3 +472,25 @@ fn txn_ans_03_n_of_uio() {
         assert_eq!(said_of_bytes(&[asked, of_uio, (UP, answer), (UP, bytes(&line(5, 0)))]), []);
     }
 }
+
+/// Writes with relaxed order or order by ID may pass others, reads with order by ID may pass writes of other requesters. What has
+/// neither is held to the order of its link.
+#[test]
+fn looser_order_is_not_blamed() {
+    let with = |attr, tlp: Tlp| Tlp { attr, ..tlp };
+    for attr in [0b010, 0b100, 0b110] {
+        let writes = [write(AT, 1, 64), with(attr, write(AT, 2, 64))];
+        for value in [1, 2] {
+            silent(&[&writes[..], &[read(5, AT, 64), line(5, value)]].concat());
+        }
+    }
+    let writes = [write(AT, 1, 64), write(AT, 2, 64)];
+    silent(&[&writes[..], &[with(0b100, read(5, AT, 64)), line(5, 1)]].concat());
+    // No snoop and relaxed order of a read loosen nothing here.
+    for attr in [0, 0b001, 0b010] {
+        let stale = [&writes[..], &[with(attr, read(5, AT, 64)), line(5, 1)]].concat();
+        broken(&stale, "TXN-DAT-01", (UP, 0), ["0x01 in byte 0", "0x02"]);
+    }
+    let stale = [with(0b001, writes[0].clone()), with(0b001, writes[1].clone()), read(5, AT, 64), line(5, 1)];
+    broken(&stale, "TXN-DAT-01", (UP, 0), ["0x01 in byte 0", "0x02"]);
+}

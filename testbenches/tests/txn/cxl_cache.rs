@@ -257,7 +257,7 @@ fn txn_ans_06_n() {
 }
 
 #[test]
-fn coh_req_18_p_on_links() {
+fn coh_req_18_p2() {
     for state in [GoState::Invalid, GoState::Error] {
         silent(&[req(Op::RdShared, 1), go(state, 1), ones(1)]);
         silent(&[req(Op::RdShared, 1), ones(1), go(state, 1)]);
@@ -268,7 +268,7 @@ fn coh_req_18_p_on_links() {
 }
 
 #[test]
-fn coh_req_18_n_on_links() {
+fn coh_req_18_n2() {
     let expected = "ones in all bytes for RdShared to 0x1000 in flit 0 up";
     for (state, name) in [(GoState::Invalid, "GO-I"), (GoState::Error, "GO-Err")] {
         let behind = [req(Op::RdShared, 1), go(state, 1), h2d(1)];
@@ -289,7 +289,7 @@ fn coh_req_18_n_on_links() {
 
 /// Byte enables are those of WrInv and WOWrInv; what an evict or a snoop brings is a full line, and counts as one.
 #[test]
-fn coh_req_26_n_on_links() {
+fn coh_req_26_n2() {
     let part = |uqid, enables| {
         let message = D2hData { uqid, ..D2hData::default() };
         Message::D2hData(message, Data { byte_enables: Some(enables), ..Data::line([2; 64]) })

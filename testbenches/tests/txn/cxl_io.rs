@@ -457,7 +457,7 @@ fn a_write_of_uio_is_a_writer() {
 
 /// Completions of UIO answer requests of UIO alone.
 #[test]
-fn txn_ans_03_n_of_uio() {
+fn completions_of_uio_answer_uio_alone() {
     let header = [u32::from(FUNCTION) << 16 | 5, u32::from(ROOT) << 16 | 64, 0];
     for (type_code, name, data) in [(0x48, "UIORdCplD", 64), (0x0c, "UIOWrCpl", 0), (0x0d, "UIORdCpl", 0)] {
         // A header of three DW.

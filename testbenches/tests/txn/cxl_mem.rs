@@ -262,7 +262,7 @@ fn txn_ans_04_n() {
 
 /// In a block answer LowAddr is reserved (`coherence` §1).
 #[test]
-fn coh_ids_04_p_on_links() {
+fn coh_ids_04_p2() {
     let at = |address, low| [bisnp(BisnpOpcode::BISnpInv, 1, address), birsp(BirspOpcode::BIRspI, 1, low)];
     (0..4).for_each(|low| silent(HdmDb, &at(LINE + 64 * u64::from(low), low)));
     let block = bisnp(BisnpOpcode::BISnpInvBlk, 1, LINE + 0xc0);
@@ -270,7 +270,7 @@ fn coh_ids_04_p_on_links() {
 }
 
 #[test]
-fn coh_ids_04_n_on_links() {
+fn coh_ids_04_n2() {
     for low in 0..4 {
         for other in (0..4).filter(|other| *other != low) {
             let address = LINE + 64 * u64::from(low);
@@ -283,7 +283,7 @@ fn coh_ids_04_n_on_links() {
 }
 
 #[test]
-fn coh_blk_02_n_on_links() {
+fn coh_blk_02_n2() {
     let block = bisnp(BisnpOpcode::BISnpInvBlk, 1, LINE + 0xc0);
     for low in 0..4 {
         let mixed = [block, birsp(BirspOpcode::BIRspI, 1, low), birsp(BirspOpcode::BIRspIBlk, 1, 3)];
@@ -296,7 +296,7 @@ fn coh_blk_02_n_on_links() {
 
 /// Two snoops under one BITag: both are told, and their answers are told apart by the line.
 #[test]
-fn txn_tag_04_n_of_bitags() {
+fn a_bitag_in_use_is_told() {
     let [first, second] = [bisnp(BisnpOpcode::BISnpInv, 9, LINE), bisnp(BisnpOpcode::BISnpData, 9, LINE + 64)];
     let [of_first, of_second] = [birsp(BirspOpcode::BIRspI, 9, 0), birsp(BirspOpcode::BIRspS, 9, 1)];
     let expected = "a BITag that is free: BISnpInv of 0x1000 in flit 0 up waits for BIRsp to 1 line";
@@ -320,7 +320,7 @@ fn write_back(tag: u16, meta_value: MetaValue) -> Message {
 }
 
 #[test]
-fn coh_sfi_05_p_on_links() {
+fn coh_sfi_05_p2() {
     let snoop = bisnp(BisnpOpcode::BISnpInv, 4, LINE);
     let (back, answer) = (write_back(8, MetaValue::Invalid), birsp(BirspOpcode::BIRspI, 4, 0));
     silent(HdmDb, &[own(7), ndr(Ndr::CmpE, 7), drs(7, 1), snoop, back, ndr(Ndr::Cmp, 8), answer]);
@@ -336,7 +336,7 @@ fn coh_sfi_05_p_on_links() {
 }
 
 #[test]
-fn coh_sfi_05_n_on_links() {
+fn coh_sfi_05_n2() {
     let snoop = bisnp(BisnpOpcode::BISnpInv, 4, LINE);
     let (back, answer) = (write_back(8, MetaValue::Invalid), birsp(BirspOpcode::BIRspI, 4, 0));
     let early = [own(7), ndr(Ndr::CmpE, 7), drs(7, 1), snoop, back, answer, ndr(Ndr::Cmp, 8)];
@@ -361,7 +361,7 @@ fn of_line(message: Message, address: u64) -> Message {
 }
 
 #[test]
-fn coh_ids_03_p_on_links() {
+fn coh_ids_03_p2() {
     let snoop = bisnp(BisnpOpcode::BISnpInv, 4, LINE);
     let [answer, ack] = [birsp(BirspOpcode::BIRspI, 4, 0), ndr(Ndr::BIConflictAck, 1)];
     silent(HdmDb, &[own(1), snoop, conflict(1), ack, answer, ndr(Ndr::CmpE, 1), drs(1, 5)]);
@@ -372,7 +372,7 @@ fn coh_ids_03_p_on_links() {
 }
 
 #[test]
-fn coh_ids_03_n_on_links() {
+fn coh_ids_03_n2() {
     let snoop = bisnp(BisnpOpcode::BISnpInv, 4, LINE);
     let answer = birsp(BirspOpcode::BIRspI, 4, 0);
     let done = [ndr(Ndr::CmpE, 7), drs(7, 5)];
@@ -386,7 +386,7 @@ fn coh_ids_03_n_on_links() {
 
 /// The host answers before its BIConflict is acknowledged: it is blamed, and the device, which ends the request, is not.
 #[test]
-fn coh_bic_01_n_on_links() {
+fn coh_bic_01_n2() {
     let snoop = bisnp(BisnpOpcode::BISnpInv, 4, LINE);
     let [answer, ack] = [birsp(BirspOpcode::BIRspI, 4, 0), ndr(Ndr::BIConflictAck, 1)];
     let early = [own(1), snoop, conflict(1), answer, ack, ndr(Ndr::CmpE, 1), drs(1, 5)];
@@ -395,7 +395,7 @@ fn coh_bic_01_n_on_links() {
 }
 
 #[test]
-fn coh_mem_36_n_on_links() {
+fn coh_mem_36_n2() {
     let Message::S2mDrs(message, data) = nxm(1) else { unreachable!("a DRS") };
     let mut line = data.line;
     line[63] = 0xfe;

@@ -244,6 +244,11 @@ impl MappedTransactions {
             ("all_writers_seen", self.all_writers_seen && self.of != Some(MappedCxlTransactions::CxlIo)),
         ];
         match keys.into_iter().find(|(_, is_set)| *is_set) {
+            Some(("all_writers_seen", _)) => Err(
+                "key `all_writers_seen`: found true, expected `of` = \"cxl-mem\" or \"cxl-io\" beside it, or links of \
+                     UALink or NVLink: copies of CXL.cache are judged by [[coherence]]"
+                    .into(),
+            ),
             Some((key, _)) => Err(format!("key `{key}`: found a value, expected `of` = \"cxl-mem\" beside it")),
             None => Ok(()),
         }

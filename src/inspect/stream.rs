@@ -320,6 +320,11 @@ impl Stream {
         self.units.len()
     }
 
+    /// Time of the last beat of a unit \[fs\]; 0 if there is none.
+    pub fn unit_end_fs(&self, unit: usize) -> u64 {
+        self.units.get(unit).map_or(0, Unit::end_fs)
+    }
+
     /// Direction of the units.
     pub fn dir(&self) -> Dir {
         self.dir

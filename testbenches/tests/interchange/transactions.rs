@@ -295,6 +295,10 @@ fn maps_of_transactions_that_cannot_be_used_say_why() {
             "key `memory`: found a value, expected `of` = \"cxl-mem\" beside it",
         ),
         (
+            format!("{good}of = \"cxl-cache\"\nall_writers_seen = true\n"),
+            "found true, expected `of` = \"cxl-mem\" or \"cxl-io\" beside it, or links of UALink or NVLink",
+        ),
+        (
             format!("{good}of = \"cxl-cache\"\nunique_tags = true\n"),
             "transactions 0, key `unique_tags`: found a value, expected `of` = \"cxl-mem\" beside it",
         ),

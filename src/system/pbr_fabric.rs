@@ -57,8 +57,21 @@ config! {
     }
 }
 
-/// Routing state of a switch when it starts, and its changes by time \[fs\].
-pub type PbrSite = (PbrRoutes, Vec<(u64, PbrChange)>);
+/// What a switch has to know of its fabric.
+#[derive(Debug, Clone)]
+pub struct PbrSite {
+    /// Routing state when it starts.
+    pub routes: PbrRoutes,
+    /// Changes by time \[fs\].
+    pub changes: Vec<(u64, PbrChange)>,
+    /// Virtual links that the fabric manager takes down because a link on their way is lost: when \[fs\], the PID at this switch, and
+    /// that at the other end.
+    pub unbound: Vec<(u64, [PbrPid; 2])>,
+    /// Fabric ports whose links make a tree over all switches.
+    pub tree: OrderedSet<usize>,
+    /// PID of the switch.
+    pub own: PbrPid,
+}
 
 /// What a switch with port based routing declares.
 pub struct PbrDecl<'a> {
@@ -78,6 +91,8 @@ pub struct PbrDecl<'a> {
     pub bindings: &'a [(PbrBindingConfig, TextPlace)],
     /// Inter-switch links that are lost while the system runs.
     pub lost: &'a [(PbrLostLink, TextPlace)],
+    /// Most devices that one of its hosts can have.
+    pub most_of_host: usize,
 }
 
 /// A device or logical device that a host has.
@@ -328,7 +343,16 @@ impl PbrFabric {
         }
         if problems.list.len() == before {
             for (host, (switch, port)) in fabric.hosts.iter().enumerate() {
-                if !fabric.bindings.iter().any(|binding| binding.host == host) {
+                let count = fabric.bindings.iter().filter(|binding| binding.host == host).count();
+                let most = decl_of(system, fabric.switches[*switch])?.most_of_host;
+                if count > most {
+                    let component = fabric.switches[*switch];
+                    let path = &system.components[component].ports[*port].path;
+                    let text =
+                        format!("found {count} devices for `{path}`, expected at most {most}: there are 256 bus numbers");
+                    tables[component].judge(vec![("bindings", text)], problems);
+                }
+                if count == 0 {
                     let component = fabric.switches[*switch];
                     let path = &system.components[component].ports[*port].path;
                     let text = format!("found no device for `{path}`, expected one at least for every host");
@@ -484,7 +508,7 @@ impl PbrFabric {
                 pid,
                 segments: segments.into_iter().collect(),
                 decoders,
-                form: link.config.facts().cxl().0,
+                form: link.config.facts().message_form(),
                 has_cache: has_cache((switch, *port)),
                 bindings,
                 has_snoops: has_snoops((switch, *port)),
@@ -532,7 +556,13 @@ impl PbrFabric {
             is_cut: false,
             changes: Vec::new(),
         };
-        (routes, self.changes(switch, count))
+        PbrSite {
+            routes,
+            changes: self.changes(switch, count),
+            unbound: self.unbound(system, switch),
+            tree: self.tree(system, switch),
+            own: self.pids.of_switch(switch).unwrap_or(PidPlan::MANAGER),
+        }
     }
 
     /// Decoders of a host; their targets are vPPBs.

@@ -4,6 +4,7 @@ mod cache;
 mod edge_ids;
 mod edges;
 mod gfd;
+mod io;
 mod lost;
 mod racks;
 mod segments;

@@ -12,7 +12,7 @@
 //! with all TLPs that it takes. Messages of power management are trees of their own.
 
 use super::tlps::{self, IoRequestNames};
-use super::walk::{ConfigAccess, ConfigWalkResult, Log, Pause, Windows, enumerate};
+use super::walk::{ConfigAccess, ConfigWalkResult, Log, Pause, Windows, enumerate, judge_layers};
 use crate::PlacedViolation;
 use crate::latencies::Latencies;
 use scalepool_endpoint::config_space::ConfigSpace;
@@ -43,6 +43,8 @@ pub struct RootResult {
     pub config: [u64; 3],
     /// Memory writes and reads.
     pub memory: [u64; 2],
+    /// Reads that ended by time-out, and with another status than success, where they may.
+    pub failed: [u64; 2],
     /// Bytes of finished memory writes and reads.
     pub bytes: u64,
     /// Request to answer, by transaction.
@@ -81,6 +83,10 @@ pub struct RootConfig {
     pub retry_cycles: u64,
     /// What power management is asked for at the end.
     pub power: Option<PmRequest>,
+    /// Most switches one below the other that it may see; `None`: any number (`fabric` PID-4).
+    pub edge_layers: Option<usize>,
+    /// Accesses that end without data are counted, and are nothing wrong: links are lost while it runs.
+    pub may_fail: bool,
 }
 
 /// What an open request is for.
@@ -174,7 +180,8 @@ impl Root {
             Err(Pause(access)) => self.next = Some((access, cycle)),
             Ok(found) => {
                 self.bars.clone_from(&found.bars);
-                for violation in &found.broken {
+                let layers = self.config.edge_layers.and_then(|most| judge_layers(&found, most));
+                for violation in found.broken.iter().chain(&layers) {
                     self.mine
                         .broken
                         .push(PlacedViolation { place: self.config.place.clone(), violation: violation.clone() });
@@ -251,6 +258,9 @@ impl Root {
                     let text = format!("byte {n} of {} at {address:#x} has a wrong value", expected.len());
                     self.broken("SIM-E2E-01", show(&data), show(&expected), text);
                 }
+            }
+            (Purpose::Read { .. }, Err(failure)) if self.config.may_fail => {
+                self.mine.failed[usize::from(failure != RequestFailure::Timeout)] += 1;
             }
             (Purpose::Read { address, .. }, Err(failure)) => {
                 let (found, expected) = (format!("{failure:?}"), "data".to_owned());
@@ -487,7 +497,11 @@ impl Module for Root {
             Phase::Memory => self.memory(cx, at),
             Phase::Over => {}
         }
-        self.mine.events.extend(self.config.requester.take_events());
+        let is_wrong = |event: &EndpointEvent| {
+            !self.config.may_fail || !matches!(event, EndpointEvent::CompletionTimeout { .. })
+        };
+        let events: Vec<EndpointEvent> = self.config.requester.take_events().into_iter().filter(is_wrong).collect();
+        self.mine.events.extend(events);
         self.mine.events.extend(self.config.agent.take_events());
         let answered = |h: &Happened| matches!(h, Happened::ResetAcknowledged | Happened::FlushAnswered(_));
         self.mine.power_answered += self.config.agent.take_happened().iter().filter(|h| answered(h)).count() as u64;

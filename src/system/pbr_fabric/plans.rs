@@ -219,6 +219,47 @@ impl PbrFabric {
         tables
     }
 
+    /// Virtual links with an end at a switch that are taken down, because their way from the start on passes a link that the fabric
+    /// manager later leads around (`fabric` ISL-7).
+    pub(super) fn unbound(&self, system: &System, switch: usize) -> Vec<(u64, [PbrPid; 2])> {
+        let mut all = Vec::new();
+        for (n, binding) in self.bindings.iter().enumerate() {
+            let host = self.hosts[binding.host];
+            let (Some(host_pid), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(n)) else { continue };
+            let ways = [(host, pid), (binding.device, host_pid)];
+            let steps: Vec<FabricPort> = ways
+                .into_iter()
+                .flat_map(|(from, to)| self.way(system, &self.plans[0], from, to))
+                .map(|(switch, _, out)| (switch, out))
+                .collect();
+            let cut = self.plans[1..].iter().find(|plan| steps.iter().any(|step| plan.avoids.contains(step)));
+            let Some(plan) = cut else { continue };
+            for (place, pids) in [(host.0, [host_pid, pid]), (binding.device.0, [pid, host_pid])] {
+                if place == switch {
+                    all.push((plan.from_fs, pids));
+                }
+            }
+        }
+        all
+    }
+
+    /// Fabric ports of a switch whose links make a tree over all switches, found in breadth from the first one.
+    pub(super) fn tree(&self, system: &System, switch: usize) -> OrderedSet<usize> {
+        let (mut known, mut queue) = (OrderedSet::from([0]), VecDeque::from([0]));
+        let mut own = OrderedSet::new();
+        while let Some(from) = queue.pop_front() {
+            for (port, _) in fabric_ports(system, self.switches[from]) {
+                let (far, far_port) = system.far(self.switches[from], port);
+                let Ok(far) = self.switches.binary_search(&far) else { continue };
+                if known.insert(far) {
+                    queue.push_back(far);
+                    own.extend([(from, port), (far, far_port)].into_iter().filter(|end| end.0 == switch).map(|end| end.1));
+                }
+            }
+        }
+        own
+    }
+
     /// What becomes of a switch while it runs, by time.
     pub(super) fn changes(&self, switch: usize, ports: usize) -> Vec<(u64, PbrChange)> {
         let own = |(ends, at_fs): &([FabricPort; 2], u64)| {

@@ -56,7 +56,7 @@ pub enum IoRouted {
 pub struct IoBridge {
     space: ConfigSpace,
     device_function: u8,
-    /// A port is bound to it.
+    /// A port is bound to it, and the link there is up.
     is_bound: bool,
 }
 
@@ -186,10 +186,22 @@ impl IoHierarchy {
         }
     }
 
+    /// The link behind a vPPB goes down by surprise: from here on nothing is behind it (`fabric` PID-4).
+    pub fn link_down(&mut self, n: usize) {
+        if let Some(bridge) = self.bridges.get_mut(n) {
+            bridge.is_bound = false;
+        }
+    }
+
+    /// The completion of a request that is not supported, from the upstream port.
+    pub fn unsupported(&self, request: &Tlp) -> Tlp {
+        completion(request, self.id, CplStatus::UR, Vec::new())
+    }
+
     /// What nobody claims (`fabric` IOR-4).
     fn refused(&self, tlp: Tlp) -> IoRouted {
         match tlp.is_non_posted() {
-            true => IoRouted::Unsupported(completion(&tlp, self.id, CplStatus::UR, Vec::new())),
+            true => IoRouted::Unsupported(self.unsupported(&tlp)),
             false => IoRouted::Dropped,
         }
     }

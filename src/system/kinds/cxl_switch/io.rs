@@ -52,7 +52,7 @@ metrics! {
 /// Names of the presets.
 const PRESET_NAMES: &[&str] = &[HBR_PRESETS[0].name, HBR_PRESETS[1].name, HBR_PRESETS[2].name];
 /// Best modes of its ports: all but the one with port based routing.
-const HBR_MODES: &[&str] = &[MODES[0], MODES[1], MODES[2]];
+pub(super) const HBR_MODES: &[&str] = &[MODES[0], MODES[1], MODES[2]];
 
 config! {
     /// A vPPB and the port that is bound to it.
@@ -211,7 +211,7 @@ impl Component for IoCxlSwitch {
             let (side, ids) = if is_up { (PmSide::Device, [device, host]) } else { (PmSide::Host, [host, device]) };
             let form = mode::form(agreed, ids[0], ids[1]);
             let timeout = cycles(site.clock, self.power_timeout).max(1);
-            let agent = PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) });
+            let agent = Some(PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) }));
             let tap = hub.tap(&format!("{}.bridge", port.path), tlps::shows(form));
             ports.push(IoSwitchPort { place, form, agent, link: port.number, tap });
         }

@@ -91,6 +91,8 @@ pub struct PbrDecl<'a> {
     pub bindings: &'a [(PbrBindingConfig, TextPlace)],
     /// Inter-switch links that are lost while the system runs.
     pub lost: &'a [(PbrLostLink, TextPlace)],
+    /// Whether it passes CXL.io, whose addresses are those that root complexes give away, and no memory map's.
+    pub is_io: bool,
     /// Most devices that one of its hosts can have.
     pub most_of_host: usize,
 }

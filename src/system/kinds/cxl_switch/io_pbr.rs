@@ -186,6 +186,7 @@ impl Component for IoPbrSwitch {
             is_ldst: false,
             bindings: &self.bindings,
             lost: &self.lost,
+            is_io: true,
             most_of_host: MOST_DEVICES,
         })
     }

@@ -20,6 +20,11 @@ pub static RULES: &[Rule] = &[
         "a host is at an edge port towards hosts, a device at one towards devices, and a fabric port at that of another switch",
     ),
     rule(
+        "FAB-PID-04",
+        "fabric §3.1",
+        "a host sees at most two switches one below the other, whatever is between; a lost link takes down its virtual links at the edge of the host",
+    ),
+    rule(
         "FAB-PID-05",
         "fabric §3.1",
         "an edge port claims a request for a device by SPID and DPID together; another one is dropped",
@@ -33,6 +38,11 @@ pub static RULES: &[Rule] = &[
         "FAB-DRT-02",
         "fabric §3.2",
         "a message to a DPID without a valid entry is dropped, counted and reported, and not answered",
+    ),
+    choice(
+        "FAB-DRT-03",
+        "fabric §3.2",
+        "a request of CXL.io without a way is dropped and times out; with `ur_on_unknown` the edge of its host completes it",
     ),
     rule("FAB-DRT-04", "fabric §3.2", "a Set command that is refused writes nothing"),
     rule(
@@ -123,6 +133,16 @@ pub static RULES: &[Rule] = &[
         "FAB-ISL-02",
         "fabric §3.5",
         "DSAR is clear in a TLP from the edge of a device or a G-FAM device, and set from that of a host, from the port above a G-FAM device and from a virtual port that sends traffic of peers down",
+    ),
+    rule(
+        "FAB-ISL-03",
+        "fabric §3.5",
+        "of the streams that go down and up on an inter-switch link none waits for the other",
+    ),
+    rule(
+        "FAB-ISL-06",
+        "fabric §3.5",
+        "the first TLP on an inter-switch link is partner information: message 90h with opcode 0 and 64 bytes, to DPID FFFh",
     ),
     rule(
         "FAB-ISL-07",

@@ -350,8 +350,9 @@ impl PbrFabric {
                 if count > most {
                     let component = fabric.switches[*switch];
                     let path = &system.components[component].ports[*port].path;
-                    let text =
-                        format!("found {count} devices for `{path}`, expected at most {most}: there are 256 bus numbers");
+                    let text = format!(
+                        "found {count} devices for `{path}`, expected at most {most}: there are 256 bus numbers"
+                    );
                     tables[component].judge(vec![("bindings", text)], problems);
                 }
                 if count == 0 {

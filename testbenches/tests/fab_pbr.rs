@@ -5,6 +5,7 @@ mod edge_ids;
 mod edges;
 mod gfd;
 mod io;
+mod io_isl;
 mod lost;
 mod racks;
 mod segments;

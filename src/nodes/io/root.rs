@@ -497,9 +497,8 @@ impl Module for Root {
             Phase::Memory => self.memory(cx, at),
             Phase::Over => {}
         }
-        let is_wrong = |event: &EndpointEvent| {
-            !self.config.may_fail || !matches!(event, EndpointEvent::CompletionTimeout { .. })
-        };
+        let is_wrong =
+            |event: &EndpointEvent| !self.config.may_fail || !matches!(event, EndpointEvent::CompletionTimeout { .. });
         let events: Vec<EndpointEvent> = self.config.requester.take_events().into_iter().filter(is_wrong).collect();
         self.mine.events.extend(events);
         self.mine.events.extend(self.config.agent.take_events());

@@ -164,7 +164,13 @@ const INNER_DEVICES: u16 = 32;
 pub fn judge_layers(found: &ConfigWalkResult, most: usize) -> Option<Violation> {
     (found.layers > most).then(|| {
         let text = "a host sees more of a fabric than its two edges";
-        Violation::at_byte("FAB-PID-04", 0, format!("{} switches one below the other", found.layers), format!("{most} at most"), text)
+        Violation::at_byte(
+            "FAB-PID-04",
+            0,
+            format!("{} switches one below the other", found.layers),
+            format!("{most} at most"),
+            text,
+        )
     })
 }
 

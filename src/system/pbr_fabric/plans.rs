@@ -253,7 +253,9 @@ impl PbrFabric {
                 let Ok(far) = self.switches.binary_search(&far) else { continue };
                 if known.insert(far) {
                     queue.push_back(far);
-                    own.extend([(from, port), (far, far_port)].into_iter().filter(|end| end.0 == switch).map(|end| end.1));
+                    own.extend(
+                        [(from, port), (far, far_port)].into_iter().filter(|end| end.0 == switch).map(|end| end.1),
+                    );
                 }
             }
         }

@@ -573,7 +573,9 @@ impl IoSwitch {
                 return false;
             }
             let port = &mut self.ports[n];
-            let Some(Passing { from, handle, tlp, header, .. }) = port.waiting[stream].pop_front() else { return false };
+            let Some(Passing { from, handle, tlp, header, .. }) = port.waiting[stream].pop_front() else {
+                return false;
+            };
             port.turn = 1 - stream;
             let other_is_ready = port.is_ready(1 - stream, at.cycle);
             let unfair = port.isl.as_mut().and_then(|isl| isl.streams.leaves(stream, other_is_ready));

@@ -6,8 +6,8 @@
 //! walk: the switches of a fabric are looked at together ([`crate::pbr_fabric`]), which gives each its PIDs and its table; the
 //! bindings become hierarchies and virtual links.
 
-use super::{cycles, published};
 use super::io::HBR_MODES;
+use super::{cycles, published};
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -158,7 +158,8 @@ impl Component for IoPbrSwitch {
                 _ => (),
             }
             if let Some(host_fs) = port.peer.power_timeout_fs {
-                let (own_fs, most) = (self.power_timeout.saturating_mul(2), host_fs.saturating_sub(way_fs.saturating_mul(2)));
+                let (own_fs, most) =
+                    (self.power_timeout.saturating_mul(2), host_fs.saturating_sub(way_fs.saturating_mul(2)));
                 if own_fs >= most {
                     let text = format!(
                         "found {} fs, expected less than {} fs: half the time-out of the host at {path}, without the time there and back",

@@ -15,6 +15,11 @@ const fn choice(id: &'static str, source: &'static str, text: &'static str) -> R
 pub static RULES: &[Rule] = &[
     choice("FAB-PID-01", "fabric §3.1", "a PID has 12 bits and is not FFFh, so a fabric has at most 4095"),
     rule(
+        "FAB-PID-02",
+        "fabric §3.1",
+        "the manager, each switch and each binding has a PID of its own, and no two have the same",
+    ),
+    rule(
         "FAB-PID-03",
         "fabric §3.1",
         "a host is at an edge port towards hosts, a device at one towards devices, and a fabric port at that of another switch",
@@ -138,6 +143,11 @@ pub static RULES: &[Rule] = &[
         "FAB-ISL-03",
         "fabric §3.5",
         "of the streams that go down and up on an inter-switch link none waits for the other",
+    ),
+    rule(
+        "FAB-ISL-05",
+        "fabric §3.5",
+        "the reset of a hierarchy crosses as messages of its virtual links; a release is repeated every 10 ms, ten times at most, then the manager is told",
     ),
     rule(
         "FAB-ISL-06",

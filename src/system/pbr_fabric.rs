@@ -32,7 +32,7 @@ use scalepool_fabric::cxl_switch::pbr::rgt::Rgt;
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_fabric::cxl_switch::pbr::{
     AccessVector, PbrChange, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes, PbrRouting,
-    PbrSharedPort, PidCounts, PidPlan, SegmentTable,
+    PbrSharedPort, PidCounts, PidHolder, PidPlan, SegmentTable, judge_pids,
 };
 use scalepool_fabric::spread::SpreadPolicy;
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -382,7 +382,16 @@ impl PbrFabric {
             devices: fabric.devices.len(),
         };
         match PidPlan::new(counts) {
-            Ok(pids) => fabric.pids = pids,
+            Ok(pids) => {
+                fabric.pids = pids;
+                let switches = (0..fabric.switches.len()).map(PidHolder::Switch);
+                let bindings = (0..counts.bindings).map(PidHolder::Binding);
+                let needed: Vec<PidHolder> =
+                    std::iter::once(PidHolder::Manager).chain(switches).chain(bindings).collect();
+                if let Err(error) = judge_pids(&needed, &pids.given()) {
+                    tables[first].judge(vec![("bindings", error.to_string())], problems);
+                }
+            }
             Err(error) => tables[first].judge(vec![("bindings", error.to_string())], problems),
         }
         fabric.plan(system, tables, problems);

@@ -83,6 +83,8 @@ pub struct RootConfig {
     pub retry_cycles: u64,
     /// What power management is asked for at the end.
     pub power: Option<PmRequest>,
+    /// From which cycle on it asks for nothing, and in which it walks again, because its hierarchy is reset in between.
+    pub rescan: Option<[u64; 2]>,
     /// Most switches one below the other that it may see; `None`: any number (`fabric` PID-4).
     pub edge_layers: Option<usize>,
     /// Accesses that end without data are counted, and are nothing wrong: links are lost while it runs.
@@ -428,8 +430,26 @@ impl Root {
         self.tx.has_room(cx, bytes.div_ceil(payload) + 1)
     }
 
+    /// Whether it waits until its hierarchy was reset; when that is over, it walks again.
+    fn is_resting(&mut self, at: Stamp) -> bool {
+        let Some([from, until]) = self.config.rescan.filter(|[from, _]| *from <= at.cycle) else { return false };
+        if at.cycle >= until.max(from) && self.open.is_empty() {
+            self.config.rescan = None;
+            self.log = Log::default();
+            self.bars.clear();
+            self.drawn = None;
+            (self.phase, self.tried) = (Phase::Walk, None);
+            self.advance(at.cycle);
+        }
+        true
+    }
+
     fn memory(&mut self, cx: &mut Cx, at: Stamp) {
-        while self.accesses_left > 0 {
+        loop {
+            // An access that waits to be sent is sent before it rests.
+            if self.drawn.is_none() && self.is_resting(at) || self.accesses_left == 0 {
+                return;
+            }
             let access = match self.drawn.take() {
                 Some(access) => access,
                 None => self.draw(),
@@ -453,6 +473,7 @@ impl Root {
     /// Everything is found, used and answered, and the agents have met.
     fn is_finished(&self) -> bool {
         self.phase == Phase::Memory
+            && self.config.rescan.is_none()
             && self.accesses_left == 0
             && self.open.is_empty()
             && self.config.agent.is_ready()
@@ -494,7 +515,12 @@ impl Module for Root {
         self.speak(cx, at);
         match self.phase {
             Phase::Walk => self.send_config(cx, at),
-            Phase::Memory => self.memory(cx, at),
+            Phase::Memory => {
+                self.memory(cx, at);
+                if self.phase == Phase::Walk {
+                    self.send_config(cx, at);
+                }
+            }
             Phase::Over => {}
         }
         let is_wrong =
@@ -518,7 +544,8 @@ impl Module for Root {
         // what comes wake the module without them.
         let retry = self.next.map(|(_, from)| from).filter(|from| *from > at.cycle);
         let timeout = self.config.requester.oldest().map(|(_, since)| since + self.config.requester.timeout());
-        match retry.into_iter().chain(timeout).chain(self.config.agent.due()).min() {
+        let rescan = self.config.rescan.iter().flatten().copied().find(|cycle| *cycle > at.cycle);
+        match retry.into_iter().chain(timeout).chain(rescan).chain(self.config.agent.due()).min() {
             Some(cycle) => Next::In(cycle.saturating_sub(at.cycle).max(1)),
             None => Next::Idle,
         }

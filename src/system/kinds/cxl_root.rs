@@ -118,6 +118,8 @@ config! {
         accesses: u64 = "200" [Unit::Of("accesses")] in FieldRange::Int(0, 1 << 24), "writes and reads to the BARs";
         access_bytes: u64 = "512" [Unit::Bytes] in FieldRange::Int(1, 4096), "longest BAR access; lengths are random";
         power: String = "none" [Unit::Of("-")] in FieldRange::Words(&["none", "reset", "s3", "flush"]), "power management message at the end: RESETPREP of a kind, or both phases of GPF (cxl-io §6)";
+        rest_at: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "from then on it asks for nothing behind its BARs until it walks again, because its hierarchy is reset; not given = it walks once";
+        rescan_at: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it walks again; not given = at rest_at";
         failures: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["broken", "counted"]), "reads of registers that end without data: broken = each breaks a rule; counted = they are counted, for systems that lose links; not given = broken";
         memory: MemAccesses = "" [Unit::Of("-")] in FieldRange::Table(MemAccesses::fields), "CXL.mem accesses beside it";
     }
@@ -138,6 +140,11 @@ impl CxlRoot {
 
     fn windows(&self) -> Windows {
         Windows { bus: DEVICE_BUS, mmio: self.mmio_base, memory: self.memory_base, max_payload_bytes: self.max_payload }
+    }
+
+    fn rescan(&self, clock: Clock) -> Option<[u64; 2]> {
+        let from = self.rest_at?;
+        Some([from, self.rescan_at.unwrap_or(from)].map(|fs| cycles(fs, clock)))
     }
 
     fn power(&self) -> Option<PmRequest> {
@@ -165,7 +172,20 @@ impl MemAccesses {
 
 impl Component for CxlRoot {
     fn own_wait_fs(&self, _: Clock) -> u64 {
-        self.memory.start.max(self.timeout).max(self.retry)
+        let rescan = self.rescan_at.or(self.rest_at).unwrap_or(0);
+        self.memory.start.max(self.timeout).max(self.retry).max(rescan)
+    }
+
+    /// A time at which it walks again without one from which it rests says nothing.
+    fn check(&self) -> Vec<ConfigFinding> {
+        let found = match (self.rest_at, self.rescan_at) {
+            (None, Some(_)) => "found no rest_at beside it, expected one".to_owned(),
+            (Some(rest), Some(again)) if again < rest => {
+                format!("found {again} fs, expected not less than {rest} fs, rest_at")
+            }
+            _ => return Vec::new(),
+        };
+        vec![("rescan_at", found)]
     }
 
     fn ports(&self) -> Vec<PortDecl> {
@@ -231,6 +251,7 @@ impl Component for CxlRoot {
             access_bytes: self.access_bytes,
             retry_cycles: cycles(self.retry, clock),
             power: self.power(),
+            rescan: self.rescan(clock),
             edge_layers: port.peer.edge_layers,
             may_fail: self.failures.as_deref() == Some("counted"),
         };

@@ -53,7 +53,7 @@ fn roots_find_devices_behind_a_fabric() {
     assert_eq!(count(&report, "mid", "own configuration requests"), 0);
     assert!(count(&report, "mid", "forwarded") > 0);
     for switch in ["front", "mid", "back"] {
-        for name in ["unclaimed TLPs", "lost with links", "no route", "not claimed"] {
+        for name in ["unclaimed TLPs", "TLPs lost with links", "TLPs without a route", "TLPs not claimed"] {
             assert_eq!(count(&report, switch, name), 0, "{switch} {name}");
         }
     }
@@ -201,6 +201,47 @@ fn fab_drt_03_n() {
     }
 }
 
+/// A root rests while its hierarchy is reset, walks again and goes on; the other one walks again for nothing. No inter-switch link is
+/// reset: first contact is made once.
+#[test]
+fn a_reset_of_a_hierarchy_crosses_a_fabric() {
+    let resting = "kind = \"cxl.root\"\nrest_at = \"188 us\"\nrescan_at = \"210 us\"";
+    for kind in ["hot", "perst"] {
+        let reset = format!("hosts = 2\nresets = [{{ at = \"200 us\", kind = \"{kind}\" }}]");
+        let text = FABRIC.replace("kind = \"cxl.root\"", resting).replace("hosts = 2", &reset);
+        let report = good(&text, &["host.accesses=1000"]);
+        assert_eq!(of_hosts(&report, "functions"), [9, 9], "{kind}");
+        let accesses: [u64; 2] =
+            [0, 1].map(|n| ["memory reads", "memory writes"].map(|name| of_hosts(&report, name)[n]).iter().sum());
+        assert_eq!(accesses, [1000; 2], "{kind}");
+        let of_switches = |name| ["front", "back"].map(|path| count(&report, path, name));
+        assert_eq!(of_switches("resets carried"), [2, 0], "{kind}");
+        assert_eq!(of_switches("resets taken"), [0, 2], "{kind}");
+        assert_eq!(["front", "mid", "back"].map(|path| count(&report, path, "first contacts")), [1, 2, 1], "{kind}");
+    }
+}
+
+/// A host that does not walk again reaches nothing after a reset, and the other one everything.
+#[test]
+fn a_hierarchy_is_gone_after_a_reset() {
+    let text = losing("", "").replace("hosts = 2", "hosts = 2\nresets = [{ at = \"187 us\" }]");
+    let report = good(&text, &["host.accesses=2000"]);
+    let [first, second] = of_hosts(&report, "reads refused");
+    assert!(first > 0 && second == 0, "{first} and {second}");
+}
+
+/// A virtual link whose way is lost does not come up: after ten releases, 10 ms apart, the manager is told.
+#[test]
+fn a_reset_over_a_lost_link_is_given_up() {
+    let text = losing("", "{ isl = 1, at = \"199 us\" }")
+        .replace("failures =", "rest_at = \"188 us\"\nrescan_at = \"210 us\"\nfailures =")
+        .replace("hosts = 2", "hosts = 2\nresets = [{ at = \"200 us\" }]");
+    let report = good(&text, &["host.accesses=1000"]);
+    assert_eq!(["resets carried", "resets given up"].map(|name| count(&report, "front", name)), [0, 2]);
+    assert_eq!(of_hosts(&report, "functions")[0], 3, "its edge and two vPPBs");
+    assert!(report.json()["time_fs"].as_u64().expect("a time") > 100_000_000_000_000, "ten times 10 ms");
+}
+
 #[test]
 fn what_a_fabric_of_cxl_io_cannot_do_is_refused() {
     for (from, to, expected) in [
@@ -218,6 +259,8 @@ fn what_a_fabric_of_cxl_io_cannot_do_is_refused() {
             "found no device for `front.usp[1]`",
         ),
         ("ports = 4\n", "ports = 4\nbindings = [{ port = 0, usp = \"front.usp[2]\" }]\n", "no edge port of a host"),
+        ("hosts = 2\n", "hosts = 2\nresets = [{ usp = 2 }]\n", "found usp = 2, expected one of the 2"),
+        ("kind = \"cxl.root\"\n", "kind = \"cxl.root\"\nrescan_at = \"1 us\"\n", "found no rest_at"),
         ("hosts = 2\nfabric = 1\n", "hosts = 2\nfabric = 1\nrouting = \"up-down\"\n", "found another policy"),
     ] {
         assert!(FABRIC.contains(from), "{from}");

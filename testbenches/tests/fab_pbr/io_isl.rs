@@ -14,6 +14,7 @@ use scalepool::nodes::io::switch::fabric::{
     ContactWatch, HANDLE_HERE, IoFabric, IoVirtualLink, StreamWatch, first_contact, is_first_contact,
 };
 use scalepool::nodes::io::switch::hierarchy::{IoHierarchy, IoSide};
+use scalepool::nodes::io::switch::reset::{LinkMessage, RELEASES, ResetAction, ResetWatch, VirtualReset};
 use scalepool::nodes::io::switch::{IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
 use scalepool::ordered::OrderedSet;
 use scalepool::trace::Tap;
@@ -123,7 +124,7 @@ fn run(comes: Vec<(Pth, Tlp)>, device_takes: bool) -> (IoSwitchResult, [Vec<Vec<
             }
             let link = |place, own, far, ingress, side| {
                 let agent = PmAgent::new(PmConfig { is_of_switch: true, ..PmConfig::new(side) });
-                IoVirtualLink { place, own, far, ingress, agent }
+                IoVirtualLink { place, own, far, ingress, agent, reset: Default::default() }
             };
             let links = vec![
                 link((0, IoSide::Down(0)), HOST, FAR_DEVICE, 0, PmSide::Host),
@@ -135,6 +136,7 @@ fn run(comes: Vec<(Pth, Tlp)>, device_takes: bool) -> (IoSwitchResult, [Vec<Vec<
                 tables,
                 links,
                 ur_on_unknown: false,
+                reset_cycles: [5, 100],
                 changes: Vec::new(),
                 tree: OrderedSet::from([2]),
             };
@@ -218,6 +220,59 @@ fn fab_isl_03_n() {
         let turns = [0, 1, 0, 1].map(|stream| watch.leaves(stream, true));
         assert_eq!(turns, [const { None }; 4]);
     }
+}
+
+/// A message of a reset as the far end of the virtual link of the device sends it.
+fn of_reset(message: LinkMessage) -> (Pth, Tlp) {
+    (write().0, message.tlp())
+}
+
+/// A reset is asserted once, and released until the link is up: with the first, second or tenth release. After the tenth one the
+/// manager is told.
+#[test]
+fn fab_isl_05_p() {
+    for (lost, is_up) in [(0, true), (1, true), (9, true), (10, false)] {
+        let mut reset = VirtualReset::new(LinkMessage::AssertPerst, 1000, 100);
+        assert_eq!(reset.act(999, 5), None);
+        assert_eq!(reset.act(1000, 5), Some(ResetAction::Send(LinkMessage::AssertPerst)));
+        let mut watch = ResetWatch::default();
+        assert_eq!(watch.judge(LinkMessage::AssertPerst, 1000, (100, 0)), None);
+        for n in 0..10 {
+            let due = 1005 + 100 * n;
+            assert_eq!((reset.act(due - 1, 5), reset.due()), (None, due));
+            assert_eq!(reset.act(due, 5), Some(ResetAction::Send(LinkMessage::Deassert)));
+            if n >= lost {
+                assert_eq!(watch.judge(LinkMessage::Deassert, due, (100, 0)), None);
+                break;
+            }
+        }
+        // With the link up the reset is over; else nothing is left to try.
+        if !is_up {
+            assert_eq!(reset.act(1_000_000, 5), Some(ResetAction::GiveUp), "{lost}");
+        }
+    }
+    let comes = [LinkMessage::AssertReset, LinkMessage::Deassert].map(of_reset);
+    let (result, [.., isl]) = run(std::iter::once(first_contact(0x02)).chain(comes).collect(), true);
+    assert_eq!((rules(&result), result.fabric.resets_taken), (Vec::new(), 1));
+    let form = TlpForm::Pbr { spid: 0, dpid: 0 };
+    let left = isl.iter().filter_map(|bytes| LinkMessage::of(&Tlp::decode(bytes, form).expect("it is a TLP")));
+    assert_eq!(left.collect::<Vec<_>>(), [LinkMessage::LinkUp]);
+}
+
+/// A release without a reset, one too soon, an eleventh one, and link up from the wrong side.
+#[test]
+fn fab_isl_05_n() {
+    let (assert, release) = (LinkMessage::AssertReset, LinkMessage::Deassert);
+    for comes in [vec![release], vec![assert, release, release], vec![assert, LinkMessage::LinkUp]] {
+        let comes = std::iter::once(first_contact(0x02)).chain(comes.into_iter().map(of_reset)).collect();
+        let (result, _) = run(comes, true);
+        assert_eq!(rules(&result), ["FAB-ISL-05"]);
+    }
+    let mut watch = ResetWatch::default();
+    assert_eq!(watch.judge(assert, 0, (100, 0)), None);
+    let mut at = (1u64..).map(|n| watch.judge(release, 100 * n, (100, 0)).map(|violation| violation.rule));
+    assert!(at.by_ref().take(RELEASES.into()).all(|rule| rule.is_none()));
+    assert_eq!(at.next(), Some(Some("FAB-ISL-05")));
 }
 
 /// A header with the wrong stream is reported where it ends, and one that no virtual link has is dropped.

@@ -5,13 +5,14 @@
 //! claim it; first contact on each ISL; two streams, those that go down (DSAR 1) and those that go up, apart at every output; links
 //! that are lost, whose virtual links the fabric manager takes down. Detail: whole TLPs. A fabric port takes what comes: credits of
 //! a stream are those that PCI Express calls infinite, because the sheet does not say where UpdateFC names the stream. Left out:
-//! logical devices, resets of one hierarchy, containment, peers, UIO.
+//! logical devices, containment, peers, UIO. Resets are [`super::reset`].
 //!
 //! A walk through one read: the edge of the host routes it to a vDSP, so it gets the PIDs of its virtual link, with DSAR and Hie,
 //! and leaves at the ISL of its DPID. The last switch finds a virtual port with these PIDs, takes the header off, and the
 //! hierarchy of that port routes it on. The completion comes the same way back, with DSAR 0.
 
 use super::hierarchy::IoSide;
+use super::reset::{LinkMessage, ResetWatch, VirtualReset};
 use crate::io::tlps::{self, IoRequestNames};
 use scalepool_endpoint::pm::PmAgent;
 use scalepool_endpoint::tlp::{Tlp, TlpKind};
@@ -144,6 +145,8 @@ pub struct IoVirtualLink {
     pub ingress: usize,
     /// Its agent of power management.
     pub agent: PmAgent,
+    /// The reset that it carries, and what judges those that come.
+    pub reset: (Option<VirtualReset>, ResetWatch),
 }
 
 impl IoVirtualLink {
@@ -176,6 +179,8 @@ pub enum IoChange {
     Rerouted(Box<Drts>),
     /// The fabric manager takes down the virtual link between these PIDs, of which the first one is of this switch (`fabric` ISL-7).
     Unbound(PbrPid, PbrPid),
+    /// A reset comes to the upstream port of a hierarchy: PERST# or a hot reset, as this message says.
+    Reset(usize, LinkMessage),
 }
 
 /// What a switch has beside its hierarchies.
@@ -190,6 +195,8 @@ pub struct IoFabric {
     pub links: Vec<IoVirtualLink>,
     /// Whether the edge of a host answers what it finds no way for.
     pub ur_on_unknown: bool,
+    /// How long a reset is asserted, and how long it takes from one release to the next \[cycles\].
+    pub reset_cycles: [u64; 2],
     /// What happens, the last first, each with its cycle.
     pub changes: Vec<(u64, IoChange)>,
     /// Fabric ports of a tree over all switches, along which they tell each other that their hosts are done (out of band).
@@ -236,6 +243,12 @@ pub struct IoFabricCounts {
     pub unknown_completed: u64,
     /// Inter-switch links on which the other switch made itself known.
     pub contacts: u64,
+    /// Virtual links of hosts that were reset and are up again.
+    pub resets: u64,
+    /// Resets that virtual upstream ports here took.
+    pub resets_taken: u64,
+    /// Resets after which the link did not come up.
+    pub resets_given_up: u64,
 }
 
 /// Shows what a place of TLPs between switches looks like.

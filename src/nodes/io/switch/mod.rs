@@ -14,6 +14,8 @@
 
 pub mod fabric;
 pub mod hierarchy;
+pub mod manager;
+pub mod reset;
 
 use super::tlps::{self, IoRequestNames};
 use fabric::{
@@ -21,6 +23,8 @@ use fabric::{
     judge_unroutable, stream_of,
 };
 use hierarchy::{IoHierarchy, IoRouted, IoSide};
+use manager::{ManagerAccess, ManagerAccesses, PortProtocol, judge_manager};
+use reset::{LinkMessage, ResetAction, VirtualReset};
 use scalepool_endpoint::event::EndpointEvent;
 use scalepool_endpoint::pm::{Happened, PmAgent, PmConfig, PmRequest, PmSide};
 use scalepool_endpoint::tlp::{Tlp, TlpForm, TlpKind};
@@ -90,6 +94,8 @@ pub struct IoSwitchResult {
     pub events: Vec<EndpointEvent>,
     /// What port based routing counts.
     pub fabric: IoFabricCounts,
+    /// Accesses of the fabric manager that were answered, and that were refused because their port is bound.
+    pub manager: [u64; 2],
 }
 
 /// A TLP on its way.
@@ -180,6 +186,7 @@ pub struct IoSwitch {
     config: IoSwitchConfig,
     /// Port based routing, and how many ports have links: those behind them are ends of virtual links.
     fabric: Option<(IoFabric, usize)>,
+    manager: ManagerAccesses,
     hierarchies: Vec<IoHierarchy>,
     /// Ports of the hierarchies: that of each side.
     ports: Vec<Port>,
@@ -207,10 +214,32 @@ impl IoSwitch {
             ports: ports.into_iter().map(port).collect(),
             config,
             fabric: None,
+            manager: ManagerAccesses::default(),
             hierarchies,
             busy_since: None,
             mine: IoSwitchResult::default(),
             result,
+        }
+    }
+
+    /// The switch whose fabric manager makes these accesses, by time.
+    pub fn managed(mut self, accesses: Vec<ManagerAccess>) -> IoSwitch {
+        self.manager.due = accesses.into();
+        self
+    }
+
+    /// Asks what the manager asks for until now.
+    fn ask_for_manager(&mut self, at: Stamp) {
+        while let Some(access) = self.manager.due.front().copied().filter(|access| access.cycle <= at.cycle) {
+            self.manager.due.pop_front();
+            if judge_manager(PortProtocol::Io, self.ports[access.port].own.place.is_some()).is_some() {
+                self.mine.manager[1] += 1;
+                continue;
+            }
+            let tag = self.manager.tag;
+            self.manager.tag = (tag + 1) % 256;
+            self.manager.open.push((access.port, tag));
+            self.queue(access.port, access.tlp(tag), None, None, at);
         }
     }
 
@@ -307,6 +336,10 @@ impl IoSwitch {
     /// Routes a TLP and queues what leaves in its place.
     fn pass(&mut self, n: usize, tlp: Tlp, handle: TransactionHandle, at: Stamp) {
         let Some((of, side)) = self.ports[n].own.place else {
+            if traffic(&tlp) == COMPLETION && self.manager.answered(n, &tlp) {
+                self.mine.manager[0] += 1;
+                return;
+            }
             // No hierarchy is there, so nobody claims it.
             self.mine.dropped += 1;
             return;
@@ -383,6 +416,9 @@ impl IoSwitch {
         if self.ports[port].is_down {
             self.mine.fabric.lost += 1;
             return;
+        }
+        if let Some(message) = LinkMessage::of(&tlp) {
+            return self.link_message(ours, message, at);
         }
         let agent = self.ports[port].own.agent.as_mut();
         if !agent.is_some_and(|agent| agent.receive(&tlp, at.cycle)) {
@@ -461,6 +497,52 @@ impl IoSwitch {
         }
     }
 
+    /// A message of a reset that came over a virtual link.
+    fn link_message(&mut self, n: usize, message: LinkMessage, at: Stamp) {
+        let Some((fabric, first)) = &mut self.fabric else { return };
+        let (link, port) = (&mut fabric.links[n], *first + n);
+        match (link.place, message) {
+            ((of, IoSide::Down(vppb)), LinkMessage::LinkUp) => {
+                // One that was said twice is answered twice.
+                if link.reset.0.take().is_some() {
+                    self.hierarchies[of].link_up(vppb);
+                    self.mine.fabric.resets += 1;
+                }
+            }
+            ((of, _), message) => {
+                let [_, interval] = fabric.reset_cycles;
+                let wrong = link.reset.1.judge(message, at.cycle, (interval, interval / 2));
+                self.mine.events.extend(wrong.map(EndpointEvent::Rule));
+                match message {
+                    LinkMessage::AssertPerst | LinkMessage::AssertReset => {
+                        self.hierarchies[of].reset();
+                        self.mine.fabric.resets_taken += 1;
+                    }
+                    LinkMessage::Deassert => self.send_over_fabric(port, LinkMessage::LinkUp.tlp(), None, None, at),
+                    LinkMessage::LinkUp => (),
+                }
+            }
+        }
+    }
+
+    /// Sends what resets have to say, and tells the manager of those that were in vain.
+    fn reset_over_fabric(&mut self, at: Stamp) {
+        let count = self.fabric.as_ref().map_or(0, |(fabric, _)| fabric.links.len());
+        for n in 0..count {
+            let Some((fabric, first)) = &mut self.fabric else { return };
+            let [hold, _] = fabric.reset_cycles;
+            let (reset, port) = (&mut fabric.links[n].reset.0, *first + n);
+            match reset.as_mut().and_then(|reset| reset.act(at.cycle, hold)) {
+                Some(ResetAction::Send(message)) => self.send_over_fabric(port, message.tlp(), None, None, at),
+                Some(ResetAction::GiveUp) => {
+                    *reset = None;
+                    self.mine.fabric.resets_given_up += 1;
+                }
+                None => (),
+            }
+        }
+    }
+
     /// Carries out what happens to the fabric until now.
     fn change(&mut self, at: Stamp) {
         while let Some((fabric, first)) = &mut self.fabric
@@ -478,6 +560,19 @@ impl IoSwitch {
                     }
                 }
                 IoChange::Rerouted(tables) => fabric.tables = *tables,
+                IoChange::Reset(of, assert) => {
+                    let [_, interval] = fabric.reset_cycles;
+                    self.hierarchies[of].reset();
+                    for (n, link) in fabric.links.iter_mut().enumerate() {
+                        if let (own, IoSide::Down(vppb)) = link.place
+                            && own == of
+                            && !self.ports[*first + n].is_down
+                        {
+                            link.reset.0 = Some(VirtualReset::new(assert, at.cycle, interval));
+                            self.hierarchies[of].link_down(vppb);
+                        }
+                    }
+                }
                 IoChange::Unbound(own, far) => {
                     let is_it = |pids: (u16, u16)| pids == (own.number(), far.number());
                     let Some(n) = fabric.links.iter().position(|link| is_it((link.own, link.far))) else { continue };
@@ -486,6 +581,7 @@ impl IoSwitch {
                     if mem::replace(&mut self.ports[port].is_down, true) {
                         continue;
                     }
+                    fabric.links[n].reset.0 = None;
                     if let IoSide::Down(vppb) = side {
                         self.mine.fabric.surprise_downs += 1;
                         self.hierarchies[of].link_down(vppb);
@@ -499,8 +595,12 @@ impl IoSwitch {
     fn is_all_over(&self, except: Option<usize>) -> bool {
         let Some((fabric, _)) = &self.fabric else { return false };
         let is_over = |port: usize| self.ports[port].isl.as_ref().is_none_or(|isl| isl.is_over);
-        let own = (0..self.hierarchies.len()).filter(|of| self.is_of_own_host(*of));
-        own.into_iter().all(|of| self.is_over[of])
+        let mut own = (0..self.hierarchies.len()).filter(|of| self.is_of_own_host(*of));
+        // A release of a reset is said again after a long time, and needs its link.
+        let resets = fabric.links.iter().any(|link| link.reset.0.is_some())
+            || fabric.changes.iter().any(|(_, change)| matches!(change, IoChange::Reset(..)));
+        !resets
+            && own.all(|of| self.is_over[of])
             && fabric.tree.iter().filter(|port| Some(**port) != except).all(|port| is_over(*port))
     }
 
@@ -614,7 +714,7 @@ impl IoSwitch {
             // The host is at another switch.
             (Some((of, IoSide::Down(_))), _, Some(_)) if !self.is_of_own_host(of) => self.is_all_over(None),
             (Some((of, IoSide::Down(_))), ..) => self.is_over[of],
-            (None, ..) => true,
+            (None, ..) => !self.manager.uses(n),
         };
         let port = &mut self.ports[n];
         let is_met = |agent: &PmAgent| agent.is_ready() && agent.is_quiet();
@@ -668,9 +768,11 @@ impl Module for IoSwitch {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.change(at);
+        self.ask_for_manager(at);
         (0..self.ports.len()).for_each(|n| self.take(n, cx, at));
         self.manage(at);
         self.speak_over_fabric(at);
+        self.reset_over_fabric(at);
         let mut is_slow = false;
         for n in 0..self.ports.len() {
             is_slow |= self.send(n, cx, at);
@@ -684,7 +786,10 @@ impl Module for IoSwitch {
         let ready = waiting.map(|one| one.ready).filter(|ready| *ready > at.cycle);
         let overdue = self.ports.iter().filter_map(|port| port.own.agent.as_ref()?.due());
         let changes = self.fabric.as_ref().and_then(|(fabric, _)| Some(fabric.changes.last()?.0));
-        match ready.chain(overdue).chain(changes).min() {
+        let links = self.fabric.iter().flat_map(|(fabric, _)| &fabric.links);
+        let resets = links.filter_map(|link| Some(link.reset.0?.due()));
+        let asked = self.manager.due.front().map(|access| access.cycle);
+        match ready.chain(overdue).chain(changes).chain(resets).chain(asked).min() {
             Some(cycle) => Next::At(cx.in_cycles(cycle.saturating_sub(at.cycle).max(1))),
             // What is ready and finds no room is woken by the link end that makes some.
             None => Next::Idle,

@@ -28,6 +28,7 @@ use scalepool_kernel::{Clock, Time};
 use scalepool_nodes::io::mode::{self, FlexPort};
 use scalepool_nodes::io::switch::fabric::{EDGE_LAYERS, IoChange, IoFabric, IoVirtualLink};
 use scalepool_nodes::io::switch::hierarchy::{IoHierarchy, IoSide};
+use scalepool_nodes::io::switch::reset::{LinkMessage, RELEASE_INTERVAL_FS};
 use scalepool_nodes::io::switch::{IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
 use scalepool_nodes::io::{self, tlps};
 use scalepool_ordered::OrderedMap;
@@ -56,11 +57,14 @@ metrics! {
         UNSUPPORTED = "unsupported requests" ["requests"] Sum, "requests that nobody claims, completed as Unsupported Request (fabric IOR-4)";
         UNCLAIMED = "unclaimed TLPs" ["TLPs"] Sum, "posted requests and completions that nobody claims, which are dropped (fabric IOR-4)";
         POWER_COLLECTED = "power requests collected" ["requests"] Sum, "resets and phases of a flush that all ports of a hierarchy have answered (fabric RST-8)";
-        LOST = "lost with links" ["TLPs"] Sum, "TLPs that were queued for a link or came over one after it was lost, or whose virtual link was taken down (fabric DRT-2, ISL-7)";
-        NO_ROUTE = "no route" ["TLPs"] Sum, "TLPs whose DPID has no valid entry in the routing table, which are dropped (fabric DRT-2)";
-        NOT_CLAIMED = "not claimed" ["TLPs"] Sum, "TLPs whose SPID and DPID no virtual link of the edge has, which are dropped (fabric PID-5)";
+        LOST = "TLPs lost with links" ["TLPs"] Sum, "TLPs that were queued for a link or came over one after it was lost, or whose virtual link was taken down (fabric DRT-2, ISL-7)";
+        NO_ROUTE = "TLPs without a route" ["TLPs"] Sum, "TLPs whose DPID has no valid entry in the routing table, which are dropped (fabric DRT-2)";
+        NOT_CLAIMED = "TLPs not claimed" ["TLPs"] Sum, "TLPs whose SPID and DPID no virtual link of the edge has, which are dropped (fabric PID-5)";
         UNKNOWN = "unknown completed" ["requests"] Sum, "requests of a host that the fabric had no way for, completed at its edge (fabric DRT-3)";
         SURPRISE = "surprise link downs" ["links"] Sum, "virtual links of hosts at this switch that went down because a link on their way was lost (fabric PID-4)";
+        RESETS = "resets carried" ["links"] Sum, "virtual links of hosts at this switch that a reset has crossed, and that are up again (fabric ISL-5)";
+        RESETS_TAKEN = "resets taken" ["resets"] Sum, "resets of hosts at other switches that reached a device here (fabric ISL-5)";
+        RESETS_GIVEN_UP = "resets given up" ["links"] Sum, "virtual links that did not come up after ten releases of a reset, of which the fabric manager was told (fabric ISL-5)";
         CONTACTS = "first contacts" ["links"] Sum, "inter-switch links on which the other switch made itself known (fabric ISL-6)";
     }
 }
@@ -77,6 +81,15 @@ const MOST_DEVICES: usize = 84;
 const DEVICE_NUMBERS: usize = 32;
 
 config! {
+    /// A reset that comes to the upstream port of a host.
+    pub struct IoPbrReset {
+        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it begins";
+        usp: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 63), "edge port of the host";
+        kind: String = "hot" [Unit::Of("-")] in FieldRange::Words(&["hot", "perst"]), "hot reset, or PERST# of the port; to devices at other switches it travels as messages of its virtual links (fabric ISL-5)";
+    }
+}
+
+config! {
     /// A switch. Numbers without another source are of the model (basis: model).
     pub struct IoPbrSwitch {
         preset: String = "pbr_hop" [Unit::Of("-")] in FieldRange::Words(PRESET_NAMES), "latency from port to port: 100 ns (fabric §5, not measured)";
@@ -87,6 +100,8 @@ config! {
         routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it (fabric RGT-7, ISL-9)";
         ur_on_unknown: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "the edge of a host completes as Unsupported Request what its table has no way for; off: it drops that, and the host times out (fabric DRT-3)";
         lost: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "inter-switch links at this switch that go down for good while the system runs; when the fabric manager writes the tables it takes down the virtual links that used them (fabric ISL-7)";
+        resets: Vec<(IoPbrReset, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoPbrReset::fields), "resets of hosts at this switch: bus numbers and windows of their hierarchies are gone, and a host has to walk again (rescan_at of cxl.root)";
+        reset_hold: u64 = "1 us" [Unit::Time] in FieldRange::Int(1_000_000, 1 << 50), "how long a reset is asserted";
         bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices go to its hosts in turn, in the order of the description";
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload that its ports pass";
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an edge port that the switch holds; further ones wait in the link. Those of a fabric port are always taken";
@@ -124,7 +139,13 @@ impl Component for IoPbrSwitch {
             );
             ("fabric", text)
         });
-        range.into_iter().collect()
+        let wrong = |(reset, _): &(IoPbrReset, TextPlace)| {
+            (reset.usp >= self.hosts).then(|| {
+                let text = format!("found usp = {}, expected one of the {} ports of hosts", reset.usp, self.hosts);
+                ("resets", text)
+            })
+        };
+        range.into_iter().chain(self.resets.iter().filter_map(wrong)).collect()
     }
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
@@ -288,6 +309,7 @@ impl Edge {
                             far: pid.number(),
                             ingress: n,
                             agent: agent(PmSide::Host),
+                            reset: Default::default(),
                         });
                     }
                 }
@@ -311,6 +333,7 @@ impl Edge {
                 far: host.number(),
                 ingress: n,
                 agent: agent(PmSide::Device),
+                reset: Default::default(),
             });
         }
         let changes = changes.into_iter().map(|(at_fs, change)| {
@@ -321,8 +344,14 @@ impl Edge {
             (at_fs, change)
         });
         let unbound = unbound.into_iter().map(|(at_fs, [own, far])| (at_fs, IoChange::Unbound(own, far)));
+        // Hosts have the first hierarchies, in the order of their ports.
+        let resets = switch.resets.iter().map(|(reset, _)| {
+            let assert = if reset.kind == "hot" { LinkMessage::AssertReset } else { LinkMessage::AssertPerst };
+            (reset.at, IoChange::Reset(reset.usp, assert))
+        });
         let mut changes: Vec<(u64, IoChange)> = changes
             .chain(unbound)
+            .chain(resets)
             .map(|(at_fs, change)| (site.clock.first_at_or_after(Time::from_fs(at_fs)), change))
             .collect();
         scalepool_ordered::sort_by_key(&mut changes, |(cycle, _)| *cycle);
@@ -333,6 +362,7 @@ impl Edge {
             tables: routes.tables,
             links,
             ur_on_unknown: switch.ur_on_unknown,
+            reset_cycles: [switch.reset_hold, RELEASE_INTERVAL_FS].map(|fs| cycles(site.clock, fs).max(1)),
             changes,
             tree,
         };
@@ -342,7 +372,7 @@ impl Edge {
 
 fn measured(place: &str, result: &IoSwitchResult) -> ComponentMeasured {
     let ([posted, non_posted, completions], fabric) = (result.switched, &result.fabric);
-    let counts: [MetricValue; 14] = [
+    let counts: [MetricValue; 17] = [
         (&SWITCHED_POSTED, posted),
         (&SWITCHED_NON_POSTED, non_posted),
         (&SWITCHED_COMPLETIONS, completions),
@@ -356,6 +386,9 @@ fn measured(place: &str, result: &IoSwitchResult) -> ComponentMeasured {
         (&NOT_CLAIMED, fabric.not_claimed),
         (&UNKNOWN, fabric.unknown_completed),
         (&SURPRISE, fabric.surprise_downs),
+        (&RESETS, fabric.resets),
+        (&RESETS_TAKEN, fabric.resets_taken),
+        (&RESETS_GIVEN_UP, fabric.resets_given_up),
         (&CONTACTS, fabric.contacts),
     ];
     ComponentMeasured {

@@ -145,6 +145,11 @@ pub static RULES: &[Rule] = &[
         "of the streams that go down and up on an inter-switch link none waits for the other",
     ),
     rule(
+        "FAB-ISL-04",
+        "fabric §3.5",
+        "containment takes down an inter-switch link with an uncorrectable error, but not the only way to the fabric manager",
+    ),
+    rule(
         "FAB-ISL-05",
         "fabric §3.5",
         "the reset of a hierarchy crosses as messages of its virtual links; a release is repeated every 10 ms, ten times at most, then the manager is told",

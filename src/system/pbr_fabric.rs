@@ -67,6 +67,8 @@ pub struct PbrSite {
     /// Virtual links that the fabric manager takes down because a link on their way is lost: when \[fs\], the PID at this switch, and
     /// that at the other end.
     pub unbound: Vec<(u64, [PbrPid; 2])>,
+    /// Uncorrectable errors of inter-switch links that this switch declares: when \[fs\], and whether the link is contained.
+    pub errors: Vec<(u64, bool)>,
     /// Fabric ports whose links make a tree over all switches.
     pub tree: OrderedSet<usize>,
     /// PID of the switch.
@@ -93,6 +95,8 @@ pub struct PbrDecl<'a> {
     pub lost: &'a [(PbrLostLink, TextPlace)],
     /// Whether it passes CXL.io, whose addresses are those that root complexes give away, and no memory map's.
     pub is_io: bool,
+    /// Uncorrectable errors of inter-switch links.
+    pub errors: &'a [(PbrLostLink, TextPlace)],
     /// Most devices that one of its hosts can have.
     pub most_of_host: usize,
 }
@@ -139,6 +143,8 @@ struct PbrFabric {
     pids: PidPlan,
     /// Links that are lost: both ends, and when.
     lost: Vec<([FabricPort; 2], u64)>,
+    /// Uncorrectable errors: the switch that declares it, when, and whether its link is contained.
+    errors: Vec<(usize, u64, bool)>,
     /// Routes from the start on, and each time when the fabric manager leads them around lost links.
     plans: Vec<RoutePlan>,
     /// Whether devices cache lines of its hosts.
@@ -317,6 +323,7 @@ impl PbrFabric {
             routing,
             pids: PidPlan::new(PidCounts::default()).ok()?,
             lost: Vec::new(),
+            errors: Vec::new(),
             plans: Vec::new(),
             has_cache: false,
             ways: vec![Default::default(); switches.len()],
@@ -572,6 +579,7 @@ impl PbrFabric {
             routes,
             changes: self.changes(switch, count),
             unbound: self.unbound(system, switch),
+            errors: self.errors.iter().filter(|(at, ..)| *at == switch).map(|(_, at, is)| (*at, *is)).collect(),
             tree: self.tree(system, switch),
             own: self.pids.of_switch(switch).unwrap_or(PidPlan::MANAGER),
         }

@@ -3,6 +3,7 @@
 
 use crate::fab_hbr::systems::{count, on_threads, run};
 use scalepool::endpoint::tlp::{Tlp, TlpKind};
+use scalepool::fabric::cxl_switch::pbr::{PbrGraph, judge_containment};
 use scalepool::nodes::io::switch::fabric::{EDGE_LAYERS, judge_unroutable};
 use scalepool::nodes::io::switch::hierarchy::{IoHierarchy, IoRouted, IoSide};
 use scalepool::nodes::io::walk::{ConfigAccess, ConfigWalkResult, Log, Windows, enumerate, judge_layers};
@@ -199,6 +200,53 @@ fn fab_drt_03_n() {
         assert_eq!(rule(true), (!(is_on && is_first)).then_some("FAB-DRT-03"), "{is_on} {is_first}");
         assert_eq!(rule(false), None);
     }
+}
+
+/// The fabric as a circle of its three switches, whose mid switch has an error of the link to the edge of the devices; `circle`: the
+/// edges are joined too.
+fn with_error(circle: bool) -> ScenarioReport {
+    let error = "errors = [{ isl = 1, at = \"187 us\", rerouted_after = \"5 us\" }]";
+    let text = losing("", "").replace("fabric = 2", &format!("fabric = 2\n{error}"));
+    let text = match circle {
+        false => text,
+        true => text
+            .replace("hosts = 2\nfabric = 1", "hosts = 2\nfabric = 2")
+            .replace("ports = 4\nfabric = 1", "ports = 4\nfabric = 2")
+            .replace(
+                "[\"mid.isl[1]\", \"back.isl[0]\"]",
+                "[\"mid.isl[1]\", \"back.isl[0]\"], [\"front.isl[1]\", \"back.isl[1]\"]",
+            ),
+    };
+    good(&text, &["host.accesses=1000"])
+}
+
+/// A link with an error is contained where there is another way to the manager; the only one stays up, and nothing is lost.
+#[test]
+fn fab_isl_04_p() {
+    for (circle, expected) in [(true, [1, 0]), (false, [0, 1])] {
+        let report = with_error(circle);
+        let counts = ["contained links", "uncontained errors"].map(|name| count(&report, "mid", name));
+        assert_eq!(counts, expected, "{circle}");
+        assert_eq!(count(&report, "mid", "TLPs lost with links"), 0, "{circle}");
+        assert_eq!(["reads refused", "reads timed out"].map(|name| sum(&report, name)), [0, 0], "{circle}");
+    }
+}
+
+/// A containment that cuts the manager off, and a missing one, are seen.
+#[test]
+fn fab_isl_04_n() {
+    for (is_only_way, is_contained) in [(false, false), (false, true), (true, false), (true, true)] {
+        let rule = judge_containment(is_only_way, is_contained).map(|violation| violation.rule);
+        assert_eq!(rule, (is_only_way == is_contained).then_some("FAB-ISL-04"), "{is_only_way} {is_contained}");
+    }
+    let mut graph = PbrGraph::new(3);
+    for (switch, port, other) in [(0, 0, 1), (1, 0, 0), (1, 1, 2), (2, 0, 1)] {
+        graph.join(switch, port, other);
+    }
+    assert!(graph.is_only_way([(1, 1), (2, 0)]));
+    graph.join(0, 1, 2);
+    graph.join(2, 1, 0);
+    assert!(!graph.is_only_way([(1, 1), (2, 0)]));
 }
 
 /// A root rests while its hierarchy is reset, walks again and goes on; the other one walks again for nothing. No inter-switch link is

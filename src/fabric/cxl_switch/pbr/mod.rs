@@ -42,7 +42,7 @@ pub mod segments;
 pub use drt::{Drt, DrtEntry, DrtError};
 pub use edge_ids::{CompletionRoutes, EdgeDrop, EdgeIds, TlpSource};
 pub use identity::{IdentityError, PbrIdentity};
-pub use paths::{PbrCandidates, PbrGraph, PbrRouting};
+pub use paths::{PbrCandidates, PbrGraph, PbrRouting, judge_containment};
 pub use pid::{PbrPid, PidCounts, PidError, PidHolder, PidPlan, judge_pids};
 pub use rgt::{Rgt, RgtError};
 pub use route::{

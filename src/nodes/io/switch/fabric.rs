@@ -5,7 +5,7 @@
 //! claim it; first contact on each ISL; two streams, those that go down (DSAR 1) and those that go up, apart at every output; links
 //! that are lost, whose virtual links the fabric manager takes down. Detail: whole TLPs. A fabric port takes what comes: credits of
 //! a stream are those that PCI Express calls infinite, because the sheet does not say where UpdateFC names the stream. Left out:
-//! logical devices, containment, peers, UIO. Resets are [`super::reset`].
+//! logical devices, peers, UIO. Resets are [`super::reset`].
 //!
 //! A walk through one read: the edge of the host routes it to a vDSP, so it gets the PIDs of its virtual link, with DSAR and Hie,
 //! and leaves at the ISL of its DPID. The last switch finds a virtual port with these PIDs, takes the header off, and the
@@ -181,6 +181,11 @@ pub enum IoChange {
     Unbound(PbrPid, PbrPid),
     /// A reset comes to the upstream port of a hierarchy: PERST# or a hot reset, as this message says.
     Reset(usize, LinkMessage),
+    /// An inter-switch link has an uncorrectable error, and is contained or stays up (`fabric` ISL-4).
+    Error {
+        /// It is contained.
+        is_contained: bool,
+    },
 }
 
 /// What a switch has beside its hierarchies.
@@ -249,6 +254,8 @@ pub struct IoFabricCounts {
     pub resets_taken: u64,
     /// Resets after which the link did not come up.
     pub resets_given_up: u64,
+    /// Errors of inter-switch links at this switch that stay up, and of those that are contained.
+    pub contained: [u64; 2],
 }
 
 /// Shows what a place of TLPs between switches looks like.

@@ -560,6 +560,7 @@ impl IoSwitch {
                     }
                 }
                 IoChange::Rerouted(tables) => fabric.tables = *tables,
+                IoChange::Error { is_contained } => self.mine.fabric.contained[usize::from(is_contained)] += 1,
                 IoChange::Reset(of, assert) => {
                     let [_, interval] = fabric.reset_cycles;
                     self.hierarchies[of].reset();

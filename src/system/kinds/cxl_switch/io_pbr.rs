@@ -65,6 +65,8 @@ metrics! {
         RESETS = "resets carried" ["links"] Sum, "virtual links of hosts at this switch that a reset has crossed, and that are up again (fabric ISL-5)";
         RESETS_TAKEN = "resets taken" ["resets"] Sum, "resets of hosts at other switches that reached a device here (fabric ISL-5)";
         RESETS_GIVEN_UP = "resets given up" ["links"] Sum, "virtual links that did not come up after ten releases of a reset, of which the fabric manager was told (fabric ISL-5)";
+        CONTAINED = "contained links" ["links"] Sum, "inter-switch links of `errors` that containment took down (fabric ISL-4)";
+        UNCONTAINED = "uncontained errors" ["errors"] Sum, "errors of inter-switch links that stay up as the only way to the fabric manager (fabric ISL-4)";
         CONTACTS = "first contacts" ["links"] Sum, "inter-switch links on which the other switch made itself known (fabric ISL-6)";
     }
 }
@@ -100,6 +102,7 @@ config! {
         routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it (fabric RGT-7, ISL-9)";
         ur_on_unknown: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "the edge of a host completes as Unsupported Request what its table has no way for; off: it drops that, and the host times out (fabric DRT-3)";
         lost: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "inter-switch links at this switch that go down for good while the system runs; when the fabric manager writes the tables it takes down the virtual links that used them (fabric ISL-7)";
+        errors: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "uncorrectable errors of inter-switch links at this switch: containment takes the link down like a lost one, but where it is the only way between its ends, and so to the fabric manager, which is at the first switch of the description (fabric ISL-4)";
         resets: Vec<(IoPbrReset, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoPbrReset::fields), "resets of hosts at this switch: bus numbers and windows of their hierarchies are gone, and a host has to walk again (rescan_at of cxl.root)";
         reset_hold: u64 = "1 us" [Unit::Time] in FieldRange::Int(1_000_000, 1 << 50), "how long a reset is asserted";
         bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices go to its hosts in turn, in the order of the description";
@@ -208,6 +211,7 @@ impl Component for IoPbrSwitch {
             is_ldst: false,
             bindings: &self.bindings,
             lost: &self.lost,
+            errors: &self.errors,
             is_io: true,
             most_of_host: MOST_DEVICES,
         })
@@ -286,7 +290,7 @@ struct Edge {
 
 impl Edge {
     fn of(switch: &IoPbrSwitch, pbr: PbrSite, site: &Site<'_>) -> Edge {
-        let PbrSite { routes, changes, unbound, tree, own } = pbr;
+        let PbrSite { routes, changes, unbound, errors, tree, own } = pbr;
         let can = FlexPort::root(MODE).can;
         let timeout = cycles(site.clock, switch.power_timeout).max(1).saturating_mul(2);
         let agent = |side| PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) });
@@ -344,6 +348,7 @@ impl Edge {
             (at_fs, change)
         });
         let unbound = unbound.into_iter().map(|(at_fs, [own, far])| (at_fs, IoChange::Unbound(own, far)));
+        let errors = errors.into_iter().map(|(at_fs, is_contained)| (at_fs, IoChange::Error { is_contained }));
         // Hosts have the first hierarchies, in the order of their ports.
         let resets = switch.resets.iter().map(|(reset, _)| {
             let assert = if reset.kind == "hot" { LinkMessage::AssertReset } else { LinkMessage::AssertPerst };
@@ -352,6 +357,7 @@ impl Edge {
         let mut changes: Vec<(u64, IoChange)> = changes
             .chain(unbound)
             .chain(resets)
+            .chain(errors)
             .map(|(at_fs, change)| (site.clock.first_at_or_after(Time::from_fs(at_fs)), change))
             .collect();
         scalepool_ordered::sort_by_key(&mut changes, |(cycle, _)| *cycle);
@@ -372,7 +378,7 @@ impl Edge {
 
 fn measured(place: &str, result: &IoSwitchResult) -> ComponentMeasured {
     let ([posted, non_posted, completions], fabric) = (result.switched, &result.fabric);
-    let counts: [MetricValue; 17] = [
+    let counts: [MetricValue; 19] = [
         (&SWITCHED_POSTED, posted),
         (&SWITCHED_NON_POSTED, non_posted),
         (&SWITCHED_COMPLETIONS, completions),
@@ -389,6 +395,8 @@ fn measured(place: &str, result: &IoSwitchResult) -> ComponentMeasured {
         (&RESETS, fabric.resets),
         (&RESETS_TAKEN, fabric.resets_taken),
         (&RESETS_GIVEN_UP, fabric.resets_given_up),
+        (&CONTAINED, fabric.contained[1]),
+        (&UNCONTAINED, fabric.contained[0]),
         (&CONTACTS, fabric.contacts),
     ];
     ComponentMeasured {

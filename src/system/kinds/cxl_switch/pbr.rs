@@ -132,6 +132,7 @@ impl Component for PbrCxlSwitch {
             is_ldst: self.decode == "ldst",
             bindings: &self.bindings,
             lost: &self.lost,
+            errors: &[],
             is_io: false,
             most_of_host: usize::MAX,
         })

@@ -3,10 +3,11 @@
 //! Modelled: upstream ports, each the top of a virtual hierarchy ([`hierarchy`]); downstream ports, of which each is bound whole to
 //! one vPPB or to none; a queue for each output, which TLPs leave in the order in which they came, so that nothing passes a posted
 //! request; agents of power management at every port, of which that towards the host answers resets and flushes when those of all
-//! ports of its hierarchy have been answered, or given up (`fabric` RST-8). Detail: whole TLPs; a TLP occupies a port for its bytes; a pipeline is a
+//! ports of its hierarchy have been answered, or given up (`fabric` RST-8); what the manager asks of its own ports ([`manager`]); in a
+//! fabric virtual links, and resets that cross them ([`fabric`], [`reset`]). Detail: whole TLPs; a TLP occupies a port for its bytes; a pipeline is a
 //! latency. Posted requests of an input wait in the link when the switch holds as many of them as its queue has room for. Requests with
 //! a completion, and completions, are always taken: there are no more of them than requesters have tags. Left out: logical
-//! devices, changes of bindings, AER, containment, what a reset does to the ports; and TLPs of one kind that pass those of another (`fabric` ORD-2).
+//! devices, changes of bindings, AER, containment of edge ports, what a device loses in a reset; and TLPs of one kind that pass those of another (`fabric` ORD-2).
 //!
 //! A walk through one cycle: everything that came is taken, read, and handed to the agent of its port or routed; it may leave when
 //! the latency of the switch is over. Agents speak. From each output the first TLPs leave, as long as the port is free and its

@@ -312,13 +312,30 @@ impl Tlp {
             TlpForm::NonFlit => self.non_flit()?,
             TlpForm::Flit => self.flit()?,
             TlpForm::Pbr { spid, dpid } => {
-                let mut bytes = to_bytes(&Pth { spid, dpid, ..Pth::default() })?;
-                bytes.extend(self.flit()?);
-                bytes
+                return self.encode_behind(&Pth { spid, dpid, ..Pth::default() });
             }
         };
         bytes.extend(&self.data);
         Ok(bytes)
+    }
+
+    /// Its bytes on a link with port based routing, behind this header.
+    ///
+    /// # Errors
+    /// A field that does not fit.
+    pub fn encode_behind(&self, header: &Pth) -> Result<Vec<u8>, TlpError> {
+        let mut bytes = to_bytes(header)?;
+        bytes.extend(self.flit()?);
+        bytes.extend(&self.data);
+        Ok(bytes)
+    }
+
+    /// The header of port based routing in front of a TLP.
+    ///
+    /// # Errors
+    /// Bytes that are no TLP of such a link.
+    pub fn pbr_header(bytes: &[u8]) -> Result<Pth, TlpError> {
+        Ok(Pth::from_bits(number(TlpParts::split(bytes, true)?.pth)))
     }
 
     fn non_flit(&self) -> Result<Vec<u8>, TlpError> {

@@ -54,6 +54,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::memory_tray::KIND,
     kinds::cxl_switch::hbr::KIND,
     kinds::cxl_switch::io::KIND,
+    kinds::cxl_switch::io_pbr::KIND,
     kinds::cxl_switch::pbr::KIND,
     kinds::cxl_root::KIND,
     kinds::cxl_io_device::KIND,
@@ -238,6 +239,8 @@ pub struct Offer {
     pub hears_damage: bool,
     /// It is a G-FAM device.
     pub is_gfd: bool,
+    /// Most switches of CXL.io one below the other that a host sees through it, of an edge of a fabric (`fabric` PID-4).
+    pub edge_layers: Option<usize>,
 }
 
 /// Most places between windows from CXL of a bridge.
@@ -307,6 +310,14 @@ impl LinkFacts {
             Carried::Cxl { .. } | Carried::CxlIo { .. } => None,
             Carried::Ualink { code_word_fs: (num, den), .. } => Clock::new(num, den, 0).ok(),
             Carried::Nvlink { flit_clock: clock, .. } | Carried::Flits { clock, .. } => Some(clock),
+        }
+    }
+
+    /// Form of messages of a CXL link. One of CXL.io alone has none; its TLPs are not those of port based routing at an edge.
+    pub fn message_form(&self) -> MessageForm {
+        match self.carried {
+            Carried::CxlIo { .. } => MessageForm::Cxl68,
+            _ => self.cxl().0,
         }
     }
 

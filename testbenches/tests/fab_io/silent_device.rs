@@ -85,7 +85,7 @@ fn run(ask: PmRequest, silent: [bool; 2]) -> (Vec<u64>, IoSwitchResult) {
                 let own_side = if side == PmSide::Host { PmSide::Device } else { PmSide::Host };
                 let config = PmConfig { is_of_switch: true, timeout: TIMEOUT, ..PmConfig::new(own_side) };
                 let place = if n == 0 { IoSide::Up } else { IoSide::Down(n - 1) };
-                let agent = PmAgent::new(config);
+                let agent = Some(PmAgent::new(config));
                 let own = IoSwitchPort { place: Some((0, place)), form: FORM, agent, link: n as u32, tap: Tap::off() };
                 (own, bind.attach(rx), bind.attach(tx))
             };

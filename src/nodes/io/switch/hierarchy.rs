@@ -56,8 +56,10 @@ pub enum IoRouted {
 pub struct IoBridge {
     space: ConfigSpace,
     device_function: u8,
-    /// A port is bound to it.
+    /// A port is bound to it, and the link there is up.
     is_bound: bool,
+    /// The space as it is after a reset.
+    fresh: ConfigSpace,
 }
 
 /// A virtual hierarchy.
@@ -67,6 +69,8 @@ pub struct IoHierarchy {
     /// Bus, device and function of the upstream port, learnt from configuration writes; 0 before.
     id: u16,
     bridges: Vec<IoBridge>,
+    /// The space of the upstream port as it is after a reset.
+    fresh: ConfigSpace,
 }
 
 impl IoHierarchy {
@@ -79,20 +83,33 @@ impl IoHierarchy {
             if bound.len() > devices {
                 space.has_siblings();
             }
-            Some(IoBridge { space, device_function: device << 3 | function, is_bound: *is_bound })
+            let fresh = space.clone();
+            Some(IoBridge { space, device_function: device << 3 | function, is_bound: *is_bound, fresh })
         });
-        IoHierarchy {
-            upstream: switch_port(SwitchPort::Upstream, flex_bus, max_payload_bytes),
-            id: 0,
-            bridges: bridges.collect(),
+        let upstream = switch_port(SwitchPort::Upstream, flex_bus, max_payload_bytes);
+        IoHierarchy { fresh: upstream.clone(), upstream, id: 0, bridges: bridges.collect() }
+    }
+
+    /// A reset reaches its upstream port: all that software has written in its ports is gone (`fabric` RST-3).
+    pub fn reset(&mut self) {
+        self.upstream.clone_from(&self.fresh);
+        self.id = 0;
+        for bridge in &mut self.bridges {
+            bridge.space.clone_from(&bridge.fresh);
         }
     }
 
     /// The link at a side has trained with a peer of these capabilities.
     pub fn trained(&mut self, side: IoSide, peer: &FlexBus, mode: ConnectedMode) {
         match side {
-            IoSide::Up => self.upstream.trained(peer, mode),
-            IoSide::Down(n) => self.bridges[n].space.trained(peer, mode),
+            IoSide::Up => {
+                self.upstream.trained(peer, mode);
+                self.fresh.trained(peer, mode);
+            }
+            IoSide::Down(n) => {
+                self.bridges[n].space.trained(peer, mode);
+                self.bridges[n].fresh.trained(peer, mode);
+            }
         }
     }
 
@@ -188,10 +205,29 @@ impl IoHierarchy {
         }
     }
 
+    /// The link behind a vPPB goes down by surprise: from here on nothing is behind it (`fabric` PID-4).
+    pub fn link_down(&mut self, n: usize) {
+        if let Some(bridge) = self.bridges.get_mut(n) {
+            bridge.is_bound = false;
+        }
+    }
+
+    /// The link behind a vPPB is up again.
+    pub fn link_up(&mut self, n: usize) {
+        if let Some(bridge) = self.bridges.get_mut(n) {
+            bridge.is_bound = true;
+        }
+    }
+
+    /// The completion of a request that is not supported, from the upstream port.
+    pub fn unsupported(&self, request: &Tlp) -> Tlp {
+        completion(request, self.id, CplStatus::UR, Vec::new())
+    }
+
     /// What nobody claims (`fabric` IOR-4).
     fn refused(&self, tlp: Tlp) -> IoRouted {
         match tlp.is_non_posted() {
-            true => IoRouted::Unsupported(completion(&tlp, self.id, CplStatus::UR, Vec::new())),
+            true => IoRouted::Unsupported(self.unsupported(&tlp)),
             false => IoRouted::Dropped,
         }
     }

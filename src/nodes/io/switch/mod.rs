@@ -3,26 +3,38 @@
 //! Modelled: upstream ports, each the top of a virtual hierarchy ([`hierarchy`]); downstream ports, of which each is bound whole to
 //! one vPPB or to none; a queue for each output, which TLPs leave in the order in which they came, so that nothing passes a posted
 //! request; agents of power management at every port, of which that towards the host answers resets and flushes when those of all
-//! ports of its hierarchy have been answered, or given up (`fabric` RST-8). Detail: whole TLPs; a TLP occupies a port for its bytes; a pipeline is a
+//! ports of its hierarchy have been answered, or given up (`fabric` RST-8); what the manager asks of its own ports ([`manager`]); in a
+//! fabric virtual links, and resets that cross them ([`fabric`], [`reset`]). Detail: whole TLPs; a TLP occupies a port for its bytes; a pipeline is a
 //! latency. Posted requests of an input wait in the link when the switch holds as many of them as its queue has room for. Requests with
 //! a completion, and completions, are always taken: there are no more of them than requesters have tags. Left out: logical
-//! devices, changes of bindings, AER, containment, what a reset does to the ports; and TLPs of one kind that pass those of another (`fabric` ORD-2).
+//! devices, changes of bindings, AER, containment of edge ports, what a device loses in a reset; and TLPs of one kind that pass those of another (`fabric` ORD-2).
 //!
 //! A walk through one cycle: everything that came is taken, read, and handed to the agent of its port or routed; it may leave when
 //! the latency of the switch is over. Agents speak. From each output the first TLPs leave, as long as the port is free and its
 //! link end has room.
 
+pub mod fabric;
 pub mod hierarchy;
+pub mod manager;
+pub mod reset;
 
 use super::tlps::{self, IoRequestNames};
+use fabric::{
+    ContactWatch, IoChange, IoFabric, IoFabricCounts, IslNames, StreamWatch, first_contact, is_first_contact, isl_body,
+    judge_unroutable, stream_of,
+};
 use hierarchy::{IoHierarchy, IoRouted, IoSide};
+use manager::{ManagerAccess, ManagerAccesses, PortProtocol, judge_manager};
+use reset::{LinkMessage, ResetAction, VirtualReset};
 use scalepool_endpoint::event::EndpointEvent;
-use scalepool_endpoint::pm::{Happened, PmAgent, PmRequest};
+use scalepool_endpoint::pm::{Happened, PmAgent, PmConfig, PmRequest, PmSide};
 use scalepool_endpoint::tlp::{Tlp, TlpForm, TlpKind};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::io_ends::IoItem;
+use scalepool_protocols::cxl::cxlio::flit_mode::Pth;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming};
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Kinds of traffic, in the order of the counters.
@@ -45,8 +57,8 @@ pub struct IoSwitchPort {
     pub place: Option<(usize, IoSide)>,
     /// How TLPs are written on its link.
     pub form: TlpForm,
-    /// Its agent of power management.
-    pub agent: PmAgent,
+    /// Its agent of power management; `None`: a fabric port.
+    pub agent: Option<PmAgent>,
     /// Number of its link, for traces.
     pub link: u32,
     /// Where it shows in traces.
@@ -81,6 +93,10 @@ pub struct IoSwitchResult {
     pub buses: Vec<[u8; 2]>,
     /// What did not go as it should.
     pub events: Vec<EndpointEvent>,
+    /// What port based routing counts.
+    pub fabric: IoFabricCounts,
+    /// Accesses of the fabric manager that were answered, and that were refused because their port is bound.
+    pub manager: [u64; 2],
 }
 
 /// A TLP on its way.
@@ -92,29 +108,86 @@ struct Passing {
     /// How it was known at the input, if it is a request.
     handle: Option<TransactionHandle>,
     tlp: Tlp,
+    /// The header with which it leaves over an inter-switch link.
+    header: Option<Pth>,
+}
+
+/// The channels of a link end.
+struct Channels {
+    rx: In<IoItem>,
+    tx: Out<IoItem>,
+}
+
+/// What a fabric port has beside.
+#[derive(Default)]
+struct Isl {
+    contact: ContactWatch,
+    streams: StreamWatch,
+    /// Requests that come, and that leave, for traces.
+    names: [IslNames; 2],
+    /// The other switch has no host behind it that still asks, along the tree.
+    is_over: bool,
+    is_lost: bool,
 }
 
 struct Port {
     own: IoSwitchPort,
-    rx: In<IoItem>,
-    tx: Out<IoItem>,
+    /// `None`: the end of a virtual link.
+    channels: Option<Channels>,
+    /// `None`: an edge port.
+    isl: Option<Isl>,
+    /// Its virtual link was taken down.
+    is_down: bool,
     /// Requests that come from its link, and that leave on it, for traces.
     names: IoRequestNames,
     /// A posted request that came and finds no room, and its handle.
     head: Option<(Tlp, TransactionHandle)>,
     /// Posted requests from here that the switch holds.
     posted: usize,
-    /// What waits to leave here.
-    waiting: VecDeque<Passing>,
+    /// What waits to leave here, by stream; an edge port has one stream.
+    waiting: [VecDeque<Passing>; 2],
+    /// The stream whose turn it is.
+    turn: usize,
     /// Its link was told that nothing more is asked.
     is_told: bool,
     /// End of what it sends now, in byte times since the start (cycle times bytes per cycle).
     busy_until: u64,
 }
 
+impl Port {
+    fn new(own: IoSwitchPort, channels: Option<Channels>) -> Port {
+        Port {
+            names: IoRequestNames::new(own.link),
+            own,
+            channels,
+            isl: None,
+            is_down: false,
+            head: None,
+            posted: 0,
+            waiting: Default::default(),
+            turn: 0,
+            is_told: false,
+            busy_until: 0,
+        }
+    }
+
+    /// Whether the first TLP of a stream may leave.
+    fn is_ready(&self, stream: usize, cycle: u64) -> bool {
+        self.waiting[stream].front().is_some_and(|first| first.ready <= cycle)
+    }
+
+    /// The stream that is next: that whose turn it is, or else the other one.
+    fn next_stream(&self, cycle: u64) -> Option<usize> {
+        [self.turn, 1 - self.turn].into_iter().find(|stream| self.is_ready(*stream, cycle))
+    }
+}
+
 /// The switch.
 pub struct IoSwitch {
     config: IoSwitchConfig,
+    /// Port based routing, and how many ports have links: those behind them are ends of virtual links.
+    fabric: Option<(IoFabric, usize)>,
+    manager: ManagerAccesses,
     hierarchies: Vec<IoHierarchy>,
     /// Ports of the hierarchies: that of each side.
     ports: Vec<Port>,
@@ -135,27 +208,61 @@ impl IoSwitch {
         ports: Vec<(IoSwitchPort, In<IoItem>, Out<IoItem>)>,
         result: Arc<Mutex<IoSwitchResult>>,
     ) -> IoSwitch {
-        let port = |(own, rx, tx): (IoSwitchPort, In<IoItem>, Out<IoItem>)| Port {
-            names: IoRequestNames::new(own.link),
-            own,
-            rx,
-            tx,
-            head: None,
-            posted: 0,
-            waiting: VecDeque::new(),
-            is_told: false,
-            busy_until: 0,
-        };
+        let port = |(own, rx, tx): (IoSwitchPort, In<IoItem>, Out<IoItem>)| Port::new(own, Some(Channels { rx, tx }));
         IoSwitch {
             due: vec![0; hierarchies.len()],
             is_over: vec![false; hierarchies.len()],
             ports: ports.into_iter().map(port).collect(),
             config,
+            fabric: None,
+            manager: ManagerAccesses::default(),
             hierarchies,
             busy_since: None,
             mine: IoSwitchResult::default(),
             result,
         }
+    }
+
+    /// The switch whose fabric manager makes these accesses, by time.
+    pub fn managed(mut self, accesses: Vec<ManagerAccess>) -> IoSwitch {
+        self.manager.due = accesses.into();
+        self
+    }
+
+    /// Asks what the manager asks for until now.
+    fn ask_for_manager(&mut self, at: Stamp) {
+        while let Some(access) = self.manager.due.front().copied().filter(|access| access.cycle <= at.cycle) {
+            self.manager.due.pop_front();
+            if judge_manager(PortProtocol::Io, self.ports[access.port].own.place.is_some()).is_some() {
+                self.mine.manager[1] += 1;
+                continue;
+            }
+            let tag = self.manager.tag;
+            self.manager.tag = (tag + 1) % 256;
+            self.manager.open.push((access.port, tag));
+            self.queue(access.port, access.tlp(tag), None, None, at);
+        }
+    }
+
+    /// The switch with port based routing, which makes itself known on its inter-switch links. Ends of its virtual links are ports
+    /// behind those with links.
+    pub fn in_fabric(mut self, mut fabric: IoFabric) -> IoSwitch {
+        let count = self.ports.len();
+        for port in &mut self.ports[fabric.first_isl..] {
+            let names = [IslNames::new(port.own.link), IslNames::new(port.own.link)];
+            port.isl = Some(Isl { names, ..Isl::default() });
+            let (header, tlp) = first_contact(fabric.own);
+            let contact = Passing { ready: 0, from: None, handle: None, tlp, header: Some(header) };
+            port.waiting[stream_of(&header)].push_back(contact);
+        }
+        for link in &mut fabric.links {
+            let agent = mem::replace(&mut link.agent, PmAgent::new(PmConfig::new(PmSide::Device)));
+            let form = TlpForm::Pbr { spid: link.own, dpid: link.far };
+            let own = IoSwitchPort { place: Some(link.place), form, agent: Some(agent), link: 0, tap: Tap::off() };
+            self.ports.push(Port::new(own, None));
+        }
+        self.fabric = Some((fabric, count));
+        self
     }
 
     /// The port that is a side of a hierarchy.
@@ -178,13 +285,21 @@ impl IoSwitch {
             }
             let (tlp, handle) = match self.ports[n].head.take() {
                 Some(head) => head,
-                None => match self.ports[n].rx.pop(cx) {
+                None => match self.ports[n].channels.as_mut().and_then(|channels| channels.rx.pop(cx)) {
                     None => return,
                     Some(IoItem::Error(_)) => continue,
                     Some(IoItem::Done) => {
-                        if let Some((of, IoSide::Up)) = self.ports[n].own.place {
-                            self.is_over[of] = true;
+                        match (self.ports[n].own.place, &mut self.ports[n].isl) {
+                            (_, Some(isl)) => isl.is_over = true,
+                            (Some((of, IoSide::Up)), None) => self.is_over[of] = true,
+                            _ => (),
                         }
+                        cx.progress();
+                        continue;
+                    }
+                    Some(IoItem::Tlp(bytes)) if self.ports[n].isl.is_some() => {
+                        self.comes_over_isl(n, &bytes, at);
+                        cx.progress();
                         continue;
                     }
                     Some(IoItem::Tlp(bytes)) => match self.read(n, &bytes, at) {
@@ -208,7 +323,7 @@ impl IoSwitch {
         let form = port.own.form;
         let tlp = Tlp::decode(bytes, form).map_err(|error| self.mine.events.push(error.into())).ok()?;
         let handle = port.names.handle(&tlp);
-        if port.own.agent.receive(&tlp, at.cycle) {
+        if port.own.agent.as_mut().is_some_and(|agent| agent.receive(&tlp, at.cycle)) {
             return None;
         }
         if traffic(&tlp) == COMPLETION {
@@ -222,6 +337,10 @@ impl IoSwitch {
     /// Routes a TLP and queues what leaves in its place.
     fn pass(&mut self, n: usize, tlp: Tlp, handle: TransactionHandle, at: Stamp) {
         let Some((of, side)) = self.ports[n].own.place else {
+            if traffic(&tlp) == COMPLETION && self.manager.answered(n, &tlp) {
+                self.mine.manager[0] += 1;
+                return;
+            }
             // No hierarchy is there, so nobody claims it.
             self.mine.dropped += 1;
             return;
@@ -229,6 +348,9 @@ impl IoSwitch {
         let is_request = traffic(&tlp) != COMPLETION;
         match self.hierarchies[of].route(side, tlp) {
             IoRouted::To(side, tlp) => match self.port_of(of, side) {
+                Some(to) if self.ports[to].channels.is_none() => {
+                    self.send_over_fabric(to, tlp, Some(n), is_request.then_some(handle), at);
+                }
                 Some(to) => {
                     self.mine.switched[traffic(&tlp)] += 1;
                     self.ports[n].posted += usize::from(traffic(&tlp) == POSTED);
@@ -238,20 +360,255 @@ impl IoSwitch {
             },
             IoRouted::Completed(answer) => {
                 self.mine.own_config += 1;
-                self.queue(n, answer, None, None, at);
+                self.answer_at(n, answer, at);
             }
             IoRouted::Unsupported(answer) => {
                 self.mine.unsupported += 1;
-                self.queue(n, answer, None, None, at);
+                self.answer_at(n, answer, at);
             }
             IoRouted::Dropped => self.mine.dropped += 1,
+        }
+    }
+
+    /// Sends an answer of the switch back where the request came.
+    fn answer_at(&mut self, n: usize, answer: Tlp, at: Stamp) {
+        match self.ports[n].channels {
+            Some(_) => self.queue(n, answer, None, None, at),
+            None => self.send_over_fabric(n, answer, None, None, at),
         }
     }
 
     fn queue(&mut self, to: usize, tlp: Tlp, from: Option<usize>, handle: Option<TransactionHandle>, at: Stamp) {
         // The channel to the link end takes the last cycle.
         let ready = at.cycle + self.config.latency_cycles - 1;
-        self.ports[to].waiting.push_back(Passing { ready, from, handle, tlp });
+        self.ports[to].waiting[0].push_back(Passing { ready, from, handle, tlp, header: None });
+    }
+
+    // ---- port based routing --------------------------------------------------------------------------------------
+
+    /// A TLP that came over the inter-switch link at a port.
+    fn comes_over_isl(&mut self, n: usize, bytes: &[u8], at: Stamp) {
+        let Some((fabric, first)) = &self.fabric else { return };
+        let Some(isl) = &mut self.ports[n].isl else { return };
+        if isl.is_lost {
+            self.mine.fabric.lost += 1;
+            return;
+        }
+        let form = TlpForm::Pbr { spid: 0, dpid: 0 };
+        let read = Tlp::pbr_header(bytes).and_then(|header| Ok((header, Tlp::decode(bytes, form)?)));
+        let (header, tlp) = match read {
+            Ok(read) => read,
+            Err(error) => return self.mine.events.push(error.into()),
+        };
+        let early = isl.contact.judge(&header, Some(&tlp));
+        self.mine.events.extend(early.map(EndpointEvent::Rule));
+        let handle = isl.names[0].handle(&header, &tlp);
+        let is_request = traffic(&tlp) != COMPLETION;
+        let naming = if is_request { TransactionNaming::By(handle) } else { TransactionNaming::default() };
+        self.ports[n].own.tap.named(naming, at, RecordKind::Mark, 0, 0, || isl_body(bytes, &header));
+        if is_first_contact(&header, &tlp) {
+            self.mine.fabric.contacts += 1;
+            return;
+        }
+        let ours = fabric.links.iter().position(|link| (link.far, link.own) == (header.spid, header.dpid));
+        let Some(ours) = ours else { return self.forward(n, &header, tlp, is_request.then_some(handle), at) };
+        self.mine.events.extend(fabric.links[ours].judge(&header).map(EndpointEvent::Rule));
+        let port = first + ours;
+        if self.ports[port].is_down {
+            self.mine.fabric.lost += 1;
+            return;
+        }
+        if let Some(message) = LinkMessage::of(&tlp) {
+            return self.link_message(ours, message, at);
+        }
+        let agent = self.ports[port].own.agent.as_mut();
+        if !agent.is_some_and(|agent| agent.receive(&tlp, at.cycle)) {
+            self.pass(port, tlp, handle, at);
+        }
+    }
+
+    /// Passes a TLP on that came over one inter-switch link and is for no virtual port here.
+    fn forward(&mut self, n: usize, header: &Pth, tlp: Tlp, handle: Option<TransactionHandle>, at: Stamp) {
+        let Some((fabric, _)) = &self.fabric else { return };
+        match fabric.tables.port(n, header.dpid) {
+            None => self.mine.fabric.no_route += 1,
+            Some(to) if to < fabric.first_isl || to == n => self.mine.fabric.not_claimed += 1,
+            Some(to) if self.ports[to].isl.as_ref().is_none_or(|isl| isl.is_lost) => self.mine.fabric.lost += 1,
+            Some(to) => {
+                self.mine.fabric.forwarded += 1;
+                self.queue_with_header(to, (*header, tlp), (None, handle), at);
+            }
+        }
+    }
+
+    fn queue_with_header(
+        &mut self,
+        to: usize,
+        (header, tlp): (Pth, Tlp),
+        (from, handle): (Option<usize>, Option<TransactionHandle>),
+        at: Stamp,
+    ) {
+        let ready = at.cycle + self.config.latency_cycles - 1;
+        let passing = Passing { ready, from, handle, tlp, header: Some(header) };
+        self.ports[to].waiting[stream_of(&header)].push_back(passing);
+    }
+
+    /// Sends a TLP over the virtual link that ends at a port; one that came at `from`, if the switch did not make it.
+    fn send_over_fabric(
+        &mut self,
+        port: usize,
+        tlp: Tlp,
+        from: Option<usize>,
+        handle: Option<TransactionHandle>,
+        at: Stamp,
+    ) {
+        let Some((fabric, first)) = &self.fabric else { return };
+        let link = &fabric.links[port - first];
+        let (of, side) = link.place;
+        if self.ports[port].is_down {
+            self.mine.fabric.lost += 1;
+            return;
+        }
+        let (header, to) = (link.header(), fabric.tables.port(link.ingress, link.far));
+        let is_open = to.is_some_and(|to| self.ports[to].isl.as_ref().is_some_and(|isl| !isl.is_lost));
+        if let Some(to) = to.filter(|_| is_open) {
+            // What came over a virtual link is held by no input here.
+            let from = from.filter(|from| self.ports[*from].channels.is_some());
+            if let Some(from) = from.filter(|_| traffic(&tlp) == POSTED) {
+                self.ports[from].posted += 1;
+            }
+            if from.is_some() {
+                self.mine.switched[traffic(&tlp)] += 1;
+            }
+            return self.queue_with_header(to, (header, tlp), (from, handle), at);
+        }
+        let is_first = matches!(side, IoSide::Down(_));
+        if fabric.ur_on_unknown && is_first && tlp.is_non_posted() && from.is_some() {
+            let answer = self.hierarchies[of].unsupported(&tlp);
+            self.mine.events.extend(judge_unroutable(fabric.ur_on_unknown, is_first, true).map(EndpointEvent::Rule));
+            self.mine.fabric.unknown_completed += 1;
+            if let Some(from) = from {
+                self.queue(from, answer, None, None, at);
+            }
+            return;
+        }
+        match to {
+            None => self.mine.fabric.no_route += 1,
+            Some(_) => self.mine.fabric.lost += 1,
+        }
+    }
+
+    /// A message of a reset that came over a virtual link.
+    fn link_message(&mut self, n: usize, message: LinkMessage, at: Stamp) {
+        let Some((fabric, first)) = &mut self.fabric else { return };
+        let (link, port) = (&mut fabric.links[n], *first + n);
+        match (link.place, message) {
+            ((of, IoSide::Down(vppb)), LinkMessage::LinkUp) => {
+                // One that was said twice is answered twice.
+                if link.reset.0.take().is_some() {
+                    self.hierarchies[of].link_up(vppb);
+                    self.mine.fabric.resets += 1;
+                }
+            }
+            ((of, _), message) => {
+                let [_, interval] = fabric.reset_cycles;
+                let wrong = link.reset.1.judge(message, at.cycle, (interval, interval / 2));
+                self.mine.events.extend(wrong.map(EndpointEvent::Rule));
+                match message {
+                    LinkMessage::AssertPerst | LinkMessage::AssertReset => {
+                        self.hierarchies[of].reset();
+                        self.mine.fabric.resets_taken += 1;
+                    }
+                    LinkMessage::Deassert => self.send_over_fabric(port, LinkMessage::LinkUp.tlp(), None, None, at),
+                    LinkMessage::LinkUp => (),
+                }
+            }
+        }
+    }
+
+    /// Sends what resets have to say, and tells the manager of those that were in vain.
+    fn reset_over_fabric(&mut self, at: Stamp) {
+        let count = self.fabric.as_ref().map_or(0, |(fabric, _)| fabric.links.len());
+        for n in 0..count {
+            let Some((fabric, first)) = &mut self.fabric else { return };
+            let [hold, _] = fabric.reset_cycles;
+            let (reset, port) = (&mut fabric.links[n].reset.0, *first + n);
+            match reset.as_mut().and_then(|reset| reset.act(at.cycle, hold)) {
+                Some(ResetAction::Send(message)) => self.send_over_fabric(port, message.tlp(), None, None, at),
+                Some(ResetAction::GiveUp) => {
+                    *reset = None;
+                    self.mine.fabric.resets_given_up += 1;
+                }
+                None => (),
+            }
+        }
+    }
+
+    /// Carries out what happens to the fabric until now.
+    fn change(&mut self, at: Stamp) {
+        while let Some((fabric, first)) = &mut self.fabric
+            && let Some((_, change)) = fabric.changes.pop_if(|(due, _)| *due <= at.cycle)
+        {
+            match change {
+                IoChange::Lost(port) => {
+                    let Some(isl) = &mut self.ports[port].isl else { continue };
+                    isl.is_lost = true;
+                    for waiting in mem::take(&mut self.ports[port].waiting).into_iter().flatten() {
+                        self.mine.fabric.lost += 1;
+                        if let Some(from) = waiting.from.filter(|_| traffic(&waiting.tlp) == POSTED) {
+                            self.ports[from].posted -= 1;
+                        }
+                    }
+                }
+                IoChange::Rerouted(tables) => fabric.tables = *tables,
+                IoChange::Error { is_contained } => self.mine.fabric.contained[usize::from(is_contained)] += 1,
+                IoChange::Reset(of, assert) => {
+                    let [_, interval] = fabric.reset_cycles;
+                    self.hierarchies[of].reset();
+                    for (n, link) in fabric.links.iter_mut().enumerate() {
+                        if let (own, IoSide::Down(vppb)) = link.place
+                            && own == of
+                            && !self.ports[*first + n].is_down
+                        {
+                            link.reset.0 = Some(VirtualReset::new(assert, at.cycle, interval));
+                            self.hierarchies[of].link_down(vppb);
+                        }
+                    }
+                }
+                IoChange::Unbound(own, far) => {
+                    let is_it = |pids: (u16, u16)| pids == (own.number(), far.number());
+                    let Some(n) = fabric.links.iter().position(|link| is_it((link.own, link.far))) else { continue };
+                    let (of, side) = fabric.links[n].place;
+                    let port = *first + n;
+                    if mem::replace(&mut self.ports[port].is_down, true) {
+                        continue;
+                    }
+                    fabric.links[n].reset.0 = None;
+                    if let IoSide::Down(vppb) = side {
+                        self.mine.fabric.surprise_downs += 1;
+                        self.hierarchies[of].link_down(vppb);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether no host of this switch asks any more, nor any behind an inter-switch link of the tree but `except`.
+    fn is_all_over(&self, except: Option<usize>) -> bool {
+        let Some((fabric, _)) = &self.fabric else { return false };
+        let is_over = |port: usize| self.ports[port].isl.as_ref().is_none_or(|isl| isl.is_over);
+        let mut own = (0..self.hierarchies.len()).filter(|of| self.is_of_own_host(*of));
+        // A release of a reset is said again after a long time, and needs its link.
+        let resets = fabric.links.iter().any(|link| link.reset.0.is_some())
+            || fabric.changes.iter().any(|(_, change)| matches!(change, IoChange::Reset(..)));
+        !resets
+            && own.all(|of| self.is_over[of])
+            && fabric.tree.iter().filter(|port| Some(**port) != except).all(|port| is_over(*port))
+    }
+
+    /// Whether the host of a hierarchy is at a port of this switch.
+    fn is_of_own_host(&self, of: usize) -> bool {
+        self.port_of(of, IoSide::Up).is_some_and(|port| self.ports[port].channels.is_some())
     }
 
     // ---- power management ----------------------------------------------------------------------------------------
@@ -259,9 +616,10 @@ impl IoSwitch {
     /// Hands resets and flushes on, and answers them when all below have.
     fn manage(&mut self, at: Stamp) {
         for n in 0..self.ports.len() {
-            self.ports[n].own.agent.expire(at.cycle);
-            let happened = self.ports[n].own.agent.take_happened();
-            let events = self.ports[n].own.agent.take_events();
+            let Some(agent) = &mut self.ports[n].own.agent else { continue };
+            agent.expire(at.cycle);
+            let happened = agent.take_happened();
+            let events = agent.take_events();
             self.mine.events.extend(events);
             let Some((of, _)) = self.ports[n].own.place else { continue };
             for one in happened {
@@ -276,9 +634,13 @@ impl IoSwitch {
                     }
                     _ => continue,
                 };
-                let below = self.below(of);
+                let below: Vec<usize> = self.below(of).into_iter().filter(|port| !self.ports[*port].is_down).collect();
                 self.due[of] += below.len();
-                below.into_iter().for_each(|port| self.ports[port].own.agent.ask(ask, at.cycle));
+                for port in below {
+                    if let Some(agent) = &mut self.ports[port].own.agent {
+                        agent.ask(ask, at.cycle);
+                    }
+                }
                 self.answer(of);
             }
         }
@@ -288,9 +650,10 @@ impl IoSwitch {
     fn answer(&mut self, hierarchy: usize) {
         if self.due[hierarchy] == 0
             && let Some(port) = self.port_of(hierarchy, IoSide::Up)
+            && let Some(agent) = &mut self.ports[port].own.agent
         {
             self.mine.power_answered += 1;
-            self.ports[port].own.agent.release();
+            agent.release();
         }
     }
 
@@ -298,61 +661,107 @@ impl IoSwitch {
 
     /// Sends what may leave at a port; whether the port was limited by its width.
     fn send(&mut self, n: usize, cx: &mut Cx, at: Stamp) -> bool {
-        while self.ports[n].tx.has_room(cx, 1)
-            && let Some(message) = self.ports[n].own.agent.next_message()
+        while self.has_room(n, cx)
+            && let Some(message) = self.ports[n].own.agent.as_mut().and_then(PmAgent::next_message)
         {
-            self.push(n, &message, None, cx, at);
+            self.push(n, &message, None, None, cx, at);
         }
         let width = self.config.width_bytes;
-        while self.ports[n].waiting.front().is_some_and(|first| first.ready <= at.cycle) {
+        while let Some(stream) = self.ports[n].next_stream(at.cycle) {
             if self.ports[n].busy_until >= (at.cycle + 1) * width {
                 return true;
             }
-            if !self.ports[n].tx.has_room(cx, 1) {
+            if !self.has_room(n, cx) {
                 return false;
             }
-            let Some(Passing { from, handle, tlp, .. }) = self.ports[n].waiting.pop_front() else { return false };
+            let port = &mut self.ports[n];
+            let Some(Passing { from, handle, tlp, header, .. }) = port.waiting[stream].pop_front() else {
+                return false;
+            };
+            port.turn = 1 - stream;
+            let other_is_ready = port.is_ready(1 - stream, at.cycle);
+            let unfair = port.isl.as_mut().and_then(|isl| isl.streams.leaves(stream, other_is_ready));
+            self.mine.events.extend(unfair.map(EndpointEvent::Rule));
             if let Some(from) = from.filter(|_| traffic(&tlp) == POSTED) {
                 self.ports[from].posted -= 1;
             }
-            self.push(n, &tlp, handle, cx, at);
+            self.push(n, &tlp, header, handle, cx, at);
         }
         self.end(n, cx);
         false
     }
 
+    /// Whether a port has a link whose end has room.
+    fn has_room(&self, n: usize, cx: &Cx) -> bool {
+        self.ports[n].channels.as_ref().is_some_and(|channels| channels.tx.has_room(cx, 1))
+    }
+
+    /// Sends what the agents at the ends of virtual links have to say.
+    fn speak_over_fabric(&mut self, at: Stamp) {
+        let Some((_, first)) = self.fabric else { return };
+        for n in first..self.ports.len() {
+            while !self.ports[n].is_down
+                && let Some(message) = self.ports[n].own.agent.as_mut().and_then(PmAgent::next_message)
+            {
+                self.send_over_fabric(n, message, None, None, at);
+            }
+        }
+    }
+
     /// Tells the link of a downstream port that nothing more is asked, so that it may rest.
     fn end(&mut self, n: usize, cx: &mut Cx) {
-        let port = &mut self.ports[n];
-        let is_over = match port.own.place {
-            Some((_, IoSide::Up)) => false,
-            Some((of, IoSide::Down(_))) => self.is_over[of],
-            None => true,
+        let is_over = match (self.ports[n].own.place, &self.ports[n].isl, &self.fabric) {
+            (_, Some(_), Some((fabric, _))) => self.is_all_over(fabric.tree.contains(&n).then_some(n)),
+            (Some((_, IoSide::Up)), ..) => false,
+            // The host is at another switch.
+            (Some((of, IoSide::Down(_))), _, Some(_)) if !self.is_of_own_host(of) => self.is_all_over(None),
+            (Some((of, IoSide::Down(_))), ..) => self.is_over[of],
+            (None, ..) => !self.manager.uses(n),
         };
-        let is_quiet = port.waiting.is_empty() && port.own.agent.is_ready() && port.own.agent.is_quiet();
-        if is_over && is_quiet && !port.is_told {
-            port.is_told = port.tx.push(cx, IoItem::Done).is_ok();
+        let port = &mut self.ports[n];
+        let is_met = |agent: &PmAgent| agent.is_ready() && agent.is_quiet();
+        let is_quiet = port.waiting.iter().all(VecDeque::is_empty) && port.own.agent.as_ref().is_none_or(is_met);
+        if is_over
+            && is_quiet
+            && !port.is_told
+            && let Some(channels) = &mut port.channels
+        {
+            port.is_told = channels.tx.push(cx, IoItem::Done).is_ok();
         }
     }
 
     /// Sends a TLP at a port that has room for it.
-    fn push(&mut self, n: usize, tlp: &Tlp, handle: Option<TransactionHandle>, cx: &mut Cx, at: Stamp) {
+    fn push(
+        &mut self,
+        n: usize,
+        tlp: &Tlp,
+        header: Option<Pth>,
+        handle: Option<TransactionHandle>,
+        cx: &mut Cx,
+        at: Stamp,
+    ) {
         let port = &mut self.ports[n];
-        let Ok(bytes) = tlp.encode(port.own.form).map_err(|error| self.mine.events.push(error.into())) else { return };
+        let bytes = header.map_or_else(|| tlp.encode(port.own.form), |header| tlp.encode_behind(&header));
+        let Ok(bytes) = bytes.map_err(|error| self.mine.events.push(error.into())) else { return };
         let start = port.busy_until.max(at.cycle * self.config.width_bytes);
         port.busy_until = start + bytes.len() as u64;
         // Requests of a host are known at the device by their order.
-        let leaving = matches!(port.own.place, Some((_, IoSide::Down(_))) | None).then(|| port.names.handle(tlp));
+        let leaving = match (&mut port.isl, &header) {
+            (Some(isl), Some(header)) => Some(isl.names[1].handle(header, tlp)),
+            _ => matches!(port.own.place, Some((_, IoSide::Down(_))) | None).then(|| port.names.handle(tlp)),
+        };
         if let (Some(came), Some(leaving)) = (handle, leaving) {
             let named = TransactionNaming::Through(came, leaving);
             port.own.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("passed_on"));
         }
-        let _ = port.tx.push(cx, IoItem::Tlp(bytes));
+        if let Some(channels) = &mut port.channels {
+            let _ = channels.tx.push(cx, IoItem::Tlp(bytes));
+        }
         cx.progress();
     }
 
     fn held(&self) -> usize {
-        let of = |port: &Port| port.waiting.len() + usize::from(port.head.is_some());
+        let of = |port: &Port| port.waiting.iter().map(VecDeque::len).sum::<usize>() + usize::from(port.head.is_some());
         self.ports.iter().map(of).sum()
     }
 }
@@ -360,8 +769,12 @@ impl IoSwitch {
 impl Module for IoSwitch {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.change(at);
+        self.ask_for_manager(at);
         (0..self.ports.len()).for_each(|n| self.take(n, cx, at));
         self.manage(at);
+        self.speak_over_fabric(at);
+        self.reset_over_fabric(at);
         let mut is_slow = false;
         for n in 0..self.ports.len() {
             is_slow |= self.send(n, cx, at);
@@ -371,10 +784,14 @@ impl Module for IoSwitch {
         if is_slow || self.ports.iter().any(has_room) {
             return Next::Busy;
         }
-        let waiting = self.ports.iter().filter_map(|port| port.waiting.front());
+        let waiting = self.ports.iter().flat_map(|port| port.waiting.iter().filter_map(VecDeque::front));
         let ready = waiting.map(|one| one.ready).filter(|ready| *ready > at.cycle);
-        let overdue = self.ports.iter().filter_map(|port| port.own.agent.due());
-        match ready.chain(overdue).min() {
+        let overdue = self.ports.iter().filter_map(|port| port.own.agent.as_ref()?.due());
+        let changes = self.fabric.as_ref().and_then(|(fabric, _)| Some(fabric.changes.last()?.0));
+        let links = self.fabric.iter().flat_map(|(fabric, _)| &fabric.links);
+        let resets = links.filter_map(|link| Some(link.reset.0?.due()));
+        let asked = self.manager.due.front().map(|access| access.cycle);
+        match ready.chain(overdue).chain(changes).chain(resets).chain(asked).min() {
             Some(cycle) => Next::At(cx.in_cycles(cycle.saturating_sub(at.cycle).max(1))),
             // What is ready and finds no room is woken by the link end that makes some.
             None => Next::Idle,
@@ -382,8 +799,9 @@ impl Module for IoSwitch {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
+        let is_quiet = |port: &Port| port.is_down || port.own.agent.as_ref().is_none_or(PmAgent::is_quiet);
         match self.held() {
-            0 if self.ports.iter().all(|port| port.own.agent.is_quiet()) => Ok(()),
+            0 if self.ports.iter().all(is_quiet) => Ok(()),
             0 => Err(Pending::new("power management messages to send or answers to collect", Time::ZERO)),
             held => Err(Pending::new(format!("{held} TLPs to send"), self.busy_since.unwrap_or(Time::ZERO))),
         }

@@ -184,10 +184,13 @@ impl CxlIoLink {
     {
         // Without CXL.mem on the link nobody answers on it.
         let answers_due = if E::CACHEMEM { site.offers[0].answers_due } else { 0 };
+        let both = site.roles == [PortRole::SwitchFabric; 2];
         let (unit_bytes, unit_time_fs) = self.unit(flits);
         let link = CxlLink {
-            host: IoEnd::new(end(Dir::Down), answers_due),
-            device: IoEnd::new(end(Dir::Up), 0).telling(site.roles[1] == PortRole::SwitchUpstream),
+            host: IoEnd::new(end(Dir::Down), answers_due).between_switches(both),
+            device: IoEnd::new(end(Dir::Up), 0)
+                .telling(site.roles[1] == PortRole::SwitchUpstream)
+                .between_switches(both),
             line: self.line.clone(),
             unit_bytes,
             unit_time_fs,

@@ -1,4 +1,4 @@
-//! `cxl.switch.hbr` and `cxl.switch.pbr`: CXL switches, see [`scalepool_fabric::cxl_switch`]; `cxl.switch.io`, what passes CXL.io.
+//! `cxl.switch.hbr` and `cxl.switch.pbr`: CXL switches, see [`scalepool_fabric::cxl_switch`]; `cxl.switch.io` and `cxl.switch.io-pbr`, what passes CXL.io.
 //!
 //! Modelled: what both have, their stages, queues and counters, and how a switch becomes a module; the rest is in a file for
 //! each. A walk: the settings of the hardware become cycles of the clock of the switch; the ports get their links and their
@@ -6,6 +6,7 @@
 
 pub mod hbr;
 pub mod io;
+pub mod io_pbr;
 pub mod pbr;
 
 use super::{arbiter, cxl_links, published};

@@ -175,16 +175,21 @@ impl<E: HasIo> IoEnd<E> {
         IoEnd { tells_agent: tells, ..self }
     }
 
-<<<<<<< HEAD
-    /// From here on the link rests while nothing is under way.
+    /// Whether nobody asks any more.
+    fn is_done(&self) -> bool {
+        self.done && (!self.is_two_sided || self.peer_done)
+    }
+
+    /// From here on the link rests while nothing is under way, if nobody asks any more.
     fn rests(&mut self) {
-        self.done = true;
-        self.end.io_mut().channel_mut().rest();
-=======
+        if self.is_done() {
+            self.end.io_mut().channel_mut().rest();
+        }
+    }
+
     /// The end between two switches, if `both` of its sides ask: each agent is told when the other one has nothing more to ask.
     pub fn between_switches(self, both: bool) -> IoEnd<E> {
         IoEnd { is_two_sided: both, tells_agent: self.tells_agent || both, ..self }
->>>>>>> f19pio
     }
 
     fn try_push(&mut self) {
@@ -367,8 +372,7 @@ impl<E: HasIo> CxlEnd for IoEnd<E> {
     }
 
     fn is_over(&self) -> bool {
-        let is_done = self.done && (!self.is_two_sided || self.peer_done);
-        is_done && self.answers_due == 0 && !self.fed && self.is_quiet()
+        self.is_done() && self.answers_due == 0 && !self.fed && self.is_quiet()
     }
 
     fn tells_over(&self) -> bool {
@@ -376,14 +380,11 @@ impl<E: HasIo> CxlEnd for IoEnd<E> {
     }
 
     fn peer_is_over(&mut self) {
-<<<<<<< HEAD
-        self.rests();
-=======
         match self.is_two_sided {
             true => self.peer_done = true,
             false => self.done = true,
         }
->>>>>>> f19pio
+        self.rests();
         self.is_to_tell = self.tells_agent;
     }
 }
@@ -403,7 +404,10 @@ impl<E: HasIo> Carries<IoItem> for IoEnd<E> {
                 self.held = Some(tlp);
                 self.try_push();
             }
-            IoItem::Done => self.rests(),
+            IoItem::Done => {
+                self.done = true;
+                self.rests();
+            }
             IoItem::Error(_) => {}
         }
         Ok(())

@@ -150,6 +150,7 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
         data,
         ecc: None,
         templates: None,
+        first_host: usize::MAX,
         control: None,
     })))
 }

@@ -99,6 +99,7 @@ impl Hash for Child {
             atomic,
             steps,
             step,
+            host,
             awaited,
             read,
             before,
@@ -113,7 +114,7 @@ impl Hash for Child {
             room_moves: _,
         } = self;
         (port, line, class, operation, mask, data, atomic).hash(state);
-        (steps, step, awaited, read, before, failed.map(|status| status.0)).hash(state);
+        (steps, step, host, awaited, read, before, failed.map(|status| status.0)).hash(state);
         (is_done, has_buffer, verdict, cached, granted, waits_for_room).hash(state);
     }
 }

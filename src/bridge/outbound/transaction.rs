@@ -1,5 +1,6 @@
 //! One transaction from an accelerator to CXL: its request and what is done to its lines.
 
+use super::host_lines::HostLine;
 use super::order::OrderKey;
 use super::request::BridgeRequest;
 use super::rooms::RoomMoves;
@@ -69,20 +70,22 @@ impl Transaction {
 /// Answers that are still to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct AwaitedAnswers {
-    /// S2M NDR.
+    /// S2M NDR, or H2D Rsp.
     pub completion: bool,
-    /// S2M DRS.
+    /// S2M DRS, or H2D Data.
     pub data: bool,
     /// BIConflictAck.
     pub ack: bool,
     /// An access to the memory of the cache.
     pub access: bool,
+    /// Room in the link for data that a host has pulled.
+    pub buffer: bool,
 }
 
 impl AwaitedAnswers {
     /// Whether there is one.
     pub fn any(self) -> bool {
-        self.completion || self.data || self.ack || self.access
+        self.completion || self.data || self.ack || self.access || self.buffer
     }
 }
 
@@ -133,6 +136,8 @@ pub struct Child {
     pub steps: &'static [FlowStep],
     /// The step that is under way.
     pub step: usize,
+    /// What there is of the line of a host.
+    pub host: HostLine,
     /// What is still to come for it.
     pub awaited: AwaitedAnswers,
     /// The line as it was read.

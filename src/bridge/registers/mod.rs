@@ -10,6 +10,7 @@
 
 pub mod tables;
 
+use crate::window::WindowClass;
 use scalepool_memory::LineBytes;
 use scalepool_protocols::bridge::{
     BRIDGE_REGISTER_BYTES, BRIDGE_TABLES_AT, BridgeDone, BridgeFlip, BridgeFlips, BridgeManagementOp, BridgeStatus,
@@ -31,15 +32,21 @@ pub struct ControlWindow {
     pub base: u64,
     /// CXL ports of the bridge, among which windows can be dealt.
     pub ports: usize,
-    /// The first so many of them lead to memory that nobody keeps coherent, which takes class MN; the others to devices that keep theirs
-    /// coherent, which take class MC.
+    /// The first so many of them lead to memory that nobody keeps coherent, which takes class MN; those behind them to devices that
+    /// keep theirs coherent, which take class MC.
     pub plain_ports: usize,
+    /// First CXL port that leads to a host, which takes class CC.
+    pub first_host: usize,
 }
 
 impl ControlWindow {
-    /// Whether the device at a port keeps its memory coherent.
-    pub fn is_coherent(&self, port: usize) -> bool {
-        port >= self.plain_ports
+    /// The class of windows that a port takes.
+    pub fn class_of(&self, port: usize) -> WindowClass {
+        match port {
+            _ if port >= self.first_host => WindowClass::Cc,
+            _ if port >= self.plain_ports => WindowClass::Mc,
+            _ => WindowClass::Mn,
+        }
     }
 }
 

@@ -14,7 +14,9 @@ use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUP
 use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool::coherence::message::Msg;
 use scalepool::ordered::OrderedMap;
-use scalepool_protocols::cxl::cxl256::code::{DevLoad, DrsOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
+use scalepool_protocols::cxl::cxl256::code::{
+    D2hReqOpcode, DevLoad, DrsOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode,
+};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
@@ -51,6 +53,7 @@ pub fn config(class: WindowClass) -> OutboundConfig {
         data: None,
         ecc: None,
         templates: None,
+        first_host: if class == WindowClass::Cc { 0 } else { usize::MAX },
         control: None,
     }
 }
@@ -142,6 +145,16 @@ pub fn drs(tag: u16, opcode: DrsOpcode, data: CacheLine) -> Msg<CacheLine> {
     Msg::S2mDrs { opcode, meta_field, meta, tag, data, devload }
 }
 
+/// A GO of a host.
+pub fn go(cqid: u16, state: GoState) -> Msg<CacheLine> {
+    Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: state.0.into(), cqid }
+}
+
+/// Data of a host.
+pub fn h2d_data(cqid: u16, data: CacheLine) -> Msg<CacheLine> {
+    Msg::H2dData { cqid, go_err: false, data }
+}
+
 /// A message as the tables print it: opcode, meta value or NoOp, snoop type.
 pub fn label(msg: &Msg<CacheLine>) -> String {
     let (name, field, value, snp) = match msg {
@@ -201,6 +214,8 @@ pub struct Bench {
     pub late: Vec<(u16, Transfer)>,
     /// Answers to snoops that have not left.
     pub kept: Vec<(usize, Msg<CacheLine>)>,
+    /// What a host pulls data for, by the UQID of the pull, which is the CQID of the request.
+    pub pulls: OrderedMap<u16, (D2hReqOpcode, u64)>,
 }
 
 impl Bench {
@@ -221,6 +236,7 @@ impl Bench {
             wrong: WrongBridge::NOTHING,
             late: Vec::new(),
             kept: Vec::new(),
+            pulls: OrderedMap::new(),
         }
     }
 
@@ -307,7 +323,7 @@ impl Bench {
             match step {
                 BridgeStep::Send { by, port, msg, .. } => {
                     if let Some(BridgeActor::Child(child)) = by {
-                        self.bridge.sent(child, &msg);
+                        self.bridge.sent(child, &msg, &mut self.out);
                     }
                     let msg = (self.wrong.sends)(msg);
                     if self.wrong.keeps_snoops && matches!(msg, Msg::M2sBirsp { .. }) {
@@ -336,6 +352,9 @@ impl Bench {
                 _ => (),
             }
         }
+        if !self.out.steps.is_empty() {
+            self.collect();
+        }
         for by in accessed {
             self.bridge.accessed(by, &mut self.out);
             self.collect();
@@ -351,6 +370,22 @@ impl Bench {
         self.log.push(Event::Answered(entry, response.clone()));
         self.responses.push(response);
         self.bridge.left(entry);
+    }
+
+    /// What a host answers to a request, by the table of `coherence` §2.2, if nobody else has the line.
+    fn asked_of_host(&mut self, opcode: D2hReqOpcode, address: u64, cqid: u16) -> Vec<Msg<CacheLine>> {
+        let line = self.memory.get(&address).copied().unwrap_or(CacheLine::of([0; 64]));
+        let pull = match opcode {
+            D2hReqOpcode::RdCurr => return vec![h2d_data(cqid, line)],
+            D2hReqOpcode::RdShared => return vec![go(cqid, GoState::Shared), h2d_data(cqid, line)],
+            D2hReqOpcode::RdOwn => return vec![go(cqid, GoState::Exclusive), h2d_data(cqid, line)],
+            D2hReqOpcode::RdOwnNoData => return vec![go(cqid, GoState::Exclusive)],
+            D2hReqOpcode::CleanEvictNoData => return vec![go(cqid, GoState::Invalid)],
+            D2hReqOpcode::WrInv => H2dRspOpcode::WritePull,
+            _ => H2dRspOpcode::GO_WritePull,
+        };
+        self.pulls.insert(cqid, (opcode, address));
+        vec![Msg::H2dRsp { opcode: pull, rsp_data: cqid, cqid }]
     }
 
     /// What memory answers, by the tables of `coherence` §3.2; what is written is written at once.
@@ -384,6 +419,15 @@ impl Bench {
                     own.merge(&data, enables);
                 }
                 vec![cmp(tag, NdrOpcode::Cmp)]
+            }
+            Msg::D2hReq { opcode, line, cqid } => self.asked_of_host(opcode, line.address(), cqid),
+            Msg::D2hData { uqid, bogus, data, enables } => {
+                let Some((opcode, address)) = self.pulls.remove(&uqid) else { return Vec::new() };
+                if !bogus {
+                    self.memory.entry(address).or_insert(CacheLine::of([0; 64])).merge(&data, enables);
+                }
+                let is_last = opcode == D2hReqOpcode::WrInv;
+                is_last.then(|| go(uqid, GoState::Invalid)).into_iter().collect()
             }
             _ => Vec::new(),
         }

@@ -37,7 +37,7 @@ const ALL: u64 = 0xffff_ffff_ffff;
 const MN: u64 = 0x11;
 
 fn registers(config: OutboundConfig) -> Bench {
-    let control = Some(ControlWindow { base: CONTROL, ports: PORTS, plain_ports: PLAIN_PORTS });
+    let control = Some(ControlWindow { base: CONTROL, ports: PORTS, plain_ports: PLAIN_PORTS, first_host: PORTS });
     Bench::new(OutboundConfig { control, ..config })
 }
 

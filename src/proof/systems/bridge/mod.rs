@@ -259,6 +259,7 @@ impl BridgeSystem {
             data,
             templates: None,
             ecc: None,
+            first_host: usize::MAX,
             control: None,
         };
         BridgeSystem {
@@ -304,8 +305,9 @@ impl BridgeSystem {
         for step in out.steps {
             match step {
                 BridgeStep::Send { by, msg, .. } => {
+                    let mut more = BridgeOutput::default();
                     if let Some(BridgeActor::Child(id)) = by {
-                        self.bridge.sent(id, &msg);
+                        self.bridge.sent(id, &msg, &mut more);
                         // A store that passes by the cache is the newest value when it leaves: the bridge owns the line.
                         if let Msg::M2sRwd { line, data, .. } = &msg {
                             self.placed(*line, data, events);
@@ -313,6 +315,9 @@ impl BridgeSystem {
                     }
                     if let Some(msg) = wrong::sent(self.setup.wrong, msg) {
                         self.net.send(BRIDGE, msg);
+                    }
+                    if !more.steps.is_empty() || !more.findings.is_empty() {
+                        self.follow(more, events);
                     }
                 }
                 BridgeStep::Access { by: Some(by), .. } => self.accesses.push(by),

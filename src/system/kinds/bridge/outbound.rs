@@ -13,6 +13,7 @@ use crate::field::{FieldRange, config};
 use crate::kind::{
     BridgeCacheFacts, CoherenceProtocol, ConfigFinding, CxlSide, NodeError, Offer, PortDecl, PortRole, Site, SitePort,
 };
+use crate::kinds::cxl_links;
 use crate::kinds::media::{self, CxlMedia};
 use crate::kinds::memory_behind;
 use crate::measured::ComponentMeasured;
@@ -24,6 +25,7 @@ use scalepool_bridge::module::side::RequesterSide;
 use scalepool_bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
 use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::epoch::SAME_PORT;
+use scalepool_bridge::outbound::host_lines::MOST_CACHED_ENTRIES;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::registers::ControlWindow;
@@ -62,7 +64,7 @@ metrics! {
         COMMIT_CYCLES = "commit cycles" ["cycles"] Sum, "cycles from when new windows were due to when no request of the epoch before was under way";
         EPOCH_CYCLES = "epoch wait cycles" ["cycles"] Sum, "cycles in which a request was at a port and waited for new windows";
         VIRAL = "viral CXL ports" ["ports"] Sum, "CXL ports at which requests end with status 2 since tags of the conversion cache were lost";
-        SNOOPS = "snoops" ["snoops"] Sum, "back-invalidate snoops of devices, answered by whether a line is held";
+        SNOOPS = "snoops" ["snoops"] Sum, "snoops of devices and hosts, answered by whether a line is held";
     }
 }
 
@@ -74,6 +76,7 @@ config! {
     pub struct OutboundFields {
         cxl_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to memory that nobody keeps coherent (bridge §1.1)";
         coherent_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to devices that keep their memory coherent (bridge §1.1)";
+        host_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to hosts whose memory is reached by CXL.cache, coherently (bridge §1.2, role H)";
         windows: Vec<(BridgeWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeWindowFields::fields), "windows from accelerators to CXL, up to 16 that do not overlap; without any, what accelerators ask is refused (bridge §2)";
         groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of accelerators that have rights together; those that are not named are in group 0 (bridge §2)";
         commits: Vec<(BridgeCommitFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeCommitFields::fields), "windows and rights that replace those before while the system runs, each set in an epoch of its own, in the order of their times; they lead no address of accelerators elsewhere, because these know by it what memory holds (bridge §2)";
@@ -86,14 +89,24 @@ config! {
 
 impl OutboundFields {
     /// CXL ports.
-    pub fn ports(&self) -> [PortDecl; 2] {
+    pub fn ports(&self) -> [PortDecl; 3] {
         let holder = PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host);
-        [("cxl", self.cxl_ports, PortRole::Requester), ("coherent", self.coherent_ports, holder)]
-            .map(|(name, len, role)| PortDecl { name, len: Some(len), links: FABRIC, role })
+        let device = PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Device);
+        [
+            ("cxl", self.cxl_ports, FABRIC, PortRole::Requester),
+            ("coherent", self.coherent_ports, FABRIC, holder),
+            ("host", self.host_ports, cxl_links::NAMES, device),
+        ]
+        .map(|(name, len, links, role)| PortDecl { name, len: Some(len), links, role })
     }
 
     /// How many they are.
     pub fn count(&self) -> usize {
+        self.first_host() + self.host_ports
+    }
+
+    /// The first one that leads to a host.
+    fn first_host(&self) -> usize {
         self.cxl_ports + self.coherent_ports
     }
 
@@ -125,7 +138,8 @@ impl OutboundFields {
         windows: &[(BridgeWindowFields, TextPlace)],
         groups: &[(String, TextPlace)],
     ) -> Result<BridgeWindows, ConfigFinding> {
-        let windows = windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports]));
+        let windows =
+            windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports, self.host_ports]));
         let windows = windows.collect::<Result<Vec<_>, String>>().map_err(|text| ("windows", text))?;
         let groups = groups_of_sources("groups", groups, SOURCES)?;
         BridgeWindows::within(limits, windows, groups, self.count()).map_err(|error| (error.field(), error.to_string()))
@@ -198,13 +212,22 @@ impl OutboundFields {
         let of_cache = self.cache.iter().flat_map(BridgeCacheFields::check);
         let windows = self.windows(limits);
         let of_control = windows.as_ref().ok().and_then(|windows| self.check_control(windows));
+        let is_crowded = self.host_ports > 0 && self.cache_facts().keeps_lines && self.entries > MOST_CACHED_ENTRIES;
+        let crowded = || {
+            let text = format!(
+                "found {} entries beside a cache of lines and a port `host`, expected at most {MOST_CACHED_ENTRIES}: CQIDs have 12 bits, and what the cache gives back takes some (bridge §7)",
+                self.entries
+            );
+            ("entries", text)
+        };
         let is_whole = !self.windows.is_empty() || self.count() == 0;
         let text = || {
             let ports = self.count();
             ("windows", format!("found no window and {ports} CXL ports, expected a window: nothing leads to CXL"))
         };
         let unused = (!is_whole).then(text);
-        let own = windows.err().into_iter().chain(unused).chain(of_cache).chain(of_control);
+        let own =
+            windows.err().into_iter().chain(unused).chain(of_cache).chain(of_control).chain(is_crowded.then(crowded));
         own.chain(self.check_commits(limits)).collect()
     }
 
@@ -246,7 +269,7 @@ impl OutboundFields {
             let name = port.name;
             (0..port.len.unwrap_or(1)).map(move |n| format!("{path}.{name}[{n}]")).collect::<Vec<_>>()
         };
-        (self.coherent_ports > 0).then(|| ports.iter().flat_map(of).collect())
+        (self.coherent_ports + self.host_ports > 0).then(|| ports.iter().flat_map(of).collect())
     }
 
     /// What requests of these classes of accelerators wait for; the ones with an answer are answered by a response.
@@ -274,9 +297,23 @@ impl OutboundFields {
             why: "gives back a line that it holds",
         };
         let [req, rwd, birsp] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
-        let of_posted = posted.into_iter().flat_map(|posted| [asks(posted, req), asks(posted, rwd)]);
-        let own = [ChannelWait::answered(answered, response), asks(answered, req), asks(answered, rwd)];
-        own.into_iter().chain(of_posted).chain([snooped(rwd), snooped(birsp)]).collect()
+        let mut asked = vec![req, rwd];
+        // A host pulls what is written (dQ), and its snoops are answered at once (hS).
+        let of_host = (self.host_ports > 0).then_some([Class::D2hReq, Class::D2hData]);
+        asked.extend(of_host.into_iter().flatten());
+        let of_posted = posted.into_iter().flat_map(|posted| asked.iter().map(move |class| asks(posted, *class)));
+        let own = asked.iter().map(|class| asks(answered, *class));
+        let own = [ChannelWait::answered(answered, response)].into_iter().chain(own).chain(of_posted);
+        let of_snoops = of_host.map(|_| {
+            [Class::D2hRsp, Class::D2hData].map(|outgoing| ChannelWait {
+                incoming: Class::H2dReq.name(),
+                outgoing: outgoing.name(),
+                reach: Reach::SamePort,
+                queue: None,
+                why: "says what there is of a line",
+            })
+        });
+        own.chain([snooped(rwd), snooped(birsp)]).chain(of_snoops.into_iter().flatten()).collect()
     }
 
     /// Makes the half ready to be built; `ports` are its CXL ports.
@@ -307,11 +344,13 @@ impl OutboundFields {
                 order,
                 data,
                 ecc: self.cache.as_ref().and_then(|cache| cache.ecc(site, self.control.is_some())),
+                first_host: self.first_host(),
                 templates: self.cache.as_ref().and_then(BridgeCacheFields::templates),
                 control: self.control.map(|base| ControlWindow {
                     base,
                     ports: self.count(),
                     plain_ports: self.cxl_ports,
+                    first_host: self.first_host(),
                 }),
             },
             timing: BridgeTiming { template_cycles, ..timing },
@@ -327,19 +366,20 @@ impl OutboundFields {
         let first = move |route: BridgeRoute| match (behind[route.port].get(), route.class) {
             (Some(lines), _) => lines(route.address).unwrap_or([0xff; 64]),
             (None, WindowClass::Mn) => BACKGROUND.line(route.address),
-            (None, WindowClass::Mc) => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
+            (None, WindowClass::Mc | WindowClass::Cc) => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
         };
         memory_behind(site).stands_in_front(own, Box::new(move |address| windows.translated(address).map(&first)));
-        let route = |port: &SitePort| {
+        let first_host = self.first_host();
+        let route = |(n, port): (usize, &SitePort)| {
             let (form, port_ids) = port.link.cxl();
             let Some(seat) = &port.seat else {
                 let [spid, dpid] = port_ids;
                 return (PeerRoute { spid, dpid, ..PeerRoute::default() }, form, (0, port.number));
             };
-            let end = AgentEnd { is_home: false, is_host: true };
+            let end = AgentEnd { is_home: false, is_host: n < first_host };
             (seat.route(seat.holders.start, end, form, port_ids), form, (seat.link_number(), port.number))
         };
-        let routes: Vec<_> = ports.iter().map(route).collect();
+        let routes: Vec<_> = ports.iter().enumerate().map(route).collect();
         let form = routes.first().map_or(MessageForm::Pbr, |(_, form, _)| *form);
         let media = self.cache.as_ref().and_then(|cache| cache.media.as_ref());
         Ok(OutboundPart {

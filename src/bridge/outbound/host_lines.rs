@@ -50,11 +50,13 @@ pub struct HostLine {
     pub owed: u16,
     /// The line, owned and stored to, that nobody has got yet.
     pub copy: Option<CacheLine>,
+    /// A snoop has hit the line since it was read: whoever asks later may have seen a store that came behind it.
+    pub is_snooped: bool,
 }
 
 impl HostLine {
     /// Nothing.
-    pub const NOTHING: HostLine = HostLine { at: CacheLineState::I, owed: 0, copy: None };
+    pub const NOTHING: HostLine = HostLine { at: CacheLineState::I, owed: 0, copy: None, is_snooped: false };
 }
 
 /// Who has a line when a snoop comes.
@@ -173,7 +175,13 @@ impl OutboundBridge {
             let found = format!("Snp{} of {:#x} in {}", snoop.name(), line.address(), at.name());
             return out.find(snoops::row_of(at, snoop).rule, found, "no snoop between these two messages");
         };
-        self.cache_counts.snoop_hits += u64::from(reply.rsp != D2hRspOpcode::RspIHitI);
+        let is_hit = reply.rsp != D2hRspOpcode::RspIHitI;
+        self.cache_counts.snoop_hits += u64::from(is_hit);
+        if let (true, Some(LockHolder::Child(id))) = (is_hit, self.locks.holder(place))
+            && let Some(child) = self.child(id)
+        {
+            child.host.is_snooped = true;
+        }
         let msg = Msg::D2hRsp { opcode: reply.rsp, uqid };
         out.steps.push(BridgeStep::Send { by: None, port, msg, is_computed: false });
         if reply.forward == Forward::Now
@@ -301,7 +309,7 @@ impl OutboundBridge {
         let waits_to_store = child.operation != LineOperation::Read && !child.is_done;
         child.host.at = row.next;
         // Bytes of an error are all ones and nobody's.
-        child.read = data.or(child.read).filter(|_| child.failed.is_none());
+        child.read = data.or(child.read).filter(|_| child.failed != Some(Status::TargetAbort));
         match row.act {
             CacheDeviceAction::Note if row.next == CacheLineState::RdGoE && waits_to_store => {
                 child.host.at = CacheLineState::RdGoESt;

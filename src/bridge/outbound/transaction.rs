@@ -167,10 +167,11 @@ pub struct Child {
 impl Child {
     /// Whether a read that comes now may take what this one brings (`bridge` §3.4: "no order conflict"). Where a device keeps lines coherent
     /// and the bridge takes no copy, the device may have served this one before a store that the other one has to see: whoever has seen
-    /// that a flag is set would get the data from before. An exploration of two accelerators finds it.
+    /// that a flag is set would get the data from before. An exploration of two accelerators finds it. A host takes a line even while it is
+    /// read, and then nobody else gets what was read of it.
     pub fn may_be_joined(&self) -> bool {
         let takes_a_copy = self.cached.is_some();
-        self.class == WindowClass::Mn || takes_a_copy || !self.awaited.any()
+        self.class == WindowClass::Mn || takes_a_copy && !self.host.is_snooped || !self.awaited.any()
     }
 
     /// The line that goes back to the one who asks.

@@ -11,7 +11,7 @@ use scalepool::bridge::window::WindowClass;
 use scalepool::coherence::agent::{Accept, Agent, AgentOutput};
 use scalepool::coherence::cache::backing::Backing;
 use scalepool::coherence::cache::device::{DeviceCache, WriteBytes};
-use scalepool::coherence::cache::home::HomeAgent;
+use scalepool::coherence::cache::home::{HomeAgent, HomeTransaction, Task};
 use scalepool::coherence::cache::state::CacheLineState;
 use scalepool::coherence::clocked::cache::Sparse;
 use scalepool::coherence::config::CoherenceConfig;
@@ -154,7 +154,7 @@ impl Rig {
 /// What is asked of the bridge.
 #[derive(Clone, Copy)]
 enum Asked {
-    /// A read that began when the host had written so much of each line, and accelerators so much.
+    /// A read that began when so much of its line was written by the host, and by accelerators.
     Read { line: u64, host: u64, own: u64 },
     /// The lower half of a line is written with a number.
     Write { line: u64, number: u64 },
@@ -169,17 +169,24 @@ fn number(bytes: &[u8]) -> u64 {
 fn play(data: Option<DataCacheConfig>, seed: u64) -> [u64; 4] {
     let mut rig = Rig::new(data, seed);
     let (mut host, mut own, mut done) = ([0u64; LINES as usize], [0u64; LINES as usize], [0u64; LINES as usize]);
+    let mut written = [0u64; LINES as usize];
     let (mut added, mut by_device, mut reads, mut writes) = (0u64, 0u64, 0u64, 0u64);
     let mut open: BTreeMap<u16, Asked> = BTreeMap::new();
     let mut open_writes = [false; LINES as usize];
     for turn in 0..6000u64 {
+        for n in 0..LINES {
+            let is_open = |t: &HomeTransaction<CacheLine>| t.line == line(n) && !matches!(t.task, Task::Request { .. });
+            if !rig.home.open().iter().any(is_open) {
+                written[n as usize] = host[n as usize];
+            }
+        }
         let last = turn >= 4000;
         if !last && rig.rng.below(4) == 0 && open.len() < 8 {
             let n = rig.rng.below(LINES);
             let at = n as usize;
             let address = BASE + 64 * n;
             let (request, asked) = match rig.rng.below(3) {
-                0 => (read(address, 16), Asked::Read { line: n, host: host[at], own: done[at] }),
+                0 => (read(address, 16), Asked::Read { line: n, host: written[at], own: done[at] }),
                 1 if !open_writes[at] => {
                     own[at] += 1;
                     open_writes[at] = true;

@@ -322,7 +322,8 @@ fn descriptions_that_ask_for_more_are_refused() {
     let window = "{ base = \"0\", size = \"1 GiB\", to = \"0\", class = \"MN\" }";
     let other = |new: &str| TEXT.replace(window, new);
     let cases = [
-        (other("{ class = \"CC\" }"), "expected MN, MC"),
+        (other("{ class = \"XX\" }"), "expected MN, MC, CC"),
+        (other("{ class = \"CC\" }"), "expected one of the 0 ports `host`"),
         (other("{ class = \"MC\" }"), "expected one of the 0 ports `coherent`"),
         (other(""), "found no window"),
         (other("{ size = \"1 MiB\" }"), "2097152"),

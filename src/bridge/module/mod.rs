@@ -293,7 +293,8 @@ impl Bridge {
         for (port, link) in self.cxl.iter_mut().enumerate() {
             for n in 0..link.rx.len() {
                 // A snoop stays behind every response that came before it, however many a cycle brings (`coherence` §2.6 O1).
-                let is_response = |(class, channel): &(Class, In<Message>)| *class == Class::H2dRsp && channel.is_due(cx);
+                let is_response =
+                    |(class, channel): &(Class, In<Message>)| *class == Class::H2dRsp && channel.is_due(cx);
                 if link.rx[n].0 == Class::H2dReq && link.rx.iter().any(is_response) {
                     continue;
                 }

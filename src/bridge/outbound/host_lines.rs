@@ -108,10 +108,11 @@ impl OutboundBridge {
             Some(LockHolder::WriteBack(n)) if let Some(write_back) = self.write_backs.get(n) => {
                 return (HostSeat::WriteBack(n), write_back.host);
             }
-            Some(LockHolder::Child(id)) if let Some(child) = self.child_of(id) => {
-                if child.host.at != CacheLineState::I {
-                    return (HostSeat::Child(id), child.host.at);
-                }
+            Some(LockHolder::Child(id))
+                if let Some(child) = self.child_of(id)
+                    && child.host.at != CacheLineState::I =>
+            {
+                return (HostSeat::Child(id), child.host.at);
             }
             _ => (),
         }

@@ -311,6 +311,16 @@ impl Bench {
         self.responses.pop().expect("a response")
     }
 
+    /// The line of a message that has left: data for a host names the request for which it was pulled.
+    pub fn line_of(&self, msg: &Msg<CacheLine>) -> LineAddr {
+        let of_pull = |asked: &&Msg<CacheLine>| match (asked, msg) {
+            (Msg::D2hReq { cqid, .. }, Msg::D2hData { uqid, .. }) => cqid == uqid,
+            _ => false,
+        };
+        let line = msg.line().or_else(|| self.sent.iter().map(|(.., msg)| msg).find(of_pull)?.line());
+        line.expect("a line")
+    }
+
     /// Messages that have left, as the tables print them.
     pub fn labels(&self) -> Vec<String> {
         self.sent.iter().map(|(.., msg)| label(msg)).collect()

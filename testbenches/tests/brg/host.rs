@@ -30,7 +30,10 @@ fn snoop(bench: &mut Bench, opcode: H2dReqOpcode) -> Vec<String> {
     let before = bench.sent.len();
     bench.deliver(Msg::H2dReq { opcode, line: LineAddr::of_address(OUT), uqid: UQID });
     let answers = bench.sent[before..].iter();
-    answers.inspect(|(by, _, msg)| assert!(by.is_none() && uqid(msg) == Some(UQID), "{msg:?}")).map(|(.., m)| label(m)).collect()
+    answers
+        .inspect(|(by, _, msg)| assert!(by.is_none() && uqid(msg) == Some(UQID), "{msg:?}"))
+        .map(|(.., m)| label(m))
+        .collect()
 }
 
 fn uqid(msg: &Msg<CacheLine>) -> Option<u16> {
@@ -313,7 +316,11 @@ fn brg_err_02_p() {
         pull(&mut bench, H2dRspOpcode::GO_ERR_WritePull, cqid);
         bench.finish(false);
         assert!(is_quiet(&bench));
-        assert_eq!(bench.bridge.cache_counts().lost_dirty, u64::from(cqid > 4000), "what no request hears of is counted");
+        assert_eq!(
+            bench.bridge.cache_counts().lost_dirty,
+            u64::from(cqid > 4000),
+            "what no request hears of is counted"
+        );
     }
 }
 

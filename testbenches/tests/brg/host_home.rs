@@ -104,10 +104,12 @@ impl Rig {
 
     /// Delivers a message, or ends an access to the cache; whether there was one.
     fn deliver(&mut self) -> bool {
-        let oldest_go = |wires: &Wires, to: usize| wires.0.get(&(to, Class::H2dRsp)).and_then(|q| q.front()).map(|f| f.0);
+        let oldest_go =
+            |wires: &Wires, to: usize| wires.0.get(&(to, Class::H2dRsp)).and_then(|q| q.front()).map(|f| f.0);
         let mut ready: Vec<(bool, (usize, Class))> = Vec::new();
         for (&(port, class), queue) in &self.up.0 {
-            let takes = |(_, msg): &(u64, Msg<CacheLine>)| self.home.accepts(&self.config, port as u16, msg) == Accept::Take;
+            let takes =
+                |(_, msg): &(u64, Msg<CacheLine>)| self.home.accepts(&self.config, port as u16, msg) == Accept::Take;
             if queue.front().is_some_and(takes) {
                 ready.push((true, (port, class)));
             }
@@ -155,9 +157,16 @@ impl Rig {
 #[derive(Clone, Copy)]
 enum Asked {
     /// A read that began when so much of its line was written by the host, and by accelerators.
-    Read { line: u64, host: u64, own: u64 },
+    Read {
+        line: u64,
+        host: u64,
+        own: u64,
+    },
     /// The lower half of a line is written with a number.
-    Write { line: u64, number: u64 },
+    Write {
+        line: u64,
+        number: u64,
+    },
     Add,
 }
 

@@ -10,8 +10,7 @@ use scalepool_protocols::ualink::field::TlReq;
 use scalepool_protocols::ualink::half::Half;
 use std::collections::BTreeMap;
 
-const CLASSES: [(WindowClass, &str); 3] =
-    [(WindowClass::Mc, "MC"), (WindowClass::Mn, "MN"), (WindowClass::Cc, "CC")];
+const CLASSES: [(WindowClass, &str); 3] = [(WindowClass::Mc, "MC"), (WindowClass::Mn, "MN"), (WindowClass::Cc, "CC")];
 
 fn half(enables: &[bool]) -> Half {
     std::array::from_fn(|n| (0..8).fold(0, |byte, bit| byte | u8::from(enables[8 * n + bit]) << bit))
@@ -38,13 +37,7 @@ fn converted(class: WindowClass, asked: &UpliRequest) -> Conversion {
     let is_read = field.rdwr == RdWr::Read;
     let mut lines: BTreeMap<u64, LineConversion> = BTreeMap::new();
     for (.., msg) in &bench.sent {
-        // Data for a host names the request for which it was pulled.
-        let of_pull = |asked: &&Msg<CacheLine>| match (asked, msg) {
-            (Msg::D2hReq { cqid, .. }, Msg::D2hData { uqid, .. }) => cqid == uqid,
-            _ => false,
-        };
-        let line = msg.line().or_else(|| bench.sent.iter().map(|(.., msg)| msg).find(of_pull)?.line());
-        let address = line.expect("a line").address() - OUT + BASE;
+        let address = bench.line_of(msg).address() - OUT + BASE;
         let told = lines.entry(address).or_insert_with(|| LineConversion {
             line: address,
             bytes: Vec::new(),

@@ -15,6 +15,7 @@
 //! time since it began.
 
 mod judged;
+pub mod of_host;
 pub mod wrong;
 
 use crate::explore::fingerprint::fingerprint;

@@ -26,9 +26,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 const LINES: u64 = 3;
 
-/// The link of a device: queues by class, each message with its number.
+/// Messages of a class on a link, each with its number.
+type Lane = VecDeque<(u64, Msg<CacheLine>)>;
+
+/// The links of the devices, in one direction.
 #[derive(Default)]
-struct Wires(BTreeMap<(usize, Class), VecDeque<(u64, Msg<CacheLine>)>>);
+struct Wires(BTreeMap<(usize, Class), Lane>);
 
 struct Rig {
     config: CoherenceConfig,

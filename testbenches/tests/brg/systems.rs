@@ -176,6 +176,18 @@ fn memory_of_a_host_stays_coherent() {
     assert_eq!(run(&text, &[], 2).json(), run(&text, &[], 1).json());
 }
 
+/// The memory of the host may be a device behind a port of its own: accelerators find there what it held at first.
+#[test]
+fn memory_behind_a_host_is_found_as_it_was() {
+    let behind = "\n[component.mem]\nkind = \"cxl.memory\"\nclock = \"agents\"\nsize = \"1 GiB\"\n\n[link.mem]\nkind = \"cxl-256b\"\nbetween = [\"home.memory\", \"mem.cxl\"]\n";
+    let text = of_host("cxl-256b", 4).replace("kind = \"cxl.home\"", "kind = \"cxl.home\"\nmemory = \"port\"") + behind;
+    for cache in ["mode = \"off\"", "mode = \"data\", capacity = \"1 KiB\", ways = 2"] {
+        let report = run(&with_cache(&text, cache), &[], 1);
+        assert_eq!((report.violations.as_slice(), count(&report, "requests refused")), (&[][..], 0), "{cache}");
+        assert!(count(&report, "reads") > 10 && count(&report, "atomics") > 10);
+    }
+}
+
 /// What cannot be is refused: a window without its port, more entries than there are identifiers, memory without an owner on 68-byte flits.
 #[test]
 fn windows_to_a_host_that_cannot_be_are_refused() {

@@ -14,6 +14,7 @@ pub mod stages;
 pub mod ualink;
 pub mod windows;
 
+use crate::coherence::Seat;
 use crate::kind::{ComponentPlug, Site};
 use crate::measured::ComponentMeasured;
 use inbound::InboundPart;
@@ -27,6 +28,11 @@ use std::sync::Arc;
 /// What the memory at the device's end of a CXL link holds at first, said by the device if its addresses do not say it.
 fn first_lines(site: &Site<'_>, link: u32) -> Arc<FirstLines> {
     site.shared.get(&format!("first lines of memory at CXL link {link}"), FirstLines::default)
+}
+
+/// What the memory of a host holds at first, said by the host if that is not zeros.
+pub(super) fn first_lines_of_home(site: &Site<'_>, seat: &Seat) -> Arc<FirstLines> {
+    site.shared.get(&format!("first lines of home {}", seat.domain.number()), FirstLines::default)
 }
 
 /// Why traffic with atomics cannot be judged beside a bridge that refuses them; `others` are the choices without.

@@ -5,8 +5,8 @@
 //! judged, the routes of the CXL ports follow from their links, what memory holds at first is said to those that ask.
 
 use super::cache::{self, BridgeCacheFields};
-use super::first_lines;
 use super::windows::{BridgeCommitFields, BridgeWindowFields, SOURCES, groups_of_sources};
+use super::{first_lines, first_lines_of_home};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{AgentEnd, Seat, recorded};
 use crate::field::{FieldRange, config};
@@ -362,14 +362,18 @@ impl OutboundFields {
         };
         // What memory holds that nobody has written: what another bridge says of it, its own addresses, or zeros where a device keeps it
         // coherent.
-        let behind: Vec<_> = ports.iter().map(|port| first_lines(site, port.number)).collect();
+        let first_host = self.first_host();
+        let lines_of = |(n, port): (usize, &SitePort)| match &port.seat {
+            Some(seat) if n >= first_host => first_lines_of_home(site, seat),
+            _ => first_lines(site, port.number),
+        };
+        let behind: Vec<_> = ports.iter().enumerate().map(lines_of).collect();
         let first = move |route: BridgeRoute| match (behind[route.port].get(), route.class) {
             (Some(lines), _) => lines(route.address).unwrap_or([0xff; 64]),
             (None, WindowClass::Mn) => BACKGROUND.line(route.address),
             (None, WindowClass::Mc | WindowClass::Cc) => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
         };
         memory_behind(site).stands_in_front(own, Box::new(move |address| windows.translated(address).map(&first)));
-        let first_host = self.first_host();
         let route = |(n, port): (usize, &SitePort)| {
             let (form, port_ids) = port.link.cxl();
             let Some(seat) = &port.seat else {

@@ -37,8 +37,10 @@ wire_enum! {
         Mc = 0,
         /// CXL.mem to memory that nobody keeps coherent (HDM-H).
         Mn = 1,
+        /// CXL.cache to memory of a host.
+        Cc = 2,
         /// CXL.io, without coherence.
-        Io = 2,
+        Io = 3,
     }
 }
 

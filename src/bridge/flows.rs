@@ -1,14 +1,19 @@
 //! What is sent to CXL for a line, by class of window and operation (`bridge` §4.1): the table of the flow without a cache, and the steps
 //! of which the tables of the [cache](super::cache::sector) are made.
 //!
-//! Modelled: classes MC and MN; the TLPs of class IO, which belong to whole requests, stand in [`tlps`](super::io::tlps). A row is one step or two; a step is one message and the answers that end it. Left out: the data, which
-//! stand with the transaction. A walk through a partial write of class MC: MemRd Any/SnpInv is answered by Cmp-E and data, in any order;
+//! Modelled: classes MC, MN and CC; the TLPs of class IO, which belong to whole requests, stand in [`tlps`](super::io::tlps). A row is one
+//! step or two; a step is one message and the answers that end it. Left out: the data, which stand with the transaction; how the answers of a
+//! host end a step, which the tables of [CXL.cache](scalepool_coherence::cache::answers) say. A walk through a partial write of class MC:
+//! MemRd Any/SnpInv is answered by Cmp-E and data, in any order;
 //! then MemWr Invalid/NoOp carries the merged line and is answered by Cmp.
 
 use super::commands::AccessKind;
 use super::window::WindowClass;
+use scalepool_coherence::cache::requests;
 use scalepool_memory::ALL_BYTES;
-use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
+use scalepool_protocols::cxl::cxl256::code::{
+    D2hReqOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
+};
 
 /// What is done to one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,6 +58,8 @@ pub enum StepMessage {
     Request(M2sReqOpcode, CoherenceFields),
     /// M2S RwD, with the bytes to write.
     Data(M2sRwdOpcode, CoherenceFields),
+    /// D2H Req, to the host whose line it is.
+    Cache(D2hReqOpcode),
 }
 
 /// A step: a message, and the answers that end it.
@@ -62,8 +69,18 @@ pub struct FlowStep {
     pub message: StepMessage,
     /// Completions of S2M NDR of which one has to come; none: there is no NDR.
     pub completions: &'static [NdrOpcode],
-    /// Data have to come by S2M DRS.
+    /// Data have to come by S2M DRS, or by H2D Data.
     pub data: bool,
+}
+
+impl FlowStep {
+    /// Whether an answer without data has to come: S2M NDR, or H2D Rsp.
+    pub fn is_completed(&self) -> bool {
+        match self.message {
+            StepMessage::Cache(opcode) => requests::request(opcode).is_some_and(|row| !row.answers.is_empty()),
+            _ => !self.completions.is_empty(),
+        }
+    }
 }
 
 pub(crate) const fn fields(value: MetaValue, snp: SnpType) -> CoherenceFields {
@@ -117,6 +134,18 @@ const fn write_plain(opcode: M2sRwdOpcode) -> FlowStep {
     }
 }
 
+const fn host(opcode: D2hReqOpcode, data: bool) -> FlowStep {
+    FlowStep { message: StepMessage::Cache(opcode), completions: &[], data }
+}
+
+/// Owns a line of a host and reads it.
+const HOST_OWN: FlowStep = host(D2hReqOpcode::RdOwn, true);
+/// Gives back a line of a host that is dirty.
+const HOST_EVICT: FlowStep = host(D2hReqOpcode::DirtyEvict, false);
+
+/// Gives up a line of a host that is clean.
+const HOST_CLEAN: FlowStep = host(D2hReqOpcode::CleanEvictNoData, false);
+
 /// Shares the line and reads it, to keep it (`bridge` §9.4).
 pub const FILL_SHARED: &[FlowStep] = &[FlowStep {
     message: StepMessage::Request(M2sReqOpcode::MemRd, fields(MetaValue::Shared, SnpType::SnpData)),
@@ -130,11 +159,24 @@ pub const FILL_OWNED_BLANK: &[FlowStep] = &[OWN];
 /// Reads memory without an owner, to keep it.
 pub const FILL_PLAIN: &[FlowStep] = &[READ_PLAIN];
 
+/// Shares a line of a host and reads it, to keep it.
+pub const FILL_HOST_SHARED: &[FlowStep] = &[host(D2hReqOpcode::RdShared, true)];
+/// Owns a line of a host and reads it, to keep it.
+pub const FILL_HOST_OWNED: &[FlowStep] = &[HOST_OWN];
+/// Owns a line of a host that is there, or all bytes of which are stored, to keep it.
+pub const FILL_HOST_UPGRADED: &[FlowStep] = &[host(D2hReqOpcode::RdOwnNoData, false)];
+/// Gives up a line of a host that is owned without its bytes, and reads it as one that was never there.
+pub const HOST_FETCH_AGAIN: &[FlowStep] = &[HOST_CLEAN, HOST_OWN];
+/// Gives back a line of a host that nobody waits for.
+pub const HOST_GIVE_BACK: &[FlowStep] = &[HOST_EVICT];
+/// Gives up a clean line of a host that nobody waits for.
+pub const HOST_DROP: &[FlowStep] = &[HOST_CLEAN];
+
 /// A row: class, operation, steps; no steps: it is refused with status 2.
 type Row = (WindowClass, LineOperation, &'static [FlowStep]);
 
 /// The rows of all classes that are built.
-const ROWS: [Row; 8] = [
+const ROWS: [Row; 12] = [
     (WindowClass::Mc, LineOperation::Read, &[READ_CURRENT]),
     (WindowClass::Mc, LineOperation::WriteFull, &[OWN, WRITE_BACK]),
     (WindowClass::Mc, LineOperation::WritePart, &[FETCH_OWNED, WRITE_BACK]),
@@ -144,6 +186,11 @@ const ROWS: [Row; 8] = [
     (WindowClass::Mn, LineOperation::WritePart, &[write_plain(M2sRwdOpcode::MemWrPtl)]),
     // Nobody owns the line, so nothing can make a read, a computation and a write one step.
     (WindowClass::Mn, LineOperation::Atomic, &[]),
+    // A GO of these writes says that they are done, and they need no line here.
+    (WindowClass::Cc, LineOperation::Read, &[host(D2hReqOpcode::RdCurr, true)]),
+    (WindowClass::Cc, LineOperation::WriteFull, &[host(D2hReqOpcode::WrCur, false)]),
+    (WindowClass::Cc, LineOperation::WritePart, &[host(D2hReqOpcode::WrInv, false)]),
+    (WindowClass::Cc, LineOperation::Atomic, &[HOST_OWN, HOST_EVICT]),
 ];
 
 /// Steps for an operation on a line of a class; none: it is refused.

@@ -2,8 +2,8 @@
 //! BRG-M1, `bridge`).
 //!
 //! Modelled: the way from accelerators to CXL.mem for windows of class MN, whose lines have no owner, and of class MC, whose lines the
-//! device keeps coherent; with the conversion cache, for lines, conversions or both, and without. From there to CXL.io for windows of class
-//! IO ([`io`]), past the cache. The way from CXL.mem to accelerators
+//! device keeps coherent, and to CXL.cache for windows of class CC, whose lines a host keeps coherent; with the conversion cache, for
+//! lines, conversions or both, and without. From there to CXL.io for windows of class IO ([`io`]), past the cache. The way from CXL.mem to accelerators
 //! for windows of class NH, memory that hosts alone keep coherent, and of class DB, which the bridge keeps coherent. Windows, rights, the
 //! cut into lines, byte masks, the lock of a line, merged answers, status and poison both ways, order, FLUSH, identifiers, time-outs, the
 //! load that targets report. Detail: whole transactions; the pipeline is named latencies, and the cache lies in memory with a time of its own.

@@ -102,6 +102,11 @@ impl LineLocks {
         self.0.contains_key(&place)
     }
 
+    /// Who holds a line.
+    pub fn holder(&self, place: (usize, LineAddr)) -> Option<LockHolder> {
+        self.0.get(&place).map(|lock| lock.holder)
+    }
+
     /// The lock of a line.
     pub fn get_mut(&mut self, place: (usize, LineAddr)) -> Option<&mut LineLock> {
         self.0.get_mut(&place)

@@ -1,11 +1,12 @@
 //! What the watcher of a device's lines sees of a bridge.
 //!
 //! Modelled: the sectors of a cache, and what leaves it and is not under way yet. Without a cache the bridge stores to a line that it owns
-//! and gives it back in the same step, so it never has a copy to show; the store is the newest value from then on. Left out: ownership
-//! without bytes, which nobody can read.
+//! and gives it back in the same step, so it never has a copy to show; the store is the newest value from then on. A line of a host is shown
+//! from the store of an atomic until the host has it. Left out: ownership without bytes, which nobody can read.
 
 use crate::cache::sector::SectorState;
 use crate::outbound::OutboundBridge;
+use crate::outbound::host_lines::{self, HostCopy};
 use crate::outbound::write_backs::{WriteBack, WriteBackEnd};
 use scalepool_coherence::clocked::making::MakesWatch;
 use scalepool_coherence::clocked::node::AgentWatch;
@@ -19,13 +20,39 @@ use std::sync::{Arc, Mutex};
 
 /// Copies of the lines at one port that are looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BridgeLines(Vec<(LineAddr, CopyView<CacheLine>)>);
+pub struct BridgeLines {
+    copies: Vec<(LineAddr, CopyView<CacheLine>)>,
+    /// Values that came from a host before their grant.
+    early: Vec<(LineAddr, CacheLine)>,
+}
 
 impl BridgeLines {
     /// What a bridge has of these lines.
     pub fn of(bridge: &OutboundBridge, port: usize, lines: &[LineAddr]) -> BridgeLines {
+        if bridge.is_host(port) {
+            return BridgeLines::of_host(bridge, port, lines);
+        }
         let copy = |line: &LineAddr| copy(bridge, (port, *line)).map(|copy| (*line, copy));
-        BridgeLines(lines.iter().filter_map(copy).collect())
+        BridgeLines { copies: lines.iter().filter_map(copy).collect(), early: Vec::new() }
+    }
+
+    /// A line of a host that is owned for the moment of a store.
+    pub(crate) fn owned(line: LineAddr, value: CacheLine) -> BridgeLines {
+        let copy = CopyView { agent: 0, usable: true, writable: true, dirty: true, value };
+        BridgeLines { copies: vec![(line, copy)], early: Vec::new() }
+    }
+
+    fn of_host(bridge: &OutboundBridge, port: usize, lines: &[LineAddr]) -> BridgeLines {
+        let mut all = BridgeLines::default();
+        for &line in lines {
+            let (copy, early) = host_lines::seen(bridge, (port, line));
+            all.early.extend(early.map(|value| (line, value)));
+            all.copies.extend(copy.map(|HostCopy { at, value, is_leaving }| {
+                let (usable, writable) = (!is_leaving && at.may_load(), !is_leaving && at.may_store());
+                (line, CopyView { agent: 0, usable, writable, dirty: at.is_dirty(), value })
+            }));
+        }
+        all
     }
 }
 
@@ -63,15 +90,15 @@ impl MakesWatch for BridgeLines {
 
 impl Watched for BridgeLines {
     fn copy(&self, _: &CoherenceConfig, line: LineAddr) -> Option<CopyView<CacheLine>> {
-        self.0.iter().find(|(of, _)| *of == line).map(|(_, copy)| copy.clone())
+        self.copies.iter().find(|(of, _)| *of == line).map(|(_, copy)| copy.clone())
     }
 
     fn home(&self, _: LineAddr) -> Option<HomeView> {
         None
     }
 
-    fn early(&self, _: LineAddr) -> Option<CacheLine> {
-        None
+    fn early(&self, line: LineAddr) -> Option<CacheLine> {
+        self.early.iter().find(|(of, _)| *of == line).map(|(_, value)| *value)
     }
 
     fn lines_of(&self, msg: &Msg<CacheLine>) -> Vec<LineAddr> {

@@ -39,6 +39,8 @@ pub enum WindowClass {
     Mc,
     /// CXL.mem to memory that nobody keeps coherent (HDM-H).
     Mn,
+    /// CXL.cache to memory of a host, which keeps it coherent.
+    Cc,
     /// CXL.io to whatever answers there, without coherence.
     Io,
 }

@@ -165,6 +165,7 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
         data,
         ecc: None,
         templates: None,
+        host_ports: 0..0,
         control: None,
         io_ack,
     })))

@@ -369,12 +369,14 @@ impl ReferenceBridge {
                 BridgeStep::Send { by, port, msg, .. } => {
                     let mut traffic_class = 0;
                     if let Some(BridgeActor::Child(child)) = by {
-                        bridge.sent(child, &msg);
+                        bridge.sent(child, &msg, &mut out);
                         let of = bridge.transaction(child.entry);
                         traffic_class = of.map_or(0, |transaction| transaction.request.traffic_class);
                     }
                     let message = BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, traffic_class });
                     events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
+                    self.findings.append(&mut out.findings);
+                    steps.extend(out.steps.drain(..));
                 }
                 BridgeStep::SendTlp { child, port, tlp, is_last } => {
                     let message = BridgeMessage::Tlp(Box::new(tlp));

@@ -1,6 +1,6 @@
 //! Conversion of the bridge SoC from UALink to CXL by the tables of its sheet (`bridge` §2, §3, §4), in words and byte by byte.
 //!
-//! The flows without and with a cache, classes MC and MN. Messages are the words that the tables print.
+//! The flows without and with a cache, classes MC, MN and CC. Messages are the words that the tables print.
 
 /// A UPLI request, as the tables look at it.
 #[derive(Debug, Clone)]
@@ -85,11 +85,15 @@ fn row(class: &str, op: &str) -> (Vec<&'static str>, Vec<Vec<&'static str>>) {
         ("MN", "read") => (vec!["MemRd NoOp/NoOp"], vec![vec!["DRS"]]),
         ("MN", "full") => (vec!["MemWr Any/NoOp"], vec![vec!["Cmp"]]),
         ("MN", "part") => (vec!["MemWrPtl Any/NoOp"], vec![vec!["Cmp"]]),
+        ("CC", "read") => (vec!["RdCurr"], vec![vec!["Data"]]),
+        ("CC", "full") => (vec!["WrCur", "Data"], vec![vec!["GO_WritePull"], vec![]]),
+        ("CC", "part") => (vec!["WrInv", "Data"], vec![vec!["WritePull"], vec!["GO-I"]]),
+        ("CC", _) => (vec!["RdOwn", "DirtyEvict", "Data"], vec![vec!["GO-E", "Data"], vec!["GO_WritePull"], vec![]]),
         _ => (vec![], vec![]),
     }
 }
 
-/// What becomes of a request to a window of a class (`MC`, `MN`) in which its source has all rights.
+/// What becomes of a request to a window of a class (`MC`, `MN`, `CC`) in which its source has all rights.
 pub fn told(class: &str, asked: &UpliRequest) -> Conversion {
     let first = asked.address % 256;
     let block = asked.address - first;
@@ -141,6 +145,10 @@ pub fn cached(class: &str, op: &str, state: char, grant: char) -> (Option<&'stat
         ("MC", _, 'E' | 'M') => (None, 'M'),
         ("MC", "full", _) => (Some("MemInv Any/SnpInv"), 'M'),
         ("MC", _, _) => (Some("MemRd Any/SnpInv"), 'M'),
+        ("CC", "read", _) => (Some("RdShared"), 'S'),
+        ("CC", _, 'E' | 'M') => (None, 'M'),
+        ("CC", "full", _) | ("CC", _, 'S') => (Some("RdOwnNoData"), 'M'),
+        ("CC", _, _) => (Some("RdOwn"), 'M'),
         ("MN", "read", _) => (Some("MemRd NoOp/NoOp"), 'V'),
         ("MN", "part", 'I') => (Some("MemRd NoOp/NoOp"), 'D'),
         _ => (None, 'D'),
@@ -154,6 +162,28 @@ pub fn evicted(state: char) -> Option<&'static str> {
         'M' => Some("MemWr Invalid/NoOp"),
         'D' => Some("MemWr Any/NoOp"),
         _ => None,
+    }
+}
+
+/// 9.4: the same of a line of a host.
+pub fn evicted_to_host(state: char) -> &'static [&'static str] {
+    match state {
+        'S' | 'E' => &["CleanEvictNoData"],
+        'M' => &["DirtyEvict", "Data"],
+        _ => &[],
+    }
+}
+
+/// 9.5: how a snoop of a host is answered in a state: the answer, whether data comes with it, the state behind it.
+pub fn snooped_by_host(snoop: &str, state: char) -> (&'static str, bool, char) {
+    match (snoop, state) {
+        ("SnpInv", 'S' | 'E') => ("RspIHitSE", false, 'I'),
+        ("SnpInv", 'M') => ("RspIFwdM", true, 'I'),
+        ("SnpData", 'S' | 'E') => ("RspSHitSE", false, 'S'),
+        ("SnpData", 'M') => ("RspSFwdM", true, 'S'),
+        ("SnpCur", 'S' | 'E') => ("RspVHitV", false, state),
+        ("SnpCur", 'M') => ("RspVFwdV", true, 'M'),
+        _ => ("RspIHitI", false, state),
     }
 }
 

@@ -15,6 +15,8 @@ mod deadlock;
 mod epochs;
 mod errors;
 mod exported;
+mod host;
+mod host_home;
 mod inbound;
 mod inbound_time;
 mod io;

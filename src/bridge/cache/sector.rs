@@ -14,11 +14,11 @@ pub enum SectorState {
     /// It is not there.
     #[default]
     Invalid,
-    /// MC: others may have it too.
+    /// MC and CC: others may have it too.
     Shared,
-    /// MC: nobody else has it.
+    /// MC and CC: nobody else has it.
     Exclusive,
-    /// MC: nobody else has it, and memory is old.
+    /// MC and CC: nobody else has it, and memory is old.
     Modified,
     /// MN: it is as memory was when it was read.
     Valid,
@@ -42,7 +42,7 @@ impl SectorState {
     /// The state behind a store.
     pub fn stored(class: WindowClass) -> SectorState {
         match class {
-            WindowClass::Mc => Modified,
+            WindowClass::Mc | WindowClass::Cc => Modified,
             WindowClass::Mn => Dirty,
             // The cache never holds a line of it (`bridge` §9.2).
             WindowClass::Io => Invalid,
@@ -72,10 +72,10 @@ pub enum SectorAction {
 type Row = (WindowClass, LineOperation, &'static [SectorState], SectorAction);
 
 /// What accesses do (`bridge` §9.4). Memory without an owner refuses atomics before they come here.
-const ROWS: [Row; 11] = {
+const ROWS: [Row; 19] = {
     use LineOperation::{Atomic, Read, WriteFull, WritePart};
     use SectorAction::{Ask, Here};
-    use WindowClass::{Mc, Mn};
+    use WindowClass::{Cc, Mc, Mn};
     const OWNED: &[SectorState] = &[Exclusive, Modified];
     const LACKING: &[SectorState] = &[Shared, Invalid];
     [
@@ -87,6 +87,15 @@ const ROWS: [Row; 11] = {
         (Mc, WritePart, LACKING, Ask(flows::FILL_OWNED)),
         (Mc, Atomic, OWNED, Here),
         (Mc, Atomic, LACKING, Ask(flows::FILL_OWNED)),
+        (Cc, Read, &[Shared, Exclusive, Modified], Here),
+        (Cc, Read, &[Invalid], Ask(flows::FILL_HOST_SHARED)),
+        (Cc, WriteFull, OWNED, Here),
+        (Cc, WriteFull, LACKING, Ask(flows::FILL_HOST_UPGRADED)),
+        // A shared sector has its bytes, and lacks the right alone.
+        (Cc, WritePart, &[Shared], Ask(flows::FILL_HOST_UPGRADED)),
+        (Cc, WritePart, &[Invalid], Ask(flows::FILL_HOST_OWNED)),
+        (Cc, Atomic, &[Shared], Ask(flows::FILL_HOST_UPGRADED)),
+        (Cc, Atomic, &[Invalid], Ask(flows::FILL_HOST_OWNED)),
         (Mn, Read, &[Invalid], Ask(flows::FILL_PLAIN)),
         (Mn, WritePart, &[Invalid], Ask(flows::FILL_PLAIN)),
         // A line that is written whole does not have to be read.

@@ -30,7 +30,7 @@ use crate::outbound::table::ChildId;
 use crate::outbound::write_backs::WriteBackEnd;
 use crate::outbound::{
     BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, BridgeWait, Lacking, OutboundBridge, OutboundConfig,
-    OutboundCounts, write_backs,
+    OutboundCounts, host_lines, write_backs,
 };
 use crate::timing::BridgeTiming;
 use crate::waits::{AcceleratorClasses, WaitWatch};
@@ -42,7 +42,7 @@ use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::{Class, Msg, from_link};
-use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
+use scalepool_kernel::{Clock, Cx, In, Module, Next, Pending, Time};
 use scalepool_memory::backend::{DramView, MemoryTiming};
 use scalepool_memory::dram::DramCommand;
 use scalepool_nodes::PlacedViolation;
@@ -59,7 +59,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Most broken rules that a bridge keeps one by one.
 const MOST_BROKEN: usize = 100;
 /// Classes of messages that leave for CXL, each with a queue of its own.
-const SENT: [Class; 3] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
+const SENT: [Class; 6] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp, Class::D2hReq, Class::D2hRsp, Class::D2hData];
 
 /// How a bridge is built.
 pub struct BridgeConfig {
@@ -204,9 +204,11 @@ fn peer_of(link: &NodeLink) -> PeerRoute {
     link.routes.first().copied().unwrap_or_default()
 }
 
-/// The child to which an answer belongs.
+/// The child to which an answer belongs, or would if no write back had its CQID.
 fn answered_child(message: &Message) -> Option<ChildId> {
     match message {
+        Message::H2dRsp(header) => Some(ChildId::of_tag(header.cqid)),
+        Message::H2dData(header, _) => Some(ChildId::of_tag(header.cqid)),
         Message::S2mDrs(header, _) => Some(ChildId::of_tag(header.tag)),
         Message::S2mNdr(header) => Some(ChildId::of_tag(header.tag)),
         _ => None,
@@ -214,8 +216,13 @@ fn answered_child(message: &Message) -> Option<ChildId> {
 }
 
 /// The class of the message for which somebody sends.
-fn asked_by(bridge: &OutboundBridge, classes: AcceleratorClasses, by: Option<BridgeActor>) -> &'static str {
+fn asked_by(
+    bridge: &OutboundBridge,
+    classes: AcceleratorClasses,
+    (by, sent): (Option<BridgeActor>, Class),
+) -> &'static str {
     match by {
+        None if matches!(sent, Class::D2hRsp | Class::D2hData) => Class::H2dReq.name(),
         None => Class::S2mBisnp.name(),
         Some(BridgeActor::WriteBack(n)) => match bridge.write_backs().get(n).map(|write_back| write_back.end) {
             Some(WriteBackEnd::Snooped(..)) => Class::S2mBisnp.name(),
@@ -290,8 +297,14 @@ impl Bridge {
     fn enter_answers(&mut self, cx: &mut Cx, at: Stamp) {
         let due = at.cycle + self.config.timing.answer_cycles();
         for (port, link) in self.cxl.iter_mut().enumerate() {
-            for (_, channel) in &mut link.rx {
-                let Some(message) = channel.pop(cx) else { continue };
+            for n in 0..link.rx.len() {
+                // A snoop stays behind every response that came before it, however many a cycle brings (`coherence` §2.6 O1).
+                let is_response =
+                    |(class, channel): &(Class, In<Message>)| *class == Class::H2dRsp && channel.is_due(cx);
+                if link.rx[n].0 == Class::H2dReq && link.rx.iter().any(is_response) {
+                    continue;
+                }
+                let Some(message) = link.rx[n].1.pop(cx) else { continue };
                 let child = answered_child(&message).and_then(|id| {
                     self.traced.get(usize::from(id.entry)).map(|traced| traced.children[usize::from(id.child)])
                 });
@@ -363,8 +376,12 @@ impl Bridge {
 
     /// Ends the child in the trace if this was its last answer.
     fn show_answer(&mut self, port: usize, message: &Message, at: Stamp) {
-        if let Message::S2mNdr(header) = message
-            && let Some(n) = write_backs::of_tag(header.tag)
+        let write_back = match message {
+            Message::S2mNdr(header) => write_backs::of_tag(header.tag),
+            Message::H2dRsp(header) => host_lines::write_back_of(header.cqid),
+            _ => None,
+        };
+        if let Some(n) = write_back.filter(|n| self.traced_write_backs.get(usize::from(*n)).is_some_and(|id| *id != 0))
         {
             return self.show_written_back(n, port, message, at);
         }
@@ -465,7 +482,8 @@ impl Bridge {
                     let leaving = Leaving { due: at.cycle, by, msg, is_first: false, is_held: false };
                     let child = leaving.child().and_then(|id| self.bridge.child_of(id));
                     let is_store = child.is_some_and(|child| child.cached.is_none());
-                    let is_first = child.is_some_and(|child| child.step == 0);
+                    // A host tells nothing of its load.
+                    let is_first = child.is_some_and(|child| child.step == 0) && !self.bridge.is_host(port);
                     self.watch(port, &leaving.msg, (false, is_store), at);
                     let alu = if is_computed { timing.alu_cycles } else { 0 };
                     let converted = leaving.child().map_or(0, |id| self.traced[usize::from(id.entry)].converted_cycle);
@@ -599,7 +617,7 @@ impl Bridge {
                     let wait = if has_window { Wait::Link } else { Wait::Throttle };
                     if is_new && !has_channel {
                         let waits = &mut self.config.waits;
-                        let incoming = asked_by(&self.bridge, waits.classes, front.by);
+                        let incoming = asked_by(&self.bridge, waits.classes, (front.by, *sent));
                         unlisted.extend(waits.observed(incoming, sent.name()));
                     }
                     if let Some(child) = front.child().filter(|_| is_new) {
@@ -618,6 +636,10 @@ impl Bridge {
 
     fn show_sent(&mut self, port: usize, leaving: &Leaving, message: &Message, at: Stamp) {
         if let Some(BridgeActor::WriteBack(n)) = leaving.by {
+            if matches!(leaving.msg, Msg::D2hData { .. }) {
+                // The trace of a write back to a host ends with the GO that pulls its data.
+                return;
+            }
             return self.show_write_back(n, port, message, at);
         }
         let Some(child) = leaving.child() else { return };
@@ -627,7 +649,7 @@ impl Bridge {
         if leaving.is_held || self.traced[usize::from(child.entry)].wait == Some(Wait::Stage) {
             self.show_wait(child.entry, None, at);
         }
-        self.bridge.sent(child, &leaving.msg);
+        self.bridge.sent(child, &leaving.msg, &mut self.out);
         let form = self.cxl[port].form;
         let Traced { id: parent, children, .. } = self.traced[usize::from(child.entry)];
         let mut id = children[usize::from(child.child)];
@@ -637,8 +659,15 @@ impl Bridge {
             self.traced[usize::from(child.entry)].children[usize::from(child.child)] = id;
             kind = RecordKind::Begin;
             named = self.naming(port, child.tag(), message);
+        } else if matches!(leaving.msg, Msg::D2hData { .. })
+            && !self.bridge.child_of(child).is_some_and(|open| open.awaited.any() || !open.is_done)
+        {
+            // With its data it has ended.
+            kind = RecordKind::End;
+            self.traced[usize::from(child.entry)].children[usize::from(child.child)] = 0;
         }
         self.tap.named(named, at, kind, id, parent, || shown(message, form));
+        self.follow(at);
     }
 
     /// The name by which the device knows a message. Where it keeps lines coherent, all know requests as coherent agents do.

@@ -234,8 +234,9 @@ impl OutboundBridge {
             false => self.cache_counts.evicted_clean += 1,
         }
         if state != SectorState::Valid {
-            let end = WriteBackEnd::Left(block);
-            self.write_back(WriteBack::new(place, message, line, end, Some(cause)), Some(address), out);
+            let (end, host) = (WriteBackEnd::Left(block), self.host_leaves(place, message, state));
+            let write_back = WriteBack { host, ..WriteBack::new(place, message, line, end, Some(cause)) };
+            self.write_back(write_back, Some(address), out);
         }
         self.show_change(place, false, out);
     }
@@ -373,7 +374,7 @@ impl OutboundBridge {
         }
     }
 
-    fn access(&mut self, by: Option<BridgeActor>, address: u64, is_write: bool, out: &mut BridgeOutput) {
+    pub(super) fn access(&mut self, by: Option<BridgeActor>, address: u64, is_write: bool, out: &mut BridgeOutput) {
         self.cache_counts.hbm_accesses += 1;
         out.steps.push(BridgeStep::Access { by, address, is_write });
     }
@@ -456,6 +457,15 @@ impl OutboundBridge {
             self.end(id, failed);
             return self.release(id, out);
         }
+        if child.step + 1 < child.steps.len() && child.granted == SectorState::Valid {
+            child.step += 1;
+            return self.send_step(id, out);
+        }
+        if child.granted == SectorState::Invalid {
+            // A snoop has taken the line of a host before it came: it was used once, or has left with what was stored.
+            self.end(id, None);
+            return self.release(id, out);
+        }
         let sector = Sector { state: child.granted, line: child.read.unwrap_or(CacheLine::of([0; 64])) };
         if !self.store(id, place, out) {
             self.change(place, sector, false, out);
@@ -484,13 +494,25 @@ impl OutboundBridge {
         let (Some(child), Some(cache)) = (self.child_of(id), &self.cache) else { return };
         let place = (child.port, child.line);
         let Sector { state, line } = cache.sector(place);
-        let end = WriteBackEnd::Stays(state.cleaned());
+        let is_host = self.is_host(place.0);
+        if is_host && !state.is_dirty() {
+            // A snoop has taken it to the host.
+            self.has_room(id, out);
+            self.end(id, None);
+            return self.release(id, out);
+        }
+        let end = self.through_end(place, state);
         let message = WriteBackMessage::Write(MetaValue::Any);
+        let host = self.host_leaves(place, message, state);
         if lacks_entries(&self.rooms, &self.write_backs, 1, EntryWaiter::Store(id)) {
             self.rooms.lacks_entry(EntryWaiter::Store(id));
             return self.wait_for_room(id, out);
         }
-        self.write_back(WriteBack::new(place, message, line, end, Some(id)), None, out);
+        let write_back = WriteBack { host, ..WriteBack::new(place, message, line, end, Some(id)) };
+        self.write_back(write_back, None, out);
+        if is_host {
+            self.change_state(place, SectorState::Invalid, out);
+        }
         self.has_room(id, out);
         self.cache_counts.written_through += 1;
         self.end(id, None);

@@ -5,6 +5,7 @@
 //! block as it did before; the key is found, so the children are made of the kept places and steps.
 
 use super::OutboundBridge;
+use super::host_lines::HostLine;
 use super::request::BridgeRequest;
 use super::transaction::{AwaitedAnswers, Child, Transaction};
 use crate::cache::sector::SectorState;
@@ -48,6 +49,7 @@ fn children(request: &BridgeRequest, template: &Template) -> Vec<Child> {
             atomic: request.atomic,
             steps: template.steps[line_in_block(line)],
             step: 0,
+            host: HostLine::NOTHING,
             awaited: AwaitedAnswers::default(),
             read: None,
             before: None,

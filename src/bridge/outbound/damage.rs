@@ -57,16 +57,18 @@ impl OutboundBridge {
 
     /// A child of a viral bridge ends; whether it has.
     pub(super) fn ends_by_viral(&mut self, id: ChildId, out: &mut BridgeOutput) -> bool {
-        if self.is_viral {
+        // A line that a host has granted is given back all the same.
+        let is_owned = self.child_of(id).is_some_and(|child| child.host.copy.is_some());
+        if self.is_viral && !is_owned {
             self.end(id, Some(Status::TargetAbort));
             self.release(id, out);
         }
-        self.is_viral
+        self.is_viral && !is_owned
     }
 
     /// A message as it leaves: a viral bridge writes poison.
     pub(super) fn as_viral(&self, mut msg: Msg<CacheLine>) -> Msg<CacheLine> {
-        if let (true, Msg::M2sRwd { data, .. }) = (self.is_viral, &mut msg) {
+        if let (true, Msg::M2sRwd { data, .. } | Msg::D2hData { data, .. }) = (self.is_viral, &mut msg) {
             data.poison = true;
         }
         msg

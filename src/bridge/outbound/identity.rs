@@ -102,6 +102,7 @@ impl Hash for Child {
             atomic,
             steps,
             step,
+            host,
             awaited,
             read,
             before,
@@ -117,7 +118,7 @@ impl Hash for Child {
             is_held: _,
         } = self;
         (port, line, class, operation, mask, data, atomic).hash(state);
-        (steps, step, awaited, read, before, failed.map(|status| status.0)).hash(state);
+        (steps, step, host, awaited, read, before, failed.map(|status| status.0)).hash(state);
         (is_done, has_buffer, verdict, cached, granted, waits_for_room).hash(state);
     }
 }

@@ -13,6 +13,7 @@ mod cached;
 mod convert;
 mod damage;
 pub mod epoch;
+pub mod host_lines;
 mod identity;
 mod io;
 mod manage;
@@ -53,6 +54,7 @@ use scalepool_endpoint::tlp::Tlp;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, NdrOpcode};
 use scalepool_protocols::ualink::code::Status;
 use std::collections::VecDeque;
+use std::ops::Range;
 use table::{CHANNELS, ChildId, TransactionTable};
 use transaction::{AwaitedAnswers, CacheVerdict, Child, Transaction, TransactionProgress};
 use write_backs::WriteBackBuffer;
@@ -74,6 +76,8 @@ pub struct OutboundConfig {
     pub ecc: Option<CacheEccConfig>,
     /// The cache of conversions, if there is one.
     pub templates: Option<TemplateConfig>,
+    /// CXL ports that lead to hosts, whose lines it caches (class CC); those before lead to memory, those behind to CXL.io.
+    pub host_ports: Range<usize>,
     /// Where its registers are, if accelerators reach any.
     pub control: Option<ControlWindow>,
     /// When writes of class IO are acknowledged.
@@ -503,7 +507,7 @@ impl OutboundBridge {
     /// Sends the message of a child's step.
     fn send_step(&mut self, id: ChildId, out: &mut BridgeOutput) {
         let Some(child) = self.child(id) else { return };
-        let Some(step) = child.steps.get(child.step) else { return };
+        let Some(&step) = child.steps.get(child.step) else { return };
         let (line, tag) = (child.line, id.tag());
         let is_computed = child.step > 0 && child.atomic.is_some();
         let msg = match step.message {
@@ -516,19 +520,37 @@ impl OutboundBridge {
                 let enables = if child.read.is_some() { WHOLE_LINE } else { child.mask };
                 Msg::M2sRwd { opcode, snp: f.snp, meta_field: f.field, meta: f.value, line, tag, data, enables }
             }
+            StepMessage::Cache(opcode) => match self.asks_host(id, opcode) {
+                Some(msg) => msg,
+                None => return,
+            },
         };
-        let completion = !step.completions.is_empty();
-        child.awaited = AwaitedAnswers { completion, data: step.data, ..AwaitedAnswers::default() };
-        let (port, msg) = (child.port, self.as_viral(msg));
+        let Some(child) = self.child(id) else { return };
+        child.awaited =
+            AwaitedAnswers { completion: step.is_completed(), data: step.data, ..AwaitedAnswers::default() };
+        let (place, msg) = ((child.port, child.line), self.as_viral(msg));
+        let port = place.0;
         self.keep_conversion(id.entry);
         self.gets_on(id, out);
         out.steps.push(BridgeStep::Send { by: Some(BridgeActor::Child(id)), port, msg, is_computed });
+        if self.is_host(port) {
+            self.show_host(place, out);
+        }
     }
 
-    /// A message of a child has left for its link: what it wrote takes no buffer here any more.
-    pub fn sent(&mut self, id: ChildId, msg: &Msg<CacheLine>) {
-        if matches!(msg, Msg::M2sRwd { .. }) {
-            self.free_buffer(id);
+    /// A message of a child has left for its link: what it wrote takes no buffer here any more, and with data that a host has pulled its
+    /// step is done.
+    pub fn sent(&mut self, id: ChildId, msg: &Msg<CacheLine>, out: &mut BridgeOutput) {
+        match msg {
+            Msg::M2sRwd { .. } => self.free_buffer(id),
+            Msg::D2hData { .. } => {
+                let Some(child) = self.child(id).filter(|child| child.awaited.buffer) else { return };
+                child.awaited.buffer = false;
+                self.free_buffer(id);
+                self.answered(id, out);
+                self.settle(out);
+            }
+            _ => (),
         }
     }
 
@@ -561,7 +583,20 @@ impl OutboundBridge {
             Msg::S2mNdr { opcode: NdrOpcode::BIConflictAck, tag, .. } => self.acknowledged(port, tag, out),
             Msg::S2mNdr { opcode, tag, .. } => self.completed(port, tag, opcode, out),
             Msg::S2mBisnp { opcode, line, bi_tag } => self.snooped(port, opcode, line, bi_tag, out),
-            other => out.find("COH-TYP-01", other.class().name().to_owned(), "S2M NDR, DRS or BISnp"),
+            Msg::H2dReq { opcode, line, uqid } if self.is_host(port) => {
+                self.host_snooped(port, opcode, line, uqid, out);
+            }
+            Msg::H2dRsp { opcode, rsp_data, cqid } if self.is_host(port) => {
+                self.host_answered(port, (opcode, rsp_data, cqid), out);
+            }
+            Msg::H2dData { cqid, data, go_err } if self.is_host(port) => {
+                self.host_filled(port, cqid, (data, go_err), out);
+            }
+            other => out.find(
+                "COH-TYP-01",
+                other.class().name().to_owned(),
+                "S2M NDR, DRS or BISnp, or of a host H2D Req, Rsp or Data",
+            ),
         }
         self.settle(out);
     }

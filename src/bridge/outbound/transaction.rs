@@ -1,5 +1,6 @@
 //! One transaction from an accelerator to CXL: its request and what is done to its lines.
 
+use super::host_lines::HostLine;
 use super::order::OrderKey;
 use super::request::BridgeRequest;
 use super::rooms::RoomMoves;
@@ -74,20 +75,22 @@ impl Transaction {
 /// Answers that are still to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct AwaitedAnswers {
-    /// S2M NDR.
+    /// S2M NDR, or H2D Rsp.
     pub completion: bool,
-    /// S2M DRS.
+    /// S2M DRS, or H2D Data.
     pub data: bool,
     /// BIConflictAck.
     pub ack: bool,
     /// An access to the memory of the cache.
     pub access: bool,
+    /// Room in the link for data that a host has pulled.
+    pub buffer: bool,
 }
 
 impl AwaitedAnswers {
     /// Whether there is one.
     pub fn any(self) -> bool {
-        self.completion || self.data || self.ack || self.access
+        self.completion || self.data || self.ack || self.access || self.buffer
     }
 }
 
@@ -138,6 +141,8 @@ pub struct Child {
     pub steps: &'static [FlowStep],
     /// The step that is under way.
     pub step: usize,
+    /// What there is of the line of a host.
+    pub host: HostLine,
     /// What is still to come for it.
     pub awaited: AwaitedAnswers,
     /// The line as it was read.
@@ -169,14 +174,15 @@ pub struct Child {
 impl Child {
     /// Whether a read that comes now may take what this one brings (`bridge` §3.4: "no order conflict"). Where a device keeps lines coherent
     /// and the bridge takes no copy, the device may have served this one before a store that the other one has to see: whoever has seen
-    /// that a flag is set would get the data from before. An exploration of two accelerators finds it.
+    /// that a flag is set would get the data from before. An exploration of two accelerators finds it. A host takes a line even while it is
+    /// read, and then nobody else gets what was read of it.
     pub fn may_be_joined(&self) -> bool {
         // Reads of CXL.io may have effects, so each has its own.
         if self.class == WindowClass::Io {
             return false;
         }
         let takes_a_copy = self.cached.is_some();
-        self.class == WindowClass::Mn || takes_a_copy || !self.awaited.any()
+        self.class == WindowClass::Mn || takes_a_copy && !self.host.is_snooped || !self.awaited.any()
     }
 
     /// The line that goes back to the one who asks.

@@ -10,6 +10,7 @@ use crate::cache::data::{CachedBlock, PortLine};
 use crate::cache::sector::SectorState;
 use crate::flows::{CoherenceFields, fields};
 use crate::locks::OpenSnoop;
+use scalepool_coherence::cache::state::CacheLineState;
 use scalepool_coherence::content::{CacheLine, WHOLE_LINE};
 use scalepool_coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode, SnpType};
@@ -63,6 +64,8 @@ pub struct WriteBack {
     pub is_completed: bool,
     /// BIConflict has left, and its Ack has not come.
     pub awaits_ack: bool,
+    /// What there is of the line of a host; I: it is no host's, or a snoop has taken it.
+    pub host: CacheLineState,
 }
 
 impl WriteBack {
@@ -75,7 +78,8 @@ impl WriteBack {
         cause: Option<ChildId>,
     ) -> WriteBack {
         let (is_sent, is_completed, awaits_ack) = (false, false, false);
-        WriteBack { place, message, line, end, cause, is_sent, is_completed, awaits_ack }
+        let host = CacheLineState::I;
+        WriteBack { place, message, line, end, cause, is_sent, is_completed, awaits_ack, host }
     }
 
     /// Whether it brings bytes.
@@ -171,9 +175,19 @@ impl OutboundBridge {
     pub(super) fn send_write_back(&mut self, n: u16, out: &mut BridgeOutput) {
         let Some(write_back) = self.write_backs.get_mut(n) else { return };
         write_back.is_sent = true;
-        let (port, msg) = (write_back.place.0, write_back.msg(tag(n)));
+        let (place, msg) = (write_back.place, write_back.msg(tag(n)));
+        let (port, is_host) = (place.0, self.is_host(place.0));
+        let msg = match self.evicts(n) {
+            _ if !is_host => msg,
+            Some(msg) => msg,
+            // A snoop has taken the line.
+            None => return self.end_write_back(n, out),
+        };
         let msg = self.as_viral(msg);
         out.steps.push(BridgeStep::Send { by: Some(BridgeActor::WriteBack(n)), port, msg, is_computed: false });
+        if is_host {
+            self.show_host(place, out);
+        }
     }
 
     /// S2M NDR for an entry.
@@ -202,7 +216,7 @@ impl OutboundBridge {
         }
     }
 
-    fn end_write_back(&mut self, n: u16, out: &mut BridgeOutput) {
+    pub(super) fn end_write_back(&mut self, n: u16, out: &mut BridgeOutput) {
         let Some(WriteBack { place, end, .. }) = self.write_backs.remove(n) else { return };
         match end {
             WriteBackEnd::Left(_) => (),
@@ -217,6 +231,9 @@ impl OutboundBridge {
                 self.change_state(place, state, out);
                 out.steps.push(snoop.answered(place, answer));
             }
+        }
+        if self.is_host(place.0) {
+            self.show_host(place, out);
         }
         self.release_line(place, out);
         if let WriteBackEnd::Left(block) = end

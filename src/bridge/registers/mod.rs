@@ -32,9 +32,11 @@ pub struct ControlWindow {
     pub base: u64,
     /// CXL ports of the bridge, among which windows can be dealt.
     pub ports: usize,
-    /// The first so many of them lead to memory that nobody keeps coherent, which takes class MN; those behind to devices that keep theirs
-    /// coherent, which take class MC.
+    /// The first so many of them lead to memory that nobody keeps coherent, which takes class MN; those behind them to devices that
+    /// keep theirs coherent, which take class MC.
     pub plain_ports: usize,
+    /// First CXL port that leads to a host, which takes class CC.
+    pub first_host: usize,
     /// The first port of CXL.io, which takes class IO, as all behind it do.
     pub io_from: usize,
 }
@@ -43,9 +45,10 @@ impl ControlWindow {
     /// The class of windows that lead to a port.
     pub fn class_at(&self, port: usize) -> WindowClass {
         match port {
-            port if port < self.plain_ports => WindowClass::Mn,
-            port if port < self.io_from => WindowClass::Mc,
-            _ => WindowClass::Io,
+            _ if port >= self.io_from => WindowClass::Io,
+            _ if port >= self.first_host => WindowClass::Cc,
+            _ if port >= self.plain_ports => WindowClass::Mc,
+            _ => WindowClass::Mn,
         }
     }
 }

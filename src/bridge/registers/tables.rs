@@ -98,6 +98,7 @@ impl BridgeRegisters {
                 WindowClass::Mc => BridgeWindowClass::Mc,
                 WindowClass::Mn => BridgeWindowClass::Mn,
                 WindowClass::Io => BridgeWindowClass::Io,
+                WindowClass::Cc => BridgeWindowClass::Cc,
             },
             granule: BridgeGranule(code(WINDOW_GRANULES.iter().position(|bytes| *bytes == window.granule))),
             ways: BridgeWays(code(WINDOW_WAYS.iter().position(|ways| *ways == window.ports.len()))),
@@ -181,6 +182,7 @@ impl BridgeRegisters {
             BridgeWindowClass::Mc => Some(WindowClass::Mc),
             BridgeWindowClass::Mn => Some(WindowClass::Mn),
             BridgeWindowClass::Io => Some(WindowClass::Io),
+            BridgeWindowClass::Cc => Some(WindowClass::Cc),
             _ => None,
         };
         let granule = WINDOW_GRANULES.get(usize::from(control.granule.0)).copied();

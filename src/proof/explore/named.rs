@@ -10,6 +10,7 @@ use crate::litmus::shapes::LitmusShape;
 use crate::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
 use crate::stress::StressProtocol;
 use crate::systems::bias::{self, Setup as BiasSetup};
+use crate::systems::bridge::of_host::{HostBridgeSetup, HostBridgeSystem};
 use crate::systems::bridge::{BridgeSetup, BridgeSystem, HostMenu};
 use crate::systems::cache::{self, ALL_REQUESTS, HINTED_REQUESTS, Setup as CacheSetup};
 use crate::systems::mem::{self, Setup as MemSetup};
@@ -57,6 +58,8 @@ pub enum NamedSystem {
     HdmD(BiasSetup),
     /// Accelerators behind a bridge, a host and a device with back-invalidation.
     Bridge(BridgeSetup),
+    /// Accelerators behind a bridge that caches lines of a host, and one more caching device.
+    HostBridge(HostBridgeSetup),
     /// A litmus shape on two agents.
     Shape(&'static LitmusShape, LitmusAgents, CoherenceConfig),
 }
@@ -108,7 +111,7 @@ impl NamedSystem {
             Self::Cache(setup) => Some((&mut setup.devices, !setup.poisoners.is_empty())),
             Self::HdmDb(setup) => Some((&mut setup.hosts, !setup.poisoners.is_empty())),
             Self::TwoLevels(_, devices) => Some((devices, false)),
-            Self::HdmD(_) | Self::Bridge(_) | Self::Shape(..) => None,
+            Self::HdmD(_) | Self::Bridge(_) | Self::HostBridge(_) | Self::Shape(..) => None,
         };
         match (scope.agents, alike) {
             (None, _) => {}
@@ -152,7 +155,7 @@ impl NamedSystem {
                 (setup.device, setup.host) = (menu.cache, menu.requests);
                 (setup.write_backs, setup.drops, setup.atomics) = (menu.write_backs, menu.drops, menu.atomics);
             }
-            (Some(_), Self::TwoLevels(..) | Self::Bridge(_) | Self::Shape(..)) => {
+            (Some(_), Self::TwoLevels(..) | Self::Bridge(_) | Self::HostBridge(_) | Self::Shape(..)) => {
                 let expected = "none: the operations of this exploration are fixed; those of CXL.cache, HDM-DB and HDM-D with one level can be set";
                 return Err(found("--ops", "here", expected));
             }
@@ -166,7 +169,7 @@ impl NamedSystem {
             _ if scope.lines.is_none_or(|lines| lines == 1) => &[],
             Self::Cache(_) => CACHE_MORE_LINES,
             Self::HdmDb(_) => HDM_DB_MORE_LINES,
-            Self::TwoLevels(..) | Self::HdmD(_) | Self::Bridge(_) | Self::Shape(..) => &[],
+            Self::TwoLevels(..) | Self::HdmD(_) | Self::Bridge(_) | Self::HostBridge(_) | Self::Shape(..) => &[],
         }
     }
 
@@ -177,6 +180,7 @@ impl NamedSystem {
             Self::TwoLevels(config, devices) => Box::new(mem::two_levels(config, devices)),
             Self::HdmD(setup) => Box::new(bias::system(setup)),
             Self::Bridge(setup) => Box::new(BridgeSystem::new(setup)),
+            Self::HostBridge(setup) => Box::new(HostBridgeSystem::new(setup)),
             Self::Shape(shape, agents, config) => cores(shape, agents, config),
         }
     }
@@ -409,6 +413,18 @@ pub static NAMED: &[NamedExploration] = &[
         doc: "an accelerator behind a bridge that writes back and a host: two requests of any kind, two operations of the host",
         options: &[],
         system: |config| NamedSystem::Bridge(BridgeSetup::one_line(config, Some(StorePolicy::Back))),
+    },
+    NamedExploration {
+        name: "bridge-of-host",
+        doc: "an accelerator behind a bridge that caches lines of a host, one more such device and the core of the host: two requests of any kind, one operation of each of the others",
+        options: &[],
+        system: |config| NamedSystem::HostBridge(HostBridgeSetup::one_line(config, Some(StorePolicy::Back))),
+    },
+    NamedExploration {
+        name: "bridge-of-host-uncached",
+        doc: "as bridge-of-host, without a conversion cache",
+        options: &[],
+        system: |config| NamedSystem::HostBridge(HostBridgeSetup::one_line(config, None)),
     },
     NamedExploration {
         name: "bridge-through",

@@ -168,6 +168,7 @@ fn bridge(agents: &BridgeAgents, lines: u64) -> OutboundBridge {
         data: agents.stores.map(|stores| small_cache(stores, agents.cache_lines.max(1))),
         templates: None,
         ecc: None,
+        host_ports: 0..0,
         control: None,
         io_ack: Default::default(),
     })
@@ -209,12 +210,12 @@ impl BridgeRig {
             let at = self.name(Who::Leaf(leaf));
             out.events.push(CoherenceEvent::new(found.rule, None, at, found.found, found.expected));
         }
-        let of = &mut self.bridges[leaf];
+        let (of, mut more) = (&mut self.bridges[leaf], BridgeOutput::default());
         for step in asked.steps {
             match step {
                 BridgeStep::Send { by, msg, .. } => {
                     if let Some(BridgeActor::Child(id)) = by {
-                        of.bridge.sent(id, &msg);
+                        of.bridge.sent(id, &msg, &mut more);
                     }
                     out.sends.extend(wrong::sent(self.wrong, msg).map(|msg| (0, msg)));
                 }
@@ -245,6 +246,9 @@ impl BridgeRig {
                 | BridgeStep::GoesOn { .. }
                 | BridgeStep::Viral => (),
             }
+        }
+        if !more.steps.is_empty() || !more.findings.is_empty() {
+            self.follow(leaf, more, out);
         }
     }
 

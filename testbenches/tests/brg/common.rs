@@ -15,7 +15,9 @@ use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool::coherence::message::Msg;
 use scalepool::endpoint::tlp::Tlp;
 use scalepool::ordered::OrderedMap;
-use scalepool_protocols::cxl::cxl256::code::{DevLoad, DrsOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
+use scalepool_protocols::cxl::cxl256::code::{
+    D2hReqOpcode, DevLoad, DrsOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode,
+};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
@@ -52,6 +54,7 @@ pub fn config(class: WindowClass) -> OutboundConfig {
         data: None,
         ecc: None,
         templates: None,
+        host_ports: if class == WindowClass::Cc { 0..16 } else { 0..0 },
         control: None,
         io_ack: Default::default(),
     }
@@ -144,6 +147,16 @@ pub fn drs(tag: u16, opcode: DrsOpcode, data: CacheLine) -> Msg<CacheLine> {
     Msg::S2mDrs { opcode, meta_field, meta, tag, data, devload }
 }
 
+/// A GO of a host.
+pub fn go(cqid: u16, state: GoState) -> Msg<CacheLine> {
+    Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: state.0.into(), cqid }
+}
+
+/// Data of a host.
+pub fn h2d_data(cqid: u16, data: CacheLine) -> Msg<CacheLine> {
+    Msg::H2dData { cqid, go_err: false, data }
+}
+
 /// A message as the tables print it: opcode, meta value or NoOp, snoop type.
 pub fn label(msg: &Msg<CacheLine>) -> String {
     let (name, field, value, snp) = match msg {
@@ -205,6 +218,8 @@ pub struct Bench {
     pub kept: Vec<(usize, Msg<CacheLine>)>,
     /// TLPs that are made, with their children and ports, and whether each is the last one of its request. They leave when the test says so.
     pub tlps: Vec<(ChildId, usize, Tlp, bool)>,
+    /// What a host pulls data for, by the UQID of the pull, which is the CQID of the request.
+    pub pulls: OrderedMap<u16, (D2hReqOpcode, u64)>,
 }
 
 impl Bench {
@@ -226,6 +241,7 @@ impl Bench {
             late: Vec::new(),
             kept: Vec::new(),
             tlps: Vec::new(),
+            pulls: OrderedMap::new(),
         }
     }
 
@@ -300,6 +316,16 @@ impl Bench {
         self.responses.pop().expect("a response")
     }
 
+    /// The line of a message that has left: data for a host names the request for which it was pulled.
+    pub fn line_of(&self, msg: &Msg<CacheLine>) -> LineAddr {
+        let of_pull = |asked: &&Msg<CacheLine>| match (asked, msg) {
+            (Msg::D2hReq { cqid, .. }, Msg::D2hData { uqid, .. }) => cqid == uqid,
+            _ => false,
+        };
+        let line = msg.line().or_else(|| self.sent.iter().map(|(.., msg)| msg).find(of_pull)?.line());
+        line.expect("a line")
+    }
+
     /// Messages that have left, as the tables print them.
     pub fn labels(&self) -> Vec<String> {
         self.sent.iter().map(|(.., msg)| label(msg)).collect()
@@ -312,7 +338,7 @@ impl Bench {
             match step {
                 BridgeStep::Send { by, port, msg, .. } => {
                     if let Some(BridgeActor::Child(child)) = by {
-                        self.bridge.sent(child, &msg);
+                        self.bridge.sent(child, &msg, &mut self.out);
                     }
                     let msg = (self.wrong.sends)(msg);
                     if self.wrong.keeps_snoops && matches!(msg, Msg::M2sBirsp { .. }) {
@@ -342,6 +368,9 @@ impl Bench {
                 _ => (),
             }
         }
+        if !self.out.steps.is_empty() {
+            self.collect();
+        }
         for by in accessed {
             self.bridge.accessed(by, &mut self.out);
             self.collect();
@@ -357,6 +386,22 @@ impl Bench {
         self.log.push(Event::Answered(entry, response.clone()));
         self.responses.push(response);
         self.bridge.left(entry);
+    }
+
+    /// What a host answers to a request, by the table of `coherence` §2.2, if nobody else has the line.
+    fn asked_of_host(&mut self, opcode: D2hReqOpcode, address: u64, cqid: u16) -> Vec<Msg<CacheLine>> {
+        let line = self.memory.get(&address).copied().unwrap_or(CacheLine::of([0; 64]));
+        let pull = match opcode {
+            D2hReqOpcode::RdCurr => return vec![h2d_data(cqid, line)],
+            D2hReqOpcode::RdShared => return vec![go(cqid, GoState::Shared), h2d_data(cqid, line)],
+            D2hReqOpcode::RdOwn => return vec![go(cqid, GoState::Exclusive), h2d_data(cqid, line)],
+            D2hReqOpcode::RdOwnNoData => return vec![go(cqid, GoState::Exclusive)],
+            D2hReqOpcode::CleanEvictNoData => return vec![go(cqid, GoState::Invalid)],
+            D2hReqOpcode::WrInv => H2dRspOpcode::WritePull,
+            _ => H2dRspOpcode::GO_WritePull,
+        };
+        self.pulls.insert(cqid, (opcode, address));
+        vec![Msg::H2dRsp { opcode: pull, rsp_data: cqid, cqid }]
     }
 
     /// What memory answers, by the tables of `coherence` §3.2; what is written is written at once.
@@ -390,6 +435,15 @@ impl Bench {
                     own.merge(&data, enables);
                 }
                 vec![cmp(tag, NdrOpcode::Cmp)]
+            }
+            Msg::D2hReq { opcode, line, cqid } => self.asked_of_host(opcode, line.address(), cqid),
+            Msg::D2hData { uqid, bogus, data, enables } => {
+                let Some((opcode, address)) = self.pulls.remove(&uqid) else { return Vec::new() };
+                if !bogus {
+                    self.memory.entry(address).or_insert(CacheLine::of([0; 64])).merge(&data, enables);
+                }
+                let is_last = opcode == D2hReqOpcode::WrInv;
+                is_last.then(|| go(uqid, GoState::Invalid)).into_iter().collect()
             }
             _ => Vec::new(),
         }

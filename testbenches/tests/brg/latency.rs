@@ -12,8 +12,10 @@ use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::memory::backend::MemoryTiming;
 use scalepool::trace::Tap;
-use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
-use scalepool_protocols::cxl::message::{Class, Data, Message, MessageForm, S2mDrs, S2mNdr};
+use scalepool_protocols::cxl::cxl256::code::{
+    D2hReqOpcode, DevLoad, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode,
+};
+use scalepool_protocols::cxl::message::{Class, Data, H2dData, H2dRsp, Message, MessageForm, S2mDrs, S2mNdr};
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
 use scalepool_protocols::ualink::unpack::Transfer;
 use std::collections::VecDeque;
@@ -47,22 +49,58 @@ impl Module for Asker {
     }
 }
 
-/// Memory that answers everything after a time; a silent one does not.
+/// Memory, or a host, that answers everything after a time; a silent one does not.
 struct Memory {
     rx: Vec<In<Numbered>>,
-    ndr: Out<Message>,
-    drs: Out<Message>,
+    tx: Vec<(Class, Out<Message>)>,
+    /// What the host has pulled data for, by the UQID of the pull, which is the CQID of the request.
+    pulls: Vec<(u16, D2hReqOpcode)>,
     answers: VecDeque<(u64, Message)>,
     is_silent: bool,
     seen: Seen<Message>,
 }
 
+/// An H2D Rsp.
+fn h2d_rsp(opcode: H2dRspOpcode, rsp_data: u16, cqid: u16) -> Message {
+    Message::H2dRsp(H2dRsp { opcode, rsp_data, cqid, ..H2dRsp::default() })
+}
+
+impl Memory {
+    /// What a host answers (`coherence` §2.2); `None`: it is no message for one.
+    fn of_host(&mut self, message: &Message) -> Option<Vec<Message>> {
+        let go = |cqid, state: GoState| h2d_rsp(H2dRspOpcode::GO, state.0.into(), cqid);
+        let data = |cqid| Message::H2dData(H2dData { cqid, ..H2dData::default() }, Data::line([7; 64]));
+        match message {
+            Message::D2hReq(m) if m.opcode == D2hReqOpcode::RdCurr => Some(vec![data(m.cqid)]),
+            Message::D2hReq(m) if m.opcode == D2hReqOpcode::RdOwn => {
+                Some(vec![go(m.cqid, GoState::Exclusive), data(m.cqid)])
+            }
+            Message::D2hReq(m) => {
+                self.pulls.push((m.cqid, m.opcode));
+                let is_strong = m.opcode == D2hReqOpcode::WrInv;
+                let opcode = if is_strong { H2dRspOpcode::WritePull } else { H2dRspOpcode::GO_WritePull };
+                Some(vec![h2d_rsp(opcode, m.cqid, m.cqid)])
+            }
+            Message::D2hData(m, _) => {
+                let at = self.pulls.iter().position(|(uqid, _)| *uqid == m.uqid).expect("a pull");
+                let (cqid, opcode) = self.pulls.remove(at);
+                Some((opcode == D2hReqOpcode::WrInv).then(|| go(cqid, GoState::Invalid)).into_iter().collect())
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Module for Memory {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let due = cx.cycle() + MEMORY - 2 * CHANNEL;
-        for rx in &mut self.rx {
-            while let Some((_, message)) = rx.pop(cx) {
+        for n in 0..self.rx.len() {
+            while let Some((_, message)) = self.rx[n].pop(cx) {
                 self.seen.lock().expect("no panic").push((cx.cycle(), message));
+                if let Some(answers) = self.of_host(&message) {
+                    self.answers.extend(answers.into_iter().map(|answer| (due, answer)));
+                    continue;
+                }
                 let (tag, opcode, has_data) = match message {
                     Message::M2sReq(m) => {
                         let is_owned = m.meta_field == MetaField::Meta0State && m.meta_value == MetaValue::Any;
@@ -85,8 +123,8 @@ impl Module for Memory {
         }
         while !self.is_silent && self.answers.front().is_some_and(|(at, _)| *at <= cx.cycle()) {
             let (_, answer) = self.answers.pop_front().expect("one in front");
-            let out = if answer.class() == Class::S2mNdr { &mut self.ndr } else { &mut self.drs };
-            out.push(cx, answer).expect("a deep channel");
+            let out = self.tx.iter_mut().find(|(class, _)| *class == answer.class());
+            out.expect("its channel").1.push(cx, answer).expect("a deep channel");
         }
         Next::Busy
     }
@@ -119,19 +157,27 @@ pub fn run_of(
         let (unused, unused_in) = p.channel::<Box<Transfer>>("never", 1, 1)?;
         let (answer, answer_in) = p.channel::<Box<Transfer>>("responses", 256, 1)?;
         let (never, never_in) = p.channel::<Box<Transfer>>("never_asked", 1, 1)?;
-        let (req, req_in) = p.channel::<Numbered>("req", 64, 1)?;
-        let (rwd, rwd_in) = p.channel::<Numbered>("rwd", 64, 1)?;
-        let (ndr, ndr_in) = p.channel::<Message>("ndr", 256, 1)?;
-        let (drs, drs_in) = p.channel::<Message>("drs", 256, 1)?;
+        let name = |class: Class| class.name().replace(' ', "_").to_lowercase();
+        let (mut asked, mut asked_in, mut told, mut told_in) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for class in [Class::M2sReq, Class::M2sRwd, Class::D2hReq, Class::D2hData] {
+            let (out, end) = p.channel::<Numbered>(&name(class), 64, 1)?;
+            asked.push((class, out));
+            asked_in.push(end);
+        }
+        for class in [Class::S2mNdr, Class::S2mDrs, Class::H2dRsp, Class::H2dData] {
+            let (out, end) = p.channel::<Message>(&name(class), 256, 1)?;
+            told.push((class, out));
+            told_in.push((class, end));
+        }
         p.module("asker", id, |bind| {
             // Never used, but every channel has two ends.
             drop((bind.attach(unused), bind.attach(never_in)));
             Asker { asks: asks.into(), tx: bind.attach(ask), rx: bind.attach(answer_in), seen: of_asker }
         })?;
         p.module("memory", id, |bind| Memory {
-            rx: [req_in, rwd_in].map(|end| bind.attach(end)).into(),
-            ndr: bind.attach(ndr),
-            drs: bind.attach(drs),
+            rx: asked_in.into_iter().map(|end| bind.attach(end)).collect(),
+            tx: told.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+            pulls: Vec::new(),
             answers: VecDeque::new(),
             is_silent,
             seen: of_memory,
@@ -157,8 +203,8 @@ pub fn run_of(
             let link = NodeLink {
                 viral: None,
                 damage: None,
-                rx: vec![(Class::S2mNdr, bind.attach(ndr_in)), (Class::S2mDrs, bind.attach(drs_in))],
-                tx: vec![(Class::M2sReq, bind.attach(req)), (Class::M2sRwd, bind.attach(rwd))],
+                rx: told_in.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+                tx: asked.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 routes: Vec::new(),
                 form: MessageForm::Pbr,
                 number: 0,
@@ -261,14 +307,19 @@ fn brg_lat_02_n() {
     assert_eq!(most_in_a_cycle(BridgeTiming { children_per_cycle: 64, ..SHEET }), 4);
 }
 
-/// Answers enter one by one, so n lines take n - 1 cycles more.
+/// Answers enter one by one, so n lines take n - 1 cycles more. A host pulls what is written: a whole line is done when its data is framed, a
+/// part with the GO behind it; an atomic passes a second step and its unit, and its data is framed.
 #[test]
 fn brg_lat_03_p() {
     for lines in 1..=4u8 {
         let more = u64::from(lines) - 1;
         assert_eq!(own_cycles(WindowClass::Mn, SHEET, read(BASE, 16 * lines), 1), 34 + more);
         assert_eq!(own_cycles(WindowClass::Mn, SHEET, write_full(BASE, lines, 1), 1), 34 + more);
+        assert_eq!(own_cycles(WindowClass::Cc, SHEET, read(BASE, 16 * lines), 1), 34 + more);
     }
+    assert_eq!(own_cycles(WindowClass::Cc, SHEET, write_full(BASE, 1, 1), 1), 38);
+    assert_eq!(own_cycles(WindowClass::Cc, SHEET, write_part(BASE, 1, 1), 2), 48);
+    assert_eq!(own_cycles(WindowClass::Cc, SHEET, add(ReqCmd::AtomicR, BASE, 1), 2), 48 + 2 + 4);
 }
 
 /// Lines without an enabled byte take none.

@@ -12,7 +12,7 @@ use scalepool_oracle::bridge::{LineConversion, NvlinkConversion, NvlinkRequest, 
 use scalepool_protocols::nvlink::{NvlConfig, Op};
 use std::collections::BTreeMap;
 
-const CLASSES: [(WindowClass, &str); 2] = [(WindowClass::Mc, "MC"), (WindowClass::Mn, "MN")];
+const CLASSES: [(WindowClass, &str); 3] = [(WindowClass::Mc, "MC"), (WindowClass::Mn, "MN"), (WindowClass::Cc, "CC")];
 /// The GPU that asks.
 const GPU: u16 = 2;
 
@@ -112,11 +112,11 @@ fn converted(class: WindowClass, of: &NvlinkRequest) -> NvlinkConversion {
     assert_eq!((bench.bridge.open(), bench.bridge.buffers_free(), bench.findings.len()), (0, 64, 0), "{of:?}");
     let mut lines: BTreeMap<u64, LineConversion> = BTreeMap::new();
     for (.., msg) in &bench.sent {
-        let line = msg.line().expect("a line").address() - OUT + BASE;
+        let line = bench.line_of(msg).address() - OUT + BASE;
         let none = || LineConversion { line, bytes: Vec::new(), messages: Vec::new(), answers: Vec::new() };
         let told = lines.entry(line).or_insert_with(none);
         told.messages.push(label(msg).leak());
-        if let Msg::M2sRwd { enables, .. } = msg {
+        if let Msg::M2sRwd { enables, .. } | Msg::D2hData { enables, .. } = msg {
             told.bytes = (0..64).filter(|byte| enables >> byte & 1 == 1).collect();
         }
     }
@@ -145,7 +145,7 @@ fn converted(class: WindowClass, of: &NvlinkRequest) -> NvlinkConversion {
 fn visible(told: NvlinkConversion) -> NvlinkConversion {
     let line = |line: LineConversion| LineConversion {
         bytes: match line.messages[0] {
-            "MemRd Any/SnpInv" | "MemInv Any/SnpInv" => (0..64).collect(),
+            "MemRd Any/SnpInv" | "MemInv Any/SnpInv" | "RdOwn" => (0..64).collect(),
             _ => line.bytes,
         },
         answers: Vec::new(),
@@ -177,7 +177,7 @@ fn walk(ops: &[u8]) -> usize {
 
 #[test]
 fn brg_map_23_p() {
-    assert_eq!(walk(&[1]), 2 * 256);
+    assert_eq!(walk(&[1]), 3 * 256);
     let mut gpus = Gpus::of(WindowClass::Mn);
     gpus.bench.memory.insert(OUT, CacheLine::of(std::array::from_fn(|n| n as u8)));
     let answer = gpus.whole(&read(BASE + 32, 2)).expect("an answer");
@@ -450,4 +450,23 @@ fn posted_requests_have_entries_of_their_own() {
     assert!(!gpus.bench.out.steps.iter().any(is_sent) && gpus.ready.is_empty());
     gpus.finish();
     assert_eq!(gpus.ready.len() as u64, n + 1, "all of them, and the FLUSH");
+}
+
+/// Worked example E4 of `bridge` §13: a posted write of four lines of a host, then a FLUSH, which is answered when the host has pulled the
+/// last data.
+#[test]
+fn a_flush_waits_for_what_a_host_pulls() {
+    let mut gpus = Gpus::of(WindowClass::Cc);
+    gpus.ask(&write(Op::WRITE_POSTED, BASE, 16, 7), 0);
+    gpus.ask(&message(Op::FLUSH, 1 << 4), 0);
+    assert_eq!(gpus.bench.labels(), ["WrCur"; 4]);
+    while gpus.bench.answers.len() > 1 {
+        gpus.answer(0);
+    }
+    assert!(gpus.ready.is_empty(), "one line is not done");
+    gpus.finish();
+    assert_eq!(gpus.bench.labels()[4..], ["Data"; 4]);
+    let answers: Vec<_> = (0..2).filter_map(|_| gpus.respond()).map(|answer| answer.op).collect();
+    assert_eq!(answers, [Op::RSP_DONE]);
+    assert!((0..4).all(|line| gpus.bench.memory[&(OUT + 64 * line)].bytes == [7; 64]));
 }

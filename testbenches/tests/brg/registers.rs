@@ -37,7 +37,13 @@ const ALL: u64 = 0xffff_ffff_ffff;
 const MN: u64 = 0x11;
 
 fn registers(config: OutboundConfig) -> Bench {
-    let control = Some(ControlWindow { base: CONTROL, ports: PORTS, plain_ports: PLAIN_PORTS, io_from: PORTS });
+    let control = Some(ControlWindow {
+        base: CONTROL,
+        ports: PORTS,
+        plain_ports: PLAIN_PORTS,
+        first_host: PORTS,
+        io_from: PORTS,
+    });
     Bench::new(OutboundConfig { control, ..config })
 }
 
@@ -268,7 +274,7 @@ fn brg_reg_03_p() {
 #[test]
 fn brg_reg_03_n() {
     let size = 2 << 20;
-    let faults: [(u64, [u64; 3], u64, u64); 16] = [
+    let faults: [(u64, [u64; 3], u64, u64); 17] = [
         (MN, [BASE + 64, size, OUT], 0, 2),
         (MN, [BASE, size + 64, OUT], 0, 2),
         (MN, [BASE, size, OUT + 64], 0, 2),
@@ -280,11 +286,12 @@ fn brg_reg_03_n() {
         (0x711, [BASE, size, OUT], 0, 7),
         (0x5011, [BASE, size, OUT], 0, 7),
         (MN, [CONTROL - size + 256, size, OUT], 0, 9),
-        // MC at the last plain port, MN at the first coherent one, and ways of which one alone is wrong.
+        // MC at the last plain port, MN at the first coherent one, CC without a port to a host, and ways of which one alone is wrong.
         (0x01, [BASE, size, OUT], 1, 10),
         // IO at a port of CXL.mem.
-        (0x21, [BASE, size, OUT], 0, 10),
+        (0x31, [BASE, size, OUT], 0, 10),
         (MN, [BASE, size, OUT], 2, 10),
+        (0x21, [BASE, size, OUT], 0, 10),
         (0x1001, [BASE, size, OUT], 0x1_0002, 10),
         (0x1011, [BASE, size, OUT], 0x2_0001, 10),
     ];

@@ -147,6 +147,62 @@ fn a_coherent_device_stays_coherent() {
     assert_eq!(run(&coherent(16), &[], 2).json(), run(&coherent(16), &[], 1).json());
 }
 
+/// Accelerators in front of the memory of a host, over a kind of link, beside a device that caches so many lines of it.
+fn of_host(link: &str, lines: u64) -> String {
+    let text = include_str!("../../systems/host_lines.toml").replace("lines = 4", &format!("lines = {lines}"));
+    text.replace("kind = \"cxl-256b\"", &format!("kind = \"{link}\""))
+}
+
+/// Windows of class CC over every kind of link with CXL.cache, without a cache and with several: accelerators find every byte, and the
+/// watcher of the home finds the newest value in every copy, those of the bridge among them.
+#[test]
+fn memory_of_a_host_stays_coherent() {
+    for link in ["cxl-256b", "cxl-68b", "cxl-256b-pbr"] {
+        for (cache, lines) in [
+            ("mode = \"off\"", 4),
+            ("mode = \"data\"", 4),
+            ("mode = \"both\", capacity = \"1 KiB\", ways = 2, tag_store = \"hbm\"", 16),
+            ("mode = \"data\", capacity = \"1 KiB\", ways = 2, write = \"through\", block = \"128 B\"", 16),
+        ] {
+            let report = run(&with_cache(&of_host(link, lines), cache), &[], 1);
+            assert_eq!(report.violations, [], "{link} {cache}");
+            assert_eq!((count(&report, "requests refused"), count(&report, "time-outs")), (0, 0), "{link} {cache}");
+            assert!(count(&report, "atomics") > 10 && count(&report, "writes") > 10);
+            assert!(cache.contains("off") || count(&report, "cache read hits") > 0, "{cache}");
+            assert!(cache != "mode = \"data\"" || count(&report, "snoop hits") > 0, "{cache}");
+        }
+    }
+    let text = with_cache(&of_host("cxl-256b", 16), "mode = \"both\", capacity = \"1 KiB\", ways = 2");
+    assert_eq!(run(&text, &[], 2).json(), run(&text, &[], 1).json());
+}
+
+/// The memory of the host may be a device behind a port of its own: accelerators find there what it held at first.
+#[test]
+fn memory_behind_a_host_is_found_as_it_was() {
+    let behind = "\n[component.mem]\nkind = \"cxl.memory\"\nclock = \"agents\"\nsize = \"1 GiB\"\n\n[link.mem]\nkind = \"cxl-256b\"\nbetween = [\"home.memory\", \"mem.cxl\"]\n";
+    let text = of_host("cxl-256b", 4).replace("kind = \"cxl.home\"", "kind = \"cxl.home\"\nmemory = \"port\"") + behind;
+    for cache in ["mode = \"off\"", "mode = \"data\", capacity = \"1 KiB\", ways = 2"] {
+        let report = run(&with_cache(&text, cache), &[], 1);
+        assert_eq!((report.violations.as_slice(), count(&report, "requests refused")), (&[][..], 0), "{cache}");
+        assert!(count(&report, "reads") > 10 && count(&report, "atomics") > 10);
+    }
+}
+
+/// What cannot be is refused: a window without its port, more entries than there are identifiers, memory without an owner on 68-byte flits.
+#[test]
+fn windows_to_a_host_that_cannot_be_are_refused() {
+    let text = of_host("cxl-256b", 4);
+    let refused = |text: &str, expected: &str| {
+        let error = resolves(text).err().unwrap_or_else(|| panic!("{expected}: it resolves"));
+        assert!(error.contains(expected), "{error}");
+    };
+    resolves(&text).expect("as it is");
+    refused(&text.replace("class = \"CC\"", "class = \"MC\""), "0 ports `coherent`");
+    let crowded = |entries: usize| with_cache(&text, &format!("mode = \"data\" }}\nentries = {entries}\nstages = {{"));
+    refused(&crowded(1008), "at most 1007");
+    resolves(&crowded(1007)).expect("as many as there are identifiers");
+}
+
 /// With a conversion cache.
 fn with_cache(text: &str, cache: &str) -> String {
     text.replace("kind = \"bridge.ualink\"", &format!("kind = \"bridge.ualink\"\ncache = {{ {cache} }}"))
@@ -278,7 +334,8 @@ fn descriptions_that_ask_for_more_are_refused() {
     let window = "{ base = \"0\", size = \"1 GiB\", to = \"0\", class = \"MN\" }";
     let other = |new: &str| TEXT.replace(window, new);
     let cases = [
-        (other("{ class = \"CC\" }"), "expected MN, MC"),
+        (other("{ class = \"XX\" }"), "expected MN, MC, CC"),
+        (other("{ class = \"CC\" }"), "expected one of the 0 ports `host`"),
         (other("{ class = \"MC\" }"), "expected one of the 0 ports `coherent`"),
         (other(""), "found no window"),
         (other("{ size = \"1 MiB\" }"), "2097152"),

@@ -1,4 +1,4 @@
-//! The tables of the bridge against the oracle: every command, size, offset and shape of enables on both classes.
+//! The tables of the bridge against the oracle: every command, size, offset and shape of enables on all classes.
 
 use super::common::*;
 use scalepool::bridge::window::WindowClass;
@@ -10,7 +10,7 @@ use scalepool_protocols::ualink::field::TlReq;
 use scalepool_protocols::ualink::half::Half;
 use std::collections::BTreeMap;
 
-const CLASSES: [(WindowClass, &str); 2] = [(WindowClass::Mc, "MC"), (WindowClass::Mn, "MN")];
+const CLASSES: [(WindowClass, &str); 3] = [(WindowClass::Mc, "MC"), (WindowClass::Mn, "MN"), (WindowClass::Cc, "CC")];
 
 fn half(enables: &[bool]) -> Half {
     std::array::from_fn(|n| (0..8).fold(0, |byte, bit| byte | u8::from(enables[8 * n + bit]) << bit))
@@ -37,7 +37,7 @@ fn converted(class: WindowClass, asked: &UpliRequest) -> Conversion {
     let is_read = field.rdwr == RdWr::Read;
     let mut lines: BTreeMap<u64, LineConversion> = BTreeMap::new();
     for (.., msg) in &bench.sent {
-        let address = msg.line().expect("a line").address() - OUT + BASE;
+        let address = bench.line_of(msg).address() - OUT + BASE;
         let told = lines.entry(address).or_insert_with(|| LineConversion {
             line: address,
             bytes: Vec::new(),
@@ -45,7 +45,7 @@ fn converted(class: WindowClass, asked: &UpliRequest) -> Conversion {
             answers: Vec::new(),
         });
         told.messages.push(label(msg).leak());
-        if let Msg::M2sRwd { enables, .. } = msg {
+        if let Msg::M2sRwd { enables, .. } | Msg::D2hData { enables, .. } = msg {
             told.bytes = (0..64).filter(|byte| enables >> byte & 1 == 1).collect();
         }
     }
@@ -63,7 +63,7 @@ fn visible(told: Conversion) -> Conversion {
     let lines = told.lines.into_iter().filter(|line| !line.messages.is_empty());
     let line = |line: LineConversion| LineConversion {
         bytes: match line.messages[0] {
-            "MemRd Any/SnpInv" | "MemInv Any/SnpInv" => (0..64).collect(),
+            "MemRd Any/SnpInv" | "MemInv Any/SnpInv" | "RdOwn" => (0..64).collect(),
             _ => line.bytes,
         },
         answers: Vec::new(),
@@ -177,12 +177,16 @@ macro_rules! rows {
 rows! {
     brg_map_01_p brg_map_01_n 0, load(), ["MemRd Invalid/SnpCur"; 3];
     brg_map_02_p brg_map_02_n 1, load(), ["MemRd NoOp/NoOp"; 3];
+    brg_map_03_p brg_map_03_n 2, load(), ["RdCurr"; 3];
     brg_map_05_p brg_map_05_n 0, full(), ["MemInv Any/SnpInv", "MemWr Invalid/NoOp"];
     brg_map_06_p brg_map_06_n 1, full(), ["MemWr Any/NoOp"];
+    brg_map_07_p brg_map_07_n 2, full(), ["WrCur", "Data"];
     brg_map_09_p brg_map_09_n 0, part(), ["MemRd Any/SnpInv", "MemWr Invalid/NoOp"];
     brg_map_10_p brg_map_10_n 1, part(), ["MemWrPtl Any/NoOp"];
+    brg_map_11_p brg_map_11_n 2, part(), ["WrInv", "Data"];
     brg_map_13_p brg_map_13_n 0, atomic(), ["MemRd Any/SnpInv", "MemWr Invalid/NoOp"];
     brg_map_14_p brg_map_14_n 1, atomic(), [""; 0];
+    brg_map_15_p brg_map_15_n 2, atomic(), ["RdOwn", "DirtyEvict", "Data"];
 }
 
 #[test]

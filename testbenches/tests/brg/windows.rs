@@ -362,18 +362,19 @@ fn held(class: WindowClass, wrong: WrongBridge) -> (BTreeSet<char>, BTreeSet<Str
 
 /// The table of classes: form and what a cache holds of a line (`bridge` §2, §9.4).
 fn is_of_class(class: WindowClass, (states, messages): &(BTreeSet<char>, BTreeSet<String>)) -> bool {
-    let (of_class, snoops) = match class {
-        WindowClass::Mc => ("SEM", true),
-        WindowClass::Mn => ("VD", false),
-        WindowClass::Io => ("", false),
+    // Those of CXL.mem have two more words; a host grants E for a store alone.
+    let (of_class, form): (_, fn(&String) -> bool) = match class {
+        WindowClass::Mc => ("SEM", |message| message.contains('/') && !message.ends_with("/NoOp")),
+        WindowClass::Mn => ("VD", |message| message.ends_with("/NoOp")),
+        WindowClass::Cc => ("SM", |message| !message.contains('/')),
+        WindowClass::Io => ("", |_| false),
     };
-    let form = |message: &String| message.ends_with("/NoOp") != snoops;
     states.iter().copied().eq(of_class.chars().collect::<BTreeSet<_>>()) && messages.iter().all(form)
 }
 
 #[test]
 fn brg_win_08_p() {
-    for class in [WindowClass::Mc, WindowClass::Mn] {
+    for class in [WindowClass::Mc, WindowClass::Mn, WindowClass::Cc] {
         let held = held(class, WrongBridge::NOTHING);
         assert!(is_of_class(class, &held), "{class:?}: {held:?}");
     }
@@ -384,6 +385,7 @@ fn brg_win_08_p() {
 fn brg_win_08_n() {
     let [mc, mn] = [WindowClass::Mc, WindowClass::Mn].map(|class| held(class, WrongBridge::NOTHING));
     assert!(!is_of_class(WindowClass::Mn, &mc) && !is_of_class(WindowClass::Mc, &mn));
+    assert!([&mc, &mn].iter().all(|held| !is_of_class(WindowClass::Cc, held)));
     let snooping = WrongBridge {
         sends: |msg| match msg {
             Msg::M2sReq { opcode, meta_field: MetaField::NoOp, line, tag, .. } => {

@@ -5,6 +5,7 @@ use scalepool::bridge::cache::StorePolicy;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::proof::explore::fingerprint::fingerprint;
 use scalepool::proof::explore::{Explored, ExploredSystem, Limits, search};
+use scalepool::proof::systems::bridge::of_host::{HostBridgeSetup, HostBridgeSystem, WrongHostBridge};
 use scalepool::proof::systems::bridge::wrong::WrongBridge;
 use scalepool::proof::systems::bridge::{BridgeMove, BridgeSetup, BridgeSystem, HostMenu};
 use scalepool_testbenches::soak::is_soak;
@@ -36,6 +37,40 @@ fn scenario_brg_t07() {
     for stores in if is_soak() { &STORES[..] } else { &STORES[..2] } {
         let (stores, requesters, requests) = (*stores, 2, if is_soak() { 3 } else { 2 });
         is_clean(BridgeSetup { requesters, requests, ..setup(stores) });
+    }
+}
+
+/// The races of `bridge` §9.6 R6 to R8 on one line of a host, of which a device and the core of the host want something too; and two
+/// requesters.
+#[test]
+fn lines_of_a_host_stay_coherent_in_every_order() {
+    let all_of = |setup: HostBridgeSetup| clean(&format!("{setup:?}"), &HostBridgeSystem::new(setup)).states;
+    let soak = u8::from(is_soak());
+    let reached = STORES.map(|stores| {
+        let plain = HostBridgeSetup::one_line(CoherenceConfig::default(), stores);
+        let one = all_of(HostBridgeSetup { of_device: 1 + soak, of_core: 1 + soak, ..plain.clone() });
+        if is_soak() || stores != Some(StorePolicy::Through) {
+            all_of(HostBridgeSetup { requesters: 2, of_core: soak, ..plain.clone() });
+        }
+        if is_soak() || stores == Some(StorePolicy::Back) {
+            all_of(HostBridgeSetup { lines: 2, of_core: soak, ..plain });
+        }
+        one
+    });
+    assert!(reached.iter().all(|states| *states > 1000), "{reached:?}");
+}
+
+/// Bridges that are wrong at the port of a host are found.
+#[test]
+fn every_wrong_bridge_at_a_host_is_found() {
+    for wrong in WrongHostBridge::ALL {
+        let is_found = |stores| {
+            let setup =
+                HostBridgeSetup { wrong: Some(wrong), ..HostBridgeSetup::one_line(CoherenceConfig::default(), stores) };
+            search(&HostBridgeSystem::new(setup), Limits::default()).violation.is_some()
+        };
+        let found = STORES.map(is_found);
+        assert!(found.contains(&true), "{wrong:?}: {found:?}");
     }
 }
 

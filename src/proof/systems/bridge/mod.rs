@@ -15,6 +15,7 @@
 //! time since it began.
 
 mod judged;
+pub mod of_host;
 pub mod wrong;
 
 use crate::explore::fingerprint::fingerprint;
@@ -259,6 +260,7 @@ impl BridgeSystem {
             data,
             templates: None,
             ecc: None,
+            host_ports: 0..0,
             control: None,
             io_ack: Default::default(),
         };
@@ -305,8 +307,9 @@ impl BridgeSystem {
         for step in out.steps {
             match step {
                 BridgeStep::Send { by, msg, .. } => {
+                    let mut more = BridgeOutput::default();
                     if let Some(BridgeActor::Child(id)) = by {
-                        self.bridge.sent(id, &msg);
+                        self.bridge.sent(id, &msg, &mut more);
                         // A store that passes by the cache is the newest value when it leaves: the bridge owns the line.
                         if let Msg::M2sRwd { line, data, .. } = &msg {
                             self.placed(*line, data, events);
@@ -314,6 +317,9 @@ impl BridgeSystem {
                     }
                     if let Some(msg) = wrong::sent(self.setup.wrong, msg) {
                         self.net.send(BRIDGE, msg);
+                    }
+                    if !more.steps.is_empty() || !more.findings.is_empty() {
+                        self.follow(more, events);
                     }
                 }
                 BridgeStep::Access { by: Some(by), .. } => self.accesses.push(by),

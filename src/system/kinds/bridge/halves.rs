@@ -57,7 +57,7 @@ impl BridgeHalves<'_> {
 
     /// What it tells its neighbour at a port: of memory, what is behind ports of its class.
     pub fn offer_at(&self, port: usize) -> Offer {
-        let io_from = self.x_ports + self.outbound.memory_ports();
+        let io_from = self.x_ports + self.outbound.message_ports();
         if (io_from..self.x_ports + self.outbound.count()).contains(&port) {
             return self.outbound.io_offer();
         }

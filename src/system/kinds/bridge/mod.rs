@@ -15,6 +15,7 @@ pub mod stages;
 pub mod ualink;
 pub mod windows;
 
+use crate::coherence::Seat;
 use crate::kind::{ComponentPlug, IoPlug, Site};
 use crate::measured::ComponentMeasured;
 use inbound::InboundPart;
@@ -30,10 +31,15 @@ fn first_lines(site: &Site<'_>, link: u32) -> Arc<FirstLines> {
     site.shared.get(&format!("first lines of memory at CXL link {link}"), FirstLines::default)
 }
 
+/// What the memory of a host holds at first, said by the host if that is not zeros.
+pub(super) fn first_lines_of_home(site: &Site<'_>, seat: &Seat) -> Arc<FirstLines> {
+    site.shared.get(&format!("first lines of home {}", seat.domain.number()), FirstLines::default)
+}
+
 /// Why traffic with atomics cannot be judged beside a bridge that refuses them; `others` are the choices without.
 pub fn without_atomics(found: &str, others: &str) -> String {
     format!(
-        "found \"{found}\" with atomics beside a bridge with a window of class MN or IO, which refuses them or most of them, expected {others}, or windows of class MC"
+        "found \"{found}\" with atomics beside a bridge with a window of class MN or IO, which refuses them or most of them, expected {others}, or windows of class MC or CC"
     )
 }
 

@@ -7,7 +7,7 @@
 use super::cache::{self, BridgeCacheFields};
 use super::io::{self, IoPortPart};
 use super::windows::{BridgeCommitFields, BridgeWindowFields, SOURCES, groups_of_sources};
-use super::{OutboundEnds, first_lines};
+use super::{OutboundEnds, first_lines, first_lines_of_home};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{AgentEnd, Seat, recorded};
 use crate::field::{FieldRange, config};
@@ -25,6 +25,7 @@ use scalepool_bridge::module::side::RequesterSide;
 use scalepool_bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
 use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::epoch::SAME_PORT;
+use scalepool_bridge::outbound::host_lines::MOST_CACHED_ENTRIES;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::registers::ControlWindow;
@@ -63,7 +64,7 @@ metrics! {
         COMMIT_CYCLES = "commit cycles" ["cycles"] Sum, "cycles from when new windows were due to when no request of the epoch before was under way";
         EPOCH_CYCLES = "epoch wait cycles" ["cycles"] Sum, "cycles in which a request was at a port and waited for new windows";
         VIRAL = "viral CXL ports" ["ports"] Sum, "CXL ports at which requests end with status 2 since tags of the conversion cache were lost";
-        SNOOPS = "snoops" ["snoops"] Sum, "back-invalidate snoops of devices, answered by whether a line is held";
+        SNOOPS = "snoops" ["snoops"] Sum, "snoops of devices and hosts, answered by whether a line is held";
     }
 }
 
@@ -75,6 +76,7 @@ config! {
     pub struct OutboundFields {
         cxl_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to memory that nobody keeps coherent (bridge §1.1)";
         coherent_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to devices that keep their memory coherent (bridge §1.1)";
+        host_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to hosts whose memory is reached by CXL.cache, coherently (bridge §1.2, role H)";
         io_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL.io links to devices, each as the port of a root behind which firmware has placed its device (bridge §1.2)";
         io_mode: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(MODES), "best mode of the `io` ports; left out, cxl-256b; with cxl-68b at most 256 entries (cxl-io §7)";
         io_ack: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["flush", "sent"]), "when a write of class IO is answered: flush = when a read of no byte behind it is completed, so that it is visible; sent = when it has left for the link; left out, flush (bridge §4.3)";
@@ -90,21 +92,30 @@ config! {
 
 impl OutboundFields {
     /// CXL ports.
-    pub fn ports(&self) -> [PortDecl; 3] {
+    pub fn ports(&self) -> [PortDecl; 4] {
         let holder = PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host);
-        let [plain, coherent] =
-            [("cxl", self.cxl_ports, PortRole::Requester), ("coherent", self.coherent_ports, holder)]
-                .map(|(name, len, role)| PortDecl { name, len: Some(len), links: FABRIC, role });
-        [plain, coherent, io::ports(self.io_ports)]
+        let device = PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Device);
+        let [plain, coherent, hosts] = [
+            ("cxl", self.cxl_ports, FABRIC, PortRole::Requester),
+            ("coherent", self.coherent_ports, FABRIC, holder),
+            ("host", self.host_ports, cxl_links::NAMES, device),
+        ]
+        .map(|(name, len, links, role)| PortDecl { name, len: Some(len), links, role });
+        [plain, coherent, hosts, io::ports(self.io_ports)]
     }
 
     /// How many they are.
     pub fn count(&self) -> usize {
-        self.memory_ports() + self.io_ports
+        self.message_ports() + self.io_ports
     }
 
-    /// How many of them are of CXL.mem.
-    pub fn memory_ports(&self) -> usize {
+    /// How many of them carry CXL.mem or CXL.cache; those of CXL.io come behind them.
+    pub fn message_ports(&self) -> usize {
+        self.first_host() + self.host_ports
+    }
+
+    /// The first one that leads to a host.
+    fn first_host(&self) -> usize {
         self.cxl_ports + self.coherent_ports
     }
 
@@ -125,7 +136,7 @@ impl OutboundFields {
     /// Whether a window leads to memory that nobody keeps coherent, where no atomic can be done, or to CXL.io, which has few of them
     /// (`bridge` §4.1, BRG-MAP-14, BRG-MAP-16).
     pub fn refuses_atomics(&self) -> bool {
-        self.windows.iter().any(|(window, _)| window.class != "MC")
+        self.windows.iter().any(|(window, _)| ["MN", "IO"].contains(&window.class.as_str()))
     }
 
     /// What others have to know of the cache.
@@ -146,8 +157,9 @@ impl OutboundFields {
         windows: &[(BridgeWindowFields, TextPlace)],
         groups: &[(String, TextPlace)],
     ) -> Result<BridgeWindows, ConfigFinding> {
-        let windows =
-            windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports, self.io_ports]));
+        let windows = windows
+            .iter()
+            .map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports, self.host_ports, self.io_ports]));
         let windows = windows.collect::<Result<Vec<_>, String>>().map_err(|text| ("windows", text))?;
         let groups = groups_of_sources("groups", groups, SOURCES)?;
         BridgeWindows::within(limits, windows, groups, self.count()).map_err(|error| (error.field(), error.to_string()))
@@ -220,6 +232,14 @@ impl OutboundFields {
         let of_cache = self.cache.iter().flat_map(BridgeCacheFields::check);
         let windows = self.windows(limits);
         let of_control = windows.as_ref().ok().and_then(|windows| self.check_control(windows));
+        let is_crowded = self.host_ports > 0 && self.cache_facts().keeps_lines && self.entries > MOST_CACHED_ENTRIES;
+        let crowded = || {
+            let text = format!(
+                "found {} entries beside a cache of lines and a port `host`, expected at most {MOST_CACHED_ENTRIES}: CQIDs have 12 bits, and what the cache gives back takes some (bridge §7)",
+                self.entries
+            );
+            ("entries", text)
+        };
         let is_whole = !self.windows.is_empty() || self.count() == 0;
         let text = || {
             let ports = self.count();
@@ -232,6 +252,7 @@ impl OutboundFields {
                 Some((field, format!("found {text} without io_ports, expected a port of CXL.io")))
             });
         let own = windows.err().into_iter().chain(unused).chain(unused_io).chain(of_cache).chain(of_control);
+        let own = own.chain(is_crowded.then(crowded));
         own.chain(self.check_commits(limits)).collect()
     }
 
@@ -257,7 +278,7 @@ impl OutboundFields {
         };
         let of_commits = commits.iter().flat_map(|(_, windows)| windows.list().iter().enumerate());
         let of_commits = of_commits.filter_map(|(n, window)| beyond("commits", n, window));
-        let of_io = io::check_joined(self.io_mode(), self.entries, &ports[self.memory_ports()..]);
+        let of_io = io::check_joined(self.io_mode(), self.entries, &ports[self.message_ports()..]);
         windows
             .list()
             .iter()
@@ -275,7 +296,7 @@ impl OutboundFields {
             let name = port.name;
             (0..port.len.unwrap_or(1)).map(move |n| format!("{path}.{name}[{n}]")).collect::<Vec<_>>()
         };
-        (self.coherent_ports > 0).then(|| ports.iter().flat_map(of).collect())
+        (self.coherent_ports + self.host_ports > 0).then(|| ports.iter().flat_map(of).collect())
     }
 
     /// What requests of these classes of accelerators wait for; the ones with an answer are answered by a response.
@@ -309,10 +330,25 @@ impl OutboundFields {
             why: "gives back a line that it holds",
         };
         let [req, rwd, birsp] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
-        let of_posted = posted.into_iter().flat_map(|posted| [asks(posted, req), asks(posted, rwd)]);
-        let own = [ChannelWait::answered(answered, response), asks(answered, req), asks(answered, rwd)];
+        let mut asked = vec![req, rwd];
+        // A host pulls what is written (dQ), and its snoops are answered at once (hS).
+        let of_host = (self.host_ports > 0).then_some([Class::D2hReq, Class::D2hData]);
+        asked.extend(of_host.into_iter().flatten());
+        let of_posted = posted.into_iter().flat_map(|posted| asked.iter().map(move |class| asks(posted, *class)));
+        let own = asked.iter().map(|class| asks(answered, *class));
+        let own = [ChannelWait::answered(answered, response)].into_iter().chain(own).chain(of_posted);
+        let of_snoops = of_host.map(|_| {
+            [Class::D2hRsp, Class::D2hData].map(|outgoing| ChannelWait {
+                incoming: Class::H2dReq.name(),
+                outgoing: outgoing.name(),
+                reach: Reach::SamePort,
+                queue: None,
+                why: "says what there is of a line",
+            })
+        });
         let of_tlps = [answered].into_iter().chain(posted).flat_map(of_io);
-        own.into_iter().chain(of_posted).chain([snooped(rwd), snooped(birsp)]).chain(of_tlps).collect()
+        let own = own.chain([snooped(rwd), snooped(birsp)]).chain(of_snoops.into_iter().flatten());
+        own.chain(of_tlps).collect()
     }
 
     /// Makes the half ready to be built; `ports` are its CXL ports.
@@ -343,12 +379,14 @@ impl OutboundFields {
                 order,
                 data,
                 ecc: self.cache.as_ref().and_then(|cache| cache.ecc(site, self.control.is_some())),
+                host_ports: self.first_host()..self.message_ports(),
                 templates: self.cache.as_ref().and_then(BridgeCacheFields::templates),
                 control: self.control.map(|base| ControlWindow {
                     base,
                     ports: self.count(),
                     plain_ports: self.cxl_ports,
-                    io_from: self.memory_ports(),
+                    first_host: self.first_host(),
+                    io_from: self.message_ports(),
                 }),
                 io_ack: io::ack(self.io_ack.as_deref()),
             },
@@ -361,27 +399,32 @@ impl OutboundFields {
         };
         // What memory holds that nobody has written: what another bridge says of it, its own addresses, or zeros where a device keeps it
         // coherent.
-        let behind: Vec<_> = ports.iter().map(|port| first_lines(site, port.number)).collect();
+        let first_host = self.first_host();
+        let lines_of = |(n, port): (usize, &SitePort)| match &port.seat {
+            Some(seat) if n >= first_host => first_lines_of_home(site, seat),
+            _ => first_lines(site, port.number),
+        };
+        let behind: Vec<_> = ports.iter().enumerate().map(lines_of).collect();
         let first = move |route: BridgeRoute| match (behind[route.port].get(), route.class) {
             (Some(lines), _) => lines(route.address).unwrap_or([0xff; 64]),
             // Registers that nothing has written.
             (None, WindowClass::Io) => [0; 64],
             (None, WindowClass::Mn) => BACKGROUND.line(route.address),
-            (None, WindowClass::Mc) => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
+            (None, WindowClass::Mc | WindowClass::Cc) => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
         };
         memory_behind(site).stands_in_front(own, Box::new(move |address| windows.translated(address).map(&first)));
-        let route = |port: &SitePort| {
+        let route = |(n, port): (usize, &SitePort)| {
             let (form, port_ids) = port.link.cxl();
             let Some(seat) = &port.seat else {
                 let [spid, dpid] = port_ids;
                 return (PeerRoute { spid, dpid, ..PeerRoute::default() }, form, (0, port.number));
             };
-            let end = AgentEnd { is_home: false, is_host: true };
+            let end = AgentEnd { is_home: false, is_host: n < first_host };
             (seat.route(seat.holders.start, end, form, port_ids), form, (seat.link_number(), port.number))
         };
-        let (ports, io_ports) = ports.split_at(self.memory_ports());
+        let (ports, io_ports) = ports.split_at(self.message_ports());
         let io = IoPortPart::of(self.io_mode(), io_ports, site, hub)?;
-        let routes: Vec<_> = ports.iter().map(route).collect();
+        let routes: Vec<_> = ports.iter().enumerate().map(route).collect();
         let form = routes.first().map_or(MessageForm::Pbr, |(_, form, _)| *form);
         let media = self.cache.as_ref().and_then(|cache| cache.media.as_ref());
         Ok(OutboundPart {

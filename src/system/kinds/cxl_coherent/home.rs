@@ -10,6 +10,7 @@ use crate::field::{Config, FieldRange, config};
 use crate::kind::{
     CoherenceProtocol, Component, ComponentKind, ComponentNode, CxlSide, NodeError, PortDecl, PortRole, Site, component,
 };
+use crate::kinds::bridge::first_lines_of_home;
 use crate::kinds::cxl_links;
 use crate::quantity::Unit;
 use scalepool_coherence::agent::AgentPort;
@@ -19,6 +20,7 @@ use scalepool_coherence::clocked::cache::Sparse;
 use scalepool_coherence::clocked::core::NoCore;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::config::CoherenceConfig;
+use scalepool_nodes::cxl::BACKGROUND;
 use scalepool_trace::{Hub, PlaceKind};
 
 /// The kind.
@@ -67,6 +69,10 @@ impl Component for CxlHome {
         let tap = hub.tap(&name, PlaceKind::Messages(site.ports[0].link.cxl().0.layouts()));
         // The agent's ports are the holders of its lines, and then the memory.
         let holders = site.ports[0].seat().domain.holders();
+        if memory_port(&self.memory).is_some() {
+            let lines = Box::new(|address| Some(BACKGROUND.line(address)));
+            first_lines_of_home(site, site.ports[0].seat()).are(lines);
+        }
         let memory = match memory_port(&self.memory) {
             None => HomeMemory::Own(Sparse::default()),
             Some(_) => HomeMemory::behind(holders as AgentPort),

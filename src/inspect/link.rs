@@ -94,6 +94,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream, wit
     // What is waited for at the end of the wave may be overdue although no unit passes.
     let end_fs = receives.last_edge_fs().max(sends.last_edge_fs());
     watch.clock(0, end_fs);
+    watch.ends();
     for (of, event) in watch.take_events() {
         let last = |way| last_since(way, &fed, &first).map(|unit| (way, unit));
         match last(of).or(last(Direction::Tx)).or(last(Direction::Rx)) {

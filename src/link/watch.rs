@@ -227,6 +227,11 @@ pub(crate) trait Judge: Send {
     /// Tells what each side waits for.
     fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>));
 
+    /// Nothing more passes: what is wrong with that.
+    fn ends(&mut self, events: &mut Events) {
+        let _ = events;
+    }
+
     /// Messages that the unit has ended, if they are asked for.
     fn take_messages(&mut self) -> Vec<(Direction, WatchedContent)> {
         Vec::new()
@@ -468,6 +473,14 @@ impl Judge for Watch68 {
         events.extend(self.monitor.take_heard().into_iter().map(|event| (Direction::Rx, event)));
         events.extend(self.monitor.take_events().into_iter().map(|event| (Direction::Tx, event)));
         Ok(in_stream)
+    }
+
+    fn ends(&mut self, events: &mut Events) {
+        let missing = self.tlps.end().filter(|_| self.unpackers.is_some());
+        events.extend(missing.map(|(way, violation)| {
+            let unit = self.units[way].saturating_sub(1);
+            (WAYS[way], LinkEvent { severity: Severity::Protocol, unit, violation })
+        }));
     }
 
     fn trained(&mut self) {
@@ -758,6 +771,13 @@ impl EndWatch {
         self.events.extend(self.copies[index(way)].news(unit, fresh));
         self.look_for_waits();
         Ok(in_stream)
+    }
+
+    /// Nothing more passes.
+    pub fn ends(&mut self) {
+        if self.halted.is_none() {
+            self.judge.ends(&mut self.events);
+        }
     }
 
     /// Time goes on to a flit clock, or to a time \[fs\] where there is some, although no unit passes.

@@ -19,6 +19,9 @@ use scalepool_protocols::wire::Violation;
 /// Units of CXL.io of both directions behind a missing TLP after which no replay is awaited any more (our choice; a round trip has fewer).
 const MOST_BEHIND_GAP: usize = 512;
 
+/// The same where a capture ends: it may end in the middle of a replay, which has been told as missing before this.
+const MOST_BEHIND_GAP_AT_END: usize = 128;
+
 /// The reader of one direction.
 #[derive(Debug, Clone, Default)]
 struct FramedTlpReader {
@@ -84,15 +87,25 @@ impl FramedLinkReader {
         }
         self.is_stopped = true;
         self.held.clear();
+        let text =
+            "a TLP is missing, and no replay has brought it; transactions of this link are not followed any more";
+        (Vec::new(), Some(self.missing(way, text)))
+    }
+
+    /// A TLP of a direction that no replay has brought.
+    fn missing(&self, way: usize, text: &str) -> Violation {
         let next = self.readers[way].numbers.next();
-        let violation = Violation::at_byte(
-            "LIV-RTY-01",
-            0,
-            format!("no TLP {next} in {} units behind where it is missing", self.behind_gap),
-            "a replay of it",
-            "a TLP is missing, and no replay has brought it; transactions of this link are not followed any more",
-        );
-        (Vec::new(), Some(violation))
+        let found = format!("no TLP {next} in {} units behind where it is missing", self.behind_gap);
+        Violation::at_byte("LIV-RTY-01", 0, found, "a replay of it", text)
+    }
+
+    /// The capture ends: a TLP that has been missing for so long that a replay should have begun, and its direction.
+    pub fn end(&self) -> Option<(usize, Violation)> {
+        let way = self.readers.iter().position(|reader| reader.is_behind)?;
+        let text =
+            "a TLP is missing, and no replay has brought it up to the end; transactions behind it are not judged";
+        let is_told = !self.is_stopped && self.behind_gap > MOST_BEHIND_GAP_AT_END;
+        is_told.then(|| (way, self.missing(way, text)))
     }
 }
 
@@ -141,5 +154,20 @@ mod tests {
             told.extend(missing.map(|violation| (number, violation.rule)));
         }
         assert_eq!(told, [(512, "LIV-RTY-01")]);
+        assert!(reader.end().is_none(), "it has been told");
+    }
+
+    #[test]
+    fn a_capture_that_ends_behind_a_missing_tlp_says_so() {
+        for (units, is_told) in [(0, false), (128, false), (129, true)] {
+            let mut reader = FramedLinkReader::default();
+            reader.read(0, &unit(0, 1));
+            (0..units).for_each(|number| drop(reader.read(0, &unit(2 + number, 5))));
+            let told = reader.end();
+            assert_eq!(
+                told.as_ref().map(|(way, violation)| (*way, violation.rule)),
+                is_told.then_some((0, "LIV-RTY-01"))
+            );
+        }
     }
 }

@@ -576,6 +576,12 @@ impl Map {
     fn check_io(&self, links: &[String], is_io: bool, expected: &str) -> Result<(), String> {
         for link in self.link.iter().filter(|link| links.contains(&link.name)) {
             let protocol = &self.interface[self.places(link)?[1]].protocol;
+            if is_io && link.plain_flits {
+                return Err(format!(
+                    "key `links`: found `{}`, a link of plain flits, which carry no CXL.io",
+                    link.name
+                ));
+            }
             if !is_io && protocol == CXL_IO {
                 return Err(format!("key `links`: found `{}`, a link of cxl-io, expected {expected}", link.name));
             }
@@ -663,6 +669,13 @@ impl Map {
             return Err(format!("found {} and {}, expected both directions of one protocol", found[0], found[1]));
         }
         link.check_keys(protocol)?;
+        let has_plain = matches!(protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) && sends.protocol != CXL_IO;
+        if link.plain_flits && !has_plain {
+            return Err(format!(
+                "key `plain_flits`: found true for a link of {}, expected one of CXL.cachemem",
+                sends.protocol
+            ));
+        }
         let options = sends.agreed()?;
         if options != receives.agreed()? {
             let [sent, came] = [sends, receives].map(|interface| format!("`{}`", interface.options.join("`, `")));

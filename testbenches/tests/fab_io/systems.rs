@@ -64,6 +64,30 @@ fn links_of_other_forms_and_with_errors_carry_the_same() {
     }
 }
 
+/// Room for one read at each device: writes pass the reads that wait in the switch, which no policy holds back, and nothing is broken.
+#[test]
+fn writes_pass_reads_that_have_no_room() {
+    let passed = |report: &ScenarioReport| {
+        let json = report.json();
+        let links = json["links"].as_object().expect("the links");
+        links.values().map(|link| link["TLPs that passed others"].as_u64().unwrap_or(0)).sum::<u64>()
+    };
+    for order in ["strict", "relaxed"] {
+        let order = format!("switch.order={order}");
+        let report = good(SWITCH, &["host.accesses=400", "link.non_posted=1", &order]);
+        assert!(passed(&report) > 20, "{order}: {}", passed(&report));
+        assert_eq!(passed(&good(SWITCH, &["host.accesses=60", &order])), 0, "room for all");
+    }
+    for (set, expected) in [
+        (["switch.order=fifo"], "found `fifo`, expected strict or relaxed"),
+        (["link.non_posted=0"], "found 0, expected 1 to 127"),
+        (["link.non_posted=128"], "found 128, expected 1 to 127"),
+    ] {
+        let text = run(SWITCH, &set).err().map(|error| error.to_string()).expect("it is refused");
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
 /// A reset or a flush is answered once for all devices below.
 #[test]
 fn power_messages_are_collected() {

@@ -212,6 +212,7 @@ impl IoChannel {
     pub(super) fn reset(&mut self) {
         self.flow = FlowControl::new(&self.config);
         [self.outgoing, self.incoming] = std::array::from_fn(|_| Queues::new(self.config.order));
+        self.is_stuck = false;
     }
 
     fn push(&mut self, tlp: IoTlp) -> Result<(), IoRefused> {

@@ -34,11 +34,11 @@ fn with_room_for_one(kind: IoCreditClass) -> Vec<Box<dyn Link>> {
     with_room_for(kind, IoOrder::STRICT)
 }
 
-/// The same, whose sender has a policy of its own.
+/// The same with a policy of both ends.
 fn with_room_for(kind: IoCreditClass, order: IoOrder) -> Vec<Box<dyn Link>> {
     let mut narrow = config();
     narrow.buffers[kind.index()] = Buffers { headers: Advertised::x1(1), data: Advertised::x1(64) };
-    links_of([IoConfig { order, ..config() }, narrow])
+    links_of([IoConfig { order, ..config() }, IoConfig { order, ..narrow }])
 }
 
 #[test]

@@ -257,7 +257,11 @@ fn fab_swc_03_n() {
     assert_eq!(ledger.take((1, 0, 2)), None);
     assert_eq!(ledger.give_back((1, 0, 2)), None);
     assert_eq!(ledger.give_back((1, 0, 2)).map(|violation| violation.rule), Some("FAB-SWC-03"));
-    assert!(ledger.take((0, 1, 1)).is_none() && ledger.astray()[0].text.contains("S2M"), "{:?}", ledger.astray());
+    assert!(
+        ledger.take((0, 1, 1)).is_none() && ledger.astray()[0].text.contains("M2S RwD from input 0 to output 1"),
+        "{:?}",
+        ledger.astray()
+    );
 }
 
 /// The queue of the input and that of the output, and no item more.

@@ -79,9 +79,9 @@ fn writes_pass_reads_that_have_no_room() {
         assert_eq!(passed(&good(SWITCH, &["host.accesses=60", &order])), 0, "room for all");
     }
     for (set, expected) in [
-        (["switch.order=fifo"], "found `fifo`, expected strict or relaxed"),
-        (["link.non_posted=0"], "found 0, expected 1 to 127"),
-        (["link.non_posted=128"], "found 128, expected 1 to 127"),
+        (["switch.order=fifo"], "found `fifo`, expected strict, relaxed"),
+        (["link.non_posted=0"], "found `0`, expected 1 to 127"),
+        (["link.non_posted=128"], "found `128`, expected 1 to 127"),
     ] {
         let text = run(SWITCH, &set).err().map(|error| error.to_string()).expect("it is refused");
         assert!(text.contains(expected), "{text}");

@@ -50,7 +50,7 @@ impl IoRequestNames {
     pub fn handle_of(&mut self, ld: Option<u16>, request: &Tlp) -> TransactionHandle {
         let requester = u32::from(request.requester) | u32::from(ld.unwrap_or(0)) << 16;
         let (identifier, owner, value) = match request.is_non_posted() {
-            true => (RequestIdentifier::IoTag, requester.into(), request.tag),
+            true => (RequestIdentifier::IoTag, requester, request.tag),
             false => {
                 self.posted = self.posted.wrapping_add(1);
                 (RequestIdentifier::IoPosted, 0, self.posted)

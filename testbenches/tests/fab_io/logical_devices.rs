@@ -73,12 +73,15 @@ const FORM: TlpForm = TlpForm::Flit;
 const BASE: u64 = 0x10_0000_0000;
 const MIB: u64 = 1 << 20;
 
+/// TLPs with their LD-IDs.
+type CameTlps = Vec<(Option<u16>, Tlp)>;
+
 /// What stands at a port: it sends its TLPs one a cycle, and keeps what comes but messages.
 struct End {
     sends: Vec<Vec<u8>>,
     tx: Out<IoItem>,
     rx: In<IoItem>,
-    came: Arc<Mutex<Vec<(Option<u16>, Tlp)>>>,
+    came: Arc<Mutex<CameTlps>>,
 }
 
 impl Module for End {
@@ -100,9 +103,9 @@ impl Module for End {
 
 /// TLPs that came at each end with their LD-IDs, and the result of the switch: a host at the first port, a device with two bound logical
 /// devices, 0 and 1, at the second one, and a whole device at the third one. Each end sends TLPs; the host programs the switch first.
-fn switched(sends: [Vec<Vec<u8>>; 3], redirects: bool) -> ([Vec<(Option<u16>, Tlp)>; 3], IoSwitchResult) {
+fn switched(sends: [Vec<Vec<u8>>; 3], redirects: bool) -> ([CameTlps; 3], IoSwitchResult) {
     let result: Arc<Mutex<IoSwitchResult>> = Arc::default();
-    let came: [Arc<Mutex<Vec<(Option<u16>, Tlp)>>>; 3] = Default::default();
+    let came: [Arc<Mutex<CameTlps>>; 3] = Default::default();
     let (shared, kept) = (result.clone(), came.clone());
     let mut sim = Simulation::new(1);
     sim.partition(move |p| {

@@ -37,6 +37,8 @@ wire_enum! {
         Mc = 0,
         /// CXL.mem to memory that nobody keeps coherent (HDM-H).
         Mn = 1,
+        /// CXL.io, without coherence.
+        Io = 2,
     }
 }
 

@@ -52,6 +52,11 @@ pub static RULES: &[Rule] = &[
     rule("BRG-SPL-03", "bridge §3.1", "a request that leaves its block of 256 bytes ends with status 2"),
     rule("BRG-SPL-04", "bridge §3.2", "a line without an enabled byte sends nothing and is OKAY"),
     rule(
+        "BRG-SPL-05",
+        "bridge §3.6",
+        "IO: a byte mask is written by runs of DWs whose inner ones are whole and whose ends have no gap",
+    ),
+    rule(
         "BRG-SPL-08",
         "bridge §3.3",
         "children end in any order, each by the answers of its row; the request has one answer, after the last of them",
@@ -69,12 +74,20 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-MAP-01", "bridge §4.1", "MC reads by MemRd Invalid/SnpCur"),
     rule("BRG-MAP-02", "bridge §4.1", "MN reads by MemRd without meta value"),
+    rule("BRG-MAP-04", "bridge §4.1", "IO reads by one MRd of the DWs, with the byte enables of the request"),
     rule("BRG-MAP-05", "bridge §4.1", "MC writes a line by MemInv Any/SnpInv, then MemWr Invalid/NoOp"),
     rule("BRG-MAP-06", "bridge §4.1", "MN writes a line by MemWr Any"),
+    rule("BRG-MAP-08", "bridge §4.1", "IO writes whole lines by MWr, and then reads no byte"),
     rule("BRG-MAP-09", "bridge §4.1", "MC writes a part by MemRd Any/SnpInv, merge, MemWr Invalid/NoOp"),
     rule("BRG-MAP-10", "bridge §4.1", "MN writes a part by MemWrPtl Any with enables"),
+    rule("BRG-MAP-12", "bridge §4.1", "IO writes a part by MWr with byte enables, and then reads no byte"),
     rule("BRG-MAP-13", "bridge §4.1", "MC does an atomic by MemRd Any/SnpInv, its unit, MemWr Invalid/NoOp"),
     rule("BRG-MAP-14", "bridge §4.1", "MN refuses atomics with status 2"),
+    rule(
+        "BRG-MAP-16",
+        "bridge §4.1 §4.4",
+        "IO does an atomic on one element of 32 or 64 bits by FetchAdd, Swap or CAS; others end with status 2",
+    ),
     rule("BRG-MAP-17", "bridge §4.2", "Read is answered by a read response with a beat for each line"),
     rule("BRG-MAP-18", "bridge §4.2", "Write and WriteFull write; a line that is not covered whole is a part"),
     rule("BRG-MAP-19", "bridge §4.2", "AtomicR works on one line and is answered by a read response with one beat"),
@@ -106,6 +119,16 @@ pub static RULES: &[Rule] = &[
         "BRG-MAP-28",
         "bridge §4.3",
         "NVLink REDUCE_READ ends with error 2; MULTICAST_WRITE and reserved operations are dropped",
+    ),
+    rule(
+        "BRG-MAP-29",
+        "bridge §4.3",
+        "IO, flush: a read of no byte of the last DW follows the last MWr; the write is answered behind its completion",
+    ),
+    rule(
+        "BRG-MAP-30",
+        "bridge §4.3",
+        "IO, sent: no read follows; the write is answered when its last MWr has left for the link",
     ),
     rule(
         "BRG-MAP-40",
@@ -196,6 +219,11 @@ pub static RULES: &[Rule] = &[
         "bridge §4.4",
         "an atomic on a poisoned line is OKAY with a poisoned answer and leaves the line as it is",
     ),
+    rule(
+        "BRG-ATM-07",
+        "bridge §4.4",
+        "IO: ADD is FetchAdd, SWAP is Swap, CAS is CAS, done by the completer; AtomicR gets the value from before in its lane",
+    ),
     rule("BRG-RSP-01", "bridge §4.2", "a read response that is not OKAY has all beats, of ones"),
     rule(
         "BRG-RSP-02",
@@ -215,6 +243,11 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-ORD-02", "bridge §6.2", "other blocks, channels and sources are free"),
     rule("BRG-ORD-03", "bridge §6.2", "strict order: one request of a source is active, answers keep the order"),
+    rule(
+        "BRG-ORD-04",
+        "bridge §6.2",
+        "IO: TLPs of a source leave in the order of its requests, in one traffic class without relaxed ordering",
+    ),
     rule("BRG-ORD-05", "bridge §6.3", "FLUSH waits for the posted requests of its GPU before it, and for no later one"),
     rule("BRG-ORD-06", "bridge §6.4", "messages of CXL.mem keep the order of their line and no other one"),
     rule(
@@ -268,7 +301,8 @@ pub static RULES: &[Rule] = &[
         "bridge §7",
         "answers to CXL report the load by the inbound table: from 50, 75 and 90 percent on 1, 2 and 3",
     ),
-    rule("BRG-ERR-01", "bridge §8.1", "MemDataNXM ends with status 3"),
+    rule("BRG-ERR-01", "bridge §8.1", "MemDataNXM, or a completion UR of CXL.io, ends with status 3"),
+    rule("BRG-ERR-02", "bridge §8.1", "completions CA and CRS of CXL.io end with status 2"),
     rule("BRG-ERR-03", "bridge §8.1", "a right that is missing ends with status 6"),
     rule("BRG-ERR-04", "bridge §8.1", "a command, operation or size that is not supported ends with status 2"),
     rule("BRG-ERR-05", "bridge §8.1", "a request whose answer does not come in time ends with status 8"),
@@ -524,6 +558,16 @@ pub static RULES: &[Rule] = &[
         "memory in no window is private: a foreign access finds no memory there and reaches no accelerator",
     ),
     rule("BRG-TIR-02", "bridge §2 §9.5", "devices snoop lines of windows with coherence alone"),
+    rule(
+        "BRG-TIR-04",
+        "bridge §1.2 §2",
+        "a bridge without ports of CXL.mem or CXL.io has no window that needs them, and nothing of that protocol passes",
+    ),
+    rule(
+        "BRG-TIR-05",
+        "bridge §2 §4.3",
+        "IO: reads and copies take no snoop and keep no line; what is written is visible behind the answer of the write",
+    ),
     rule("BRG-MIG-01", "bridge §1", "a page that moves keeps every byte and its poison"),
     rule(
         "BRG-MIG-02",

@@ -169,7 +169,7 @@ pub static RULES: &[Rule] = &[
         "COH-REQ-26",
         "coherence §2.2",
         false,
-        "byte enables apply to the data of WrInv and WOWrInv; all other bytes stay as they are",
+        "byte enables apply to the data of WrInv and WOWrInv, whose other bytes stay as they are; all other data is a full line",
     ),
     row(
         "COH-REQ-27",

@@ -162,7 +162,7 @@ pub static RULES: &[Rule] = &[
         "COH-MEM-36",
         "coherence §3.2",
         false,
-        "at an address without memory reads get MemDataNXM only, everything else Cmp",
+        "at an address without memory reads get MemDataNXM with ones only, everything else Cmp",
     ),
     row("COH-MEM-37", "coherence §3.2", false, "a host issues MemRd, MemInv or MemInvNT Any in any state"),
     row(

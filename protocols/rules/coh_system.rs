@@ -18,7 +18,7 @@ pub static RULES: &[Rule] = &[
         "COH-IDS-04",
         "coherence §1",
         false,
-        "LowAddr repeats Addr[7:6] of the answered line, and is reserved in the answer to a block",
+        "LowAddr repeats Addr[7:6] of the answered line; in the answer for a block it is reserved, any value passes (CXL256-ENC-12)",
     ),
     row("COH-REQ-17", "coherence §2.2", false, "GO-M is granted only for a dirty sole copy"),
     row("COH-ORD-09", "coherence §2.6", false, "O10: the home may take the requests of a device in any order"),

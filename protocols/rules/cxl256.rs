@@ -120,7 +120,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "CXL256-ENC-12",
         "cxl-256b §4.6",
-        "in a block snoop or answer, address bits 7:6 are 1, 2 or 3: lower, upper or both halves",
+        "in a block snoop, address bits 7:6 are 1, 2 or 3: lower, upper or both halves; in its answer they are reserved (COH-IDS-04)",
     ),
     rule("CXL256-DAT-01", "cxl-256b §5.1", "a line of 64 bytes travels in 4 slots, low bytes first"),
     rule("CXL256-DAT-02", "cxl-256b §5.1", "data follows slots of formats 12 to 15, and no other slots"),

@@ -24,6 +24,12 @@ pub static RULES: &[Rule] = &[
         "vPPBs take function 0 of every device number first, then function 1, and so on up to function 7",
     ),
     rule(
+        "FAB-RST-06",
+        "fabric §1.4",
+        "a function level reset passes a switch as a configuration write, and changes nothing in it",
+    ),
+    rule("FAB-VCS-08", "fabric §1.1", "the fabric manager sends CXL.io alone, and to no port that is bound"),
+    rule(
         "FAB-RST-08",
         "fabric §1.4",
         "a switch answers a reset message of its host once, when all ports of the hierarchy have",

@@ -15,9 +15,19 @@ const fn choice(id: &'static str, source: &'static str, text: &'static str) -> R
 pub static RULES: &[Rule] = &[
     choice("FAB-PID-01", "fabric §3.1", "a PID has 12 bits and is not FFFh, so a fabric has at most 4095"),
     rule(
+        "FAB-PID-02",
+        "fabric §3.1",
+        "the manager, each switch and each binding has a PID of its own, and no two have the same",
+    ),
+    rule(
         "FAB-PID-03",
         "fabric §3.1",
         "a host is at an edge port towards hosts, a device at one towards devices, and a fabric port at that of another switch",
+    ),
+    rule(
+        "FAB-PID-04",
+        "fabric §3.1",
+        "a host sees at most two switches one below the other, whatever is between; a lost link takes down its virtual links at the edge of the host",
     ),
     rule(
         "FAB-PID-05",
@@ -33,6 +43,11 @@ pub static RULES: &[Rule] = &[
         "FAB-DRT-02",
         "fabric §3.2",
         "a message to a DPID without a valid entry is dropped, counted and reported, and not answered",
+    ),
+    choice(
+        "FAB-DRT-03",
+        "fabric §3.2",
+        "a request of CXL.io without a way is dropped and times out; with `ur_on_unknown` the edge of its host completes it",
     ),
     rule("FAB-DRT-04", "fabric §3.2", "a Set command that is refused writes nothing"),
     rule(
@@ -123,6 +138,26 @@ pub static RULES: &[Rule] = &[
         "FAB-ISL-02",
         "fabric §3.5",
         "DSAR is clear in a TLP from the edge of a device or a G-FAM device, and set from that of a host, from the port above a G-FAM device and from a virtual port that sends traffic of peers down",
+    ),
+    rule(
+        "FAB-ISL-03",
+        "fabric §3.5",
+        "of the streams that go down and up on an inter-switch link none waits for the other",
+    ),
+    rule(
+        "FAB-ISL-04",
+        "fabric §3.5",
+        "containment takes down an inter-switch link with an uncorrectable error, but not the only way to the fabric manager",
+    ),
+    rule(
+        "FAB-ISL-05",
+        "fabric §3.5",
+        "the reset of a hierarchy crosses as messages of its virtual links; a release is repeated every 10 ms, ten times at most, then the manager is told",
+    ),
+    rule(
+        "FAB-ISL-06",
+        "fabric §3.5",
+        "the first TLP on an inter-switch link is partner information: message 90h with opcode 0 and 64 bytes, to DPID FFFh",
     ),
     rule(
         "FAB-ISL-07",

@@ -21,7 +21,7 @@ pub static RULES: &[Rule] = &[
         "TXN-TAG-04",
         "coherence §1",
         false,
-        "a CQID is not used again before the last answer of its request, a UQID not before that of its snoop or pull",
+        "a CQID is not used again before the last answer of its request, a UQID or a BITag not before that of its snoop or pull",
     ),
     row("TXN-ANS-01", "coherence §3.2", false, "data comes only for a request that is owed data, and no more of it"),
     row("TXN-ANS-02", "coherence §3.2", false, "a completion comes only for a request that is owed one"),

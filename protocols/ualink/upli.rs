@@ -216,10 +216,16 @@ pub(super) fn check_atomic(attr: u8, len: u8, found: &mut Vec<Violation>) {
             "ualink.tl_req: a reserved bit of the attributes of an atomic is not 0",
         ));
     }
-    let dwords = if fields.size == AtomicSize::Bits64 { 2 } else { 1 };
-    if len + 1 != dwords {
+    // Elements of 8, 16 and 32 bits divide every number of double words.
+    if fields.size == AtomicSize::Bits64 && !(len + 1).is_multiple_of(2) {
         let found_dwords = format!("{} DWords", len + 1);
-        let text = format!("ualink.tl_req: the length is not that of an atomic with {:?} operands", fields.size);
-        found.push(finding("UAL-UPL-04", (96, 2), found_dwords, format!("{dwords} DWords"), &text));
+        let text = "ualink.tl_req: the elements of an atomic do not divide its length";
+        found.push(finding(
+            "UAL-UPL-04",
+            (96, 2),
+            found_dwords,
+            "a multiple of 2 DWords, for elements of 64 bits",
+            text,
+        ));
     }
 }

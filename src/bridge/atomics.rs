@@ -113,6 +113,18 @@ impl LineAtomic {
         (0..64).step_by(size).filter(move |byte| mask >> byte & 1 == 1)
     }
 
+    /// What is computed.
+    pub fn operation(&self) -> AtomicOperation {
+        self.operation
+    }
+
+    /// First byte and bytes of the element, if there is exactly one.
+    pub fn only_element(&self) -> Option<(usize, usize)> {
+        let mut elements = self.elements();
+        let first = elements.next()?;
+        elements.next().is_none().then_some((first, self.size))
+    }
+
     /// Bytes of an element and the bytes of all elements, of a sum of floating point numbers.
     pub fn float_elements(&self) -> Option<(usize, u64)> {
         (self.operation == AtomicOperation::FloatAdd).then_some((self.size, self.mask))

@@ -1,7 +1,7 @@
 //! What is sent to CXL for a line, by class of window and operation (`bridge` §4.1): the table of the flow without a cache, and the steps
 //! of which the tables of the [cache](super::cache::sector) are made.
 //!
-//! Modelled: classes MC and MN. A row is one step or two; a step is one message and the answers that end it. Left out: the data, which
+//! Modelled: classes MC and MN; the TLPs of class IO, which belong to whole requests, stand in [`tlps`](super::io::tlps). A row is one step or two; a step is one message and the answers that end it. Left out: the data, which
 //! stand with the transaction. A walk through a partial write of class MC: MemRd Any/SnpInv is answered by Cmp-E and data, in any order;
 //! then MemWr Invalid/NoOp carries the merged line and is answered by Cmp.
 

@@ -39,6 +39,8 @@ pub enum WindowClass {
     Mc,
     /// CXL.mem to memory that nobody keeps coherent (HDM-H).
     Mn,
+    /// CXL.io to whatever answers there, without coherence.
+    Io,
 }
 
 /// What lines of a window from CXL to UALink or NVLink are.

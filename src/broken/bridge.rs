@@ -12,6 +12,7 @@ use scalepool_forms::message::message_from_json;
 use scalepool_forms::parse;
 use scalepool_inspect::told::fields;
 use scalepool_protocols::cxl::cxl256::message::{M2sBirsp, M2sReq, M2sRwd, S2mBisnp, S2mDrs, S2mNdr};
+use scalepool_protocols::cxl::cxlio::non_flit_mode::{NfmCpl, NfmMem32, NfmMem64};
 use scalepool_protocols::nvlink::NvlHeader;
 use scalepool_protocols::rules;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
@@ -35,6 +36,9 @@ const LAYOUTS: &[&[&LayoutDef]] = &[
     &[S2mNdr::DEF],
     &[S2mDrs::DEF],
     &[S2mBisnp::DEF],
+    &[NfmMem32::DEF],
+    &[NfmMem64::DEF],
+    &[NfmCpl::DEF],
 ];
 
 /// The text of a case: its head and its lines.

@@ -106,6 +106,16 @@ const RETIMED_256: SampleRun = SampleRun {
     ..MEM_256
 };
 
+/// A link of a memory of HDM-DB that two hosts share, in 256B flits.
+const SHARE_256: SampleRun = SampleRun {
+    scenario: "hdm-db-share",
+    set: &["core.accesses=30", "core.lines=4", "link.mode=cxl-256b"],
+    places: ["dev[0].link[0]", "host[0].port[0]"],
+    judges: "[[transactions]]\nlinks = [\"upper\"]\nmemory = \"hdm-db\"\n",
+    most_flits: 400,
+    ..MEM_256
+};
+
 /// Place of the flits in front of the retimer.
 const RETIMER: &str = "retimer";
 
@@ -173,6 +183,7 @@ pub const RUNS: &[&SampleRun] = &[
     &REPLAYS_68,
     &MEM_256,
     &RETIMED_256,
+    &SHARE_256,
     &CACHE_68,
     &IO_256,
     &UALINK,
@@ -228,6 +239,8 @@ const BREAKS: &[RunBreak] = &[
     row("CXL68-INI-05", &ASKS_68, FlitChange::Damaged(275), 1),
     row("CXL68-CRD-08", &MEM_68, FlitChange::Bit(16), 72),
     row("CXL256-RTY-04", &IO_256, FlitChange::Swapped, 123),
+    row("CXLIO-FCC-01", &IO_256, FlitChange::Bit(1917), 0),
+    row("CXLIO-DLL-03", &IO_256, FlitChange::Bit(1918), 0),
     row("LIV-CRD-01", &MEM_68, FlitChange::Last, 36),
     row("LIV-RTY-01", &ASKS_68, FlitChange::Last, 1),
     row("LIV-DUP-01", &RETIMED_256, FlitChange::Twice, 60),
@@ -259,6 +272,12 @@ const BREAKS: &[RunBreak] = &[
     row("CXL68-LRS-03", &REPLAYS_68, FlitChange::Bit(48), 97),
     row("CXL68-RRS-04", &REPLAYS_68, FlitChange::Bit(80), 120),
     row("CXL68-VIR-01", &REPLAYS_68, FlitChange::Bit(81), 120),
+    row("TXN-ANS-04", &SHARE_256, FlitChange::Bit(21), 195),
+    row("TXN-ORD-01", &SHARE_256, FlitChange::Bit(17), 195),
+    row("COH-IDS-04", &SHARE_256, FlitChange::Bit(37), 195),
+    row("COH-MEM-36", &MEM_68, FlitChange::Bit(49), 88),
+    row("COH-REQ-10", &CACHE_68, FlitChange::Bit(50), 81),
+    row("COH-REQ-18", &CACHE_68, FlitChange::Bit(63), 77),
 ];
 
 /// Rules that a run breaks.

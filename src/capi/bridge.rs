@@ -110,7 +110,7 @@ impl Role {
 /// Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
 /// (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
 /// `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
-/// `order` (`blocks` or `sources`), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
+/// `order` (`blocks` or `sources`), `io_ack` (`flush` or `sent`: when writes of windows of class IO are answered), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
 /// line of each file of `scalepool export conversions` has one. A scoreboard also takes `credits`: pools whose credits it counts, each with
 /// `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (CXL.mem has none;
 /// UALink 0 to 3, left out: the common pool; NVLink 0 to 7) and `depth`,

@@ -9,6 +9,7 @@ use super::parts::FlitPart;
 use super::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_FINDING, SP_OK, SP_UNREADABLE};
 use super::table::ObjectTable;
 use scalepool::forms::flit::{FlitAnswer, FlitDecoder, FlitEncoder};
+use scalepool::forms::options::Options;
 use scalepool::forms::{self, number};
 use scalepool_protocols::cxl::Dir;
 use std::collections::VecDeque;
@@ -77,7 +78,11 @@ pub unsafe extern "C" fn sp_decoder_new(
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
         let stream = caller.place("stream", stream)?;
-        let decoder = FlitDecoder::following(&caller.text("protocol", protocol, protocol_length)?, dir_of(dir)?)?;
+        let decoder = FlitDecoder::following(
+            &caller.text("protocol", protocol, protocol_length)?,
+            dir_of(dir)?,
+            &Options::default(),
+        )?;
         new(Codec::Decode(decoder), &stream)
     })
 }

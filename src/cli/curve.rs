@@ -20,7 +20,8 @@ pub(super) struct CurveArgs {
     #[arg(long, value_name = "KEY", default_value = LOAD_KEY)]
     key: String,
     /// Instead of the curve, find the saturation load to within this step, up to the largest of LOADS. A load is stable if the
-    /// accepted rate equals the offered one and the mean latency is below 3 times that at a load of 0.005.
+    /// accepted rate equals the offered one and the mean latency is below 3 times that at a load of 0.005,
+    /// or at the lowest that the setting takes.
     #[arg(long, value_name = "STEP", conflicts_with = "svg", value_parser = step)]
     saturation: Option<f64>,
     /// Seed of all random numbers.

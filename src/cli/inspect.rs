@@ -78,6 +78,7 @@ A map names the signals of one or more interfaces:
   order = [3, 2, 1, 0]        # optional: byte n of data is byte order[n] of the beat
   bus = \"axi-stream\"          # optional, with prefix: the signals of an interface that cores have, under their usual names:
   prefix = \"m_axis\"           #   axi-stream, credited (like CXS), state (like LPIF and FDI), slots68; the keys above go first
+  options = [\"mdh=off\"]       # optional: what the ends have agreed on, as `flit decode --set` has it
 
 Two interfaces may be the two directions of a link. A [[link]] checks one end of that link from the start: sequence numbers,
 acknowledgements, replays, credits, and the content of each flit once. To check both ends, write one [[link]] for each:
@@ -90,6 +91,7 @@ acknowledgements, replays, credits, and the content of each flit once. To check 
   retry_entries = 255         # optional, cxl-68b; also timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits:
                               #   a limit that is left out is not checked
   selective_nak = false       # optional, the 256B modes
+  plain_flits = false         # optional, CXL: protocol flits without a link layer; packing, CRC and messages are judged
   interleave = 1              # optional, ualink: FEC code words that the line interleaves, 1, 2 or 4
   liveness_flits = 131072     # optional: flits for which either side may wait for a credit, an acknowledgement, a replay or the
                               #   end of initialisation (LIV-*); 0: not checked

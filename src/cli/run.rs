@@ -34,7 +34,8 @@ pub(super) struct Run {
     /// Number of threads; it does not change the result.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
-    /// Memory trace of a program: valgrind lackey text or CSV, plain or .gz.
+    /// Memory trace of a program, plain or .gz: valgrind lackey text, or CSV with the columns time, op, address, size, as
+    /// `0,read,0x1000,64`. The time is in host cycles; a header with these names may stand first.
     #[arg(long, value_name = "FILE")]
     stimulus: Option<PathBuf>,
     /// Write a value change dump, with GTKWave files beside it.

@@ -42,6 +42,9 @@ pub(super) struct WaveFilter {
 /// Rules that a flit breaks whatever stands before it: what its own CRC, FEC and protocol ID say.
 const OF_ONE_FLIT: [&str; 5] = ["CXL68-CRC-", "CXL68-PID-", "CXL256-CRC-", "CXL256-FEC-", "UAL-CRC-"];
 
+/// Kind of a flit that is whole by itself.
+const ALMP: &str = "almp";
+
 /// What a value is.
 enum Decoded {
     Message(&'static LayoutDef),
@@ -113,8 +116,9 @@ impl Decoded {
             let control = form.get("control").and_then(|control| control["name"].as_str());
             let head = control.map_or(kind.clone(), |name| format!("{kind} {name}"));
             let rules = findings.violations.iter().map(|violation| violation.rule);
+            // No ALMP goes on from an earlier flit.
             let (own, of_stream): (Vec<_>, Vec<_>) =
-                rules.partition(|rule| OF_ONE_FLIT.iter().any(|family| rule.starts_with(family)));
+                rules.partition(|rule| kind == ALMP || OF_ONE_FLIT.iter().any(|family| rule.starts_with(family)));
             // A flit that is damaged is told as it reads; of a good one the messages would be invented.
             lines.push(match (own.is_empty(), of_stream.is_empty()) {
                 (true, false) => format!("{head}; goes on from earlier flits, or breaks {}", each_once(of_stream)),

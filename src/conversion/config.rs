@@ -6,10 +6,12 @@
 //! "size":"0x1000000","out_base":"0x400000000"}]}` is a bridge with one window of coherent memory and all else as in the sheet.
 
 use super::credits::{CreditPool, CreditSides};
+use super::tlp::MOST_ENTRIES as MOST_IO_ENTRIES;
 use scalepool_bridge::cache::data::DataCache;
 use scalepool_bridge::cache::{DataCacheConfig, StorePolicy, policy::EvictionPolicy};
 use scalepool_bridge::inbound::InboundConfig;
 use scalepool_bridge::inbound::table::MOST_INBOUND;
+use scalepool_bridge::io::tlps::IoAck;
 use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
@@ -79,7 +81,7 @@ pub struct ReferenceConfig {
 }
 
 /// Keys of every configuration.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "credits",
     "protocol",
     "direction",
@@ -91,6 +93,7 @@ const KEYS: [&str; 11] = [
     "order",
     "cache",
     "ports",
+    "io_ack",
 ];
 
 impl ReferenceConfig {
@@ -129,7 +132,14 @@ fn outbound_windows(form: &Object, protocol: AcceleratorProtocol) -> Result<Brid
         AcceleratorProtocol::Ualink => WindowLimits::OUTBOUND,
         AcceleratorProtocol::Nvlink => WindowLimits::OUTBOUND_NVLINK,
     };
-    windows(form, &[("MC", WindowClass::Mc), ("MN", WindowClass::Mn)], limits)
+    windows(form, &[("MC", WindowClass::Mc), ("MN", WindowClass::Mn), ("IO", WindowClass::Io)], limits)
+}
+
+/// What is wrong with windows of class IO beside more entries than TLPs have tags in the form of this model.
+pub(crate) fn io_tags(windows: &BridgeWindows) -> Option<FormError> {
+    let expected = || format!("at most {MOST_IO_ENTRIES} entries beside them: tags of TLPs have 10 bits");
+    let has_io = windows.list().iter().any(|window| window.class == WindowClass::Io);
+    has_io.then(|| FormError::new("windows", "windows of class IO", expected()))
 }
 
 fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, FormError> {
@@ -138,6 +148,11 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
     }
     let windows = outbound_windows(form, protocol)?;
     let entries = count(form, "entries", FEWEST_ENTRIES as u64..=MOST_ENTRIES as u64, OUTBOUND_ENTRIES)?;
+    if let Some(wrong) = io_tags(&windows).filter(|_| entries > MOST_IO_ENTRIES as u64) {
+        return Err(wrong);
+    }
+    let acks = [("flush", IoAck::Flush), ("sent", IoAck::Sent)];
+    let io_ack = one_of(form, "io_ack", &acks, Some(IoAck::Flush))?;
     let write_buffers = count(form, "write_buffers", FEWEST_BUFFERS..=MOST_BUFFERS, WRITE_BUFFERS)?;
     let orders = [("blocks", BridgeOrder::Blocks), ("sources", BridgeOrder::Sources)];
     let order = one_of(form, "order", &orders, Some(BridgeOrder::Blocks))?;
@@ -151,11 +166,12 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
         ecc: None,
         templates: None,
         control: None,
+        io_ack,
     })))
 }
 
 fn inbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, FormError> {
-    if let Some(key) = ["write_buffers", "order", "cache"].into_iter().find(|key| form.contains_key(*key)) {
+    if let Some(key) = ["write_buffers", "order", "cache", "io_ack"].into_iter().find(|key| form.contains_key(*key)) {
         return Err(FormError::new("bridge", format!("key `{key}`"), "a key of an inbound bridge"));
     }
     let limits = match protocol {

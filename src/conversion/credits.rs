@@ -202,6 +202,8 @@ fn spending(message: &BridgeMessage) -> [(&'static str, Option<u8>, u64); 2] {
             let vchan = Some(message.vc.0);
             [(NVLINK[0][0], vchan, 1), (NVLINK[0][1], vchan, message.data_flits().into())]
         }
+        // No pool counts TLPs.
+        BridgeMessage::Tlp(_) => [("", None, 0); 2],
         BridgeMessage::Cxl(CxlMessage { msg, .. }) => {
             let class = match msg {
                 Msg::M2sReq { .. } => CXL[0][0],

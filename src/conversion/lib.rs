@@ -15,4 +15,5 @@ mod meaning;
 pub mod message;
 pub mod model;
 pub mod scoreboard;
+pub mod tlp;
 pub mod vectors;

@@ -9,6 +9,7 @@
 use super::message::{BridgeMessage, CxlMessage};
 use scalepool_bridge::lines::{BLOCK_BYTES, BLOCK_LINES};
 use scalepool_coherence::message::Msg;
+use scalepool_endpoint::tlp::{Tlp, TlpKind};
 use scalepool_nodes::ualink::read::lines_of;
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sRwdOpcode, MetaField, MetaValue};
 use scalepool_protocols::nvlink::Op;
@@ -62,8 +63,21 @@ pub(crate) fn meant(message: &BridgeMessage) -> BridgeMessage {
                 clear(&mut message.data, |k| k >= 128 || be >> k & 1 == 1);
             }
         }
+        BridgeMessage::Tlp(tlp) => {
+            let dw = tlp.data.len() / DWORD_BYTES;
+            if let TlpKind::MemWrite { enables, .. } = tlp.kind {
+                clear(&mut tlp.data, |k| enables.has(k, dw));
+            }
+            // Nothing answers it, so its tag names nothing.
+            tlp.tag = if message_has_tag(tlp) { tlp.tag } else { 0 };
+        }
     }
     message
+}
+
+/// Whether the tag of a TLP says anything.
+fn message_has_tag(tlp: &Tlp) -> bool {
+    tlp.is_non_posted() || matches!(tlp.kind, TlpKind::Completion { .. })
 }
 
 /// Makes bytes zero that are not kept.
@@ -110,7 +124,7 @@ pub(crate) fn asker(message: &BridgeMessage) -> Option<(u16, u16)> {
             _ => None,
         },
         BridgeMessage::Nvlink(message) => Some((message.rid, message.tag)),
-        BridgeMessage::Cxl(_) => None,
+        BridgeMessage::Cxl(_) | BridgeMessage::Tlp(_) => None,
     }
 }
 
@@ -141,7 +155,7 @@ impl AnsweredBytes {
                     }
                 }
             }
-            BridgeMessage::Cxl(_) => (),
+            BridgeMessage::Cxl(_) | BridgeMessage::Tlp(_) => (),
         }
         asked
     }
@@ -153,7 +167,7 @@ impl AnsweredBytes {
         match &mut response {
             BridgeMessage::Upli(transfer) => clear_beats(transfer, keeps),
             BridgeMessage::Nvlink(message) => clear(&mut message.data, keeps),
-            BridgeMessage::Cxl(_) => (),
+            BridgeMessage::Cxl(_) | BridgeMessage::Tlp(_) => (),
         }
         response
     }

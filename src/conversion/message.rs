@@ -1,15 +1,17 @@
 //! A message at one of the ports of a bridge, and its JSON form.
 //!
 //! Modelled: requests and responses of UALink with their beats, byte enables and poison; messages of NVLink with the parts of their packet;
-//! messages of CXL.mem in the layouts of 256B flits with hierarchy based routing. Left out: what links add, such as CRC and credits.
+//! messages of CXL.mem in the layouts of 256B flits with hierarchy based routing; TLPs of CXL.io in those of non-flit mode ([`tlp`]). Left out: what links add, such as CRC and credits.
 //!
 //! A walk: `{"layout":"ualink.tl_req","fields":{"cmd":"Read","address":"0x1000","len":15}}` is a read of 64 bytes. A write has `data`, one
 //! string of 128 digits for each beat, and `enables`, 64 digits, if its command has byte enables; `poison` has the numbers of the beats that
 //! are known to be wrong.
 
+use super::tlp;
 use scalepool_bridge::lines::BLOCK_LINES;
 use scalepool_coherence::content::CacheLine;
 use scalepool_coherence::message::{self, Msg};
+use scalepool_endpoint::tlp::{Tlp, TlpKind};
 use scalepool_forms::message::{field_to_json, fields_from_json, layout_of};
 use scalepool_forms::{FormError, Object, number, object, shown, text};
 use scalepool_link::nvlink::NvlMessage;
@@ -57,6 +59,8 @@ pub enum BridgeMessage {
     Nvlink(Box<NvlMessage>),
     /// A message of CXL.mem.
     Cxl(CxlMessage),
+    /// A TLP of CXL.io.
+    Tlp(Box<Tlp>),
 }
 
 impl BridgeMessage {
@@ -68,6 +72,7 @@ impl BridgeMessage {
                 _ => TlRsp::DEF.name,
             },
             BridgeMessage::Nvlink(_) => NvlHeader::DEF.name,
+            BridgeMessage::Tlp(tlp) => tlp::layout(tlp).name,
             BridgeMessage::Cxl(CxlMessage { msg, .. }) => {
                 msg.to_link(PeerRoute::default()).spell(MessageForm::Hbr).map_or("cxl256", |(def, _)| def.name)
             }
@@ -82,6 +87,11 @@ impl BridgeMessage {
                 _ => None,
             },
             BridgeMessage::Nvlink(message) => Some(message.tag),
+            // Posted ones have none.
+            BridgeMessage::Tlp(tlp) => {
+                let has_tag = tlp.is_non_posted() || matches!(tlp.kind, TlpKind::Completion { .. });
+                has_tag.then_some(tlp.tag)
+            }
             BridgeMessage::Cxl(CxlMessage { msg, .. }) => match *msg {
                 Msg::M2sReq { tag, .. } | Msg::M2sRwd { tag, .. } => Some(tag),
                 Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => Some(tag),
@@ -105,6 +115,7 @@ impl BridgeMessage {
                 _ => (),
             },
             BridgeMessage::Nvlink(message) => message.tag = new,
+            BridgeMessage::Tlp(tlp) => tlp.tag = new,
             BridgeMessage::Cxl(CxlMessage { msg, .. }) => match msg {
                 Msg::M2sReq { tag, .. } | Msg::M2sRwd { tag, .. } => *tag = new,
                 Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => *tag = new,
@@ -119,24 +130,26 @@ impl BridgeMessage {
             BridgeMessage::Upli(transfer) => upli_to_json(transfer),
             BridgeMessage::Nvlink(message) => nvlink_to_json(message),
             BridgeMessage::Cxl(message) => cxl_to_json(message),
+            BridgeMessage::Tlp(tlp) => tlp::to_json(tlp),
         }
     }
 
     /// Reads its JSON form.
     ///
     /// # Errors
-    /// What is no message of UALink, NVLink or CXL.mem, with its place.
+    /// What is no message of UALink, NVLink, CXL.mem or CXL.io, with its place.
     pub fn from_json(form: &Value) -> Result<BridgeMessage, FormError> {
         let keys = ["layout", "fields", "data", "enables", "poison", "ae", "be"];
         let form = object(form, "message", &keys)?;
         let def = layout_of(form)?;
         let wrong = || {
-            let expected = "ualink.tl_req, ualink.tl_rsp, nvlink.header, or a message of CXL.mem of cxl256";
+            let expected = "ualink.tl_req, ualink.tl_rsp, nvlink.header, cxlio.nfm_mem32, cxlio.nfm_mem64, cxlio.nfm_cpl, or a message of CXL.mem of cxl256";
             FormError::new("layout", def.name, expected)
         };
         match def.name {
             "ualink.tl_req" | "ualink.tl_rsp" => upli_from_json(def, form),
             "nvlink.header" => nvlink_from_json(form),
+            _ if tlp::is_tlp(def) => tlp::from_json(def, form),
             _ => {
                 let class = Class::of(def, Routing::Hbr).filter(|class| class.is_mem()).ok_or_else(wrong)?;
                 cxl_from_json(class, def, form)
@@ -146,7 +159,7 @@ impl BridgeMessage {
 }
 
 /// An object with a layout and those of its fields that `is_shown`, reserved ones left out.
-fn head(def: &LayoutDef, bits: u128, is_shown: impl Fn(&str) -> bool) -> Object {
+pub(crate) fn head(def: &LayoutDef, bits: u128, is_shown: impl Fn(&str) -> bool) -> Object {
     let mut form = Object::new();
     form.insert("layout".into(), def.name.into());
     form.insert("fields".into(), fields(def, bits, is_shown));
@@ -159,7 +172,7 @@ fn fields(def: &LayoutDef, bits: u128, is_shown: impl Fn(&str) -> bool) -> Value
 }
 
 /// Bits of a layout by the key `fields`, of which only those that are `known` may stand there.
-fn bits_of(def: &'static LayoutDef, form: &Object, known: Option<&[&str]>) -> Result<u128, FormError> {
+pub(crate) fn bits_of(def: &'static LayoutDef, form: &Object, known: Option<&[&str]>) -> Result<u128, FormError> {
     let Some(fields) = form.get("fields") else { return Ok(def.default_bits()) };
     if let Some(known) = known {
         object(fields, "fields", known)?;
@@ -168,7 +181,7 @@ fn bits_of(def: &'static LayoutDef, form: &Object, known: Option<&[&str]>) -> Re
 }
 
 /// The keys of a message that its protocol has.
-fn only(form: &Object, known: &[&str]) -> Result<(), FormError> {
+pub(crate) fn only(form: &Object, known: &[&str]) -> Result<(), FormError> {
     match form.keys().find(|key| !known.contains(&key.as_str())) {
         Some(key) => Err(FormError::new("message", format!("key `{key}`"), format!("one of: {}", known.join(", ")))),
         None => Ok(()),

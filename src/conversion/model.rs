@@ -8,8 +8,9 @@
 //! A walk through a partial write of coherent memory: the request comes, MemRd Any/SnpInv leaves; Cmp-E and the data come, MemWr
 //! Invalid/NoOp leaves with the merged line; its Cmp comes, and the response leaves.
 
-use super::config::{AcceleratorProtocol, BridgeHalf, ReferenceConfig, committed};
+use super::config::{AcceleratorProtocol, BridgeHalf, ReferenceConfig, committed, io_tags};
 use super::message::{BridgeMessage, CxlMessage};
+use super::tlp;
 use scalepool_bridge::flows::LineOperation;
 use scalepool_bridge::inbound::table::InboundSource;
 use scalepool_bridge::inbound::{self, InboundBridge, InboundOutput, InboundStep};
@@ -18,6 +19,7 @@ use scalepool_bridge::outbound::epoch::{CommitOutcome, SAME_PORT};
 use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge};
 use scalepool_bridge::window::{BridgeWindows, InboundClass, WindowClass};
 use scalepool_coherence::message::Msg;
+use scalepool_endpoint::tlp::TlpKind;
 use scalepool_forms::FormError;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::PeerRoute;
@@ -110,6 +112,8 @@ pub struct ReferenceBridge {
     codec: NvlConfig,
     /// Windows of all epochs of a half with a cache, whose lines outlive them.
     cached: Vec<BridgeWindows>,
+    /// Its entries are few enough for tags of TLPs.
+    has_io_tags: bool,
     /// A commit waits for responses of another bridge.
     is_held: bool,
     findings: Vec<BridgeFinding>,
@@ -121,6 +125,10 @@ impl ReferenceBridge {
         let cached = match &config.half {
             BridgeHalf::Outbound(config) if config.data.is_some() => vec![config.windows.clone()],
             _ => Vec::new(),
+        };
+        let has_io_tags = match &config.half {
+            BridgeHalf::Outbound(config) => config.entries <= tlp::MOST_ENTRIES,
+            BridgeHalf::Inbound(_) => true,
         };
         let half = match config.half {
             BridgeHalf::Outbound(config) => Half::Outbound(Box::new(OutboundBridge::new(*config))),
@@ -135,6 +143,7 @@ impl ReferenceBridge {
             half,
             codec: NvlConfig::default(),
             cached,
+            has_io_tags,
             is_held: false,
             findings: Vec::new(),
         }
@@ -183,6 +192,9 @@ impl ReferenceBridge {
     /// address of class MN by another port than earlier ones did, since the model has no registers by which the cache is flushed before.
     pub fn commit(&mut self, form: &Value) -> Result<bool, FormError> {
         let windows = committed(form, self.protocol)?;
+        if let Some(found) = self.io_without_tags(&windows) {
+            return Err(found);
+        }
         let Half::Outbound(bridge) = &mut self.half else {
             return Err(FormError::new(
                 "commit",
@@ -205,6 +217,11 @@ impl ReferenceBridge {
         }
         bridge.write_shadow(windows);
         Ok(bridge.commit() == CommitOutcome::Done)
+    }
+
+    /// What is wrong with windows of class IO of a bridge with more entries than TLPs have tags.
+    fn io_without_tags(&self, windows: &BridgeWindows) -> Option<FormError> {
+        (!self.has_io_tags).then(|| io_tags(windows)).flatten()
     }
 
     /// Whether a commit waits for requests that are under way.
@@ -235,7 +252,7 @@ impl ReferenceBridge {
             }
             (true, _) => format!("a response of the accelerators, which speak {}", self.protocol.name()),
             (false, BridgePoint::Request) => "M2S Req or RwD of cxl256".to_owned(),
-            (false, _) => "S2M NDR, DRS or BISnp of cxl256".to_owned(),
+            (false, _) => "S2M NDR, DRS or BISnp of cxl256, or a completion of CXL.io".to_owned(),
         };
         let found = match message {
             BridgeMessage::Nvlink(message) => format!("{:?} of NVLink", message.op),
@@ -293,6 +310,12 @@ impl ReferenceBridge {
                     return Err(misplaced);
                 }
                 Ok(self.outbound(|bridge, out| bridge.receive(port, *msg, out)))
+            }
+            (Half::Outbound(_), BridgeMessage::Tlp(tlp)) => {
+                if !matches!(tlp.kind, TlpKind::Completion { .. }) {
+                    return Err(misplaced);
+                }
+                Ok(self.outbound(|bridge, out| bridge.receive_tlp(port, tlp, out)))
             }
             (Half::Inbound { bridge, asked }, BridgeMessage::Upli(transfer))
                 if self.protocol == AcceleratorProtocol::Ualink =>
@@ -352,6 +375,13 @@ impl ReferenceBridge {
                     }
                     let message = BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, traffic_class });
                     events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
+                }
+                BridgeStep::SendTlp { child, port, tlp, is_last } => {
+                    let message = BridgeMessage::Tlp(Box::new(tlp));
+                    events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
+                    bridge.tlp_sent(child, is_last, &mut out);
+                    self.findings.append(&mut out.findings);
+                    steps.extend(out.steps.drain(..));
                 }
                 BridgeStep::Access { by: Some(by), .. } => {
                     bridge.accessed(by, &mut out);

@@ -59,11 +59,13 @@ struct ExpectedEvent {
     event: BridgeEvent,
     /// Its message without what says nothing, as it is compared.
     meant: BridgeMessage,
+    /// TLPs of one number leave in their order (`bridge` §6.2, O4); `None`: it is no TLP.
+    row: Option<u64>,
 }
 
 impl From<BridgeEvent> for ExpectedEvent {
     fn from(event: BridgeEvent) -> ExpectedEvent {
-        ExpectedEvent { meant: meant(&event.message), event }
+        ExpectedEvent { meant: meant(&event.message), event, row: None }
     }
 }
 
@@ -86,6 +88,8 @@ pub struct BridgeScoreboard {
     /// Responses of a source keep the order of its requests.
     is_strict: bool,
     findings: VecDeque<ScoreboardFinding>,
+    /// Rows of TLPs, all together.
+    rows: u64,
     /// Messages that have passed.
     passed: u64,
 }
@@ -104,6 +108,7 @@ impl BridgeScoreboard {
             tags: OrderedMap::new(),
             asked: OrderedMap::new(),
             findings: VecDeque::new(),
+            rows: 0,
             passed: 0,
         }
     }
@@ -182,7 +187,7 @@ impl BridgeScoreboard {
         match point {
             BridgePoint::Request => {
                 match self.model.request(*port, message) {
-                    Ok(followed) => self.expected.extend(followed.into_iter().map(ExpectedEvent::from)),
+                    Ok(followed) => self.expects(followed),
                     Err(ReferenceError::Full) => {
                         let found =
                             format!("a request for which there is no free entry or buffer, {}", shown(*port, message));
@@ -221,7 +226,7 @@ impl BridgeScoreboard {
                         self.tags.remove(&(*port, tag));
                     }
                 }
-                self.expected.extend(followed.into_iter().map(ExpectedEvent::from));
+                self.expects(followed);
             }
             BridgePoint::Sent => self.sent(*port, message),
             BridgePoint::Response => self.responded(*port, message),
@@ -245,12 +250,29 @@ impl BridgeScoreboard {
         }
     }
 
+    /// These have to leave. TLPs up to one with a completion are of one request, which sends them in this order.
+    fn expects(&mut self, followed: Vec<BridgeEvent>) {
+        let mut is_new = true;
+        for event in followed {
+            let mut expected = ExpectedEvent::from(event);
+            if let BridgeMessage::Tlp(tlp) = &expected.event.message {
+                self.rows += u64::from(is_new);
+                expected.row = Some(self.rows);
+                is_new = tlp.is_non_posted();
+            }
+            self.expected.push(expected);
+        }
+    }
+
     fn sent(&mut self, port: usize, message: &BridgeMessage) {
         let mut found = meant(message);
         let is_tagged = message.tag().is_some();
         let model = &self.model;
+        let mut rows_before = Vec::new();
         let place = self.expected.iter().position(|expected| {
-            if !expected.is_at(BridgePoint::Sent, port) {
+            let is_behind = expected.row.is_some_and(|row| rows_before.contains(&row));
+            rows_before.extend(expected.row);
+            if !expected.is_at(BridgePoint::Sent, port) || is_behind {
                 return false;
             }
             let own = expected.meant.tag().filter(|_| is_tagged);
@@ -387,7 +409,7 @@ fn channel(message: &BridgeMessage) -> (Option<u16>, ResponseClass) {
             Op::RSP_ERROR => ResponseClass::Errors,
             _ => ResponseClass::Writes,
         },
-        BridgeMessage::Cxl(_) => ResponseClass::Writes,
+        BridgeMessage::Cxl(_) | BridgeMessage::Tlp(_) => ResponseClass::Writes,
     };
     (asker(message).map(|(source, _)| source), class)
 }

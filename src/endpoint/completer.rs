@@ -1,7 +1,7 @@
 //! A completer: configuration space, and memory behind BARs.
 //!
 //! Modelled: type 0 configuration requests to function 0, from which the device learns its bus and device number;
-//! memory reads and writes of 32 and 64 bits with byte enables, behind an enabled BAR; completions cut at the read
+//! memory reads and writes of 32 and 64 bits with byte enables, and atomics, behind an enabled BAR; completions cut at the read
 //! completion boundary and at the largest payload; poison in both directions; Unsupported Request for what nobody claims,
 //! Completer Abort for a request that runs over the end of its BAR, Request Retry Status while the device is not ready.
 //! Detail: every field of a completion. Left out: ordering between queues (requests take effect in order of arrival), the
@@ -14,7 +14,7 @@
 use super::config_space::ConfigSpace;
 use super::config_space::type3::MAX_BAR_BYTES;
 use super::event::EndpointEvent;
-use super::tlp::{Enables, Tlp, TlpKind};
+use super::tlp::{Enables, Tlp, TlpAtomic, TlpKind};
 use scalepool_memory::store::Store;
 use scalepool_memory::{LINE_BYTES, line_address};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
@@ -121,6 +121,11 @@ impl Completer {
                 }
                 Vec::new()
             }
+            TlpKind::Atomic { operation, address } => match self.place(address, tlp.data.len() / DW_BYTES) {
+                Place::Store(at) => self.atomic(tlp, operation, address, at),
+                Place::Nowhere => vec![self.refuse(tlp, CplStatus::UR, "no BAR claims the address")],
+                Place::Across => vec![self.refuse(tlp, CplStatus::CA, "the atomic runs over the end of its BAR")],
+            },
             TlpKind::ConfigRead { .. } | TlpKind::ConfigWrite { .. } => {
                 vec![self.refuse(tlp, CplStatus::UR, "nothing is behind this device")]
             }
@@ -180,6 +185,30 @@ impl Completer {
             }
             done += n;
         }
+    }
+
+    /// An atomic on an element of 4 or 8 bytes: its completion has the value from before. What is known to be wrong stays as it is.
+    fn atomic(&mut self, tlp: &Tlp, operation: TlpAtomic, address: u64, at: u64) -> Vec<Tlp> {
+        let size = tlp.data.len() / operation.operands();
+        if !matches!(size, 4 | 8) || !address.is_multiple_of(size as u64) {
+            return vec![self.refuse(tlp, CplStatus::UR, "an atomic of a size that the device does not serve")];
+        }
+        let (old, poison) = self.bytes(at, size);
+        let [first, second] = [&tlp.data[..size], &tlp.data[tlp.data.len() - size..]];
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
+        let new = match operation {
+            TlpAtomic::FetchAdd => number(&old).wrapping_add(number(first)),
+            TlpAtomic::CompareSwap if old != first => number(&old),
+            TlpAtomic::Swap | TlpAtomic::CompareSwap => number(second),
+        };
+        if !poison {
+            let (line, from) = (line_address(at), (at - line_address(at)) as usize);
+            let mut bytes = [0; LINE_BYTES as usize];
+            bytes[from..from + size].copy_from_slice(&new.to_le_bytes()[..size]);
+            self.store.write_line(line, &bytes, (u64::MAX >> (64 - size)) << from, tlp.poison);
+        }
+        let completion = self.completion(tlp, CplStatus::SC, size, 0);
+        vec![Tlp { data: old, poison, ..completion }]
     }
 
     fn read(&self, tlp: &Tlp, at: u64, dw: usize, enables: Enables) -> Vec<Tlp> {

@@ -140,6 +140,7 @@ impl Requester {
                 (bytes, ((address + first as u64) & 0x7f) as u8, true)
             }
             TlpKind::ConfigRead { .. } => (DW_BYTES, 0, false),
+            TlpKind::Atomic { operation, .. } => (tlp.data.len() / operation.operands(), 0, false),
             _ => (0, 0, false),
         };
         let request = Open { since: now, missing, lower, data: Vec::new(), poison: false, is_memory };

@@ -1,6 +1,6 @@
 //! A TLP as requesters and completers see it, the same in every mode, and its bytes in each.
 //!
-//! Modelled: memory reads and writes, configuration requests of both types, completions, messages, in non-flit mode, flit
+//! Modelled: memory reads and writes, atomics, configuration requests of both types, completions, messages, in non-flit mode, flit
 //! mode, and flit mode with port based routing. Detail: every bit of the headers; an OHC-A is sent where the TLP cannot go
 //! without. Other requests are known by who waits for an answer and are not taken apart. Left out: prefixes with a meaning,
 //! ECRC, IDE, PASID.
@@ -82,6 +82,35 @@ impl Enables {
     }
 }
 
+/// What an atomic does (`cxl-io` §1.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TlpAtomic {
+    /// Adds the operand.
+    FetchAdd,
+    /// Takes the operand.
+    Swap,
+    /// Takes the second operand, if the element is the first one.
+    CompareSwap,
+}
+
+impl TlpAtomic {
+    /// All, in the order of their codes.
+    pub const ALL: [TlpAtomic; 3] = [TlpAtomic::FetchAdd, TlpAtomic::Swap, TlpAtomic::CompareSwap];
+    /// First byte of the first one with an address of 32 bits.
+    const FIRST_CODE: u8 = 0x4c;
+
+    /// Of the first byte of a header, whatever the length of its address.
+    pub fn of_code(code: u8) -> Option<TlpAtomic> {
+        let n = (code & !0x20).checked_sub(TlpAtomic::FIRST_CODE)?;
+        TlpAtomic::ALL.get(usize::from(n)).copied()
+    }
+
+    /// Operands.
+    pub fn operands(self) -> usize {
+        if self == TlpAtomic::CompareSwap { 2 } else { 1 }
+    }
+}
+
 /// What a TLP is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TlpKind {
@@ -145,7 +174,15 @@ pub enum TlpKind {
         /// Fourth DW.
         dw3: u32,
     },
-    /// A request of another kind: I/O, locked, atomic.
+    /// Atomic; its data are its operands, each of the size of the element: one, or of compare and swap the value to compare with and the
+    /// new one.
+    Atomic {
+        /// What is done.
+        operation: TlpAtomic,
+        /// Byte address of the element, a multiple of its size.
+        address: u64,
+    },
+    /// A request of another kind: I/O, locked.
     Other {
         /// First byte of its header.
         type_code: u8,
@@ -229,13 +266,14 @@ impl Tlp {
             TlpKind::MemRead { .. }
             | TlpKind::ConfigRead { .. }
             | TlpKind::ConfigWrite { .. }
+            | TlpKind::Atomic { .. }
             | TlpKind::Other { .. } => true,
             TlpKind::MemWrite { .. } | TlpKind::Completion { .. } | TlpKind::Message { .. } => false,
         }
     }
 
     /// First byte in non-flit mode (`cxl-io` §1.2).
-    fn type_code(&self) -> u8 {
+    pub fn type_code(&self) -> u8 {
         let data = if self.data.is_empty() { 0 } else { 0x40 };
         match self.kind {
             TlpKind::MemRead { address, .. } | TlpKind::MemWrite { address, .. } if address < BELOW_4G => data,
@@ -243,6 +281,10 @@ impl Tlp {
             TlpKind::ConfigRead { level, .. } | TlpKind::ConfigWrite { level, .. } => 0x04 | level & 1 | data,
             TlpKind::Completion { .. } => 0x0a | data,
             TlpKind::Message { routing, .. } => 0x30 | routing & 7 | data,
+            TlpKind::Atomic { operation, address } => {
+                let long = if address < BELOW_4G { 0 } else { 0x20 };
+                TlpAtomic::FIRST_CODE + operation as u8 + long
+            }
             TlpKind::Other { type_code } => type_code,
         }
     }
@@ -253,7 +295,7 @@ impl Tlp {
             TlpKind::MemRead { dw, .. } => length_field(dw).ok_or(TlpError::Payload { found: dw * DW_BYTES }),
             TlpKind::ConfigRead { .. } => Ok(1),
             _ if !self.data.len().is_multiple_of(DW_BYTES) => Err(payload),
-            TlpKind::MemWrite { .. } | TlpKind::ConfigWrite { .. } => {
+            TlpKind::MemWrite { .. } | TlpKind::ConfigWrite { .. } | TlpKind::Atomic { .. } => {
                 length_field(self.data.len() / DW_BYTES).ok_or(payload)
             }
             _ if self.data.is_empty() => Ok(0),
@@ -270,13 +312,30 @@ impl Tlp {
             TlpForm::NonFlit => self.non_flit()?,
             TlpForm::Flit => self.flit()?,
             TlpForm::Pbr { spid, dpid } => {
-                let mut bytes = to_bytes(&Pth { spid, dpid, ..Pth::default() })?;
-                bytes.extend(self.flit()?);
-                bytes
+                return self.encode_behind(&Pth { spid, dpid, ..Pth::default() });
             }
         };
         bytes.extend(&self.data);
         Ok(bytes)
+    }
+
+    /// Its bytes on a link with port based routing, behind this header.
+    ///
+    /// # Errors
+    /// A field that does not fit.
+    pub fn encode_behind(&self, header: &Pth) -> Result<Vec<u8>, TlpError> {
+        let mut bytes = to_bytes(header)?;
+        bytes.extend(self.flit()?);
+        bytes.extend(&self.data);
+        Ok(bytes)
+    }
+
+    /// The header of port based routing in front of a TLP.
+    ///
+    /// # Errors
+    /// Bytes that are no TLP of such a link.
+    pub fn pbr_header(bytes: &[u8]) -> Result<Pth, TlpError> {
+        Ok(Pth::from_bits(number(TlpParts::split(bytes, true)?.pth)))
     }
 
     fn non_flit(&self) -> Result<Vec<u8>, TlpError> {
@@ -305,6 +364,14 @@ impl Tlp {
         }
         match self.kind {
             TlpKind::MemRead { address, enables, .. } | TlpKind::MemWrite { address, enables } => {
+                match address < BELOW_4G {
+                    true => header!(NfmMem32 { address: address, first_be: enables.first, last_be: enables.last }),
+                    false => header!(NfmMem64 { address: address, first_be: enables.first, last_be: enables.last }),
+                }
+            }
+            // All bytes of the operands are meant.
+            TlpKind::Atomic { address, .. } => {
+                let enables = Enables::all(self.data.len() / DW_BYTES);
                 match address < BELOW_4G {
                     true => header!(NfmMem32 { address: address, first_be: enables.first, last_be: enables.last }),
                     false => header!(NfmMem64 { address: address, first_be: enables.first, last_be: enables.last }),
@@ -371,6 +438,10 @@ impl Tlp {
                     false => header!(FmMem64, ohc, { tag: self.tag, address: address }),
                 }
             }
+            TlpKind::Atomic { address, .. } => match address < BELOW_4G {
+                true => header!(FmMem32, None, { tag: self.tag, address: address }),
+                false => header!(FmMem64, None, { tag: self.tag, address: address }),
+            },
             TlpKind::ConfigRead { target, register, enables, .. }
             | TlpKind::ConfigWrite { target, register, enables, .. } => {
                 let ohc = Some(to_bytes(&OhcA3 { first_be: enables, ..OhcA3::default() })?);
@@ -443,7 +514,8 @@ impl Tlp {
         let memory = |address, first, last, length: u16| {
             let enables = Enables { first, last };
             match (is_plain_memory, with_data) {
-                (false, _) => TlpKind::Other { type_code },
+                (false, _) => TlpAtomic::of_code(type_code)
+                    .map_or(TlpKind::Other { type_code }, |operation| TlpKind::Atomic { operation, address }),
                 (true, true) => TlpKind::MemWrite { address, enables },
                 (true, false) => TlpKind::MemRead { address, dw: length_dw(length), enables },
             }
@@ -503,7 +575,8 @@ impl Tlp {
             match code {
                 FmType::MWr32 | FmType::MWr64 => TlpKind::MemWrite { address, enables },
                 FmType::MRd32 | FmType::MRd64 => TlpKind::MemRead { address, dw: length_dw(length), enables },
-                _ => TlpKind::Other { type_code: code.0 },
+                _ => TlpAtomic::of_code(code.0)
+                    .map_or(TlpKind::Other { type_code: code.0 }, |operation| TlpKind::Atomic { operation, address }),
             }
         };
         Ok(match parts.size.base {

@@ -57,8 +57,8 @@ impl FlitDecoder {
     ///
     /// # Errors
     /// No such protocol.
-    pub fn following(protocol: &str, dir: Dir) -> Result<FlitDecoder, FormError> {
-        FlitDecoder::build(protocol, dir, &Options::default(), true)
+    pub fn following(protocol: &str, dir: Dir, options: &Options) -> Result<FlitDecoder, FormError> {
+        FlitDecoder::build(protocol, dir, options, true)
     }
 
     fn build(protocol: &str, dir: Dir, options: &Options, follows: bool) -> Result<FlitDecoder, FormError> {

@@ -9,7 +9,7 @@ use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
 use scalepool_protocols::ualink::config::UalConfig;
 
 /// The configuration of every codec. `Default` is that of the sheets.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// `cxl-68b`.
     pub cxl68: Cxl68Config,

@@ -89,7 +89,8 @@ pub fn broken(def: &LayoutDef, bits: u128) -> Option<&'static str> {
     if is == "h2d_rsp" && raw(def, bits, "opcode") == GO && !GO_STATES.contains(&raw(def, bits, "rsp_data")) {
         return Some("CXL256-ENC-05");
     }
-    if is_block(def, bits) && raw(def, bits, chunk_field(def)) & 3 == 0 {
+    // In an answer the field is reserved.
+    if message(def) == "s2m_bisnp" && is_block(def, bits) && raw(def, bits, chunk_field(def)) & 3 == 0 {
         return Some("CXL256-ENC-12");
     }
     if is == "m2s_rwd" && has_trailer(def, bits).is_some_and(|trp| trp != (raw(def, bits, "trp") == 1)) {

@@ -22,6 +22,8 @@
 //! bus = "axi-stream"            # optional, with `prefix`: valid, ready, last, keep and data have the names of an interface that cores have:
 //! prefix = "m_axis"             # "axi-stream", "credited" (like CXS), "state" (like LPIF and FDI), "slots68"; the keys above go first
 //! order = [3, 2, 1, 0]          # optional: byte n of `data` is byte order[n] of the beat
+//! options = ["mdh=off"]         # optional: what the ends have agreed on, as `flit decode --set`: mdh, direct_p2p, between_switches, fast_go,
+//!                               # withdrawn_codes of CXL, authentication, encryption, write_message_enables of ualink
 //! where = "analyser.1"          # optional: in a capture, the place of its lines; `name` if left out, which counts too. A capture needs no signals
 //!
 //! [[link]]                      # optional: two interfaces are the two directions of a link
@@ -32,6 +34,7 @@
 //! retry_entries = 255           # cxl-68b, like timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits: not judged if left out
 //! selective_nak = false         # the 256B modes: it may ask for a single flit
 //! interleave = 1                # ualink: FEC code words that the line interleaves, 1, 2 or 4
+//! plain_flits = false           # CXL: the interfaces have protocol flits and no link layer, so packing and messages are judged and no other key is given
 //! liveness_flits = 131072       # flits for which either side may wait for the other one; 0: not judged
 //! liveness_ns = 100000          # the same in time, to the end of the wave or capture; not judged if left out or 0
 //!
@@ -81,6 +84,7 @@ use super::bus::MappedBus;
 use super::waiver::{self, MappedWaiver, Severities};
 use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_coherence::passive::PassiveConfig;
+use scalepool_forms::options::Options;
 use scalepool_link::cxl68::Known;
 use scalepool_link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
 use scalepool_link::protocol::{CXL_IO, LinkProtocol};
@@ -240,6 +244,11 @@ impl MappedTransactions {
             ("all_writers_seen", self.all_writers_seen && self.of != Some(MappedCxlTransactions::CxlIo)),
         ];
         match keys.into_iter().find(|(_, is_set)| *is_set) {
+            Some(("all_writers_seen", _)) => Err(
+                "key `all_writers_seen`: found true, expected `of` = \"cxl-mem\" or \"cxl-io\" beside it, or links of \
+                     UALink or NVLink: copies of CXL.cache are judged by [[coherence]]"
+                    .into(),
+            ),
             Some((key, _)) => Err(format!("key `{key}`: found a value, expected `of` = \"cxl-mem\" beside it")),
             None => Ok(()),
         }
@@ -292,6 +301,9 @@ pub struct MappedLink {
     pub selective_nak: bool,
     /// `ualink`: FEC code words that the line interleaves, 1, 2 or 4.
     pub interleave: Option<u8>,
+    /// CXL: protocol flits without a link layer.
+    #[serde(default)]
+    pub plain_flits: bool,
     /// Flits for which either side may wait for the other one, 0 for no limit; [`LIVENESS_FLITS`] if left out.
     pub liveness_flits: Option<u64>,
     /// The same in time \[ns\]; not judged if left out.
@@ -342,9 +354,17 @@ impl MappedLink {
             ("selective_nak", self.selective_nak, matches!(protocol, LinkProtocol::Cxl256(_)), "256B flits"),
             ("interleave", self.interleave.is_some(), ualink, "ualink"),
         ];
-        match keys.iter().find(|(_, is_given, has_use, _)| *is_given && !has_use) {
-            Some((key, .., expected)) => {
-                Err(format!("key `{key}`: found a value for a link of {}, expected one of {expected}", protocol.name()))
+        if let Some((key, .., expected)) = keys.iter().find(|(_, is_given, has_use, _)| *is_given && !has_use) {
+            let found = protocol.name();
+            return Err(format!("key `{key}`: found a value for a link of {found}, expected one of {expected}"));
+        }
+        let waits = [
+            ("liveness_flits", self.liveness_flits.is_some(), true, ""),
+            ("liveness_ns", self.liveness_ns.is_some(), true, ""),
+        ];
+        match keys.iter().chain(&waits).find(|(_, is_given, ..)| self.plain_flits && *is_given) {
+            Some((key, ..)) => {
+                Err(format!("key `{key}`: found a value beside `plain_flits`, expected none: there is no link layer"))
             }
             None => Ok(()),
         }
@@ -404,6 +424,9 @@ pub struct Interface {
     pub data: Option<String>,
     /// Bits of a unit.
     pub unit_bits: Option<usize>,
+    /// What the ends of the link have agreed on: options of the protocol, `NAME=on` or `NAME=off`.
+    #[serde(default)]
+    pub options: Vec<String>,
     /// In a capture: what the lines of this interface have as `where`; [`Interface::name`] if left out.
     #[serde(rename = "where")]
     pub place: Option<String>,
@@ -474,7 +497,9 @@ impl Map {
         }
         for interface in &map.interface {
             let name = &interface.name;
-            if let Err(text) = interface.holds().and_then(|_| interface.check_signals()) {
+            if let Err(text) =
+                interface.holds().and_then(|_| interface.agreed()).and_then(|_| interface.check_signals())
+            {
                 return refuse(format!("interface `{name}`, {text}"));
             }
         }
@@ -638,6 +663,11 @@ impl Map {
             return Err(format!("found {} and {}, expected both directions of one protocol", found[0], found[1]));
         }
         link.check_keys(protocol)?;
+        let options = sends.agreed()?;
+        if options != receives.agreed()? {
+            let [sent, came] = [sends, receives].map(|interface| format!("`{}`", interface.options.join("`, `")));
+            return Err(format!("key `options`: found {sent} and {came}, expected the same of both directions"));
+        }
         let default = Cxl68Config::default();
         let cxl68 = Cxl68Config {
             llrb_entries: link.retry_entries.unwrap_or(default.llrb_entries),
@@ -645,7 +675,7 @@ impl Map {
             max_num_retry: link.max_num_retry.unwrap_or(default.max_num_retry),
             max_num_phy_reinit: link.max_num_phy_reinit.unwrap_or(default.max_num_phy_reinit),
             llcrd_flush_flits: link.flush_flits.unwrap_or(default.llcrd_flush_flits),
-            ..default
+            ..options.cxl68
         };
         let known = Known {
             entries: link.retry_entries.is_some(),
@@ -671,6 +701,8 @@ impl Map {
             interleave,
             messages,
             liveness,
+            plain_flits: link.plain_flits,
+            options,
             ..default
         })
     }
@@ -680,6 +712,14 @@ impl Interface {
     /// Row of the protocol.
     pub(super) fn protocol(&self) -> Option<&'static Protocol> {
         registry::PROTOCOLS.iter().find(|p| p.name == self.protocol)
+    }
+
+    /// What the ends of its link have agreed on.
+    pub(super) fn agreed(&self) -> Result<Options, String> {
+        let mut options = Options::default();
+        let mut set = |setting: &String| options.set(&self.protocol, setting);
+        self.options.iter().try_for_each(&mut set).map_err(|error| format!("key `options`: {error}"))?;
+        Ok(options)
     }
 
     /// `dir`, in a checked map.

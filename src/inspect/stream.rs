@@ -5,6 +5,7 @@ use super::map::{Holds, Interface};
 use super::waiver::WaivedFinding;
 use super::wave::Part;
 use scalepool_forms::flit::{FlitAnswer, FlitDecoder};
+use scalepool_forms::options::Options;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
@@ -110,6 +111,7 @@ pub(super) struct Stream {
     interface: usize,
     protocol: String,
     dir: Dir,
+    options: Options,
     unit_bits: usize,
     holds: Holds,
     data: (String, usize, usize),
@@ -138,6 +140,7 @@ impl Stream {
             interface: n,
             protocol: interface.protocol.clone(),
             dir: interface.direction(),
+            options: interface.agreed().unwrap_or_default(),
             unit_bits,
             holds,
             data,
@@ -317,6 +320,11 @@ impl Stream {
         self.units.len()
     }
 
+    /// Time of the last beat of a unit \[fs\]; 0 if there is none.
+    pub fn unit_end_fs(&self, unit: usize) -> u64 {
+        self.units.get(unit).map_or(0, Unit::end_fs)
+    }
+
     /// Direction of the units.
     pub fn dir(&self) -> Dir {
         self.dir
@@ -369,7 +377,7 @@ impl Stream {
     fn decode(&mut self, judged: Option<&Judged>) {
         let mut begins = self.resets.iter().map(|(_, units)| *units).peekable();
         // There is a decoder for every protocol that a checked map can name.
-        let fresh = || FlitDecoder::following(&self.protocol, self.dir).ok();
+        let fresh = || FlitDecoder::following(&self.protocol, self.dir, &self.options).ok();
         let (mut decoder, mut waiting, mut answers) = (None, VecDeque::new(), Vec::new());
         let mut first = 0;
         for n in 0..self.units.len() {

@@ -2,7 +2,8 @@
 //!
 //! A walk through one message: those of all links are taken in the order of time, as for coherence (`coherence`), each with the
 //! number of the flit that ended it, counted from the last reset as the output counts them. Time goes on with the messages, and at
-//! the end of the wave once more; an answer that is late is said of the last flit of its direction by then. A reset of any link, or
+//! the end of the wave once more; an answer that is late is said of the last flit of its direction by then, or
+//! of that of its request if this is later. A reset of any link, or
 //! the end of one of UALink, makes the checker begin anew.
 
 use super::link::Said;
@@ -40,11 +41,19 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     fn keep(&mut self, found: Vec<TransactionFinding>) {
-        for TransactionFinding { link, dir, unit, violation, .. } in found {
-            let way = self.links[link].way(dir);
-            let unit = self.first[link][way] + unit as usize;
-            let last = self.links[link].streams[way].count().saturating_sub(1);
-            self.broken.push((link, [Direction::Rx, Direction::Tx][way], unit.min(last), violation));
+        for TransactionFinding { link, dir, unit, asked, violation, .. } in found {
+            let place = |(dir, unit): (Dir, u64)| {
+                let way = self.links[link].way(dir);
+                let stream = self.links[link].streams[way];
+                let unit = (self.first[link][way] + unit as usize).min(stream.count().saturating_sub(1));
+                (way, unit, stream.unit_end_fs(unit))
+            };
+            let mut at = place((dir, unit));
+            // Where nothing has passed behind a request, its own flit shows that nothing came.
+            if let Some(request) = asked.map(place).filter(|request| request.2 > at.2) {
+                at = request;
+            }
+            self.broken.push((link, [Direction::Rx, Direction::Tx][at.0], at.1, violation));
         }
     }
 

@@ -25,6 +25,7 @@ pub mod link_coverage;
 pub mod mailbox;
 pub mod nvlink;
 pub mod pair;
+pub mod plain;
 pub mod port;
 pub mod protocol;
 pub mod sample;

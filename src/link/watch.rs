@@ -18,18 +18,20 @@
 
 use super::cxl68::Known;
 use super::cxlio::flit::tlp_bytes;
-use super::cxlio::{FramedLinkReader, IoTlpForm};
+use super::cxlio::{FramedLinkReader, IoCreditWatch, IoTlpForm};
 use super::event::{LinkEvent, Severity};
 use super::health::liveness::{LIVENESS_FLITS, LinkWait, Liveness, LivenessLimits, LivenessNow};
 use super::health::retimer::RetimerSigns;
 use super::health::{LinkHealth, StateTimes, figures, states};
 use super::hook::Direction;
+use super::plain::{PlainForm, PlainWatch};
 use super::protocol::LinkProtocol;
 use super::ualink::OnLine;
 use super::ualink::line::INTERLEAVES;
 use super::{cxl68, cxl256, nvlink, ualink};
 use scalepool_forms::FormError;
 use scalepool_forms::flit::FlitDecoder;
+use scalepool_forms::options::Options;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
@@ -81,6 +83,10 @@ pub struct WatchConfig {
     pub liveness: LivenessLimits,
     /// Reports what the FEC repairs, too.
     pub repairs: bool,
+    /// The interface has protocol flits of CXL and no link layer ([`super::plain`]).
+    pub plain_flits: bool,
+    /// What both ends have agreed on, of the 256B modes and `ualink`; `cxl68` has what `cxl-68b` has of it.
+    pub options: Options,
 }
 
 /// Units that an end may go on for by default, before it shows that something has come: the smallest time-out of `cxl-68b`
@@ -102,6 +108,8 @@ impl WatchConfig {
             messages: false,
             liveness: LivenessLimits { flits: Some(LIVENESS_FLITS), time_fs: None },
             repairs: false,
+            plain_flits: false,
+            options: Options::default(),
         }
     }
 }
@@ -192,10 +200,10 @@ impl Copies {
 }
 
 /// Events with the direction that they concern.
-type Events = Vec<(Direction, LinkEvent)>;
+pub(crate) type Events = Vec<(Direction, LinkEvent)>;
 
 /// What judges the units of a protocol.
-trait Judge: Send {
+pub(crate) trait Judge: Send {
     /// A unit has come to the end or was sent by it: its events, and whether it is next in its stream.
     ///
     /// # Errors
@@ -398,8 +406,9 @@ struct Watch256 {
     units: [u64; 2],
     /// Takes the messages out of them, where they are asked for.
     unpackers: Option<[stream256::Unpacker; 2]>,
-    /// The same for the TLPs of CXL.io.
+    /// The TLPs of CXL.io, and the credits that they take.
     readers: [TlpRegionReader; 2],
+    credits: IoCreditWatch,
     messages: Vec<(Direction, WatchedContent)>,
     /// Reports what the FEC repairs.
     repairs: bool,
@@ -515,16 +524,33 @@ impl Watch68 {
 }
 
 impl Watch256 {
-    /// The TLPs that end in a flit of CXL.io.
-    fn read_tlps(&mut self, way: Direction, flit: &Cxl256Flit) {
+    /// The TLPs that end in a flit of CXL.io, and what breaks a rule of their credits.
+    fn read_tlps(&mut self, way: Direction, flit: &Cxl256Flit) -> Vec<Violation> {
         let (received, mode) = (flit.receive(self.mode), self.mode);
         if !received.is_good() || received.flit.header().flit_type != FlitType::Io {
-            return;
+            return Vec::new();
         }
         let region: Vec<u8> = (0..tlp_bytes(mode)).map(|k| received.flit.0[body_byte(mode, k)]).collect();
-        let whole = self.readers[index(way)].read(&region).into_iter().filter_map(|found| found.whole);
         let form = IoTlpForm::Flit { pbr: mode == Mode::Pbr };
-        self.messages.extend(whole.map(|bytes| (way, WatchedContent::Tlp { bytes, form })));
+        let whole: Vec<_> =
+            self.readers[index(way)].read(&region).into_iter().filter_map(|found| found.whole).collect();
+        let broken = whole.iter().filter_map(|bytes| self.credits.tlp(way, form, bytes)).collect();
+        if self.unpackers.is_some() {
+            self.messages.extend(whole.into_iter().map(|bytes| (way, WatchedContent::Tlp { bytes, form })));
+        }
+        broken
+    }
+
+    /// The DLLP of a flit that has one: what breaks a rule of credits.
+    fn read_dllp(&mut self, way: Direction, flit: &Cxl256Flit) -> Option<Violation> {
+        let received = flit.receive(self.mode);
+        let header = received.flit.header();
+        let has_dllp = matches!(header.flit_type, FlitType::Nop | FlitType::Io) && !header.dllp_type;
+        if !received.is_good() || !has_dllp {
+            return None;
+        }
+        let first = tlp_bytes(self.mode);
+        self.credits.dllp(way, std::array::from_fn(|k| received.flit.0[body_byte(self.mode, first + k)]))
     }
 
     /// What a flit that comes shows of the line and of what stands in it.
@@ -556,6 +582,9 @@ impl Judge for Watch256 {
         };
         let event = |violation| (way, LinkEvent { severity: Severity::Corrected, unit: number, violation });
         events.extend(of_line.drain(..).map(event));
+        let of_dllp = self.read_dllp(way, flit);
+        let event = |violation| (way, LinkEvent { severity: Severity::Protocol, unit: number, violation });
+        events.extend(of_dllp.map(event));
         let next = match way {
             Direction::Rx => self.monitor.received(flit, number + 1),
             Direction::Tx => self.monitor.sent(flit, number + 1),
@@ -567,8 +596,10 @@ impl Judge for Watch256 {
                 let neutral =
                     delivered.iter().map(|message| WatchedContent::Cxl(Message::from_cxl256(message, routing)));
                 self.messages.extend(neutral.map(|message| (way, message)));
-                self.read_tlps(way, flit);
             }
+            let broken = self.read_tlps(way, flit);
+            let event = |violation| (way, LinkEvent { severity: Severity::Protocol, unit: number, violation });
+            events.extend(broken.into_iter().map(event));
             // A flit that was damaged under way is repaired or comes again.
             let whole = way == Direction::Tx || matches!(flit.receive(self.mode), r if r.is_good() && r.flit == *flit);
             let severity = if whole { Severity::Protocol } else { Severity::Corrected };
@@ -622,6 +653,8 @@ impl EndWatch {
             messages,
             liveness,
             repairs,
+            plain_flits,
+            options,
         } = config.clone();
         let ways = [dir.opposite(), dir];
         if !INTERLEAVES.contains(&interleave.into()) {
@@ -631,8 +664,14 @@ impl EndWatch {
             let expected = format!("at most {MOST_REACTION_FLITS} units");
             return Err(FormError::new("reaction_flits", reaction_flits.to_string(), expected));
         }
-        let judge: Box<dyn Judge> = match protocol {
-            LinkProtocol::Cxl68 => {
+        let plain = PlainForm::of(protocol).filter(|_| plain_flits && !io_alone);
+        if plain_flits && plain.is_none() {
+            return Err(FormError::new("plain_flits", "true", "flits of CXL.cachemem"));
+        }
+        let of_plain = plain.map(|form| PlainWatch::new(form, dir));
+        let judge: Box<dyn Judge> = match (protocol, of_plain) {
+            (_, Some(watch)) => Box::new(watch),
+            (LinkProtocol::Cxl68, _) => {
                 let wrong =
                     |e: &dyn std::fmt::Display| FormError::new("config", e.to_string(), "a choice in its range");
                 cxl68.validate().map_err(|e| wrong(&e))?;
@@ -648,8 +687,8 @@ impl EndWatch {
                 let (tlps, messages) = Default::default();
                 Box::new(Watch68 { monitor, link: cxl68, units: [0; 2], unpackers, tlps, messages })
             }
-            LinkProtocol::Cxl256(mode) => {
-                let stream = |dir| FlitDecoder::new(protocol.name(), dir);
+            (LinkProtocol::Cxl256(mode), _) => {
+                let stream = |dir| FlitDecoder::with_options(protocol.name(), dir, &options);
                 let streams = [stream(dir.opposite())?, stream(dir)?];
                 let monitor = cxl256::Monitor::new(mode, dir, selective_nak).of_io_alone(io_alone);
                 let unpackers = messages.then(|| ways.map(|dir| stream256::Unpacker::new(mode, dir)));
@@ -660,18 +699,20 @@ impl EndWatch {
                     units: [0; 2],
                     unpackers,
                     readers: [(); 2].map(|()| TlpRegionReader::new(mode == Mode::Pbr)),
+                    credits: IoCreditWatch::default(),
                     messages: Vec::new(),
                     repairs,
                     signs: RetimerSigns::default(),
                 })
             }
-            LinkProtocol::Nvlink => {
+            (LinkProtocol::Nvlink, _) => {
                 let monitor = nvlink::Monitor::new(nvlink::LinkConfig::default());
                 Box::new(if messages { monitor.with_packets() } else { monitor })
             }
-            LinkProtocol::Ualink => {
+            (LinkProtocol::Ualink, _) => {
                 let mut config = ualink::MonitorConfig { reaction_flits, ..ualink::MonitorConfig::new(dir) };
                 config.replay.fec_group_flits = interleave;
+                config.codec = options.ualink;
                 Box::new(WatchUal::new(config, messages))
             }
         };

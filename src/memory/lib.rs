@@ -14,6 +14,7 @@ pub mod bridge;
 pub mod cache;
 pub mod decoder;
 pub mod dram;
+pub mod dropped;
 pub mod ecc;
 pub mod flash;
 pub mod gfd;

@@ -5,14 +5,16 @@
 //! what is offered is accepted and the mean latency stays under a multiple of that without load, found by halving the range.
 
 use super::report::{ScenarioReport, Spread};
-use super::{RunError, ScenarioRequest};
+use super::{RunError, ScenarioRequest, builtin, described};
 use scalepool_link::line_time::Use;
+use scalepool_system::field::FieldRange;
 use std::fmt::Write;
 
 /// The setting that stands for the load where nobody names another.
 pub const LOAD_KEY: &str = "traffic.load";
 
-/// Load at which there is next to no waiting: the mean latency there is that without load.
+/// Load at which there is next to no waiting: the mean latency there is that without load. Where the setting takes none as low,
+/// the lowest that it takes.
 pub const ZERO_LOAD: f64 = 0.005;
 
 /// A stable load has at most this multiple of the mean latency without load (our own choice, as published simulations).
@@ -104,18 +106,30 @@ pub struct Saturation {
     pub zero_load_cycles: f64,
 }
 
+/// The load at which the mean latency counts as that without load.
+fn least_load(request: &ScenarioRequest, key: &str) -> Result<f64, RunError> {
+    let description = described::description(request, builtin(request)?)?;
+    match description.range_of(key) {
+        Some(FieldRange::Real(low, _)) => Ok(ZERO_LOAD.max(low)),
+        // The run says that there is no such key.
+        None => Ok(ZERO_LOAD),
+        Some(other) => Err(RunError::NoLoad { key: key.to_owned(), found: other.to_string() }),
+    }
+}
+
 /// Looks for the highest stable load up to `most`, to within a step.
 ///
 /// # Errors
-/// Anything that keeps the system from running.
+/// Anything that keeps the system from running, or a setting that takes no load.
 pub fn saturation(request: &ScenarioRequest, key: &str, most: f64, step: f64) -> Result<Saturation, RunError> {
-    let zero_load_cycles = point(request, key, ZERO_LOAD.min(most))?.latency.mean;
+    let least = least_load(request, key)?.min(most);
+    let zero_load_cycles = point(request, key, least)?.latency.mean;
     let is_stable = |load: f64| -> Result<bool, RunError> {
         let point = point(request, key, load)?;
         let is_accepted = point.rates.is_none_or(|[offered, accepted]| accepted >= (1.0 - NOT_ACCEPTED) * offered);
         Ok(is_accepted && point.latency.mean < STABLE_LATENCY * zero_load_cycles)
     };
-    let (mut load, mut above) = (ZERO_LOAD.min(most), most);
+    let (mut load, mut above) = (least, most);
     if is_stable(most)? {
         return Ok(Saturation { load: most, above: most, zero_load_cycles });
     }

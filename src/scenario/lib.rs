@@ -147,6 +147,14 @@ pub enum RunError {
         /// All names.
         expected: String,
     },
+    /// A setting between whose values there are no others.
+    #[error("--key {key}: found a setting that takes {found}, expected a load between whose values there are others")]
+    NoLoad {
+        /// The setting.
+        key: String,
+        /// What it takes.
+        found: String,
+    },
     /// Several modes where there is one report.
     #[error("{MODE}: found {found} modes, expected one; `split` gives one request for each")]
     Modes {

@@ -370,7 +370,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
         let ports = link.ports.map(|(component, port)| components[component].ports[port].path.as_str());
         let external = link.ports.map(|(component, _)| components[component].external);
         let members = link.ports.map(|(component, _)| neighbours[component].member);
-        let offers = link.ports.map(|(component, port)| components[component].config.offer_on_link(port));
+        let offers = link.ports.map(|(component, port)| components[component].config.offer_at(port));
         let is_watched = external.iter().any(Option::is_some) || ports.iter().any(|port| watched.contains(port));
         let site =
             LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external, is_watched };

@@ -170,6 +170,11 @@ impl Description {
         let paths = short.map_or(vec![key.to_owned()], |short| short.paths.clone());
         let known = |path: &String| path_of(path).filter(|_| self.is_value(path));
         let Some(parts) = paths.iter().map(known).collect::<Option<Vec<_>>>() else {
+            if let Some(list) = paths.iter().find_map(|path| self.list_on(path)) {
+                return Err(format!(
+                    "found a list of tables, expected a single value: `{list}` is given in the file of a description"
+                ));
+            }
             let known = shorts.iter().map(|short| short.name.as_str()).collect::<Vec<_>>().join(", ");
             let expected = if known.is_empty() { "a path such as component.host.outstanding" } else { &known };
             return Err(format!("no such key; expected one of: {expected}"));
@@ -253,6 +258,20 @@ impl Description {
             Some(Short { name: name.clone(), paths, default, field })
         };
         table.entries.iter().filter_map(short).collect()
+    }
+
+    /// What a short name, or the field at a path, takes; `None`: there is no such key.
+    pub fn range_of(&self, key: &str) -> Option<FieldRange> {
+        let short = self.shorts().into_iter().find(|short| short.name == key);
+        short.map(|short| short.field.range).or_else(|| self.field_of(key).map(|(field, _)| field.range))
+    }
+
+    /// The list of tables that a path names, or leads into.
+    fn list_on(&self, path: &str) -> Option<String> {
+        let is_list =
+            |path: &&str| self.field_of(path).is_some_and(|(field, _)| matches!(field.range, FieldRange::Tables(_)));
+        let ends = path.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(n, _)| &path[..n]);
+        ends.chain([path]).find(is_list).map(str::to_owned)
     }
 
     /// A table at the top.

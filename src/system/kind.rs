@@ -32,6 +32,7 @@ use scalepool_link::io_ends::IoItem;
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
+use scalepool_memory::dropped::DroppedStores;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::fabric::traffic_node::TrafficNodeResult;
@@ -54,6 +55,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::memory_tray::KIND,
     kinds::cxl_switch::hbr::KIND,
     kinds::cxl_switch::io::KIND,
+    kinds::cxl_switch::io_pbr::KIND,
     kinds::cxl_switch::pbr::KIND,
     kinds::cxl_root::KIND,
     kinds::cxl_io_device::KIND,
@@ -234,12 +236,16 @@ pub struct Offer {
     pub power_timeout_fs: Option<u64>,
     /// How it chooses ways, of a router of a fabric.
     pub routing: Option<RoutePolicy>,
+    /// Flits that the buffer of each virtual channel at its ports holds, of a router of a fabric.
+    pub buffer_flits: Option<u32>,
     /// It may declare viral at its ports.
     pub declares_viral: bool,
     /// It records damage of the lines at its ports.
     pub hears_damage: bool,
     /// It is a G-FAM device.
     pub is_gfd: bool,
+    /// Most switches of CXL.io one below the other that a host sees through it, of an edge of a fabric (`fabric` PID-4).
+    pub edge_layers: Option<usize>,
 }
 
 /// Most places between windows from CXL of a bridge.
@@ -309,6 +315,14 @@ impl LinkFacts {
             Carried::Cxl { .. } | Carried::CxlIo { .. } => None,
             Carried::Ualink { code_word_fs: (num, den), .. } => Clock::new(num, den, 0).ok(),
             Carried::Nvlink { flit_clock: clock, .. } | Carried::Flits { clock, .. } => Some(clock),
+        }
+    }
+
+    /// Form of messages of a CXL link. One of CXL.io alone has none; its TLPs are not those of port based routing at an edge.
+    pub fn message_form(&self) -> MessageForm {
+        match self.carried {
+            Carried::CxlIo { .. } => MessageForm::Cxl68,
+            _ => self.cxl().0,
         }
     }
 
@@ -451,6 +465,11 @@ impl Shared {
 }
 
 impl Site<'_> {
+    /// Where those who drop a store and complete it tell the checkers of the run.
+    pub fn dropped_stores(&self) -> Arc<DroppedStores> {
+        self.shared.get("dropped stores", DroppedStores::default)
+    }
+
     /// What its links carry, if that is the same for all of them; such a component works on their one clock of flits.
     ///
     /// # Errors
@@ -631,12 +650,6 @@ pub trait Component: Send + Any {
     fn offer_at(&self, port: usize) -> Offer {
         let _ = port;
         self.offer()
-    }
-
-    /// What the link at a port is told of it: of a port of CXL.io what it offers there.
-    fn offer_on_link(&self, port: usize) -> Offer {
-        let own = self.offer();
-        if own.flex_bus.is_some() { self.offer_at(port) } else { own }
     }
 
     /// Of who holds lines: how many from the first one on its core works on.

@@ -519,13 +519,14 @@ pub(super) fn only_target(system: &System, switch: usize, vcs: usize) -> Option<
 /// Whether a component is a CXL switch that decodes; one of the devices alone has no ports towards hosts.
 fn is_switch(system: &System, component: usize) -> bool {
     let config = &system.components[component].config;
-    config.pbr().is_some() || config.hierarchies().is_some()
+    config.pbr().is_some_and(|decl| !decl.is_io) || config.hierarchies().is_some()
 }
 
 /// Ports towards hosts of a CXL switch, which are its first ones; 0 of anything else.
 fn hosts_at(system: &System, component: usize) -> usize {
     let config = &system.components[component].config;
-    config.pbr().map_or_else(|| config.hierarchies().map_or(0, |(hosts, _)| hosts), |decl| decl.hosts)
+    let pbr = config.pbr().filter(|decl| !decl.is_io);
+    pbr.map_or_else(|| config.hierarchies().map_or(0, |(hosts, _)| hosts), |decl| decl.hosts)
 }
 
 /// The memories that are bound to the host at a port of a CXL switch, those behind switches below included; nothing at other ports.

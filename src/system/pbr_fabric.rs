@@ -32,7 +32,7 @@ use scalepool_fabric::cxl_switch::pbr::rgt::Rgt;
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_fabric::cxl_switch::pbr::{
     AccessVector, PbrChange, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes, PbrRouting,
-    PbrSharedPort, PidCounts, PidPlan, SegmentTable,
+    PbrSharedPort, PidCounts, PidHolder, PidPlan, SegmentTable, judge_pids,
 };
 use scalepool_fabric::spread::SpreadPolicy;
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -57,8 +57,23 @@ config! {
     }
 }
 
-/// Routing state of a switch when it starts, and its changes by time \[fs\].
-pub type PbrSite = (PbrRoutes, Vec<(u64, PbrChange)>);
+/// What a switch has to know of its fabric.
+#[derive(Debug, Clone)]
+pub struct PbrSite {
+    /// Routing state when it starts.
+    pub routes: PbrRoutes,
+    /// Changes by time \[fs\].
+    pub changes: Vec<(u64, PbrChange)>,
+    /// Virtual links that the fabric manager takes down because a link on their way is lost: when \[fs\], the PID at this switch, and
+    /// that at the other end.
+    pub unbound: Vec<(u64, [PbrPid; 2])>,
+    /// Uncorrectable errors of inter-switch links that this switch declares: when \[fs\], and whether the link is contained.
+    pub errors: Vec<(u64, bool)>,
+    /// Fabric ports whose links make a tree over all switches.
+    pub tree: OrderedSet<usize>,
+    /// PID of the switch.
+    pub own: PbrPid,
+}
 
 /// What a switch with port based routing declares.
 pub struct PbrDecl<'a> {
@@ -78,6 +93,12 @@ pub struct PbrDecl<'a> {
     pub bindings: &'a [(PbrBindingConfig, TextPlace)],
     /// Inter-switch links that are lost while the system runs.
     pub lost: &'a [(PbrLostLink, TextPlace)],
+    /// Whether it passes CXL.io, whose addresses are those that root complexes give away, and no memory map's.
+    pub is_io: bool,
+    /// Uncorrectable errors of inter-switch links.
+    pub errors: &'a [(PbrLostLink, TextPlace)],
+    /// Most devices that one of its hosts can have.
+    pub most_of_host: usize,
 }
 
 /// A device or logical device that a host has.
@@ -122,6 +143,8 @@ struct PbrFabric {
     pids: PidPlan,
     /// Links that are lost: both ends, and when.
     lost: Vec<([FabricPort; 2], u64)>,
+    /// Uncorrectable errors: the switch that declares it, when, and whether its link is contained.
+    errors: Vec<(usize, u64, bool)>,
     /// Routes from the start on, and each time when the fabric manager leads them around lost links.
     plans: Vec<RoutePlan>,
     /// Whether devices cache lines of its hosts.
@@ -300,6 +323,7 @@ impl PbrFabric {
             routing,
             pids: PidPlan::new(PidCounts::default()).ok()?,
             lost: Vec::new(),
+            errors: Vec::new(),
             plans: Vec::new(),
             has_cache: false,
             ways: vec![Default::default(); switches.len()],
@@ -328,7 +352,17 @@ impl PbrFabric {
         }
         if problems.list.len() == before {
             for (host, (switch, port)) in fabric.hosts.iter().enumerate() {
-                if !fabric.bindings.iter().any(|binding| binding.host == host) {
+                let count = fabric.bindings.iter().filter(|binding| binding.host == host).count();
+                let most = decl_of(system, fabric.switches[*switch])?.most_of_host;
+                if count > most {
+                    let component = fabric.switches[*switch];
+                    let path = &system.components[component].ports[*port].path;
+                    let text = format!(
+                        "found {count} devices for `{path}`, expected at most {most}: there are 256 bus numbers"
+                    );
+                    tables[component].judge(vec![("bindings", text)], problems);
+                }
+                if count == 0 {
                     let component = fabric.switches[*switch];
                     let path = &system.components[component].ports[*port].path;
                     let text = format!("found no device for `{path}`, expected one at least for every host");
@@ -355,7 +389,16 @@ impl PbrFabric {
             devices: fabric.devices.len(),
         };
         match PidPlan::new(counts) {
-            Ok(pids) => fabric.pids = pids,
+            Ok(pids) => {
+                fabric.pids = pids;
+                let switches = (0..fabric.switches.len()).map(PidHolder::Switch);
+                let bindings = (0..counts.bindings).map(PidHolder::Binding);
+                let needed: Vec<PidHolder> =
+                    std::iter::once(PidHolder::Manager).chain(switches).chain(bindings).collect();
+                if let Err(error) = judge_pids(&needed, &pids.given()) {
+                    tables[first].judge(vec![("bindings", error.to_string())], problems);
+                }
+            }
             Err(error) => tables[first].judge(vec![("bindings", error.to_string())], problems),
         }
         fabric.plan(system, tables, problems);
@@ -484,7 +527,7 @@ impl PbrFabric {
                 pid,
                 segments: segments.into_iter().collect(),
                 decoders,
-                form: link.config.facts().cxl().0,
+                form: link.config.facts().message_form(),
                 has_cache: has_cache((switch, *port)),
                 bindings,
                 has_snoops: has_snoops((switch, *port)),
@@ -532,7 +575,14 @@ impl PbrFabric {
             is_cut: false,
             changes: Vec::new(),
         };
-        (routes, self.changes(switch, count))
+        PbrSite {
+            routes,
+            changes: self.changes(switch, count),
+            unbound: self.unbound(system, switch),
+            errors: self.errors.iter().filter(|(at, ..)| *at == switch).map(|(_, at, is)| (*at, *is)).collect(),
+            tree: self.tree(system, switch),
+            own: self.pids.of_switch(switch).unwrap_or(PidPlan::MANAGER),
+        }
     }
 
     /// Decoders of a host; their targets are vPPBs.

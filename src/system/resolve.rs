@@ -143,7 +143,7 @@ fn joined(
     link_tables: &[OwnTable],
     problems: &mut Problems,
 ) {
-    let offer = |(component, port): (usize, usize)| system.components[component].config.offer_on_link(port);
+    let offer = |(component, port): (usize, usize)| system.components[component].config.offer_at(port);
     for (link, own) in system.links.iter().zip(link_tables) {
         own.judge(link.config.check_joined(link.ports.map(offer)), problems);
     }

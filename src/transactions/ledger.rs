@@ -19,8 +19,12 @@ pub(crate) struct Ledger<W> {
     /// Messages so far.
     number: u64,
     now: u64,
-    /// By number: what waits for an answer, with the time at which it passed; late ones have gone from here.
-    waiting: OrderedMap<u64, (W, u64)>,
+    /// By number: what waits for an answer, with the time at which it passed and its flit; late ones have gone from here.
+    waiting: OrderedMap<u64, (W, u64, Place)>,
+    /// Flit of the message that is looked at.
+    place: Place,
+    /// Flit of the request whose answer does not come.
+    asked: Option<(Dir, u64)>,
     /// Tag of the request that is looked at.
     concerned: Option<u16>,
     findings: Vec<TransactionFinding>,
@@ -47,6 +51,8 @@ impl<W> Ledger<W> {
             number: 0,
             now: 0,
             waiting: OrderedMap::new(),
+            place: (0, Dir::Down, 0),
+            asked: None,
             concerned: None,
             findings: Vec::new(),
         }
@@ -64,6 +70,7 @@ impl<W> Ledger<W> {
         self.unit(place);
         self.number += 1;
         self.concerned = tag;
+        (self.place, self.asked) = (place, None);
         self.number
     }
 
@@ -90,7 +97,7 @@ impl<W> Ledger<W> {
 
     /// What has this number waits for an answer.
     pub fn wait_as(&mut self, number: u64, what: W) {
-        self.waiting.insert(number, (what, self.now));
+        self.waiting.insert(number, (what, self.now, self.place));
     }
 
     /// The message with this number waits no more.
@@ -105,7 +112,7 @@ impl<W> Ledger<W> {
 
     /// Takes the oldest that waits for longer than a limit.
     pub fn late(&mut self, limit: AnswerLimit) -> Option<(u64, W)> {
-        let (_, (_, since)) = self.waiting.first_key_value()?;
+        let (_, (_, since, _)) = self.waiting.first_key_value()?;
         if self.now.saturating_sub(*since) <= limit.time {
             return None;
         }
@@ -114,7 +121,9 @@ impl<W> Ledger<W> {
 
     /// Takes the oldest that waits.
     pub fn oldest(&mut self) -> Option<(u64, W)> {
-        self.waiting.pop_first().map(|(number, (what, _))| (number, what))
+        let (number, (what, _, (_, dir, unit))) = self.waiting.pop_first()?;
+        self.asked = Some((dir, unit));
+        Some((number, what))
     }
 
     /// A broken rule, with the line concerned.
@@ -130,7 +139,7 @@ impl<W> Ledger<W> {
         let text = format!("{name}: {}", rules::find(rule).map_or(rule, |rule| rule.text));
         let at = line.map_or(At::Message, At::Line);
         let violation = Violation { rule, at, found, expected: expected.into(), text };
-        self.findings.push(TransactionFinding { link, dir, unit, tag: self.concerned, violation });
+        self.findings.push(TransactionFinding { link, dir, unit, asked: self.asked, tag: self.concerned, violation });
     }
 
     /// What is said from here on is about a request with this tag.

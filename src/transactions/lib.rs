@@ -4,8 +4,8 @@
 //! Modelled: CXL.mem in 68B flits and in all 256B modes, for memory of the kinds HDM-H, HDM-DB and HDM-D, with
 //! back-invalidate snoops and the BIConflict handshake ([`cxl_mem`]); CXL.cache, requests of devices and snoops of hosts
 //! ([`cxl_cache`]); UALink, requests of both ends, in default and strict order
-//! ([`ualink`]); the NVLink model, posted writes and FLUSH among them ([`nvlink`]); CXL.io on links of 256B flits, memory and configuration space ([`cxl_io`]). Detail: one verdict per message, with the number of the flit that brought it. Left out: UIO (passed
-//! over), the opcodes of trusted environments and Extended-Meta (their requests are known, their answers are not judged),
+//! ([`ualink`]); the NVLink model, posted writes and FLUSH among them ([`nvlink`]); CXL.io on links of 256B flits, memory and configuration space ([`cxl_io`]). Detail: one verdict per message, with the number of the flit that brought it. Left out: UIO (but that its
+//! writes leave bytes), the opcodes of trusted environments and Extended-Meta (their requests are known, their answers are not judged),
 //! and copies of lines, which `scalepool_coherence::passive` judges.
 //!
 //! The checker looks at no agent and keeps no link state. Its callers are a link end, passive or active, and the reader of waves;
@@ -49,6 +49,8 @@ pub struct TransactionFinding {
     pub dir: Dir,
     /// Number of the flit in its direction, as the caller numbers them; for an answer that does not come, the last one so far.
     pub unit: u64,
+    /// For an answer that does not come, direction and number of the flit of its request, which may be later than the one above.
+    pub asked: Option<(Dir, u64)>,
     /// Tag of the request concerned, if it is about one; of CXL.cache, CQID or UQID.
     pub tag: Option<u16>,
     /// The rule; the place is the line concerned, where it is known.

@@ -24,6 +24,11 @@ import spelling
 SPOILED = 150
 
 
+def asked(event):
+    """What leaves for CXL."""
+    return (spelling.tlp if event["message"]["layout"].startswith("cxlio.") else spelling.cxl_request)(event)
+
+
 class Judge:
     """One case against the spelling."""
 
@@ -44,13 +49,16 @@ class Judge:
                     model.wanted.remove(wanted)
                     return None
             return f"{point}: {found}, the sheet says {model.wanted}"
-        found = spelling.cxl_request(event)
+        found = asked(event)
         texts = []
-        for message in [m for m in model.wanted if isinstance(m, spelling.Cxl)]:
+        # TLPs of a case have one source, so they leave in their order (6.2, O4).
+        tlps = [m for m in model.wanted if isinstance(m, spelling.Tlp)][:1]
+        for message in [m for m in model.wanted if isinstance(m, spelling.Cxl)] + tlps:
             text = message.differs(found)
             if text is None:
                 model.wanted.remove(message)
-                model.by_tag[event["port"], event["message"]["fields"]["tag"]] = message.line_of
+                if message.line_of is not None:
+                    model.by_tag[event["port"], spelling.tag_of(event)] = message.line_of
                 return None
             texts.append(f"{message}: {text}")
         return f"sent {found}, the sheet says {texts or model.wanted}"
@@ -90,7 +98,7 @@ def met(config, cases):
         for event in case["events"]:
             fields = event["message"]["fields"]
             if event["point"] == "sent" and config["direction"] == "outbound":
-                words.add(f"{name} sent {spelling.cxl_request(event).words}")
+                words.add(f"{name} sent {asked(event).words}")
             elif event["point"] == "response":
                 end = fields.get("status", fields.get("opcode", fields.get("op")))
                 if end == "RSP_ERROR":
@@ -113,6 +121,8 @@ def missing(config, words):
             want |= {f"told {status}" for status in spelling.STATUS}
         else:
             want |= {f"told RSP_ERROR {status}" for status in range(1, 16)}
+    elif config["windows"][0]["class"] == "IO":
+        want |= missing_io()
     elif config["protocol"] == "ualink" and "cache" not in config:
         known = {code: name for name, code in spelling.COMMAND.items()}
         want |= {f"asked {known.get(code, code)}" for code in range(64)}
@@ -139,6 +149,17 @@ def missing(config, words):
     return sorted(want - words)
 
 
+def missing_io():
+    """What the walk of class IO has to have."""
+    want = {f"told {status}" for status in spelling.COMPLETION}
+    want |= {"Read sent MRd", "Write sent MWr", "WriteFull sent MWr", "Write sent MRd", "WriteFull sent MRd"}
+    for command in ("AtomicR", "AtomicNR"):
+        want |= {f"{command} sent {name}" for name in spelling.IO_ATOMICS.values()} | {f"{command} ended TargetAbort"}
+    for command in ("Read", "WriteFull"):
+        want |= {f"{command} ended {end}" for end in ("OKAY", "TargetAbort", "DecodeError", "ProtectionViolation")}
+    return want
+
+
 def flipped(text):
     return bytes(byte ^ 0x10 for byte in bytes.fromhex(text)).hex()
 
@@ -147,7 +168,7 @@ def spoiled(event):
     """The event with one thing changed, several times: data, places, words, status."""
     fields = event["message"]["fields"]
     for name in ("status", "opcode", "address", "snp_type", "meta_value", "tc", "dst", "rdwr", "poison", "tag", "vchan", "rid",
-                 "op", "size", "ep"):
+                 "op", "size", "ep", "first_be", "last_be", "attr"):
         if name not in fields or event["point"] == "sent" and name == "tag":
             continue
         changed = copy.deepcopy(event)
@@ -186,7 +207,9 @@ def blind(config, cases):
                 request = case["events"][0]["message"]
                 no_lane = name == "data" and not any(bytes.fromhex(request.get("enables", request.get("be", "01"))))
                 no_address = name == "address" and event["point"] == "response"
-                if no_meta or no_channel or no_address or no_lane or (layout, name) in nothing:
+                # Of UALink they are byte enables of reads, which are compared nowhere else.
+                no_attributes = name == "attr" and not layout.startswith("cxlio.")
+                if no_meta or no_channel or no_address or no_attributes or no_lane or (layout, name) in nothing:
                     continue
                 tried += 1
                 other = dict(case, events=case["events"][:n] + [changed] + case["events"][n + 1:])
@@ -223,8 +246,8 @@ def main():
         if not options.set:
             subprocess.run([options.program, "export", "conversions", "--out", made], check=True, stdout=subprocess.DEVNULL)
         files = sorted(folder.glob("*.jsonl"))
-        if len(files) != 8:
-            print(f"bridge: found {len(files)} files of vectors, expected 8", file=sys.stderr)
+        if len(files) != 9:
+            print(f"bridge: found {len(files)} files of vectors, expected 9", file=sys.stderr)
             return 1
         status = 0
         for path in files:

@@ -185,6 +185,79 @@ def cxl_request(event):
     return Cxl(event["port"], words, number(fields["address"]), fields["tc"], data, enables, bool(fields.get("poison", 0)))
 
 
+def tag_of(event):
+    """The tag of a message, which in TLPs stands in three fields."""
+    fields = event["message"]["fields"]
+    return fields["tag"] + (fields.get("tag_8", 0) << 8) + (fields.get("tag_9", 0) << 9)
+
+
+# TLPs of CXL.io (3.6, 4.1, 4.3, 4.4; `cxl-io` 1).
+
+
+class Tlp:
+    """`words`: MRd, MWr, FetchAdd, Swap or CAS. `data` are bytes, of which those that are not enabled stand for any."""
+
+    def __init__(self, port, words, address, dw, first, last, data=None, poison=False):
+        self.port, self.words, self.line, self.dw = port, words, address, dw
+        self.first, self.last, self.data, self.poison = first, last, data, poison
+        # 6.2, O4: one traffic class, no relaxed ordering.
+        self.tc, self.attr = 0, 0
+
+    def differs(self, found):
+        if not isinstance(found, Tlp):
+            return f"a message {found}, the sheet says a TLP"
+        for name in ("port", "words", "line", "dw", "first", "last", "poison", "tc", "attr"):
+            if getattr(self, name) != getattr(found, name):
+                return f"{name}: {getattr(found, name)}, the sheet says {getattr(self, name)}"
+        return None if fits(found.data, self.data) else f"data {bytes(found.data or []).hex()}, the sheet says {self.data}"
+
+    def __repr__(self):
+        return f"{self.words} {self.line:#x} of {self.dw} DW at port {self.port}"
+
+
+#: `cxl-io` 1.2: Fmt[1:0] says data and the length of the address, Type what it is.
+TLP_NAMES = {(0, 0): "MRd", (1, 0): "MWr", (1, 12): "FetchAdd", (1, 13): "Swap", (1, 14): "CAS"}
+
+
+def tlp(event):
+    """A TLP of a file, whose fields are those of non-flit mode."""
+    message, fields = event["message"], event["message"]["fields"]
+    has_data = fields["fmt"] >> 1 & 1
+    words = TLP_NAMES[has_data, fields["tlp_type"]]
+    address = number(fields["address"])
+    if (fields["fmt"] & 1 == 1) != (address >= 1 << 32):
+        raise ValueError("a header of four DWs is for addresses from 4 GiB on, and for no others (cxl-io 1.1)")
+    dw = fields["length"] or 1024
+    data = octets(message["data"]) if "data" in message else None
+    if (data is not None) != (has_data == 1) or data is not None and len(data) != 4 * dw:
+        raise ValueError("the length does not say what the data are")
+    found = Tlp(event["port"], words, address, dw, fields["first_be"], fields["last_be"], data, bool(fields["ep"]))
+    found.tc, found.attr = fields["tc"], fields["attr"]
+    return found
+
+
+def io_writes(enabled):
+    """3.6, DW by DW: a run goes on while its first DW reaches byte 3 without a gap, inner DWs are whole, the next begins at byte 0."""
+    all_runs, run = [], []
+    for n in range(len(enabled) // 4):
+        code = sum(enabled[4 * n + k] << k for k in range(4))
+        grows = run and code in (0xF, 0x7, 0x3, 0x1) and run[-1][0] == n - 1 and (
+            run[-1][1] == 0xF or len(run) == 1 and run[0][1] in (0xE, 0xC, 0x8))
+        if grows:
+            run.append((n, code))
+            continue
+        if run:
+            all_runs.append(run)
+        run = [(n, code)] if code else []
+    return all_runs + ([run] if run else [])
+
+
+#: 4.4: what a completer is asked.
+IO_ATOMICS = {0: "FetchAdd", 1: "Swap", 2: "CAS"}
+#: 8.1: completions.
+COMPLETION = {"SC": 0, "UR": 3, "CA": 2, "CRS": 2}
+
+
 # From accelerators to CXL (3, 4, 6, 8, 9).
 
 #: 4.1: messages of a line by class and operation, each with the answers that end it.
@@ -289,6 +362,8 @@ class Outbound:
         request = Request((fields["src"], fields["vchan"], block), op, rights, lines, legal,
                           ("upli", channel, fields["src"], fields["tag"], fields["vchan"]))
         request.source, request.address, request.tc = fields["src"], address, fields["vchan"]
+        # ReqAttr of reads: byte enables of the first and of the last DW (`ualink` 12).
+        request.count, request.enables = count, (attr & 15, attr >> 4)
         return request
 
     def nvl(self, message):
@@ -324,6 +399,7 @@ class Outbound:
         rights = {"read": "r", "write": "w", "atomic": "rwa"}.get(kind, "r")
         request = Request((source, int(posted), block), kind, rights, lines, legal, reply)
         request.source, request.address, request.count, request.first = source, address, count, first % 64
+        request.enables = (15, 15)
         if posted:
             request.posted = len([r for r in self.posted if r.source == source])
             request.performed = False
@@ -357,6 +433,8 @@ class Outbound:
             return 2
         if atomic and request.lines[0].atomic.count is None:
             return 2
+        if kind == "IO" and not self.fits_io(request):
+            return 2
         for line in request.lines:
             line.kind, line.port, line.request = kind, port, request
             line.out = out - request.address + line.place
@@ -377,7 +455,100 @@ class Outbound:
             # Others wait, but reads that may share: they get what the active read gets, see `finish`.
         self.check(request)
 
+    def fits_io(self, request):
+        """4.1, 4.4: one element of 32 or 64 bits; a read of several DWs has bytes of the first and of the last one."""
+        if request.op == "read":
+            return request.count == 4 or 0 not in request.enables
+        if request.op == "atomic":
+            atomic = request.lines[0].atomic
+            fits_tlp = atomic.op in IO_ATOMICS and len(atomic.elements) == 1 and atomic.count in (4, 8)
+            return not atomic.enabled or fits_tlp
+        return True
+
+    def launch_io(self, request):
+        """All lines are there: the TLPs of the request leave, and the last one that is answered ends it."""
+        first, lines = request.lines[0], request.lines
+        out = first.out - first.place
+        if request.op == "read":
+            low, high = request.enables
+            last = Tlp(first.port, "MRd", request.address + out, request.count // 4, low, 0 if request.count == 4 else high)
+        elif request.op == "atomic":
+            atomic = first.atomic
+            element, size = atomic.count * atomic.elements[0], atomic.count
+            operands = first.data[:2 * size] if atomic.op == 2 else first.data[element:element + size]
+            dw = len(operands) // 4
+            last = Tlp(first.port, IO_ATOMICS[atomic.op], first.out + element, dw, 15, 0 if dw == 1 else 15, operands, first.poison)
+        else:
+            last = self.io_write(request, out)
+        last.line_of = lambda event: self.completed(request, last, event)
+        request.came, request.marks = [], []
+        self.wanted.append(last)
+
+    def io_write(self, request, out):
+        """The writes; the read of no byte behind them (4.3)."""
+        block = request.lines[0].place // 256 * 256 + out
+        port = request.lines[0].port
+        spans = []
+        for line in request.lines:
+            # A write marks all of its bytes or none, so a mark ends at its line (8.3).
+            if spans and spans[-1][-1].poison == line.poison:
+                spans[-1].append(line)
+            else:
+                spans.append([line])
+        end = None
+        for lines in spans:
+            enabled, data = [False] * 256, [ANY] * 256
+            for line in lines:
+                for k in line.enabled:
+                    at = line.place % 256 + k
+                    enabled[at], data[at] = True, line.data[k]
+            for run in io_writes(enabled):
+                at, dw = run[0][0], len(run)
+                last = run[-1][1] if dw > 1 else 0
+                self.wanted.append(Tlp(port, "MWr", block + 4 * at, dw, run[0][1], last, data[4 * at:4 * (at + dw)], lines[0].poison))
+                self.wanted[-1].line_of = None
+                end = block + 4 * (at + dw - 1)
+        return Tlp(port, "MRd", end, 1, 0, 0)
+
+    def completed(self, request, asked, event):
+        """A completion (`cxl-io` 1.1): its bytes come in order, and the one whose count is its own bytes is the last."""
+        message, fields = event["message"], event["message"]["fields"]
+        status = COMPLETION[fields["status"]]
+        if not status:
+            skip = fields["lower_addr"] % 4 if asked.words == "MRd" else 0
+            data = octets(message["data"])[skip:][:fields["byte_count"] or 4096]
+            request.came += data
+            request.marks += [bool(fields["ep"])] * len(data)
+            if len(data) < fields["byte_count"]:
+                return None
+            self.io_result(request, asked)
+        for line in list(request.todo):
+            self.finish(line, status)
+        return None
+
+    def io_result(self, request, asked):
+        if request.op == "write":
+            return
+        at = request.address
+        if request.op == "read":
+            mask = [asked.first >> k & 1 for k in range(4)]
+            at += mask.index(1) if 1 in mask else 0
+        else:
+            at = request.lines[0].place + asked.line % 64
+        for line in request.lines:
+            line.read, line.read_poison = [ANY] * 64, False
+            for n, byte in enumerate(request.came):
+                if line.place <= at + n < line.place + 64:
+                    line.read[at + n - line.place] = byte
+                    line.read_poison = line.read_poison or request.marks[n]
+
     def launch(self, line):
+        if line.kind == "IO":
+            line.held = True
+            request = line.request
+            if all(getattr(other, "held", False) for other in request.todo):
+                self.launch_io(request)
+            return None
         if self.cache is not None:
             return self.look_up(line)
         line.steps = list(FLOWS[line.kind, line.op])
@@ -400,7 +571,9 @@ class Outbound:
     def answer(self, event):
         """What memory says, by the tag under which it was asked."""
         message, fields = event["message"], event["message"]["fields"]
-        asked = self.by_tag[event["port"], fields["tag"]]
+        asked = self.by_tag[event["port"], tag_of(event)]
+        if message["layout"] == "cxlio.nfm_cpl":
+            return asked(event)
         if not isinstance(asked, Line):
             return asked()
         line = asked

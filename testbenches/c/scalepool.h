@@ -646,7 +646,8 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 //   for a strict check.
 // * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
 //   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
-// * `messages`: for a passive end of CXL, true if it keeps the messages of both directions for sp_link_seen_bits (false)
+// * `messages`: for a passive end, true if it keeps the messages of both directions for sp_link_seen_bits: messages of CXL.cachemem, TLPs
+//   of cxl-io, requests and responses of ualink, packets of nvlink (false)
 // * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
 //   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
 // * `plain_flits`: for an end of CXL but cxl-io, true if the interface hands over protocol flits and has no link layer: no initialisation,
@@ -672,9 +673,9 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 //   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 //
-// `cxl-io` has only `retry_entries`, `timeout_flits`, `selective_nak`, `liveness_flits`, `transactions`, `all_writers_seen` and
-// `answer_flits`. `ualink` has only `reaction_flits`,
-// `liveness_flits`, `interleave`, `layer`, `buffers`, `coverage` and the keys of `transactions`. A unit of
+// `cxl-io` has only `retry_entries`, `timeout_flits`, `selective_nak`, `liveness_flits`, `transactions`, `all_writers_seen`,
+// `answer_flits` and `messages`. `ualink` has only `reaction_flits`,
+// `liveness_flits`, `interleave`, `layer`, `buffers`, `coverage`, `messages` and the keys of `transactions`. A unit of
 // one byte stands for control flits of ualink: 0 is idle, 1 is a remote fault. An end of ualink sends such units until it is up.
 //
 // A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -931,7 +932,7 @@ int32_t sp_arbiter_destroy(uint64_t arbiter);
 // Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
 // (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
 // `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
-// `order` (`blocks` or `sources`), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
+// `order` (`blocks` or `sources`), `io_ack` (`flush` or `sent`: when writes of windows of class IO are answered), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
 // line of each file of `scalepool export conversions` has one. A scoreboard also takes `credits`: pools whose credits it counts, each with
 // `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (CXL.mem has none;
 // UALink 0 to 3, left out: the common pool; NVLink 0 to 7) and `depth`,

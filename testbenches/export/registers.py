@@ -128,7 +128,7 @@ WHOLE = ("bridge", "hdm_device_decoders", "hdm_bridge_decoders", "timeout_and_is
 IDS = {"dvsec_device": 0, "dvsec_function_map": 2, "dvsec_port_extensions": 3, "dvsec_gpf_port": 4, "dvsec_gpf_device": 5,
        "dvsec_flex_bus_port": 7, "dvsec_register_locator": 8, "dvsec_mld": 9}
 BRIDGE_CODES = {
-    "line_class": {"Mc": 0, "Mn": 1},
+    "line_class": {"Mc": 0, "Mn": 1, "Io": 2},
     "granule": {f"Bytes{256 << code}": code for code in range(7)},
     "ways": {f"Ways{1 << code}": code for code in range(5)},
 }

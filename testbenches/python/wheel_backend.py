@@ -38,6 +38,7 @@ SHARED = {
     "dpi": ["testbenches/dpi/scalepool_*_pkg.sv", "testbenches/dpi/scalepool_*.c", "testbenches/dpi/README.md"],
     "export/sv": ["testbenches/export/sv/scalepool_*_pkg.sv", "testbenches/export/sv/scalepool_pkg.sv",
                   "testbenches/export/sv/scalepool_interfaces.sv"],
+    "export/uvm": ["testbenches/export/uvm/scalepool_registers_pkg.sv"],
     "uvm": ["testbenches/uvm/*.sv", "testbenches/uvm/*.svh", "testbenches/uvm/sources.f", "testbenches/uvm/README.md"],
     "systemc": ["testbenches/systemc/scalepool_tlm.h"],
     "maps": ["testbenches/maps/link_*.toml", "testbenches/maps/stream_*.toml", "testbenches/maps/waves_*.toml",

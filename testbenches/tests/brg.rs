@@ -17,6 +17,8 @@ mod errors;
 mod exported;
 mod inbound;
 mod inbound_time;
+mod io;
+mod io_systems;
 mod judge;
 mod latency;
 mod lines;

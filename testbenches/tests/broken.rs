@@ -56,6 +56,15 @@ fn a_case_is_found_by_its_own_id() {
     }
 }
 
+/// Where nothing passes behind a request, what is missing is told at the request and not in front of it.
+#[test]
+fn a_missing_answer_is_told_at_its_request() {
+    let cases = BrokenCases::of("TXN-END-01", &env::temp_dir());
+    let case = cases.find(rules::find("TXN-END-01").expect("a rule")).expect("a run").expect("a case");
+    let last = case.steps.last().expect("steps");
+    assert!(last.t_fs == case.t_fs && last.said.contains("m2s_req"), "{} at {}", last.said, case.t_fs);
+}
+
 /// Each line of reasons is that of a rule without a case, names an area or a rule once, and is a sentence.
 #[test]
 fn every_reason_is_used() {

@@ -1882,6 +1882,12 @@ fn descriptions_are_checked_drawn_and_described() {
     let settings = |name: &str| stdout(&["describe", name, "--json"]);
     assert_eq!(settings(&file), settings("cxl68-expander"));
     assert!(stdout(&["describe", "cxl.host"]).contains("stimulus.pattern"));
+    for told in [stdout(&["describe", "cxl.host"]), stdout(&["run", "--help"])] {
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in ["columns time, op, address, size", "host cycles", "a header with these names may stand first"] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    }
     assert!(stdout(&["describe", "memory_map"]).contains("granularity"));
 }
 

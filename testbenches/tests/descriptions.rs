@@ -371,6 +371,18 @@ fn settings_that_are_refused() {
     assert!(refused("component.host.outstanding=many").contains("--set component.host.outstanding: found `many`"));
     assert!(refused("component.host=1").contains("no such key"));
     assert!(refused("link.ber").contains("expected key=value"));
+    for key in ["component.front[0].lost", "component.front[0].lost[0].at", "component.front.lost"] {
+        let request = ScenarioRequest {
+            scenario: "pbr-rack".into(),
+            set: vec![format!("{key}=[{{ isl = 0, at = \"1 us\" }}]")],
+            ..ScenarioRequest::default()
+        };
+        let error = scenario::run(&request, &mut |_| ()).expect_err("it is refused").to_string();
+        let list = key.trim_end_matches("[0].at");
+        let expected =
+            format!("`{key}`: found a list of tables, expected a single value: `{list}` is given in the file");
+        assert!(error.contains(&expected), "{error}");
+    }
     let missing = ScenarioRequest { scenario: "nowhere.toml".into(), ..ScenarioRequest::default() };
     let error = scenario::run(&missing, &mut |_| ()).expect_err("it is refused").to_string();
     assert!(error.starts_with("nowhere.toml:1:1: the file cannot be read: "), "{error}");
@@ -777,9 +789,10 @@ fn states_of_several_components_are_not_summed() {
 }
 
 /// Files of `systems/` with kinds that no scenario has.
-const OTHER_KINDS: [(&str, &str); 4] = [
+const OTHER_KINDS: [(&str, &str); 5] = [
     ("memory_box.toml", include_str!("../systems/memory_box.toml")),
     ("io_switch.toml", include_str!("../systems/io_switch.toml")),
+    ("pbr_io.toml", include_str!("../systems/pbr_io.toml")),
     ("tiers.toml", include_str!("../systems/tiers.toml")),
     ("remote_memory.toml", include_str!("../systems/remote_memory.toml")),
 ];

@@ -8,6 +8,7 @@ mod cascades;
 mod commits;
 mod crossbar;
 mod decoders;
+mod dropped_stores;
 mod error_records;
 mod errors;
 mod fairness;

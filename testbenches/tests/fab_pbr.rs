@@ -4,6 +4,8 @@ mod cache;
 mod edge_ids;
 mod edges;
 mod gfd;
+mod io;
+mod io_isl;
 mod lost;
 mod racks;
 mod segments;

@@ -1,6 +1,7 @@
 //! Routers with virtual channels, topologies, and the queues whose figures theory knows.
 
 mod allocation;
+mod buffers;
 mod deadlock;
 mod file;
 mod latency;

@@ -151,6 +151,10 @@ fn everything_that_begins_ends() {
         assert!(trees.all().values().all(|t| t.end_fs.is_some()), "something of {path} never ends");
         waits.extend(trees.all().values().flat_map(|t| &t.waits).map(|w| w.wait));
     }
+    let path = format!("{}/systems/bridge_io.toml", env!("CARGO_MANIFEST_DIR"));
+    let of_io = self::trees(&trace(&path, &["traffic.operations=20"], None));
+    assert_eq!(wrong(&of_io), [""; 0]);
+    assert!(of_io.all().values().all(|t| t.end_fs.is_some()), "something of a device of CXL.io never ends");
     let listed: BTreeSet<_> = Wait::ALL.iter().map(|wait| wait.name()).collect();
     assert_eq!(waits, listed, "every reason of the list is one that a component gives");
 }

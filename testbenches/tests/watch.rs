@@ -5,6 +5,7 @@ use crate::cxl68_retry::bench as bench68;
 use crate::cxl256_link::rig as rig256;
 use crate::nvl::rig as rig_nvl;
 use scalepool::forms::flit::{FlitAnswer, FlitDecoder};
+use scalepool::forms::options::Options;
 use scalepool::kernel::Rng;
 use scalepool::link::cxl256::{CachememConfig, LinkConfig as Link256};
 use scalepool::link::event::Culprit;
@@ -318,7 +319,9 @@ const DAMAGE: [&str; 8] = [
 
 impl OneWay {
     fn new(protocol: LinkProtocol, dir: Dir) -> OneWay {
-        let decoder = || (Packets::default(), FlitDecoder::following(protocol.name(), dir).expect("a decoder"));
+        let decoder = || {
+            (Packets::default(), FlitDecoder::following(protocol.name(), dir, &Options::default()).expect("a decoder"))
+        };
         OneWay { protocol, sent: decoder(), came: decoder(), damaged: 0, named: HashMap::new(), again: 0 }
     }
 

@@ -1,9 +1,8 @@
-// The demo: tests of the agent beside a host made of the devices of testbenches/rtl, with the register models and the interfaces of cores.
+// The demo: tests of the agent beside a host made of the devices of testbenches/rtl, with the interfaces of cores.
 +incdir+../rtl
 -y ../rtl
 +libext+.sv
 ../export/sv/scalepool_interfaces.sv
-../export/uvm/scalepool_registers_pkg.sv
 ../cocotb/interfaces/interfaces_top.sv
 ../dpi/interface_loop.sv
 demo/cxl68_host.sv

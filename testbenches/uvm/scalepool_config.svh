@@ -80,7 +80,7 @@ class scalepool_config extends uvm_object;
       knobs.transactions = asked;
       knobs.all_writers_seen = all_writers_seen;
     end
-    knobs.messages = knobs.messages || passive && !(protocol inside {SP_PROTOCOL_NVLINK, SP_PROTOCOL_UALINK, SP_PROTOCOL_CXL_IO});
+    knobs.messages = knobs.messages || passive;
     return knobs;
   endfunction
 

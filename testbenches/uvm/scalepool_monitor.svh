@@ -7,17 +7,21 @@ class scalepool_monitor extends uvm_monitor;
   scalepool_link_end watcher;
   uvm_analysis_port #(scalepool_message_item) messages;
   uvm_analysis_port #(scalepool_request_item) transactions; // requests of CXL.mem with their answers
+  uvm_analysis_port #(scalepool_exchange_item) exchanges; // those of CXL.io, UALink and NVLink
   uvm_analysis_port #(scalepool_event_item) events;
   int unsigned waived; // events
   int unsigned errors_of_line; // that the link has repaired
   protected sp_link_watcher on_bus; // of a passive agent on an interface that cores have
   protected scalepool_request_item open[bit [15:0]];
+  protected scalepool_exchanges others; // than those of CXL.mem
   protected bit has_half[bit [15:0]]; // of the line that answers this tag
 
   function new(string name, uvm_component parent);
     super.new(name, parent);
     messages = new("messages", this);
     transactions = new("transactions", this);
+    exchanges = new("exchanges", this);
+    others = new();
     events = new("events", this);
   endfunction
 
@@ -59,6 +63,7 @@ class scalepool_monitor extends uvm_monitor;
   virtual function void restart();
     watcher.reset();
     open.delete();
+    others.reset();
   endfunction
 
   protected virtual function void flit_clock();
@@ -124,9 +129,12 @@ class scalepool_monitor extends uvm_monitor;
 
   protected virtual function void see(sp_message message);
     scalepool_message_item item;
+    scalepool_exchange_item exchange;
     item = scalepool_message_item::type_id::create("message");
     item.message = message;
     messages.write(item);
+    exchange = others.see(message);
+    if (exchange != null) exchanges.write(exchange);
     if (message.is_layout("m2s_req") || message.is_layout("m2s_rwd")) begin
       open_request(message);
     end else if (message.is_layout("s2m_ndr") || message.is_layout("s2m_drs")) begin
@@ -183,7 +191,7 @@ class scalepool_monitor extends uvm_monitor;
 
   // Requests without an answer.
   function int unsigned open_requests();
-    return 32'(open.num());
+    return 32'(open.num()) + others.count();
   endfunction
 
   virtual function void check_phase(uvm_phase phase);

@@ -8,5 +8,6 @@
 ../export/sv/scalepool_nvlink_pkg.sv
 ../export/sv/scalepool_ualink_pkg.sv
 ../export/sv/scalepool_pkg.sv
+../export/uvm/scalepool_registers_pkg.sv
 scalepool_flit_if.sv
 scalepool_uvm_pkg.sv

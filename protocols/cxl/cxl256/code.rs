@@ -214,7 +214,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// Which part of a 256-byte block a *Blk message concerns, in address bits 7:6.
+    /// Which part of a 256-byte block a BISnp*Blk concerns, in address bits 7:6.
     pub BlockChunk: 2 bits, rule "CXL256-ENC-12", source "cxl-256b §4.6" {
         /// Lower 128 bytes.
         Lower128 = 1,

@@ -204,7 +204,7 @@ layout! {
 layout! {
     /// CXL.mem answer to a back-invalidate snoop, host to device.
     pub struct M2sBirsp: 52 bits = "cxlpbr.m2s_birsp" {
-        source: "cxl-256b §3.2 (C)", basis: Inferred, rule: "CXLPBR-MSG-09", cross_check: birsp_chunk;
+        source: "cxl-256b §3.2 (C)", basis: Inferred, rule: "CXLPBR-MSG-09";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -314,13 +314,6 @@ fn go_state(bits: u128, found: &mut Vec<Violation>) {
 
 fn rwd_trailer(bits: u128, found: &mut Vec<Violation>) {
     found.extend(judge_rwd_trailer(M2sRwd::DEF, bits));
-}
-
-fn birsp_chunk(bits: u128, found: &mut Vec<Violation>) {
-    let rsp = M2sBirsp::from_bits(bits);
-    if rsp.opcode.is_block() {
-        found.extend(judge_chunk(M2sBirsp::DEF.name, 17, rsp.low_addr));
-    }
 }
 
 fn bisnp_chunk(bits: u128, found: &mut Vec<Violation>) {

@@ -44,6 +44,8 @@ impl SectorState {
         match class {
             WindowClass::Mc => Modified,
             WindowClass::Mn => Dirty,
+            // The cache never holds a line of it (`bridge` §9.2).
+            WindowClass::Io => Invalid,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Conversions that are kept (`bridge` §9.7): what a request was converted to, without its data.
 //!
 //! Modelled: the key and the lines that a conversion gave, in sets with LRU; what was kept in another epoch of the windows is not found, and leaves
-//! its set when others need the place. Left out: windows of class IO, which are not built. A walk: a source reads lines 1 and 2 of a block; its port, its
+//! its set when others need the place. Left out: windows of class IO, which are never kept. A walk: a source reads lines 1 and 2 of a block; its port, its
 //! group, the block, the operation and the lines are looked for; they are there, so the places of both lines and their steps are known
 //! without a look at windows, rights and tables.
 //!

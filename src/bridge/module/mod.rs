@@ -16,6 +16,7 @@
 
 mod cached;
 pub mod epochs;
+pub mod io;
 pub mod nvlink;
 pub mod side;
 pub mod ualink;
@@ -35,12 +36,13 @@ use crate::timing::BridgeTiming;
 use crate::waits::{AcceleratorClasses, WaitWatch};
 use crate::watched::{BridgeLines, PortWatch};
 use epochs::{EpochCounts, TimedCommit};
+use io::{BridgeIoPort, IoState};
 use scalepool_coherence::agent::Effect;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::{Class, Msg, from_link};
-use scalepool_kernel::{Clock, Cx, Module, Next, Pending};
+use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
 use scalepool_memory::backend::{DramView, MemoryTiming};
 use scalepool_memory::dram::DramCommand;
 use scalepool_nodes::PlacedViolation;
@@ -157,6 +159,8 @@ pub struct Bridge {
     bridge: OutboundBridge,
     side: Box<dyn RequesterSide>,
     cxl: Vec<NodeLink>,
+    /// Ports of CXL.io, whose numbers come behind those of the other CXL ports.
+    io: Vec<IoState>,
     /// Whether devices keep lines coherent, by CXL port.
     are_coherent: Vec<bool>,
     /// Lines under way by CXL port.
@@ -237,6 +241,7 @@ impl Bridge {
         config: BridgeConfig,
         side: Box<dyn RequesterSide>,
         cxl: Vec<BridgeCxlPort>,
+        io: Vec<BridgeIoPort>,
         tap: Tap,
         result: Arc<Mutex<BridgeResult>>,
     ) -> Bridge {
@@ -263,6 +268,7 @@ impl Bridge {
             config,
             loads: vec![IssueWindow::default(); cxl.len()],
             side,
+            io: io.into_iter().map(IoState::new).collect(),
             cxl,
             are_coherent,
             watches,
@@ -470,6 +476,7 @@ impl Bridge {
                     let behind = queue.iter().rev().take_while(|other| other.due > leaving.due).count();
                     queue.insert(queue.len() - behind, leaving);
                 }
+                BridgeStep::SendTlp { child, port, tlp, is_last } => self.frame_tlp(child, port, (tlp, is_last), at),
                 BridgeStep::Respond { entry } => {
                     self.show_wait(entry, Some((Wait::Stage, 0)), at);
                     self.ready(entry, at);
@@ -549,7 +556,12 @@ impl Bridge {
     /// the rate has held something back.
     fn send(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         for _ in 0..self.config.timing.children_per_cycle {
-            let Some((port, place)) = self.next_to_send(cx, at) else { return false };
+            let (next, tlp) = (self.next_to_send(cx, at), self.next_tlp(cx, at));
+            if let Some((_, n)) = tlp.filter(|(due, _)| next.is_none_or(|(other, ..)| *due < other)) {
+                self.send_tlp(n, cx, at);
+                continue;
+            }
+            let Some((_, port, place)) = next else { return false };
             let Some(leaving) = self.sends[port][place].pop_front() else { return false };
             let mut message = leaving.msg.to_link(peer_of(&self.cxl[port]));
             // The traffic class is the virtual channel (`bridge` §2).
@@ -570,8 +582,8 @@ impl Bridge {
         true
     }
 
-    /// The port and the class of the message that leaves next; those without room say so in the trace.
-    fn next_to_send(&mut self, cx: &Cx, at: Stamp) -> Option<(usize, usize)> {
+    /// Since when the message that leaves next may, its port and its class; those without room say so in the trace.
+    fn next_to_send(&mut self, cx: &Cx, at: Stamp) -> Option<(u64, usize, usize)> {
         let mut next: Option<(u64, usize, usize)> = None;
         let mut unlisted = Vec::new();
         for port in 0..self.cxl.len() {
@@ -601,7 +613,7 @@ impl Bridge {
         for BridgeFinding { rule, found, expected } in unlisted {
             self.broken(rule, found, expected, "a message waits for one that it must not wait for");
         }
-        next.map(|(_, port, place)| (port, place))
+        next
     }
 
     fn show_sent(&mut self, port: usize, leaving: &Leaving, message: &Message, at: Stamp) {
@@ -676,7 +688,8 @@ impl Bridge {
         let mut fronts = (0..side.inputs()).filter_map(|input| side.front(cx, input));
         let has_request = fronts.any(|front| bridge.lacks(front.class, front.buffers).is_none());
         let has_answer = |link: &NodeLink| link.rx.iter().any(|(_, channel)| channel.is_due(cx));
-        if has_request || self.cxl.iter().any(has_answer) {
+        let has_tlp = |state: &IoState| state.port.rx.is_due(cx);
+        if has_request || self.cxl.iter().any(has_answer) || self.io.iter().any(has_tlp) {
             return Next::Busy;
         }
         let sends = self.sends.iter().flatten().filter_map(|queue| queue.front().map(|leaving| leaving.due));
@@ -689,7 +702,8 @@ impl Bridge {
             self.accessed.front().map(|(due, _)| *due),
             self.memory.as_ref().and_then(|memory| memory.wake_at(at.cycle)),
         ];
-        let due = fronts.into_iter().flatten().chain(sends).filter(|due| *due > at.cycle).min();
+        let of_io = self.io.iter().flat_map(|state| [state.due(), state.answers_due()]).flatten();
+        let due = fronts.into_iter().flatten().chain(sends).chain(of_io).filter(|due| *due > at.cycle).min();
         due.map_or(Next::Idle, |due| Next::In(due - at.cycle))
     }
 }
@@ -699,6 +713,8 @@ impl Module for Bridge {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.enter_answers(cx, at);
         self.take_answers(cx, at);
+        self.enter_tlps(cx, at);
+        self.take_tlps(cx, at);
         self.commit_windows(at);
         self.enter_request(cx, at);
         self.start_requests(cx, at);
@@ -714,6 +730,9 @@ impl Module for Bridge {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
+        if self.io.iter().any(|state| !state.is_quiet()) {
+            return Err(Pending::new("power management messages to send or answers to collect", Time::ZERO));
+        }
         let since = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle);
         none_open(self.bridge.open(), "transactions", since, self.config.clock)
     }

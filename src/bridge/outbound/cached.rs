@@ -23,6 +23,7 @@ use crate::cache::sector::{self, SectorAction, SectorState};
 use crate::flows::LineOperation;
 use crate::locks::LockHolder;
 use crate::watched::BridgeLines;
+use crate::window::WindowClass;
 use scalepool_coherence::content::CacheLine;
 use scalepool_protocols::cxl::cxl256::code::MetaValue;
 
@@ -33,6 +34,9 @@ impl OutboundBridge {
             return;
         }
         let Some(child) = self.child_of(id) else { return };
+        if child.class == WindowClass::Io {
+            return self.launch_io(id, out);
+        }
         // One that passes by was looked up before its first step, and between its steps the bridge owns the line (`bridge` §9.6 R2).
         let passes_by = child.verdict == Some(CacheVerdict::Bypass);
         let Some(cache) = self.cache.as_ref().filter(|_| !passes_by) else { return self.send_step(id, out) };

@@ -11,6 +11,7 @@ use crate::cache::sector::SectorState;
 use crate::cache::templates::{Template, TemplateKey};
 use crate::commands::{AccessKind, CommandAction};
 use crate::flows::{self, FlowStep, LineOperation};
+use crate::io::tlps;
 use crate::lines::{BLOCK_BYTES, BLOCK_LINES, TouchedLine};
 use crate::window::WindowClass;
 use scalepool_coherence::content::{CacheLine, LineAddr};
@@ -59,6 +60,7 @@ fn children(request: &BridgeRequest, template: &Template) -> Vec<Child> {
             granted: SectorState::Valid,
             waits_for_room: false,
             room_moves: None,
+            is_held: false,
         }
     };
     request.lines.iter().enumerate().map(child).collect()
@@ -87,7 +89,10 @@ impl OutboundBridge {
         if self.is_control(transaction.request.address) {
             return control(&transaction.request);
         }
-        let key = self.templates.is_some().then(|| self.template_key(transaction)).flatten();
+        // Conversions of class IO are not kept: a key does not tell DWs and enables apart.
+        let leads_to = |address| self.config.windows.translated(address).map(|route| route.class);
+        let is_kept = self.templates.is_some() && leads_to(transaction.request.address) != Some(WindowClass::Io);
+        let key = is_kept.then(|| self.template_key(transaction)).flatten();
         let kept = match (key, &mut self.templates) {
             (Some(key), Some(templates)) => templates.look_up(key),
             _ => None,
@@ -115,7 +120,11 @@ impl OutboundBridge {
         for line in touched {
             steps[line_in_block(line)] = flows::steps(route.class, LineOperation::of(request.access, line.mask));
         }
-        let are_known = touched.iter().all(|line| !steps[line_in_block(line)].is_empty());
+        let are_known = match route.class {
+            // Its TLPs are made of the whole request.
+            WindowClass::Io => tlps::fits(request),
+            _ => touched.iter().all(|line| !steps[line_in_block(line)].is_empty()),
+        };
         if !is_legal(request) || !are_known {
             return Err(Status::TargetAbort);
         }

@@ -1,6 +1,6 @@
 //! What the outbound half is in a search: all on which its next steps depend.
 //!
-//! Not covered, so a bridge that is searched must not use them: posted requests, kept conversions, registers, commits, errors of the
+//! Not covered, so a bridge that is searched must not use them: posted requests, kept conversions, windows of class IO, registers, commits, errors of the
 //! cache's memory. Left out because the next step does not depend on them: counters; the times at which children moved, which
 //! time-outs alone use; how the bridge is built; the fields of a request that its children have copied.
 
@@ -16,6 +16,7 @@ impl OutboundBridge {
             config: _,
             table,
             queues,
+            turns: _,
             posted: _,
             locks,
             buffers_free,
@@ -82,6 +83,8 @@ impl Hash for Transaction {
             conversion: _,
             is_templated: _,
             is_converted: _,
+            exchange: _,
+            waits_turn: _,
         } = self;
         (port, progress, key, status.0, children, buffers).hash(state);
     }
@@ -111,6 +114,7 @@ impl Hash for Child {
             granted,
             waits_for_room,
             room_moves: _,
+            is_held: _,
         } = self;
         (port, line, class, operation, mask, data, atomic).hash(state);
         (steps, step, awaited, read, before, failed.map(|status| status.0)).hash(state);

@@ -2,7 +2,7 @@
 //!
 //! Modelled: a request takes an entry, becomes up to four children, one for each line, and is answered when all have ended; order and
 //! line locks; the steps of each flow, or what the [cache](super::cache) makes of them; kept conversions; back-invalidate snoops; time-outs,
-//! behind which identifiers stay taken until the late answer is there. Detail: message in, messages out. Left out: the stages and their
+//! behind which identifiers stay taken until the late answer is there; requests of class IO, which send TLPs. Detail: message in, messages out. Left out: the stages and their
 //! latencies and the memory of the cache, which are those of the [module](super::module).
 //!
 //! A walk through a partial write of a line of class MC: the request has an entry and is the first of its block; no other transaction uses
@@ -14,6 +14,7 @@ mod convert;
 mod damage;
 pub mod epoch;
 mod identity;
+mod io;
 mod manage;
 pub mod nvlink;
 pub mod order;
@@ -34,6 +35,8 @@ use crate::cache::stream::StreamDetector;
 use crate::cache::templates::{TemplateConfig, TemplateStore};
 use crate::commands::{AccessKind, CommandAction};
 use crate::flows::{LineOperation, StepMessage};
+use crate::io::tlps::IoAck;
+use crate::io::turns::IoTurns;
 use crate::locks::{LineLocks, LockHolder, LockOutcome, OpenSnoop};
 use crate::registers::{BridgeRegisters, ControlWindow};
 use crate::status::merged;
@@ -46,6 +49,7 @@ use request::{BridgeRequest, BridgeResponse, PostedRole};
 use rooms::RoomQueues;
 use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool_coherence::message::Msg;
+use scalepool_endpoint::tlp::Tlp;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, NdrOpcode};
 use scalepool_protocols::ualink::code::Status;
 use std::collections::VecDeque;
@@ -72,6 +76,8 @@ pub struct OutboundConfig {
     pub templates: Option<TemplateConfig>,
     /// Where its registers are, if accelerators reach any.
     pub control: Option<ControlWindow>,
+    /// When writes of class IO are acknowledged.
+    pub io_ack: IoAck,
 }
 
 /// Who sends a message, or accesses the memory of the cache.
@@ -96,6 +102,17 @@ pub enum BridgeStep {
         msg: Msg<CacheLine>,
         /// It carries what an atomic has computed.
         is_computed: bool,
+    },
+    /// A TLP leaves through a CXL port, behind all that have left there before.
+    SendTlp {
+        /// For whom.
+        child: ChildId,
+        /// CXL port.
+        port: usize,
+        /// The TLP, without its requester.
+        tlp: Tlp,
+        /// It is the last one of its request.
+        is_last: bool,
     },
     /// The memory of the cache is accessed, 64 bytes of it.
     Access {
@@ -239,6 +256,8 @@ pub struct OutboundBridge {
     config: OutboundConfig,
     table: TransactionTable,
     queues: OrderQueues,
+    /// Requests of class IO that have not left.
+    turns: IoTurns,
     posted: PostedBook,
     locks: LineLocks,
     buffers_free: usize,
@@ -273,6 +292,7 @@ impl OutboundBridge {
         OutboundBridge {
             table: TransactionTable::new(config.entries),
             queues: OrderQueues::default(),
+            turns: IoTurns::default(),
             posted: PostedBook::default(),
             locks: LineLocks::default(),
             buffers_free: config.write_buffers,
@@ -361,6 +381,8 @@ impl OutboundBridge {
             conversion: None,
             is_templated: false,
             is_converted: false,
+            exchange: None,
+            waits_turn: false,
         };
         let entry = self.table.insert(usize::from(class) % CHANNELS, transaction)?;
         self.buffers_free -= buffers;
@@ -391,6 +413,7 @@ impl OutboundBridge {
         transaction.buffers = used;
         (transaction.status, transaction.children, transaction.progress) =
             (status, children, TransactionProgress::Ordered);
+        self.takes_turn(entry);
         if action == CommandAction::Flush {
             // It waits for what was posted, and for nothing else.
             self.posted.waits(entry);
@@ -439,6 +462,9 @@ impl OutboundBridge {
         let is_flush = |transaction: &Transaction| transaction.request.action == CommandAction::Flush;
         let is_flush = self.table.get(entry).is_some_and(is_flush);
         if !is_flush && self.waits_for_operation(entry, out) {
+            return;
+        }
+        if self.waits_for_turn(entry, out) {
             return;
         }
         let Some(transaction) = self.table.get_mut(entry) else { return };
@@ -678,6 +704,8 @@ impl OutboundBridge {
             transaction.status = self.posted.answers(entry, source);
         }
         transaction.progress = TransactionProgress::Performed;
+        self.turn_over(entry, out);
+        let Some(transaction) = self.table.get(entry) else { return };
         let (key, number, status) = (transaction.key, transaction.number, transaction.status);
         if let PostedRole::Posted { link } = way {
             let flushes = self.posted.performed((source, link), number, status);
@@ -715,12 +743,16 @@ impl OutboundBridge {
             let id = ChildId { child, ..id };
             let Some(open) = self.child_of(id).filter(|child| !child.is_done) else { continue };
             let (place, is_waiting) = ((open.port, open.line), open.waits_for_room);
-            if !open.awaited.any() && !is_waiting {
+            // It holds its line, and its request waits for another one.
+            let is_holding = open.is_held && !open.awaited.any();
+            if !open.awaited.any() && !is_waiting && !is_holding {
                 self.locks.give_up(place, id);
             }
             self.end(id, Some(Status::CompletionTimeout));
             if is_waiting {
                 self.waits_no_longer(id);
+            }
+            if is_waiting || is_holding {
                 self.release(id, out);
             }
         }

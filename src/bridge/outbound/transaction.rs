@@ -7,6 +7,7 @@ use crate::atomics::LineAtomic;
 use crate::cache::sector::SectorState;
 use crate::cache::templates::{Template, TemplateKey};
 use crate::flows::{FlowStep, LineOperation};
+use crate::io::exchange::IoExchange;
 use crate::window::WindowClass;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_memory::LineBytes;
@@ -52,6 +53,10 @@ pub struct Transaction {
     pub is_templated: bool,
     /// A message has left for it that takes a conversion.
     pub is_converted: bool,
+    /// What comes for it from CXL.io.
+    pub exchange: Option<IoExchange>,
+    /// It may begin but for its turn among the requests of class IO of its source.
+    pub waits_turn: bool,
 }
 
 impl Transaction {
@@ -157,6 +162,8 @@ pub struct Child {
     pub waits_for_room: bool,
     /// How often that had moved for which it, or the holder of its line, waits when its time was last counted anew.
     pub room_moves: Option<RoomMoves>,
+    /// Of class IO: it holds its line, and its request sends when all of them do.
+    pub is_held: bool,
 }
 
 impl Child {
@@ -164,6 +171,10 @@ impl Child {
     /// and the bridge takes no copy, the device may have served this one before a store that the other one has to see: whoever has seen
     /// that a flag is set would get the data from before. An exploration of two accelerators finds it.
     pub fn may_be_joined(&self) -> bool {
+        // Reads of CXL.io may have effects, so each has its own.
+        if self.class == WindowClass::Io {
+            return false;
+        }
         let takes_a_copy = self.cached.is_some();
         self.class == WindowClass::Mn || takes_a_copy || !self.awaited.any()
     }

@@ -10,6 +10,7 @@
 
 pub mod tables;
 
+use crate::window::WindowClass;
 use scalepool_memory::LineBytes;
 use scalepool_protocols::bridge::{
     BRIDGE_REGISTER_BYTES, BRIDGE_TABLES_AT, BridgeDone, BridgeFlip, BridgeFlips, BridgeManagementOp, BridgeStatus,
@@ -31,15 +32,21 @@ pub struct ControlWindow {
     pub base: u64,
     /// CXL ports of the bridge, among which windows can be dealt.
     pub ports: usize,
-    /// The first so many of them lead to memory that nobody keeps coherent, which takes class MN; the others to devices that keep theirs
+    /// The first so many of them lead to memory that nobody keeps coherent, which takes class MN; those behind to devices that keep theirs
     /// coherent, which take class MC.
     pub plain_ports: usize,
+    /// The first port of CXL.io, which takes class IO, as all behind it do.
+    pub io_from: usize,
 }
 
 impl ControlWindow {
-    /// Whether the device at a port keeps its memory coherent.
-    pub fn is_coherent(&self, port: usize) -> bool {
-        port >= self.plain_ports
+    /// The class of windows that lead to a port.
+    pub fn class_at(&self, port: usize) -> WindowClass {
+        match port {
+            port if port < self.plain_ports => WindowClass::Mn,
+            port if port < self.io_from => WindowClass::Mc,
+            _ => WindowClass::Io,
+        }
     }
 }
 

@@ -97,6 +97,7 @@ impl BridgeRegisters {
             line_class: match window.class {
                 WindowClass::Mc => BridgeWindowClass::Mc,
                 WindowClass::Mn => BridgeWindowClass::Mn,
+                WindowClass::Io => BridgeWindowClass::Io,
             },
             granule: BridgeGranule(code(WINDOW_GRANULES.iter().position(|bytes| *bytes == window.granule))),
             ways: BridgeWays(code(WINDOW_WAYS.iter().position(|ways| *ways == window.ports.len()))),
@@ -145,7 +146,7 @@ impl BridgeRegisters {
         let mut windows: Vec<BridgeWindow> = Vec::new();
         for n in 0..MOST_WINDOWS {
             let Some(window) = self.window(n)? else { continue };
-            let is_wrong = |port: &usize| own.is_coherent(*port) != (window.class == WindowClass::Mc);
+            let is_wrong = |port: &usize| own.class_at(*port) != window.class;
             let is_misplaced = window.ports.iter().any(is_wrong);
             windows.push(window);
             // Those before it can be, so what is wrong is wrong with this one.
@@ -179,6 +180,7 @@ impl BridgeRegisters {
         let class = match control.line_class {
             BridgeWindowClass::Mc => Some(WindowClass::Mc),
             BridgeWindowClass::Mn => Some(WindowClass::Mn),
+            BridgeWindowClass::Io => Some(WindowClass::Io),
             _ => None,
         };
         let granule = WINDOW_GRANULES.get(usize::from(control.granule.0)).copied();

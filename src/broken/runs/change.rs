@@ -109,7 +109,9 @@ fn sealed(protocol: &str, before: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
             Some(packet.with_crc(crc).bytes().collect())
         }
         _ => {
-            let mode = Mode::ALL.into_iter().find(|mode| mode.protocol() == protocol)?;
+            let is_of = |mode: &Mode| mode.protocol() == protocol;
+            // CXL.io by itself stands in standard flits.
+            let mode = if protocol == "cxl-io" { Mode::Standard } else { Mode::ALL.into_iter().find(is_of)? };
             let mut flit = Cxl256Flit::from_bytes(bytes).ok()?;
             flit.seal(mode);
             Some(flit.0.to_vec())

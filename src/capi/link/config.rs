@@ -1,12 +1,12 @@
 //! What an end is made of: the protocol, and the object that a caller gives.
 
 use super::super::status::Failure;
-use super::plain::PlainForm;
 use super::protocol::CapiProtocol;
 use scalepool::coherence::mem::tables::HdmRegion;
 use scalepool::forms::{self, FormError, number};
 use scalepool::link::cxl68::Known;
 use scalepool::link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
+use scalepool::link::plain::PlainForm;
 use scalepool::link::protocol::{CXL_IO, LinkProtocol};
 use scalepool::link::ualink::CONTROL_BYTES;
 use scalepool::link::ualink::line::INTERLEAVES;
@@ -58,7 +58,7 @@ pub struct CapiEndConfig {
     pub coherence: Option<HdmRegion>,
     /// What an end of CXL, UALink or NVLink judges beside its link, if it sees messages: tags, answers and data.
     pub transactions: Option<JudgedTransactions>,
-    /// Whether a passive end of CXL keeps the messages that it sees, to be taken.
+    /// Whether a passive end keeps the messages that it sees, to be taken.
     pub messages: bool,
     /// Whether it counts which codes of the protocol have passed.
     pub coverage: bool,
@@ -191,8 +191,9 @@ impl CapiEndConfig {
         }
         if matches!(of_link, Some(LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_))) {
             known.extend(["transactions", "all_writers_seen", "unique_tags", "answer_flits"]);
-            known.extend(["coherence", "messages"].into_iter().filter(|_| passive));
+            known.extend(Some("coherence").filter(|_| passive));
         }
+        known.extend(Some("messages").filter(|_| passive));
         if passive || matches!(of_link, Some(LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_))) {
             known.push("coverage");
         }
@@ -315,11 +316,7 @@ impl CapiEndConfig {
 
     /// The form of plain flits, if the interface has them.
     pub fn plain_form(&self) -> Option<PlainForm> {
-        match self.protocol.messages() {
-            Some(LinkProtocol::Cxl68) if self.plain_flits => Some(PlainForm::Cxl68),
-            Some(LinkProtocol::Cxl256(mode)) if self.plain_flits => Some(PlainForm::Cxl256(mode)),
-            _ => None,
-        }
+        self.protocol.messages().filter(|_| self.plain_flits).and_then(PlainForm::of)
     }
 
     /// The 68B choices.

@@ -5,7 +5,9 @@ use super::hex_of;
 use super::protocol::CapiProtocol;
 use scalepool::forms::{self, FormError, Object, message, number};
 use scalepool::link::nvlink::NvlMessage;
+use scalepool::link::plain::PlainMessage;
 use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::ualink::tl::transfer::expanded;
 use scalepool::link::watch::WatchedContent;
 use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
@@ -66,14 +68,22 @@ impl CapiMessage {
         }
     }
 
-    /// What a watcher of a link of CXL has seen; `None` of the other protocols.
-    pub fn seen(protocol: CapiProtocol, message: &Message) -> Option<CapiMessage> {
-        match protocol.messages()? {
-            LinkProtocol::Cxl68 => message.to_cxl68().ok().map(CapiMessage::Cxl68),
-            LinkProtocol::Cxl256(mode) => {
+    /// What a watcher of a link has seen; `None` of what is no message of the protocol, which are TLPs on a link of CXL.cachemem.
+    pub fn seen(protocol: CapiProtocol, content: &WatchedContent) -> Option<CapiMessage> {
+        match (protocol.messages(), content) {
+            (Some(LinkProtocol::Cxl68), WatchedContent::Cxl(message)) => {
+                message.to_cxl68().ok().map(CapiMessage::Cxl68)
+            }
+            (Some(LinkProtocol::Cxl256(mode)), WatchedContent::Cxl(message)) => {
                 message.to_cxl256(mode.routing()).ok().map(|message| CapiMessage::Cxl256(mode, message))
             }
-            LinkProtocol::Nvlink | LinkProtocol::Ualink => None,
+            (None, WatchedContent::Tlp { bytes, .. }) => Some(CapiMessage::Tlp(bytes.clone())),
+            // On the wire it may be compressed.
+            (_, WatchedContent::Ualink(transfer)) => expanded(transfer.clone()).and_then(CapiMessage::of_transfer),
+            (_, WatchedContent::Nvlink(decoded)) => {
+                Some(CapiMessage::Nvlink(NvlMessage::of(&decoded.packet, &decoded.ae)))
+            }
+            _ => None,
         }
     }
 
@@ -105,6 +115,15 @@ impl CapiMessage {
                 Some(WatchedContent::Tlp { bytes: bytes.clone(), form: IoTlpForm::Flit { pbr: false } })
             }
             CapiMessage::Ualink(_) => None,
+        }
+    }
+}
+
+impl From<PlainMessage> for CapiMessage {
+    fn from(message: PlainMessage) -> CapiMessage {
+        match message {
+            PlainMessage::Cxl68(message) => CapiMessage::Cxl68(message),
+            PlainMessage::Cxl256(mode, message) => CapiMessage::Cxl256(mode, message),
         }
     }
 }

@@ -35,11 +35,11 @@ use covered::EndCoverage;
 use event::CapiEvent;
 use judges::Judges;
 use message::CapiMessage;
-use plain::PlainWatch;
 use scalepool::forms::{self, FormError, number};
 use scalepool::link::coverage::Met;
 use scalepool::link::event::LinkEvent;
 use scalepool::link::hook::{Direction, HookPoint, Hooks, Passed};
+use scalepool::link::plain::PlainWatch;
 use scalepool::link::watch::{EndWatch, WatchedContent, WatchedMessage};
 use scalepool_protocols::wire::Violation;
 use serde_json::{Value, json};
@@ -211,13 +211,11 @@ impl Link {
                     self.units[n] += 1;
                     events.extend(flit.events.into_iter().map(|event| CapiEvent::of(way, event)));
                     for message in flit.messages {
-                        if let Some(content) = message.content() {
-                            events.extend(self.judges.see(way, number, &content));
-                        }
+                        events.extend(self.judges.see(way, number, &WatchedContent::Cxl(message.content())));
                         if self.config.messages {
                             let has_room = self.seen.len() < MAX_WAITING;
                             self.seen_lost += u64::from(!has_room);
-                            self.seen.extend(has_room.then_some((way, number, message)));
+                            self.seen.extend(has_room.then(|| (way, number, message.into())));
                         }
                     }
                 }
@@ -240,11 +238,12 @@ impl Link {
                 watch.clock(self.now, 0);
                 events = watch.take_events().into_iter().map(|(way, e)| CapiEvent::of(way, e)).collect();
                 for WatchedMessage { way, unit, message } in watch.take_messages() {
-                    if let (true, WatchedContent::Cxl(message)) = (self.config.messages, &message) {
-                        let seen = CapiMessage::seen(self.config.protocol, message);
-                        let room = MAX_WAITING.saturating_sub(self.seen.len()).min(1);
-                        self.seen_lost += u64::from(seen.is_some() && room == 0);
-                        self.seen.extend(seen.map(|message| (way, unit, message)).into_iter().take(room));
+                    if self.config.messages
+                        && let Some(seen) = CapiMessage::seen(self.config.protocol, &message)
+                    {
+                        let has_room = self.seen.len() < MAX_WAITING;
+                        self.seen_lost += u64::from(!has_room);
+                        self.seen.extend(has_room.then_some((way, unit, seen)));
                     }
                     events.extend(self.judges.see(way, unit, &message));
                 }
@@ -357,7 +356,8 @@ impl Link {
 ///   for a strict check.
 /// * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
 ///   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
-/// * `messages`: for a passive end of CXL, true if it keeps the messages of both directions for sp_link_seen_bits (false)
+/// * `messages`: for a passive end, true if it keeps the messages of both directions for sp_link_seen_bits: messages of CXL.cachemem, TLPs
+///   of cxl-io, requests and responses of ualink, packets of nvlink (false)
 /// * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
 ///   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
 /// * `plain_flits`: for an end of CXL but cxl-io, true if the interface hands over protocol flits and has no link layer: no initialisation,
@@ -383,9 +383,9 @@ impl Link {
 /// * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 ///   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 ///
-/// `cxl-io` has only `retry_entries`, `timeout_flits`, `selective_nak`, `liveness_flits`, `transactions`, `all_writers_seen` and
-/// `answer_flits`. `ualink` has only `reaction_flits`,
-/// `liveness_flits`, `interleave`, `layer`, `buffers`, `coverage` and the keys of `transactions`. A unit of
+/// `cxl-io` has only `retry_entries`, `timeout_flits`, `selective_nak`, `liveness_flits`, `transactions`, `all_writers_seen`,
+/// `answer_flits` and `messages`. `ualink` has only `reaction_flits`,
+/// `liveness_flits`, `interleave`, `layer`, `buffers`, `coverage`, `messages` and the keys of `transactions`. A unit of
 /// one byte stands for control flits of ualink: 0 is idle, 1 is a remote fault. An end of ualink sends such units until it is up.
 ///
 /// A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses

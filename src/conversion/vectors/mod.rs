@@ -11,6 +11,7 @@
 
 mod cached;
 mod inbound;
+mod io;
 mod nvlink;
 mod peer;
 mod ualink;
@@ -58,6 +59,7 @@ pub fn all() -> Vec<ConversionVectors> {
     files.extend(nvlink::files());
     files.extend(cached::files());
     files.extend(inbound::files());
+    files.extend(io::files());
     files
 }
 

@@ -198,7 +198,7 @@ impl Peer for Accelerator {
                 self.upli(transfer).map(|answer| BridgeMessage::Upli(Box::new(answer))).into_iter().collect()
             }
             BridgeMessage::Nvlink(message) => vec![BridgeMessage::Nvlink(Box::new(self.nvlink(message)))],
-            BridgeMessage::Cxl(_) => Vec::new(),
+            BridgeMessage::Cxl(_) | BridgeMessage::Tlp(_) => Vec::new(),
         }
     }
 }

@@ -86,7 +86,7 @@ impl Asked {
 }
 
 /// Enables: all, none, one byte in three, the second line, whole elements of 8 bytes, at random.
-fn shape(n: usize, rng: &mut Rng) -> [u8; 32] {
+pub(super) fn shape(n: usize, rng: &mut Rng) -> [u8; 32] {
     let mut enables = [0u8; 32];
     let mut set = |is_set: &mut dyn FnMut(usize) -> bool| {
         for byte in 0..256 {
@@ -179,7 +179,7 @@ fn atomics(writer: &mut CaseWriter, class: &str) {
 }
 
 /// Compare and swap takes one element; others as many as are enabled.
-fn element_or_shape(n: usize, op: u8, size: u8, offset: u64, rng: &mut Rng) -> [u8; 32] {
+pub(super) fn element_or_shape(n: usize, op: u8, size: u8, offset: u64, rng: &mut Rng) -> [u8; 32] {
     if n != 0 || op != 2 {
         return shape(n, rng);
     }

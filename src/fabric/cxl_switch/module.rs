@@ -23,6 +23,8 @@ use scalepool_arbiter::{AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Reque
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree::{self, TransactionPart};
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
+use scalepool_memory::ALL_BYTES;
+use scalepool_memory::dropped::DroppedStores;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
 use scalepool_protocols::wire::Violation;
@@ -112,7 +114,7 @@ const HEADER_BYTES: u64 = 16;
 const DATA_BYTES: u64 = 80;
 
 /// Sizes and latencies of a switch.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct SwitchConfig {
     /// What it carries.
     pub traffic: SwitchTraffic,
@@ -135,6 +137,8 @@ pub struct SwitchConfig {
     /// Age above which a message is found as starved, whether it leaves or not: since it stood first at its port, waits for room and
     /// for the width of the port included \[cycles\]; `None`: none is (`fabric` DLK-7).
     pub starved_cycles: Option<u64>,
+    /// Where the checkers of a run learn of stores that the switch drops and completes.
+    pub dropped: Arc<DroppedStores>,
 }
 
 /// Messages of a port by class, in the order of [`SWITCH_CLASSES`].
@@ -623,6 +627,11 @@ impl<S: Switching> CxlSwitch<S> {
     fn judge(&mut self, port: usize, message: &Message, routed: &Routed<S::Flow>, at: Stamp) {
         if let Routed::Answered { why, .. } | Routed::Dropped(why) = routed {
             *self.mine.undelivered.entry(*why).or_default() += 1;
+        }
+        if let (Routed::Answered { answer: Some((_, Message::S2mNdr(_))), .. }, Message::M2sRwd(header, data)) =
+            (routed, message)
+        {
+            self.config.dropped.note(header.address, &data.line, data.byte_enables.unwrap_or(ALL_BYTES));
         }
         if let Some(violation) = self.switching.judge(port, message, routed) {
             self.report(violation, at);

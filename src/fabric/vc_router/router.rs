@@ -24,8 +24,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct VcRouterConfig {
     /// Virtual channels of each port.
     pub vcs: usize,
-    /// Depth of the buffer of a virtual channel \[flits\], in this router and in the routers and nodes downstream.
+    /// Depth of the buffer of a virtual channel of this router \[flits\].
     pub buffer_flits: u32,
+    /// By port, flits that a virtual channel may have under way: the depth of its buffer at the other end of the channel.
+    pub credits: Vec<u32>,
     /// Name of both allocators.
     pub allocator: String,
     /// Cycles from the arrival of a credit to its use.
@@ -94,6 +96,8 @@ pub struct VcRouter {
     /// Output virtual channels with a credit.
     credited: u64,
     credits: Box<[u32]>,
+    /// By port, the credits of a virtual channel when none is in use.
+    all_credits: Box<[u32]>,
     /// Packets with a route to each port whose last flit has not left.
     routed: Box<[u32]>,
     /// Credits that have arrived but must not be used yet: cycle of first use, output virtual channel.
@@ -129,6 +133,7 @@ impl VcRouter {
         let VcRouterConfig {
             vcs,
             buffer_flits,
+            credits: all_credits,
             allocator,
             credit_delay_cycles,
             routing_delay_cycles,
@@ -155,7 +160,8 @@ impl VcRouter {
             filled: 0,
             free: all,
             credited: all,
-            credits: vec![buffer_flits; lines].into(),
+            credits: all_credits.iter().flat_map(|of_port| std::iter::repeat_n(*of_port, vcs)).collect(),
+            all_credits: all_credits.into(),
             routed: vec![0; count].into(),
             late_credits: VecDeque::new(),
             vc_allocator,
@@ -179,9 +185,10 @@ impl VcRouter {
     #[inline]
     fn find_way(&mut self, line: usize, ready_cycle: u64) {
         let input = self.inputs[line];
-        let (vcs, depth, credits, routed) = (self.vcs, u64::from(self.depth), &self.credits, &self.routed);
+        let (vcs, all, credits, routed) = (self.vcs, &self.all_credits, &self.credits, &self.routed);
         let backlog = |port: usize| {
-            let sent = credits[port * vcs..(port + 1) * vcs].iter().map(|left| depth - u64::from(*left)).sum::<u64>();
+            let used = |left: &u32| u64::from(all[port] - *left);
+            let sent = credits[port * vcs..(port + 1) * vcs].iter().map(used).sum::<u64>();
             sent + u64::from(routed[port])
         };
         let flit = &mut self.flits[line * self.depth as usize + input.head as usize].1;
@@ -393,7 +400,8 @@ impl Module for VcRouter {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let full = self.credits.iter().all(|&credits| credits == self.depth);
+        let mut of_ports = self.credits.chunks(self.vcs).zip(&self.all_credits);
+        let full = of_ports.all(|(left, all)| left.iter().all(|left| left == all));
         match self.filled {
             0 if full && self.active == 0 => Ok(()),
             0 if full => Err(Pending::new("the rest of a packet has not come", self.last_arrival)),

@@ -38,9 +38,9 @@ fn extent(def: &LayoutDef, bits: u128) -> (u128, u128) {
 /// Whether an atomic has the length of its operand and no reserved bit in its attributes.
 fn atomic_fits(def: &LayoutDef, bits: u128) -> bool {
     let attr = raw(def, bits, "attr");
-    // Size 1 is 64 bits.
-    let dwords = if attr >> 2 & 3 == 1 { 2 } else { 1 };
-    attr & 2 == 0 && raw(def, bits, "len") + 1 == dwords
+    // Size 1 is 64 bits; the others divide every number of double words.
+    let divides = attr >> 2 & 3 != 1 || raw(def, bits, "len") % 2 == 1;
+    attr & 2 == 0 && divides
 }
 
 /// The rule between fields that a message breaks, whose codes are all listed.

@@ -19,11 +19,12 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::control::Viral;
 use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, crc_parts};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, body_bytes, crc_parts};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::number::{self, is_payload};
 use scalepool_protocols::cxl::cxl256::stream::{Cxl256DecodedFlit, Cxl256SlotRole, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
+use scalepool_protocols::cxl::cxlio::dllp::DLLP_BYTES;
 use scalepool_protocols::wire::{Violation, Wire};
 
 /// Stated numbers at the start of a replay (`cxl-256b` §9).
@@ -451,9 +452,15 @@ impl Monitor {
         }
     }
 
+    /// Whether a flit says what the one that has been kept under this number says. Beside TLPs, which are the same, the DLLP of a
+    /// flit of CXL.io may be another one.
     fn same(&self, n: u16, flit: &Cxl256Flit) -> bool {
-        let body = |flit: &Cxl256Flit| flit.body(self.mode).collect::<Vec<u8>>();
-        matches!(self.kept.get(&n), Some(Some(kept)) if body(kept) == body(flit))
+        let said = |flit: &Cxl256Flit| {
+            let flit_type = flit.header().flit_type;
+            let dllp = if flit_type == FlitType::Io { DLLP_BYTES } else { 0 };
+            (flit_type, flit.body(self.mode).take(body_bytes(self.mode) - dllp).collect::<Vec<u8>>())
+        };
+        matches!(self.kept.get(&n), Some(Some(kept)) if said(kept) == said(flit))
     }
 
     /// A number that was used before.
@@ -466,8 +473,7 @@ impl Monitor {
             self.to_state = REPLAY_STATES - 1;
         }
         let known = matches!(self.kept.get(&n), Some(Some(_)));
-        // TLPs are the same too; the DLLP beside them may be another one.
-        if known && flit.header().flit_type == FlitType::Cachemem && !self.same(n, flit) {
+        if known && !self.same(n, flit) {
             self.broken(
                 "CXL256-RTY-16",
                 format!("another flit as number {n}"),

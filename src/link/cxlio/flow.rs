@@ -76,6 +76,8 @@ pub struct FlowControl {
     init_repeat_flits: u64,
     /// No credits are returned: a fault.
     pub held: bool,
+    /// Both ends rest while nothing is under way, so that no silence is too long.
+    pub rests: bool,
 }
 
 impl FlowControl {
@@ -99,6 +101,7 @@ impl FlowControl {
             silence_flits,
             init_repeat_flits: config.init_repeat_flits.max(1),
             held: false,
+            rests: false,
         }
     }
 
@@ -263,7 +266,7 @@ impl FlowControl {
     fn listens(&self, kind: IoCreditClass) -> bool {
         let n = kind.index();
         let finite = self.counters[n].is_some_and(|p| p.iter().any(|p| p.left().is_some()));
-        self.step == FlowInitStep::Up && finite && !self.silence_told[n]
+        self.step == FlowInitStep::Up && finite && !self.silence_told[n] && !self.rests
     }
 
     /// The next DLLP that is due.

@@ -12,6 +12,7 @@
 
 pub mod config;
 pub mod credit;
+pub mod credit_watch;
 pub mod deframer;
 pub mod flit;
 pub mod flow;
@@ -25,6 +26,7 @@ pub mod watched;
 
 pub use config::{Buffers, FlitConfig, IdPrefix, IoConfig, IoConfigError, ReplayConfig};
 pub use credit::{Advertised, Scale};
+pub use credit_watch::IoCreditWatch;
 pub use flit::FlitEnd;
 pub use nonflit::NonFlitEnd;
 pub use order::IoOrder;

@@ -353,6 +353,11 @@ impl IoChannel {
         self.event(Severity::Protocol, violation);
     }
 
+    /// From here on both ends are silent while nothing is under way.
+    pub fn rest(&mut self) {
+        self.flow.rests = true;
+    }
+
     /// What the clock alone brings.
     pub(super) fn clock(&mut self, now: u64) {
         if let Some(violation) = self.flow.silence(now) {

@@ -123,6 +123,10 @@ pub struct IoEnd<E> {
     tells_agent: bool,
     /// The agent is to be told.
     is_to_tell: bool,
+    /// Both of its sides ask, so that it rests when both have nothing more to ask.
+    is_two_sided: bool,
+    /// The side of the peer has nothing more to ask.
+    peer_done: bool,
     /// Answers of CXL.mem that have to come.
     answers_due: u64,
     /// Types of TLPs that its agent has sent.
@@ -158,6 +162,8 @@ impl<E: HasIo> IoEnd<E> {
             done: false,
             tells_agent: false,
             is_to_tell: false,
+            is_two_sided: false,
+            peer_done: false,
             answers_due,
             tlp_types,
             trainings: 0,
@@ -167,6 +173,23 @@ impl<E: HasIo> IoEnd<E> {
     /// The end, with an agent that is told when the host has nothing more to ask, if `tells`.
     pub fn telling(self, tells: bool) -> IoEnd<E> {
         IoEnd { tells_agent: tells, ..self }
+    }
+
+    /// Whether nobody asks any more.
+    fn is_done(&self) -> bool {
+        self.done && (!self.is_two_sided || self.peer_done)
+    }
+
+    /// From here on the link rests while nothing is under way, if nobody asks any more.
+    fn rests(&mut self) {
+        if self.is_done() {
+            self.end.io_mut().channel_mut().rest();
+        }
+    }
+
+    /// The end between two switches, if `both` of its sides ask: each agent is told when the other one has nothing more to ask.
+    pub fn between_switches(self, both: bool) -> IoEnd<E> {
+        IoEnd { is_two_sided: both, tells_agent: self.tells_agent || both, ..self }
     }
 
     fn try_push(&mut self) {
@@ -349,11 +372,19 @@ impl<E: HasIo> CxlEnd for IoEnd<E> {
     }
 
     fn is_over(&self) -> bool {
-        self.done && self.answers_due == 0 && !self.fed && self.is_quiet()
+        self.is_done() && self.answers_due == 0 && !self.fed && self.is_quiet()
+    }
+
+    fn tells_over(&self) -> bool {
+        if self.is_two_sided { self.done } else { self.is_over() }
     }
 
     fn peer_is_over(&mut self) {
-        self.done = true;
+        match self.is_two_sided {
+            true => self.peer_done = true,
+            false => self.done = true,
+        }
+        self.rests();
         self.is_to_tell = self.tells_agent;
     }
 }
@@ -373,7 +404,10 @@ impl<E: HasIo> Carries<IoItem> for IoEnd<E> {
                 self.held = Some(tlp);
                 self.try_push();
             }
-            IoItem::Done => self.done = true,
+            IoItem::Done => {
+                self.done = true;
+                self.rests();
+            }
             IoItem::Error(_) => {}
         }
         Ok(())

@@ -37,6 +37,8 @@ pub struct CreditBook {
     pending: [NvlCreditCount; Vc::COUNT],
     /// Credits of the peer: given and not used by it.
     granted: [NvlCreditCount; Vc::COUNT],
+    /// The next CREDIT_INIT is the first of a repetition.
+    begins_again: bool,
     /// What CREDIT_INIT has still to say.
     unsaid: [NvlCreditCount; Vc::COUNT],
     buffers: Buffers,
@@ -62,6 +64,7 @@ impl CreditBook {
             buffers,
             turn: 0,
             waiting_flits: 0,
+            begins_again: false,
         };
         book.say_again();
         book.granted = book.unsaid;
@@ -94,14 +97,19 @@ impl CreditBook {
         self.unsaid.iter().all(NvlCreditCount::is_zero)
     }
 
-    /// The peer begins CREDIT_INIT again: what it said before does not count.
-    pub fn forget_init(&mut self) {
-        self.init = [NvlCreditCount::default(); Vc::COUNT];
+    /// The peer may say CREDIT_INIT again: if it does, before the next numbered packet, what it said before does not count. A peer that
+    /// has been heard well need not repeat it, since CREDIT_INIT has no number (`nvlink` §6.3).
+    pub fn may_begin_again(&mut self) {
+        self.begins_again = true;
     }
 
     /// Takes the credits of a header. `false`: more came back than were used.
     pub fn heard(&mut self, header: &NvlHeader) -> bool {
         let vc = usize::from(header.crvc.0) % Vc::COUNT;
+        if header.op == Op::CREDIT_INIT && self.begins_again {
+            self.init = [NvlCreditCount::default(); Vc::COUNT];
+        }
+        self.begins_again &= !header.op.is_numbered() && header.op != Op::CREDIT_INIT;
         let to = if header.op == Op::CREDIT_INIT { &mut self.init } else { &mut self.returned };
         to[vc].add(header.crh, header.crd);
         let (returned, used) = (&self.returned[vc], &self.used[vc]);

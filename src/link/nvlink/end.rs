@@ -324,7 +324,7 @@ impl NvlEnd {
             self.protocol("NVL-SEQ-01", found, next % super::IDS, "the first identifier of a replay is wrong");
         }
         if heard.from_the_start {
-            self.credits.forget_init();
+            self.credits.may_begin_again();
         }
         if let Some(header) = heard.header.filter(|h| !h.op.is_numbered()) {
             self.hear_credits(&header);

@@ -109,7 +109,7 @@ impl NvlMessage {
     }
 
     /// The message of a packet for which this AE is in force.
-    pub(super) fn of(packet: &Packet, ae: &Ae) -> NvlMessage {
+    pub fn of(packet: &Packet, ae: &Ae) -> NvlMessage {
         let (header, parts) = (packet.header(), packet.parts());
         NvlMessage {
             op: header.op,

@@ -31,7 +31,8 @@
 //!   IDLE could lose credits, so the ends of the model send none in it. Where no other packet is to be sent, an RSP_DONE
 //!   to [`LINK_RID`] carries the credits; it ends at the link and takes no credit itself.
 //! * A replay before anything was acknowledged repeats CREDIT_INIT; the end that accepts its REPLAY_INIT discards the
-//!   credits of an earlier CREDIT_INIT.
+//!   credits of an earlier CREDIT_INIT when another one comes before the next numbered packet. A peer that does not repeat
+//!   them keeps what it said.
 //!
 //! # Invariants
 //!

@@ -214,7 +214,7 @@ impl Monitor {
             self.hears("NVL-SEQ-01", found, next, "first identifier of a replay");
         }
         if heard.from_the_start {
-            self.owned.forget_init();
+            self.owned.may_begin_again();
         }
         if let Some(header) = heard.header.filter(|header| !header.op.is_numbered()) {
             self.credited(&header);
@@ -368,8 +368,8 @@ impl Monitor {
             self.broken("NVL-RPL-03", header.ackid, oldest, "the replay does not begin with the oldest flit");
         }
         if header.ackid == 0 && !self.anything_acked {
-            // CREDIT_INIT comes again.
-            self.given.forget_init();
+            // CREDIT_INIT may come again.
+            self.given.may_begin_again();
         }
         self.replay = Some(header.ackid);
     }
@@ -408,8 +408,8 @@ impl Monitor {
                     return;
                 }
                 (None, Some(due)) if !acked(&due) => {
-                    let found = format!("{:?}", packet.header().op);
-                    let expected = format!("{:?} as flits {} to {}", due.packet.header().op, due.first, due.last);
+                    let [expected, found] = difference(&due.packet, packet);
+                    let expected = format!("{expected}, as flits {} to {}", due.first, due.last);
                     self.broken("NVL-RPL-03", found, expected, "a replayed packet differs from its first copy");
                     self.goes_on_behind(due.last);
                     return;
@@ -465,6 +465,30 @@ fn data_flits(packet: &Packet) -> u16 {
 
 /// The same but for acknowledgement and CRC.
 fn is_same(old: &Packet, new: &Packet) -> bool {
-    let plain = |packet: &Packet| NvlHeader { crc: 0, ackv: false, ackid: 0, ..packet.header() };
     plain(old) == plain(new) && old.payload() == new.payload()
+}
+
+/// The header without what the link fills in.
+fn plain(packet: &Packet) -> NvlHeader {
+    NvlHeader { crc: 0, ackv: false, ackid: 0, ..packet.header() }
+}
+
+/// The first thing in which two packets differ, as it is in each of them.
+fn difference(old: &Packet, new: &Packet) -> [String; 2] {
+    let both = [old, new];
+    let headers = both.map(|packet| plain(packet).to_bits().unwrap_or_default());
+    let names = both.map(|packet| format!("{:?}", packet.header().op));
+    let field = NvlHeader::DEF.fields.iter().find(|field| field.value(headers[0]) != field.value(headers[1]));
+    let values = match field {
+        Some(field) => headers.map(|bits| format!("{} {:#x}", field.name, field.value(bits))),
+        None => {
+            let length = old.payload().len().max(new.payload().len());
+            let flit = (0..length).find(|&n| old.payload().get(n) != new.payload().get(n)).unwrap_or(0);
+            both.map(|packet| match packet.payload().get(flit) {
+                Some(bits) => format!("{bits:#034x} in flit {} behind its header", flit + 1),
+                None => format!("{} flits behind its header", packet.payload().len()),
+            })
+        }
+    };
+    std::array::from_fn(|n| format!("{} with {}", names[n], values[n]))
 }

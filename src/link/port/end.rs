@@ -176,6 +176,12 @@ pub trait CxlEnd: LinkEnd {
         false
     }
 
+    /// Whether the peer is to be told that the agents of this end have finished. An end between two switches, whose both sides
+    /// ask, tells it before it is over itself.
+    fn tells_over(&self) -> bool {
+        self.is_over()
+    }
+
     /// Signals that the agents of the peer's end have finished.
     fn peer_is_over(&mut self) {}
 }

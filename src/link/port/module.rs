@@ -305,7 +305,7 @@ impl<E: CxlEnd + Reports> Module for LinkEndPort<E> {
             }
         }
         self.frame.show(at);
-        if self.frame.end.is_over() && !std::mem::replace(&mut self.told_over, true) {
+        if self.frame.end.tells_over() && !std::mem::replace(&mut self.told_over, true) {
             self.wire_out.push(cx, WireItem::Over);
         }
         let busy = !self.frame.end.is_quiet();

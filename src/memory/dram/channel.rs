@@ -86,11 +86,12 @@ impl Default for DramScheduling {
 /// Counters of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DramCounts {
-    /// Requests that found their row open.
+    /// Requests that found their row open and used before. A request is what a line has in one row: all of it, or a burst.
     pub hits: u64,
-    /// Requests for which a closed bank was opened.
+    /// Requests that were the first in a row that was opened in a closed bank. A row that closes before it is used, and is opened
+    /// again, counts once.
     pub misses: u64,
-    /// Requests for which another row was closed first.
+    /// The same where another row was closed first.
     pub conflicts: u64,
     /// Reads answered from the write queue.
     pub forwarded: u64,
@@ -714,8 +715,32 @@ impl DramChannel {
         }
     }
 
+    /// The first request that is served in a row counts as the one for which the row was opened, if that is another one, which
+    /// finds the row used then, or has to have it opened again.
+    fn take_opening(&mut self, is_write: bool, index: usize) {
+        let own = if is_write { self.writes[index] } else { self.reads[index] };
+        if own.was_counted || own.has_opened || self.uses[self.slot(own.scope(), own.bank)].0 != 1 {
+            return;
+        }
+        let is_opener = |other: &&mut Entry| {
+            other.has_opened
+                && !other.was_counted
+                && (other.scope(), other.bank, other.request.place.row)
+                    == (own.scope(), own.bank, own.request.place.row)
+        };
+        let Some(opener) = self.reads.iter_mut().chain(&mut self.writes).find(is_opener) else { return };
+        let has_closed = std::mem::take(&mut opener.has_closed);
+        opener.has_opened = false;
+        let own = if is_write { &mut self.writes[index] } else { &mut self.reads[index] };
+        own.has_opened = true;
+        own.has_closed |= has_closed;
+    }
+
     /// Updates the request for which a command was issued.
     fn serve(&mut self, operation: DramOperation, is_write: bool, index: usize, clock: u64) {
+        if operation.is_column() {
+            self.take_opening(is_write, index);
+        }
         let entries = if is_write { &mut self.writes } else { &mut self.reads };
         let entry = &mut entries[index];
         match operation {
@@ -726,10 +751,10 @@ impl DramChannel {
                 let latency = if operation.is_read() { t.cl } else { t.cwl };
                 let end = clock + u64::from(latency + t.bl);
                 if !entry.was_counted {
-                    match (entry.has_closed, entry.has_opened) {
-                        (true, _) => self.counts.conflicts += 1,
-                        (false, true) => self.counts.misses += 1,
-                        (false, false) => self.counts.hits += 1,
+                    match (entry.has_opened, entry.has_closed) {
+                        (true, true) => self.counts.conflicts += 1,
+                        (true, false) => self.counts.misses += 1,
+                        (false, _) => self.counts.hits += 1,
                     }
                     entry.was_counted = true;
                 }

@@ -29,9 +29,10 @@ use scalepool_coherence::message::from_link;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_memory::cache::Cache;
 use scalepool_memory::decoder::{Destination, WindowRoutes};
+use scalepool_memory::dropped::DroppedStores;
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{ALL_BYTES, LineBytes};
-use scalepool_ordered::OrderedSet;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
@@ -124,6 +125,8 @@ pub struct HostConfig {
     pub isolation: IsolationControl,
     /// How it slows down what it asks of an overloaded memory; `None`: it does not.
     pub throttle: Option<Steps>,
+    /// Stores that were dropped and completed, as those who dropped them tell: what such a store would have written is not checked.
+    pub dropped: Arc<DroppedStores>,
 }
 
 /// Identifiers of port based routing.
@@ -161,6 +164,8 @@ struct Asked {
     id: u64,
     /// The access that ends with it, 0 for none.
     ends: u64,
+    /// Bytes that it writes.
+    enables: u64,
 }
 
 /// An access that is due.
@@ -202,10 +207,9 @@ pub struct Host {
     isolation: Vec<RootPortIsolation>,
     /// Tags of requests that have timed out, or were open when their port was isolated.
     given_up: OrderedSet<u16>,
-    /// Memories of which a read was not decoded: writes to them may have been dropped, so nothing is known of what was written.
-    unknown: OrderedSet<usize>,
-    /// Lines whose last write has timed out, by memory and device address: they may hold it or not.
-    unsure: OrderedSet<(usize, u64)>,
+    /// Bytes that may hold what was written last or not, as byte enables by memory and device address of the line: the write has
+    /// timed out, or was dropped. They are checked again from the next write on.
+    unsure: OrderedMap<(usize, u64), u64>,
     /// The next access is not due: time is all it waits for.
     waits: bool,
     /// By memory, if it heeds what they tell of their load.
@@ -236,8 +240,7 @@ impl Host {
             },
             isolation: vec![RootPortIsolation::new(config.isolation); config.ports.len()],
             given_up: OrderedSet::new(),
-            unknown: OrderedSet::new(),
-            unsure: OrderedSet::new(),
+            unsure: OrderedMap::new(),
             config,
             before: None,
             agent: HdmHHost::new(),
@@ -275,9 +278,8 @@ impl Host {
         let is_unmapped = self.mine.errors.is_some() && self.is_unmapped(message, request.note.to);
         if let (true, Some(errors)) = (is_unmapped, &mut self.mine.errors) {
             errors.not_decoded += 1;
-            self.unknown.insert(request.note.to.target);
         }
-        let Asked { to, bytes, since, since_cycle, id, ends } = request.note;
+        let Asked { to, bytes, since, since_cycle, id, ends, enables } = request.note;
         self.heed(to.target, message, at.cycle);
         self.tap.record(at, RecordKind::End, id, 0, || shown(message, form));
         if ends != 0 {
@@ -287,19 +289,24 @@ impl Host {
         self.mine.bytes += bytes;
         if let Some(content::CacheLine { bytes, poison }) = data {
             let line = request.line.address();
-            let own = &self.expected[to.target];
-            let expected = own.read_line(to.device_address);
-            let may_be_lost = self.unknown.contains(&to.target) && own.is_written(to.device_address, 1);
-            let is_unsure = may_be_lost || self.unsure.contains(&(to.target, to.device_address));
-            let is_known = !is_unmapped && !is_unsure;
-            if is_known && (bytes != expected.data || poison != expected.poison) {
-                let n = (0..64).find(|&n| bytes[n] != expected.data[n]).unwrap_or(0);
+            let expected = self.expected[to.target].read_line(to.device_address);
+            let unsure = self.unsure.get(&(to.target, to.device_address)).copied().unwrap_or(0);
+            let known = if is_unmapped { 0 } else { !unsure };
+            let wrong = (0..64).find(|&n| known >> n & 1 == 1 && bytes[n] != expected.data[n]);
+            // Poison is of the whole line.
+            if wrong.is_some() || (known == ALL_BYTES && poison != expected.poison) {
+                let n = wrong.unwrap_or(0);
                 let found = format!("{:#04x}, poison {}", bytes[n], u8::from(poison));
                 let expected = format!("{:#04x}, poison {}", expected.data[n], u8::from(expected.poison));
                 self.broken("SIM-E2E-01", found, expected, format!("byte {n} of line {line:#x} has a wrong value"));
             }
             if let Some(cache) = &mut self.config.cache {
                 cache.refill(line, &bytes);
+            }
+        } else if self.mine.errors.is_some() {
+            let written = self.expected[to.target].read_line(to.device_address).data;
+            if self.config.dropped.take(request.line.address(), &written, enables) {
+                self.doubt(to, enables);
             }
         }
         cx.progress();
@@ -387,7 +394,7 @@ impl Host {
     fn give_up(&mut self, tag: u16, why: &'static str, at: Stamp) -> Option<usize> {
         let OpenAccess { write, note, .. } = self.agent.give_up(tag)?;
         if write {
-            self.unsure.insert((note.to.target, note.to.device_address));
+            self.doubt(note.to, note.enables);
         }
         self.tap.record(at, RecordKind::Mark, note.id, 0, || Body::Mark(why));
         self.tap.record(at, RecordKind::End, note.id, 0, || Body::None);
@@ -395,6 +402,11 @@ impl Host {
             self.tap.record(at, RecordKind::End, note.ends, 0, || Body::None);
         }
         Some(note.to.port)
+    }
+
+    /// Bytes of a line may hold what was written last or not.
+    fn doubt(&mut self, to: Destination, enables: u64) {
+        *self.unsure.entry((to.target, to.device_address)).or_default() |= enables;
     }
 
     /// Ends a request at its isolated root port.
@@ -522,7 +534,7 @@ impl Host {
 
     /// Sends a read with which an access ends.
     fn send_read(&mut self, line: u64, access: u64, cx: &mut Cx, at: Stamp) {
-        let note = self.asked(line, 64, access, cx, at);
+        let note = self.asked(line, (64, 0), access, cx, at);
         let (port, id) = (note.to.port, note.id);
         // It was asked before whether the line and a tag are free.
         let Some((tag, request)) = self.agent.read(port as AgentPort, LineAddr::of_address(line), note) else { return };
@@ -538,23 +550,26 @@ impl Host {
         cx: &mut Cx,
         at: Stamp,
     ) {
-        let note = self.asked(line, u64::from(enables.count_ones()), ends, cx, at);
+        let note = self.asked(line, (u64::from(enables.count_ones()), enables), ends, cx, at);
         let (to, id, bytes) = (note.to, note.id, content::CacheLine::of(*data));
         // It was asked before whether the line and a tag are free.
         let line = LineAddr::of_address(line);
         let Some((tag, request)) = self.agent.write(to.port as AgentPort, line, bytes, enables, note) else { return };
         self.mine.writes += 1;
         self.expected[to.target].write_line(to.device_address, data, enables, false);
-        if enables == ALL_BYTES {
-            self.unsure.remove(&(to.target, to.device_address));
+        if let Some(unsure) = self.unsure.get_mut(&(to.target, to.device_address)) {
+            *unsure &= !enables;
+            if *unsure == 0 {
+                self.unsure.remove(&(to.target, to.device_address));
+            }
         }
         self.send((to.port, tag), &request, (id, access), cx, at);
     }
 
-    /// What to know of a request to a line with which an access ends.
-    fn asked(&mut self, line: u64, bytes: u64, ends: u64, cx: &Cx, at: Stamp) -> Asked {
+    /// What to know of a request to a line with which an access ends, of its bytes and of those that it writes.
+    fn asked(&mut self, line: u64, (bytes, enables): (u64, u64), ends: u64, cx: &Cx, at: Stamp) -> Asked {
         let to = destination(&self.config.routes, line);
-        Asked { to, bytes, since: cx.now(), since_cycle: at.cycle, id: self.tap.new_id(), ends }
+        Asked { to, bytes, since: cx.now(), since_cycle: at.cycle, id: self.tap.new_id(), ends, enables }
     }
 
     fn send(

@@ -12,7 +12,7 @@
 //! with all TLPs that it takes. Messages of power management are trees of their own.
 
 use super::tlps::{self, IoRequestNames};
-use super::walk::{ConfigAccess, ConfigWalkResult, Log, Pause, Windows, enumerate};
+use super::walk::{ConfigAccess, ConfigWalkResult, Log, Pause, Windows, enumerate, judge_layers};
 use crate::PlacedViolation;
 use crate::latencies::Latencies;
 use scalepool_endpoint::config_space::ConfigSpace;
@@ -43,6 +43,8 @@ pub struct RootResult {
     pub config: [u64; 3],
     /// Memory writes and reads.
     pub memory: [u64; 2],
+    /// Reads that ended by time-out, and with another status than success, where they may.
+    pub failed: [u64; 2],
     /// Bytes of finished memory writes and reads.
     pub bytes: u64,
     /// Request to answer, by transaction.
@@ -81,6 +83,12 @@ pub struct RootConfig {
     pub retry_cycles: u64,
     /// What power management is asked for at the end.
     pub power: Option<PmRequest>,
+    /// From which cycle on it asks for nothing, and in which it walks again, because its hierarchy is reset in between.
+    pub rescan: Option<[u64; 2]>,
+    /// Most switches one below the other that it may see; `None`: any number (`fabric` PID-4).
+    pub edge_layers: Option<usize>,
+    /// Accesses that end without data are counted, and are nothing wrong: links are lost while it runs.
+    pub may_fail: bool,
 }
 
 /// What an open request is for.
@@ -174,7 +182,8 @@ impl Root {
             Err(Pause(access)) => self.next = Some((access, cycle)),
             Ok(found) => {
                 self.bars.clone_from(&found.bars);
-                for violation in &found.broken {
+                let layers = self.config.edge_layers.and_then(|most| judge_layers(&found, most));
+                for violation in found.broken.iter().chain(&layers) {
                     self.mine
                         .broken
                         .push(PlacedViolation { place: self.config.place.clone(), violation: violation.clone() });
@@ -251,6 +260,9 @@ impl Root {
                     let text = format!("byte {n} of {} at {address:#x} has a wrong value", expected.len());
                     self.broken("SIM-E2E-01", show(&data), show(&expected), text);
                 }
+            }
+            (Purpose::Read { .. }, Err(failure)) if self.config.may_fail => {
+                self.mine.failed[usize::from(failure != RequestFailure::Timeout)] += 1;
             }
             (Purpose::Read { address, .. }, Err(failure)) => {
                 let (found, expected) = (format!("{failure:?}"), "data".to_owned());
@@ -418,8 +430,26 @@ impl Root {
         self.tx.has_room(cx, bytes.div_ceil(payload) + 1)
     }
 
+    /// Whether it waits until its hierarchy was reset; when that is over, it walks again.
+    fn is_resting(&mut self, at: Stamp) -> bool {
+        let Some([from, until]) = self.config.rescan.filter(|[from, _]| *from <= at.cycle) else { return false };
+        if at.cycle >= until.max(from) && self.open.is_empty() {
+            self.config.rescan = None;
+            self.log = Log::default();
+            self.bars.clear();
+            self.drawn = None;
+            (self.phase, self.tried) = (Phase::Walk, None);
+            self.advance(at.cycle);
+        }
+        true
+    }
+
     fn memory(&mut self, cx: &mut Cx, at: Stamp) {
-        while self.accesses_left > 0 {
+        loop {
+            // An access that waits to be sent is sent before it rests.
+            if self.drawn.is_none() && self.is_resting(at) || self.accesses_left == 0 {
+                return;
+            }
             let access = match self.drawn.take() {
                 Some(access) => access,
                 None => self.draw(),
@@ -443,6 +473,7 @@ impl Root {
     /// Everything is found, used and answered, and the agents have met.
     fn is_finished(&self) -> bool {
         self.phase == Phase::Memory
+            && self.config.rescan.is_none()
             && self.accesses_left == 0
             && self.open.is_empty()
             && self.config.agent.is_ready()
@@ -484,10 +515,18 @@ impl Module for Root {
         self.speak(cx, at);
         match self.phase {
             Phase::Walk => self.send_config(cx, at),
-            Phase::Memory => self.memory(cx, at),
+            Phase::Memory => {
+                self.memory(cx, at);
+                if self.phase == Phase::Walk {
+                    self.send_config(cx, at);
+                }
+            }
             Phase::Over => {}
         }
-        self.mine.events.extend(self.config.requester.take_events());
+        let is_wrong =
+            |event: &EndpointEvent| !self.config.may_fail || !matches!(event, EndpointEvent::CompletionTimeout { .. });
+        let events: Vec<EndpointEvent> = self.config.requester.take_events().into_iter().filter(is_wrong).collect();
+        self.mine.events.extend(events);
         self.mine.events.extend(self.config.agent.take_events());
         let answered = |h: &Happened| matches!(h, Happened::ResetAcknowledged | Happened::FlushAnswered(_));
         self.mine.power_answered += self.config.agent.take_happened().iter().filter(|h| answered(h)).count() as u64;
@@ -505,7 +544,8 @@ impl Module for Root {
         // what comes wake the module without them.
         let retry = self.next.map(|(_, from)| from).filter(|from| *from > at.cycle);
         let timeout = self.config.requester.oldest().map(|(_, since)| since + self.config.requester.timeout());
-        match retry.into_iter().chain(timeout).chain(self.config.agent.due()).min() {
+        let rescan = self.config.rescan.iter().flatten().copied().find(|cycle| *cycle > at.cycle);
+        match retry.into_iter().chain(timeout).chain(rescan).chain(self.config.agent.due()).min() {
             Some(cycle) => Next::In(cycle.saturating_sub(at.cycle).max(1)),
             None => Next::Idle,
         }

@@ -130,6 +130,8 @@ pub struct ConfigWalkResult {
     pub logical_devices: u16,
     /// CXL.mem was switched on, and the lock set.
     pub mem_enabled: bool,
+    /// Most switches one below the other that were found.
+    pub layers: usize,
     /// What the device shows against the rules.
     pub broken: Vec<Violation>,
 }
@@ -142,7 +144,7 @@ pub fn enumerate(log: &mut Log, windows: &Windows) -> Result<ConfigWalkResult, P
     log.at = 0;
     let mut found = ConfigWalkResult { logical_devices: 1, ..ConfigWalkResult::default() };
     let mut last_bus = windows.bus;
-    bus(log, windows, (windows.bus, 1), &mut last_bus, &mut found)?;
+    bus(log, windows, (windows.bus, 1, 0), &mut last_bus, &mut found)?;
     // All that is below takes what the least of them can take.
     let least = found.payloads.iter().map(|(.., code)| *code).min().unwrap_or(0);
     for (target, register, code) in std::mem::take(&mut found.payloads) {
@@ -157,11 +159,26 @@ pub fn enumerate(log: &mut Log, windows: &Windows) -> Result<ConfigWalkResult, P
 /// Device numbers that a bus inside a switch has; behind a link there is one.
 const INNER_DEVICES: u16 = 32;
 
-/// Walks the devices of a bus, which has so many device numbers, and what is behind them.
+/// Judges how many switches one below the other a host has found behind the edge of a fabric, whatever the number of switches
+/// between (`fabric` PID-4).
+pub fn judge_layers(found: &ConfigWalkResult, most: usize) -> Option<Violation> {
+    (found.layers > most).then(|| {
+        let text = "a host sees more of a fabric than its two edges";
+        Violation::at_byte(
+            "FAB-PID-04",
+            0,
+            format!("{} switches one below the other", found.layers),
+            format!("{most} at most"),
+            text,
+        )
+    })
+}
+
+/// Walks the devices of a bus, which has so many device numbers and so many switches above it, and what is behind them.
 fn bus(
     log: &mut Log,
     windows: &Windows,
-    (bus, devices): (u8, u16),
+    (bus, devices, above): (u8, u16, usize),
     last_bus: &mut u8,
     found: &mut ConfigWalkResult,
 ) -> Result<(), Pause> {
@@ -180,7 +197,7 @@ fn bus(
                 }
                 match header & !reg::TYPE_MANY_FUNCTIONS {
                     reg::TYPE_DEVICE => device(&mut function, windows, found)?,
-                    reg::TYPE_BRIDGE => bridge(function, windows, last_bus, found)?,
+                    reg::TYPE_BRIDGE => bridge(function, windows, above, last_bus, found)?,
                     _ => (),
                 }
             }
@@ -194,6 +211,7 @@ fn bus(
 fn bridge(
     mut function: Function<'_>,
     windows: &Windows,
+    above: usize,
     last_bus: &mut u8,
     found: &mut ConfigWalkResult,
 ) -> Result<(), Pause> {
@@ -209,13 +227,14 @@ fn bridge(
     let numbers = |subordinate: u8| u32::from_le_bytes([primary, secondary, subordinate, 0]);
     // All higher numbers are behind it until it is known how many there are.
     function.write(reg::BUSES.start, numbers(u8::MAX), 0b0111)?;
-    let devices = if kind == reg::PCIE_TYPE_UPSTREAM { INNER_DEVICES } else { 1 };
+    let (devices, layers) = if kind == reg::PCIE_TYPE_UPSTREAM { (INNER_DEVICES, above + 1) } else { (1, above) };
+    found.layers = found.layers.max(layers);
     // What is behind it begins where a window can.
     let end = |found: &ConfigWalkResult| found.bars.last().map_or(windows.mmio, |bar| bar.end);
     let base = end(found).next_multiple_of(reg::WINDOW_STEP_BYTES);
     let (from, before) = (Windows { mmio: base, ..*windows }, found.bars.len());
     let all = std::mem::take(&mut found.bars);
-    bus(function.log, &from, (secondary, devices), last_bus, found)?;
+    bus(function.log, &from, (secondary, devices, layers), last_bus, found)?;
     let below = std::mem::replace(&mut found.bars, all);
     let last = below.last().map(|bar| bar.end.next_multiple_of(reg::WINDOW_STEP_BYTES) - 1);
     found.bars.extend(below);

@@ -169,6 +169,7 @@ fn bridge(agents: &BridgeAgents, lines: u64) -> OutboundBridge {
         templates: None,
         ecc: None,
         control: None,
+        io_ack: Default::default(),
     })
 }
 
@@ -239,6 +240,7 @@ impl BridgeRig {
                 BridgeStep::Access { by: None, .. }
                 | BridgeStep::Changed { .. }
                 | BridgeStep::Advanced { .. }
+                | BridgeStep::SendTlp { .. }
                 | BridgeStep::Waits { .. }
                 | BridgeStep::GoesOn { .. }
                 | BridgeStep::Viral => (),

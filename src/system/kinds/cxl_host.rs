@@ -70,7 +70,7 @@ config! {
     /// What a host is asked to do.
     pub struct HostStimulus {
         kind: String = "generated" [Unit::Of("-")] in FieldRange::Words(&["generated", "trace"]), "where accesses come from; trace = the file";
-        file: String = "" [Unit::Of("-")] in FieldRange::Text("path of a memory trace, relative to the description"), "memory trace: valgrind lackey text or CSV, plain or .gz";
+        file: String = "" [Unit::Of("-")] in FieldRange::Text("path of a memory trace, relative to the description"), "memory trace, plain or .gz: valgrind lackey text, or CSV with the columns time, op, address, size, as `0,read,0x1000,64`: time in host cycles, never falling; op r, read, w or write; a header with these names may stand first, and without one the columns are the same";
         ifetch: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "treat instruction fetches of a trace as loads";
         pattern: String = "reads" [Unit::Of("-")] in FieldRange::Words(&["reads", "writes", "mix"]), "generated accesses if there is no --stimulus; mix = two reads per write";
         accesses: u64 = "10000" [Unit::Of("line accesses")] in FieldRange::Int(1, 1 << 24), "number of generated accesses";
@@ -212,6 +212,7 @@ impl Component for CxlHost {
             isolation: IsolationControl { on_timeout: self.isolate_on.is_some(), on_link_down: false },
             throttle: self.throttle.steps(),
             timeout_cycles: self.timeout_fs().map(|fs| site.clock.first_at_or_after(Time::from_fs(fs)).max(1)),
+            dropped: site.dropped_stores(),
         };
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
         let result: Arc<Mutex<HostResult>> = Arc::default();

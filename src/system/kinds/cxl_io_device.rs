@@ -4,16 +4,16 @@
 use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, NodeError, Offer, PortDecl,
-    PortRole, Site, component,
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, MOST_GAPS, NodeError,
+    Offer, PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::{cxl_links, memory_device};
 use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_endpoint::completer::{Completer, CompleterConfig};
-use scalepool_endpoint::config_space::ConfigSpace;
 use scalepool_endpoint::config_space::type3::{Type3Config, Type3ConfigError, type3};
+use scalepool_endpoint::config_space::{ConfigSpace, registers};
 use scalepool_endpoint::pm::{PmAgent, PmConfig, PmSide};
 use scalepool_kernel::Clock;
 use scalepool_memory::backend::MemoryTiming;
@@ -29,6 +29,7 @@ use scalepool_nodes::io::tlps::IoRequestNames;
 use scalepool_nodes::io::{self, tlps};
 use scalepool_protocols::cxl::cxlio::dvsec::FlexBus;
 use scalepool_trace::{Hub, PlaceKind};
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 /// The kind.
@@ -53,6 +54,8 @@ metrics! {
 const MEM_QUEUE: usize = 512;
 /// Content of registers behind BARs that nothing has written.
 const REGISTERS: Background = Background::Zero;
+/// Largest payload that firmware allows: a block of the bridge.
+const PLACED_PAYLOAD: usize = 256;
 
 config! {
     /// A device. Numbers without another source are of the model (basis: model).
@@ -60,6 +63,7 @@ config! {
         mode: String = "cxl-256b-pbr" [Unit::Of("-")] in FieldRange::Words(MODES), "best mode of the device; the link gets the best that both can do, and has 256B flits if both can";
         bar0: u64 = "64 KiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 40), "size of BAR 0: a power of two from 4k, or 0";
         bar1: u64 = "1 MiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 40), "size of BAR 1: a power of two from 4k, or 0";
+        placed: Option<u64> = "" [Unit::Of("address")] in FieldRange::Int(0, 1 << 51), "address at which firmware has placed BAR 0 before the run, BAR 1 at the next multiple of its size behind it, with payloads of up to 256 bytes: for a device at a bridge, which reads no configuration space; left out, the root complex places them";
         range0: u64 = "16 GiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 46), "size of memory range 0: a multiple of 256m";
         range1: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, 1 << 46), "size of memory range 1: a multiple of 256m, or 0";
         logical_devices: u16 = "1" [Unit::Of("devices")] in FieldRange::Int(1, 16), "logical devices; more than one adds an MLD DVSEC, or where a switch binds them, makes each of them a device of its own with ranges and BARs of these sizes (fabric MLD-2)";
@@ -74,6 +78,35 @@ impl IoDevice {
     fn port(&self) -> FlexPort {
         let port = FlexPort::device(&self.mode);
         FlexPort { can: FlexBus { mld: self.logical_devices > 1, ..port.can }, ..port }
+    }
+
+    /// Where firmware has placed BARs with a size.
+    fn placed_bars(&self) -> Vec<Range<u64>> {
+        let mut from = self.placed.unwrap_or(0);
+        let sizes = [self.bar0, self.bar1].into_iter().filter(|size| self.placed.is_some() && *size > 0);
+        let place = |size: u64| {
+            let first = from.next_multiple_of(size);
+            from = first + size;
+            first..from
+        };
+        sizes.map(place).collect()
+    }
+
+    /// Its configuration space as firmware leaves it.
+    fn firmware(&self, space: &mut ConfigSpace) {
+        let bars = [self.bar0, self.bar1].into_iter().enumerate().filter(|(_, size)| *size > 0);
+        for ((n, _), place) in bars.zip(self.placed_bars()) {
+            let [low, high] = [place.start as u32, (place.start >> 32) as u32];
+            let at = registers::bar_at(n) as u16;
+            space.write(at, low, 0xf);
+            space.write(at + 4, high, 0xf);
+        }
+        if self.placed.is_some() {
+            let control = u32::from(registers::payload_code(PLACED_PAYLOAD.min(self.max_payload))) << 5;
+            space.write((registers::PCIE_AT + registers::PCIE_DEVICE_CONTROL) as u16, control, 0x1);
+            let command = registers::COMMAND_MEMORY | registers::COMMAND_MASTER;
+            space.write(registers::COMMAND.start as u16, command.into(), 0x3);
+        }
     }
 
     /// Its configuration space after reset.
@@ -108,12 +141,31 @@ impl Component for IoDevice {
     }
 
     fn offer(&self) -> Offer {
+        let bars = self.placed_bars();
+        let mut memory_gaps = [(0, 0); MOST_GAPS];
+        if let [first, second] = &bars[..] {
+            memory_gaps[0] = (first.end, second.start);
+        }
         Offer {
             flex_bus: Some(self.port()),
             io_logical_devices: (self.logical_devices > 1).then_some(self.logical_devices),
             answer_cycles: self.latency_cycles,
+            memory_from: bars.first().map_or(0, |bar| bar.start),
+            memory_bytes: bars.last().map(|bar| bar.end),
+            memory_gaps,
             ..Offer::default()
         }
+    }
+
+    /// Firmware places what stands at a bridge, and nothing else.
+    fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        // A bridge asks for nothing in power management, so it says no time for that.
+        let is_bridge = |port: &SitePort| port.peer_role == PortRole::Host && port.peer.power_timeout_fs.is_none();
+        let walked = ports.iter().find(|port| self.placed.is_some() && !is_bridge(port));
+        let text = |port: &SitePort| {
+            format!("found it with no bridge at {}, expected none: a root complex places the BARs", port.path)
+        };
+        walked.map(|port| ("placed", text(port))).into_iter().collect()
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -125,7 +177,11 @@ impl Component for IoDevice {
             };
             (field, error.to_string())
         });
-        wrong.into_iter().collect()
+        let unaligned = self.placed.filter(|at| self.bar0 > 0 && !at.is_multiple_of(self.bar0)).map(|at| {
+            let size = self.bar0;
+            ("placed", format!("found {at:#x}, expected a multiple of the size of BAR 0, {size:#x}"))
+        });
+        wrong.into_iter().chain(unaligned).collect()
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
@@ -142,6 +198,7 @@ impl Component for IoDevice {
         let trained = port.peer.flex_bus.and_then(|peer| Some((peer, peer.train(&self.port(), rate_gtps)?)));
         let (Some((peer, agreed)), Ok(mut space)) = (trained, self.space()) else { unreachable!("it was checked") };
         space.trained(&peer.can, agreed);
+        self.firmware(&mut space);
         // Where the switch has bound logical devices, each has a space of its own.
         let spaces: Vec<(Option<u16>, ConfigSpace)> = match peer.can.mld && self.logical_devices > 1 {
             false => vec![(None, space)],
@@ -164,6 +221,7 @@ impl Component for IoDevice {
         let arbiter = memory_device::arbiter(None, 1, site)?;
         let of_memory: Arc<Mutex<MemoryResult>> = Arc::default();
         let broken = of_memory.clone();
+        let dropped = site.dropped_stores();
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let Some(plug) = plugs.into_iter().map(ComponentPlug::cxl_io).next() else { return Ok(()) };
@@ -192,6 +250,7 @@ impl Component for IoDevice {
                     upsets: UpsetConfig::default(),
                     is_apart: false,
                     telemetry: None,
+                    dropped,
                     place,
                 };
                 p.module(&mem_name, clock, |bind| {

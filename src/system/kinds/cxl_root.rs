@@ -63,6 +63,8 @@ metrics! {
         CONFIG_RETRIES = "configuration retries" ["requests"] Sum, "configuration requests sent again after a Request Retry Status";
         MEMORY_WRITES = "memory writes" ["requests"] Sum, "writes to registers behind BARs";
         MEMORY_READS = "memory reads" ["requests"] Sum, "reads of registers behind BARs";
+TIMED_OUT = "reads timed out" ["requests"] Sum, "reads of registers that ended by time-out, where failures = \"counted\"";
+        REFUSED = "reads refused" ["requests"] Sum, "reads of registers that were completed without success, where failures = \"counted\"";
         MEM_READS = "CXL.mem reads" ["requests"] Sum, "lines read over CXL.mem";
         MEM_WRITES = "CXL.mem writes" ["requests"] Sum, "lines written over CXL.mem";
         MEM_LATENCY = "CXL.mem mean latency [fs]" ["fs"] Largest, "request to answer over CXL.mem, arithmetic mean";
@@ -116,12 +118,15 @@ config! {
         accesses: u64 = "200" [Unit::Of("accesses")] in FieldRange::Int(0, 1 << 24), "writes and reads to the BARs";
         access_bytes: u64 = "512" [Unit::Bytes] in FieldRange::Int(1, 4096), "longest BAR access; lengths are random";
         power: String = "none" [Unit::Of("-")] in FieldRange::Words(&["none", "reset", "s3", "flush"]), "power management message at the end: RESETPREP of a kind, or both phases of GPF (cxl-io §6)";
+        rest_at: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "from then on it asks for nothing behind its BARs until it walks again, because its hierarchy is reset; not given = it walks once";
+        rescan_at: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it walks again; not given = at rest_at";
+        failures: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["broken", "counted"]), "reads of registers that end without data: broken = each breaks a rule; counted = they are counted, for systems that lose links; not given = broken";
         memory: MemAccesses = "" [Unit::Of("-")] in FieldRange::Table(MemAccesses::fields), "CXL.mem accesses beside it";
     }
 }
 
 /// Cycles of a clock in which a time is over.
-fn cycles(time_fs: u64, clock: Clock) -> u64 {
+pub(in crate::kinds) fn cycles(time_fs: u64, clock: Clock) -> u64 {
     let (num, den) = clock.period();
     let cycles = (u128::from(time_fs) * u128::from(den)).div_ceil(num.into());
     u64::try_from(cycles).unwrap_or(u64::MAX)
@@ -135,6 +140,11 @@ impl CxlRoot {
 
     fn windows(&self) -> Windows {
         Windows { bus: DEVICE_BUS, mmio: self.mmio_base, memory: self.memory_base, max_payload_bytes: self.max_payload }
+    }
+
+    fn rescan(&self, clock: Clock) -> Option<[u64; 2]> {
+        let from = self.rest_at?;
+        Some([from, self.rescan_at.unwrap_or(from)].map(|fs| cycles(fs, clock)))
     }
 
     fn power(&self) -> Option<PmRequest> {
@@ -162,7 +172,20 @@ impl MemAccesses {
 
 impl Component for CxlRoot {
     fn own_wait_fs(&self, _: Clock) -> u64 {
-        self.memory.start.max(self.timeout).max(self.retry)
+        let rescan = self.rescan_at.or(self.rest_at).unwrap_or(0);
+        self.memory.start.max(self.timeout).max(self.retry).max(rescan)
+    }
+
+    /// A time at which it walks again without one from which it rests says nothing.
+    fn check(&self) -> Vec<ConfigFinding> {
+        let found = match (self.rest_at, self.rescan_at) {
+            (None, Some(_)) => "found no rest_at beside it, expected one".to_owned(),
+            (Some(rest), Some(again)) if again < rest => {
+                format!("found {again} fs, expected not less than {rest} fs, rest_at")
+            }
+            _ => return Vec::new(),
+        };
+        vec![("rescan_at", found)]
     }
 
     fn ports(&self) -> Vec<PortDecl> {
@@ -228,6 +251,9 @@ impl Component for CxlRoot {
             access_bytes: self.access_bytes,
             retry_cycles: cycles(self.retry, clock),
             power: self.power(),
+            rescan: self.rescan(clock),
+            edge_layers: port.peer.edge_layers,
+            may_fail: self.failures.as_deref() == Some("counted"),
         };
         let mem_config = HostConfig {
             place: mem_name.clone(),
@@ -246,8 +272,10 @@ impl Component for CxlRoot {
             isolation: IsolationControl::default(),
             throttle: None,
             timeout_cycles: None,
+            dropped: site.dropped_stores(),
         };
         let (result, mem_result): (Arc<Mutex<RootResult>>, Arc<Mutex<HostResult>>) = Default::default();
+        let may_fail = self.failures.as_deref() == Some("counted");
         let (shared, mem_shared, place) = (result.clone(), mem_result.clone(), name.clone());
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
@@ -265,7 +293,7 @@ impl Component for CxlRoot {
             }),
             measure: Box::new(move || {
                 let mem = cachemem.then(|| super::published(&mem_result));
-                measured(&place, agreed, super::published(&result), mem)
+                measured(&place, agreed, (super::published(&result), may_fail), mem)
             }),
             digest: Vec::new(),
             ledger: None,
@@ -273,7 +301,12 @@ impl Component for CxlRoot {
     }
 }
 
-fn measured(place: &str, agreed: ConnectedMode, root: RootResult, mem: Option<HostResult>) -> ComponentMeasured {
+fn measured(
+    place: &str,
+    agreed: ConnectedMode,
+    (root, may_fail): (RootResult, bool),
+    mem: Option<HostResult>,
+) -> ComponentMeasured {
     let found = root.found.unwrap_or_default();
     let bytes = |spans: &[Span<u64>]| spans.iter().map(|span| span.end - span.start).sum::<u64>();
     let status = |status| Wire::to_bits(&status).unwrap_or(0) as u64;
@@ -304,6 +337,9 @@ fn measured(place: &str, agreed: ConnectedMode, root: RootResult, mem: Option<Ho
         (&MEMORY_WRITES, root.memory[0]),
         (&MEMORY_READS, root.memory[1]),
     ]);
+    if may_fail {
+        counts.extend([(&TIMED_OUT, root.failed[0]), (&REFUSED, root.failed[1])]);
+    }
     let mut broken: Vec<_> = io::broken(place, &root.events).chain(root.broken).collect();
     let mut all_bytes = root.bytes;
     if let Some(mem) = mem {

@@ -13,7 +13,7 @@ use crate::kind::{
 use crate::measured::{ComponentMeasured, PacketTraffic};
 use crate::metric::metrics;
 use crate::quantity::Unit;
-use scalepool_fabric::topology::Topology;
+use scalepool_fabric::topology::{RouterDefaults, Topology};
 use scalepool_fabric::vc_router::MOST_LINES;
 use scalepool_kernel::Clock;
 use scalepool_nodes::PlacedViolation;
@@ -94,7 +94,7 @@ config! {
     pub struct FabricNode {
         topology: String = "mesh:2x1" [Unit::Of("-")] in FieldRange::Text("a topology"), "topology that it is part of; a generator sets it";
         vcs: Option<usize> = "" [Unit::Of("virtual channels")] in FieldRange::Int(1, MOST_LINES as u64), "virtual channels of its channel; not given = those of a router of the topology";
-        buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel at its router; not given = those of the topology";
+        buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel at its router, which is the credit of the node; not given = as the router has, and another number is refused";
         traffic: FabricTraffic = "" [Unit::Of("-")] in FieldRange::Table(FabricTraffic::fields), "packets that it sends";
     }
 }
@@ -161,9 +161,26 @@ impl FabricTraffic {
 }
 
 impl FabricNode {
-    fn vcs(&self) -> Option<(usize, u32)> {
-        let defaults = Topology::parse(&self.topology).ok()?.defaults();
-        Some((self.vcs.unwrap_or(defaults.vcs), self.buffer_flits.unwrap_or(defaults.buffer_flits)))
+    fn defaults(&self) -> Option<RouterDefaults> {
+        Some(Topology::parse(&self.topology).ok()?.defaults())
+    }
+
+    fn vcs(&self) -> Option<usize> {
+        Some(self.vcs.unwrap_or(self.defaults()?.vcs))
+    }
+
+    /// Its credits: what the buffer of the router holds. Where a node is its neighbour, which takes whatever comes, its own number.
+    fn credits(&self, ports: &[SitePort]) -> Option<u32> {
+        let of_peer = ports.first().and_then(|port| port.peer.buffer_flits);
+        of_peer.or(self.buffer_flits).or_else(|| Some(self.defaults()?.buffer_flits))
+    }
+
+    /// A buffer that the router behind the channel does not have.
+    fn other_buffer(&self, ports: &[SitePort]) -> Option<ConfigFinding> {
+        let (given, port) = (self.buffer_flits?, ports.first()?);
+        let held = port.peer.buffer_flits.filter(|held| *held != given)?;
+        let text = format!("found {given} flits at {}, expected {held} as the router there has", port.path);
+        Some(("buffer_flits", text))
     }
 
     fn pattern(&self, member: DomainMember, shared: impl FnOnce() -> Arc<Vec<u16>>) -> Result<TrafficPattern, String> {
@@ -200,7 +217,7 @@ impl Component for FabricNode {
     }
 
     fn check_joined(&self, clock: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let of_channel = self.vcs().and_then(|(vcs, _)| super::fabric_router::mismatch(ports, vcs, clock));
+        let of_channel = self.vcs().and_then(|vcs| super::fabric_router::mismatch(ports, vcs, clock));
         let pattern = self.pattern(member, Arc::default).err().map(|text| ("traffic.pattern", text));
         let apart = member.is_apart.then(|| {
             let found = self.joint_traffic().unwrap_or_else(|| format!("packets at random ({})", self.traffic.pattern));
@@ -209,7 +226,7 @@ impl Component for FabricNode {
             );
             ("traffic.pattern", text)
         });
-        of_channel.into_iter().chain(pattern).chain(apart).collect()
+        of_channel.into_iter().chain(self.other_buffer(ports)).chain(pattern).chain(apart).collect()
     }
 
     /// Packets of a collective or a program wait for those of other nodes.
@@ -243,7 +260,8 @@ impl Component for FabricNode {
         // The program of all is named once.
         let named = program.filter(|_| site.is_recorded && site.member.own == 0 && self.traffic.is_file());
         let digest = named.map_or_else(Vec::new, |program| program.digest().to_vec());
-        let (vcs, buffer_flits) = self.vcs().ok_or_else(|| refused("found no topology".to_owned()))?;
+        let known = self.vcs().zip(self.credits(site.ports));
+        let (vcs, buffer_flits) = known.ok_or_else(|| refused("found no topology".to_owned()))?;
         let FabricTraffic { load, packet_flits, burst, outstanding, answer_flits, warm_up, .. } = self.traffic;
         let window = if of_node.is_some() { (0, u64::MAX) } else { (warm_up, self.traffic.measured_cycles()) };
         let config = TrafficNodeConfig {

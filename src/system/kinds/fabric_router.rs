@@ -53,7 +53,7 @@ config! {
         position: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 1 << 15), "its number in the topology; a generator sets it";
         ports: usize = "2" [Unit::Of("ports")] in FieldRange::Int(1, 64), "its ports; a generator sets it";
         vcs: Option<usize> = "" [Unit::Of("virtual channels")] in FieldRange::Int(1, MOST_LINES as u64), "virtual channels of each port; not given = 4";
-        buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel; not given = 8, in a fat tree 16";
+        buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel, and so the credits of who sends to it; not given = 8, in a fat tree 16";
         allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "allocator of virtual channels and of the switch; not given = islip, in a fat tree separable-input-first";
         routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(ROUTING_NAMES), "the shortest way (minimal, adaptive: among ports that are as good the one with the smallest backlog), over a random router or group (valiant), or over one where backlog times channels is less (ugal); the last two need virtual channels for each leg; the same in all routers of a topology";
         switching: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["cut-through", "store-and-forward"]), "flits leave one behind the other (cut-through), or none of a packet before its last one has come, for which the buffer has to hold the whole packet (fabric §4.2); not given = cut-through";
@@ -73,6 +73,10 @@ impl FabricRouter {
 
     fn vcs(&self, defaults: &RouterDefaults) -> usize {
         self.vcs.unwrap_or(defaults.vcs)
+    }
+
+    fn buffer_flits(&self, defaults: &RouterDefaults) -> u32 {
+        self.buffer_flits.unwrap_or(defaults.buffer_flits)
     }
 
     /// A neighbour with another policy: a packet on its way to an intermediate place would come to a router that knows none.
@@ -109,7 +113,8 @@ impl Component for FabricRouter {
     }
 
     fn offer(&self) -> Offer {
-        Offer { routing: Some(self.routing()), ..Offer::default() }
+        let buffer_flits = self.topology().ok().map(|topology| self.buffer_flits(&topology.defaults()));
+        Offer { routing: Some(self.routing()), buffer_flits, ..Offer::default() }
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -175,9 +180,12 @@ impl Component for FabricRouter {
         let topology = self.topology().map_err(|text| NodeError::Joined { path: site.path.to_owned(), text })?;
         let defaults = topology.defaults();
         let vcs = self.vcs(&defaults);
+        let buffer_flits = self.buffer_flits(&defaults);
         let config = VcRouterConfig {
             vcs,
-            buffer_flits: self.buffer_flits.unwrap_or(defaults.buffer_flits),
+            buffer_flits,
+            // A node takes whatever comes, so its own buffers are a measure as good as any.
+            credits: site.ports.iter().map(|port| port.peer.buffer_flits.unwrap_or(buffer_flits)).collect(),
             allocator: self.allocator.clone().unwrap_or_else(|| defaults.allocator.to_owned()),
             credit_delay_cycles: self.credit_delay.unwrap_or(defaults.credit_delay_cycles),
             routing_delay_cycles: self.routing_delay.unwrap_or(defaults.routing_delay_cycles),

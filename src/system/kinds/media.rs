@@ -114,10 +114,10 @@ metrics! {
 metrics! {
     /// What a memory with a DRAM preset counts.
     pub static DRAM_METRICS {
-        ROW_HITS = "row hits" ["lines"] Sum, "lines whose row was open";
-        ROW_MISSES = "row misses" ["lines"] Sum, "lines for which a closed bank was opened";
-        ROW_CONFLICTS = "row conflicts" ["lines"] Sum, "lines for which another row was closed first";
-        FORWARDED = "forwarded reads" ["lines"] Sum, "reads that a queued write answered";
+        ROW_HITS = "row hits" ["parts"] Sum, "parts of lines whose row was open and used before; a part is what a line has in one row: all of it, or one burst where the map or 32-byte bursts split it";
+        ROW_MISSES = "row misses" ["parts"] Sum, "parts of lines that were the first in a row opened in a closed bank; a row that closes unused and is opened again counts once";
+        ROW_CONFLICTS = "row conflicts" ["parts"] Sum, "parts of lines that were the first in a row for which another row was closed first";
+        FORWARDED = "forwarded reads" ["parts"] Sum, "parts of reads that a queued write answered";
         REFRESHES = "refreshes" ["commands"] Sum, "refreshes of a rank, of a pseudo-channel or of a bank";
         TURNAROUNDS = "turnarounds" ["turns"] Sum, "turns of the channels between reads and writes";
         DRAM_BYTES = "media bytes" ["bytes"] Sum, "bytes on the data buses of the memory";

@@ -148,6 +148,7 @@ impl MemoryParts<'_> {
             upsets: self.ecc.map(MemoryEcc::upsets).unwrap_or_default(),
             is_apart: self.is_apart,
             telemetry: self.telemetry,
+            dropped: site.dropped_stores(),
             place: name.clone(),
         };
         let result = Arc::<Mutex<MemoryResult>>::default();

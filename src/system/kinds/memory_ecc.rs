@@ -28,7 +28,7 @@ config! {
         flips: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(FLIPS), "bits of cells that are wrong from the start, until their line is written";
         upset_every: u64 = "0" [Unit::Of("requests")] in FieldRange::Int(0, 1 << 40), "bits of the accessed line flip once in so many requests that touch memory; 0 = never";
         upset_bits: usize = "1" [Unit::Of("bits")] in FieldRange::Int(1, 64), "different bits that flip then";
-        dead_device: Option<usize> = "" [Unit::Of("-")] in FieldRange::Int(0, 9), "device of the symbol code whose cells read as ones: 0 and 1 hold check symbols, 2 to 9 data; left out, none";
+        dead_device: Option<usize> = "" [Unit::Of("-")] in FieldRange::Int(0, 9), "device of the symbol code whose cells read as ones: 0 and 1 hold check symbols, 2 to 9 data; with scheme = \"symbol\" alone; left out, none";
         scrub: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 62), "time from one line of the patrol to the next, rounded up to clock cycles; 0 = no patrol, as the default of memory §6.4, a day for all lines, is longer than a run";
     }
 }
@@ -83,10 +83,12 @@ impl MemoryEcc {
             )
         };
         let mut found: Vec<ConfigFinding> = wrong.map(|(flip, _)| ("ecc", text(flip))).collect();
-        if self.dead_device.is_some_and(|device| device < 2) && self.scheme() != EccScheme::Symbol {
-            let text =
-                "found a dead device that holds check symbols, expected scheme = \"symbol\" or a device of 2 to 9";
-            found.push(("ecc", text.to_owned()));
+        if self.dead_device.is_some() && self.scheme() != EccScheme::Symbol {
+            let text = format!(
+                "found `dead_device` with scheme = \"{}\", expected scheme = \"symbol\", whose devices it counts",
+                self.scheme
+            );
+            found.push(("ecc", text));
         }
         if self.upset_every == 0 && self.upset_bits != 1 {
             found.push(("ecc", "found `upset_bits`, expected it only with `upset_every`".to_owned()));

@@ -48,7 +48,7 @@ impl PbrFabric {
     pub(super) fn judge_cache_ids(&self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
         let form = |(switch, port): FabricPort| {
             let link = system.components[self.switches[switch]].ports[port].link;
-            system.links[link].config.facts().cxl().0
+            system.links[link].config.facts().message_form()
         };
         let flits = |port| if form(port) == MessageForm::Cxl68 { Flits::B68 } else { Flits::B256 };
         for (host, &port) in self.hosts.iter().enumerate() {
@@ -73,7 +73,7 @@ impl PbrFabric {
     /// Whether the device at an edge port has port based routing, and so tells its hosts apart by their PIDs.
     pub(super) fn is_shared(&self, system: &System, (switch, port): FabricPort) -> bool {
         let link = system.components[self.switches[switch]].ports[port].link;
-        system.links[link].config.facts().cxl().0 == MessageForm::Pbr
+        system.links[link].config.facts().message_form() == MessageForm::Pbr
     }
 
     /// Binds what is behind an edge port to the next hosts of its protocol, or to all of them if it tells them apart by PIDs.

@@ -15,7 +15,7 @@ use crate::design::System;
 use crate::problem::Problems;
 use scalepool_fabric::cxl_switch::pbr::drt::Drts;
 use scalepool_fabric::cxl_switch::pbr::rgt::{MOST_GROUP_PORTS, Rgt};
-use scalepool_fabric::cxl_switch::pbr::{DrtEntry, PbrCandidates, PbrChange, PbrGraph, PbrPid};
+use scalepool_fabric::cxl_switch::pbr::{DrtEntry, PbrCandidates, PbrChange, PbrGraph, PbrPid, judge_containment};
 use scalepool_fabric::spread::{OVERFLOW_MIX, SpreadGroup, SpreadPolicy, SpreadPort};
 use scalepool_ordered::{OrderedMap, OrderedSet};
 use std::collections::VecDeque;
@@ -61,24 +61,44 @@ impl PbrFabric {
     /// Collects links that are lost, and the times from which routes lead around them.
     pub(super) fn plan(&mut self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
         let mut times: OrderedMap<u64, OrderedSet<FabricPort>> = OrderedMap::from([(0, OrderedSet::new())]);
-        for (n, switch) in self.switches.iter().enumerate() {
-            let Some(PbrDecl { hosts, devices, lost, .. }) = decl_of(system, *switch) else { continue };
+        // What is lost is known first: an error may leave one way.
+        let declared = [false, true]
+            .into_iter()
+            .flat_map(|is_error| self.switches.iter().enumerate().map(move |(n, switch)| (is_error, n, *switch)));
+        let declared: Vec<(bool, usize, usize)> = declared.collect();
+        for (is_error, n, switch) in &declared {
+            let (is_error, n) = (*is_error, *n);
+            let Some(PbrDecl { hosts, devices, lost, errors, .. }) = decl_of(system, *switch) else { continue };
             let first = hosts + devices;
-            for (PbrLostLink { isl, at, rerouted_after }, place) in lost {
+            let (list, key) = if is_error { (errors, "errors") } else { (lost, "lost") };
+            for (PbrLostLink { isl, at, rerouted_after }, place) in list {
                 let own = (n, first + isl);
                 let count = system.components[*switch].ports.len() - first;
                 if *isl >= count {
                     let text = format!("found isl = {isl}, expected one of the {count} fabric ports");
-                    problems.add(*place, tables[*switch].key("lost"), text);
+                    problems.add(*place, tables[*switch].key(key), text);
                     continue;
                 }
                 let (far, far_port) = system.far(*switch, own.1);
                 let Ok(far) = self.switches.binary_search(&far) else { continue };
                 let ends = [own, (far, far_port)];
+                if is_error {
+                    let before = self.lost.iter().filter(|(_, since)| since <= at).flat_map(|(ends, _)| *ends);
+                    let before: OrderedSet<FabricPort> = before.collect();
+                    let is_only_way = self.graph(system, &before).is_only_way(ends);
+                    let is_contained = !is_only_way;
+                    if let Some(wrong) = judge_containment(is_only_way, is_contained) {
+                        problems.add(*place, tables[*switch].key(key), wrong.to_string());
+                    }
+                    self.errors.push((n, *at, is_contained));
+                    if !is_contained {
+                        continue;
+                    }
+                }
                 if self.lost.iter().any(|(known, _)| known.contains(&own)) {
                     let path = &system.components[*switch].ports[own.1].path;
                     let text = format!("found the link at `{path}` twice, expected it once, at one of its ends");
-                    problems.add(*place, tables[*switch].key("lost"), text);
+                    problems.add(*place, tables[*switch].key(key), text);
                     continue;
                 }
                 self.lost.push((ends, *at));
@@ -132,6 +152,12 @@ impl PbrFabric {
 
     /// By destination and switch, the fabric ports that lead there over links that are left.
     pub(super) fn candidates(&self, system: &System, avoids: &OrderedSet<FabricPort>) -> Vec<Vec<PbrCandidates>> {
+        let graph = self.graph(system, avoids);
+        (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect()
+    }
+
+    /// Its switches and the links between them that are left.
+    fn graph(&self, system: &System, avoids: &OrderedSet<FabricPort>) -> PbrGraph {
         let mut graph = PbrGraph::new(self.switches.len());
         for (n, switch) in self.switches.iter().enumerate() {
             for (port, _) in fabric_ports(system, *switch).filter(|(port, _)| !avoids.contains(&(n, *port))) {
@@ -140,7 +166,7 @@ impl PbrFabric {
                 }
             }
         }
-        (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect()
+        graph
     }
 
     /// PIDs to which messages may take several ways: those that segment tables name, and those of hosts that have such a table.
@@ -217,6 +243,49 @@ impl PbrFabric {
             }
         }
         tables
+    }
+
+    /// Virtual links with an end at a switch that are taken down, because their way from the start on passes a link that the fabric
+    /// manager later leads around (`fabric` ISL-7).
+    pub(super) fn unbound(&self, system: &System, switch: usize) -> Vec<(u64, [PbrPid; 2])> {
+        let mut all = Vec::new();
+        for (n, binding) in self.bindings.iter().enumerate() {
+            let host = self.hosts[binding.host];
+            let (Some(host_pid), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(n)) else { continue };
+            let ways = [(host, pid), (binding.device, host_pid)];
+            let steps: Vec<FabricPort> = ways
+                .into_iter()
+                .flat_map(|(from, to)| self.way(system, &self.plans[0], from, to))
+                .map(|(switch, _, out)| (switch, out))
+                .collect();
+            let cut = self.plans[1..].iter().find(|plan| steps.iter().any(|step| plan.avoids.contains(step)));
+            let Some(plan) = cut else { continue };
+            for (place, pids) in [(host.0, [host_pid, pid]), (binding.device.0, [pid, host_pid])] {
+                if place == switch {
+                    all.push((plan.from_fs, pids));
+                }
+            }
+        }
+        all
+    }
+
+    /// Fabric ports of a switch whose links make a tree over all switches, found in breadth from the first one.
+    pub(super) fn tree(&self, system: &System, switch: usize) -> OrderedSet<usize> {
+        let (mut known, mut queue) = (OrderedSet::from([0]), VecDeque::from([0]));
+        let mut own = OrderedSet::new();
+        while let Some(from) = queue.pop_front() {
+            for (port, _) in fabric_ports(system, self.switches[from]) {
+                let (far, far_port) = system.far(self.switches[from], port);
+                let Ok(far) = self.switches.binary_search(&far) else { continue };
+                if known.insert(far) {
+                    queue.push_back(far);
+                    own.extend(
+                        [(from, port), (far, far_port)].into_iter().filter(|end| end.0 == switch).map(|end| end.1),
+                    );
+                }
+            }
+        }
+        own
     }
 
     /// What becomes of a switch while it runs, by time.

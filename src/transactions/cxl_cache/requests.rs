@@ -36,6 +36,10 @@ pub(super) struct OpenCacheRequest {
     /// Its last answer has come: of WrInv the GO, of WOWrInv and WOWrInvF the ExtCmp.
     last: bool,
     halves: u8,
+    /// A byte of its data that is not all ones.
+    not_ones: Option<String>,
+    /// It has been answered by GO-I or GO-Err.
+    is_refused: bool,
     /// UQID of its pull.
     pull: Option<u16>,
 }
@@ -124,8 +128,9 @@ impl CxlCacheTransactions {
         let Some(row) = requests::request(message.opcode) else { return };
         let id = CacheRequestId { link: at.0, device, cqid: message.cqid };
         let (number, address) = (self.ledger.number(), message.address);
-        let (first, last, halves, pull) = (false, false, 0, None);
-        let open = OpenCacheRequest { number, address, row, unit: at.2, first, last, halves, pull };
+        let (first, last, halves, not_ones, is_refused, pull) = (false, false, 0, None, false, None);
+        let open =
+            OpenCacheRequest { number, address, row, unit: at.2, first, last, halves, not_ones, is_refused, pull };
         if let Some(older) = self.open.remove(&id) {
             let found = format!("{} with {}", open.name(), id.in_words());
             let expected = format!("a CQID that is free: {} waits for {}", older.in_words(), older.missing());
@@ -161,7 +166,13 @@ impl CxlCacheTransactions {
         if is_pull(answer) && is_allowed {
             open.pull = Some(message.rsp_data);
         }
+        open.is_refused |= matches!(answer, HostAnswer::GoI | HostAnswer::GoErr);
+        let not_ones = open.not_ones.take().filter(|_| open.is_refused);
         let is_over = open.is_over();
+        if let Some(byte) = not_ones {
+            let found = format!("{found} behind data with {byte}");
+            self.say("COH-REQ-18", at, address, found, format!("ones in all bytes for {said}"));
+        }
         if !is_allowed {
             self.say("TXN-ANS-03", at, address, found, expected);
         } else if is_early_end && !has_pull {
@@ -192,7 +203,20 @@ impl CxlCacheTransactions {
             return self.say(rule, at, address, found, expected);
         }
         open.halves |= halves;
-        if open.is_over() {
+        let is_enabled = |n: &usize| data.byte_enables.is_none_or(|enables| enables >> n & 1 == 1);
+        let byte = (0..data.line.len()).filter(is_enabled).find(|n| data.line[*n] != 0xff);
+        // Poisoned bytes mean nothing.
+        let byte = byte.filter(|_| !message.poison).map(|n| format!("{:#04x} in byte {n}", data.line[n]));
+        let is_refused = open.is_refused || message.go_err;
+        if !is_refused && let Some(byte) = &byte {
+            open.not_ones.get_or_insert(byte.clone());
+        }
+        let (said, is_over) = (open.in_words(), open.is_over());
+        if let Some(byte) = byte.filter(|_| is_refused) {
+            let found = format!("{byte} of {found} behind an error");
+            self.say("COH-REQ-18", at, address, found, format!("ones in all bytes for {said}"));
+        }
+        if is_over {
             self.close(at, id);
         }
     }

@@ -17,6 +17,9 @@ enum HostEntryKind {
     Pull(CacheRequestId),
 }
 
+/// Byte enables of a line, and of the halves in which a 68B link may bring one.
+const FULL_LINES: [u64; 3] = [u64::MAX, 0xffff_ffff, 0xffff_ffff << 32];
+
 /// A snoop or a pull that is owed an answer.
 #[derive(Debug, Clone)]
 pub(super) struct OpenHostEntry {
@@ -138,13 +141,21 @@ impl CxlCacheTransactions {
         let found = format!("D2H Data with UQID {:#x}", message.uqid);
         let Some(open) = self.host.get_mut(&key) else { return self.say_spare_of_device(at, key, 1, found) };
         // A write that need not be whole says by its enables what it writes, and is one message.
-        let halves = if open.may_be_partial { WHOLE } else { halves_of(data) };
+        let partial = data.byte_enables.filter(|enables| !open.may_be_partial && !FULL_LINES.contains(enables));
+        let halves = if open.may_be_partial || partial.is_some() { WHOLE } else { halves_of(data) };
         if open.halves & halves != 0 {
             let (address, expected) = (open.address, format!("{} for {}", open.missing(), open.in_words()));
             return self.say("TXN-TAG-03", at, Some(address), found, expected);
         }
         open.halves |= halves;
-        if open.is_over() {
+        let (address, is_over) = (open.address, open.is_over());
+        if let Some(enables) = partial {
+            let rule = if let HostEntryKind::Pull(_) = open.kind { "COH-REQ-26" } else { "COH-SNP-13" };
+            let expected = format!("a full line for {}", open.in_words());
+            let found = format!("{found} and byte enables {enables:#018x}");
+            self.say(rule, at, Some(address), found, expected);
+        }
+        if is_over {
             self.end(at, key);
         }
     }

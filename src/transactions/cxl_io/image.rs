@@ -76,6 +76,14 @@ impl MemoryImage {
         }
     }
 
+    /// A write of bytes from an address on passes of which nothing is known, not even when it is done.
+    pub fn give_up(&mut self, path: Path, address: u64, bytes: usize) {
+        let image = self.images.entry(path).or_default();
+        for line in Self::lines(address, bytes.max(1)) {
+            image.give_up(in_image(line));
+        }
+    }
+
     /// A read of bytes from an address on passes at a time.
     pub fn read_begins(&mut self, path: Path, now: u64, address: u64, bytes: usize) {
         self.begun.insert(now, self.moves.now(path.link));

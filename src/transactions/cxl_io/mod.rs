@@ -10,8 +10,10 @@
 //!
 //! Compared are the registers of configuration space that change by no write or by a write of their own (`config_space`), and with
 //! [`CxlIoConfig::all_writers_seen`] every byte that a memory read brings up: a read does not pass the writes before it, so it brings
-//! them, or those that were on their way with it. Left out: memory of the host, which others write; UIO, which is passed over; what atomics and I/O requests leave (their completions are counted, and what passes down with data, such as an atomic, makes the memory below
-//! its link unknown); bridges that are written on one link and stand in front of another one; ordering by ID; completions behind a function level reset.
+//! them, or those that were on their way with it. A read with order by ID is not compared, and bytes of a write with order by ID or relaxed
+//! order are unknown from then on. Of UIO two things are seen: the bytes that a write touches
+//! are unknown from then on, and its completions answer nothing but UIO. Left out: memory of the host, which others write; all else of UIO; what atomics and I/O requests leave (their completions are counted, and what passes down with data, such as an atomic, makes the memory below
+//! its link unknown); bridges that are written on one link and stand in front of another one; completions behind a function level reset.
 //!
 //! A walk through one read: `MRd` with tag 5 for 128 bytes passes. `CplD` with tag 5 comes with Byte Count 128 and 64 bytes: 64 are
 //! missing, from 64 bytes further on. A second one says 64 and brings the rest: the bytes are compared, and the tag is free.
@@ -27,12 +29,13 @@ use config_space::{Begun, ConfigImage, Effect, Function};
 use image::{MemoryImage, line_of};
 use path::Path;
 use scalepool_endpoint::tlp::{Enables, Tlp, TlpForm, TlpKind};
-use scalepool_ordered::OrderedMap;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::{CplStatus, FmType};
-use scalepool_protocols::cxl::cxlio::flit_mode::has_data;
+use scalepool_protocols::cxl::cxlio::flit_mode::{FmMem64, has_data};
 use scalepool_protocols::cxl::cxlio::tlp::{IoTlpForm, TlpParts};
+use scalepool_protocols::wire::Wire;
 
 /// What the checker knows beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,6 +82,8 @@ enum Wanted {
         poison: bool,
         /// A completion had a wrong Byte Count or Lower Address: where others belong is not known.
         is_lost: bool,
+        /// It may pass writes of other requesters, so it may bring what was before them.
+        is_by_id: bool,
     },
     /// A register of a function.
     Register {
@@ -145,6 +150,8 @@ pub struct CxlIoTransactions {
     ledger: Ledger<Request>,
     open: OrderedMap<Request, OpenRequest>,
     done: OrderedMap<Request, Done>,
+    /// Requests of UIO that have passed.
+    uio: OrderedSet<Request>,
     registers: ConfigImage,
     memory: MemoryImage,
 }
@@ -154,17 +161,48 @@ fn function_name(function: u16) -> String {
     format!("{:02x}:{:02x}.{}", function >> 8, function >> 3 & 0x1f, function & 7)
 }
 
-/// Whose TLP it is, and what it says. `None` of one that cannot be read, and of UIO.
-fn read(link: usize, dir: Dir, tlp: &[u8], form: IoTlpForm) -> Option<(Path, Tlp)> {
+/// A TLP of UIO, as far as it is looked at (`cxl-io` §3.3, §3.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UioTlp {
+    /// A read.
+    Read,
+    /// A write from a byte address on, of so many bytes.
+    Write(u64, usize),
+    /// A completion, by its name.
+    Completion(&'static str),
+}
+
+impl UioTlp {
+    fn of(parts: &TlpParts) -> Option<UioTlp> {
+        Some(match parts.size.code {
+            FmType::UIOMRd => UioTlp::Read,
+            FmType::UIOMWr => {
+                let header = parts.header.iter().fold(0, |all, byte| all << 8 | u128::from(*byte));
+                UioTlp::Write(FmMem64::from_bits(header).address, parts.data.len())
+            }
+            FmType::UIOWrCpl => UioTlp::Completion("UIOWrCpl"),
+            FmType::UIORdCpl => UioTlp::Completion("UIORdCpl"),
+            FmType::UIORdCplD => UioTlp::Completion("UIORdCplD"),
+            _ => return None,
+        })
+    }
+}
+
+/// Whose TLP it is, what it says, and what it is of UIO. `None` of one that cannot be read.
+fn read(link: usize, dir: Dir, tlp: &[u8], form: IoTlpForm) -> Option<(Path, Tlp, Option<UioTlp>)> {
     let IoTlpForm::Flit { pbr } = form else {
         let (path, tlp) = Path::of_non_flit(link, tlp);
-        return Some((path, Tlp::decode(tlp, TlpForm::NonFlit).ok()?));
+        return Some((path, Tlp::decode(tlp, TlpForm::NonFlit).ok()?, None));
     };
-    let uio = [FmType::UIOMRd, FmType::UIOMWr, FmType::UIOWrCpl, FmType::UIORdCpl, FmType::UIORdCplD];
-    let parts = TlpParts::split(tlp, pbr).ok().filter(|parts| !uio.contains(&parts.size.code))?;
+    let parts = TlpParts::split(tlp, pbr).ok()?;
     let form = if pbr { TlpForm::Pbr { spid: 0, dpid: 0 } } else { TlpForm::Flit };
-    Some((Path::of(link, dir, &parts), Tlp::decode(tlp, form).ok()?))
+    Some((Path::of(link, dir, &parts), Tlp::decode(tlp, form).ok()?, UioTlp::of(&parts)))
 }
+
+/// Attributes of a request that loosen its order (general knowledge of PCIe; places in `cxl-io` §1.3, §3.4): relaxed order of a
+/// posted write, which may pass other posted writes; order by ID, with which a request may pass those of other requesters.
+const RELAXED: u8 = 0b010;
+const BY_ID: u8 = 0b100;
 
 /// Low 7 bits of an address, as a completion has them.
 const fn low_bits(address: u64) -> u8 {
@@ -174,8 +212,8 @@ const fn low_bits(address: u64) -> u8 {
 impl CxlIoTransactions {
     /// Beside links with these names, on which nothing has passed.
     pub fn new(config: CxlIoConfig, names: Vec<String>) -> CxlIoTransactions {
-        let (open, done, registers, memory) = Default::default();
-        CxlIoTransactions { config, ledger: Ledger::new(names), open, done, registers, memory }
+        let (open, done, uio, registers, memory) = Default::default();
+        CxlIoTransactions { config, ledger: Ledger::new(names), open, done, uio, registers, memory }
     }
 
     /// Time goes on, in the unit of [`CxlIoConfig::limit`], which never goes back: what has waited too long. Each request is told once;
@@ -199,7 +237,11 @@ impl CxlIoTransactions {
     /// all links come in the order of time. What is wrong with it; a TLP that cannot be read is passed over, for the link has told of it.
     pub fn see(&mut self, link: usize, dir: Dir, unit: u64, tlp: &[u8], form: IoTlpForm) -> Vec<TransactionFinding> {
         let at = (link, dir, unit);
-        let Some((path, tlp)) = read(link, dir, tlp, form) else { return Vec::new() };
+        let Some((path, tlp, uio)) = read(link, dir, tlp, form) else { return Vec::new() };
+        if let Some(uio) = uio {
+            self.uio(at, path, &tlp, uio);
+            return self.ledger.take();
+        }
         let tag = (tlp.is_non_posted() || matches!(tlp.kind, TlpKind::Completion { .. })).then_some(tlp.tag);
         self.ledger.message(at, tag);
         match tlp.kind {
@@ -218,6 +260,10 @@ impl CxlIoTransactions {
             TlpKind::MemWrite { address, enables } if self.config.all_writers_seen && dir == Dir::Down => {
                 let now = self.ledger.number();
                 let dw = tlp.data.len() / DW_BYTES;
+                if tlp.attr & (RELAXED | BY_ID) != 0 {
+                    // It may pass the writes before it, so any of them may be the last one.
+                    return self.relaxed_write(path, address, tlp.data.len());
+                }
                 self.memory.write(path, now, address, &tlp.data, tlp.poison, |n| enables.has(n, dw));
             }
             _ => {}
@@ -236,6 +282,40 @@ impl CxlIoTransactions {
     /// Requests that are owed a completion.
     pub fn open(&self) -> usize {
         self.open.len()
+    }
+
+    /// A posted write passes that may pass others.
+    fn relaxed_write(&mut self, path: Path, address: u64, bytes: usize) -> Vec<TransactionFinding> {
+        self.memory.give_up(path, address, bytes);
+        self.ledger.take()
+    }
+
+    /// A TLP of UIO. Its requests have tags of their own, and what they bring is not judged, but they leave bytes, and their
+    /// completions answer nothing else.
+    fn uio(&mut self, at: Place, path: Path, tlp: &Tlp, uio: UioTlp) {
+        self.ledger.message(at, Some(tlp.tag));
+        let (requester, tag) = (tlp.requester, tlp.tag);
+        match uio {
+            UioTlp::Read => drop(self.uio.insert(Request { path, dir: at.1, requester, tag })),
+            UioTlp::Write(address, bytes) => {
+                self.uio.insert(Request { path, dir: at.1, requester, tag });
+                if self.config.all_writers_seen && at.1 == Dir::Down {
+                    self.memory.give_up(path, address, bytes);
+                }
+            }
+            UioTlp::Completion(name) => {
+                let request = Request { path, dir: at.1.opposite(), requester, tag };
+                if self.uio.contains(&request) {
+                    return;
+                }
+                let Some(open) = self.open.remove(&request) else { return };
+                let found = format!("{name} with {}", request.in_words());
+                let expected = format!("{} for {}", open.missing(), open.said);
+                self.ledger.say("TXN-ANS-03", at, open.line, found, expected);
+                // It ends the request all the same: no other one is to be expected.
+                self.end(at, request, open, None);
+            }
+        }
     }
 
     fn say_missing(&mut self, rule: &'static str, number: u64, request: Request, told: &str) {
@@ -257,7 +337,8 @@ impl CxlIoTransactions {
                 let (begin, bytes) = (address.wrapping_add(first as u64), dw * DW_BYTES);
                 let (came, poison, is_lost) = (Vec::new(), false, false);
                 let end = begin.wrapping_add(missing as u64);
-                let wanted = Wanted::Memory { address, bytes, enables, missing, end, came, poison, is_lost };
+                let is_by_id = tlp.attr & BY_ID != 0;
+                let wanted = Wanted::Memory { address, bytes, enables, missing, end, came, poison, is_lost, is_by_id };
                 (format!("MRd of {missing} B at {begin:#x}"), Some(line_of(begin)), wanted)
             }
             TlpKind::ConfigRead { target, register, enables, .. } => {
@@ -275,7 +356,8 @@ impl CxlIoTransactions {
                 let wanted = Wanted::Written(effect.map(|effect| (function, effect)));
                 (format!("CfgWr of register {register:#x} of {}", function_name(target)), None, wanted)
             }
-            TlpKind::Other { type_code } => {
+            TlpKind::Other { .. } | TlpKind::Atomic { .. } => {
+                let type_code = tlp.type_code();
                 let leaves_anything = at.1 == Dir::Down && has_data(FmType(type_code));
                 if leaves_anything {
                     self.memory.move_begins(path.link);
@@ -400,11 +482,11 @@ impl CxlIoTransactions {
                     self.ledger.say("TXN-DAT-03", at, open.line, found, format!("{expected:#010x}, as before"));
                 }
             }
-            (Wanted::Memory { address, bytes, enables, came, poison, is_lost, .. }, Some(_))
+            (Wanted::Memory { address, bytes, enables, came, poison, is_lost, is_by_id, .. }, Some(_))
                 if self.compares(request) =>
             {
                 let now = self.ledger.number();
-                let whole = (!is_lost && came.len() == *bytes).then_some((came.as_slice(), *poison));
+                let whole = (!is_lost && !is_by_id && came.len() == *bytes).then_some((came.as_slice(), *poison));
                 let is_enabled = |n| enables.has(n, bytes / DW_BYTES);
                 let span = (*address, *bytes);
                 let wrong = self.memory.read_ends(request.path, open.number, now, span, whole, is_enabled);

@@ -4,7 +4,8 @@ use super::{CxlMemTransactions, Waiting};
 use crate::image::{ImageMismatch, LineBytes, LineOf};
 use crate::ledger::{Place, flit};
 use crate::owed::{self, Completions, Owed};
-use scalepool_coherence::content::WHOLE_LINE;
+use scalepool_coherence::content::{LineAddr, WHOLE_LINE};
+use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
 use scalepool_protocols::cxl::message::{Data, M2sReq, M2sRwd, S2mDrs, S2mNdr};
@@ -35,6 +36,8 @@ pub(super) struct OpenRequest {
     pub halves: u8,
     /// It writes the line.
     pub is_write: bool,
+    /// It writes a copy back: `SnpType` NoOp, which a host without a copy does not send (`coherence` §3.2).
+    pub is_write_back: bool,
     /// No other request was open under its tag meanwhile.
     pub is_alone: bool,
     /// Its completion has come.
@@ -53,6 +56,8 @@ pub(super) struct Done {
     pub end: u64,
     /// Whether a completion and data were among its answers.
     pub had: [bool; 2],
+    /// No other request was open under its tag meanwhile.
+    pub is_alone: bool,
 }
 
 /// A BIConflict without its acknowledgement.
@@ -61,9 +66,14 @@ pub(super) struct Conflict {
     pub number: u64,
     pub address: u64,
     pub unit: u64,
+    /// The BISnp of its line has been answered in front of its acknowledgement.
+    pub is_passed: bool,
 }
 
 const HALVES_OF_A_LINE: u8 = 2;
+
+/// The rule of the tables for writes to HDM-H, whose text does not say which fields they have.
+const WRITES_OF_HDM_H: &str = "COH-MEM-33";
 
 /// The name of a code that has none.
 const RESERVED: &str = "a reserved opcode";
@@ -87,6 +97,7 @@ impl OpenRequest {
             owed,
             halves: 0,
             is_write: false,
+            is_write_back: false,
             is_alone: true,
             is_completed: false,
             acknowledged: None,
@@ -147,7 +158,8 @@ impl CxlMemTransactions {
         let &M2sRwd { opcode, address, tag, ld_id, spid, poison, .. } = message;
         let request = Request { link, port: spid, ld_id, tag };
         if opcode == M2sRwdOpcode::BIConflict {
-            let conflict = Conflict { number: self.ledger.number(), address, unit };
+            self.check_conflict(request, unit, address);
+            let conflict = Conflict { number: self.ledger.number(), address, unit, is_passed: false };
             self.conflicts.entry(request).or_default().push(conflict);
             self.ledger.wait(Waiting::Conflict(request));
             return;
@@ -158,6 +170,7 @@ impl CxlMemTransactions {
             self.say_illegal(link, unit, address, found, rule);
             owed
         });
+        let is_write_back = message.snp_type == SnpType::NoOp;
         let enables = match opcode {
             M2sRwdOpcode::MemWr => WHOLE_LINE,
             M2sRwdOpcode::MemWrPtl => data.byte_enables.unwrap_or(WHOLE_LINE),
@@ -168,7 +181,11 @@ impl CxlMemTransactions {
                 return self.begin(request, OpenRequest::new(self.ledger.number(), name, address, unit, owed));
             }
         };
-        let open = OpenRequest { is_write: true, ..OpenRequest::new(self.ledger.number(), name, address, unit, owed) };
+        let open = OpenRequest {
+            is_write: true,
+            is_write_back,
+            ..OpenRequest::new(self.ledger.number(), name, address, unit, owed)
+        };
         if self.config.all_writers_seen {
             let bytes = LineBytes { bytes: data.line, enables, poison };
             self.image.write_begins(Self::image_line(request, address), self.ledger.number(), bytes);
@@ -179,7 +196,12 @@ impl CxlMemTransactions {
     fn say_illegal(&mut self, link: usize, unit: u64, address: u64, found: String, rule: &'static str) {
         let region = self.config.region.name();
         let why = rules::find(rule).map_or("", |rule| rule.text);
-        let expected = format!("a request of {region} ({rule}: {why})");
+        let of_fields = if self.config.region == HdmRegion::HdmH && rule == WRITES_OF_HDM_H {
+            ", with SnpType NoOp and MetaField Meta0State"
+        } else {
+            ""
+        };
+        let expected = format!("a request of {region} ({rule}: {why}{of_fields})");
         self.say("TXN-REQ-01", (link, Dir::Down, unit), Some(address), found, expected);
     }
 
@@ -226,7 +248,7 @@ impl CxlMemTransactions {
         let at = (request.link, Dir::Up, unit);
         let found = format!("{what} with {}", request.in_words());
         match self.done.get(&request).copied() {
-            Some(Done { name, address, unit, end, had }) => {
+            Some(Done { name, address, unit, end, had, .. }) => {
                 let (begin, end) = (flit(unit, Dir::Down), flit(end, Dir::Up));
                 let expected = format!("none: {name} to {address:#x} in {begin} had its last answer in {end}");
                 let rule = if had[kind] { "TXN-TAG-03" } else { ["TXN-ANS-02", "TXN-ANS-01"][kind] };
@@ -309,6 +331,12 @@ impl CxlMemTransactions {
                 *completions = Completions::default();
             }
         }
+        let is_enabled = |n: &usize| data.byte_enables.is_none_or(|enables| enables >> n & 1 == 1);
+        let other = (0..data.line.len()).filter(is_enabled).find(|n| data.line[*n] != 0xff);
+        if let Some(byte) = other.filter(|_| has_no_memory) {
+            let found = format!("{} and {:#04x} in byte {byte}", found(), data.line[byte]);
+            self.say("COH-MEM-36", at, Some(address), found, format!("ones in all bytes for {begin}"));
+        }
         if is_too_much {
             self.say("TXN-ANS-01", at, Some(address), found(), format!("32 B, the other half of MemData for {begin}"));
         }
@@ -361,22 +389,52 @@ impl CxlMemTransactions {
         if !of_tag.get(n).is_some_and(|open| open.owed.is_nothing()) {
             return;
         }
-        let OpenRequest { number, name, address, unit: begin, is_completed, halves, .. } = of_tag.remove(n);
+        let OpenRequest { number, name, address, unit: begin, is_completed, halves, is_alone, .. } = of_tag.remove(n);
         if of_tag.is_empty() {
             self.open.remove(&request);
         }
         self.ledger.end(number);
-        self.done.insert(request, Done { name, address, unit: begin, end: unit, had: [is_completed, halves > 0] });
+        self.done
+            .insert(request, Done { name, address, unit: begin, end: unit, had: [is_completed, halves > 0], is_alone });
+    }
+
+    /// A BIConflict repeats the tag of the M2S Req to its line (`coherence` §3.5 step 1). At the probe that may be over, for its
+    /// completion may still be on its way to the host; where no Req to the line is to be seen, nobody is blamed.
+    fn check_conflict(&mut self, request: Request, unit: u64, address: u64) {
+        let line = LineAddr::of_address(address);
+        let is_of_line = |address: u64| LineAddr::of_address(address) == line;
+        let of_tag = self.open.get(&request).map_or(&[][..], Vec::as_slice);
+        let done = self.done.get(&request);
+        if of_tag.iter().any(|open| is_of_line(open.address) || !open.is_alone)
+            || done.is_some_and(|done| is_of_line(done.address) || !done.is_alone)
+        {
+            return;
+        }
+        let same_host =
+            |other: &Request| (other.link, other.port, other.ld_id) == (request.link, request.port, request.ld_id);
+        let of_line = self.open.iter().filter(|(other, _)| same_host(other)).find_map(|(other, all)| {
+            let open = all.iter().find(|open| !open.is_write && is_of_line(open.address))?;
+            Some(format!("tag {:#x}, that of {}", other.tag, open.in_words()))
+        });
+        let of_other =
+            of_tag.first().map(|open| format!("a request to the same line: {} has the tag", open.in_words()));
+        let Some(expected) = of_line.or(of_other) else { return };
+        let found = format!("BIConflict with {}", request.in_words());
+        self.say("COH-IDS-03", (request.link, Dir::Down, unit), Some(address), found, expected);
     }
 
     fn acknowledgement(&mut self, request: Request, unit: u64) {
         let conflict = self.conflicts.get_mut(&request).map(|all| all.remove(0));
-        let Some(Conflict { number, address, .. }) = conflict else {
+        let Some(Conflict { number, address, is_passed, .. }) = conflict else {
             let found = format!("NDR BIConflictAck with {}", request.in_words());
             return self.say("TXN-TAG-02", (request.link, Dir::Up, unit), None, found, "the tag of a BIConflict");
         };
         self.ledger.end(number);
         self.conflicts.retain(|_, all| !all.is_empty());
+        if is_passed {
+            // Its BISnp has its answer.
+            return;
+        }
         let of_tag = self.open.get_mut(&request).into_iter().flatten();
         for open in of_tag.filter(|open| open.address == address && !open.is_write && !open.completions().is_empty()) {
             open.acknowledged = Some(unit);

@@ -1,11 +1,13 @@
 //! Back-invalidate snoops of CXL.mem and their answers.
 
-use super::{CxlMemTransactions, Waiting};
+use super::requests::{Conflict, OpenRequest};
+use super::{CxlMemTransactions, Place, Waiting, flit};
 use scalepool_coherence::content::LineAddr;
 use scalepool_coherence::mem::host::block_lines;
 use scalepool_coherence::mem::tables;
 use scalepool_ordered::OrderedSet;
 use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl256::code::BirspOpcode;
 use scalepool_protocols::cxl::message::{M2sBirsp, S2mBisnp};
 use scalepool_protocols::rules;
 
@@ -27,6 +29,16 @@ pub(super) struct OpenSnoop {
     pub message: S2mBisnp,
     pub unit: u64,
     pub lines: OrderedSet<LineAddr>,
+    /// Lines with an answer of their own.
+    pub answered: usize,
+}
+
+impl OpenSnoop {
+    /// `BISnpInv of 0x1000 in flit 3 up`.
+    fn in_words(&self) -> String {
+        let name = self.message.opcode.name().unwrap_or("?");
+        format!("{name} of {:#x} in {}", self.message.address, flit(self.unit, Dir::Up))
+    }
 }
 
 impl Snoop {
@@ -49,8 +61,15 @@ impl CxlMemTransactions {
         let Some((first, count)) = covered else { return };
         let snoop = Snoop { link, device: spid, host: dpid, bi_id, bi_tag };
         let lines = (first.0..first.0 + count).map(LineAddr).collect();
-        let open = OpenSnoop { number: self.ledger.number(), message: *message, unit, lines };
-        self.snoops.entry(snoop).or_default().push(open);
+        let open = OpenSnoop { number: self.ledger.number(), message: *message, unit, lines, answered: 0 };
+        let of_tag = self.snoops.entry(snoop).or_default();
+        let older = of_tag.first().map(|older| (older.in_words(), counted(older.lines.len())));
+        of_tag.push(open);
+        if let Some((older, left)) = older {
+            let found = format!("{} with {}", opcode.name().unwrap_or("?"), snoop.in_words());
+            let expected = format!("a BITag that is free: {older} waits for BIRsp to {left}");
+            self.say("TXN-TAG-04", (link, Dir::Up, unit), Some(address), found, expected);
+        }
         self.ledger.wait(Waiting::Snoop(snoop));
     }
 
@@ -68,7 +87,12 @@ impl CxlMemTransactions {
             let part = open.message.opcode.is_block() && !opcode.is_block();
             open.lines.iter().copied().filter(|line| !part || meant(line)).collect::<Vec<_>>()
         };
-        let Some(n) = of_tag.iter().position(|open| !answered(open).is_empty()) else {
+        // Under a BITag that is open twice the line tells which one is answered.
+        let is_meant =
+            |open: &OpenSnoop| open.message.opcode.is_block() || opcode.is_block() || open.lines.iter().any(meant);
+        let owes = |open: &OpenSnoop| !answered(open).is_empty();
+        let first = of_tag.iter().position(|open| owes(open) && is_meant(open));
+        let Some(n) = first.or_else(|| of_tag.iter().position(owes)) else {
             let (address, left) = (of_tag[0].message.address, of_tag[0].lines.len());
             let found = format!("{found} for line {low_addr} of the block");
             let expected = format!("BIRsp to {} of it", counted(left));
@@ -76,6 +100,11 @@ impl CxlMemTransactions {
         };
         let open = &mut of_tag[n];
         let lines = answered(open);
+        let said = open.in_words();
+        let (had, left) = (open.answered, open.lines.len());
+        if !opcode.is_block() {
+            open.answered += lines.len();
+        }
         lines.iter().for_each(|line| {
             open.lines.remove(line);
         });
@@ -90,11 +119,52 @@ impl CxlMemTransactions {
                 open.acknowledged = None;
             }
         }
+        let address = Some(asked.address);
+        if !asked.opcode.is_block() && !opcode.is_block() && !lines.iter().any(meant) {
+            let low = LineAddr::of_address(asked.address).0 & 3;
+            let found = format!("{found} and LowAddr {low_addr}");
+            self.say("COH-IDS-04", at, address, found, format!("LowAddr {low}, Addr[7:6] of {said}"));
+        }
+        if opcode.is_block() && had > 0 {
+            let expected = format!("a plain BIRsp for each line, {} without one, for {said}", counted(left));
+            self.say("COH-BLK-02", at, address, found.clone(), expected);
+        }
+        self.check_order(at, spid, &lines, opcode, &found);
         if let Err(rule) = tables::check_answer(asked.opcode, opcode) {
             let why = rules::find(rule).map_or("", |rule| rule.text);
             let asked_name = asked.opcode.name().unwrap_or("?");
             let expected = format!("an answer to {asked_name}; {rule}: {why}");
-            self.say("TXN-ANS-04", at, Some(asked.address), found, expected);
+            self.say("TXN-ANS-04", at, address, found, expected);
+        }
+    }
+
+    /// What a host has to wait for before it answers: the acknowledgement of its BIConflict (`coherence` §3.5 step 1), and the Cmp of
+    /// what it writes back (§3.4). Both pass in front of the answer everywhere. Behind BIRspE the host may write the line anew,
+    /// and that write may pass the answer, so such an answer is not judged against writes.
+    fn check_order(&mut self, at: Place, host: u16, lines: &[LineAddr], opcode: BirspOpcode, found: &str) {
+        let of_host = self.conflicts.iter_mut().filter(|(of, _)| (of.link, of.port) == (at.0, host));
+        let early = { of_host }.find_map(|(of, all)| {
+            let is_of_line = |conflict: &&mut Conflict| lines.contains(&LineAddr::of_address(conflict.address));
+            let conflict = all.iter_mut().find(is_of_line)?;
+            conflict.is_passed = true;
+            Some((conflict.address, format!("BIConflict in {} with {}", flit(conflict.unit, Dir::Down), of.in_words())))
+        });
+        if let Some((address, said)) = early {
+            let expected = format!("BIConflictAck before it, for {said}");
+            self.say("COH-BIC-01", at, Some(address), found.to_owned(), expected);
+        }
+        if tables::plain_answer(opcode) == BirspOpcode::BIRspE {
+            return;
+        }
+        let of_host = self.open.iter().filter(|(of, _)| (of.link, of.port) == (at.0, host));
+        let open = { of_host }.find_map(|(of, all)| {
+            let is_of_line = |open: &&OpenRequest| lines.contains(&LineAddr::of_address(open.address));
+            let mut writes = all.iter().filter(|open| open.is_write_back && !open.completions().is_empty());
+            let open = writes.find(is_of_line)?;
+            Some((open.address, format!("Cmp before it, for {} with {}", open.in_words(), of.in_words())))
+        });
+        if let Some((address, expected)) = open {
+            self.say("COH-SFI-05", at, Some(address), found.to_owned(), expected);
         }
     }
 }

@@ -5,6 +5,7 @@ Held against golden vectors, against checksums written out here in Python alone,
 
 import ctypes
 import doctest
+import importlib.util
 import inspect
 import json
 import os
@@ -479,6 +480,58 @@ class Systems(unittest.TestCase):
         self.assertEqual((seen[0].fields["opcode"], seen[0].fields["address"]), ("MemWrPtl", 0x1240))
         self.assertEqual((seen[0].data, seen[0].enables, seen[1].data, seen[1].enables), (b"\x5a" * 64, 0x8001, b"", None))
         self.assertIsNone(deaf.take_seen())
+
+    def test_the_wheel_has_every_file_of_the_list_of_the_uvm_agent(self):
+        """`sources.f` names files relative to its folder, which lie in the wheel as in the repository below `testbenches`."""
+        benches = pathlib.Path(__file__).resolve().parents[2]
+        spec = importlib.util.spec_from_file_location("wheel_backend", benches / "python" / "wheel_backend.py")
+        backend = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(backend)
+        held = {path.resolve(): folder for folder, patterns in backend.SHARED.items() for pattern in patterns for path in backend.ROOT.glob(pattern)}
+        lines = [line for line in (benches / "uvm" / "sources.f").read_text(encoding="utf-8").splitlines() if not line.startswith(("//", "+"))]
+        self.assertGreater(len(lines), 8)
+        for line in lines:
+            source = (benches / "uvm" / line).resolve()
+            self.assertEqual(held.get(source), str(source.parent.relative_to(benches)), line)
+
+    def test_a_watcher_sees_messages_of_every_protocol(self):
+        """A request with an address extension of NVLink, a write of UALink and a TLP, each as it was sent."""
+        nvlink = {"op": "WRITE_NONPOSTED", "vc": "CREQ0", "tag": 5, "rid": 3, "address": 0x1_2345_6780_0040, "attr": 9, "route": 77,
+                  "data": "a5" * 64}
+        ualink = {"layout": "ualink.tl_req", "fields": {"cmd": "WriteFull", "src": 1, "dst": 2, "tag": 9, "len": 15, "address": 0x4000},
+                  "data": "3c" * 64}
+        tlp = bytes.fromhex("03000001" "00080007" "00001000")
+        for protocol, config, form in (
+            ("nvlink", {}, nvlink), ("ualink", {"layer": "tl"}, ualink), ("cxl-io", {}, {"tlp": tlp.hex()}),
+            # It travels compressed.
+            ("ualink", {"layer": "tl"}, {"layout": "ualink.tl_rsp", "fields": {"src": 0, "dst": 1, "tag": 9, "rdwr": "Read", "last": 1}, "data": "77" * 64}),
+        ):
+            with self.subTest(protocol):
+                ends = sp.LinkEnd(protocol, "down", **config), sp.LinkEnd(protocol, "up", **config)
+                watcher = sp.LinkEnd(protocol, "down", passive=True, messages=True)
+                seen, sent = [], False
+                for clock in range(4000):
+                    for end in ends:
+                        end.step()
+                    if not sent and all(end.state().get("up", True) for end in ends) and clock > 20:
+                        ends[0].send(form)
+                        sent = True
+                    for end, peer, way in ((ends[0], ends[1], "tx"), (ends[1], ends[0], "rx")):
+                        while (unit := end.sample()) is not None:
+                            peer.drive(unit)
+                            watcher.drive(unit, way)
+                    watcher.step()
+                    if (message := watcher.take_seen()) is not None:
+                        seen.append(message)
+                        break
+                (message,) = seen
+                self.assertEqual(message.port, "tx")
+                if protocol == "cxl-io":
+                    self.assertEqual((message.layout, message.fields, message.data), ("", {}, tlp))
+                    continue
+                wanted = {key: value for key, value in form.get("fields", form).items() if key != "data"}
+                self.assertEqual({key: message.fields[key] for key in wanted}, wanted)
+                self.assertEqual(message.data, bytes.fromhex(form["data"]))
 
     def test_one_direction_of_a_link_that_retries_is_not_blamed(self):
         read = {"layout": "cxl256.m2s_req", "fields": {"opcode": "MemRd"}}

@@ -13,6 +13,7 @@ use scalepool::bridge::outbound::{
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, WindowClass};
 use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool::coherence::message::Msg;
+use scalepool::endpoint::tlp::Tlp;
 use scalepool::ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, DrsOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
@@ -52,6 +53,7 @@ pub fn config(class: WindowClass) -> OutboundConfig {
         ecc: None,
         templates: None,
         control: None,
+        io_ack: Default::default(),
     }
 }
 
@@ -201,6 +203,8 @@ pub struct Bench {
     pub late: Vec<(u16, Transfer)>,
     /// Answers to snoops that have not left.
     pub kept: Vec<(usize, Msg<CacheLine>)>,
+    /// TLPs that are made, with their children and ports, and whether each is the last one of its request. They leave when the test says so.
+    pub tlps: Vec<(ChildId, usize, Tlp, bool)>,
 }
 
 impl Bench {
@@ -221,6 +225,7 @@ impl Bench {
             wrong: WrongBridge::NOTHING,
             late: Vec::new(),
             kept: Vec::new(),
+            tlps: Vec::new(),
         }
     }
 
@@ -321,6 +326,7 @@ impl Bench {
                     self.log.push(Event::Sent(msg));
                     self.sent.push((by, port, msg));
                 }
+                BridgeStep::SendTlp { child, port, tlp, is_last } => self.tlps.push((child, port, tlp, is_last)),
                 BridgeStep::Access { by: Some(by), .. } => accessed.push(by),
                 BridgeStep::Advanced { child, advances } => self.deadlines.push((child, advances)),
                 BridgeStep::Respond { entry } => match &mut self.held {

@@ -168,6 +168,7 @@ pub fn run_of(
                 config,
                 Box::new(side),
                 vec![BridgeCxlPort { link, is_coherent: false, watch: None }],
+                Vec::new(),
                 Tap::off(),
                 shared,
             )

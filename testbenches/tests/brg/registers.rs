@@ -37,7 +37,7 @@ const ALL: u64 = 0xffff_ffff_ffff;
 const MN: u64 = 0x11;
 
 fn registers(config: OutboundConfig) -> Bench {
-    let control = Some(ControlWindow { base: CONTROL, ports: PORTS, plain_ports: PLAIN_PORTS });
+    let control = Some(ControlWindow { base: CONTROL, ports: PORTS, plain_ports: PLAIN_PORTS, io_from: PORTS });
     Bench::new(OutboundConfig { control, ..config })
 }
 
@@ -268,7 +268,7 @@ fn brg_reg_03_p() {
 #[test]
 fn brg_reg_03_n() {
     let size = 2 << 20;
-    let faults: [(u64, [u64; 3], u64, u64); 15] = [
+    let faults: [(u64, [u64; 3], u64, u64); 16] = [
         (MN, [BASE + 64, size, OUT], 0, 2),
         (MN, [BASE, size + 64, OUT], 0, 2),
         (MN, [BASE, size, OUT + 64], 0, 2),
@@ -276,12 +276,14 @@ fn brg_reg_03_n() {
         (MN, [u64::MAX - 255, size, OUT], 0, 4),
         (MN, [BASE, size, OUT], 4, 5),
         (MN, [1 << 40 | 1 << 20, size, OUT], 0, 6),
-        (0x21, [BASE, size, OUT], 0, 7),
+        (0xf1, [BASE, size, OUT], 0, 7),
         (0x711, [BASE, size, OUT], 0, 7),
         (0x5011, [BASE, size, OUT], 0, 7),
         (MN, [CONTROL - size + 256, size, OUT], 0, 9),
         // MC at the last plain port, MN at the first coherent one, and ways of which one alone is wrong.
         (0x01, [BASE, size, OUT], 1, 10),
+        // IO at a port of CXL.mem.
+        (0x21, [BASE, size, OUT], 0, 10),
         (MN, [BASE, size, OUT], 2, 10),
         (0x1001, [BASE, size, OUT], 0x1_0002, 10),
         (0x1011, [BASE, size, OUT], 0x2_0001, 10),
@@ -297,7 +299,7 @@ fn brg_reg_03_n() {
     }
     // Of more faults the one of the first window is named, whatever they are.
     for (n, [low, high]) in
-        [[(MN, 64, 2), (0x21, 0, 7)], [(MN, CONTROL, 9), (MN, BASE + 64, 2)]].into_iter().enumerate()
+        [[(MN, 64, 2), (0xf1, 0, 7)], [(MN, CONTROL, 9), (MN, BASE + 64, 2)]].into_iter().enumerate()
     {
         let mut bench = empty();
         set_window(&mut bench, 0, low.0, [low.1, size, OUT], 0);

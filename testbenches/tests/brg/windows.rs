@@ -365,6 +365,7 @@ fn is_of_class(class: WindowClass, (states, messages): &(BTreeSet<char>, BTreeSe
     let (of_class, snoops) = match class {
         WindowClass::Mc => ("SEM", true),
         WindowClass::Mn => ("VD", false),
+        WindowClass::Io => ("", false),
     };
     let form = |message: &String| message.ends_with("/NoOp") != snoops;
     states.iter().copied().eq(of_class.chars().collect::<BTreeSet<_>>()) && messages.iter().all(form)

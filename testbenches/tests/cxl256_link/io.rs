@@ -1,7 +1,7 @@
 //! A client that sends and takes CXL.io flits, and remembers what came when.
 
 use super::rig::*;
-use scalepool::link::cxl256::FlitPart;
+use scalepool::link::cxl256::{FlitPart, Monitor};
 use scalepool_protocols::cxl::cxlio::stream::TlpRegionReader;
 use std::collections::VecDeque;
 
@@ -187,4 +187,14 @@ fn cxl256_rty_16_n() {
     again.0[200] ^= 1;
     log.push(again);
     assert_eq!(changed_tlps(Mode::Standard, &log).len(), 1, "another TLP in the copy is seen");
+    // So it is by whoever watches the end, in a copy with checks that fit; copies whose DLLP alone differs are right.
+    let seen = |log: &[Cxl256Flit]| {
+        let mut monitor = Monitor::new(Mode::Standard, Dir::Down, false);
+        log.iter().zip(1..).for_each(|(flit, now)| drop(monitor.sent(flit, now)));
+        monitor.take_events().iter().filter(|event| event.violation.rule == "CXL256-RTY-16").count()
+    };
+    assert_eq!(seen(&log[..log.len() - 1]), 0);
+    again.seal(Mode::Standard);
+    *log.last_mut().expect("a flit") = again;
+    assert_eq!(seen(&log), 1);
 }

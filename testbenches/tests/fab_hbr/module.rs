@@ -244,6 +244,7 @@ fn simulate(bench: Bench) -> (ToldRun, Result<RunReport, SimError>) {
             arbiter: bench.arbiter,
             weights: [1; 12],
             starved_cycles: bench.starved_cycles,
+            dropped: Arc::default(),
         };
         p.module("switch", clock, |bind| {
             let links = links.into_iter().enumerate().map(|(n, (rx, tx, viral))| {

@@ -239,6 +239,45 @@ fn fab_mld_09_p() {
     assert!(unsupported(&switch.route(IoSide::Down(0), read(BASE + MIB, 0x300))));
 }
 
+/// What a hierarchy does with TLPs for everything that it knows.
+fn behaviour(switch: &IoHierarchy) -> Vec<IoRouted> {
+    let mut switch = switch.clone();
+    let targets = [(0x100, 0), (0x200, 1), (0x208, 1), (0x300, 1), (0x400, 1), (0x500, 1), (0x600, 1)];
+    let registers =
+        [reg::COMMAND.start, reg::BUSES.start, reg::PREFETCHABLE.start, reg::PCIE_AT + reg::PCIE_DEVICE_CONTROL];
+    let configs = targets.into_iter().flat_map(|(target, level)| registers.map(|at| config(None, target, at, level)));
+    let reads = (0..5).map(|n| read(BASE + n * MIB, ROOT));
+    let all: Vec<Tlp> = configs.chain(reads).collect();
+    all.into_iter().map(|tlp| switch.route(IoSide::Up, tlp)).collect()
+}
+
+/// Initiate Function Level Reset, bit 15 of the device control register, goes to the device, and the switch is as before.
+#[test]
+fn fab_rst_06_p() {
+    let mut switch = switch();
+    let before = behaviour(&switch);
+    for (target, to) in [(0x300, 0), (0x400, 1)] {
+        let flr = config(Some(1 << 15), target, reg::PCIE_AT + reg::PCIE_DEVICE_CONTROL, 1);
+        let IoRouted::To(side, onward) = switch.route(IoSide::Up, flr.clone()) else { panic!("it goes to the device") };
+        assert_eq!((side, &onward.data), (IoSide::Down(to), &flr.data));
+        assert_eq!(behaviour(&switch), before, "{target:#x}");
+    }
+}
+
+/// A reset of the upstream port does change it, and so does a link that goes down; one that comes up again is as before.
+#[test]
+fn fab_rst_06_n() {
+    let before = behaviour(&switch());
+    let mut reset = switch();
+    reset.reset();
+    assert_ne!(behaviour(&reset), before);
+    let mut down = switch();
+    down.link_down(0);
+    assert_ne!(behaviour(&down), before);
+    down.link_up(0);
+    assert_eq!(behaviour(&down), before);
+}
+
 fn agent(side: PmSide, is_of_switch: bool) -> PmAgent {
     PmAgent::new(PmConfig { is_of_switch, ..PmConfig::new(side) })
 }

@@ -1,6 +1,7 @@
 //! Root complexes that find devices through a switch and use them.
 
 use crate::fab_hbr::systems::{count, on_threads, run};
+use scalepool::nodes::io::switch::manager::{PortProtocol, judge_manager};
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::system::description::Description;
 use std::path::PathBuf;
@@ -105,6 +106,42 @@ fn a_switch_is_the_same_on_any_number_of_threads() {
     assert_eq!(one, two);
 }
 
+/// The manager reads and writes a device at a port that no host has.
+#[test]
+fn fab_vcs_08_p() {
+    let access = |port: usize, at: &str| {
+        format!(
+            "{{ port = {port}, at = \"{at}\", register = 0 }}, {{ port = {port}, at = \"{at}\", register = 72, write = 32768 }}"
+        )
+    };
+    let bound = "bindings = [{ port = 0 }, { vcs = 1, port = 1 }, { vcs = 1, vppb = 1, port = 2 }]";
+    let text = |list: String| SWITCH.replace("ports = 4\n", &format!("ports = 4\n{bound}\nmanager = [{list}]\n"));
+    let of_manager = |report: &ScenarioReport| {
+        ["manager accesses", "manager accesses refused"].map(|name| count(report, "switch", name))
+    };
+    let report = good(&text(access(3, "20 us")), &["host.accesses=20"]);
+    assert_eq!((of_manager(&report), of_hosts(&report, "functions")), ([2, 0], [4, 5]));
+    // Those of a host are no business of the manager, and notice nothing.
+    let others = good(&text([access(0, "20 us"), access(3, "20 us")].join(", ")), &["host.accesses=20"]);
+    assert_eq!(of_manager(&others), [2, 2]);
+    assert_eq!(of_hosts(&others, "memory reads"), of_hosts(&report, "memory reads"));
+}
+
+/// CXL.io to a port that is bound is seen, and so are other protocols.
+#[test]
+fn fab_vcs_08_n() {
+    for (protocol, is_bound, is_broken) in [
+        (PortProtocol::Io, false, false),
+        (PortProtocol::Io, true, true),
+        (PortProtocol::Mem, false, true),
+        (PortProtocol::Cache, false, true),
+        (PortProtocol::Mem, true, true),
+    ] {
+        let rule = judge_manager(protocol, is_bound).map(|violation| violation.rule);
+        assert_eq!(rule, is_broken.then_some("FAB-VCS-08"), "{protocol:?} {is_bound}");
+    }
+}
+
 #[test]
 fn what_a_switch_cannot_do_is_refused() {
     for (from, to, expected) in [
@@ -116,6 +153,8 @@ fn what_a_switch_cannot_do_is_refused() {
         ),
         ("ports = 4\n", "ports = 4\nbindings = [{ vcs = 0, port = 0 }]\n", "found no binding of VCS 1"),
         ("ports = 4\n", "ports = 4\nbindings = [{ port = 0 }, { port = 1 }]\n", "vPPB 0"),
+        ("ports = 4\n", "ports = 4\nmanager = [{ port = 4 }]\n", "found port 4, expected 0 to 3"),
+        ("ports = 4\n", "ports = 4\nmanager = [{ register = 2 }]\n", "found register 2, expected a multiple of 4"),
         ("ports = 4\n", "ports = 4\npower_timeout = \"50 us\"\n", "the time-out of the host at switch.usp[0]"),
         ("[link.host]\n", "[link.host]\ncachemem = true\n", "found CXL.mem on the link at switch.usp[0]"),
     ] {

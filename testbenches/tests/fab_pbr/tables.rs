@@ -4,7 +4,7 @@ use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::management::{FabricTlp, FabricTlpWay, ManagementRefused, crawl, fabric_tlp};
 use scalepool::fabric::cxl_switch::pbr::{
     AccessVector, Drt, DrtEntry, DrtError, IdentityError, PbrGraph, PbrIdentity, PbrPid, PbrRouting, PidCounts,
-    PidError, PidPlan, Rgt,
+    PidError, PidHolder, PidPlan, Rgt, judge_pids,
 };
 use scalepool::fabric::spread::{SpreadGroup, SpreadPolicy, SpreadPort};
 use std::collections::BTreeSet;
@@ -23,6 +23,36 @@ fn fab_pid_01_p() {
     assert_eq!(numbers, (0..0xfff).collect::<Vec<u16>>());
     let behind = [plan.of_switch(20), plan.of_host(64), plan.of_binding(counts.bindings), plan.of_device(30)];
     assert_eq!(behind, [None; 4]);
+}
+
+/// Everybody of a fabric has a PID, and no two the same, also with the most that there are.
+#[test]
+fn fab_pid_02_p() {
+    for (switches, hosts, bindings, devices) in [(1, 1, 1, 1), (3, 2, 4, 4), (20, 64, 4095 - 1 - 20 - 64 - 30, 30)] {
+        let plan = PidPlan::new(PidCounts { switches, hosts, bindings, devices }).expect("there are enough");
+        let given = plan.given();
+        let needed: Vec<PidHolder> = given.iter().map(|(holder, _)| *holder).collect();
+        assert_eq!(given.len(), 1 + switches + hosts + bindings + devices);
+        assert_eq!(judge_pids(&needed, &given), Ok(()));
+    }
+}
+
+/// A switch, the manager or a binding without one, and two with the same one.
+#[test]
+fn fab_pid_02_n() {
+    let plan = PidPlan::new(PidCounts { switches: 2, hosts: 1, bindings: 2, devices: 2 }).expect("there are enough");
+    let needed = [PidHolder::Manager, PidHolder::Switch(0), PidHolder::Switch(1), PidHolder::Binding(1)];
+    for missing in needed {
+        let given: Vec<_> = plan.given().into_iter().filter(|(holder, _)| *holder != missing).collect();
+        let found = judge_pids(&needed, &given).expect_err("one is missing");
+        assert_eq!(found, PidError::Missing(missing));
+        assert!(found.to_string().contains("fabric PID-2"), "{found}");
+    }
+    let mut given = plan.given();
+    let (holder, first) = given[1];
+    given[4].1 = first;
+    let found = judge_pids(&needed, &given);
+    assert_eq!(found, Err(PidError::Double { pid: first.number(), holders: [holder, given[4].0] }));
 }
 
 #[test]

@@ -3,9 +3,16 @@
 use super::coherence::{broken, judged};
 use super::own::trace_of;
 use crate::interchange::{read, repository, run};
+use scalepool::forms::flit::FlitEncoder;
+use scalepool::forms::number::hex;
 use scalepool::inspect::capture::Capture;
 use scalepool::inspect::{Inspection, Map, inspect};
 use scalepool::scenario::observe::Outputs;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::control::{Control, Retry};
+use scalepool_protocols::cxl::cxl68::pid;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
+use serde_json::{Value, json};
 use std::path::Path;
 
 fn inspected_capture(text: &str, map: &str) -> Result<Inspection, String> {
@@ -197,4 +204,46 @@ fn captures_that_cannot_be_used_are_refused() {
     let found = inspect(Path::new(&wave), Map::read(&map("up", ""), "m.toml").expect("a map"), "m.toml");
     let said = "m.toml: interface `a`, key `clock`: found none, expected a signal: this is a wave";
     assert_eq!(found.expect_err("no signals").to_string(), said);
+}
+
+/// Flits without a link layer: a read and its answer are silent, an answer to nobody is heard by the transactions, and a control flit of a
+/// link layer is one too many. Keys that speak of a link layer are refused beside.
+#[test]
+fn plain_flits_have_messages_and_no_link_layer() {
+    const MAP: &str = "[[interface]]\nname = \"down\"\nprotocol = \"cxl-68b\"\ndir = \"down\"\n\
+                       [[interface]]\nname = \"up\"\nprotocol = \"cxl-68b\"\ndir = \"up\"\n\
+                       [[link]]\nname = \"host\"\nsends = \"down\"\nreceives = \"up\"\nplain_flits = true\n";
+    const JUDGED: &str = "[[transactions]]\nlinks = [\"host\"]\nends_at_rest = true\n";
+    let flit = |dir: Dir, format: &str, message: Value| {
+        let slot = json!({"slot": 0, "format": format, "messages": [message]});
+        let form = json!({"protocol": "cxl-68b", "dir": dir.name(), "kind": "protocol", "slots": [slot]});
+        let mut encoder = FlitEncoder::new("cxl-68b", Some(dir)).expect("an encoder");
+        let (form, _) = encoder.encode(Ok(form)).into_iter().next().and_then(Result::ok).expect("a flit");
+        form["hex"].as_str().expect("its bytes").to_owned()
+    };
+    let write = json!({"layout": "cxl68.m2s_req", "fields": {"opcode": "MemInv", "meta_field": "Meta0State", "meta_value": "Any", "snp_type": "NoOp", "tag": 7, "address": 4096}});
+    let answer =
+        |tag: u16| flit(Dir::Up, "H3", json!({"layout": "cxl68.s2m_ndr", "fields": {"opcode": "Cmp", "tag": tag}}));
+    let asked = flit(Dir::Down, "H5", write);
+    let slot = Control::RetryIdle(Retry::default()).to_slot().expect("it fits");
+    let control = hex(&Cxl68Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0]).0);
+    let map = format!("{MAP}{JUDGED}");
+    for (lines, rules) in [
+        (vec![("down", &asked), ("up", &answer(7))], vec![]),
+        (vec![("down", &asked), ("up", &answer(8))], vec!["TXN-TAG-02", "TXN-END-01"]),
+        (vec![("down", &asked), ("up", &control), ("up", &answer(7))], vec!["SIM-PLN-01"]),
+    ] {
+        let text: String = lines.iter().zip(1..).map(|((place, hex), n)| format!("{n} {place} {hex}\n")).collect();
+        let found = inspected_capture(&text, &map).expect("a capture");
+        let broken: Vec<&str> = found.seen.iter().flat_map(|seen| &seen.broken).map(|one| one.violation.rule).collect();
+        assert_eq!(broken, rules, "{text}");
+    }
+    for (key, words) in
+        [("liveness_ns = 5\n", "beside `plain_flits`"), ("retry_entries = 30\n", "beside `plain_flits`")]
+    {
+        let error = inspected_capture("", &format!("{MAP}{key}")).expect_err("a key of a link layer");
+        assert!(error.contains(words), "{error}");
+    }
+    let error = inspected_capture("", &MAP.replace("cxl-68b", "nvlink")).expect_err("no CXL");
+    assert!(error.contains("expected flits of CXL.cachemem"), "{error}");
 }

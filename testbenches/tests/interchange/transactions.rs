@@ -72,6 +72,37 @@ fn transactions_of_systems_are_silent() {
     }
 }
 
+/// A link whose ends have agreed on authentication is read with the option, and is not without it; both directions have the same.
+#[test]
+fn options_of_a_link_are_those_of_its_interfaces() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let wave = dir.path().join("w.vcd");
+    let set = ["traffic.operations=100", "link.authentication=auth"];
+    run("ualink-pair", &set, Outputs { vcd: Some(wave.clone()), ..Outputs::default() });
+    let keys = "all_writers_seen = true\nstrict = true\n";
+    let plain = judged("ualink", &[["accel[1].port[0]", "accel[0].port[0]"]], "transactions", keys);
+    let option = "protocol = \"ualink\"\noptions = [\"authentication=on\"]\n";
+    let agreed = plain.replace("protocol = \"ualink\"\n", option);
+    for (text, is_silent) in [(&agreed, true), (&plain, false)] {
+        let found = inspect(&wave, Map::read(text, "m.toml").expect("a map"), "m.toml").expect("a wave");
+        assert_eq!(broken(&found).is_empty(), is_silent, "{text}");
+    }
+    for (wrong, words) in [
+        (plain.replacen("protocol = \"ualink\"\n", option, 1), "expected the same of both directions"),
+        (
+            plain.replace("protocol = \"ualink\"\n", "protocol = \"ualink\"\noptions = [\"mdh=on\"]\n"),
+            "expected an option of ualink",
+        ),
+        (
+            plain.replace("protocol = \"ualink\"\n", "protocol = \"ualink\"\noptions = [\"encryption\"]\n"),
+            "encryption=on or encryption=off",
+        ),
+    ] {
+        let error = Map::read(&wrong, "m.toml").expect_err("a map that says what is no option").to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
 /// All messages of a flit.
 fn messages(dir: Dir, bytes: &[u8]) -> Vec<Value> {
     let answers = FlitDecoder::new("cxl-68b", dir).expect("a decoder").read(Ok(bytes));
@@ -262,6 +293,10 @@ fn maps_of_transactions_that_cannot_be_used_say_why() {
         (
             format!("{}of = \"cxl-io\"\nmemory = \"hdm-h\"\n", good.replace("cxl-68b", "cxl-io")),
             "key `memory`: found a value, expected `of` = \"cxl-mem\" beside it",
+        ),
+        (
+            format!("{good}of = \"cxl-cache\"\nall_writers_seen = true\n"),
+            "found true, expected `of` = \"cxl-mem\" or \"cxl-io\" beside it, or links of UALink or NVLink",
         ),
         (
             format!("{good}of = \"cxl-cache\"\nunique_tags = true\n"),

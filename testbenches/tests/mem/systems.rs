@@ -107,9 +107,42 @@ fn codes_correct_and_the_shadow_sees_what_they_do_not() {
         ("flips = [\"0:512\"]", "bits 0 to 511"),
         ("flips = [\"0\"]", "expected ADDRESS:BIT"),
         ("dead_device = 1", "expected scheme = \"symbol\""),
+        ("scheme = \"secded\", dead_device = 5", "found `dead_device` with scheme = \"secded\""),
+        ("dead_device = 5", "found `dead_device` with scheme = \"none\", expected scheme = \"symbol\""),
     ] {
         let error = refused(&format!("ecc = {{ {ecc} }}"));
         assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// With rows that close behind each line every line opens its own; with rows that stay open a line is counted once, or each burst
+/// of it where these lie apart.
+#[test]
+fn rows_are_counted_by_the_lines_that_open_them() {
+    let rows = |report: &ScenarioReport| ["row hits", "row misses", "row conflicts"].map(|name| count(report, name));
+    for preset in ["ddr4_3200aa", "ddr5_4800b", "hbm3_6400"] {
+        for depth in [1, 8, 64] {
+            let media = format!("preset = \"{preset}\", refresh = \"none\", reads = {depth}, writes = {depth}");
+            let text = PAIR.replace("accesses = 400, region_lines = 64", "accesses = 60, region_lines = 200000");
+            let text = text.replace(
+                "clock = \"core\"\nstimulus",
+                "clock = \"core\"\noutstanding = 200\ncache = { size = 0 }\nstimulus",
+            );
+            let of = |more: &str| run_text(&text.replace("MEMORY", &format!("media = {{ {media}, {more} }}")));
+            let closed = of("policy = \"closed\"");
+            assert_eq!(closed.violations, []);
+            let [hits, misses, conflicts] = rows(&closed);
+            assert_eq!((hits, conflicts, misses + count(&closed, "forwarded reads")), (0, 0, 60), "{media}");
+            for policy in ["open", "adaptive"] {
+                let open = of(&format!("policy = \"{policy}\""));
+                let all: u64 = rows(&open).iter().sum();
+                assert_eq!(all + count(&open, "forwarded reads"), 60, "{media} {policy}");
+                let has_hits = rows(&open)[0] > 30 || policy == "adaptive";
+                assert!(has_hits, "{media} {policy}: lines in turn share rows");
+            }
+            let parts: u64 = rows(&of("map = \"robaracoch\"")).iter().sum();
+            assert_eq!(parts, if preset == "hbm3_6400" { 120 } else { 60 }, "{media}: a burst of HBM3 is half a line");
+        }
     }
 }
 

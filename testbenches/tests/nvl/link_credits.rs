@@ -52,13 +52,30 @@ fn nvl_crd_01_n() {
     for _ in 0..3 {
         solo.replay_init(0);
     }
-    assert_eq!(solo.end.credits().available(Vc::CREQ0), count(0, 0));
-    solo.feed(&init(Vc::CREQ0, 3, 4));
-    solo.feed(&init(Vc::CREQ0, 1, 1));
     assert_eq!(solo.end.credits().available(Vc::CREQ0), count(4, 5));
+    solo.feed(&init(Vc::CREQ0, 5, 6));
+    assert_eq!(solo.end.credits().available(Vc::CREQ0), count(5, 6));
+    solo.feed(&init(Vc::CREQ0, 1, 1));
+    assert_eq!(solo.end.credits().available(Vc::CREQ0), count(6, 7));
     // Later replays forget nothing.
     solo.feed(&packet(Op::READ, 0));
     solo.replay_init(1);
+    assert_eq!(solo.end.credits().available(Vc::CREQ0), count(6, 7));
+}
+
+/// A peer whose first packet came damaged replays it and need not say CREDIT_INIT again, which has no number: its credits stay.
+#[test]
+fn credits_stay_when_a_replay_does_not_repeat_them() {
+    let mut solo = Solo::new();
+    solo.feed(&init(Vc::CREQ0, 3, 4));
+    solo.bad_header();
+    for _ in 0..3 {
+        solo.replay_init(0);
+    }
+    solo.feed(&packet(Op::READ, 0));
+    assert_eq!(solo.end.credits().available(Vc::CREQ0), count(3, 4));
+    // What comes behind is no repetition.
+    solo.feed(&init(Vc::CREQ0, 1, 1));
     assert_eq!(solo.end.credits().available(Vc::CREQ0), count(4, 5));
 }
 

@@ -99,6 +99,16 @@ impl Fed {
     }
 }
 
+/// An end that replays from the start keeps the credits that it has given, whether it says them again or not; so does its peer.
+#[test]
+fn a_replay_from_the_start_need_not_repeat_credit_init() {
+    let mut fed = Fed::with_credits();
+    fed.replay_init(0, 3);
+    fed.feed(Direction::Tx, &read());
+    fed.feed(Direction::Rx, &read());
+    assert_eq!(fed.rules(), []);
+}
+
 fn read() -> Packet {
     packet(Op::READ, 0)
 }

@@ -152,6 +152,18 @@ fn saturation_lies_in_the_published_ranges() {
     }
 }
 
+/// Where the setting takes no load as low as that of an idle system, the lowest that it takes stands for it.
+#[test]
+fn saturation_starts_at_the_lowest_legal_load() {
+    let short = request("queue-md1", &["traffic.packets=300"]);
+    let found = curve::saturation(&short, LOAD_KEY, 0.9, 0.1).expect("it runs");
+    assert!((0.3..=0.9).contains(&found.load) && found.zero_load_cycles > 1000.0, "{found:?}");
+    let error = curve::saturation(&short, "traffic.packets", 0.9, 0.1).expect_err("it has whole numbers").to_string();
+    assert!(error.contains("--key traffic.packets: found a setting that takes"), "{error}");
+    let error = curve::saturation(&request("cxl68-expander", &[]), LOAD_KEY, 0.9, 0.1).expect_err("it has none");
+    assert!(error.to_string().contains("`traffic.load`: no such key"), "{error}");
+}
+
 #[test]
 fn a_curve_has_a_row_for_each_load() {
     assert_eq!(curve::loads("0.1:0.5:0.2"), Ok(vec![0.1, 0.3, 0.5]));

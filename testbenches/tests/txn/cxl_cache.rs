@@ -27,6 +27,11 @@ fn h2d(cqid: u16) -> Message {
     Message::H2dData(H2dData { cqid, ..H2dData::default() }, Data::line([1; 64]))
 }
 
+/// The data of an error.
+fn ones(cqid: u16) -> Message {
+    Message::H2dData(H2dData { cqid, ..H2dData::default() }, Data::line([0xff; 64]))
+}
+
 fn snp(opcode: Snp, uqid: u16) -> Message {
     Message::H2dReq(H2dReq { opcode, uqid, address: LINE, ..H2dReq::default() })
 }
@@ -81,8 +86,9 @@ fn every_flow() -> Vec<Vec<Message>> {
         (Op::RdOwn, &[Go::Exclusive, Go::Modified, Go::Invalid, Go::Error]),
     ] {
         for &state in states {
-            flows.push(vec![req(op, 1), go(state, 1), h2d(1)]);
-            flows.push(vec![req(op, 1), h2d(1), go(state, 1)]);
+            let line = if [Go::Invalid, Go::Error].contains(&state) { ones(1) } else { h2d(1) };
+            flows.push(vec![req(op, 1), go(state, 1), line]);
+            flows.push(vec![req(op, 1), line, go(state, 1)]);
         }
     }
     for (op, states) in [(Op::RdOwnNoData, [Go::Exclusive, Go::Error]), (Op::CLFlush, [Go::Invalid, Go::Error])] {
@@ -248,6 +254,57 @@ fn txn_ans_06_p() {
 fn txn_ans_06_n() {
     let words = ["RspIHitSE with UQID 0x3", "RspIHitI or RspSHitSE or RspSFwdM or RspIFwdM for SnpData of 0x1000"];
     broken(&[snp(Snp::SnpData, 3), d2h_rsp(Rsp::RspIHitSE, 3)], "TXN-ANS-06", (UP, 0), words);
+}
+
+#[test]
+fn coh_req_18_p2() {
+    for state in [GoState::Invalid, GoState::Error] {
+        silent(&[req(Op::RdShared, 1), go(state, 1), ones(1)]);
+        silent(&[req(Op::RdShared, 1), ones(1), go(state, 1)]);
+    }
+    // Poisoned bytes mean nothing.
+    let poisoned = H2dData { cqid: 1, poison: true, ..H2dData::default() };
+    silent(&[req(Op::RdShared, 1), go(GoState::Error, 1), Message::H2dData(poisoned, Data::line([1; 64]))]);
+}
+
+#[test]
+fn coh_req_18_n2() {
+    let expected = "ones in all bytes for RdShared to 0x1000 in flit 0 up";
+    for (state, name) in [(GoState::Invalid, "GO-I"), (GoState::Error, "GO-Err")] {
+        let behind = [req(Op::RdShared, 1), go(state, 1), h2d(1)];
+        broken(
+            &behind,
+            "COH-REQ-18",
+            (DOWN, 1),
+            ["0x01 in byte 0 of H2D Data with CQID 0x1 behind an error", expected],
+        );
+        let before = [req(Op::RdShared, 1), h2d(1), go(state, 1)];
+        let found = format!("{name} with CQID 0x1 behind data with 0x01 in byte 0");
+        broken(&before, "COH-REQ-18", (DOWN, 1), [&found, expected]);
+    }
+    let refused = H2dData { cqid: 1, go_err: true, ..H2dData::default() };
+    let current = [req(Op::RdCurr, 1), Message::H2dData(refused, Data::line([0; 64]))];
+    broken(&current, "COH-REQ-18", (DOWN, 0), ["0x00 in byte 0", "ones in all bytes for RdCurr"]);
+}
+
+/// Byte enables are those of WrInv and WOWrInv; what an evict or a snoop brings is a full line, and counts as one.
+#[test]
+fn coh_req_26_n2() {
+    let part = |uqid, enables| {
+        let message = D2hData { uqid, ..D2hData::default() };
+        Message::D2hData(message, Data { byte_enables: Some(enables), ..Data::line([2; 64]) })
+    };
+    for enables in [0, 0xff, 1 << 63, !1] {
+        for op in [Op::DirtyEvict, Op::ItoMWr, Op::WrCur] {
+            let evict = [req(op, 1), rsp(Answer::GO_WritePull, 9, 1), part(9, enables)];
+            let found = format!("D2H Data with UQID 0x9 and byte enables {enables:#018x}");
+            broken(&evict, "COH-REQ-26", (UP, 1), [&found, "a full line for the pull for"]);
+        }
+        let forward = [snp(Snp::SnpInv, 4), d2h_rsp(Rsp::RspIFwdM, 4), part(4, enables)];
+        broken(&forward, "COH-SNP-13", (UP, 1), ["and byte enables", "a full line for SnpInv of 0x1000"]);
+        silent(&[req(Op::WrInv, 1), rsp(Answer::WritePull, 9, 1), part(9, enables), go(GoState::Invalid, 1)]);
+    }
+    silent(&[req(Op::DirtyEvict, 1), rsp(Answer::GO_WritePull, 9, 1), part(9, u64::MAX)]);
 }
 
 /// A line may come in two messages of 32 bytes; the bytes that a write enables are no half.

@@ -410,8 +410,87 @@ fn bytes_of_the_sheet_are_read() {
     completion.extend([0; 12]);
     assert_eq!(checker.see(0, UP, 0, &completion, FLIT), []);
     assert_eq!((checker.open(), checker.finish()), (0, vec![]));
-    // Garbage and UIO are nobody's here.
+    // Garbage and reads of UIO are nobody's here.
     assert_eq!(checker.see(0, UP, 1, &[0xff; 12], FLIT), []);
     assert_eq!(checker.see(0, DOWN, 1, &[0x22, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], FLIT), []);
     assert_eq!(checker.open(), 0);
+}
+
+/// A TLP of UIO with a header of this many DW (`cxl-io` §3.3, §3.5).
+fn uio(type_code: u8, header: [u32; 3], data: &[u8]) -> Vec<u8> {
+    let dw0 = u32::from(type_code) << 24 | (data.len() / 4) as u32;
+    let words = [dw0].into_iter().chain(header).flat_map(u32::to_be_bytes);
+    words.chain(data.iter().copied()).collect()
+}
+
+/// What is said of TLPs as bytes, each in a flit of its own.
+fn said_of_bytes(tlps: &[(Dir, Vec<u8>)]) -> Vec<TransactionFinding> {
+    let mut checker = CxlIoTransactions::new(CONFIG, vec!["link".into()]);
+    let mut all = Vec::new();
+    for (unit, (dir, bytes)) in (0..).zip(tlps) {
+        all.extend(checker.see(0, *dir, unit, bytes, FLIT));
+    }
+    all.extend(checker.finish());
+    all
+}
+
+fn bytes(tlp: &Tlp) -> Vec<u8> {
+    tlp.encode(TlpForm::Flit).expect("a TLP")
+}
+
+/// Of the bytes that a write of UIO touches nothing is known any more; those beside them are compared as before.
+#[test]
+fn a_write_of_uio_is_a_writer() {
+    let write_of_uio = (DOWN, uio(0x61, [u32::from(ROOT) << 16 | 5, 0, AT as u32], &[9; 64]));
+    let read_back = |address: u64, value| {
+        let came = completion(2, 64, (address & 0x7f) as u8, &[value; 64]);
+        [(DOWN, bytes(&read(2, address, 64))), (UP, bytes(&came))]
+    };
+    for value in [1, 9] {
+        let writes = [(DOWN, bytes(&write(AT, 1, 64))), write_of_uio.clone()];
+        assert_eq!(said_of_bytes(&[&writes[..], &read_back(AT, value)].concat()), [], "{value}");
+    }
+    let beside = [(DOWN, bytes(&write(AT + 64, 1, 64))), write_of_uio];
+    let found = said_of_bytes(&[&beside[..], &read_back(AT + 64, 9)].concat());
+    one(&found, "TXN-DAT-01", (UP, 3), ["0x09 in byte 0", "0x01"]);
+}
+
+/// Completions of UIO answer requests of UIO alone.
+#[test]
+fn completions_of_uio_answer_uio_alone() {
+    let header = [u32::from(FUNCTION) << 16 | 5, u32::from(ROOT) << 16 | 64, 0];
+    for (type_code, name, data) in [(0x48, "UIORdCplD", 64), (0x0c, "UIOWrCpl", 0), (0x0d, "UIORdCpl", 0)] {
+        // A header of three DW.
+        let mut answer = uio(type_code, header, &vec![0; data]);
+        answer.drain(12..16);
+        let asked = (DOWN, bytes(&read(5, AT, 64)));
+        let found = said_of_bytes(&[asked.clone(), (UP, answer.clone())]);
+        let words = [&format!("{name} with tag 0x5 of requester 0x0008"), "CplD of 64 B for MRd of 64 B at 0x80000000"];
+        one(&found, "TXN-ANS-03", (UP, 1), words.map(|word: &str| word));
+        // A request of UIO has tags of its own.
+        let of_uio = (DOWN, uio(0x22, [u32::from(ROOT) << 16 | 5, 0, AT as u32], &[]));
+        assert_eq!(said_of_bytes(&[asked, of_uio, (UP, answer), (UP, bytes(&line(5, 0)))]), []);
+    }
+}
+
+/// Writes with relaxed order or order by ID may pass others, reads with order by ID may pass writes of other requesters. What has
+/// neither is held to the order of its link.
+#[test]
+fn looser_order_is_not_blamed() {
+    let with = |attr, tlp: Tlp| Tlp { attr, ..tlp };
+    for attr in [0b010, 0b100, 0b110] {
+        let writes = [write(AT, 1, 64), with(attr, write(AT, 2, 64))];
+        for value in [1, 2] {
+            silent(&[&writes[..], &[read(5, AT, 64), line(5, value)]].concat());
+        }
+    }
+    let writes = [write(AT, 1, 64), write(AT, 2, 64)];
+    silent(&[&writes[..], &[with(0b100, read(5, AT, 64)), line(5, 1)]].concat());
+    // No snoop and relaxed order of a read loosen nothing here.
+    for attr in [0, 0b001, 0b010] {
+        let stale = [&writes[..], &[with(attr, read(5, AT, 64)), line(5, 1)]].concat();
+        broken(&stale, "TXN-DAT-01", (UP, 0), ["0x01 in byte 0", "0x02"]);
+    }
+    let stale = [with(0b001, writes[0].clone()), with(0b001, writes[1].clone()), read(5, AT, 64), line(5, 1)];
+    broken(&stale, "TXN-DAT-01", (UP, 0), ["0x01 in byte 0", "0x02"]);
 }

@@ -123,6 +123,8 @@ fn txn_req_01_n() {
     let Message::M2sRwd(message, data) = write(3, 0) else { unreachable!("a write") };
     let without_meta = Message::M2sRwd(M2sRwd { meta_field: MetaField::NoOp, ..message }, data);
     broken(HdmH, &[without_meta, ndr(Ndr::Cmp, 3)], "TXN-REQ-01", (DOWN, 0), ["MemWr", "COH-MEM-33"]);
+    let words = ["MetaField NoOp", "with SnpType NoOp and MetaField Meta0State)"];
+    broken(HdmH, &[without_meta, ndr(Ndr::Cmp, 3)], "TXN-REQ-01", (DOWN, 0), words);
 }
 
 #[test]
@@ -256,6 +258,157 @@ fn txn_ans_04_n() {
     broken(HdmDb, &wrong, "TXN-ANS-04", (DOWN, 0), ["BIRspS with BITag 0x1", "an answer to BISnpInv; COH-SFI-02"]);
     let wrong = [bisnp(BisnpOpcode::BISnpInv, 1, LINE), birsp(BirspOpcode::BIRspIBlk, 1, 0)];
     broken(HdmDb, &wrong, "TXN-ANS-04", (DOWN, 0), ["BIRspIBlk", "COH-BLK-03"]);
+}
+
+/// In a block answer LowAddr is reserved (`coherence` §1).
+#[test]
+fn coh_ids_04_p2() {
+    let at = |address, low| [bisnp(BisnpOpcode::BISnpInv, 1, address), birsp(BirspOpcode::BIRspI, 1, low)];
+    (0..4).for_each(|low| silent(HdmDb, &at(LINE + 64 * u64::from(low), low)));
+    let block = bisnp(BisnpOpcode::BISnpInvBlk, 1, LINE + 0xc0);
+    (0..4).for_each(|low| silent(HdmDb, &[block, birsp(BirspOpcode::BIRspIBlk, 1, low)]));
+}
+
+#[test]
+fn coh_ids_04_n2() {
+    for low in 0..4 {
+        for other in (0..4).filter(|other| *other != low) {
+            let address = LINE + 64 * u64::from(low);
+            let wrong = [bisnp(BisnpOpcode::BISnpInv, 1, address), birsp(BirspOpcode::BIRspI, 1, other)];
+            let found = format!("BIRspI with BITag 0x1 of BI-ID 0x0 and LowAddr {other}");
+            let expected = format!("LowAddr {low}, Addr[7:6] of BISnpInv of {address:#x} in flit 0 up");
+            broken(HdmDb, &wrong, "COH-IDS-04", (DOWN, 0), [&found, &expected]);
+        }
+    }
+}
+
+#[test]
+fn coh_blk_02_n2() {
+    let block = bisnp(BisnpOpcode::BISnpInvBlk, 1, LINE + 0xc0);
+    for low in 0..4 {
+        let mixed = [block, birsp(BirspOpcode::BIRspI, 1, low), birsp(BirspOpcode::BIRspIBlk, 1, 3)];
+        let expected = "a plain BIRsp for each line, 3 lines without one, for BISnpInvBlk of 0x10c0 in flit 0 up";
+        broken(HdmDb, &mixed, "COH-BLK-02", (DOWN, 1), ["BIRspIBlk with BITag 0x1", expected]);
+    }
+    let plain = [3, 1, 0, 2].map(|low| birsp(BirspOpcode::BIRspI, 1, low));
+    silent(HdmDb, &[&[block], &plain[..]].concat());
+}
+
+/// Two snoops under one BITag: both are told, and their answers are told apart by the line.
+#[test]
+fn a_bitag_in_use_is_told() {
+    let [first, second] = [bisnp(BisnpOpcode::BISnpInv, 9, LINE), bisnp(BisnpOpcode::BISnpData, 9, LINE + 64)];
+    let [of_first, of_second] = [birsp(BirspOpcode::BIRspI, 9, 0), birsp(BirspOpcode::BIRspS, 9, 1)];
+    let expected = "a BITag that is free: BISnpInv of 0x1000 in flit 0 up waits for BIRsp to 1 line";
+    for answers in [[of_first, of_second], [of_second, of_first]] {
+        let again = [&[first, second], &answers[..]].concat();
+        broken(HdmDb, &again, "TXN-TAG-04", (UP, 1), ["BISnpData with BITag 0x9 of BI-ID 0x0", expected]);
+    }
+    silent(HdmDb, &[first, of_first, second, of_second]);
+    // Another BI-ID is another device.
+    let Message::S2mBisnp(message) = second else { unreachable!("a BISnp") };
+    let Message::M2sBirsp(answer) = of_second else { unreachable!("a BIRsp") };
+    let other =
+        [Message::S2mBisnp(S2mBisnp { bi_id: 4, ..message }), Message::M2sBirsp(M2sBirsp { bi_id: 4, ..answer })];
+    silent(HdmDb, &[first, other[0], other[1], of_first]);
+}
+
+/// A write-back of a copy.
+fn write_back(tag: u16, meta_value: MetaValue) -> Message {
+    let Message::M2sRwd(message, data) = write(tag, 5) else { unreachable!("a write") };
+    Message::M2sRwd(M2sRwd { meta_value, snp_type: SnpType::NoOp, ..message }, data)
+}
+
+#[test]
+fn coh_sfi_05_p2() {
+    let snoop = bisnp(BisnpOpcode::BISnpInv, 4, LINE);
+    let (back, answer) = (write_back(8, MetaValue::Invalid), birsp(BirspOpcode::BIRspI, 4, 0));
+    silent(HdmDb, &[own(7), ndr(Ndr::CmpE, 7), drs(7, 1), snoop, back, ndr(Ndr::Cmp, 8), answer]);
+    // A write behind BIRspE may pass it, and so may one of a host without a copy.
+    let kept = [bisnp(BisnpOpcode::BISnpCur, 4, LINE), write_back(8, MetaValue::Any), birsp(BirspOpcode::BIRspE, 4, 0)];
+    silent(HdmDb, &[&kept[..], &[ndr(Ndr::Cmp, 8)]].concat());
+    let Message::M2sRwd(message, data) = back else { unreachable!("a write") };
+    let from_nothing = Message::M2sRwd(M2sRwd { snp_type: SnpType::SnpInv, ..message }, data);
+    silent(HdmDb, &[snoop, from_nothing, answer, ndr(Ndr::Cmp, 8)]);
+    // Another line.
+    let other = Message::M2sRwd(M2sRwd { address: LINE + 64, ..message }, data);
+    silent(HdmDb, &[snoop, other, answer, ndr(Ndr::Cmp, 8)]);
+}
+
+#[test]
+fn coh_sfi_05_n2() {
+    let snoop = bisnp(BisnpOpcode::BISnpInv, 4, LINE);
+    let (back, answer) = (write_back(8, MetaValue::Invalid), birsp(BirspOpcode::BIRspI, 4, 0));
+    let early = [own(7), ndr(Ndr::CmpE, 7), drs(7, 1), snoop, back, answer, ndr(Ndr::Cmp, 8)];
+    let expected = "Cmp before it, for MemWr to 0x1000 in flit 1 down with tag 0x8";
+    broken(HdmDb, &early, "COH-SFI-05", (DOWN, 2), ["BIRspI with BITag 0x4", expected]);
+    // For a block, too.
+    let block = [
+        bisnp(BisnpOpcode::BISnpDataBlk, 4, LINE + 0xc0),
+        write_back(8, MetaValue::Shared),
+        birsp(BirspOpcode::BIRspSBlk, 4, 0),
+        ndr(Ndr::Cmp, 8),
+    ];
+    broken(HdmDb, &block, "COH-SFI-05", (DOWN, 1), ["BIRspSBlk with BITag 0x4", "Cmp before it, for MemWr"]);
+}
+
+fn of_line(message: Message, address: u64) -> Message {
+    match message {
+        Message::M2sReq(request) => Message::M2sReq(M2sReq { address, ..request }),
+        Message::M2sRwd(request, data) => Message::M2sRwd(M2sRwd { address, ..request }, data),
+        other => other,
+    }
+}
+
+#[test]
+fn coh_ids_03_p2() {
+    let snoop = bisnp(BisnpOpcode::BISnpInv, 4, LINE);
+    let [answer, ack] = [birsp(BirspOpcode::BIRspI, 4, 0), ndr(Ndr::BIConflictAck, 1)];
+    silent(HdmDb, &[own(1), snoop, conflict(1), ack, answer, ndr(Ndr::CmpE, 1), drs(1, 5)]);
+    // The request is over where the probe is, and the host does not know it yet.
+    silent(HdmDb, &[own(1), snoop, ndr(Ndr::CmpE, 1), drs(1, 5), conflict(1), ack, answer]);
+    // Another line has a request of its own; a BIConflict without any is tolerated (`coherence` §3.5).
+    silent(HdmDb, &[of_line(own(2), LINE + 64), ndr(Ndr::CmpE, 2), drs(2, 5), snoop, conflict(1), ack, answer]);
+}
+
+#[test]
+fn coh_ids_03_n2() {
+    let snoop = bisnp(BisnpOpcode::BISnpInv, 4, LINE);
+    let answer = birsp(BirspOpcode::BIRspI, 4, 0);
+    let done = [ndr(Ndr::CmpE, 7), drs(7, 5)];
+    let fresh = [&[own(7), snoop, conflict(9), ndr(Ndr::BIConflictAck, 9), answer], &done[..]].concat();
+    let words = ["BIConflict with tag 0x9", "tag 0x7, that of MemRd to 0x1000 in flit 0 down"];
+    broken(HdmDb, &fresh, "COH-IDS-03", (DOWN, 1), words);
+    let other = [of_line(own(7), LINE + 64), snoop, conflict(7), ndr(Ndr::BIConflictAck, 7), answer];
+    let words = ["BIConflict with tag 0x7", "a request to the same line: MemRd to 0x1040 in flit 0 down has the tag"];
+    broken(HdmDb, &[&other[..], &done[..]].concat(), "COH-IDS-03", (DOWN, 1), words);
+}
+
+/// The host answers before its BIConflict is acknowledged: it is blamed, and the device, which ends the request, is not.
+#[test]
+fn coh_bic_01_n2() {
+    let snoop = bisnp(BisnpOpcode::BISnpInv, 4, LINE);
+    let [answer, ack] = [birsp(BirspOpcode::BIRspI, 4, 0), ndr(Ndr::BIConflictAck, 1)];
+    let early = [own(1), snoop, conflict(1), answer, ack, ndr(Ndr::CmpE, 1), drs(1, 5)];
+    let words = ["BIRspI with BITag 0x4", "BIConflictAck before it, for BIConflict in flit 1 down with tag 0x1"];
+    broken(HdmDb, &early, "COH-BIC-01", (DOWN, 2), words);
+}
+
+#[test]
+fn coh_mem_36_n2() {
+    let Message::S2mDrs(message, data) = nxm(1) else { unreachable!("a DRS") };
+    let mut line = data.line;
+    line[63] = 0xfe;
+    let wrong = Message::S2mDrs(message, Data { line, ..data });
+    let words = ["DRS MemDataNXM of 64 B with tag 0x1 and 0xfe in byte 63", "ones in all bytes for MemRd to 0x1000"];
+    broken(HdmH, &[read(1), wrong], "COH-MEM-36", (UP, 0), words);
+    broken(HdmDb, &[own(1), wrong], "COH-MEM-36", (UP, 0), words);
+    // Of half a line the other bytes are not there.
+    let half = |enables: u64| {
+        let line = std::array::from_fn(|n| if enables >> n & 1 == 1 { 0xff } else { 0 });
+        Message::S2mDrs(message, Data { line, byte_enables: Some(enables), ..data })
+    };
+    silent(HdmH, &[read(1), half(0xffff_ffff), half(0xffff_ffff << 32)]);
 }
 
 #[test]

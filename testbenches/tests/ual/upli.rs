@@ -82,7 +82,7 @@ fn ual_upl_03_n() {
 fn ual_upl_04_p() {
     layout_p::<ReadAttr>("last 7:4, first 3:0");
     layout_p::<AtomicAttr>("op_low 7:4, size 3:2, rsvd 1, op_high 0");
-    for (size, dwords) in [(0, 1), (1, 2), (2, 1), (3, 1)] {
+    for (size, dwords) in [(0, 1), (0, 2), (0, 16), (1, 2), (1, 4), (1, 16), (2, 1), (2, 3), (3, 1), (3, 7)] {
         for cmd in [ReqCmd::AtomicR, ReqCmd::AtomicNR] {
             let req = TlReq { cmd, attr: 0xf1 | size << 2, len: dwords - 1, ..TlReq::default() };
             assert_eq!(broken(req), Vec::<&str>::new(), "{size}");
@@ -90,12 +90,12 @@ fn ual_upl_04_p() {
     }
 }
 
-/// A size with the wrong length, and the reserved bit.
+/// Elements that do not divide the length, and the reserved bit.
 #[test]
 fn ual_upl_04_n() {
-    for (size, dwords) in [(0, 2), (1, 1), (2, 2), (3, 64)] {
-        let req = TlReq { cmd: ReqCmd::AtomicR, attr: size << 2, len: dwords - 1, ..TlReq::default() };
-        assert_eq!(broken(req), ["UAL-UPL-04"], "{size}");
+    for dwords in [1, 3, 15] {
+        let req = TlReq { cmd: ReqCmd::AtomicR, attr: 1 << 2, len: dwords - 1, ..TlReq::default() };
+        assert_eq!(broken(req), ["UAL-UPL-04"], "{dwords}");
     }
     assert_eq!(broken(TlReq { cmd: ReqCmd::AtomicNR, attr: 2, ..TlReq::default() }), ["UAL-UPL-04"]);
     layout_n::<AtomicAttr>();

@@ -459,8 +459,8 @@ package demo_pkg;
     endfunction
   endclass
 
+  `include "demo/demo_hooks.svh"
   `include "demo/demo_protocols.svh"
   `include "demo/demo_registers.svh"
   `include "demo/demo_interfaces.svh"
-  `include "demo/demo_hooks.svh"
 endpackage

@@ -6,7 +6,7 @@ virtual class demo_traffic;
   pure virtual function sp_message read_of(int unsigned n);
   // Answers of a request, none for what is posted.
   pure virtual function void answers(sp_message request, ref sp_message of_request[$]);
-  // The data of an answer; `has_data` is 0 for an answer to a write.
+  // The data of a message, if it `has_data`.
   pure virtual function bit [511:0] data_of(sp_message answer, output bit has_data);
   // Makes an answer one to another request.
   pure virtual function void misname(sp_message answer);
@@ -79,7 +79,7 @@ class demo_io_traffic extends demo_traffic;
 
   virtual function bit [511:0] data_of(sp_message answer, output bit has_data);
     cxlio_tlp tlp;
-    has_data = $cast(tlp, answer);
+    has_data = $cast(tlp, answer) && tlp.tlp.size() > 12;
     return has_data ? tlp.data_from(12) : '0;
   endfunction
 
@@ -142,9 +142,9 @@ class demo_ualink_traffic extends demo_traffic;
   endfunction
 
   virtual function bit [511:0] data_of(sp_message answer, output bit has_data);
-    ualink_tl_rsp response;
-    has_data = $cast(response, answer) && response.beat_count != 0;
-    return has_data ? response.beats[0] : '0;
+    ualink_tl_message message;
+    has_data = $cast(message, answer) && message.beat_count != 0;
+    return has_data ? message.beats[0] : '0;
   endfunction
 
   virtual function void misname(sp_message answer);
@@ -213,6 +213,32 @@ class demo_nvlink_traffic extends demo_traffic;
   endfunction
 endclass
 
+// Requests and answers as a monitor joins them, and whether what is read is what was written before.
+class demo_exchange_checker extends uvm_subscriber #(scalepool_exchange_item);
+  demo_traffic traffic;
+  int unsigned posted, answered, wrong;
+  protected bit [511:0] written;
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+  endfunction
+
+  virtual function void write(scalepool_exchange_item t);
+    bit has_data;
+    bit [511:0] data;
+    posted += 32'(t.answers.size() == 0);
+    answered += 32'(t.answers.size() == 1);
+    data = traffic.data_of(t.request, has_data);
+    if (has_data) written = data;
+    if (t.answers.size() == 0) return;
+    data = traffic.data_of(t.answers[0], has_data);
+    if (has_data && data != written) begin
+      wrong++;
+      `uvm_error("EXCHANGE", {t.convert2string(), $sformatf("; expected %h", written)})
+    end
+  endfunction
+endclass
+
 // Blocks that are written and read back, one at a time, while units of both directions are damaged. +protocol=N: number in sp_protocol_e.
 // +wrong: the fifth answer with data names another request. +kind=N: number in sp_transactions_e of the transactions that are asked for, which
 // may be those of another protocol.
@@ -220,6 +246,8 @@ class demo_protocol_test extends demo_pair_test;
   `uvm_component_utils(demo_protocol_test)
   demo_traffic traffic;
   demo_expected expected;
+  demo_exchange_checker exchanges;
+  demo_counter #(scalepool_message_item) messages;
   int unsigned blocks;
   int unsigned mismatches;
   protected int unsigned given; // answers with data
@@ -254,6 +282,15 @@ class demo_protocol_test extends demo_pair_test;
       SP_PROTOCOL_UALINK: begin demo_ualink_traffic of; of = new(); traffic = of; end
       default: begin demo_io_traffic of; of = new(); traffic = of; end
     endcase
+    exchanges = new("exchanges", this);
+    exchanges.traffic = traffic;
+    messages = new("messages", this);
+  endfunction
+
+  virtual function void connect_phase(uvm_phase phase);
+    super.connect_phase(phase);
+    device.monitor.exchanges.connect(exchanges.analysis_export);
+    device.monitor.messages.connect(messages.analysis_export);
   endfunction
 
   // The memory behind the device.
@@ -340,6 +377,15 @@ class demo_protocol_test extends demo_pair_test;
   endtask
 
   virtual function string missing();
+    int unsigned requests, posted, lost;
+    lost = $test$plusargs("wrong") != 0 ? 1 : 0;
+    requests = lost != 0 ? 10 : 80;
+    posted = traffic.posts_writes() ? requests / 2 : 0;
+    if (exchanges.posted != posted || exchanges.answered != requests - posted - lost || device.monitor.open_requests() != lost)
+      return $sformatf("found %0d posted, %0d answered and %0d open requests, expected %0d, %0d and %0d", exchanges.posted, exchanges.answered,
+                       device.monitor.open_requests(), posted, requests - posted - lost, lost);
+    if (messages.count != 2 * requests - posted)
+      return $sformatf("found %0d messages, expected %0d", messages.count, 2 * requests - posted);
     foreach (expected.seen[rule])
       if (expected.seen[rule] != 2) return $sformatf("%s: found %0d times, expected twice", rule, expected.seen[rule]);
     if (blocks != ($test$plusargs("wrong") != 0 ? 4 : 40)) return $sformatf("found %0d blocks, expected more", blocks);

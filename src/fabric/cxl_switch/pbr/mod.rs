@@ -8,7 +8,7 @@
 //! itself, by their PIDs. What segment tables name may take any of several ways (RGT). An
 //! inter-switch link that is lost loses what was for it, until the fabric manager writes tables that lead around it. Detail: as for hierarchy based routing.
 //! Devices cache lines of a host, which tells them apart by CacheIDs; a snoop stays behind the responses before it (`fabric` ORD-5).
-//! Left out: CXL.io, management messages, updates of CacheIDs while the system runs (EDG-10).
+//! Left out: CXL.io (see `scalepool_nodes::io::switch`), management messages, updates of CacheIDs while the system runs (EDG-10).
 //!
 //! | file | content |
 //! | --- | --- |
@@ -42,8 +42,8 @@ pub mod segments;
 pub use drt::{Drt, DrtEntry, DrtError};
 pub use edge_ids::{CompletionRoutes, EdgeDrop, EdgeIds, TlpSource};
 pub use identity::{IdentityError, PbrIdentity};
-pub use paths::{PbrCandidates, PbrGraph, PbrRouting};
-pub use pid::{PbrPid, PidCounts, PidError, PidPlan};
+pub use paths::{PbrCandidates, PbrGraph, PbrRouting, judge_containment};
+pub use pid::{PbrPid, PidCounts, PidError, PidHolder, PidPlan, judge_pids};
 pub use rgt::{Rgt, RgtError};
 pub use route::{
     PbrChange, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPort, PbrRoutes, PbrSharedPort, PbrSwitch,

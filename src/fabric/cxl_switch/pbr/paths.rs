@@ -11,7 +11,9 @@
 //! links that lead away from the first switch alone, and a switch without such a way goes up. The candidates of a switch are
 //! its links to switches that are one closer, in the order of its ports.
 
+use super::super::violation;
 use crate::spread::SpreadPort;
+use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;
 
 /// How the next hop is found.
@@ -37,6 +39,17 @@ pub struct PbrCandidates {
 pub struct PbrGraph {
     /// By switch: own port and switch at the other end.
     links: Vec<Vec<(usize, usize)>>,
+}
+
+/// Judges the containment of the downstream port of an inter-switch link: it is required, but where the link is the only way to the
+/// fabric manager (`fabric` ISL-4).
+pub fn judge_containment(is_only_way: bool, is_contained: bool) -> Option<Violation> {
+    let (found, expected) = match (is_only_way, is_contained) {
+        (true, true) => ("a contained link, the only way to the fabric manager", "one that stays up"),
+        (false, false) => ("a link that stays up, one of several ways to the fabric manager", "a contained one"),
+        _ => return None,
+    };
+    Some(violation("FAB-ISL-04", found, expected, "an inter-switch link after an uncorrectable error"))
 }
 
 impl PbrGraph {
@@ -81,6 +94,15 @@ impl PbrGraph {
             }
         }
         distances
+    }
+
+    /// Whether a link, which is at this port of a switch and this one of another, is the only way between its ends.
+    pub fn is_only_way(&self, [own, far]: [(usize, usize); 2]) -> bool {
+        let mut without = self.clone();
+        for (switch, port) in [own, far] {
+            without.links[switch].retain(|(other, _)| *other != port);
+        }
+        without.distances(far.0, &|_, _| true)[own.0].is_none()
     }
 
     /// Ports of a switch to those `among` its neighbours that are one link closer.

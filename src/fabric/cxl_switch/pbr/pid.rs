@@ -8,6 +8,8 @@
 //! A walk through one allocation: the manager has 0; switches, host ports, bindings and device ports follow in the order of
 //! the description.
 
+use scalepool_ordered::OrderedMap;
+
 /// Number of values that 12 bits have.
 pub const PIDS: usize = 1 << 12;
 /// Number of PIDs that can be assigned: all but FFFh.
@@ -32,6 +34,63 @@ pub enum PidError {
         .0.sum(), .0.switches, .0.hosts, .0.bindings, .0.devices
     )]
     TooMany(PidCounts),
+    /// Somebody who needs a PID has none.
+    #[error("found no PID for {0}, expected one (fabric PID-2)")]
+    Missing(PidHolder),
+    /// Two have the same one.
+    #[error("found the PID {pid:#05x} for {} and {}, expected one for each (fabric PID-2)", .holders[0], .holders[1])]
+    Double {
+        /// The PID.
+        pid: u16,
+        /// Who has it.
+        holders: [PidHolder; 2],
+    },
+}
+
+/// Who has a PID of its own (`fabric` PID-2); numbers are those of the order of the description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PidHolder {
+    /// The fabric manager.
+    Manager,
+    /// A switch.
+    Switch(usize),
+    /// An edge port towards a host.
+    Host(usize),
+    /// A device or logical device as its host has it.
+    Binding(usize),
+    /// An edge port towards a device.
+    Device(usize),
+}
+
+impl std::fmt::Display for PidHolder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PidHolder::Manager => f.write_str("the fabric manager"),
+            PidHolder::Switch(n) => write!(f, "switch {n}"),
+            PidHolder::Host(n) => write!(f, "host port {n}"),
+            PidHolder::Binding(n) => write!(f, "binding {n}"),
+            PidHolder::Device(n) => write!(f, "device port {n}"),
+        }
+    }
+}
+
+/// Judges PIDs that were given: each of `needed` has one, and no two have the same (`fabric` PID-2).
+///
+/// # Errors
+/// The first one that is missing or given twice.
+pub fn judge_pids(needed: &[PidHolder], given: &[(PidHolder, PbrPid)]) -> Result<(), PidError> {
+    for holder in needed {
+        if given.iter().all(|(other, _)| other != holder) {
+            return Err(PidError::Missing(*holder));
+        }
+    }
+    let mut known: OrderedMap<u16, PidHolder> = OrderedMap::new();
+    for (holder, pid) in given {
+        if let Some(first) = known.insert(pid.number(), *holder) {
+            return Err(PidError::Double { pid: pid.number(), holders: [first, *holder] });
+        }
+    }
+    Ok(())
 }
 
 impl PbrPid {
@@ -108,5 +167,20 @@ impl PidPlan {
     /// The PID of the n-th edge port towards a device.
     pub fn of_device(&self, n: usize) -> Option<PbrPid> {
         PidPlan::nth(self.0.switches + self.0.hosts + self.0.bindings, n, self.0.devices)
+    }
+
+    /// All that it gives out.
+    pub fn given(&self) -> Vec<(PidHolder, PbrPid)> {
+        let PidPlan(counts) = self;
+        let switches = (0..counts.switches).filter_map(|n| Some((PidHolder::Switch(n), self.of_switch(n)?)));
+        let hosts = (0..counts.hosts).filter_map(|n| Some((PidHolder::Host(n), self.of_host(n)?)));
+        let bindings = (0..counts.bindings).filter_map(|n| Some((PidHolder::Binding(n), self.of_binding(n)?)));
+        let devices = (0..counts.devices).filter_map(|n| Some((PidHolder::Device(n), self.of_device(n)?)));
+        std::iter::once((PidHolder::Manager, PidPlan::MANAGER))
+            .chain(switches)
+            .chain(hosts)
+            .chain(bindings)
+            .chain(devices)
+            .collect()
     }
 }

@@ -54,7 +54,7 @@ pub fn destination(field: &ControlField) -> u16 {
 }
 
 /// The uncompressed form of what arrived; `None` for a reserved command, or a compressed request without an address.
-pub(super) fn expanded(mut transfer: Box<Transfer>) -> Option<Box<Transfer>> {
+pub fn expanded(mut transfer: Box<Transfer>) -> Option<Box<Transfer>> {
     transfer.field = match transfer.field {
         ControlField::FlowControl(_) => return None,
         ControlField::Request(req) => {

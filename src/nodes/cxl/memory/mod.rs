@@ -25,6 +25,7 @@ use scalepool_memory::LINE_BYTES;
 use scalepool_memory::backend::{DramView, LineBufferCounts, MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_memory::dram::channel::DramCounts;
 use scalepool_memory::dram::{DramCommand, DramFinding};
+use scalepool_memory::dropped::DroppedStores;
 use scalepool_memory::ecc::{EccCounts, Patrol, UpsetConfig, Upsets};
 use scalepool_memory::flash::FlashCounts;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
@@ -59,6 +60,8 @@ pub struct DeviceConfig {
     pub is_apart: bool,
     /// What it tells of its load; `None`: it is always light.
     pub telemetry: Option<TelemetryConfig>,
+    /// Where the checkers of a run learn of stores that it drops and completes.
+    pub dropped: Arc<DroppedStores>,
     /// Its name, for what breaks a rule.
     pub place: String,
 }
@@ -178,8 +181,19 @@ impl MemoryDevice {
         tap: Tap,
         result: Arc<Mutex<MemoryResult>>,
     ) -> MemoryDevice {
-        let DeviceConfig { logical, logical_bytes, timing, ports, arbiter, patrol, upsets, is_apart, telemetry, place } =
-            config;
+        let DeviceConfig {
+            logical,
+            logical_bytes,
+            timing,
+            ports,
+            arbiter,
+            patrol,
+            upsets,
+            is_apart,
+            telemetry,
+            dropped,
+            place,
+        } = config;
         let routes = ports.iter().map(|(route, _)| *route).collect();
         let port = |((_, link), (rx, tx))| MemoryPort {
             link,
@@ -191,7 +205,7 @@ impl MemoryDevice {
             is_waiting: false,
             requests: 0,
         };
-        let server = Server::new(logical, (logical_bytes, is_apart), routes);
+        let server = Server::new(logical, (logical_bytes, is_apart), routes, dropped);
         let most = timing.in_flight;
         let memory = timing.build::<UnderWay>();
         let drams = memory.drams();

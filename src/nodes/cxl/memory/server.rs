@@ -14,12 +14,14 @@ use scalepool_coherence::mem::backing::Backing;
 use scalepool_coherence::message::from_link;
 use scalepool_memory::backend::{MemoryAccess, MemoryRequest};
 use scalepool_memory::decoder::Decoders;
+use scalepool_memory::dropped::DroppedStores;
 use scalepool_memory::ecc::{EccConfig, EccCounts, EccStore};
 use scalepool_memory::gfd::GfdTable;
 use scalepool_memory::store::Background;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
+use std::sync::Arc;
 
 /// A logical device: bytes of its own, at addresses of its own.
 pub struct LogicalDevice {
@@ -153,6 +155,8 @@ pub(super) struct Server {
     /// Access errors so far (`fabric` GFD-5).
     pub(super) access_errors: u64,
     routes: Vec<MemoryRoute>,
+    /// Where the checkers of a run learn of stores that reach nothing.
+    dropped: Arc<DroppedStores>,
 }
 
 impl Server {
@@ -160,12 +164,13 @@ impl Server {
         logical: Vec<LogicalDevice>,
         (logical_bytes, is_apart): (u64, bool),
         routes: Vec<MemoryRoute>,
+        dropped: Arc<DroppedStores>,
     ) -> Server {
         let store = EccStore::new(Background::Zero, EccConfig::NONE);
         let nothing = LogicalDevice::new(store, vec![Some(Decoders::default()); routes.len()]);
         let agents = logical.into_iter().chain([nothing]).map(HdmH::over).collect();
         let (choices, step) = (CoherenceConfig::default(), AgentOutput::default());
-        Server { agents, logical_bytes, is_apart, choices, step, access_errors: 0, routes }
+        Server { agents, logical_bytes, is_apart, choices, step, access_errors: 0, routes, dropped }
     }
 
     /// How traces spell messages of all ports.
@@ -247,6 +252,9 @@ impl Server {
         self.agents[place].backing_mut().source = RequestSource { port, spid };
         let is_access_error = target.is_none() && self.agents[place].backing().has_access_errors();
         self.agents[place].serve(&self.choices, from_link(message), &mut self.step);
+        if let (None, Message::M2sRwd(header, data), [_, ..]) = (target, message, &*self.step.sends) {
+            self.dropped.note(header.address, &data.line, data.byte_enables.unwrap_or(ALL_BYTES));
+        }
         let route = PeerRoute { ld_id, dpid: spid, ..PeerRoute::default() };
         let mut answer = self.step.sends.first().map(|(_, answer)| answer.to_link(route));
         // A device of a 68B link has no other word for data that is not there: all ones say it (`fabric` CMR-4).
@@ -283,6 +291,7 @@ mod tests {
             vec![LogicalDevice::new(store, vec![Some(decoders)])],
             (512 << 20, false),
             vec![MemoryRoute { id: 0, form }],
+            Arc::default(),
         )
     }
 
@@ -304,6 +313,16 @@ mod tests {
         assert!(matches!(device.serve(0, &write(BASE + 0x200)), Some(Message::S2mNdr(_))));
         assert_eq!(device.agents[0].backing().store.read_line(0x100).data, [7; 64]);
         assert_eq!(read(&mut device, BASE + 0x200), (DrsOpcode::MemData, [7; 64]));
+    }
+
+    /// A store into a hole is completed, and the checkers are told; one that reaches memory is nothing to tell.
+    #[test]
+    fn a_store_into_a_hole_is_told() {
+        let mut device = device(MessageForm::Hbr);
+        for (address, is_hole) in [(BASE + 0x200, false), (BASE - 0x40, true), (0, true)] {
+            assert!(matches!(device.serve(0, &write(address)), Some(Message::S2mNdr(_))));
+            assert_eq!(device.dropped.take(address, &[7; 64], ALL_BYTES), is_hole, "{address:#x}");
+        }
     }
 
     #[test]
@@ -328,6 +347,7 @@ mod tests {
             vec![logical(), logical()],
             (1 << 30, false),
             vec![MemoryRoute { id: 0, form: MessageForm::Hbr }],
+            Arc::default(),
         );
         let on = |ld_id: u8, message: Message| message.on_route(PeerRoute { ld_id, ..PeerRoute::default() });
         let line =
@@ -374,7 +394,7 @@ mod tests {
         let store = EccStore::new(Background::Zero, EccConfig::NONE);
         let memory = LogicalDevice::new(store, vec![Some(mapped), None, Some(Decoders::default())]);
         let routes = [0, 7, 0].map(|id| MemoryRoute { id, form: MessageForm::Pbr });
-        let mut device = Server::new(vec![memory], (512 << 20, false), routes.into());
+        let mut device = Server::new(vec![memory], (512 << 20, false), routes.into(), Arc::default());
         assert!(matches!(device.serve(0, &write(BASE + 0x40)), Some(Message::S2mNdr(_))));
         let read =
             |address, dpid| Message::M2sReq(M2sReq { opcode: M2sReqOpcode::MemRd, address, dpid, ..M2sReq::default() });

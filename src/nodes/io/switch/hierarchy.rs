@@ -57,10 +57,12 @@ pub enum IoRouted {
 pub struct IoBridge {
     space: ConfigSpace,
     device_function: u8,
-    /// A port is bound to it.
+    /// A port is bound to it, and the link there is up.
     is_bound: bool,
     /// What comes there for a peer goes up: a logical device is bound to it.
     is_redirected: bool,
+    /// The space as it is after a reset.
+    fresh: ConfigSpace,
 }
 
 /// A virtual hierarchy.
@@ -70,6 +72,8 @@ pub struct IoHierarchy {
     /// Bus, device and function of the upstream port, learnt from configuration writes; 0 before.
     id: u16,
     bridges: Vec<IoBridge>,
+    /// The space of the upstream port as it is after a reset.
+    fresh: ConfigSpace,
 }
 
 impl IoHierarchy {
@@ -82,20 +86,33 @@ impl IoHierarchy {
             if bound.len() > devices {
                 space.has_siblings();
             }
-            Some(IoBridge { space, device_function: device << 3 | function, is_bound: *is_bound, is_redirected: false })
+            let (fresh, device_function) = (space.clone(), device << 3 | function);
+            Some(IoBridge { space, device_function, is_bound: *is_bound, is_redirected: false, fresh })
         });
-        IoHierarchy {
-            upstream: switch_port(SwitchPort::Upstream, flex_bus, max_payload_bytes),
-            id: 0,
-            bridges: bridges.collect(),
+        let upstream = switch_port(SwitchPort::Upstream, flex_bus, max_payload_bytes);
+        IoHierarchy { fresh: upstream.clone(), upstream, id: 0, bridges: bridges.collect() }
+    }
+
+    /// A reset reaches its upstream port: all that software has written in its ports is gone (`fabric` RST-3).
+    pub fn reset(&mut self) {
+        self.upstream.clone_from(&self.fresh);
+        self.id = 0;
+        for bridge in &mut self.bridges {
+            bridge.space.clone_from(&bridge.fresh);
         }
     }
 
     /// The link at a side has trained with a peer of these capabilities.
     pub fn trained(&mut self, side: IoSide, peer: &FlexBus, mode: ConnectedMode) {
         match side {
-            IoSide::Up => self.upstream.trained(peer, mode),
-            IoSide::Down(n) => self.bridges[n].space.trained(peer, mode),
+            IoSide::Up => {
+                self.upstream.trained(peer, mode);
+                self.fresh.trained(peer, mode);
+            }
+            IoSide::Down(n) => {
+                self.bridges[n].space.trained(peer, mode);
+                self.bridges[n].fresh.trained(peer, mode);
+            }
         }
     }
 
@@ -137,7 +154,9 @@ impl IoHierarchy {
                 // Configuration requests come from the root alone.
                 IoSide::Down(_) => self.refused(tlp),
             },
-            TlpKind::MemRead { address, .. } | TlpKind::MemWrite { address, .. } => self.memory(from, address, tlp),
+            TlpKind::MemRead { address, .. } | TlpKind::MemWrite { address, .. } | TlpKind::Atomic { address, .. } => {
+                self.memory(from, address, tlp)
+            }
             TlpKind::Completion { .. } => {
                 let bus = (tlp.requester >> 8) as u8;
                 match self.behind(|space| space.has_behind(bus)) {
@@ -204,10 +223,29 @@ impl IoHierarchy {
         }
     }
 
+    /// The link behind a vPPB goes down by surprise: from here on nothing is behind it (`fabric` PID-4).
+    pub fn link_down(&mut self, n: usize) {
+        if let Some(bridge) = self.bridges.get_mut(n) {
+            bridge.is_bound = false;
+        }
+    }
+
+    /// The link behind a vPPB is up again.
+    pub fn link_up(&mut self, n: usize) {
+        if let Some(bridge) = self.bridges.get_mut(n) {
+            bridge.is_bound = true;
+        }
+    }
+
+    /// The completion of a request that is not supported, from the upstream port.
+    pub fn unsupported(&self, request: &Tlp) -> Tlp {
+        completion(request, self.id, CplStatus::UR, Vec::new())
+    }
+
     /// What nobody claims (`fabric` IOR-4).
     fn refused(&self, tlp: Tlp) -> IoRouted {
         match tlp.is_non_posted() {
-            true => IoRouted::Unsupported(completion(&tlp, self.id, CplStatus::UR, Vec::new())),
+            true => IoRouted::Unsupported(self.unsupported(&tlp)),
             false => IoRouted::Dropped,
         }
     }

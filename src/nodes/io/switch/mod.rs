@@ -1,30 +1,44 @@
 //! The CXL.io side of a switch with virtual hierarchies: bus numbers, windows, power management (`fabric` §1.1, §1.4, §1.5).
 //!
 //! Modelled: upstream ports, each the top of a virtual hierarchy ([`hierarchy`]); downstream ports, of which each is bound whole to
-//! one vPPB or to none, or its logical devices to vPPBs of several hierarchies, with their LD-ID in front of every TLP ([`IoSeat`]); a queue for each output, which TLPs leave in the order in which they came, so that nothing passes a posted
+//! one vPPB or to none, or its logical devices to vPPBs of several hierarchies, with their LD-ID in front of every TLP
+//! ([`IoSeat`]); a queue for each output, which TLPs leave in the order in which they came, so that nothing passes a posted
 //! request; agents of power management at every port, of which that towards the host answers resets and flushes when those of all
-//! ports of its hierarchy have been answered, or given up (`fabric` RST-8). Detail: whole TLPs; a TLP occupies a port for its bytes; a pipeline is a
-//! latency. Posted requests of an input wait in the link when the switch holds as many of them as its queue has room for. Requests with
-//! a completion, and completions, are always taken: there are no more of them than requesters have tags. Left out: the
-//! logical device of the fabric manager, changes of bindings, AER, containment, what a reset does to the ports. TLPs pass others in the
-//! link ends behind the outputs (`fabric` ORD-2).
+//! ports of its hierarchy have been answered, or given up (`fabric` RST-8); what the manager asks of its own ports ([`manager`]);
+//! in a fabric virtual links, and resets that cross them ([`fabric`], [`reset`]). Detail: whole TLPs; a TLP occupies a port for its
+//! bytes; a pipeline is a latency. Posted requests of an input wait in the link when the switch holds as many of them as its queue
+//! has room for. Requests with a completion, and completions, are always taken: there are no more of them than requesters have
+//! tags. TLPs pass others in the link ends behind the outputs (`fabric` ORD-2). Left out: the logical device of the fabric manager,
+//! logical devices behind edge ports of a fabric, changes of bindings, AER, containment of edge ports, what a device loses in a
+//! reset.
 //!
 //! A walk through one cycle: everything that came is taken, read, and handed to the agent of its port or routed; it may leave when
 //! the latency of the switch is over. Agents speak. From each output the first TLPs leave, as long as the port is free and its
 //! link end has room.
 
+pub mod fabric;
 pub mod hierarchy;
+pub mod manager;
+pub mod reset;
 
 use super::tlps::{self, IoRequestNames};
+use fabric::{
+    ContactWatch, IoChange, IoFabric, IoFabricCounts, IslNames, StreamWatch, first_contact, is_first_contact, isl_body,
+    judge_unroutable, stream_of,
+};
 use hierarchy::{IoHierarchy, IoRouted, IoSide};
+use manager::{ManagerAccess, ManagerAccesses, PortProtocol, judge_manager};
+use reset::{LinkMessage, ResetAction, VirtualReset};
 use scalepool_endpoint::event::EndpointEvent;
-use scalepool_endpoint::pm::{Happened, PmAgent, PmRequest};
+use scalepool_endpoint::pm::{Happened, PmAgent, PmConfig, PmRequest, PmSide};
 use scalepool_endpoint::tlp::{Tlp, TlpForm, TlpKind};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::io_ends::IoItem;
+use scalepool_protocols::cxl::cxlio::flit_mode::Pth;
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming};
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Kinds of traffic, in the order of the counters.
@@ -53,7 +67,7 @@ pub struct IoSeat {
 
 /// A port of a switch and its link.
 pub struct IoSwitchPort {
-    /// One, or as many as logical devices at it are bound.
+    /// One, or as many as logical devices at it are bound; none at a fabric port.
     pub seats: Vec<IoSeat>,
     /// How TLPs are written on its link.
     pub form: TlpForm,
@@ -93,6 +107,10 @@ pub struct IoSwitchResult {
     pub buses: Vec<[u8; 2]>,
     /// What did not go as it should.
     pub events: Vec<EndpointEvent>,
+    /// What port based routing counts.
+    pub fabric: IoFabricCounts,
+    /// Accesses of the fabric manager that were answered, and that were refused because their port is bound.
+    pub manager: [u64; 2],
 }
 
 /// A TLP on its way.
@@ -106,6 +124,26 @@ struct Passing {
     /// LD-ID in front of it on the link of the output.
     ld: Option<u16>,
     tlp: Tlp,
+    /// The header with which it leaves over an inter-switch link.
+    header: Option<Pth>,
+}
+
+/// The channels of a link end.
+struct Channels {
+    rx: In<IoItem>,
+    tx: Out<IoItem>,
+}
+
+/// What a fabric port has beside.
+#[derive(Default)]
+struct Isl {
+    contact: ContactWatch,
+    streams: StreamWatch,
+    /// Requests that come, and that leave, for traces.
+    names: [IslNames; 2],
+    /// The other switch has no host behind it that still asks, along the tree.
+    is_over: bool,
+    is_lost: bool,
 }
 
 /// A TLP that came.
@@ -118,16 +156,22 @@ struct Came {
 
 struct Port {
     own: IoSwitchPort,
-    rx: In<IoItem>,
-    tx: Out<IoItem>,
+    /// `None`: the end of a virtual link.
+    channels: Option<Channels>,
+    /// `None`: an edge port.
+    isl: Option<Isl>,
+    /// Its virtual link was taken down.
+    is_down: bool,
     /// Requests that come from its link, and that leave on it, for traces.
     names: IoRequestNames,
     /// A posted request that came and finds no room.
     head: Option<Came>,
     /// Posted requests from here that the switch holds.
     posted: usize,
-    /// What waits to leave here.
-    waiting: VecDeque<Passing>,
+    /// What waits to leave here, by stream; an edge port has one stream.
+    waiting: [VecDeque<Passing>; 2],
+    /// The stream whose turn it is.
+    turn: usize,
     /// Its link was told that nothing more is asked.
     is_told: bool,
     /// End of what it sends now, in byte times since the start (cycle times bytes per cycle).
@@ -161,9 +205,40 @@ fn redirect_violation(ld: Option<u16>, side: IoSide) -> Violation {
     Violation::at_byte("FAB-MLD-09", 0, found, "the upstream port", text)
 }
 
+impl Port {
+    fn new(own: IoSwitchPort, channels: Option<Channels>) -> Port {
+        Port {
+            names: IoRequestNames::new(own.link),
+            own,
+            channels,
+            isl: None,
+            is_down: false,
+            head: None,
+            posted: 0,
+            waiting: Default::default(),
+            turn: 0,
+            is_told: false,
+            busy_until: 0,
+        }
+    }
+
+    /// Whether the first TLP of a stream may leave.
+    fn is_ready(&self, stream: usize, cycle: u64) -> bool {
+        self.waiting[stream].front().is_some_and(|first| first.ready <= cycle)
+    }
+
+    /// The stream that is next: that whose turn it is, or else the other one.
+    fn next_stream(&self, cycle: u64) -> Option<usize> {
+        [self.turn, 1 - self.turn].into_iter().find(|stream| self.is_ready(*stream, cycle))
+    }
+}
+
 /// The switch.
 pub struct IoSwitch {
     config: IoSwitchConfig,
+    /// Port based routing, and how many ports have links: those behind them are ends of virtual links.
+    fabric: Option<(IoFabric, usize)>,
+    manager: ManagerAccesses,
     hierarchies: Vec<IoHierarchy>,
     /// Ports of the hierarchies: that of each side.
     ports: Vec<Port>,
@@ -184,27 +259,63 @@ impl IoSwitch {
         ports: Vec<(IoSwitchPort, In<IoItem>, Out<IoItem>)>,
         result: Arc<Mutex<IoSwitchResult>>,
     ) -> IoSwitch {
-        let port = |(own, rx, tx): (IoSwitchPort, In<IoItem>, Out<IoItem>)| Port {
-            names: IoRequestNames::new(own.link),
-            own,
-            rx,
-            tx,
-            head: None,
-            posted: 0,
-            waiting: VecDeque::new(),
-            is_told: false,
-            busy_until: 0,
-        };
+        let port = |(own, rx, tx): (IoSwitchPort, In<IoItem>, Out<IoItem>)| Port::new(own, Some(Channels { rx, tx }));
         IoSwitch {
             due: vec![0; hierarchies.len()],
             is_over: vec![false; hierarchies.len()],
             ports: ports.into_iter().map(port).collect(),
             config,
+            fabric: None,
+            manager: ManagerAccesses::default(),
             hierarchies,
             busy_since: None,
             mine: IoSwitchResult::default(),
             result,
         }
+    }
+
+    /// The switch whose fabric manager makes these accesses, by time.
+    pub fn managed(mut self, accesses: Vec<ManagerAccess>) -> IoSwitch {
+        self.manager.due = accesses.into();
+        self
+    }
+
+    /// Asks what the manager asks for until now.
+    fn ask_for_manager(&mut self, at: Stamp) {
+        while let Some(access) = self.manager.due.front().copied().filter(|access| access.cycle <= at.cycle) {
+            self.manager.due.pop_front();
+            let is_bound = self.ports[access.port].own.seats.iter().any(|seat| seat.place.is_some());
+            if judge_manager(PortProtocol::Io, is_bound).is_some() {
+                self.mine.manager[1] += 1;
+                continue;
+            }
+            let tag = self.manager.tag;
+            self.manager.tag = (tag + 1) % 256;
+            self.manager.open.push((access.port, tag));
+            // Behind a port without bindings the device is one.
+            self.queue(Way { port: access.port, ld: None }, access.tlp(tag), None, None, at);
+        }
+    }
+
+    /// The switch with port based routing, which makes itself known on its inter-switch links. Ends of its virtual links are ports
+    /// behind those with links.
+    pub fn in_fabric(mut self, mut fabric: IoFabric) -> IoSwitch {
+        let count = self.ports.len();
+        for port in &mut self.ports[fabric.first_isl..] {
+            let names = [IslNames::new(port.own.link), IslNames::new(port.own.link)];
+            port.isl = Some(Isl { names, ..Isl::default() });
+            let (header, tlp) = first_contact(fabric.own);
+            let contact = Passing { ready: 0, from: None, handle: None, ld: None, tlp, header: Some(header) };
+            port.waiting[stream_of(&header)].push_back(contact);
+        }
+        for link in &mut fabric.links {
+            let agent = mem::replace(&mut link.agent, PmAgent::new(PmConfig::new(PmSide::Device)));
+            let form = TlpForm::Pbr { spid: link.own, dpid: link.far };
+            let seats = vec![IoSeat { ld: None, place: Some(link.place), agent }];
+            self.ports.push(Port::new(IoSwitchPort { seats, form, link: 0, tap: Tap::off() }, None));
+        }
+        self.fabric = Some((fabric, count));
+        self
     }
 
     /// All ports with their seats.
@@ -235,15 +346,24 @@ impl IoSwitch {
             }
             let came = match self.ports[n].head.take() {
                 Some(head) => head,
-                None => match self.ports[n].rx.pop(cx) {
+                None => match self.ports[n].channels.as_mut().and_then(|channels| channels.rx.pop(cx)) {
                     None => return,
                     Some(IoItem::Error(_)) => continue,
                     Some(IoItem::Done) => {
+                        if let Some(isl) = &mut self.ports[n].isl {
+                            isl.is_over = true;
+                        }
                         for seat in &self.ports[n].own.seats {
                             if let Some((of, IoSide::Up)) = seat.place {
                                 self.is_over[of] = true;
                             }
                         }
+                        cx.progress();
+                        continue;
+                    }
+                    Some(IoItem::Tlp(bytes)) if self.ports[n].isl.is_some() => {
+                        self.comes_over_isl(n, &bytes, at);
+                        cx.progress();
                         continue;
                     }
                     Some(IoItem::Tlp(bytes)) => match self.read(n, &bytes, at) {
@@ -293,6 +413,10 @@ impl IoSwitch {
         let Came { seat, tlp, handle } = came;
         let IoSeat { ld, place, .. } = self.ports[n].own.seats[seat];
         let Some((of, side)) = place else {
+            if traffic(&tlp) == COMPLETION && self.manager.answered(n, &tlp) {
+                self.mine.manager[0] += 1;
+                return;
+            }
             // No hierarchy is there, so nobody claims it.
             self.mine.dropped += 1;
             return;
@@ -301,6 +425,9 @@ impl IoSwitch {
         let back = Way { port: n, ld };
         match self.hierarchies[of].route(side, tlp) {
             IoRouted::To(side, tlp) => match self.port_of(of, side) {
+                Some((to, _)) if self.ports[to].channels.is_none() => {
+                    self.send_over_fabric(to, tlp, Some(n), is_request.then_some(handle), at);
+                }
                 Some((to, seat)) => {
                     if ld.is_some() && side != IoSide::Up {
                         self.mine.events.push(EndpointEvent::Rule(redirect_violation(ld, side)));
@@ -314,20 +441,258 @@ impl IoSwitch {
             },
             IoRouted::Completed(answer) => {
                 self.mine.own_config += 1;
-                self.queue(back, answer, None, None, at);
+                self.answer_at(back, answer, at);
             }
             IoRouted::Unsupported(answer) => {
                 self.mine.unsupported += 1;
-                self.queue(back, answer, None, None, at);
+                self.answer_at(back, answer, at);
             }
             IoRouted::Dropped => self.mine.dropped += 1,
+        }
+    }
+
+    /// Sends an answer of the switch back where the request came.
+    fn answer_at(&mut self, back: Way, answer: Tlp, at: Stamp) {
+        match self.ports[back.port].channels {
+            Some(_) => self.queue(back, answer, None, None, at),
+            None => self.send_over_fabric(back.port, answer, None, None, at),
         }
     }
 
     fn queue(&mut self, to: Way, tlp: Tlp, from: Option<usize>, handle: Option<TransactionHandle>, at: Stamp) {
         // The channel to the link end takes the last cycle.
         let ready = at.cycle + self.config.latency_cycles - 1;
-        self.ports[to.port].waiting.push_back(Passing { ready, from, handle, ld: to.ld, tlp });
+        let passing = Passing { ready, from, handle, ld: to.ld, tlp, header: None };
+        self.ports[to.port].waiting[0].push_back(passing);
+    }
+
+    // ---- port based routing --------------------------------------------------------------------------------------
+
+    /// A TLP that came over the inter-switch link at a port.
+    fn comes_over_isl(&mut self, n: usize, bytes: &[u8], at: Stamp) {
+        let Some((fabric, first)) = &self.fabric else { return };
+        let Some(isl) = &mut self.ports[n].isl else { return };
+        if isl.is_lost {
+            self.mine.fabric.lost += 1;
+            return;
+        }
+        let form = TlpForm::Pbr { spid: 0, dpid: 0 };
+        let read = Tlp::pbr_header(bytes).and_then(|header| Ok((header, Tlp::decode(bytes, form)?)));
+        let (header, tlp) = match read {
+            Ok(read) => read,
+            Err(error) => return self.mine.events.push(error.into()),
+        };
+        let early = isl.contact.judge(&header, Some(&tlp));
+        self.mine.events.extend(early.map(EndpointEvent::Rule));
+        let handle = isl.names[0].handle(&header, &tlp);
+        let is_request = traffic(&tlp) != COMPLETION;
+        let naming = if is_request { TransactionNaming::By(handle) } else { TransactionNaming::default() };
+        self.ports[n].own.tap.named(naming, at, RecordKind::Mark, 0, 0, || isl_body(bytes, &header));
+        if is_first_contact(&header, &tlp) {
+            self.mine.fabric.contacts += 1;
+            return;
+        }
+        let ours = fabric.links.iter().position(|link| (link.far, link.own) == (header.spid, header.dpid));
+        let Some(ours) = ours else { return self.forward(n, &header, tlp, is_request.then_some(handle), at) };
+        self.mine.events.extend(fabric.links[ours].judge(&header).map(EndpointEvent::Rule));
+        let port = first + ours;
+        if self.ports[port].is_down {
+            self.mine.fabric.lost += 1;
+            return;
+        }
+        if let Some(message) = LinkMessage::of(&tlp) {
+            return self.link_message(ours, message, at);
+        }
+        // The end of a virtual link has one seat.
+        let seat = self.ports[port].own.seats.first_mut();
+        if !seat.is_some_and(|seat| seat.agent.receive(&tlp, at.cycle)) {
+            self.pass(port, Came { seat: 0, tlp, handle }, at);
+        }
+    }
+
+    /// Passes a TLP on that came over one inter-switch link and is for no virtual port here.
+    fn forward(&mut self, n: usize, header: &Pth, tlp: Tlp, handle: Option<TransactionHandle>, at: Stamp) {
+        let Some((fabric, _)) = &self.fabric else { return };
+        match fabric.tables.port(n, header.dpid) {
+            None => self.mine.fabric.no_route += 1,
+            Some(to) if to < fabric.first_isl || to == n => self.mine.fabric.not_claimed += 1,
+            Some(to) if self.ports[to].isl.as_ref().is_none_or(|isl| isl.is_lost) => self.mine.fabric.lost += 1,
+            Some(to) => {
+                self.mine.fabric.forwarded += 1;
+                self.queue_with_header(to, (*header, tlp), (None, handle), at);
+            }
+        }
+    }
+
+    fn queue_with_header(
+        &mut self,
+        to: usize,
+        (header, tlp): (Pth, Tlp),
+        (from, handle): (Option<usize>, Option<TransactionHandle>),
+        at: Stamp,
+    ) {
+        let ready = at.cycle + self.config.latency_cycles - 1;
+        let passing = Passing { ready, from, handle, ld: None, tlp, header: Some(header) };
+        self.ports[to].waiting[stream_of(&header)].push_back(passing);
+    }
+
+    /// Sends a TLP over the virtual link that ends at a port; one that came at `from`, if the switch did not make it.
+    fn send_over_fabric(
+        &mut self,
+        port: usize,
+        tlp: Tlp,
+        from: Option<usize>,
+        handle: Option<TransactionHandle>,
+        at: Stamp,
+    ) {
+        let Some((fabric, first)) = &self.fabric else { return };
+        let link = &fabric.links[port - first];
+        let (of, side) = link.place;
+        if self.ports[port].is_down {
+            self.mine.fabric.lost += 1;
+            return;
+        }
+        let (header, to) = (link.header(), fabric.tables.port(link.ingress, link.far));
+        let is_open = to.is_some_and(|to| self.ports[to].isl.as_ref().is_some_and(|isl| !isl.is_lost));
+        if let Some(to) = to.filter(|_| is_open) {
+            // What came over a virtual link is held by no input here.
+            let from = from.filter(|from| self.ports[*from].channels.is_some());
+            if let Some(from) = from.filter(|_| traffic(&tlp) == POSTED) {
+                self.ports[from].posted += 1;
+            }
+            if from.is_some() {
+                self.mine.switched[traffic(&tlp)] += 1;
+            }
+            return self.queue_with_header(to, (header, tlp), (from, handle), at);
+        }
+        let is_first = matches!(side, IoSide::Down(_));
+        if fabric.ur_on_unknown && is_first && tlp.is_non_posted() && from.is_some() {
+            let answer = self.hierarchies[of].unsupported(&tlp);
+            self.mine.events.extend(judge_unroutable(fabric.ur_on_unknown, is_first, true).map(EndpointEvent::Rule));
+            self.mine.fabric.unknown_completed += 1;
+            if let Some(from) = from {
+                // Ports of a fabric have no logical devices.
+                self.answer_at(Way { port: from, ld: None }, answer, at);
+            }
+            return;
+        }
+        match to {
+            None => self.mine.fabric.no_route += 1,
+            Some(_) => self.mine.fabric.lost += 1,
+        }
+    }
+
+    /// A message of a reset that came over a virtual link.
+    fn link_message(&mut self, n: usize, message: LinkMessage, at: Stamp) {
+        let Some((fabric, first)) = &mut self.fabric else { return };
+        let (link, port) = (&mut fabric.links[n], *first + n);
+        match (link.place, message) {
+            ((of, IoSide::Down(vppb)), LinkMessage::LinkUp) => {
+                // One that was said twice is answered twice.
+                if link.reset.0.take().is_some() {
+                    self.hierarchies[of].link_up(vppb);
+                    self.mine.fabric.resets += 1;
+                }
+            }
+            ((of, _), message) => {
+                let [_, interval] = fabric.reset_cycles;
+                let wrong = link.reset.1.judge(message, at.cycle, (interval, interval / 2));
+                self.mine.events.extend(wrong.map(EndpointEvent::Rule));
+                match message {
+                    LinkMessage::AssertPerst | LinkMessage::AssertReset => {
+                        self.hierarchies[of].reset();
+                        self.mine.fabric.resets_taken += 1;
+                    }
+                    LinkMessage::Deassert => self.send_over_fabric(port, LinkMessage::LinkUp.tlp(), None, None, at),
+                    LinkMessage::LinkUp => (),
+                }
+            }
+        }
+    }
+
+    /// Sends what resets have to say, and tells the manager of those that were in vain.
+    fn reset_over_fabric(&mut self, at: Stamp) {
+        let count = self.fabric.as_ref().map_or(0, |(fabric, _)| fabric.links.len());
+        for n in 0..count {
+            let Some((fabric, first)) = &mut self.fabric else { return };
+            let [hold, _] = fabric.reset_cycles;
+            let (reset, port) = (&mut fabric.links[n].reset.0, *first + n);
+            match reset.as_mut().and_then(|reset| reset.act(at.cycle, hold)) {
+                Some(ResetAction::Send(message)) => self.send_over_fabric(port, message.tlp(), None, None, at),
+                Some(ResetAction::GiveUp) => {
+                    *reset = None;
+                    self.mine.fabric.resets_given_up += 1;
+                }
+                None => (),
+            }
+        }
+    }
+
+    /// Carries out what happens to the fabric until now.
+    fn change(&mut self, at: Stamp) {
+        while let Some((fabric, first)) = &mut self.fabric
+            && let Some((_, change)) = fabric.changes.pop_if(|(due, _)| *due <= at.cycle)
+        {
+            match change {
+                IoChange::Lost(port) => {
+                    let Some(isl) = &mut self.ports[port].isl else { continue };
+                    isl.is_lost = true;
+                    for waiting in mem::take(&mut self.ports[port].waiting).into_iter().flatten() {
+                        self.mine.fabric.lost += 1;
+                        if let Some(from) = waiting.from.filter(|_| traffic(&waiting.tlp) == POSTED) {
+                            self.ports[from].posted -= 1;
+                        }
+                    }
+                }
+                IoChange::Rerouted(tables) => fabric.tables = *tables,
+                IoChange::Error { is_contained } => self.mine.fabric.contained[usize::from(is_contained)] += 1,
+                IoChange::Reset(of, assert) => {
+                    let [_, interval] = fabric.reset_cycles;
+                    self.hierarchies[of].reset();
+                    for (n, link) in fabric.links.iter_mut().enumerate() {
+                        if let (own, IoSide::Down(vppb)) = link.place
+                            && own == of
+                            && !self.ports[*first + n].is_down
+                        {
+                            link.reset.0 = Some(VirtualReset::new(assert, at.cycle, interval));
+                            self.hierarchies[of].link_down(vppb);
+                        }
+                    }
+                }
+                IoChange::Unbound(own, far) => {
+                    let is_it = |pids: (u16, u16)| pids == (own.number(), far.number());
+                    let Some(n) = fabric.links.iter().position(|link| is_it((link.own, link.far))) else { continue };
+                    let (of, side) = fabric.links[n].place;
+                    let port = *first + n;
+                    if mem::replace(&mut self.ports[port].is_down, true) {
+                        continue;
+                    }
+                    fabric.links[n].reset.0 = None;
+                    if let IoSide::Down(vppb) = side {
+                        self.mine.fabric.surprise_downs += 1;
+                        self.hierarchies[of].link_down(vppb);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether no host of this switch asks any more, nor any behind an inter-switch link of the tree but `except`.
+    fn is_all_over(&self, except: Option<usize>) -> bool {
+        let Some((fabric, _)) = &self.fabric else { return false };
+        let is_over = |port: usize| self.ports[port].isl.as_ref().is_none_or(|isl| isl.is_over);
+        let mut own = (0..self.hierarchies.len()).filter(|of| self.is_of_own_host(*of));
+        // A release of a reset is said again after a long time, and needs its link.
+        let resets = fabric.links.iter().any(|link| link.reset.0.is_some())
+            || fabric.changes.iter().any(|(_, change)| matches!(change, IoChange::Reset(..)));
+        !resets
+            && own.all(|of| self.is_over[of])
+            && fabric.tree.iter().filter(|port| Some(**port) != except).all(|port| is_over(*port))
+    }
+
+    /// Whether the host of a hierarchy is at a port of this switch.
+    fn is_of_own_host(&self, of: usize) -> bool {
+        self.port_of(of, IoSide::Up).is_some_and(|(port, _)| self.ports[port].channels.is_some())
     }
 
     // ---- power management ----------------------------------------------------------------------------------------
@@ -353,9 +718,12 @@ impl IoSwitch {
                     }
                     _ => continue,
                 };
-                let below = self.below(of);
+                let mut below = self.below(of);
+                below.retain(|(port, _)| !self.ports[*port].is_down);
                 self.due[of] += below.len();
-                below.into_iter().for_each(|(port, seat)| self.ports[port].own.seats[seat].agent.ask(ask, at.cycle));
+                for (port, seat) in below {
+                    self.ports[port].own.seats[seat].agent.ask(ask, at.cycle);
+                }
                 self.answer(of);
             }
         }
@@ -376,43 +744,77 @@ impl IoSwitch {
     /// Sends what may leave at a port; whether the port was limited by its width.
     fn send(&mut self, n: usize, cx: &mut Cx, at: Stamp) -> bool {
         for k in 0..self.ports[n].own.seats.len() {
-            while self.ports[n].tx.has_room(cx, 1)
+            while self.has_room(n, cx)
                 && let Some(message) = self.ports[n].own.seats[k].agent.next_message()
             {
                 let ld = self.ports[n].own.seats[k].ld;
-                self.push(n, (ld, &message), None, cx, at);
+                self.push(n, (ld, &message), None, None, cx, at);
             }
         }
         let width = self.config.width_bytes;
-        while self.ports[n].waiting.front().is_some_and(|first| first.ready <= at.cycle) {
+        while let Some(stream) = self.ports[n].next_stream(at.cycle) {
             if self.ports[n].busy_until >= (at.cycle + 1) * width {
                 return true;
             }
-            if !self.ports[n].tx.has_room(cx, 1) {
+            if !self.has_room(n, cx) {
                 return false;
             }
-            let Some(Passing { from, handle, ld, tlp, .. }) = self.ports[n].waiting.pop_front() else { return false };
+            let port = &mut self.ports[n];
+            let Some(Passing { from, handle, ld, tlp, header, .. }) = port.waiting[stream].pop_front() else {
+                return false;
+            };
+            port.turn = 1 - stream;
+            let other_is_ready = port.is_ready(1 - stream, at.cycle);
+            let unfair = port.isl.as_mut().and_then(|isl| isl.streams.leaves(stream, other_is_ready));
+            self.mine.events.extend(unfair.map(EndpointEvent::Rule));
             if let Some(from) = from.filter(|_| traffic(&tlp) == POSTED) {
                 self.ports[from].posted -= 1;
             }
-            self.push(n, (ld, &tlp), handle, cx, at);
+            self.push(n, (ld, &tlp), header, handle, cx, at);
         }
         self.end(n, cx);
         false
     }
 
+    /// Whether a port has a link whose end has room.
+    fn has_room(&self, n: usize, cx: &Cx) -> bool {
+        self.ports[n].channels.as_ref().is_some_and(|channels| channels.tx.has_room(cx, 1))
+    }
+
+    /// Sends what the agents at the ends of virtual links have to say.
+    fn speak_over_fabric(&mut self, at: Stamp) {
+        let Some((_, first)) = self.fabric else { return };
+        for n in first..self.ports.len() {
+            while !self.ports[n].is_down
+                && let Some(message) = self.ports[n].own.seats.first_mut().and_then(|seat| seat.agent.next_message())
+            {
+                self.send_over_fabric(n, message, None, None, at);
+            }
+        }
+    }
+
     /// Tells the link of a downstream port that nothing more is asked, so that it may rest.
     fn end(&mut self, n: usize, cx: &mut Cx) {
-        let port = &mut self.ports[n];
-        let is_over = port.own.seats.iter().all(|seat| match seat.place {
+        let is_over_at = |seat: &IoSeat| match seat.place {
             Some((_, IoSide::Up)) => false,
+            // The host is at another switch.
+            Some((of, IoSide::Down(_))) if self.fabric.is_some() && !self.is_of_own_host(of) => self.is_all_over(None),
             Some((of, IoSide::Down(_))) => self.is_over[of],
-            None => true,
-        });
+            None => !self.manager.uses(n),
+        };
+        let is_over = match (&self.ports[n].isl, &self.fabric) {
+            (Some(_), Some((fabric, _))) => self.is_all_over(fabric.tree.contains(&n).then_some(n)),
+            _ => self.ports[n].own.seats.iter().all(is_over_at),
+        };
+        let port = &mut self.ports[n];
         let is_at_rest = |seat: &IoSeat| seat.agent.is_ready() && seat.agent.is_quiet();
-        let is_quiet = port.waiting.is_empty() && port.own.seats.iter().all(is_at_rest);
-        if is_over && is_quiet && !port.is_told {
-            port.is_told = port.tx.push(cx, IoItem::Done).is_ok();
+        let is_quiet = port.waiting.iter().all(VecDeque::is_empty) && port.own.seats.iter().all(is_at_rest);
+        if is_over
+            && is_quiet
+            && !port.is_told
+            && let Some(channels) = &mut port.channels
+        {
+            port.is_told = channels.tx.push(cx, IoItem::Done).is_ok();
         }
     }
 
@@ -421,28 +823,35 @@ impl IoSwitch {
         &mut self,
         n: usize,
         (ld, tlp): (Option<u16>, &Tlp),
+        header: Option<Pth>,
         handle: Option<TransactionHandle>,
         cx: &mut Cx,
         at: Stamp,
     ) {
         let port = &mut self.ports[n];
-        let Ok(bytes) = tlp.encode(port.own.form).map_err(|error| self.mine.events.push(error.into())) else { return };
+        let bytes = header.map_or_else(|| tlp.encode(port.own.form), |header| tlp.encode_behind(&header));
+        let Ok(bytes) = bytes.map_err(|error| self.mine.events.push(error.into())) else { return };
         let bytes = tlps::with_ld(ld, bytes);
         let start = port.busy_until.max(at.cycle * self.config.width_bytes);
         port.busy_until = start + bytes.len() as u64;
         // Requests of a host are known at the device by their order.
         let is_up = port.own.seats.iter().any(|seat| matches!(seat.place, Some((_, IoSide::Up))));
-        let leaving = (!is_up).then(|| port.names.handle_of(ld, tlp));
+        let leaving = match (&mut port.isl, &header) {
+            (Some(isl), Some(header)) => Some(isl.names[1].handle(header, tlp)),
+            _ => (!is_up).then(|| port.names.handle_of(ld, tlp)),
+        };
         if let (Some(came), Some(leaving)) = (handle, leaving) {
             let named = TransactionNaming::Through(came, leaving);
             port.own.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("passed_on"));
         }
-        let _ = port.tx.push(cx, IoItem::Tlp(bytes));
+        if let Some(channels) = &mut port.channels {
+            let _ = channels.tx.push(cx, IoItem::Tlp(bytes));
+        }
         cx.progress();
     }
 
     fn held(&self) -> usize {
-        let of = |port: &Port| port.waiting.len() + usize::from(port.head.is_some());
+        let of = |port: &Port| port.waiting.iter().map(VecDeque::len).sum::<usize>() + usize::from(port.head.is_some());
         self.ports.iter().map(of).sum()
     }
 }
@@ -450,8 +859,12 @@ impl IoSwitch {
 impl Module for IoSwitch {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.change(at);
+        self.ask_for_manager(at);
         (0..self.ports.len()).for_each(|n| self.take(n, cx, at));
         self.manage(at);
+        self.speak_over_fabric(at);
+        self.reset_over_fabric(at);
         let mut is_slow = false;
         for n in 0..self.ports.len() {
             is_slow |= self.send(n, cx, at);
@@ -461,10 +874,14 @@ impl Module for IoSwitch {
         if is_slow || self.ports.iter().any(has_room) {
             return Next::Busy;
         }
-        let waiting = self.ports.iter().filter_map(|port| port.waiting.front());
+        let waiting = self.ports.iter().flat_map(|port| port.waiting.iter().filter_map(VecDeque::front));
         let ready = waiting.map(|one| one.ready).filter(|ready| *ready > at.cycle);
         let overdue = self.seats().filter_map(|(_, seat)| seat.agent.due());
-        match ready.chain(overdue).min() {
+        let changes = self.fabric.as_ref().and_then(|(fabric, _)| Some(fabric.changes.last()?.0));
+        let links = self.fabric.iter().flat_map(|(fabric, _)| &fabric.links);
+        let resets = links.filter_map(|link| Some(link.reset.0?.due()));
+        let asked = self.manager.due.front().map(|access| access.cycle);
+        match ready.chain(overdue).chain(changes).chain(resets).chain(asked).min() {
             Some(cycle) => Next::At(cx.in_cycles(cycle.saturating_sub(at.cycle).max(1))),
             // What is ready and finds no room is woken by the link end that makes some.
             None => Next::Idle,
@@ -472,8 +889,9 @@ impl Module for IoSwitch {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
+        let is_quiet = |port: &Port| port.is_down || port.own.seats.iter().all(|seat| seat.agent.is_quiet());
         match self.held() {
-            0 if self.seats().all(|(_, seat)| seat.agent.is_quiet()) => Ok(()),
+            0 if self.ports.iter().all(is_quiet) => Ok(()),
             0 => Err(Pending::new("power management messages to send or answers to collect", Time::ZERO)),
             held => Err(Pending::new(format!("{held} TLPs to send"), self.busy_since.unwrap_or(Time::ZERO))),
         }

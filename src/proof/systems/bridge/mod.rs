@@ -260,6 +260,7 @@ impl BridgeSystem {
             templates: None,
             ecc: None,
             control: None,
+            io_ack: Default::default(),
         };
         BridgeSystem {
             bridge: OutboundBridge::new(config),
@@ -324,6 +325,7 @@ impl BridgeSystem {
                 BridgeStep::Access { by: None, .. }
                 | BridgeStep::Changed { .. }
                 | BridgeStep::Advanced { .. }
+                | BridgeStep::SendTlp { .. }
                 | BridgeStep::Waits { .. }
                 | BridgeStep::GoesOn { .. }
                 | BridgeStep::Viral => (),

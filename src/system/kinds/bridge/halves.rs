@@ -57,6 +57,10 @@ impl BridgeHalves<'_> {
 
     /// What it tells its neighbour at a port: of memory, what is behind ports of its class.
     pub fn offer_at(&self, port: usize) -> Offer {
+        let io_from = self.x_ports + self.outbound.memory_ports();
+        if (io_from..self.x_ports + self.outbound.count()).contains(&port) {
+            return self.outbound.io_offer();
+        }
         let homes_from = self.x_ports + self.outbound.count() + self.inbound.target_ports;
         self.inbound.offer_of(if port < homes_from { "NH" } else { "DB" })
     }

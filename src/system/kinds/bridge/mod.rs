@@ -8,13 +8,14 @@ pub mod cache;
 pub mod exported;
 pub mod halves;
 pub mod inbound;
+pub mod io;
 pub mod nvlink;
 pub mod outbound;
 pub mod stages;
 pub mod ualink;
 pub mod windows;
 
-use crate::kind::{ComponentPlug, Site};
+use crate::kind::{ComponentPlug, IoPlug, Site};
 use crate::measured::ComponentMeasured;
 use inbound::InboundPart;
 use outbound::OutboundPart;
@@ -32,7 +33,7 @@ fn first_lines(site: &Site<'_>, link: u32) -> Arc<FirstLines> {
 /// Why traffic with atomics cannot be judged beside a bridge that refuses them; `others` are the choices without.
 pub fn without_atomics(found: &str, others: &str) -> String {
     format!(
-        "found \"{found}\" with atomics beside a bridge with a window of class MN, which refuses them, expected {others}, or windows of class MC"
+        "found \"{found}\" with atomics beside a bridge with a window of class MN or IO, which refuses them or most of them, expected {others}, or windows of class MC"
     )
 }
 
@@ -45,20 +46,29 @@ pub struct TargetEnds {
 }
 
 /// The ends of its ports: those of links to accelerators as they come, those of CXL ports, the others.
-type PortEnds = (Vec<ComponentPlug>, Vec<NodeEnds>, TargetEnds);
+type PortEnds = (Vec<ComponentPlug>, OutboundEnds, TargetEnds);
 
-/// Deals the ends of all ports, in the order of their declarations; so many of them are CXL ports.
+/// The ends of ports by which accelerators ask.
+pub struct OutboundEnds {
+    /// Those of CXL.mem.
+    cxl: Vec<NodeEnds>,
+    /// Those of CXL.io.
+    io: Vec<IoPlug>,
+}
+
+/// Deals the ends of all ports, in the order of their declarations; so many of them are CXL ports of CXL.mem.
 fn dealt(plugs: Vec<ComponentPlug>, cxl_ports: usize) -> PortEnds {
-    let (mut x, mut cxl, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut x, mut cxl, mut io, mut targets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for plug in plugs {
         match plug {
             ComponentPlug::Coherent(ends) => cxl.push(ends),
+            ComponentPlug::CxlIo(plug) => io.push(plug),
             ComponentPlug::Cxl(tx, rx) => targets.push((tx, rx)),
             other => x.push(other),
         }
     }
     let homes = cxl.split_off(cxl_ports);
-    (x, cxl, TargetEnds { targets, homes })
+    (x, OutboundEnds { cxl, io }, TargetEnds { targets, homes })
 }
 
 /// Gives the figures of both halves together.

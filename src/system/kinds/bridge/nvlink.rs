@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex};
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "bridge.nvlink",
-    about: "model NVL-M1: bridge SoC by whose windows GPUs on NVLink reach memory on CXL, and hosts and other bridges reach the memory of GPUs; its ports are `x[n]` on NVLink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, `target[n]`, where it is such a memory, and `home[n]`, where it is such a device",
+    about: "model NVL-M1: bridge SoC by whose windows GPUs on NVLink reach memory on CXL, and hosts and other bridges reach the memory of GPUs; its ports are `x[n]` on NVLink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, `io[n]` to devices of CXL.io, `target[n]`, where it is such a memory, and `home[n]`, where it is such a device",
     fields: BridgeNvlink::fields,
     read: component::<BridgeNvlink>,
     external: &["flits"],
@@ -121,7 +121,7 @@ impl Component for BridgeNvlink {
         let inbound = self.inbound.elaborate(setup, outbound.viral(), [targets, homes], site, hub)?;
         let ledger: Arc<Mutex<NvlLedger>> = Arc::default();
         let entered = ledger.clone();
-        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), cxl.len());
+        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.memory_ports());
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let (x, cxl, targets) = dealt(plugs, cxl_ports);

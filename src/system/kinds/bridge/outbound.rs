@@ -5,8 +5,9 @@
 //! judged, the routes of the CXL ports follow from their links, what memory holds at first is said to those that ask.
 
 use super::cache::{self, BridgeCacheFields};
-use super::first_lines;
+use super::io::{self, IoPortPart};
 use super::windows::{BridgeCommitFields, BridgeWindowFields, SOURCES, groups_of_sources};
+use super::{OutboundEnds, first_lines};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{AgentEnd, Seat, recorded};
 use crate::field::{FieldRange, config};
@@ -14,7 +15,7 @@ use crate::kind::{
     BridgeCacheFacts, CoherenceProtocol, ConfigFinding, CxlSide, NodeError, Offer, PortDecl, PortRole, Site, SitePort,
 };
 use crate::kinds::media::{self, CxlMedia};
-use crate::kinds::memory_behind;
+use crate::kinds::{cxl_links, memory_behind};
 use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
@@ -35,7 +36,7 @@ use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder, Time};
 use scalepool_memory::dram::preset::DramPreset;
 use scalepool_nodes::cxl::BACKGROUND;
-use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
+use scalepool_nodes::io::mode::MODES;
 use scalepool_protocols::bridge::CONTROL_BYTES;
 use scalepool_protocols::cxl::message::{Class, MessageForm, PeerRoute};
 use scalepool_trace::{Hub, PlaceKind, Tap};
@@ -74,6 +75,9 @@ config! {
     pub struct OutboundFields {
         cxl_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to memory that nobody keeps coherent (bridge §1.1)";
         coherent_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to devices that keep their memory coherent (bridge §1.1)";
+        io_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL.io links to devices, each as the port of a root behind which firmware has placed its device (bridge §1.2)";
+        io_mode: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(MODES), "best mode of the `io` ports; left out, cxl-256b; with cxl-68b at most 256 entries (cxl-io §7)";
+        io_ack: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["flush", "sent"]), "when a write of class IO is answered: flush = when a read of no byte behind it is completed, so that it is visible; sent = when it has left for the link; left out, flush (bridge §4.3)";
         windows: Vec<(BridgeWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeWindowFields::fields), "windows from accelerators to CXL, up to 16 that do not overlap; without any, what accelerators ask is refused (bridge §2)";
         groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of accelerators that have rights together; those that are not named are in group 0 (bridge §2)";
         commits: Vec<(BridgeCommitFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeCommitFields::fields), "windows and rights that replace those before while the system runs, each set in an epoch of its own, in the order of their times; they lead no address of accelerators elsewhere, because these know by it what memory holds (bridge §2)";
@@ -86,15 +90,31 @@ config! {
 
 impl OutboundFields {
     /// CXL ports.
-    pub fn ports(&self) -> [PortDecl; 2] {
+    pub fn ports(&self) -> [PortDecl; 3] {
         let holder = PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host);
-        [("cxl", self.cxl_ports, PortRole::Requester), ("coherent", self.coherent_ports, holder)]
-            .map(|(name, len, role)| PortDecl { name, len: Some(len), links: FABRIC, role })
+        let [plain, coherent] =
+            [("cxl", self.cxl_ports, PortRole::Requester), ("coherent", self.coherent_ports, holder)]
+                .map(|(name, len, role)| PortDecl { name, len: Some(len), links: FABRIC, role });
+        [plain, coherent, io::ports(self.io_ports)]
     }
 
     /// How many they are.
     pub fn count(&self) -> usize {
+        self.memory_ports() + self.io_ports
+    }
+
+    /// How many of them are of CXL.mem.
+    pub fn memory_ports(&self) -> usize {
         self.cxl_ports + self.coherent_ports
+    }
+
+    /// What it tells its neighbour at a port of CXL.io.
+    pub fn io_offer(&self) -> Offer {
+        io::offer(self.io_mode())
+    }
+
+    fn io_mode(&self) -> &str {
+        self.io_mode.as_deref().unwrap_or(io::MODE)
     }
 
     /// Whether any window leads to CXL.
@@ -102,9 +122,10 @@ impl OutboundFields {
         !self.windows.is_empty()
     }
 
-    /// Whether a window leads to memory that nobody keeps coherent, where no atomic can be done (`bridge` §4.1, BRG-MAP-14).
+    /// Whether a window leads to memory that nobody keeps coherent, where no atomic can be done, or to CXL.io, which has few of them
+    /// (`bridge` §4.1, BRG-MAP-14, BRG-MAP-16).
     pub fn refuses_atomics(&self) -> bool {
-        self.windows.iter().any(|(window, _)| window.class == "MN")
+        self.windows.iter().any(|(window, _)| window.class != "MC")
     }
 
     /// What others have to know of the cache.
@@ -125,7 +146,8 @@ impl OutboundFields {
         windows: &[(BridgeWindowFields, TextPlace)],
         groups: &[(String, TextPlace)],
     ) -> Result<BridgeWindows, ConfigFinding> {
-        let windows = windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports]));
+        let windows =
+            windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports, self.io_ports]));
         let windows = windows.collect::<Result<Vec<_>, String>>().map_err(|text| ("windows", text))?;
         let groups = groups_of_sources("groups", groups, SOURCES)?;
         BridgeWindows::within(limits, windows, groups, self.count()).map_err(|error| (error.field(), error.to_string()))
@@ -204,7 +226,12 @@ impl OutboundFields {
             ("windows", format!("found no window and {ports} CXL ports, expected a window: nothing leads to CXL"))
         };
         let unused = (!is_whole).then(text);
-        let own = windows.err().into_iter().chain(unused).chain(of_cache).chain(of_control);
+        let unused_io =
+            [("io_mode", &self.io_mode), ("io_ack", &self.io_ack)].into_iter().filter_map(|(field, text)| {
+                let text = text.as_ref().filter(|_| self.io_ports == 0)?;
+                Some((field, format!("found {text} without io_ports, expected a port of CXL.io")))
+            });
+        let own = windows.err().into_iter().chain(unused).chain(unused_io).chain(of_cache).chain(of_control);
         own.chain(self.check_commits(limits)).collect()
     }
 
@@ -230,12 +257,14 @@ impl OutboundFields {
         };
         let of_commits = commits.iter().flat_map(|(_, windows)| windows.list().iter().enumerate());
         let of_commits = of_commits.filter_map(|(n, window)| beyond("commits", n, window));
+        let of_io = io::check_joined(self.io_mode(), self.entries, &ports[self.memory_ports()..]);
         windows
             .list()
             .iter()
             .enumerate()
             .filter_map(|(n, window)| beyond("windows", n, window))
             .chain(of_commits)
+            .chain(of_io)
             .collect()
     }
 
@@ -258,12 +287,18 @@ impl OutboundFields {
     ) -> Vec<ChannelWait> {
         // An entry is free again when its messages have left and its response has (bridge §10: XQ0, XQ1, ACT, mQ, mW, XR). Answers of CXL
         // are always taken: their space is set aside with the entry.
-        let asks = |incoming: &'static str, class: Class| ChannelWait {
+        let asks_by = |incoming: &'static str, outgoing: &'static str| ChannelWait {
             incoming,
-            outgoing: class.name(),
+            outgoing,
             reach: Reach::OtherPorts,
             queue: Some("table of transactions"),
             why: "asks memory for what it is asked for",
+        };
+        let asks = |incoming: &'static str, class: Class| asks_by(incoming, class.name());
+        // TLPs have a row of their own (bridge §10: ioN, ioP); without a port there is nothing to wait for.
+        let of_io = |incoming: &'static str| {
+            let classes = [cxl_links::POSTED, cxl_links::NON_POSTED].into_iter().filter(|_| self.io_ports > 0);
+            classes.map(|class| asks_by(incoming, class)).collect::<Vec<_>>()
         };
         // A snoop waits for the write back of its line, and for room for its answer (bS).
         let snooped = |class: Class| ChannelWait {
@@ -276,7 +311,8 @@ impl OutboundFields {
         let [req, rwd, birsp] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
         let of_posted = posted.into_iter().flat_map(|posted| [asks(posted, req), asks(posted, rwd)]);
         let own = [ChannelWait::answered(answered, response), asks(answered, req), asks(answered, rwd)];
-        own.into_iter().chain(of_posted).chain([snooped(rwd), snooped(birsp)]).collect()
+        let of_tlps = [answered].into_iter().chain(posted).flat_map(of_io);
+        own.into_iter().chain(of_posted).chain([snooped(rwd), snooped(birsp)]).chain(of_tlps).collect()
     }
 
     /// Makes the half ready to be built; `ports` are its CXL ports.
@@ -312,7 +348,9 @@ impl OutboundFields {
                     base,
                     ports: self.count(),
                     plain_ports: self.cxl_ports,
+                    io_from: self.memory_ports(),
                 }),
+                io_ack: io::ack(self.io_ack.as_deref()),
             },
             timing: BridgeTiming { template_cycles, ..timing },
             commits: commits.map(timed).collect(),
@@ -326,6 +364,8 @@ impl OutboundFields {
         let behind: Vec<_> = ports.iter().map(|port| first_lines(site, port.number)).collect();
         let first = move |route: BridgeRoute| match (behind[route.port].get(), route.class) {
             (Some(lines), _) => lines(route.address).unwrap_or([0xff; 64]),
+            // Registers that nothing has written.
+            (None, WindowClass::Io) => [0; 64],
             (None, WindowClass::Mn) => BACKGROUND.line(route.address),
             (None, WindowClass::Mc) => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
         };
@@ -339,12 +379,15 @@ impl OutboundFields {
             let end = AgentEnd { is_home: false, is_host: true };
             (seat.route(seat.holders.start, end, form, port_ids), form, (seat.link_number(), port.number))
         };
+        let (ports, io_ports) = ports.split_at(self.memory_ports());
+        let io = IoPortPart::of(self.io_mode(), io_ports, site, hub)?;
         let routes: Vec<_> = ports.iter().map(route).collect();
         let form = routes.first().map_or(MessageForm::Pbr, |(_, form, _)| *form);
         let media = self.cache.as_ref().and_then(|cache| cache.media.as_ref());
         Ok(OutboundPart {
             config,
             routes,
+            io,
             seats: ports.iter().map(|port| port.seat.clone()).collect(),
             kept: media.filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset),
             tap: hub.tap(&name, PlaceKind::Messages(form.layouts())),
@@ -358,6 +401,8 @@ pub struct OutboundPart {
     config: BridgeConfig,
     /// Of each CXL port its route, its form and its numbers.
     routes: Vec<(PeerRoute, MessageForm, (u16, u32))>,
+    /// Ports of CXL.io.
+    io: Vec<IoPortPart>,
     seats: Vec<Option<Seat>>,
     kept: Option<DramPreset>,
     tap: Tap,
@@ -384,10 +429,11 @@ impl OutboundPart {
         self,
         p: &mut PartitionBuilder,
         clock: ClockId,
-        cxl: Vec<NodeEnds>,
+        ends: OutboundEnds,
         side: impl FnOnce(&mut Binder<'_>) -> Box<dyn RequesterSide>,
     ) -> Result<(), BuildError> {
-        let OutboundPart { config, routes, seats, tap, result, .. } = self;
+        let OutboundPart { config, routes, io, seats, tap, result, .. } = self;
+        let OutboundEnds { cxl, io: of_io } = ends;
         let name = config.place.clone();
         p.module(&name, clock, |bind| {
             let side = side(bind);
@@ -396,7 +442,8 @@ impl OutboundPart {
                 let link = ends.attach(bind, vec![route], form, number);
                 ports.push(BridgeCxlPort { link, is_coherent: seat.is_some(), watch: seat.as_ref().and_then(watched) });
             }
-            Bridge::new(config, side, ports, tap, result)
+            let io = io.into_iter().zip(of_io).map(|(part, plug)| part.place(plug, bind)).collect();
+            Bridge::new(config, side, ports, io, tap, result)
         })
     }
 }

@@ -40,7 +40,7 @@ use std::sync::{Arc, Mutex};
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "bridge.ualink",
-    about: "bridge SoC by whose windows accelerators on UALink reach memory on CXL, and hosts and other bridges reach the memory of accelerators; its ports are `x[n]` on UALink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, `target[n]`, where it is such a memory, and `home[n]`, where it is such a device",
+    about: "bridge SoC by whose windows accelerators on UALink reach memory on CXL, and hosts and other bridges reach the memory of accelerators; its ports are `x[n]` on UALink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, `io[n]` to devices of CXL.io, `target[n]`, where it is such a memory, and `home[n]`, where it is such a device",
     fields: BridgeUalink::fields,
     read: component::<BridgeUalink>,
     external: &["flits"],
@@ -144,7 +144,7 @@ impl Component for BridgeUalink {
         let inbound = self.inbound.elaborate(setup, outbound.viral(), [targets, homes], site, hub)?;
         let ledger: Arc<Mutex<UalLedger>> = Arc::default();
         let entered = ledger.clone();
-        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), cxl.len());
+        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.memory_ports());
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let (x, cxl, targets) = dealt(plugs, cxl_ports);

@@ -25,7 +25,7 @@ config! {
         base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "first address of accelerators, a multiple of 256 bytes (bridge §2)";
         size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
         to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "CXL address of its first byte, a multiple of 256 bytes (bridge §2)";
-        class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN", "MC"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H, at `cxl` ports; MC = CXL.mem to memory that its device keeps coherent, HDM-DB, at `coherent` ports (bridge §2); other classes are not built";
+        class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN", "MC", "IO"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H, at `cxl` ports; MC = CXL.mem to memory that its device keeps coherent, HDM-DB, at `coherent` ports; IO = CXL.io to registers and memory of a device, at `io` ports (bridge §2); other classes are not built";
         ports: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CXL ports by number, 1, 2, 4, 8 or 16 of them"), "ports of its class among which the window is dealt; left out, port 0 (bridge §2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
         rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, a = atomics, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
@@ -101,10 +101,11 @@ pub fn groups_of_sources(
 }
 
 impl BridgeWindowFields {
-    /// The window; of all CXL ports of the bridge the first ones are the `plain` ones, the others the `coherent` ones.
-    pub fn window(&self, [plain, coherent]: [usize; 2]) -> Result<BridgeWindow, String> {
+    /// The window; of all CXL ports of the bridge the first ones are the `plain` ones, then come the `coherent` ones, then those of CXL.io.
+    pub fn window(&self, [plain, coherent, io]: [usize; 3]) -> Result<BridgeWindow, String> {
         let (class, first, count, name) = match self.class.as_str() {
             "MC" => (WindowClass::Mc, plain, coherent, "coherent"),
+            "IO" => (WindowClass::Io, plain + coherent, io, "io"),
             _ => (WindowClass::Mn, 0, plain, "cxl"),
         };
         let ports = self.ports.iter().map(|(text, _)| {

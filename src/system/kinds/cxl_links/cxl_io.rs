@@ -212,14 +212,17 @@ impl CxlIoLink {
     {
         // Without CXL.mem on the link nobody answers on it.
         let answers_due = if E::CACHEMEM { site.offers[0].answers_due } else { 0 };
+        let both = site.roles == [PortRole::SwitchFabric; 2];
         let (unit_bytes, unit_time_fs) = self.unit(flits);
         let has_lds = site.offers.iter().all(|offer| offer.flex_bus.is_some_and(|port| port.can.mld));
         let id_prefix = if has_lds { IdPrefix::LdId } else { IdPrefix::Nothing };
         let side = |dir, offer: Offer| EndSide { dir, order: offer.io_order, id_prefix };
         let [host, device] = [side(Dir::Down, site.offers[0]), side(Dir::Up, site.offers[1])];
         let link = CxlLink {
-            host: IoEnd::new(end(host), answers_due),
-            device: IoEnd::new(end(device), 0).telling(site.roles[1] == PortRole::SwitchUpstream),
+            host: IoEnd::new(end(host), answers_due).between_switches(both),
+            device: IoEnd::new(end(device), 0)
+                .telling(site.roles[1] == PortRole::SwitchUpstream)
+                .between_switches(both),
             line: self.line.clone(),
             unit_bytes,
             unit_time_fs,

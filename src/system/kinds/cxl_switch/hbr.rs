@@ -719,7 +719,7 @@ impl Component for HbrCxlSwitch {
             .with_plugs(shared, delays)
             .with_errors(errors)
             .with_commits(self.commits.iter().map(|(one, _)| one.timed(site.clock)).collect());
-        let config = self.hardware.config(&self.preset, site.clock, traffic);
+        let config = self.hardware.config(&self.preset, site, traffic);
         let watchdog = move |result: &SwitchResult| {
             let lost = result.undelivered.get(&Undelivered::CacheId).copied().unwrap_or(0);
             watched

@@ -24,6 +24,7 @@ use scalepool_kernel::Clock;
 use scalepool_link::cxlio::IoOrder;
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
 use scalepool_nodes::io::switch::hierarchy::{FUNCTIONS, IoHierarchy, IoSide};
+use scalepool_nodes::io::switch::manager::ManagerAccess;
 use scalepool_nodes::io::switch::{IoSeat, IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
 use scalepool_nodes::io::{self, tlps};
 use scalepool_trace::Hub;
@@ -49,6 +50,8 @@ metrics! {
         UNSUPPORTED = "unsupported requests" ["requests"] Sum, "requests that nobody claims, completed as Unsupported Request (fabric IOR-4)";
         UNCLAIMED = "unclaimed TLPs" ["TLPs"] Sum, "posted requests and completions that nobody claims, which are dropped (fabric IOR-4)";
         UNKNOWN_LD = "TLPs of unknown LD-ID" ["TLPs"] Sum, "TLPs for or from logical devices that are not there, which are dropped (fabric MLD-5); given where logical devices are bound";
+        MANAGER_ANSWERED = "manager accesses" ["requests"] Sum, "configuration requests of the fabric manager that were answered, where it makes any";
+        MANAGER_REFUSED = "manager accesses refused" ["requests"] Sum, "configuration requests of the fabric manager to ports that are bound (fabric VCS-8)";
         POWER_COLLECTED = "power requests collected" ["requests"] Sum, "resets and phases of a flush that all ports of a hierarchy have answered (fabric RST-8)";
     }
 }
@@ -56,7 +59,7 @@ metrics! {
 /// Names of the presets.
 const PRESET_NAMES: &[&str] = &[HBR_PRESETS[0].name, HBR_PRESETS[1].name, HBR_PRESETS[2].name];
 /// Best modes of its ports: all but the one with port based routing.
-const HBR_MODES: &[&str] = &[MODES[0], MODES[1], MODES[2]];
+pub(super) const HBR_MODES: &[&str] = &[MODES[0], MODES[1], MODES[2]];
 
 config! {
     /// A vPPB and the port that is bound to it.
@@ -65,6 +68,16 @@ config! {
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0 (fabric VCS-7 counts that of the upstream port too)";
         port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port";
         ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port; not given = the port as a whole (fabric BND-4)";
+    }
+}
+
+config! {
+    /// An access of the fabric manager to the device at a port that is bound to no vPPB.
+    pub struct IoManagerAccess {
+        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it is made";
+        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port; an access to one that is bound is refused and counted (fabric VCS-8)";
+        register: u16 = "0" [Unit::Of("-")] in FieldRange::Int(0, 4092), "register of the configuration space, a multiple of 4";
+        write: Option<u32> = "" [Unit::Of("-")] in FieldRange::Int(0, 4294967295), "what is written, such as a function level reset; not given = the register is read";
     }
 }
 
@@ -78,6 +91,7 @@ config! {
         vppbs: Option<usize> = "" [Unit::Of("vPPBs")] in FieldRange::Int(1, 256), "vPPBs of downstream ports in each hierarchy; not given = up to the highest one that is bound";
         device_numbers: usize = "32" [Unit::Of("numbers")] in FieldRange::Int(1, 32), "device numbers of the bus inside the switch: vPPBs take function 0 of each of them, then function 1, up to 7 (fabric VCS-7)";
         bindings: Vec<(IoBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoBinding::fields), "which vPPBs the ports are bound to; without any the ports go to the hierarchies in turn";
+        manager: Vec<(IoManagerAccess, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoManagerAccess::fields), "what the fabric manager reads and writes in devices at ports that are bound to no vPPB (fabric VCS-8)";
         mode: String = "cxl-256b" [Unit::Of("-")] in FieldRange::Words(HBR_MODES), "best mode of its ports; each link gets the best that both ends can do";
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload that its ports pass";
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an input that the switch holds; further ones wait in the link";
@@ -173,11 +187,21 @@ impl Component for IoCxlSwitch {
 
     fn check(&self) -> Vec<ConfigFinding> {
         let count = self.vppb_count();
+        let wrong = self.manager.iter().find_map(|(access, _)| {
+            let IoManagerAccess { port, register, .. } = access;
+            match (*port < self.ports, register.is_multiple_of(4)) {
+                (false, _) => Some(format!("found port {port}, expected 0 to {}", self.ports - 1)),
+                (_, false) => Some(format!("found register {register}, expected a multiple of 4")),
+                _ => None,
+            }
+        });
+        let wrong = wrong.map(|text| ("manager", text));
         let mut bindings = Bindings::new(self.hosts, count, self.ports);
         let mut found: Vec<ConfigFinding> = self
             .given()
             .into_iter()
             .filter_map(|one| Some(("bindings", bindings.bind(one).err()?.to_string())))
+            .chain(wrong)
             .collect();
         if let Some(vcs) = (0..self.hosts).find(|vcs| found.is_empty() && bindings.list().all(|one| one.vcs != *vcs)) {
             let text =
@@ -273,6 +297,18 @@ impl Component for IoCxlSwitch {
             width_bytes: self.width,
         };
         let has_lds = self.bindings.iter().any(|(one, _)| one.ld.is_some());
+        let mut accesses: Vec<ManagerAccess> = self
+            .manager
+            .iter()
+            .map(|(access, _)| ManagerAccess {
+                cycle: cycles(site.clock, access.at),
+                port: self.hosts + access.port,
+                register: access.register,
+                write: access.write,
+            })
+            .collect();
+        scalepool_ordered::sort_by_key(&mut accesses, |access| access.cycle);
+        let is_managed = !accesses.is_empty();
         let result: Arc<Mutex<IoSwitchResult>> = Arc::default();
         let (shared, name, place) = (result.clone(), site.path.to_owned(), site.path.to_owned());
         Ok(ComponentNode {
@@ -287,17 +323,17 @@ impl Component for IoCxlSwitch {
                         (port, bind.attach(rx), bind.attach(tx))
                     });
                     let ports = ports.collect();
-                    IoSwitch::new(config, hierarchies, ports, shared)
+                    IoSwitch::new(config, hierarchies, ports, shared).managed(accesses)
                 })
             }),
-            measure: Box::new(move || measured(&place, &published(&result), has_lds)),
+            measure: Box::new(move || measured(&place, &published(&result), has_lds, is_managed)),
             digest: Vec::new(),
             ledger: None,
         })
     }
 }
 
-fn measured(place: &str, result: &IoSwitchResult, has_lds: bool) -> ComponentMeasured {
+fn measured(place: &str, result: &IoSwitchResult, has_lds: bool, is_managed: bool) -> ComponentMeasured {
     let [posted, non_posted, completions] = result.switched;
     let counts: [MetricValue; 7] = [
         (&SWITCHED_POSTED, posted),
@@ -309,8 +345,11 @@ fn measured(place: &str, result: &IoSwitchResult, has_lds: bool) -> ComponentMea
         (&POWER_COLLECTED, result.power_answered),
     ];
     let unknown = has_lds.then_some((&UNKNOWN_LD, result.unknown_ld));
+    let [answered, refused] = result.manager;
+    let of_manager: [MetricValue; 2] = [(&MANAGER_ANSWERED, answered), (&MANAGER_REFUSED, refused)];
+    let of_manager = of_manager.into_iter().filter(|_| is_managed);
     ComponentMeasured {
-        counts: counts.into_iter().chain(unknown).collect(),
+        counts: counts.into_iter().chain(unknown).chain(of_manager).collect(),
         broken: io::broken(place, &result.events).collect(),
         ..ComponentMeasured::default()
     }

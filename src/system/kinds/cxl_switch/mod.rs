@@ -1,4 +1,4 @@
-//! `cxl.switch.hbr` and `cxl.switch.pbr`: CXL switches, see [`scalepool_fabric::cxl_switch`]; `cxl.switch.io`, what passes CXL.io.
+//! `cxl.switch.hbr` and `cxl.switch.pbr`: CXL switches, see [`scalepool_fabric::cxl_switch`]; `cxl.switch.io` and `cxl.switch.io-pbr`, what passes CXL.io.
 //!
 //! Modelled: what both have, their stages, queues and counters, and how a switch becomes a module; the rest is in a file for
 //! each. A walk: the settings of the hardware become cycles of the clock of the switch; the ports get their links and their
@@ -6,6 +6,7 @@
 
 pub mod hbr;
 pub mod io;
+pub mod io_pbr;
 pub mod pbr;
 
 use super::{arbiter, cxl_links, published};
@@ -109,7 +110,8 @@ impl Hardware {
         clock.periods_fs(self.stages_cycles(preset, clock).iter().sum())
     }
 
-    fn config(&self, preset: &str, clock: Clock, traffic: SwitchTraffic) -> SwitchConfig {
+    fn config(&self, preset: &str, site: &Site<'_>, traffic: SwitchTraffic) -> SwitchConfig {
+        let clock = site.clock;
         let named =
             |name: &str| AllocatorKind::by_name(name).unwrap_or_else(|e| unreachable!("a word of the range: {e}"));
         SwitchConfig {
@@ -123,6 +125,7 @@ impl Hardware {
             arbiter: arbiter(self.arbiter.as_deref(), &RoundRobin::KIND),
             weights: self.weights().0,
             starved_cycles: self.starved_after.map(|fs| cycles(clock, fs)),
+            dropped: site.dropped_stores(),
         }
     }
 

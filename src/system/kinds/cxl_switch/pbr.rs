@@ -12,7 +12,7 @@ use crate::kind::{
     PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::metric::{MetricValue, metrics};
-use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink};
+use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink, PbrSite};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS};
@@ -132,6 +132,9 @@ impl Component for PbrCxlSwitch {
             is_ldst: self.decode == "ldst",
             bindings: &self.bindings,
             lost: &self.lost,
+            errors: &[],
+            is_io: false,
+            most_of_host: usize::MAX,
         })
     }
 
@@ -149,7 +152,9 @@ impl Component for PbrCxlSwitch {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
-        let Some((mut routes, changes)) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
+        let Some(PbrSite { mut routes, changes, .. }) = site.pbr.clone() else {
+            unreachable!("every such switch is in a fabric")
+        };
         let at_cycle = |(at_fs, change)| (site.clock.first_at_or_after(Time::from_fs(at_fs)), change);
         routes.changes = changes.into_iter().map(at_cycle).rev().collect();
         routes.poison_on_decode_error = self.hardware.poison_on_decode_error;
@@ -159,7 +164,7 @@ impl Component for PbrCxlSwitch {
             (false, true) => SwitchTraffic::BackInvalidate,
             (false, false) => SwitchTraffic::Mem,
         };
-        let config = self.hardware.config(&self.preset, site.clock, traffic);
+        let config = self.hardware.config(&self.preset, site, traffic);
         let signals = &SWITCH_SIGNALS[..config.traffic.count()];
         Ok(node(routes, (config, signals), (MessageForm::Pbr, counts, Box::new(|_| Vec::new())), site, hub))
     }

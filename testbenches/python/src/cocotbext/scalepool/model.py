@@ -19,6 +19,11 @@ Port = Literal["rx", "tx"]
 """`rx` is what arrives at an end, `tx` what it sends."""
 
 
+#: Number of the layout of a message that has none, SP_NO_LAYOUT.
+NO_LAYOUT = 0xFFFF
+NVLINK_HEADER = "nvlink.header"
+
+
 def port_number(port: str) -> int:
     """Returns the number of a port in the C ABI."""
     if port not in ("rx", "tx"):
@@ -263,6 +268,13 @@ class System(Hooked):
         lib.call("sp_sim_reset", self._handle)
 
 
+def _nvlink_fields(bits: bytes) -> dict[str, int | str]:
+    """The fields of a header with those of its address extension."""
+    header, extension = decode(NVLINK_HEADER, bits[:16]).fields, decode("nvlink.ae", bits[16:]).fields
+    address = int(header["address"]) | int(extension["address"])
+    return {**header, "address": address, "attr": extension["attr"], "route": extension["route"]}
+
+
 def _mask(unit: bytes, mask: bytes | None) -> bytes | None:
     """Checks that the mask of a comparison is as long as the unit."""
     if mask is not None and len(mask) != len(unit):
@@ -290,8 +302,9 @@ class Event:
 @dataclass(frozen=True)
 class SeenMessage:
     """A message that a passive end has seen: on which port of the end that it watches (`tx` is what that end has sent), in which
-    unit of this direction it ended, counted from 0, and what it says. `fields` has a code by its name if it has one. `data` is
-    empty where the message has none; bit n of `enables` is set if byte n is enabled, None: it has no byte enables."""
+    unit of this direction it ended, counted from 0, and what it says. `fields` has a code by its name if it has one; of NVLink `address` is
+    the whole one, and `attr` and `route` are those of the address extension. `data` is empty where the message has none; bit n of
+    `enables` is set if byte n is enabled, None: it has no byte enables. Of a TLP of CXL.io `layout` is empty, and `data` has its bytes."""
 
     port: Port
     unit: int
@@ -363,20 +376,23 @@ class LinkEnd(Hooked):
         return None if status == lib.SP_EMPTY else json.loads(text)
 
     def take_seen(self) -> SeenMessage | None:
-        """Takes the oldest message that a passive end of CXL, made with `messages=True`, has seen in either direction; one that was
-        sent again is seen once. Returns None if none waits."""
-        # A message of CXL has less than 32 bytes, a line of 64 and 8 bytes of byte enables.
-        parts = [ctypes.create_string_buffer(size) for size in (32, 64, 8)]
+        """Takes the oldest message that a passive end, made with `messages=True`, has seen in either direction; one that was sent
+        again is seen once. Returns None if none waits."""
+        # Bits of a layout have at most 32 bytes, data is longest in a TLP, and byte enables are those of a block of UALink.
+        parts = [ctypes.create_string_buffer(size) for size in (32, 4352, 32)]
         lengths = [c_size_t() for _ in parts]
         port, unit, layout, extra = c_uint32(), c_uint64(), c_uint32(), c_uint64()
         places = [place for part, length in zip(parts, lengths) for place in (part, len(part), byref(length))]
         if lib.call("sp_link_seen_bits", self._handle, byref(port), byref(unit), byref(layout), *places, byref(extra)) == lib.SP_EMPTY:
             return None
         bits, data, enables = (part.raw[: length.value] for part, length in zip(parts, lengths))
-        name = lib.fill("sp_layout_name", layout.value)[1].decode()
         way: Port = "tx" if port.value == port_number("tx") else "rx"
         mask = int.from_bytes(enables, "little") if enables else None
-        return SeenMessage(way, unit.value, name, decode(name, bits).fields, data, mask)
+        if layout.value == NO_LAYOUT:
+            return SeenMessage(way, unit.value, "", {}, data)
+        name = lib.fill("sp_layout_name", layout.value)[1].decode()
+        fields = decode(name, bits).fields if name != NVLINK_HEADER else _nvlink_fields(bits)
+        return SeenMessage(way, unit.value, name, fields, data, mask)
 
     def events(self) -> list[Event]:
         """Takes the events since the last call."""

@@ -1,0 +1,408 @@
+//! `cxl.switch.io-pbr`: the CXL.io side of a switch with port based routing, see [`scalepool_nodes::io::switch::fabric`].
+//!
+//! Modelled: edge ports `usp[n]` towards root complexes and `dsp[n]` towards devices, fabric ports `isl[n]` towards other such
+//! switches, and bindings that hold from the start. A host sees the switch where it is, with a vPPB for each of its devices: that of a
+//! device at this switch is the port there, that of another one leads over a virtual link to a switch of its own with one port. A
+//! walk: the switches of a fabric are looked at together ([`crate::pbr_fabric`]), which gives each its PIDs and its table; the
+//! bindings become hierarchies and virtual links.
+
+use super::io::HBR_MODES;
+use super::{cycles, published};
+use crate::channels::{ChannelWait, Reach, RoutedWays};
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, Offer,
+    PortDecl, PortRole, Site, SitePort, component,
+};
+use crate::kinds::cxl_links::POSTED;
+use crate::measured::ComponentMeasured;
+use crate::metric::{MetricValue, metrics};
+use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink, PbrSite};
+use crate::problem::TextPlace;
+use crate::quantity::Unit;
+use scalepool_endpoint::pm::{PmAgent, PmConfig, PmSide};
+use scalepool_fabric::cxl_switch::pbr::{PbrChange, PbrOwner, PbrPort, PbrRouting};
+use scalepool_fabric::cxl_switch::{PBR_PRESETS, SwitchPreset};
+use scalepool_fabric::spread::{OVERFLOW_MIX, SpreadPolicy};
+use scalepool_kernel::{Clock, Time};
+use scalepool_nodes::io::mode::{self, FlexPort};
+use scalepool_nodes::io::switch::fabric::{EDGE_LAYERS, IoChange, IoFabric, IoVirtualLink};
+use scalepool_nodes::io::switch::hierarchy::{IoHierarchy, IoSide};
+use scalepool_nodes::io::switch::reset::{LinkMessage, RELEASE_INTERVAL_FS};
+use scalepool_nodes::io::switch::{IoSeat, IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
+use scalepool_nodes::io::{self, tlps};
+use scalepool_ordered::OrderedMap;
+use scalepool_protocols::cxl::cxlio::dvsec::ConnectedMode;
+use scalepool_trace::Hub;
+use std::sync::{Arc, Mutex};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "cxl.switch.io-pbr",
+    about: "CXL.io side of a switch with port based routing: root complexes at `usp[n]` enumerate through the fabric and reach the devices at `dsp[n]` of any of its switches that are bound to them; `isl[n]` lead to other such switches",
+    fields: IoPbrSwitch::fields,
+    read: component::<IoPbrSwitch>,
+    external: &["flits"],
+    metrics: &[METRICS],
+};
+
+metrics! {
+    /// What a switch counts.
+    static METRICS {
+        SWITCHED_POSTED = "switched posted" ["TLPs"] Sum, "posted requests that hierarchies passed on";
+        SWITCHED_NON_POSTED = "switched non-posted" ["TLPs"] Sum, "requests with a completion that hierarchies passed on";
+        SWITCHED_COMPLETIONS = "switched completions" ["TLPs"] Sum, "completions that hierarchies passed on";
+        FORWARDED = "forwarded" ["TLPs"] Sum, "TLPs that came over one inter-switch link and left over another";
+        OWN_CONFIG = "own configuration requests" ["requests"] Sum, "configuration requests for the ports of the switch";
+        UNSUPPORTED = "unsupported requests" ["requests"] Sum, "requests that nobody claims, completed as Unsupported Request (fabric IOR-4)";
+        UNCLAIMED = "unclaimed TLPs" ["TLPs"] Sum, "posted requests and completions that nobody claims, which are dropped (fabric IOR-4)";
+        POWER_COLLECTED = "power requests collected" ["requests"] Sum, "resets and phases of a flush that all ports of a hierarchy have answered (fabric RST-8)";
+        LOST = "TLPs lost with links" ["TLPs"] Sum, "TLPs that were queued for a link or came over one after it was lost, or whose virtual link was taken down (fabric DRT-2, ISL-7)";
+        NO_ROUTE = "TLPs without a route" ["TLPs"] Sum, "TLPs whose DPID has no valid entry in the routing table, which are dropped (fabric DRT-2)";
+        NOT_CLAIMED = "TLPs not claimed" ["TLPs"] Sum, "TLPs whose SPID and DPID no virtual link of the edge has, which are dropped (fabric PID-5)";
+        UNKNOWN = "unknown completed" ["requests"] Sum, "requests of a host that the fabric had no way for, completed at its edge (fabric DRT-3)";
+        SURPRISE = "surprise link downs" ["links"] Sum, "virtual links of hosts at this switch that went down because a link on their way was lost (fabric PID-4)";
+        RESETS = "resets carried" ["links"] Sum, "virtual links of hosts at this switch that a reset has crossed, and that are up again (fabric ISL-5)";
+        RESETS_TAKEN = "resets taken" ["resets"] Sum, "resets of hosts at other switches that reached a device here (fabric ISL-5)";
+        RESETS_GIVEN_UP = "resets given up" ["links"] Sum, "virtual links that did not come up after ten releases of a reset, of which the fabric manager was told (fabric ISL-5)";
+        CONTAINED = "contained links" ["links"] Sum, "inter-switch links of `errors` that containment took down (fabric ISL-4)";
+        UNCONTAINED = "uncontained errors" ["errors"] Sum, "errors of inter-switch links that stay up as the only way to the fabric manager (fabric ISL-4)";
+        CONTACTS = "first contacts" ["links"] Sum, "inter-switch links on which the other switch made itself known (fabric ISL-6)";
+    }
+}
+
+/// Names of the presets.
+const PRESET_NAMES: &[&str] = &[PBR_PRESETS[0].name];
+/// Best mode of its ports.
+const MODE: &str = "cxl-256b-pbr";
+/// Most ports of a switch: what an entry of the routing table can name (`fabric` DRT-1).
+const MOST_PORTS: usize = 256;
+/// Most devices of a host: each may need three of the 253 bus numbers below the upstream port of its edge.
+const MOST_DEVICES: usize = 84;
+/// Device numbers of a bus inside a switch.
+const DEVICE_NUMBERS: usize = 32;
+
+config! {
+    /// A reset that comes to the upstream port of a host.
+    pub struct IoPbrReset {
+        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it begins";
+        usp: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 63), "edge port of the host";
+        kind: String = "hot" [Unit::Of("-")] in FieldRange::Words(&["hot", "perst"]), "hot reset, or PERST# of the port; to devices at other switches it travels as messages of its virtual links (fabric ISL-5)";
+    }
+}
+
+config! {
+    /// A switch. Numbers without another source are of the model (basis: model).
+    pub struct IoPbrSwitch {
+        preset: String = "pbr_hop" [Unit::Of("-")] in FieldRange::Words(PRESET_NAMES), "latency from port to port: 100 ns (fabric §5, not measured)";
+        latency: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 40), "latency from port to port, rounded up to cycles; not given = that of the preset";
+        hosts: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 64), "edge ports towards root complexes";
+        ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "edge ports towards devices";
+        fabric: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "fabric ports, each for an inter-switch link";
+        routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it (fabric RGT-7, ISL-9)";
+        ur_on_unknown: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "the edge of a host completes as Unsupported Request what its table has no way for; off: it drops that, and the host times out (fabric DRT-3)";
+        lost: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "inter-switch links at this switch that go down for good while the system runs; when the fabric manager writes the tables it takes down the virtual links that used them (fabric ISL-7)";
+        errors: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "uncorrectable errors of inter-switch links at this switch: containment takes the link down like a lost one, but where it is the only way between its ends, and so to the fabric manager, which is at the first switch of the description (fabric ISL-4)";
+        resets: Vec<(IoPbrReset, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoPbrReset::fields), "resets of hosts at this switch: bus numbers and windows of their hierarchies are gone, and a host has to walk again (rescan_at of cxl.root)";
+        reset_hold: u64 = "1 us" [Unit::Time] in FieldRange::Int(1_000_000, 1 << 50), "how long a reset is asserted";
+        bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices go to its hosts in turn, in the order of the description";
+        max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload that its ports pass";
+        queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an edge port that the switch holds; further ones wait in the link. Those of a fabric port are always taken";
+        width: u64 = "128 B" [Unit::Bytes] in FieldRange::Int(16, 4096), "bytes that an output moves in a cycle";
+        power_timeout: u64 = "20 us" [Unit::Time] in FieldRange::Int(1_000_000_000, 1 << 49), "time after which a device that has not answered a reset or a phase of a flush is given up; a virtual link waits twice as long for the switch at its other end";
+    }
+}
+
+impl IoPbrSwitch {
+    fn latency_fs(&self) -> u64 {
+        let Some(preset) = SwitchPreset::by_name(&self.preset) else { unreachable!("a word of the range") };
+        self.latency.unwrap_or_else(|| preset.stages_fs.iter().sum())
+    }
+}
+
+impl Component for IoPbrSwitch {
+    fn ports(&self) -> Vec<PortDecl> {
+        let port = |name, len, role| PortDecl { name, len: Some(len), links: &["cxl-io"], role };
+        vec![
+            port("usp", self.hosts, PortRole::SwitchUpstream),
+            port("dsp", self.ports, PortRole::SwitchDownstream),
+            port("isl", self.fabric, PortRole::SwitchFabric),
+        ]
+    }
+
+    fn offer(&self) -> Offer {
+        Offer { flex_bus: Some(FlexPort::root(MODE)), edge_layers: Some(EDGE_LAYERS), ..Offer::default() }
+    }
+
+    fn check(&self) -> Vec<ConfigFinding> {
+        let all = self.hosts + self.ports + self.fabric;
+        let range = (!(1..=MOST_PORTS).contains(&all)).then(|| {
+            let text = format!(
+                "found {all} ports in `hosts`, `ports` and `fabric` together, expected 1 to {MOST_PORTS}, what a routing table can name (fabric DRT-1)"
+            );
+            ("fabric", text)
+        });
+        let wrong = |(reset, _): &(IoPbrReset, TextPlace)| {
+            (reset.usp >= self.hosts).then(|| {
+                let text = format!("found usp = {}, expected one of the {} ports of hosts", reset.usp, self.hosts);
+                ("resets", text)
+            })
+        };
+        range.into_iter().chain(self.resets.iter().filter_map(wrong)).collect()
+    }
+
+    fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let own = FlexPort::root(MODE);
+        let mut found = Vec::new();
+        for (n, port) in ports.iter().enumerate() {
+            let Carried::CxlIo { rate_gtps, cachemem, way_fs, .. } = port.link.carried else { continue };
+            let path = &port.path;
+            if cachemem {
+                let text = format!(
+                    "found CXL.mem on the link at {path}, expected CXL.io alone: a cxl.switch.pbr passes CXL.mem"
+                );
+                found.push(("kind", text));
+            }
+            let is_fabric = n >= self.hosts + self.ports;
+            let mode = port.peer.flex_bus.and_then(|peer| own.train(&peer, rate_gtps));
+            match (is_fabric, mode) {
+                (false, Some(ConnectedMode::Pbr)) => {
+                    let text = format!(
+                        "found an end with mode {MODE} at {path}, expected one of {}: port based routing ends at the edge (fabric PID-3)",
+                        HBR_MODES.join(", ")
+                    );
+                    found.push(("kind", text));
+                }
+                (true, Some(mode)) if mode != ConnectedMode::Pbr => {
+                    let text = format!(
+                        "found {rate_gtps} GT/s at {path}, expected a rate with 256B flits: an inter-switch link has port based routing"
+                    );
+                    found.push(("kind", text));
+                }
+                _ => (),
+            }
+            if let Some(host_fs) = port.peer.power_timeout_fs {
+                let (own_fs, most) =
+                    (self.power_timeout.saturating_mul(2), host_fs.saturating_sub(way_fs.saturating_mul(2)));
+                if own_fs >= most {
+                    let text = format!(
+                        "found {} fs, expected less than {} fs: half the time-out of the host at {path}, without the time there and back",
+                        self.power_timeout,
+                        most.div_ceil(2)
+                    );
+                    found.push(("power_timeout", text));
+                }
+            }
+        }
+        found
+    }
+
+    fn why_no_window(&self) -> &'static str {
+        "which passes requests on"
+    }
+
+    fn pbr(&self) -> Option<PbrDecl<'_>> {
+        Some(PbrDecl {
+            hosts: self.hosts,
+            devices: self.ports,
+            routing: if self.routing == "minimal" { PbrRouting::Minimal } else { PbrRouting::UpDown },
+            spread: (SpreadPolicy::Static, OVERFLOW_MIX),
+            has_segments: false,
+            is_ldst: false,
+            bindings: &self.bindings,
+            lost: &self.lost,
+            errors: &self.errors,
+            is_io: true,
+            most_of_host: MOST_DEVICES,
+        })
+    }
+
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        // Requests with a completion, and completions, are always taken. What goes down and what goes up are streams apart.
+        let ways = [RoutedWays::Requests, RoutedWays::Answers];
+        Some(ways.into_iter().map(|of| ChannelWait::routed(POSTED, Reach::Routes(of))).collect())
+    }
+
+    fn own_wait_fs(&self, _: Clock) -> u64 {
+        self.latency_fs()
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let own = FlexPort::root(MODE);
+        let Some(pbr) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
+        let edge = Edge::of(&self, pbr, site);
+        let Edge { mut hierarchies, places, fabric } = edge;
+        let mut ports = Vec::new();
+        for (n, port) in site.ports.iter().enumerate() {
+            let Carried::CxlIo { rate_gtps, port_ids: [host, device], .. } = port.link.carried else {
+                unreachable!("a port takes the links that it declares")
+            };
+            let trained = port.peer.flex_bus.and_then(|peer| Some((peer, own.train(&peer, rate_gtps)?)));
+            let Some((peer, agreed)) = trained else { unreachable!("it was checked") };
+            let place = places.get(&n).copied();
+            if let Some((of, side)) = place {
+                hierarchies[of].trained(side, &peer.can, agreed);
+            }
+            let is_up = n < self.hosts;
+            let (side, ids) = if is_up { (PmSide::Device, [device, host]) } else { (PmSide::Host, [host, device]) };
+            let form = mode::form(agreed, ids[0], ids[1]);
+            let timeout = cycles(site.clock, self.power_timeout).max(1);
+            let agent = PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) });
+            let is_edge = n < fabric.first_isl;
+            let seats = is_edge.then_some(IoSeat { ld: None, place, agent }).into_iter().collect();
+            let tap = hub.tap(&format!("{}.bridge", port.path), tlps::shows(form));
+            ports.push(IoSwitchPort { seats, form, link: port.number, tap });
+        }
+        let config = IoSwitchConfig {
+            latency_cycles: cycles(site.clock, self.latency_fs()).max(1),
+            queue: self.queue,
+            width_bytes: self.width,
+        };
+        let result: Arc<Mutex<IoSwitchResult>> = Arc::default();
+        let (shared, name, place) = (result.clone(), site.path.to_owned(), site.path.to_owned());
+        Ok(ComponentNode {
+            place: Box::new(move |p, clock, plugs| {
+                if plugs.is_empty() {
+                    return Ok(());
+                }
+                p.module(&name, clock, |bind| {
+                    let ends = plugs.into_iter().map(ComponentPlug::cxl_io);
+                    let ports = ports.into_iter().zip(ends).map(|(port, plug)| {
+                        let (tx, rx) = plug.io;
+                        (port, bind.attach(rx), bind.attach(tx))
+                    });
+                    let ports = ports.collect();
+                    IoSwitch::new(config, hierarchies, ports, shared).in_fabric(fabric)
+                })
+            }),
+            measure: Box::new(move || measured(&place, &published(&result))),
+            digest: Vec::new(),
+            ledger: None,
+        })
+    }
+}
+
+/// The hierarchies of a switch, which of its ports are in them, and its virtual links.
+struct Edge {
+    hierarchies: Vec<IoHierarchy>,
+    places: OrderedMap<usize, (usize, IoSide)>,
+    fabric: IoFabric,
+}
+
+impl Edge {
+    fn of(switch: &IoPbrSwitch, pbr: PbrSite, site: &Site<'_>) -> Edge {
+        let PbrSite { routes, changes, unbound, errors, tree, own } = pbr;
+        let can = FlexPort::root(MODE).can;
+        let timeout = cycles(site.clock, switch.power_timeout).max(1).saturating_mul(2);
+        let agent = |side| PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) });
+        let (mut hierarchies, mut places, mut links) = (Vec::new(), OrderedMap::new(), Vec::new());
+        for (n, port) in routes.ports.iter().enumerate() {
+            let PbrPort::Host(host) = port else { continue };
+            let of = hierarchies.len();
+            let mut hierarchy =
+                IoHierarchy::new(&vec![true; host.bindings.len()], DEVICE_NUMBERS, can, switch.max_payload);
+            places.insert(n, (of, IoSide::Up));
+            for (vppb, pid) in host.bindings.iter().enumerate() {
+                let side = IoSide::Down(vppb);
+                match routes.tables.port(n, pid.number()).filter(|port| *port < switch.hosts + switch.ports) {
+                    Some(port) => drop(places.insert(port, (of, side))),
+                    None => {
+                        hierarchy.trained(side, &can, ConnectedMode::Pbr);
+                        links.push(IoVirtualLink {
+                            place: (of, side),
+                            own: host.pid.number(),
+                            far: pid.number(),
+                            ingress: n,
+                            agent: agent(PmSide::Host),
+                            reset: Default::default(),
+                        });
+                    }
+                }
+            }
+            hierarchies.push(hierarchy);
+        }
+        for (n, port) in routes.ports.iter().enumerate() {
+            let PbrPort::Device(device) = port else { continue };
+            let Some((_, PbrOwner { host, own })) = device.owners.iter().next() else { continue };
+            if places.contains_key(&n) {
+                continue;
+            }
+            let of = hierarchies.len();
+            let mut hierarchy = IoHierarchy::new(&[true], DEVICE_NUMBERS, can, switch.max_payload);
+            hierarchy.trained(IoSide::Up, &can, ConnectedMode::Pbr);
+            hierarchies.push(hierarchy);
+            places.insert(n, (of, IoSide::Down(0)));
+            links.push(IoVirtualLink {
+                place: (of, IoSide::Up),
+                own: own.number(),
+                far: host.number(),
+                ingress: n,
+                agent: agent(PmSide::Device),
+                reset: Default::default(),
+            });
+        }
+        let changes = changes.into_iter().map(|(at_fs, change)| {
+            let change = match change {
+                PbrChange::Lost(port) => IoChange::Lost(port),
+                PbrChange::Rerouted(tables) => IoChange::Rerouted(tables),
+            };
+            (at_fs, change)
+        });
+        let unbound = unbound.into_iter().map(|(at_fs, [own, far])| (at_fs, IoChange::Unbound(own, far)));
+        let errors = errors.into_iter().map(|(at_fs, is_contained)| (at_fs, IoChange::Error { is_contained }));
+        // Hosts have the first hierarchies, in the order of their ports.
+        let resets = switch.resets.iter().map(|(reset, _)| {
+            let assert = if reset.kind == "hot" { LinkMessage::AssertReset } else { LinkMessage::AssertPerst };
+            (reset.at, IoChange::Reset(reset.usp, assert))
+        });
+        let mut changes: Vec<(u64, IoChange)> = changes
+            .chain(unbound)
+            .chain(resets)
+            .chain(errors)
+            .map(|(at_fs, change)| (site.clock.first_at_or_after(Time::from_fs(at_fs)), change))
+            .collect();
+        scalepool_ordered::sort_by_key(&mut changes, |(cycle, _)| *cycle);
+        changes.reverse();
+        let fabric = IoFabric {
+            own: own.number(),
+            first_isl: switch.hosts + switch.ports,
+            tables: routes.tables,
+            links,
+            ur_on_unknown: switch.ur_on_unknown,
+            reset_cycles: [switch.reset_hold, RELEASE_INTERVAL_FS].map(|fs| cycles(site.clock, fs).max(1)),
+            changes,
+            tree,
+        };
+        Edge { hierarchies, places, fabric }
+    }
+}
+
+fn measured(place: &str, result: &IoSwitchResult) -> ComponentMeasured {
+    let ([posted, non_posted, completions], fabric) = (result.switched, &result.fabric);
+    let counts: [MetricValue; 19] = [
+        (&SWITCHED_POSTED, posted),
+        (&SWITCHED_NON_POSTED, non_posted),
+        (&SWITCHED_COMPLETIONS, completions),
+        (&FORWARDED, fabric.forwarded),
+        (&OWN_CONFIG, result.own_config),
+        (&UNSUPPORTED, result.unsupported),
+        (&UNCLAIMED, result.dropped),
+        (&POWER_COLLECTED, result.power_answered),
+        (&LOST, fabric.lost),
+        (&NO_ROUTE, fabric.no_route),
+        (&NOT_CLAIMED, fabric.not_claimed),
+        (&UNKNOWN, fabric.unknown_completed),
+        (&SURPRISE, fabric.surprise_downs),
+        (&RESETS, fabric.resets),
+        (&RESETS_TAKEN, fabric.resets_taken),
+        (&RESETS_GIVEN_UP, fabric.resets_given_up),
+        (&CONTAINED, fabric.contained[1]),
+        (&UNCONTAINED, fabric.contained[0]),
+        (&CONTACTS, fabric.contacts),
+    ];
+    ComponentMeasured {
+        counts: counts.into(),
+        broken: io::broken(place, &result.events).collect(),
+        ..ComponentMeasured::default()
+    }
+}

@@ -125,6 +125,12 @@ fn fab_vcs_08_p() {
     let others = good(&text([access(0, "20 us"), access(3, "20 us")].join(", ")), &["host.accesses=20"]);
     assert_eq!(of_manager(&others), [2, 2]);
     assert_eq!(of_hosts(&others, "memory reads"), of_hosts(&report, "memory reads"));
+    // A port whose logical devices are bound is theirs too; those at other ports are one device without bindings.
+    let shared = text([access(0, "20 us"), access(3, "20 us")].join(", "))
+        .replace(bound, "bindings = [{ port = 0, ld = 0 }, { vcs = 1, port = 0, ld = 1 }]")
+        .replace("kind = \"cxl.io-device\"\n", "kind = \"cxl.io-device\"\nlogical_devices = 2\n");
+    let shared = good(&shared, &["host.accesses=20"]);
+    assert_eq!((of_manager(&shared), of_hosts(&shared, "functions")), ([2, 2], [3, 3]));
 }
 
 /// CXL.io to a port that is bound is seen, and so are other protocols.

@@ -242,6 +242,11 @@ pub static RULES: &[Rule] = &[
     ),
     rule("FAB-SWC-01", "fabric §6.1", "an output that takes nothing holds up no message for another one"),
     rule("FAB-SWC-02", "fabric §4.2", "requests never block responses: each class has queues of its own"),
+    rule(
+        "FAB-SWC-03",
+        "fabric §4.2",
+        "inside a switch no more room is taken than there is, none is given back that was not taken, and all is back at rest",
+    ),
     choice(
         "FAB-SWC-04",
         "fabric §4.2",

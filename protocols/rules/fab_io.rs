@@ -54,4 +54,41 @@ pub static RULES: &[Rule] = &[
         "fabric §1.5",
         "what nobody claims is completed as Unsupported Request without data where somebody waits, else dropped and counted",
     ),
+    rule(
+        "FAB-IOR-05",
+        "fabric §1.5",
+        "the LD-ID stands in front of a TLP on the link of a device with logical devices alone: added downwards, upwards it selects the vPPB and is taken off",
+    ),
+    rule("FAB-MLD-09", "fabric §1.3", "what a logical device sends to a peer goes up through the upstream port"),
+    rule(
+        "FAB-ORD-01",
+        "fabric §4.1",
+        "nothing orders TLPs of different traffic classes, nor unordered I/O with anything",
+    ),
+    choice(
+        "FAB-ORD-02",
+        "fabric §4.1",
+        "waiting TLPs pass only what they have to be able to pass with policy strict, and all that they may with policy relaxed",
+    ),
+    rule("FAB-ORD-03", "fabric §4.1", "a completion passes non-posted requests that wait for room"),
+    rule(
+        "FAB-ORD-09",
+        "fabric §4.1",
+        "a posted request passes a posted one only with RO, or IDO and another requester, and requests with a completion that wait always",
+    ),
+    rule(
+        "FAB-ORD-10",
+        "fabric §4.1",
+        "a read request passes a posted request only with IDO and another requester; it may pass all others",
+    ),
+    rule(
+        "FAB-ORD-11",
+        "fabric §4.1",
+        "a non-posted request with data passes a posted request only with RO, or IDO and another requester; it may pass all others",
+    ),
+    rule(
+        "FAB-ORD-12",
+        "fabric §4.1",
+        "a completion passes a posted request only with RO, with IDO and another completer, or if it ends a write to I/O or configuration space, and never one of its own transaction",
+    ),
 ];

@@ -78,6 +78,11 @@ pub static RULES: &[Rule] = &[
         "ways over an intermediate place need classes of virtual channels for each leg: in a dragonfly three of local channels and two of global ones",
     ),
     rule(
+        "FAB-DLK-05",
+        "fabric §6.4",
+        "whichever port an adaptive router chooses, a way to the goal follows in a network of channels without a circle",
+    ),
+    rule(
         "FAB-DLK-06",
         "fabric §6.4",
         "what messages wait for in a run lies in the graph of waits, and a run that goes on no more ends and says where what is held",

@@ -27,6 +27,7 @@ use scalepool_fabric::nvlink_switch::NvlSwitchResult;
 use scalepool_fabric::topology::routing::RoutePolicy;
 use scalepool_fabric::vc_router::VcPortEnds;
 use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
+use scalepool_link::cxlio::IoOrder;
 use scalepool_link::io_ends::IoItem;
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::security::Protection;
@@ -223,6 +224,10 @@ pub struct Offer {
     pub multicast: bool,
     /// What a port of CXL.io brings into training.
     pub flex_bus: Option<FlexPort>,
+    /// Which TLPs it lets pass which, of a switch of CXL.io.
+    pub io_order: Option<IoOrder>,
+    /// Logical devices of a device of CXL.io, and of those of a switch at the port in question the highest that is bound, counted from 1.
+    pub io_logical_devices: Option<u16>,
     /// Time from a request to its answer \[cycles of its clock\].
     pub answer_cycles: u64,
     /// Answers of CXL.mem that it takes beside CXL.io before its link may rest.

@@ -352,7 +352,8 @@ impl<'a> Index<'a> {
         WindowRoutes::new(self.reaches(component).into_iter().flatten().filter_map(route).collect())
     }
 
-    /// The decoders of a virtual hierarchy of a switch.
+    /// The decoders of a virtual hierarchy of a switch: one for each window that its host reaches over the port above it, so every
+    /// switch on a way has the decoder that the way needs.
     ///
     /// # Errors
     /// What a commit refuses, an order of targets that no decoder deals, or a hierarchy without a host.
@@ -709,9 +710,6 @@ pub(super) fn joined(
             }
         }
     }
-    if let (Some(index), true) = (&index, refused.is_empty() && problems.list.is_empty()) {
-        refused.extend(undecoded(index, &views));
-    }
     for (n, (mapped, window)) in system.memory_map.iter().zip(open).enumerate() {
         if let Some(text) = refused.remove(&n) {
             window.own.judge(vec![("targets", text)], problems);
@@ -728,42 +726,6 @@ pub(super) fn joined(
             own.judge(component.config.check_addresses(spans.as_deref(), &near.ports), problems);
         }
     }
-}
-
-/// Windows that lead a request to a hierarchy of a switch which has no decoder for it, and where that is.
-fn undecoded(index: &Index<'_>, views: &[MapView]) -> Vec<(usize, String)> {
-    let (system, mut found) = (index.system, Vec::new());
-    for asking in (0..system.components.len()).filter(|&n| system.components[n].config.uses_memory_map()) {
-        for Reach { number, mapped, ways, .. } in index.reaches(asking).into_iter().flatten() {
-            for (_, Reached { target, port }) in ways {
-                let (mut switch, mut vcs) = system.far(asking, port);
-                while is_switch(system, switch) {
-                    let decoders = views[switch].bridges.get(vcs).map_or(&[][..], |own| own.list());
-                    if !decoders.iter().any(|decoder| decoder.base == mapped.window.base) {
-                        let (path, name) =
-                            (&system.components[switch].ports[vcs].path, system.components[asking].path.as_str());
-                        let target = target.name(&system.components[target.component].path);
-                        let text = format!(
-                            "found no decoder at `{path}` on the way from `{name}` to `{target}`, expected one at every switch (fabric HDM-8)"
-                        );
-                        found.push((number, text));
-                        break;
-                    }
-                    let leads = |(port, below): &(usize, Bound)| {
-                        let component = below.target.component;
-                        if is_switch(system, component) {
-                            bound(system, component, *port).iter().any(|one| one.target == target)
-                        } else {
-                            below.target == target
-                        }
-                    };
-                    let Some((port, below)) = bound_next(system, switch, vcs).into_iter().find(leads) else { break };
-                    (switch, vcs) = (below.target.component, port);
-                }
-            }
-        }
-    }
-    found
 }
 
 /// Says who reaches the targets of a window that nobody reaches as a whole. `from` has one who asks for each component that is

@@ -1,15 +1,19 @@
 //! Whole fabrics: every request ends once, and neither threads nor observers nor the order of modules change anything.
 
-use scalepool::kernel::{Clock, Cx, Module, Next, Rng, RunOptions, Simulation, Time};
+use scalepool::kernel::Rng;
+use scalepool::link::hook::{Direction, HookAnswer, HookItem, HookPoint};
+use scalepool::scenario::drive::Live;
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::{self, Modes, ScenarioRequest};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 const TWO: &str = include_str!("../systems/pbr_two_switches.toml");
+const IO: &str = include_str!("../systems/io_switch.toml");
+const LOGICAL: &str = include_str!("../systems/io_logical_devices.toml");
 
 /// Fabrics of every kind, short, with faults on the links of those that have a protocol.
-const FABRICS: [(&str, &[&str]); 9] = [
+const FABRICS: [(&str, &[&str]); 11] = [
     ("fabric-vc-router", &["topology=mesh:4x4", "traffic.load=0.4", "traffic.packet_flits=3", "traffic.packets=40"]),
     ("fabric-vc-router", &["topology=torus:4x4", "traffic.load=0.4", "traffic.packet_flits=3", "traffic.packets=40"]),
     ("fabric-vc-router", &["topology=fat-tree:2x3", "traffic.load=0.4", "traffic.packets=40"]),
@@ -19,6 +23,8 @@ const FABRICS: [(&str, &[&str]); 9] = [
     ("pool-16", &["host.accesses=30", "link.ber=1e-5"]),
     ("pbr-rack", &["rack.leaves=2", "rack.spines=2", "rack.per_leaf=2", "host.accesses=30", "link.ber=1e-5"]),
     (TWO, &["host.accesses=100", "link.ber=3e-5", "link.between.fault=drop:40,up:noise:50"]),
+    (IO, &["host.accesses=60", "link.ber=1e-6", "switch.order=relaxed", "link.non_posted=1"]),
+    (LOGICAL, &["host.accesses=30", "link.ber=1e-6"]),
 ];
 
 /// A run of a built-in scenario, or of a description.
@@ -93,62 +99,73 @@ fn fab_det_01_p() {
     }
 }
 
-/// Notes of modules, in the order in which they were written: cycle and module.
-type Notes = Arc<Mutex<Vec<(u64, usize)>>>;
-
-/// A module that writes into a list of all modules; it may wait until another module has begun to.
-struct Writer {
-    number: usize,
-    notes: Notes,
-    waits: bool,
-}
-
-impl Module for Writer {
-    fn eval(&mut self, cx: &mut Cx) -> Next {
-        // A thread that is slow: the other one runs on its own.
-        for _ in 0..100_000_000u64 {
-            if !self.waits || !self.notes.lock().expect("no panic").is_empty() {
-                break;
+/// The report of a run of a built-in fabric, in which a hook damages units that come to ports: `damages` says of the n-th port whether it
+/// damages a unit.
+fn damaged<D>(name: &str, options: (usize, Option<u64>), ports: [&str; 2], damages: [D; 2]) -> String
+where
+    D: FnMut(u64) -> bool + Send + 'static,
+{
+    let (threads, shuffle) = options;
+    let modes = Modes { shuffle, ..Modes::default() };
+    let request = ScenarioRequest { threads, modes, ..request(name, &["host.accesses=200"]) };
+    let live = Live::new(&request).expect("it is built");
+    for (port, mut damages) in ports.into_iter().zip(damages) {
+        let hook = move |item: &HookItem<'_>| match damages(item.number) {
+            false => HookAnswer::Keep,
+            true => {
+                let mut bytes = item.bytes.to_vec();
+                // More than the code of a flit corrects, so it is sent again.
+                bytes[20..26].iter_mut().for_each(|byte| *byte ^= 0x5a);
+                HookAnswer::Replace(bytes)
             }
-            std::thread::yield_now();
+        };
+        let hooks = live.port(port).expect("there is one").hooks.clone();
+        hooks.attach(HookPoint::Wire, Direction::Rx, hook).expect("no hook runs");
+    }
+    let report = live.finish(&mut |_| ()).expect("it runs");
+    assert_eq!(report.violations, [], "damage is repaired");
+    serde_json::to_string(&report.json()).expect("JSON")
+}
+
+/// Of two hosts of a built-in fabric, the one whose first unit was looked at before that of the other.
+type First = Arc<Mutex<Option<usize>>>;
+
+/// A fabric in which the host that comes first, as threads come, has its units damaged: the report, and who that was. `late` waits until
+/// somebody was first.
+fn merged_as_they_come(threads: usize, late: Option<usize>) -> (String, Option<usize>) {
+    let first = First::default();
+    let damages = [0, 1].map(|n| {
+        let first = first.clone();
+        move |unit: u64| {
+            // A thread that is slow: the other one runs on its own.
+            for _ in 0..100_000_000u64 {
+                if late != Some(n) || first.lock().expect("no panic").is_some() {
+                    break;
+                }
+                std::thread::yield_now();
+            }
+            let is_first = *first.lock().expect("no panic").get_or_insert(n) == n;
+            is_first && unit % 40 == 20
         }
-        self.waits = false;
-        self.notes.lock().expect("no panic").push((cx.cycle(), self.number));
-        Next::Busy
-    }
+    });
+    let report = damaged("pooled-pair", (threads, None), ["host[0].cxl", "host[1].cxl"], damages);
+    let first = *first.lock().expect("no panic");
+    (report, first)
 }
 
-/// What two modules write that are in partitions of their own.
-fn written(threads: usize) -> Vec<(u64, usize)> {
-    let notes = Notes::default();
-    let mut sim = Simulation::new(1);
-    for number in 0..2 {
-        let notes = notes.clone();
-        sim.partition(move |p| {
-            let clock = p.clock("clock", Clock::with_period_fs(1_000_000)?)?;
-            let waits = threads > 1 && number == 0;
-            p.module(&format!("writer[{number}]"), clock, |_| Writer { number, notes, waits })
-        });
-    }
-    run(sim, RunOptions { threads, ..RunOptions::default() });
-    notes.lock().expect("no panic").clone()
-}
-
-fn run(sim: Simulation, options: RunOptions) {
-    let limit = Some(Time::from_fs(100_000_000));
-    sim.run(&RunOptions { limit, open_at_limit_allowed: true, ..options }, |_| ()).expect("it runs");
-}
-
-/// What is merged in the order in which threads come differs; in the order of times it does not.
+/// A built-in fabric in which what comes from two threads is merged in the order in which they come: another report. Merged by the number
+/// of the host it is the same.
 #[test]
 fn fab_det_01_n() {
-    let [one, two] = [1, 2].map(written);
-    assert_ne!(one, two);
-    let sorted = |mut notes: Vec<(u64, usize)>| {
-        notes.sort_unstable();
-        notes
+    let (one, first) = merged_as_they_come(1, None);
+    let (two, other) = merged_as_they_come(4, first);
+    assert_ne!(first, other, "the other thread came first");
+    assert!(one != two, "an unordered merge is seen");
+    let by_number = |threads| {
+        let damages = [0, 1].map(|n| move |unit: u64| n == 0 && unit % 40 == 20);
+        damaged("pooled-pair", (threads, None), ["host[0].cxl", "host[1].cxl"], damages)
     };
-    assert_eq!(sorted(one), sorted(two));
+    assert!(by_number(1) == by_number(4));
 }
 
 /// Modules in another order, modules that idle, and nobody who looks: the same report, and the same trace.
@@ -163,41 +180,20 @@ fn fab_det_02_p() {
     }
 }
 
-/// A module that draws a number at every edge.
-struct Drawer {
-    rng: Arc<Mutex<Rng>>,
-    drawn: Arc<Mutex<Vec<u64>>>,
-}
-
-impl Module for Drawer {
-    fn eval(&mut self, _: &mut Cx) -> Next {
-        let number = self.rng.lock().expect("no panic").next_u64();
-        self.drawn.lock().expect("no panic").push(number);
-        Next::Busy
-    }
-}
-
-/// What two modules draw from a generator of their own each, or from one for both.
-fn drawn(is_shared: bool, shuffle: Option<u64>) -> Vec<Vec<u64>> {
+/// A built-in fabric two ports of whose switch have units damaged by numbers of a generator of their own each, or of one for both.
+fn drawn(is_shared: bool, shuffle: Option<u64>) -> String {
     let of = |name: &str| Arc::new(Mutex::new(Rng::for_name(5, name)));
-    let own = [of("a"), if is_shared { of("a") } else { of("b") }];
-    let generators = if is_shared { [own[0].clone(), own[0].clone()] } else { own };
-    let all: [Arc<Mutex<Vec<u64>>>; 2] = Default::default();
-    let (mut sim, kept) = (Simulation::new(1), all.clone());
-    sim.partition(move |p| {
-        let clock = p.clock("clock", Clock::with_period_fs(1_000_000)?)?;
-        for (n, (rng, drawn)) in generators.into_iter().zip(all).enumerate() {
-            p.module(&format!("drawer[{n}]"), clock, |_| Drawer { rng, drawn })?;
-        }
-        Ok(())
-    });
-    run(sim, RunOptions { shuffle, ..RunOptions::default() });
-    kept.iter().map(|drawn| drawn.lock().expect("no panic").clone()).collect()
+    let first = of("a");
+    let generators = [first.clone(), if is_shared { first } else { of("b") }];
+    let damages = generators.map(|rng| move |_: u64| rng.lock().expect("no panic").below(50) == 0);
+    damaged("pooled-pair", (1, shuffle), ["switch.usp[0]", "switch.usp[1]"], damages)
 }
 
-/// A generator that modules share gives each of them other numbers in another order.
+/// A generator that modules of a built-in fabric share gives each of them other numbers in another order.
 #[test]
 fn fab_det_02_n() {
-    assert_ne!(drawn(true, None), drawn(true, Some(3)));
-    assert_eq!(drawn(false, None), drawn(false, Some(3)));
+    let shared = drawn(true, None);
+    assert!((1..6).any(|seed| drawn(true, Some(seed)) != shared), "a shared generator is seen");
+    let own = drawn(false, None);
+    assert!((1..6).all(|seed| drawn(false, Some(seed)) == own));
 }

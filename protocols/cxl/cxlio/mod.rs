@@ -3,7 +3,7 @@
 //! Modelled, bit for bit: TLP headers of the non-flit mode (68B links) and of the flit mode (256B links), the header
 //! extensions OHC-A1, A2, A3, A5 and C, the PBR header, DLLPs, the 68B framing tokens, the vendor-defined messages of CXL
 //! (sheet `cxl-io`, sections 1 to 6), where one TLP of a flit ends and the next begins, and the registers by which a device
-//! says what it can do (section 7). Carried as bytes: OHC-A4, B and E, end-to-end prefixes, trailers. Left out: credits,
+//! says what it can do (section 7); and which TLP may pass which ([`order`]). Carried as bytes: OHC-A4, B and E, end-to-end prefixes, trailers. Left out: credits,
 //! replay and timers, which are state.
 //!
 //! All that travels is big-endian: byte 0 goes first, and bit 0 of a layout is the lowest bit of its last byte. Checksums
@@ -20,6 +20,7 @@ pub mod dvsec;
 pub mod flit_mode;
 pub mod framing;
 pub mod non_flit_mode;
+pub mod order;
 pub mod stream;
 pub mod tlp;
 pub mod vdm;

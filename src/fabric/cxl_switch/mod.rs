@@ -28,6 +28,7 @@
 //! | [`viral`] | hierarchies in viral, and what their ports tell |
 //! | [`hbr`] | the routes, their bindings and the manager as a running switch uses them |
 //! | [`pbr`] | port based routing |
+//! | [`room`] | what judges the room that messages take inside a switch |
 //! | [`switching`] | what a kind of routing decides |
 //! | [`crossbar`] | queues, allocation, room at the outputs |
 //! | [`module`] | the kernel module, the same for both |
@@ -63,6 +64,7 @@ pub mod plug;
 pub mod plug_watch;
 pub mod preset;
 pub mod reset;
+pub mod room;
 pub mod route;
 pub mod switching;
 pub mod viral;
@@ -80,6 +82,7 @@ pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffi
 pub use plug::{PlugAction, PlugDelays, PlugStep, SharedPorts};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
 pub use reset::ResetScope;
+pub use room::RoomLedger;
 pub use route::{HbrRoute, HbrRoutes};
 pub use switching::{Routed, Switching, Undelivered};
 pub use viral::ViralHierarchies;

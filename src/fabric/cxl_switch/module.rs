@@ -16,6 +16,7 @@ use super::command::ManagerEvent;
 use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar, classes_of};
 use super::plug::PlugStep;
 use super::plug_watch::PlugWatch;
+use super::room::RoomLedger;
 use super::switching::{Managed, Routed, Switching, Undelivered};
 use super::violation;
 use scalepool_arbiter::{AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Requests, RoundRobin};
@@ -175,6 +176,8 @@ pub struct SwitchResult {
     pub viral_messages: u64,
     /// Broken rules.
     pub broken: Vec<Violation>,
+    /// Room that is not given back, which breaks a rule where the run ends at rest.
+    pub astray: Vec<Violation>,
 }
 
 /// A message in the switch.
@@ -236,6 +239,8 @@ pub struct CxlSwitch<S: Switching> {
     config: SwitchConfig,
     ports: Vec<Port>,
     crossbar: VoqCrossbar<Passing<S::Flow>>,
+    /// Judges the room that messages take.
+    room: RoomLedger,
     tap: Tap,
     /// Judges downstream ports that come and go.
     watch: Option<PlugWatch>,
@@ -278,6 +283,7 @@ impl<S: Switching> CxlSwitch<S> {
             allocator: config.allocator,
             arbiter: config.arbiter,
         };
+        let room = RoomLedger::new(voq.inputs, count, voq.classes, (config.queue + config.output_queue) as u64);
         let weights = &config.weights[..config.traffic.count()];
         let crossbar = VoqCrossbar::new(voq, weights)?;
         let port = |(link, signals): (NodeLink, Tap)| {
@@ -309,6 +315,7 @@ impl<S: Switching> CxlSwitch<S> {
             config,
             ports,
             crossbar,
+            room,
             tap,
             watch,
             busy_since: None,
@@ -413,6 +420,7 @@ impl<S: Switching> CxlSwitch<S> {
     /// Sends the first message of a class, which can leave.
     fn send_first(&mut self, (port, class): (usize, usize), cx: &mut Cx, at: Stamp) {
         let Some(Passing { message, from, of, since, .. }) = self.crossbar.leave(port, class) else { return };
+        self.give_back((if of.is_some() { from } else { self.ports.len() }, port, class), at);
         let own = &mut self.ports[port];
         if let Some(place) = own.tx[class] {
             let _ = own.link.tx[place].1.push(cx, (own.posted, message));
@@ -588,6 +596,9 @@ impl<S: Switching> CxlSwitch<S> {
                 self.switching.queued(&message, of);
             }
             let bytes = bytes(&message);
+            if let Some(violation) = self.room.take((input, to, class)) {
+                self.report(violation, at);
+            }
             self.crossbar.push((input, to, class), ready, bytes, Passing { message, from: port, to, of, since });
         }
     }
@@ -627,6 +638,14 @@ impl<S: Switching> CxlSwitch<S> {
         }
     }
 
+    /// Notes that a message has given its place back.
+    #[inline]
+    fn give_back(&mut self, way: (usize, usize, usize), at: Stamp) {
+        if let Some(violation) = self.room.give_back(way) {
+            self.report(violation, at);
+        }
+    }
+
     fn report(&mut self, violation: Violation, at: Stamp) {
         self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
         self.mine.broken.push(violation);
@@ -649,9 +668,10 @@ impl<S: Switching> CxlSwitch<S> {
             }
         }
         let gone = self.crossbar.remove(which);
-        for Passing { message, from, to, .. } in &gone {
+        for Passing { message, from, to, of, .. } in &gone {
             if let Some(class) = self.config.traffic.place(message.class()) {
                 self.mine.ports[*from].ended[class] += 1;
+                self.give_back((if of.is_some() { *from } else { self.ports.len() }, *to, class), at);
             }
             if self.tap.is_on() {
                 let named = TransactionNaming::By(self.handle(*to, message));
@@ -829,7 +849,8 @@ impl<S: Switching> Module for CxlSwitch<S> {
     }
 
     fn publish(&self) {
-        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = self.mine.clone();
+        let astray = self.room.astray();
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = SwitchResult { astray, ..self.mine.clone() };
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

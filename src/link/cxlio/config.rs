@@ -1,6 +1,7 @@
 //! Choices of the CXL.io link layer: what the sheets leave open or mark \[C\] or \[D\].
 
 use super::credit::{Advertised, IoCreditField};
+use super::order::IoOrder;
 use super::tlp::IoCreditClass;
 use scalepool_protocols::cxl::cxl256::Mode;
 
@@ -41,8 +42,10 @@ pub struct IoConfig {
     pub flit_fs: u64,
     /// Receive buffers by [`IoCreditClass::index`]; a kind may be infinite. Each must hold the longest TLP that comes.
     pub buffers: [Buffers; 3],
-    /// TLPs of one kind that may wait to be sent.
-    pub queue_tlps: usize,
+    /// TLPs of each kind that may wait to be sent, by [`IoCreditClass::index`].
+    pub queue_tlps: [usize; 3],
+    /// Which of them may leave in front of which.
+    pub order: IoOrder,
     /// Longest silence about credits: 10 us (`cxl-io` §2.5). This end speaks four times as often, as a DLLP may be
     /// lost \[D\].
     pub update_fc_fs: u64,
@@ -61,7 +64,8 @@ impl Default for IoConfig {
         IoConfig {
             flit_fs: 1_062_500,
             buffers: [finite, finite, endless],
-            queue_tlps: 64,
+            queue_tlps: [64; 3],
+            order: IoOrder::STRICT,
             update_fc_fs: 10_000_000_000,
             init_repeat_flits: 32,
             id_prefix: IdPrefix::Nothing,
@@ -84,7 +88,7 @@ impl IoConfig {
         if self.flit_fs == 0 {
             return wrong("flit_fs", 0, "at least 1");
         }
-        if self.queue_tlps == 0 {
+        if self.queue_tlps.contains(&0) {
             return wrong("queue_tlps", 0, "at least 1");
         }
         if self.update_fc_fs / 4 < self.flit_fs {

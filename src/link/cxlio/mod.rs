@@ -1,7 +1,7 @@
 //! The link layer of CXL.io: TLPs between two ends, over 68B units or over 256B flits (`cxl-io`, `cxl-256b` §1.2, §9).
 //!
 //! Modelled: flow control of one virtual channel with its initialisation, ordering of posted, non-posted and completion
-//! TLPs, local ID prefixes; in *non-flit mode* ([`NonFlitEnd`]) framing, sequence numbers, LCRC, Ack, Nak and replay; in
+//! TLPs ([`order`]), local ID prefixes; in *non-flit mode* ([`NonFlitEnd`]) framing, sequence numbers, LCRC, Ack, Nak and replay; in
 //! *flit mode* ([`FlitEnd`]) filling and reading of TLP bytes, PBR headers and the DLLP field, while numbers and replay
 //! are below it. Detail: one flit a flit clock in each direction. Left out: more virtual channels, shared credits, the
 //! exchange of data link features, Optimized_Update_FC, ECRC and IDE checks, what a TLP means.
@@ -17,6 +17,7 @@ pub mod deframer;
 pub mod flit;
 pub mod flow;
 pub mod nonflit;
+pub mod order;
 pub mod port;
 pub mod queue;
 pub mod sequence;
@@ -28,6 +29,7 @@ pub use credit::{Advertised, Scale};
 pub use credit_watch::IoCreditWatch;
 pub use flit::FlitEnd;
 pub use nonflit::NonFlitEnd;
+pub use order::IoOrder;
 pub use port::{IoCreditRoom, IoPort, IoRefused, Stats, Why};
 pub use tlp::{IoCreditClass, IoTlp, IoTlpError, IoTlpForm};
 pub use watched::FramedLinkReader;

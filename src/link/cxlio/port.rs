@@ -2,6 +2,7 @@
 
 use super::config::{IdPrefix, IoConfig, IoConfigError};
 use super::flow::{FlowControl, FlowInitStep};
+use super::order;
 use super::queue::Queues;
 use super::tlp::{IoCreditClass, IoTlp, IoTlpForm};
 use crate::event::{LinkEvent, Severity, finding};
@@ -73,6 +74,8 @@ pub struct Stats {
     pub flits: u64,
     /// TLPs sent, first copies, by [`IoCreditClass::index`].
     pub sent: [u64; 3],
+    /// Of the TLPs sent those that left in front of others that had come before them.
+    pub passed: u64,
     /// TLPs handed to the queue above, by [`IoCreditClass::index`].
     pub received: [u64; 3],
     /// DLLPs sent.
@@ -184,6 +187,8 @@ pub struct IoChannel {
     pub(super) received: u64,
     outgoing: Queues,
     incoming: Queues,
+    /// Nothing leaves although something has to be able to, which was said.
+    is_stuck: bool,
     events: Vec<LinkEvent>,
 }
 
@@ -192,12 +197,13 @@ impl IoChannel {
         config.check()?;
         Ok(IoChannel {
             flow: FlowControl::new(&config),
-            config,
             form,
             stats: Stats::default(),
             received: 0,
-            outgoing: Queues::default(),
-            incoming: Queues::default(),
+            outgoing: Queues::new(config.order),
+            incoming: Queues::new(config.order),
+            is_stuck: false,
+            config,
             events: Vec::new(),
         })
     }
@@ -205,7 +211,8 @@ impl IoChannel {
     /// As it was built; events stay.
     pub(super) fn reset(&mut self) {
         self.flow = FlowControl::new(&self.config);
-        (self.outgoing, self.incoming) = (Queues::default(), Queues::default());
+        [self.outgoing, self.incoming] = std::array::from_fn(|_| Queues::new(self.config.order));
+        self.is_stuck = false;
     }
 
     fn push(&mut self, tlp: IoTlp) -> Result<(), IoRefused> {
@@ -234,7 +241,7 @@ impl IoChannel {
         if let Some(expected) = advertised.filter(|&most| found > most) {
             return Some(Why::NeverFits { found, expected });
         }
-        (self.outgoing.len(kind) >= self.config.queue_tlps).then_some(Why::Full)
+        (self.outgoing.len(kind) >= self.config.queue_tlps[kind.index()]).then_some(Why::Full)
     }
 
     /// PTH-04 (`cxl-io` §3.8): an ID stands in front where the link has several devices behind it, and only there. On a
@@ -271,8 +278,22 @@ impl IoChannel {
 
     /// The next TLP that leaves; its credits are taken.
     pub(super) fn next_tlp(&mut self) -> Option<IoTlp> {
+        if self.outgoing.is_empty() {
+            return None;
+        }
         let flow = &self.flow;
-        let tlp = self.outgoing.pop(|tlp| flow.may_send(tlp))?;
+        let chosen = self.outgoing.next(|tlp| flow.may_send(tlp));
+        // The oldest passes nobody; who is stuck is named once.
+        let is_known = chosen == Some(0) || chosen.is_none() && self.is_stuck;
+        if !is_known
+            && let Some(violation) = order::judge(&self.config.order, &self.outgoing, chosen, |tlp| flow.may_send(tlp))
+        {
+            self.is_stuck = chosen.is_none();
+            self.protocol(violation);
+        }
+        let tlp = self.outgoing.take(chosen?)?;
+        self.is_stuck = false;
+        self.stats.passed += u64::from(chosen > Some(0));
         self.flow.sent(&tlp);
         self.stats.sent[tlp.kind().index()] += 1;
         Some(tlp)

@@ -1,4 +1,7 @@
-//! The device: a completer and a power management agent behind one link end.
+//! The device: a completer and a power management agent behind one link end, or one of each for every logical device.
+//!
+//! Modelled: logical devices by the LD-ID in front of each TLP (`fabric` IOR-5), each with a configuration space, memory and an agent of
+//! its own. Left out: the logical device of the fabric manager.
 //!
 //! A walk through one cycle: what is due leaves, answers first, then what the agent has to say; then everything that came
 //! is taken. A request takes effect at once and its completions become due after the latency of the device.
@@ -23,6 +26,18 @@ pub struct FunctionResult {
     pub requests: u64,
     /// Completions sent.
     pub completions: u64,
+    /// TLPs for logical devices that are not there, which were dropped.
+    pub unknown_ld: u64,
+}
+
+/// A logical device, or the whole device.
+pub struct LogicalFunction {
+    /// LD-ID in front of its TLPs; `None`: it is the only one, and there is no such prefix.
+    pub ld: Option<u16>,
+    /// What answers requests.
+    pub completer: Completer,
+    /// Its agent of power management.
+    pub agent: PmAgent,
 }
 
 /// An answer that is not due yet.
@@ -31,13 +46,14 @@ struct Answer {
     /// The last one of its request.
     last: bool,
     since: Time,
+    /// LD-ID in front of it.
+    ld: Option<u16>,
     bytes: Vec<u8>,
 }
 
 /// The device.
 pub struct Function {
-    completer: Completer,
-    agent: PmAgent,
+    logical: Vec<LogicalFunction>,
     form: TlpForm,
     /// What the host asks for, for traces.
     requests: IoRequestNames,
@@ -56,8 +72,7 @@ impl Function {
     /// A device that answers after `latency_cycles`; `requests` are those of its link.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
-        completer: Completer,
-        agent: PmAgent,
+        logical: Vec<LogicalFunction>,
         form: TlpForm,
         latency_cycles: u64,
         requests: IoRequestNames,
@@ -68,12 +83,17 @@ impl Function {
     ) -> Function {
         let (answers, mine) = (MemoryTiming::fixed(latency_cycles).build(), FunctionResult::default());
         let is_held = false;
-        Function { completer, agent, form, requests, is_held, answers, rx, tx, tap, result, mine }
+        Function { logical, form, requests, is_held, answers, rx, tx, tap, result, mine }
     }
 
     /// The bytes of a TLP of ours: every field of it comes from a TLP of the same form, so it has some.
     fn bytes_of(&mut self, tlp: &Tlp) -> Option<Vec<u8>> {
         tlp.encode(self.form).map_err(|e| self.mine.events.push(e.into())).ok()
+    }
+
+    /// What the agents have to say.
+    fn next_message(&mut self) -> Option<(Option<u16>, Tlp)> {
+        self.logical.iter_mut().find_map(|one| Some((one.ld, one.agent.next_message()?)))
     }
 
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
@@ -89,23 +109,24 @@ impl Function {
             });
             self.mine.completions += 1;
             // Room was asked for before.
-            let _ = self.tx.push(cx, IoItem::Tlp(answer.bytes));
+            let _ = self.tx.push(cx, IoItem::Tlp(tlps::with_ld(answer.ld, answer.bytes)));
         }
         if let Some(answer) = self.answers.first().filter(|_| self.answers.is_ready(at.cycle) && !self.is_held) {
             self.tap.wait(at, answer.id, Wait::Link, 0);
             self.is_held = true;
         }
         while self.tx.has_room(cx, 1) {
-            let Some(message) = self.agent.next_message() else { break };
+            let Some((ld, message)) = self.next_message() else { break };
             let Some(bytes) = self.bytes_of(&message) else { break };
             let (id, form) = (self.tap.new_id(), self.form);
             self.tap.record(at, RecordKind::Begin, id, 0, || tlps::body(&bytes, form));
             self.tap.record(at, RecordKind::End, id, 0, || scalepool_trace::Body::None);
-            let _ = self.tx.push(cx, IoItem::Tlp(bytes));
+            let _ = self.tx.push(cx, IoItem::Tlp(tlps::with_ld(ld, bytes)));
         }
     }
 
     fn take(&mut self, bytes: &[u8], cx: &Cx, at: Stamp) {
+        let (ld, bytes) = tlps::without_ld(bytes);
         let tlp = match Tlp::decode(bytes, self.form) {
             Ok(tlp) => tlp,
             Err(error) => {
@@ -113,27 +134,32 @@ impl Function {
                 return;
             }
         };
-        let named = TransactionNaming::By(self.requests.handle(&tlp));
-        if self.agent.receive(&tlp, at.cycle) {
-            if self.agent.take_happened().contains(&Happened::Ready) {
-                self.completer.space_mut().pm_init_complete();
+        let named = TransactionNaming::By(self.requests.handle_of(ld, &tlp));
+        let Some(n) = self.logical.iter().position(|one| one.ld == ld) else {
+            self.mine.unknown_ld += 1;
+            return;
+        };
+        let own = &mut self.logical[n];
+        if own.agent.receive(&tlp, at.cycle) {
+            if own.agent.take_happened().contains(&Happened::Ready) {
+                own.completer.space_mut().pm_init_complete();
             }
             return;
         }
         let (id, form) = (self.tap.new_id(), self.form);
         self.tap.named(named, at, RecordKind::Begin, id, 0, || tlps::body(bytes, form));
         self.mine.requests += 1;
-        let answers = self.completer.receive(&tlp);
+        let answers = self.logical[n].completer.receive(&tlp);
         if answers.is_empty() || matches!(tlp.kind, TlpKind::Completion { .. }) {
             self.tap.record(at, RecordKind::End, id, 0, || scalepool_trace::Body::None);
         } else {
             self.tap.wait(at, id, Wait::Media, 0);
         }
-        let n = answers.len();
+        let count = answers.len();
         for (k, answer) in answers.into_iter().enumerate() {
             let Some(bytes) = self.bytes_of(&answer) else { continue };
             // A latency without limits always has room.
-            let answer = Answer { id, last: k + 1 == n, since: cx.now(), bytes };
+            let answer = Answer { id, last: k + 1 == count, since: cx.now(), ld, bytes };
             let _ = self.answers.push(at.cycle, &MemoryRequest::NONE, answer);
         }
     }
@@ -145,14 +171,16 @@ impl Module for Function {
         while let Some(item) = self.rx.pop(cx) {
             match item {
                 IoItem::Tlp(bytes) => self.take(&bytes, cx, at),
-                IoItem::Error(error) => self.completer.space_mut().note(error),
+                IoItem::Error(error) => self.logical.iter_mut().for_each(|one| one.completer.space_mut().note(error)),
                 IoItem::Done => {}
             }
         }
-        self.agent.expire(at.cycle);
+        self.logical.iter_mut().for_each(|one| one.agent.expire(at.cycle));
         self.send(cx, at);
-        self.mine.events.extend(self.completer.take_events());
-        self.mine.events.extend(self.agent.take_events());
+        for one in &mut self.logical {
+            self.mine.events.extend(one.completer.take_events());
+            self.mine.events.extend(one.agent.take_events());
+        }
         match self.answers.ready_at() {
             Some(ready) if ready > at.cycle => Next::In(ready - at.cycle),
             // Due and no room: the consumer's pop wakes us.
@@ -165,7 +193,9 @@ impl Module for Function {
             Some(answer) => {
                 Err(Pending::new(format!("{} completions to send", self.answers.in_flight()), answer.since))
             }
-            None if !self.agent.is_quiet() => Err(Pending::new("power management messages to send", Time::ZERO)),
+            None if !self.logical.iter().all(|one| one.agent.is_quiet()) => {
+                Err(Pending::new("power management messages to send", Time::ZERO))
+            }
             None => Ok(()),
         }
     }

@@ -43,8 +43,14 @@ impl IoRequestNames {
 
     /// The next request; every one that passes is asked for, in order.
     pub fn handle(&mut self, request: &Tlp) -> TransactionHandle {
+        self.handle_of(None, request)
+    }
+
+    /// The same on a link with several logical devices, whose hosts may have the same identifiers.
+    pub fn handle_of(&mut self, ld: Option<u16>, request: &Tlp) -> TransactionHandle {
+        let requester = u32::from(request.requester) | u32::from(ld.unwrap_or(0)) << 16;
         let (identifier, owner, value) = match request.is_non_posted() {
-            true => (RequestIdentifier::IoTag, request.requester.into(), request.tag),
+            true => (RequestIdentifier::IoTag, requester, request.tag),
             false => {
                 self.posted = self.posted.wrapping_add(1);
                 (RequestIdentifier::IoPosted, 0, self.posted)
@@ -52,6 +58,25 @@ impl IoRequestNames {
         };
         TransactionHandle { identifier, link: self.link, owner, value, address: 0 }
     }
+}
+
+/// First byte of the local prefix that carries an LD-ID (`cxl-io` §3.8).
+const LD_PREFIX: u8 = FmType::VendorPrefix0.0;
+
+/// The LD-ID in front of a TLP, and the TLP without it (`fabric` IOR-5).
+pub fn without_ld(bytes: &[u8]) -> (Option<u16>, &[u8]) {
+    match bytes {
+        [LD_PREFIX, high, low, _, tlp @ ..] => (Some(u16::from_be_bytes([*high, *low])), tlp),
+        tlp => (None, tlp),
+    }
+}
+
+/// A TLP with an LD-ID in front, if it has one.
+pub fn with_ld(ld: Option<u16>, mut bytes: Vec<u8>) -> Vec<u8> {
+    if let Some([high, low]) = ld.map(u16::to_be_bytes) {
+        bytes.splice(0..0, [LD_PREFIX, high, low, 0]);
+    }
+    bytes
 }
 
 /// Header and data of a TLP as a record shows them.

@@ -23,7 +23,7 @@ use scalepool_memory::store::{Background, Store};
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::memory::{DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult, MemoryRoute};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
-use scalepool_nodes::io::function::{Function, FunctionResult};
+use scalepool_nodes::io::function::{Function, FunctionResult, LogicalFunction};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
 use scalepool_nodes::io::tlps::IoRequestNames;
 use scalepool_nodes::io::{self, tlps};
@@ -66,7 +66,7 @@ config! {
         placed: Option<u64> = "" [Unit::Of("address")] in FieldRange::Int(0, 1 << 51), "address at which firmware has placed BAR 0 before the run, BAR 1 at the next multiple of its size behind it, with payloads of up to 256 bytes: for a device at a bridge, which reads no configuration space; left out, the root complex places them";
         range0: u64 = "16 GiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 46), "size of memory range 0: a multiple of 256m";
         range1: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, 1 << 46), "size of memory range 1: a multiple of 256m, or 0";
-        logical_devices: u16 = "1" [Unit::Of("devices")] in FieldRange::Int(1, 16), "logical devices; more than one adds an MLD DVSEC";
+        logical_devices: u16 = "1" [Unit::Of("devices")] in FieldRange::Int(1, 16), "logical devices; more than one adds an MLD DVSEC, or where a switch binds them, makes each of them a device of its own with ranges and BARs of these sizes (fabric MLD-2)";
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload of the device";
         boundary: u64 = "64" [Unit::Bytes] in FieldRange::OneOf(&[64, 128]), "read completion boundary";
         not_ready: u32 = "2" [Unit::Of("requests")] in FieldRange::Int(0, 1000), "configuration requests that the device answers with Request Retry Status before it is ready";
@@ -111,11 +111,16 @@ impl IoDevice {
 
     /// Its configuration space after reset.
     fn space(&self) -> Result<ConfigSpace, Type3ConfigError> {
+        self.space_of(self.logical_devices)
+    }
+
+    /// That of a device, or of a logical one, which says nothing of others.
+    fn space_of(&self, logical_devices: u16) -> Result<ConfigSpace, Type3ConfigError> {
         type3(&Type3Config {
             flex_bus: self.port().can,
             bar_bytes: [self.bar0, self.bar1],
             range_bytes: [self.range0, self.range1],
-            logical_devices: self.logical_devices,
+            logical_devices,
             max_payload_bytes: self.max_payload,
             ..Type3Config::default()
         })
@@ -143,6 +148,7 @@ impl Component for IoDevice {
         }
         Offer {
             flex_bus: Some(self.port()),
+            io_logical_devices: (self.logical_devices > 1).then_some(self.logical_devices),
             answer_cycles: self.latency_cycles,
             memory_from: bars.first().map_or(0, |bar| bar.start),
             memory_bytes: bars.last().map(|bar| bar.end),
@@ -193,6 +199,17 @@ impl Component for IoDevice {
         let (Some((peer, agreed)), Ok(mut space)) = (trained, self.space()) else { unreachable!("it was checked") };
         space.trained(&peer.can, agreed);
         self.firmware(&mut space);
+        // Where the switch has bound logical devices, each has a space of its own.
+        let spaces: Vec<(Option<u16>, ConfigSpace)> = match peer.can.mld && self.logical_devices > 1 {
+            false => vec![(None, space)],
+            true => (0..self.logical_devices)
+                .map(|ld| {
+                    let mut own = self.space_of(1).unwrap_or_else(|e| unreachable!("it was checked: {e}"));
+                    own.trained(&peer.can, agreed);
+                    (Some(ld), own)
+                })
+                .collect(),
+        };
         let (form, mem_form) = (mode::form(agreed, own, host), mode::message_form(agreed));
         let [name, mem_name] = ["function", "mem"].map(|part| format!("{}.{part}", site.path));
         let tap = hub.tap(&name, tlps::shows(form));
@@ -210,20 +227,14 @@ impl Component for IoDevice {
                 let Some(plug) = plugs.into_iter().map(ComponentPlug::cxl_io).next() else { return Ok(()) };
                 let (tx, rx) = plug.io;
                 p.module(&name, clock, |bind| {
-                    let completer = Completer::new(config, space, Store::new(REGISTERS));
-                    let agent = PmAgent::new(PmConfig::new(PmSide::Device));
+                    let logical = spaces.into_iter().map(|(ld, space)| LogicalFunction {
+                        ld,
+                        completer: Completer::new(config, space, Store::new(REGISTERS)),
+                        agent: PmAgent::new(PmConfig::new(PmSide::Device)),
+                    });
+                    let logical = logical.collect();
                     let (rx, tx) = (bind.attach(rx), bind.attach(tx));
-                    Function::new(
-                        completer,
-                        agent,
-                        form,
-                        latency_cycles,
-                        IoRequestNames::new(link),
-                        rx,
-                        tx,
-                        tap,
-                        shared,
-                    )
+                    Function::new(logical, form, latency_cycles, IoRequestNames::new(link), rx, tx, tap, shared)
                 })?;
                 let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
                 let port = mode::routed_id(agreed, own);

@@ -141,7 +141,7 @@ fn cxlio_dll_08_n() {
 #[test]
 fn infinite_credits_are_never_counted() {
     let endless = Buffers { headers: Advertised::INFINITE, data: Advertised::INFINITE };
-    for mut link in both(IoConfig { buffers: [endless; 3], queue_tlps: 400, ..config() }) {
+    for mut link in both(IoConfig { buffers: [endless; 3], queue_tlps: [400; 3], ..config() }) {
         let form = link.form();
         link.bring_up();
         (0..400).for_each(|n| link.push(Dir::Down, write(form, n, 0, &[n as u8; 32])));

@@ -1,7 +1,7 @@
 //! What the crossbar of a switch grants: a blocked output holds up no other one, and ports keep to their speed-up.
 
 use scalepool::arbiter::{AllocatorKind, Islip, RoundRobin, Separable};
-use scalepool::fabric::cxl_switch::{VoqConfig, VoqCrossbar};
+use scalepool::fabric::cxl_switch::{RoomLedger, VoqConfig, VoqCrossbar};
 use std::collections::VecDeque;
 
 const PORTS: usize = 4;
@@ -209,6 +209,59 @@ fn most_held(looks: bool) -> usize {
         crossbar.step(cycle);
     }
     crossbar.queued()
+}
+
+/// What the ledger says of a crossbar whose input looks for room or does not, whose outputs take nothing at first, and from which so many
+/// items are taken that the ledger is not told of.
+fn judged(looks: bool, untold: usize) -> Vec<&'static str> {
+    let mut crossbar = crossbar(1, &Islip::KIND);
+    let mut ledger = RoomLedger::new(1, 1, 1, (QUEUE + OUTPUT_QUEUE) as u64);
+    let mut found = Vec::new();
+    for cycle in 0..CYCLES {
+        if !looks || crossbar.has_room(0, 0, 0) {
+            found.extend(ledger.take((0, 0, 0)));
+            crossbar.push((0, 0, 0), cycle, BYTES, 0);
+        }
+        crossbar.step(cycle);
+    }
+    let (mut left, mut cycle) = (0, CYCLES);
+    while crossbar.queued() > 0 {
+        crossbar.step(cycle);
+        while crossbar.leaving(0, 0, cycle).is_some() {
+            crossbar.leave(0, 0);
+            left += 1;
+            if left > untold {
+                found.extend(ledger.give_back((0, 0, 0)));
+            }
+        }
+        cycle += 1;
+    }
+    found.extend(ledger.astray());
+    let mut rules: Vec<&'static str> = found.iter().map(|violation| violation.rule).collect();
+    rules.dedup();
+    rules
+}
+
+/// A full crossbar that empties again takes what it has and gives all back.
+#[test]
+fn fab_swc_03_p() {
+    assert_eq!(judged(true, 0), [""; 0]);
+}
+
+/// More than there is, one that is never given back, and one that is given back twice.
+#[test]
+fn fab_swc_03_n() {
+    assert_eq!(judged(false, 0), ["FAB-SWC-03"]);
+    assert_eq!(judged(true, 1), ["FAB-SWC-03"]);
+    let mut ledger = RoomLedger::new(2, 2, 3, 4);
+    assert_eq!(ledger.take((1, 0, 2)), None);
+    assert_eq!(ledger.give_back((1, 0, 2)), None);
+    assert_eq!(ledger.give_back((1, 0, 2)).map(|violation| violation.rule), Some("FAB-SWC-03"));
+    assert!(
+        ledger.take((0, 1, 1)).is_none() && ledger.astray()[0].text.contains("M2S RwD from input 0 to output 1"),
+        "{:?}",
+        ledger.astray()
+    );
 }
 
 /// The queue of the input and that of the output, and no item more.

@@ -39,7 +39,7 @@ fn completion(requester: u16) -> Tlp {
 }
 
 /// Writes bus numbers, a window of 64 bits and the command of a port.
-fn program(switch: &mut IoHierarchy, target: u16, [secondary, subordinate]: [u8; 2], base: u64, bytes: u64) {
+pub fn program(switch: &mut IoHierarchy, target: u16, [secondary, subordinate]: [u8; 2], base: u64, bytes: u64) {
     let level = u8::from(target >> 8 != 1);
     let last = base + bytes - 1;
     let half = |address: u64| (address >> 16) as u32 & 0xfff0;
@@ -218,6 +218,25 @@ fn fab_ior_04_n() {
         let IoRouted::Unsupported(answer) = switch.route(IoSide::Up, tlp) else { panic!("it is completed") };
         assert!(answer.data.is_empty());
     }
+}
+
+/// Requests and completions of a logical device for a peer go up; those of a whole device turn to it.
+#[test]
+fn fab_mld_09_p() {
+    let mut switch = switch();
+    switch.redirects(0);
+    for (n, to) in [(0, IoSide::Up), (1, IoSide::Down(0))] {
+        let [address, bus] = [[BASE + MIB, 0x400], [BASE, 0x300]][n];
+        assert_eq!(side(switch.route(IoSide::Down(n), read(address, 0x300))), Some(to), "LD {n}");
+        assert_eq!(side(switch.route(IoSide::Down(n), write(address))), Some(to));
+        assert_eq!(side(switch.route(IoSide::Down(n), completion(bus as u16))), Some(to));
+    }
+    // What the root sends back to the peer goes down.
+    assert_eq!(side(switch.route(IoSide::Up, read(BASE + MIB, 0x300))), Some(IoSide::Down(1)));
+    assert_eq!(side(switch.route(IoSide::Up, completion(0x400))), Some(IoSide::Down(1)));
+    // Not past an upstream port that may not ask.
+    switch.route(IoSide::Up, config(Some(u32::from(reg::COMMAND_MEMORY)), 0x100, reg::COMMAND.start, 0));
+    assert!(unsupported(&switch.route(IoSide::Down(0), read(BASE + MIB, 0x300))));
 }
 
 /// What a hierarchy does with TLPs for everything that it knows.

@@ -7,7 +7,7 @@ use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation
 use scalepool::link::io_ends::IoItem;
 use scalepool::nodes::io::mode::FlexPort;
 use scalepool::nodes::io::switch::hierarchy::{IoHierarchy, IoSide};
-use scalepool::nodes::io::switch::{IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
+use scalepool::nodes::io::switch::{IoSeat, IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
 use scalepool::trace::Tap;
 use std::sync::{Arc, Mutex};
 
@@ -85,8 +85,9 @@ fn run(ask: PmRequest, silent: [bool; 2]) -> (Vec<u64>, IoSwitchResult) {
                 let own_side = if side == PmSide::Host { PmSide::Device } else { PmSide::Host };
                 let config = PmConfig { is_of_switch: true, timeout: TIMEOUT, ..PmConfig::new(own_side) };
                 let place = if n == 0 { IoSide::Up } else { IoSide::Down(n - 1) };
-                let agent = Some(PmAgent::new(config));
-                let own = IoSwitchPort { place: Some((0, place)), form: FORM, agent, link: n as u32, tap: Tap::off() };
+                let agent = PmAgent::new(config);
+                let seats = vec![IoSeat { ld: None, place: Some((0, place)), agent }];
+                let own = IoSwitchPort { seats, form: FORM, link: n as u32, tap: Tap::off() };
                 (own, bind.attach(rx), bind.attach(tx))
             };
             let ports = ports.into_iter().map(port).collect();

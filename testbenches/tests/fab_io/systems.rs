@@ -65,6 +65,30 @@ fn links_of_other_forms_and_with_errors_carry_the_same() {
     }
 }
 
+/// Room for one read at each device: writes pass the reads that wait in the switch, which no policy holds back, and nothing is broken.
+#[test]
+fn writes_pass_reads_that_have_no_room() {
+    let passed = |report: &ScenarioReport| {
+        let json = report.json();
+        let links = json["links"].as_object().expect("the links");
+        links.values().map(|link| link["TLPs that passed others"].as_u64().unwrap_or(0)).sum::<u64>()
+    };
+    for order in ["strict", "relaxed"] {
+        let order = format!("switch.order={order}");
+        let report = good(SWITCH, &["host.accesses=400", "link.non_posted=1", &order]);
+        assert!(passed(&report) > 20, "{order}: {}", passed(&report));
+        assert_eq!(passed(&good(SWITCH, &["host.accesses=60", &order])), 0, "room for all");
+    }
+    for (set, expected) in [
+        (["switch.order=fifo"], "found `fifo`, expected strict, relaxed"),
+        (["link.non_posted=0"], "found `0`, expected 1 to 127"),
+        (["link.non_posted=128"], "found `128`, expected 1 to 127"),
+    ] {
+        let text = run(SWITCH, &set).err().map(|error| error.to_string()).expect("it is refused");
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
 /// A reset or a flush is answered once for all devices below.
 #[test]
 fn power_messages_are_collected() {
@@ -101,6 +125,12 @@ fn fab_vcs_08_p() {
     let others = good(&text([access(0, "20 us"), access(3, "20 us")].join(", ")), &["host.accesses=20"]);
     assert_eq!(of_manager(&others), [2, 2]);
     assert_eq!(of_hosts(&others, "memory reads"), of_hosts(&report, "memory reads"));
+    // A port whose logical devices are bound is theirs too; those at other ports are one device without bindings.
+    let shared = text([access(0, "20 us"), access(3, "20 us")].join(", "))
+        .replace(bound, "bindings = [{ port = 0, ld = 0 }, { vcs = 1, port = 0, ld = 1 }]")
+        .replace("kind = \"cxl.io-device\"\n", "kind = \"cxl.io-device\"\nlogical_devices = 2\n");
+    let shared = good(&shared, &["host.accesses=20"]);
+    assert_eq!((of_manager(&shared), of_hosts(&shared, "functions")), ([2, 2], [3, 3]));
 }
 
 /// CXL.io to a port that is bound is seen, and so are other protocols.

@@ -133,6 +133,52 @@ fn fab_dlk_06_n() {
     }
 }
 
+/// Topologies in which an adaptive router has a choice, and the virtual channels that they need.
+const ADAPTIVE: [(&str, usize); 4] = [("torus:4", 2), ("torus:4x4", 2), ("torus:6", 2), ("fat-tree:2x3", 1)];
+
+/// Whichever ports are busy, every choice lies in the graph of waits, which has no circle, and from every channel that was chosen
+/// the way to the goal goes on: the whole network is its own way out.
+#[test]
+fn fab_dlk_05_p() {
+    let mut rng = Rng::for_name(13, "walks");
+    for (shape, vcs) in ADAPTIVE {
+        let set = [format!("topology={shape}"), "router.routing=adaptive".to_owned(), format!("router.vcs={vcs}")];
+        assert_eq!(refusal(&set.each_ref().map(String::as_str)), None, "{shape}");
+        let fabric = Fabric::new(shape, RoutePolicy::Adaptive, vcs);
+        let nodes = fabric.topology.nodes();
+        let busy: [fn(usize) -> u64; 4] =
+            [|_| 0, |port| port as u64, |port| 64 - port as u64, |port| (port as u64 % 2) * 9];
+        for (source, target) in (0..nodes).flat_map(|source| (0..nodes).map(move |target| (source, target))) {
+            for backlog in busy {
+                assert_eq!(fabric.walk((source, target), &mut rng, backlog).2, 0, "{shape}: {source} to {target}");
+            }
+        }
+    }
+    good("fabric-vc-router", &["topology=torus:4x4", "router.routing=adaptive", "router.vcs=2", "traffic.load=0.9"]);
+}
+
+/// A ring without a dateline has circles among the ways that are chosen, which are named; and ways that the graph does not know are seen.
+#[test]
+fn fab_dlk_05_n() {
+    for topology in ["torus:4", "torus:4x4", "torus:6"] {
+        let text = refusal(&[&format!("topology={topology}"), "router.routing=adaptive", "router.vcs=1"]);
+        assert!(text.as_ref().is_some_and(|text| text.contains("wait for each other in a circle")), "{text:?}");
+    }
+    let mut rng = Rng::for_name(14, "walks");
+    let mut fabric = Fabric::new("torus:4", RoutePolicy::Adaptive, 2);
+    // A graph that was made without the choice: of ports that are equally good the first one alone.
+    for (router, ways) in fabric.ways.iter_mut().enumerate() {
+        let node = (router + 2) % 4;
+        let second = usize::from(fabric.topology.route(router, node).first) + 1;
+        let own = (0..fabric.topology.ports(router))
+            .find(|port| matches!(fabric.topology.peer(router, *port), PortPeer::Node(_)));
+        ways.retain(|((from, _), (to, _))| Some(*from) != own || *to != second);
+    }
+    let busy_first = |port: usize| if port == 0 { 9 } else { 0 };
+    let undeclared: usize = (0..4).map(|source| fabric.walk((source, (source + 2) % 4), &mut rng, busy_first).2).sum();
+    assert!(undeclared > 0);
+}
+
 #[test]
 fn distances_are_those_of_the_routes() {
     for net in SHAPES.map(topology) {

@@ -3,8 +3,9 @@
 //! Modelled: the configuration spaces of the upstream port and of the virtual bridges (vPPB) towards devices, which decide alone:
 //! configuration requests and completions go by bus numbers, memory requests by windows, messages by their routing. A type 1
 //! configuration request for the bus of a link becomes type 0 there. What nobody claims is Unsupported Request: completed where
-//! somebody waits, else dropped and counted. Left out: access control (peers reach one another), I/O space, messages by address or ID or to
-//! everybody, LD-ID prefixes, UIO.
+//! somebody waits, else dropped and counted. What a logical
+//! device sends to a peer goes up, as the access control of its port is fixed (`fabric` MLD-9). Left out: other access control (peers reach
+//! one another), I/O space, messages by address or ID or to everybody, UIO.
 //!
 //! A walk through one read of a device: the address is in a window of the upstream port and in one of a vPPB, so the read leaves
 //! at the port to which that is bound. Its completion carries the bus of the root, which is behind no vPPB, and goes up.
@@ -58,6 +59,8 @@ pub struct IoBridge {
     device_function: u8,
     /// A port is bound to it, and the link there is up.
     is_bound: bool,
+    /// What comes there for a peer goes up: a logical device is bound to it.
+    is_redirected: bool,
     /// The space as it is after a reset.
     fresh: ConfigSpace,
 }
@@ -83,8 +86,8 @@ impl IoHierarchy {
             if bound.len() > devices {
                 space.has_siblings();
             }
-            let fresh = space.clone();
-            Some(IoBridge { space, device_function: device << 3 | function, is_bound: *is_bound, fresh })
+            let (fresh, device_function) = (space.clone(), device << 3 | function);
+            Some(IoBridge { space, device_function, is_bound: *is_bound, is_redirected: false, fresh })
         });
         let upstream = switch_port(SwitchPort::Upstream, flex_bus, max_payload_bytes);
         IoHierarchy { fresh: upstream.clone(), upstream, id: 0, bridges: bridges.collect() }
@@ -111,6 +114,16 @@ impl IoHierarchy {
                 self.bridges[n].fresh.trained(peer, mode);
             }
         }
+    }
+
+    /// A logical device is bound to this vPPB: requests and completions for peers go up (`fabric` MLD-9).
+    pub fn redirects(&mut self, n: usize) {
+        self.bridges[n].is_redirected = true;
+    }
+
+    /// Whether what came at a side goes up whatever peer it is for.
+    fn is_redirected(&self, from: IoSide) -> bool {
+        matches!(from, IoSide::Down(n) if self.bridges[n].is_redirected)
     }
 
     /// Configuration space of the upstream port.
@@ -147,6 +160,7 @@ impl IoHierarchy {
             TlpKind::Completion { .. } => {
                 let bus = (tlp.requester >> 8) as u8;
                 match self.behind(|space| space.has_behind(bus)) {
+                    Some(n) if from != IoSide::Down(n) && self.is_redirected(from) => IoRouted::To(IoSide::Up, tlp),
                     Some(n) if from != IoSide::Down(n) => IoRouted::To(IoSide::Down(n), tlp),
                     None if from != IoSide::Up => IoRouted::To(IoSide::Up, tlp),
                     _ => IoRouted::Dropped,
@@ -198,6 +212,10 @@ impl IoHierarchy {
         match (from, self.behind(|space| space.passes_down(address))) {
             (IoSide::Up, Some(n)) if is_own => IoRouted::To(IoSide::Down(n), tlp),
             (IoSide::Down(own), _) if !self.bridges[own].space.passes_up() => self.refused(tlp),
+            (IoSide::Down(own), Some(n)) if n != own && self.is_redirected(from) => match self.upstream.passes_up() {
+                true => IoRouted::To(IoSide::Up, tlp),
+                false => self.refused(tlp),
+            },
             // What is in the window of the vPPB where it came is no business of this switch.
             (IoSide::Down(own), Some(n)) if n != own => IoRouted::To(IoSide::Down(n), tlp),
             (IoSide::Down(_), None) if !is_own && self.upstream.passes_up() => IoRouted::To(IoSide::Up, tlp),

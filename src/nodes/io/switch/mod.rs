@@ -1,13 +1,16 @@
 //! The CXL.io side of a switch with virtual hierarchies: bus numbers, windows, power management (`fabric` §1.1, §1.4, §1.5).
 //!
 //! Modelled: upstream ports, each the top of a virtual hierarchy ([`hierarchy`]); downstream ports, of which each is bound whole to
-//! one vPPB or to none; a queue for each output, which TLPs leave in the order in which they came, so that nothing passes a posted
+//! one vPPB or to none, or its logical devices to vPPBs of several hierarchies, with their LD-ID in front of every TLP
+//! ([`IoSeat`]); a queue for each output, which TLPs leave in the order in which they came, so that nothing passes a posted
 //! request; agents of power management at every port, of which that towards the host answers resets and flushes when those of all
-//! ports of its hierarchy have been answered, or given up (`fabric` RST-8); what the manager asks of its own ports ([`manager`]); in a
-//! fabric virtual links, and resets that cross them ([`fabric`], [`reset`]). Detail: whole TLPs; a TLP occupies a port for its bytes; a pipeline is a
-//! latency. Posted requests of an input wait in the link when the switch holds as many of them as its queue has room for. Requests with
-//! a completion, and completions, are always taken: there are no more of them than requesters have tags. Left out: logical
-//! devices, changes of bindings, AER, containment of edge ports, what a device loses in a reset; and TLPs of one kind that pass those of another (`fabric` ORD-2).
+//! ports of its hierarchy have been answered, or given up (`fabric` RST-8); what the manager asks of its own ports ([`manager`]);
+//! in a fabric virtual links, and resets that cross them ([`fabric`], [`reset`]). Detail: whole TLPs; a TLP occupies a port for its
+//! bytes; a pipeline is a latency. Posted requests of an input wait in the link when the switch holds as many of them as its queue
+//! has room for. Requests with a completion, and completions, are always taken: there are no more of them than requesters have
+//! tags. TLPs pass others in the link ends behind the outputs (`fabric` ORD-2). Left out: the logical device of the fabric manager,
+//! logical devices behind edge ports of a fabric, changes of bindings, AER, containment of edge ports, what a device loses in a
+//! reset.
 //!
 //! A walk through one cycle: everything that came is taken, read, and handed to the agent of its port or routed; it may leave when
 //! the latency of the switch is over. Agents speak. From each output the first TLPs leave, as long as the port is free and its
@@ -32,6 +35,7 @@ use scalepool_endpoint::tlp::{Tlp, TlpForm, TlpKind};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::io_ends::IoItem;
 use scalepool_protocols::cxl::cxlio::flit_mode::Pth;
+use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming};
 use std::collections::VecDeque;
 use std::mem;
@@ -51,14 +55,22 @@ fn traffic(tlp: &Tlp) -> usize {
     }
 }
 
+/// What a port, or a logical device at it, is in the hierarchies.
+pub struct IoSeat {
+    /// LD-ID in front of its TLPs; `None`: the port is bound whole, and there is no such prefix.
+    pub ld: Option<u16>,
+    /// Hierarchy and side that it is; `None`: it is bound to no vPPB.
+    pub place: Option<(usize, IoSide)>,
+    /// Its agent of power management.
+    pub agent: PmAgent,
+}
+
 /// A port of a switch and its link.
 pub struct IoSwitchPort {
-    /// Hierarchy and side that it is; `None`: a downstream port that is bound to no vPPB.
-    pub place: Option<(usize, IoSide)>,
+    /// One, or as many as logical devices at it are bound; none at a fabric port.
+    pub seats: Vec<IoSeat>,
     /// How TLPs are written on its link.
     pub form: TlpForm,
-    /// Its agent of power management; `None`: a fabric port.
-    pub agent: Option<PmAgent>,
     /// Number of its link, for traces.
     pub link: u32,
     /// Where it shows in traces.
@@ -87,6 +99,8 @@ pub struct IoSwitchResult {
     pub unsupported: u64,
     /// TLPs that nobody claims and nobody waits for.
     pub dropped: u64,
+    /// Of these the ones with an LD-ID that is not bound (`fabric` MLD-5).
+    pub unknown_ld: u64,
     /// Resets and phases of a flush that all ports of a hierarchy have answered.
     pub power_answered: u64,
     /// Bus numbers of the hierarchies: secondary and subordinate bus of their upstream ports.
@@ -107,6 +121,8 @@ struct Passing {
     from: Option<usize>,
     /// How it was known at the input, if it is a request.
     handle: Option<TransactionHandle>,
+    /// LD-ID in front of it on the link of the output.
+    ld: Option<u16>,
     tlp: Tlp,
     /// The header with which it leaves over an inter-switch link.
     header: Option<Pth>,
@@ -130,6 +146,14 @@ struct Isl {
     is_lost: bool,
 }
 
+/// A TLP that came.
+struct Came {
+    /// The seat of its port.
+    seat: usize,
+    tlp: Tlp,
+    handle: TransactionHandle,
+}
+
 struct Port {
     own: IoSwitchPort,
     /// `None`: the end of a virtual link.
@@ -140,8 +164,8 @@ struct Port {
     is_down: bool,
     /// Requests that come from its link, and that leave on it, for traces.
     names: IoRequestNames,
-    /// A posted request that came and finds no room, and its handle.
-    head: Option<(Tlp, TransactionHandle)>,
+    /// A posted request that came and finds no room.
+    head: Option<Came>,
     /// Posted requests from here that the switch holds.
     posted: usize,
     /// What waits to leave here, by stream; an edge port has one stream.
@@ -152,6 +176,33 @@ struct Port {
     is_told: bool,
     /// End of what it sends now, in byte times since the start (cycle times bytes per cycle).
     busy_until: u64,
+}
+
+/// Where a TLP leaves.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    port: usize,
+    /// LD-ID in front of it there.
+    ld: Option<u16>,
+}
+
+/// A TLP with an LD-ID where none belongs, or without one on the link of a device with several logical devices (`fabric` IOR-5).
+fn prefix_violation(ld: Option<u16>) -> Violation {
+    let found = ld.map_or("no LD-ID".to_owned(), |ld| format!("LD-ID {ld:#x}"));
+    let (expected, text) = match ld {
+        Some(_) => {
+            ("none", "a TLP came with an LD-ID, which is on links of devices with several logical devices alone")
+        }
+        None => ("one", "a TLP came without an LD-ID on the link of a device with several logical devices"),
+    };
+    Violation::at_byte("FAB-IOR-05", 0, found, expected, text)
+}
+
+/// A TLP of a logical device that turns to a peer without having gone up (`fabric` MLD-9).
+fn redirect_violation(ld: Option<u16>, side: IoSide) -> Violation {
+    let found = format!("a TLP of LD {} to {side:?}", ld.unwrap_or(0));
+    let text = "a TLP of a logical device turned to a peer inside the switch";
+    Violation::at_byte("FAB-MLD-09", 0, found, "the upstream port", text)
 }
 
 impl Port {
@@ -233,14 +284,16 @@ impl IoSwitch {
     fn ask_for_manager(&mut self, at: Stamp) {
         while let Some(access) = self.manager.due.front().copied().filter(|access| access.cycle <= at.cycle) {
             self.manager.due.pop_front();
-            if judge_manager(PortProtocol::Io, self.ports[access.port].own.place.is_some()).is_some() {
+            let is_bound = self.ports[access.port].own.seats.iter().any(|seat| seat.place.is_some());
+            if judge_manager(PortProtocol::Io, is_bound).is_some() {
                 self.mine.manager[1] += 1;
                 continue;
             }
             let tag = self.manager.tag;
             self.manager.tag = (tag + 1) % 256;
             self.manager.open.push((access.port, tag));
-            self.queue(access.port, access.tlp(tag), None, None, at);
+            // Behind a port without bindings the device is one.
+            self.queue(Way { port: access.port, ld: None }, access.tlp(tag), None, None, at);
         }
     }
 
@@ -252,28 +305,36 @@ impl IoSwitch {
             let names = [IslNames::new(port.own.link), IslNames::new(port.own.link)];
             port.isl = Some(Isl { names, ..Isl::default() });
             let (header, tlp) = first_contact(fabric.own);
-            let contact = Passing { ready: 0, from: None, handle: None, tlp, header: Some(header) };
+            let contact = Passing { ready: 0, from: None, handle: None, ld: None, tlp, header: Some(header) };
             port.waiting[stream_of(&header)].push_back(contact);
         }
         for link in &mut fabric.links {
             let agent = mem::replace(&mut link.agent, PmAgent::new(PmConfig::new(PmSide::Device)));
             let form = TlpForm::Pbr { spid: link.own, dpid: link.far };
-            let own = IoSwitchPort { place: Some(link.place), form, agent: Some(agent), link: 0, tap: Tap::off() };
-            self.ports.push(Port::new(own, None));
+            let seats = vec![IoSeat { ld: None, place: Some(link.place), agent }];
+            self.ports.push(Port::new(IoSwitchPort { seats, form, link: 0, tap: Tap::off() }, None));
         }
         self.fabric = Some((fabric, count));
         self
     }
 
-    /// The port that is a side of a hierarchy.
-    fn port_of(&self, hierarchy: usize, side: IoSide) -> Option<usize> {
-        self.ports.iter().position(|port| port.own.place == Some((hierarchy, side)))
+    /// All ports with their seats.
+    fn seats(&self) -> impl Iterator<Item = ((usize, usize), &IoSeat)> {
+        self.ports
+            .iter()
+            .enumerate()
+            .flat_map(|(n, port)| port.own.seats.iter().enumerate().map(move |(k, seat)| ((n, k), seat)))
     }
 
-    /// Downstream ports of a hierarchy.
-    fn below(&self, hierarchy: usize) -> Vec<usize> {
-        let is_below = |port: &Port| matches!(port.own.place, Some((of, IoSide::Down(_))) if of == hierarchy);
-        (0..self.ports.len()).filter(|n| is_below(&self.ports[*n])).collect()
+    /// The port that is a side of a hierarchy, and its seat.
+    fn port_of(&self, hierarchy: usize, side: IoSide) -> Option<(usize, usize)> {
+        self.seats().find(|(_, seat)| seat.place == Some((hierarchy, side))).map(|(at, _)| at)
+    }
+
+    /// Downstream ports of a hierarchy, and their seats.
+    fn below(&self, hierarchy: usize) -> Vec<(usize, usize)> {
+        let is_below = |seat: &IoSeat| matches!(seat.place, Some((of, IoSide::Down(_))) if of == hierarchy);
+        self.seats().filter(|(_, seat)| is_below(seat)).map(|(at, _)| at).collect()
     }
 
     // ---- what comes ----------------------------------------------------------------------------------------------
@@ -283,16 +344,19 @@ impl IoSwitch {
             if self.ports[n].head.is_some() && self.ports[n].posted >= self.config.queue {
                 return;
             }
-            let (tlp, handle) = match self.ports[n].head.take() {
+            let came = match self.ports[n].head.take() {
                 Some(head) => head,
                 None => match self.ports[n].channels.as_mut().and_then(|channels| channels.rx.pop(cx)) {
                     None => return,
                     Some(IoItem::Error(_)) => continue,
                     Some(IoItem::Done) => {
-                        match (self.ports[n].own.place, &mut self.ports[n].isl) {
-                            (_, Some(isl)) => isl.is_over = true,
-                            (Some((of, IoSide::Up)), None) => self.is_over[of] = true,
-                            _ => (),
+                        if let Some(isl) = &mut self.ports[n].isl {
+                            isl.is_over = true;
+                        }
+                        for seat in &self.ports[n].own.seats {
+                            if let Some((of, IoSide::Up)) = seat.place {
+                                self.is_over[of] = true;
+                            }
                         }
                         cx.progress();
                         continue;
@@ -308,22 +372,32 @@ impl IoSwitch {
                     },
                 },
             };
-            if traffic(&tlp) == POSTED && self.ports[n].posted >= self.config.queue {
-                self.ports[n].head = Some((tlp, handle));
+            if traffic(&came.tlp) == POSTED && self.ports[n].posted >= self.config.queue {
+                self.ports[n].head = Some(came);
                 return;
             }
-            self.pass(n, tlp, handle, at);
+            self.pass(n, came, at);
             cx.progress();
         }
     }
 
-    /// A TLP that came, if it is none for the agent of the port.
-    fn read(&mut self, n: usize, bytes: &[u8], at: Stamp) -> Option<(Tlp, TransactionHandle)> {
+    /// A TLP that came, if it is none for an agent of the port.
+    fn read(&mut self, n: usize, bytes: &[u8], at: Stamp) -> Option<Came> {
         let port = &mut self.ports[n];
         let form = port.own.form;
+        let (ld, bytes) = tlps::without_ld(bytes);
         let tlp = Tlp::decode(bytes, form).map_err(|error| self.mine.events.push(error.into())).ok()?;
-        let handle = port.names.handle(&tlp);
-        if port.own.agent.as_mut().is_some_and(|agent| agent.receive(&tlp, at.cycle)) {
+        let Some(seat) = port.own.seats.iter().position(|seat| seat.ld == ld) else {
+            self.mine.dropped += 1;
+            self.mine.unknown_ld += u64::from(ld.is_some());
+            let is_shared = port.own.seats.iter().any(|seat| seat.ld.is_some());
+            if is_shared != ld.is_some() {
+                self.mine.events.push(EndpointEvent::Rule(prefix_violation(ld)));
+            }
+            return None;
+        };
+        let handle = port.names.handle_of(ld, &tlp);
+        if port.own.seats[seat].agent.receive(&tlp, at.cycle) {
             return None;
         }
         if traffic(&tlp) == COMPLETION {
@@ -331,12 +405,14 @@ impl IoSwitch {
         } else {
             port.own.tap.named(TransactionNaming::By(handle), at, RecordKind::Mark, 0, 0, || tlps::body(bytes, form));
         }
-        Some((tlp, handle))
+        Some(Came { seat, tlp, handle })
     }
 
     /// Routes a TLP and queues what leaves in its place.
-    fn pass(&mut self, n: usize, tlp: Tlp, handle: TransactionHandle, at: Stamp) {
-        let Some((of, side)) = self.ports[n].own.place else {
+    fn pass(&mut self, n: usize, came: Came, at: Stamp) {
+        let Came { seat, tlp, handle } = came;
+        let IoSeat { ld, place, .. } = self.ports[n].own.seats[seat];
+        let Some((of, side)) = place else {
             if traffic(&tlp) == COMPLETION && self.manager.answered(n, &tlp) {
                 self.mine.manager[0] += 1;
                 return;
@@ -346,42 +422,48 @@ impl IoSwitch {
             return;
         };
         let is_request = traffic(&tlp) != COMPLETION;
+        let back = Way { port: n, ld };
         match self.hierarchies[of].route(side, tlp) {
             IoRouted::To(side, tlp) => match self.port_of(of, side) {
-                Some(to) if self.ports[to].channels.is_none() => {
+                Some((to, _)) if self.ports[to].channels.is_none() => {
                     self.send_over_fabric(to, tlp, Some(n), is_request.then_some(handle), at);
                 }
-                Some(to) => {
+                Some((to, seat)) => {
+                    if ld.is_some() && side != IoSide::Up {
+                        self.mine.events.push(EndpointEvent::Rule(redirect_violation(ld, side)));
+                    }
                     self.mine.switched[traffic(&tlp)] += 1;
                     self.ports[n].posted += usize::from(traffic(&tlp) == POSTED);
-                    self.queue(to, tlp, Some(n), is_request.then_some(handle), at);
+                    let way = Way { port: to, ld: self.ports[to].own.seats[seat].ld };
+                    self.queue(way, tlp, Some(n), is_request.then_some(handle), at);
                 }
                 None => self.mine.dropped += 1,
             },
             IoRouted::Completed(answer) => {
                 self.mine.own_config += 1;
-                self.answer_at(n, answer, at);
+                self.answer_at(back, answer, at);
             }
             IoRouted::Unsupported(answer) => {
                 self.mine.unsupported += 1;
-                self.answer_at(n, answer, at);
+                self.answer_at(back, answer, at);
             }
             IoRouted::Dropped => self.mine.dropped += 1,
         }
     }
 
     /// Sends an answer of the switch back where the request came.
-    fn answer_at(&mut self, n: usize, answer: Tlp, at: Stamp) {
-        match self.ports[n].channels {
-            Some(_) => self.queue(n, answer, None, None, at),
-            None => self.send_over_fabric(n, answer, None, None, at),
+    fn answer_at(&mut self, back: Way, answer: Tlp, at: Stamp) {
+        match self.ports[back.port].channels {
+            Some(_) => self.queue(back, answer, None, None, at),
+            None => self.send_over_fabric(back.port, answer, None, None, at),
         }
     }
 
-    fn queue(&mut self, to: usize, tlp: Tlp, from: Option<usize>, handle: Option<TransactionHandle>, at: Stamp) {
+    fn queue(&mut self, to: Way, tlp: Tlp, from: Option<usize>, handle: Option<TransactionHandle>, at: Stamp) {
         // The channel to the link end takes the last cycle.
         let ready = at.cycle + self.config.latency_cycles - 1;
-        self.ports[to].waiting[0].push_back(Passing { ready, from, handle, tlp, header: None });
+        let passing = Passing { ready, from, handle, ld: to.ld, tlp, header: None };
+        self.ports[to.port].waiting[0].push_back(passing);
     }
 
     // ---- port based routing --------------------------------------------------------------------------------------
@@ -421,9 +503,10 @@ impl IoSwitch {
         if let Some(message) = LinkMessage::of(&tlp) {
             return self.link_message(ours, message, at);
         }
-        let agent = self.ports[port].own.agent.as_mut();
-        if !agent.is_some_and(|agent| agent.receive(&tlp, at.cycle)) {
-            self.pass(port, tlp, handle, at);
+        // The end of a virtual link has one seat.
+        let seat = self.ports[port].own.seats.first_mut();
+        if !seat.is_some_and(|seat| seat.agent.receive(&tlp, at.cycle)) {
+            self.pass(port, Came { seat: 0, tlp, handle }, at);
         }
     }
 
@@ -449,7 +532,7 @@ impl IoSwitch {
         at: Stamp,
     ) {
         let ready = at.cycle + self.config.latency_cycles - 1;
-        let passing = Passing { ready, from, handle, tlp, header: Some(header) };
+        let passing = Passing { ready, from, handle, ld: None, tlp, header: Some(header) };
         self.ports[to].waiting[stream_of(&header)].push_back(passing);
     }
 
@@ -488,7 +571,8 @@ impl IoSwitch {
             self.mine.events.extend(judge_unroutable(fabric.ur_on_unknown, is_first, true).map(EndpointEvent::Rule));
             self.mine.fabric.unknown_completed += 1;
             if let Some(from) = from {
-                self.queue(from, answer, None, None, at);
+                // Ports of a fabric have no logical devices.
+                self.answer_at(Way { port: from, ld: None }, answer, at);
             }
             return;
         }
@@ -608,20 +692,20 @@ impl IoSwitch {
 
     /// Whether the host of a hierarchy is at a port of this switch.
     fn is_of_own_host(&self, of: usize) -> bool {
-        self.port_of(of, IoSide::Up).is_some_and(|port| self.ports[port].channels.is_some())
+        self.port_of(of, IoSide::Up).is_some_and(|(port, _)| self.ports[port].channels.is_some())
     }
 
     // ---- power management ----------------------------------------------------------------------------------------
 
     /// Hands resets and flushes on, and answers them when all below have.
     fn manage(&mut self, at: Stamp) {
-        for n in 0..self.ports.len() {
-            let Some(agent) = &mut self.ports[n].own.agent else { continue };
-            agent.expire(at.cycle);
-            let happened = agent.take_happened();
-            let events = agent.take_events();
-            self.mine.events.extend(events);
-            let Some((of, _)) = self.ports[n].own.place else { continue };
+        let all: Vec<(usize, usize)> = self.seats().map(|(at, _)| at).collect();
+        for (n, k) in all {
+            let seat = &mut self.ports[n].own.seats[k];
+            seat.agent.expire(at.cycle);
+            let happened = seat.agent.take_happened();
+            self.mine.events.extend(seat.agent.take_events());
+            let Some((of, _)) = seat.place else { continue };
             for one in happened {
                 let ask = match one {
                     Happened::ResetAnnounced(kind) => PmRequest::ResetPrep(kind),
@@ -634,12 +718,11 @@ impl IoSwitch {
                     }
                     _ => continue,
                 };
-                let below: Vec<usize> = self.below(of).into_iter().filter(|port| !self.ports[*port].is_down).collect();
+                let mut below = self.below(of);
+                below.retain(|(port, _)| !self.ports[*port].is_down);
                 self.due[of] += below.len();
-                for port in below {
-                    if let Some(agent) = &mut self.ports[port].own.agent {
-                        agent.ask(ask, at.cycle);
-                    }
+                for (port, seat) in below {
+                    self.ports[port].own.seats[seat].agent.ask(ask, at.cycle);
                 }
                 self.answer(of);
             }
@@ -649,11 +732,10 @@ impl IoSwitch {
     /// Answers the host if nothing below is due any more.
     fn answer(&mut self, hierarchy: usize) {
         if self.due[hierarchy] == 0
-            && let Some(port) = self.port_of(hierarchy, IoSide::Up)
-            && let Some(agent) = &mut self.ports[port].own.agent
+            && let Some((port, seat)) = self.port_of(hierarchy, IoSide::Up)
         {
             self.mine.power_answered += 1;
-            agent.release();
+            self.ports[port].own.seats[seat].agent.release();
         }
     }
 
@@ -661,10 +743,13 @@ impl IoSwitch {
 
     /// Sends what may leave at a port; whether the port was limited by its width.
     fn send(&mut self, n: usize, cx: &mut Cx, at: Stamp) -> bool {
-        while self.has_room(n, cx)
-            && let Some(message) = self.ports[n].own.agent.as_mut().and_then(PmAgent::next_message)
-        {
-            self.push(n, &message, None, None, cx, at);
+        for k in 0..self.ports[n].own.seats.len() {
+            while self.has_room(n, cx)
+                && let Some(message) = self.ports[n].own.seats[k].agent.next_message()
+            {
+                let ld = self.ports[n].own.seats[k].ld;
+                self.push(n, (ld, &message), None, None, cx, at);
+            }
         }
         let width = self.config.width_bytes;
         while let Some(stream) = self.ports[n].next_stream(at.cycle) {
@@ -675,7 +760,7 @@ impl IoSwitch {
                 return false;
             }
             let port = &mut self.ports[n];
-            let Some(Passing { from, handle, tlp, header, .. }) = port.waiting[stream].pop_front() else {
+            let Some(Passing { from, handle, ld, tlp, header, .. }) = port.waiting[stream].pop_front() else {
                 return false;
             };
             port.turn = 1 - stream;
@@ -685,7 +770,7 @@ impl IoSwitch {
             if let Some(from) = from.filter(|_| traffic(&tlp) == POSTED) {
                 self.ports[from].posted -= 1;
             }
-            self.push(n, &tlp, header, handle, cx, at);
+            self.push(n, (ld, &tlp), header, handle, cx, at);
         }
         self.end(n, cx);
         false
@@ -701,7 +786,7 @@ impl IoSwitch {
         let Some((_, first)) = self.fabric else { return };
         for n in first..self.ports.len() {
             while !self.ports[n].is_down
-                && let Some(message) = self.ports[n].own.agent.as_mut().and_then(PmAgent::next_message)
+                && let Some(message) = self.ports[n].own.seats.first_mut().and_then(|seat| seat.agent.next_message())
             {
                 self.send_over_fabric(n, message, None, None, at);
             }
@@ -710,17 +795,20 @@ impl IoSwitch {
 
     /// Tells the link of a downstream port that nothing more is asked, so that it may rest.
     fn end(&mut self, n: usize, cx: &mut Cx) {
-        let is_over = match (self.ports[n].own.place, &self.ports[n].isl, &self.fabric) {
-            (_, Some(_), Some((fabric, _))) => self.is_all_over(fabric.tree.contains(&n).then_some(n)),
-            (Some((_, IoSide::Up)), ..) => false,
+        let is_over_at = |seat: &IoSeat| match seat.place {
+            Some((_, IoSide::Up)) => false,
             // The host is at another switch.
-            (Some((of, IoSide::Down(_))), _, Some(_)) if !self.is_of_own_host(of) => self.is_all_over(None),
-            (Some((of, IoSide::Down(_))), ..) => self.is_over[of],
-            (None, ..) => !self.manager.uses(n),
+            Some((of, IoSide::Down(_))) if self.fabric.is_some() && !self.is_of_own_host(of) => self.is_all_over(None),
+            Some((of, IoSide::Down(_))) => self.is_over[of],
+            None => !self.manager.uses(n),
+        };
+        let is_over = match (&self.ports[n].isl, &self.fabric) {
+            (Some(_), Some((fabric, _))) => self.is_all_over(fabric.tree.contains(&n).then_some(n)),
+            _ => self.ports[n].own.seats.iter().all(is_over_at),
         };
         let port = &mut self.ports[n];
-        let is_met = |agent: &PmAgent| agent.is_ready() && agent.is_quiet();
-        let is_quiet = port.waiting.iter().all(VecDeque::is_empty) && port.own.agent.as_ref().is_none_or(is_met);
+        let is_at_rest = |seat: &IoSeat| seat.agent.is_ready() && seat.agent.is_quiet();
+        let is_quiet = port.waiting.iter().all(VecDeque::is_empty) && port.own.seats.iter().all(is_at_rest);
         if is_over
             && is_quiet
             && !port.is_told
@@ -734,7 +822,7 @@ impl IoSwitch {
     fn push(
         &mut self,
         n: usize,
-        tlp: &Tlp,
+        (ld, tlp): (Option<u16>, &Tlp),
         header: Option<Pth>,
         handle: Option<TransactionHandle>,
         cx: &mut Cx,
@@ -743,12 +831,14 @@ impl IoSwitch {
         let port = &mut self.ports[n];
         let bytes = header.map_or_else(|| tlp.encode(port.own.form), |header| tlp.encode_behind(&header));
         let Ok(bytes) = bytes.map_err(|error| self.mine.events.push(error.into())) else { return };
+        let bytes = tlps::with_ld(ld, bytes);
         let start = port.busy_until.max(at.cycle * self.config.width_bytes);
         port.busy_until = start + bytes.len() as u64;
         // Requests of a host are known at the device by their order.
+        let is_up = port.own.seats.iter().any(|seat| matches!(seat.place, Some((_, IoSide::Up))));
         let leaving = match (&mut port.isl, &header) {
             (Some(isl), Some(header)) => Some(isl.names[1].handle(header, tlp)),
-            _ => matches!(port.own.place, Some((_, IoSide::Down(_))) | None).then(|| port.names.handle(tlp)),
+            _ => (!is_up).then(|| port.names.handle_of(ld, tlp)),
         };
         if let (Some(came), Some(leaving)) = (handle, leaving) {
             let named = TransactionNaming::Through(came, leaving);
@@ -786,7 +876,7 @@ impl Module for IoSwitch {
         }
         let waiting = self.ports.iter().flat_map(|port| port.waiting.iter().filter_map(VecDeque::front));
         let ready = waiting.map(|one| one.ready).filter(|ready| *ready > at.cycle);
-        let overdue = self.ports.iter().filter_map(|port| port.own.agent.as_ref()?.due());
+        let overdue = self.seats().filter_map(|(_, seat)| seat.agent.due());
         let changes = self.fabric.as_ref().and_then(|(fabric, _)| Some(fabric.changes.last()?.0));
         let links = self.fabric.iter().flat_map(|(fabric, _)| &fabric.links);
         let resets = links.filter_map(|link| Some(link.reset.0?.due()));
@@ -799,7 +889,7 @@ impl Module for IoSwitch {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let is_quiet = |port: &Port| port.is_down || port.own.agent.as_ref().is_none_or(PmAgent::is_quiet);
+        let is_quiet = |port: &Port| port.is_down || port.own.seats.iter().all(|seat| seat.agent.is_quiet());
         match self.held() {
             0 if self.ports.iter().all(is_quiet) => Ok(()),
             0 => Err(Pending::new("power management messages to send or answers to collect", Time::ZERO)),

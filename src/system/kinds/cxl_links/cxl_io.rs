@@ -25,7 +25,10 @@ use scalepool_link::cxl68::timing::LineRate;
 use scalepool_link::cxl68::{Cxl68End, EndConfig, UNDER_WAY_BYTES};
 use scalepool_link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
 use scalepool_link::cxl256::{Cachemem, Cxl256End};
-use scalepool_link::cxlio::{FlitConfig, FlitEnd, IoConfig, IoConfigError, NonFlitEnd, ReplayConfig, Stats};
+use scalepool_link::cxlio::{
+    Advertised, FlitConfig, FlitEnd, IdPrefix, IoConfig, IoConfigError, IoCreditClass, IoOrder, NonFlitEnd,
+    ReplayConfig, Stats,
+};
 use scalepool_link::io_ends::{Beside, HasIo, IoEnd, IoFigures, IoItem, IoReport, PidLogger, Shares, UnitEnd};
 use scalepool_link::port::MakesIoAgents;
 use scalepool_memory::limit;
@@ -61,6 +64,7 @@ metrics! {
         REPLAYED = "replayed flits" ["flits"] Sum, "flits sent again";
         EARLY_HALVES = "early halves" ["halves"] Sum, "first halves of latency-optimised flits that were used before the second one";
         TRAININGS = "trainings" ["trainings"] Sum, "times that an end trained the link";
+        PASSED = "TLPs that passed others" ["TLPs"] Sum, "TLPs that left in front of others that had come before them and waited for room (fabric §4.1); given where there are any";
     }
 }
 
@@ -88,7 +92,22 @@ config! {
         arbiter: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ARBITER_NAMES), "whose flit is next while both protocols have flits (cxl-68b §8.2); not given = weighted-round-robin, the only one that looks at the weights";
         weight_io: u16 = "1" [Unit::Of("-")] in FieldRange::Int(1, 65535), "arbitration weight of CXL.io while both protocols have flits";
         weight_cachemem: u16 = "1" [Unit::Of("-")] in FieldRange::Int(1, 65535), "arbitration weight of CXL.cachemem while both protocols have flits";
+        non_posted: u16 = "64" [Unit::Of("requests")] in FieldRange::Int(1, 127), "requests with a completion for which each end of CXL.io has buffers (cxl-io §2.2); further ones wait at the sender, where others may pass them (fabric §4.1)";
     }
+}
+
+/// Requests with a completion that can be open between two ends: tags have 10 bits.
+const TAGS: usize = 1 << 10;
+
+/// What an end is beside the settings of its link.
+#[derive(Debug, Clone, Copy)]
+struct EndSide {
+    /// Where it sends.
+    dir: Dir,
+    /// The policy of the component there for TLPs that wait, if it has one.
+    order: Option<IoOrder>,
+    /// What the local prefix of TLPs carries on the link.
+    id_prefix: IdPrefix,
 }
 
 /// How the link is after training: the format of 256B flits; `None`: 68B units.
@@ -110,17 +129,25 @@ impl CxlIoLink {
         }
     }
 
-    fn io_config(&self, flits: Trained) -> IoConfig {
+    fn io_config(&self, flits: Trained, side: Option<EndSide>) -> IoConfig {
         let (_, (num, den)) = self.unit(flits);
-        IoConfig { flit_fs: num.div_ceil(den), ..IoConfig::default() }
+        let plain = IoConfig::default();
+        let (mut buffers, mut queue_tlps) = (plain.buffers, plain.queue_tlps);
+        let non_posted = IoCreditClass::NonPosted.index();
+        buffers[non_posted].headers = Advertised::x1(self.non_posted);
+        // All that have tags, so that none of them is held where nothing can pass it.
+        queue_tlps[non_posted] = TAGS;
+        let order = side.and_then(|side| side.order).unwrap_or_default();
+        let id_prefix = side.map(|side| side.id_prefix).unwrap_or_default();
+        IoConfig { flit_fs: num.div_ceil(den), buffers, queue_tlps, order, id_prefix, ..plain }
     }
 
-    fn io_of_units(&self) -> Result<NonFlitEnd, IoConfigError> {
-        NonFlitEnd::new(self.io_config(None), ReplayConfig::default())
+    fn io_of_units(&self, side: Option<EndSide>) -> Result<NonFlitEnd, IoConfigError> {
+        NonFlitEnd::new(self.io_config(None, side), ReplayConfig::default())
     }
 
-    fn io_of_flits(&self, mode: Mode) -> Result<FlitEnd, IoConfigError> {
-        FlitEnd::new(self.io_config(Some(mode)), FlitConfig::new(mode))
+    fn io_of_flits(&self, mode: Mode, side: Option<EndSide>) -> Result<FlitEnd, IoConfigError> {
+        FlitEnd::new(self.io_config(Some(mode), side), FlitConfig::new(mode))
     }
 
     fn flit_config(&self, mode: Mode) -> LinkConfig {
@@ -141,14 +168,14 @@ impl CxlIoLink {
     }
 
     /// An end of 68B units.
-    fn units<C: Beside>(&self, dir: Dir, beside: C) -> UnitEnd<C> {
+    fn units<C: Beside>(&self, side: EndSide, beside: C) -> UnitEnd<C> {
         let config = ArbMux68Config {
             enabled: C::ENABLED,
             arbiter: self.arbiter(),
             weights: [self.weight_io, self.weight_cachemem],
-            ..ArbMux68Config::new(dir, self.config_68b())
+            ..ArbMux68Config::new(side.dir, self.config_68b())
         };
-        UnitEnd::new(ArbMux68::new(config, checked(self.io_of_units()), beside), self.is_faulty())
+        UnitEnd::new(ArbMux68::new(config, checked(self.io_of_units(Some(side))), beside), self.is_faulty())
     }
 
     /// The link layer of CXL.mem in 68B units.
@@ -157,24 +184,25 @@ impl CxlIoLink {
     }
 
     /// An end of 256B flits.
-    fn flits(&self, mode: Mode) -> Cxl256End<FlitEnd> {
-        Cxl256End::new(self.flit_config(mode), checked(self.io_of_flits(mode)))
+    fn flits(&self, mode: Mode, side: EndSide) -> Cxl256End<FlitEnd> {
+        Cxl256End::new(self.flit_config(mode), checked(self.io_of_flits(mode, Some(side))))
     }
 
     /// An end of 256B flits that carries both protocols, and asks for Active at once.
-    fn shared_flits(&self, dir: Dir, mode: Mode) -> Cxl256End<ArbMux256<FlitEnd, Cachemem>> {
+    fn shared_flits(&self, side: EndSide, mode: Mode) -> Cxl256End<ArbMux256<FlitEnd, Cachemem>> {
         let codec = Cxl256Config { mdh: self.line.mdh, ..Cxl256Config::default() };
-        let cachemem = Cachemem::new(CachememConfig { codec, ..CachememConfig::mem(dir, mode, self.line.buffers) });
+        let cachemem =
+            Cachemem::new(CachememConfig { codec, ..CachememConfig::mem(side.dir, mode, self.line.buffers) });
         let weights = [self.weight_io, self.weight_cachemem];
-        let config = ArbMux256Config { arbiter: self.arbiter(), weights, ..ArbMux256Config::new(dir, mode) };
-        let mut mux = ArbMux256::new(config, checked(self.io_of_flits(mode)), cachemem);
+        let config = ArbMux256Config { arbiter: self.arbiter(), weights, ..ArbMux256Config::new(side.dir, mode) };
+        let mut mux = ArbMux256::new(config, checked(self.io_of_flits(mode, Some(side))), cachemem);
         ArbMuxInstance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
         Cxl256End::new(self.flit_config(mode), mux)
     }
 
     fn build_ends<E: HasIo>(
         &self,
-        end: impl Fn(Dir) -> E,
+        end: impl Fn(EndSide) -> E,
         flits: Trained,
         sim: &mut Simulation,
         site: &LinkSite<'_>,
@@ -186,9 +214,13 @@ impl CxlIoLink {
         let answers_due = if E::CACHEMEM { site.offers[0].answers_due } else { 0 };
         let both = site.roles == [PortRole::SwitchFabric; 2];
         let (unit_bytes, unit_time_fs) = self.unit(flits);
+        let has_lds = site.offers.iter().all(|offer| offer.flex_bus.is_some_and(|port| port.can.mld));
+        let id_prefix = if has_lds { IdPrefix::LdId } else { IdPrefix::Nothing };
+        let side = |dir, offer: Offer| EndSide { dir, order: offer.io_order, id_prefix };
+        let [host, device] = [side(Dir::Down, site.offers[0]), side(Dir::Up, site.offers[1])];
         let link = CxlLink {
-            host: IoEnd::new(end(Dir::Down), answers_due).between_switches(both),
-            device: IoEnd::new(end(Dir::Up), 0)
+            host: IoEnd::new(end(host), answers_due).between_switches(both),
+            device: IoEnd::new(end(device), 0)
                 .telling(site.roles[1] == PortRole::SwitchUpstream)
                 .between_switches(both),
             line: self.line.clone(),
@@ -238,12 +270,12 @@ impl Link for CxlIoLink {
         let way_fs = self.line.way_fs();
         match flits {
             None => {
-                wrong.extend(self.io_of_units().err().map(|error| ("rate", error.to_string())));
+                wrong.extend(self.io_of_units(None).err().map(|error| ("rate", error.to_string())));
                 let above = limit::above_on_wires(2, way_fs, unit_time_fs, UNDER_WAY_BYTES);
                 wrong.extend(above.map(|text| (self.line.slowest(), text)));
             }
             Some(mode) => {
-                wrong.extend(self.io_of_flits(mode).err().map(|error| ("rate", error.to_string())));
+                wrong.extend(self.io_of_flits(mode, None).err().map(|error| ("rate", error.to_string())));
                 let way = self.flit_config(mode).check_way(way_fs, unit_time_fs);
                 wrong.extend(way.err().map(|text| (self.line.slowest(), text)));
             }
@@ -278,10 +310,10 @@ impl Link for CxlIoLink {
     fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
         let flits = self.train(site.offers).unwrap_or_else(|| unreachable!("it was checked"));
         match (flits, self.cachemem) {
-            (None, false) => self.build_ends(|dir| self.units(dir, PidLogger::default()), flits, sim, site),
-            (None, true) => self.build_ends(|dir| self.units(dir, self.mem_of_units(dir)), flits, sim, site),
-            (Some(mode), false) => self.build_ends(|_| self.flits(mode), flits, sim, site),
-            (Some(mode), true) => self.build_ends(|dir| self.shared_flits(dir, mode), flits, sim, site),
+            (None, false) => self.build_ends(|side| self.units(side, PidLogger::default()), flits, sim, site),
+            (None, true) => self.build_ends(|side| self.units(side, self.mem_of_units(side.dir)), flits, sim, site),
+            (Some(mode), false) => self.build_ends(|side| self.flits(mode, side), flits, sim, site),
+            (Some(mode), true) => self.build_ends(|side| self.shared_flits(side, mode), flits, sim, site),
         }
     }
 }
@@ -322,6 +354,8 @@ where
             (&EARLY_HALVES, of_ends(|f| f.early_halves)),
             (&TRAININGS, ends.iter().map(|end| end.trainings).sum()),
         ];
+        let passed = of_io(|s| s.passed);
+        counts.extend((passed > 0).then_some((&PASSED, passed)));
         for (metrics, shares) in SHARES.chunks(3).zip(&figures).filter_map(|(metrics, f)| Some((metrics, f.shares?))) {
             let Shares { sent: [io, cachemem], almps } = shares;
             counts.extend(metrics.iter().copied().zip([io, cachemem, almps]));

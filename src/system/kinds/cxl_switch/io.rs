@@ -1,10 +1,11 @@
 //! `cxl.switch.io`: the CXL.io side of a switch with virtual hierarchies, see [`scalepool_nodes::io::switch`].
 //!
-//! Modelled: upstream ports `usp[n]`, each the top of a virtual hierarchy, downstream ports `dsp[n]`, and static bindings (`fabric`
-//! VCS-4 a). A walk: bindings are judged, ports are trained with what is at them, and the hierarchies get a vPPB for each number up to
+//! Modelled: upstream ports `usp[n]`, each the top of a virtual hierarchy, downstream ports `dsp[n]`, static bindings of ports, or of
+//! logical devices behind them (`fabric` VCS-4 a, MLD-2). A walk: bindings are judged, ports are trained with what is at them, and the hierarchies get a vPPB for each number up to
 //! the highest one that is bound, or as many as are asked for.
 
 use super::cxl_links::POSTED;
+use super::misfit;
 use super::{cycles, published};
 use crate::channels::{ChannelWait, Reach};
 use crate::field::{Config, FieldRange, config};
@@ -17,12 +18,14 @@ use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_endpoint::pm::{PmAgent, PmConfig, PmSide};
+use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_fabric::cxl_switch::{Bindings, HBR_PRESETS, SwitchPreset, VppbBinding};
 use scalepool_kernel::Clock;
+use scalepool_link::cxlio::IoOrder;
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
 use scalepool_nodes::io::switch::hierarchy::{FUNCTIONS, IoHierarchy, IoSide};
 use scalepool_nodes::io::switch::manager::ManagerAccess;
-use scalepool_nodes::io::switch::{IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
+use scalepool_nodes::io::switch::{IoSeat, IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
 use scalepool_nodes::io::{self, tlps};
 use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
@@ -46,6 +49,7 @@ metrics! {
         OWN_CONFIG = "own configuration requests" ["requests"] Sum, "configuration requests for the ports of the switch";
         UNSUPPORTED = "unsupported requests" ["requests"] Sum, "requests that nobody claims, completed as Unsupported Request (fabric IOR-4)";
         UNCLAIMED = "unclaimed TLPs" ["TLPs"] Sum, "posted requests and completions that nobody claims, which are dropped (fabric IOR-4)";
+        UNKNOWN_LD = "TLPs of unknown LD-ID" ["TLPs"] Sum, "TLPs for or from logical devices that are not there, which are dropped (fabric MLD-5); given where logical devices are bound";
         MANAGER_ANSWERED = "manager accesses" ["requests"] Sum, "configuration requests of the fabric manager that were answered, where it makes any";
         MANAGER_REFUSED = "manager accesses refused" ["requests"] Sum, "configuration requests of the fabric manager to ports that are bound (fabric VCS-8)";
         POWER_COLLECTED = "power requests collected" ["requests"] Sum, "resets and phases of a flush that all ports of a hierarchy have answered (fabric RST-8)";
@@ -63,6 +67,7 @@ config! {
         vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 63), "virtual hierarchy, the number of its upstream port";
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0 (fabric VCS-7 counts that of the upstream port too)";
         port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port";
+        ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port; not given = the port as a whole (fabric BND-4)";
     }
 }
 
@@ -90,6 +95,7 @@ config! {
         mode: String = "cxl-256b" [Unit::Of("-")] in FieldRange::Words(HBR_MODES), "best mode of its ports; each link gets the best that both ends can do";
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload that its ports pass";
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an input that the switch holds; further ones wait in the link";
+        order: String = "strict" [Unit::Of("-")] in FieldRange::Words(IoOrder::NAMES), "which TLPs pass others that wait at its ports: strict = those that have to be able to, relaxed = all that may, by RO and IDO too (fabric ORD-2)";
         width: u64 = "128 B" [Unit::Bytes] in FieldRange::Int(16, 4096), "bytes that an output moves in a cycle";
         power_timeout: u64 = "20 us" [Unit::Time] in FieldRange::Int(1_000_000_000, 1 << 50), "time after which a device that has not answered a reset or a phase of a flush is given up, so that the host gets the answer of the others; with the way to the host and back it has to be shorter than the time-out of the host";
     }
@@ -102,8 +108,12 @@ impl IoCxlSwitch {
             let in_turn = |port| VppbBinding { vcs: port % self.hosts, vppb: port / self.hosts, port, ld: None };
             return (0..self.ports).map(in_turn).collect();
         }
-        let given =
-            |(one, _): &(IoBinding, TextPlace)| VppbBinding { vcs: one.vcs, vppb: one.vppb, port: one.port, ld: None };
+        let given = |(one, _): &(IoBinding, TextPlace)| VppbBinding {
+            vcs: one.vcs,
+            vppb: one.vppb,
+            port: one.port,
+            ld: one.ld,
+        };
         self.bindings.iter().map(given).collect()
     }
 
@@ -121,6 +131,14 @@ impl IoCxlSwitch {
         cycles(clock, self.latency_fs()).max(1)
     }
 
+    /// The logical devices that are bound behind a port, each with its hierarchy and vPPB.
+    fn logical(&self, port: usize) -> Vec<(u8, (usize, IoSide))> {
+        let given = self.given();
+        let of_port = given.iter().filter(|one| Some(one.port) == port.checked_sub(self.hosts));
+        of_port.filter_map(|one| Some((one.ld?, (one.vcs, IoSide::Down(one.vppb))))).collect()
+    }
+
+    /// What a port that is bound whole is.
     fn side(&self, port: usize) -> Option<(usize, IoSide)> {
         match port.checked_sub(self.hosts) {
             None => Some((port, IoSide::Up)),
@@ -129,6 +147,18 @@ impl IoCxlSwitch {
                 all.iter().find(|one| one.port == port).map(|one| (one.vcs, IoSide::Down(one.vppb)))
             }
         }
+    }
+
+    /// What a port is, or each logical device behind it, of which the device has so many; those that are bound to nothing belong to the
+    /// fabric manager.
+    fn seats(&self, port: usize, logical_devices: Option<u16>, agent: impl Fn() -> PmAgent) -> Vec<IoSeat> {
+        let logical = self.logical(port);
+        if logical.is_empty() {
+            return vec![IoSeat { ld: None, place: self.side(port), agent: agent() }];
+        }
+        let place = |ld: u16| logical.iter().find(|(own, _)| u16::from(*own) == ld).map(|(_, place)| *place);
+        let all = 0..logical_devices.unwrap_or(1);
+        all.map(|ld| IoSeat { ld: Some(ld), place: place(ld), agent: agent() }).collect()
     }
 }
 
@@ -139,7 +169,20 @@ impl Component for IoCxlSwitch {
     }
 
     fn offer(&self) -> Offer {
-        Offer { flex_bus: Some(FlexPort::root(&self.mode)), ..Offer::default() }
+        Offer {
+            flex_bus: Some(FlexPort::root(&self.mode)),
+            io_order: IoOrder::by_name(&self.order),
+            ..Offer::default()
+        }
+    }
+
+    fn offer_at(&self, port: usize) -> Offer {
+        let mut own = self.offer();
+        let logical = self.logical(port);
+        own.io_logical_devices = logical.iter().map(|(ld, _)| u16::from(*ld) + 1).max();
+        // A device that is bound whole works as one with a single logical device (`fabric` MLD-4).
+        own.flex_bus.iter_mut().for_each(|bus| bus.can.mld = !logical.is_empty());
+        own
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -197,7 +240,12 @@ impl Component for IoCxlSwitch {
             };
             (found >= most).then(|| ("power_timeout", text()))
         });
-        shared.into_iter().chain(late).collect()
+        let absent = ports.iter().enumerate().flat_map(|(n, port)| {
+            let count = port.peer.io_logical_devices.and_then(|count| u8::try_from(count).ok());
+            let text = move |(ld, _)| misfit(&port.path, Some(ld), count).map(|text| ("bindings", text));
+            self.logical(n).into_iter().filter_map(text)
+        });
+        shared.into_iter().chain(late).chain(absent).collect()
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -227,23 +275,28 @@ impl Component for IoCxlSwitch {
             };
             let trained = port.peer.flex_bus.and_then(|peer| Some((peer, own.train(&peer, rate_gtps)?)));
             let Some((peer, agreed)) = trained else { unreachable!("it was checked") };
-            let place = self.side(n);
-            if let Some((of, side)) = place {
-                hierarchies[of].trained(side, &peer.can, agreed);
-            }
             let is_up = n < self.hosts;
             let (side, ids) = if is_up { (PmSide::Device, [device, host]) } else { (PmSide::Host, [host, device]) };
             let form = mode::form(agreed, ids[0], ids[1]);
             let timeout = cycles(site.clock, self.power_timeout).max(1);
-            let agent = Some(PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) }));
+            let agent = || PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) });
+            let seats = self.seats(n, port.peer.io_logical_devices, agent);
+            for IoSeat { ld, place, .. } in &seats {
+                let Some((of, side)) = *place else { continue };
+                hierarchies[of].trained(side, &peer.can, agreed);
+                if let (Some(_), IoSide::Down(vppb)) = (ld, side) {
+                    hierarchies[of].redirects(vppb);
+                }
+            }
             let tap = hub.tap(&format!("{}.bridge", port.path), tlps::shows(form));
-            ports.push(IoSwitchPort { place, form, agent, link: port.number, tap });
+            ports.push(IoSwitchPort { seats, form, link: port.number, tap });
         }
         let config = IoSwitchConfig {
             latency_cycles: self.latency_cycles(site.clock),
             queue: self.queue,
             width_bytes: self.width,
         };
+        let has_lds = self.bindings.iter().any(|(one, _)| one.ld.is_some());
         let mut accesses: Vec<ManagerAccess> = self
             .manager
             .iter()
@@ -273,14 +326,14 @@ impl Component for IoCxlSwitch {
                     IoSwitch::new(config, hierarchies, ports, shared).managed(accesses)
                 })
             }),
-            measure: Box::new(move || measured(&place, &published(&result), is_managed)),
+            measure: Box::new(move || measured(&place, &published(&result), has_lds, is_managed)),
             digest: Vec::new(),
             ledger: None,
         })
     }
 }
 
-fn measured(place: &str, result: &IoSwitchResult, is_managed: bool) -> ComponentMeasured {
+fn measured(place: &str, result: &IoSwitchResult, has_lds: bool, is_managed: bool) -> ComponentMeasured {
     let [posted, non_posted, completions] = result.switched;
     let counts: [MetricValue; 7] = [
         (&SWITCHED_POSTED, posted),
@@ -291,10 +344,12 @@ fn measured(place: &str, result: &IoSwitchResult, is_managed: bool) -> Component
         (&UNCLAIMED, result.dropped),
         (&POWER_COLLECTED, result.power_answered),
     ];
+    let unknown = has_lds.then_some((&UNKNOWN_LD, result.unknown_ld));
     let [answered, refused] = result.manager;
     let of_manager: [MetricValue; 2] = [(&MANAGER_ANSWERED, answered), (&MANAGER_REFUSED, refused)];
+    let of_manager = of_manager.into_iter().filter(|_| is_managed);
     ComponentMeasured {
-        counts: counts.into_iter().chain(of_manager.into_iter().filter(|_| is_managed)).collect(),
+        counts: counts.into_iter().chain(unknown).chain(of_manager).collect(),
         broken: io::broken(place, &result.events).collect(),
         ..ComponentMeasured::default()
     }

@@ -29,7 +29,7 @@ use scalepool_nodes::io::mode::{self, FlexPort};
 use scalepool_nodes::io::switch::fabric::{EDGE_LAYERS, IoChange, IoFabric, IoVirtualLink};
 use scalepool_nodes::io::switch::hierarchy::{IoHierarchy, IoSide};
 use scalepool_nodes::io::switch::reset::{LinkMessage, RELEASE_INTERVAL_FS};
-use scalepool_nodes::io::switch::{IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
+use scalepool_nodes::io::switch::{IoSeat, IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
 use scalepool_nodes::io::{self, tlps};
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxlio::dvsec::ConnectedMode;
@@ -247,10 +247,11 @@ impl Component for IoPbrSwitch {
             let (side, ids) = if is_up { (PmSide::Device, [device, host]) } else { (PmSide::Host, [host, device]) };
             let form = mode::form(agreed, ids[0], ids[1]);
             let timeout = cycles(site.clock, self.power_timeout).max(1);
-            let agent = (n < fabric.first_isl)
-                .then(|| PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) }));
+            let agent = PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) });
+            let is_edge = n < fabric.first_isl;
+            let seats = is_edge.then_some(IoSeat { ld: None, place, agent }).into_iter().collect();
             let tap = hub.tap(&format!("{}.bridge", port.path), tlps::shows(form));
-            ports.push(IoSwitchPort { place, form, agent, link: port.number, tap });
+            ports.push(IoSwitchPort { seats, form, link: port.number, tap });
         }
         let config = IoSwitchConfig {
             latency_cycles: cycles(site.clock, self.latency_fs()).max(1),

@@ -242,9 +242,11 @@ fn node<S: Switching>(
         measure: Box::new(move || {
             let result = published(&result);
             let broken = result.broken.iter().cloned().chain(watchdog(&result));
+            let placed = |violation| PlacedViolation { place: place.clone(), violation };
             ComponentMeasured {
                 counts: counts(&result),
-                broken: broken.map(|violation| PlacedViolation { place: place.clone(), violation }).collect(),
+                broken: broken.map(placed).collect(),
+                astray: result.astray.iter().cloned().map(placed).collect(),
                 ..ComponentMeasured::default()
             }
         }),

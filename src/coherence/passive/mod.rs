@@ -18,8 +18,11 @@
 
 mod cache;
 mod half;
+mod hosts;
 mod line;
 mod mem;
+
+pub use hosts::LinkHosts;
 
 use crate::content::{CacheLine, LineAddr, WHOLE_LINE};
 use crate::event::CoherenceEvent;
@@ -47,7 +50,7 @@ impl Default for PassiveConfig {
     }
 }
 
-/// One of those who hold copies: the peer behind a link with this CacheID or this port of a fabric, in the role of a caching
+/// One of those who hold copies: the peer behind a link with this CacheID, this logical device or this port of a fabric, in the role of a caching
 /// device or of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Holder {
@@ -71,6 +74,7 @@ pub struct PassiveMonitor {
     lines: Lines,
     cache: CacheLinks,
     mem: MemLinks,
+    hosts: LinkHosts,
 }
 
 impl PassiveMonitor {
@@ -80,13 +84,17 @@ impl PassiveMonitor {
             lines: Lines { config, names, lines: OrderedMap::new(), events: Vec::new() },
             cache: CacheLinks::default(),
             mem: MemLinks::default(),
+            hosts: LinkHosts::default(),
         }
     }
 
     /// A message passes the probe of a link, an index into the names. Messages of all links come in the order of time. What
     /// is wrong with it.
     pub fn see(&mut self, link: usize, message: &Message) -> Vec<CoherenceEvent> {
-        let (peer, msg) = (peer_of(message), from_link(message));
+        let msg = from_link(message);
+        let of_link =
+            if msg.class().is_mem() { self.hosts.host_of(link, message) } else { message.route().cache_id.into() };
+        let peer = peer_of(message, of_link);
         if !msg.class().is_mem() {
             let enables = message.data().and_then(|data| data.byte_enables).unwrap_or(WHOLE_LINE);
             self.cache.see(&mut self.lines, Holder { link, peer, is_host: false }, &msg, enables);
@@ -102,13 +110,13 @@ impl PassiveMonitor {
     }
 }
 
-/// The peer that a message concerns, among those behind its link: its port of a fabric, or its CacheID. Answers of CXL.cache
-/// to the home name neither; their UQID does.
-fn peer_of(message: &Message) -> u16 {
+/// The peer that a message concerns, among those behind its link: its port of a fabric, or its CacheID or logical device. Answers of
+/// CXL.cache to the home name neither; their UQID does.
+fn peer_of(message: &Message, of_link: u16) -> u16 {
     let (class, route) = (message.class(), message.route());
     // Of CXL.cache the device, of CXL.mem the host: who sends or who gets it.
     let port = if class.is_mem() == (class.dir() == Dir::Down) { route.spid } else { route.dpid };
-    if port == 0 { route.cache_id.into() } else { port }
+    if port == 0 { of_link } else { port }
 }
 
 impl Lines {

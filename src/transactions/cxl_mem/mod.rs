@@ -16,6 +16,7 @@ use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
 use requests::{Conflict, Done, OpenRequest, Request};
 use scalepool_coherence::content::LineAddr;
 use scalepool_coherence::mem::tables::HdmRegion;
+use scalepool_coherence::passive::LinkHosts;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::{Message, MessageIdentifier};
@@ -64,6 +65,7 @@ pub struct CxlMemTransactions {
     image: DataImage,
     /// The newest message with data of a link and direction, and its flit.
     last_data: OrderedMap<(usize, Dir), (String, u64)>,
+    hosts: LinkHosts,
 }
 
 impl CxlMemTransactions {
@@ -78,6 +80,7 @@ impl CxlMemTransactions {
             snoops: OrderedMap::new(),
             image: DataImage::default(),
             last_data: OrderedMap::new(),
+            hosts: LinkHosts::default(),
         }
     }
 
@@ -106,6 +109,7 @@ impl CxlMemTransactions {
             _ => None,
         };
         let dir = message.class().dir();
+        let host = self.hosts.host_of(link, message);
         self.ledger.message((link, dir, unit), tag);
         if let Some(data) = message.data() {
             let size = if data.byte_enables.is_some_and(|enables| enables == LOWER_HALF) { "32 B" } else { "64 B" };
@@ -119,7 +123,7 @@ impl CxlMemTransactions {
             Message::S2mNdr(answer) => self.completion(link, unit, answer),
             Message::S2mDrs(answer, data) => self.data(link, unit, answer, data),
             Message::S2mBisnp(snoop) => self.snoop(link, unit, snoop),
-            Message::M2sBirsp(answer) => self.snoop_answer(link, unit, answer),
+            Message::M2sBirsp(answer) => self.snoop_answer((link, host), unit, answer),
             _ => {}
         }
         self.ledger.take()

@@ -1,6 +1,6 @@
 //! Back-invalidate snoops of CXL.mem and their answers.
 
-use super::requests::{Conflict, OpenRequest};
+use super::requests::{Conflict, OpenRequest, Request};
 use super::{CxlMemTransactions, Place, Waiting, flit};
 use scalepool_coherence::content::LineAddr;
 use scalepool_coherence::mem::host::block_lines;
@@ -73,7 +73,8 @@ impl CxlMemTransactions {
         self.ledger.wait(Waiting::Snoop(snoop));
     }
 
-    pub(super) fn snoop_answer(&mut self, link: usize, unit: u64, message: &M2sBirsp) {
+    /// `host`: the one that answers, among those of the link.
+    pub(super) fn snoop_answer(&mut self, (link, host): (usize, u16), unit: u64, message: &M2sBirsp) {
         let &M2sBirsp { opcode, bi_id, bi_tag, low_addr, spid, dpid, .. } = message;
         let snoop = Snoop { link, device: dpid, host: spid, bi_id, bi_tag };
         let at = (link, Dir::Down, unit);
@@ -114,7 +115,8 @@ impl CxlMemTransactions {
             self.ledger.end(number);
             self.snoops.retain(|_, all| !all.is_empty());
         }
-        for open in self.open.values_mut().flatten() {
+        let is_of_host = |of: &Request| of.link == link && (of.port, of.ld_id.into()) == (spid, host);
+        for open in self.open.iter_mut().filter(|(of, _)| is_of_host(of)).flat_map(|(_, all)| all) {
             if lines.contains(&LineAddr::of_address(open.address)) {
                 open.acknowledged = None;
             }
@@ -129,7 +131,7 @@ impl CxlMemTransactions {
             let expected = format!("a plain BIRsp for each line, {} without one, for {said}", counted(left));
             self.say("COH-BLK-02", at, address, found.clone(), expected);
         }
-        self.check_order(at, spid, &lines, opcode, &found);
+        self.check_order(at, (spid, host), &lines, opcode, &found);
         if let Err(rule) = tables::check_answer(asked.opcode, opcode) {
             let why = rules::find(rule).map_or("", |rule| rule.text);
             let asked_name = asked.opcode.name().unwrap_or("?");
@@ -141,8 +143,9 @@ impl CxlMemTransactions {
     /// What a host has to wait for before it answers: the acknowledgement of its BIConflict (`coherence` §3.5 step 1), and the Cmp of
     /// what it writes back (§3.4). Both pass in front of the answer everywhere. Behind BIRspE the host may write the line anew,
     /// and that write may pass the answer, so such an answer is not judged against writes.
-    fn check_order(&mut self, at: Place, host: u16, lines: &[LineAddr], opcode: BirspOpcode, found: &str) {
-        let of_host = self.conflicts.iter_mut().filter(|(of, _)| (of.link, of.port) == (at.0, host));
+    fn check_order(&mut self, at: Place, host: (u16, u16), lines: &[LineAddr], opcode: BirspOpcode, found: &str) {
+        let is_of_host = |of: &Request| of.link == at.0 && (of.port, of.ld_id.into()) == host;
+        let of_host = self.conflicts.iter_mut().filter(|(of, _)| is_of_host(of));
         let early = { of_host }.find_map(|(of, all)| {
             let is_of_line = |conflict: &&mut Conflict| lines.contains(&LineAddr::of_address(conflict.address));
             let conflict = all.iter_mut().find(is_of_line)?;
@@ -156,7 +159,7 @@ impl CxlMemTransactions {
         if tables::plain_answer(opcode) == BirspOpcode::BIRspE {
             return;
         }
-        let of_host = self.open.iter().filter(|(of, _)| (of.link, of.port) == (at.0, host));
+        let of_host = self.open.iter().filter(|(of, _)| is_of_host(of));
         let open = { of_host }.find_map(|(of, all)| {
             let is_of_line = |open: &&OpenRequest| lines.contains(&LineAddr::of_address(open.address));
             let mut writes = all.iter().filter(|open| open.is_write_back && !open.completions().is_empty());

@@ -56,6 +56,8 @@ fn links_of_systems_are_silent() {
         ("cxl-cache-switch", "cxl-256b", BELOW, ""),
         ("hdm-db-share", "cxl-256b", SHARE, HDM_DB),
         ("hdm-db-fabric", "cxl-256b-pbr", &[["dev[0].link[0]", "switch[0].trunk"]], HDM_DB),
+        // Sixteen hosts on one link, by LD-ID and BI-ID.
+        ("share-16", "cxl-256b", &[["dev.link[0]", "switch.dsp[0]"]], HDM_DB),
         ("bias-flip", "cxl-68b", &[["dev[0].link", "host.port[0]"]], "memory = \"hdm-d\"\n"),
         ("bias-flip", "cxl-256b-lopt", &[["dev[0].link", "host.port[0]"]], "memory = \"hdm-d\"\n"),
         ("cxl68-expander", "cxl-68b", &[["device.cxl", "host.cxl"]], "all_writers_seen = true\n"),
@@ -67,6 +69,7 @@ fn links_of_systems_are_silent() {
         let set = match scenario {
             "cxl68-expander" => vec![host.as_str(), "host.region_lines=64", "host.cache_bytes=1KiB"],
             "hdm-db-fabric" => vec![core.as_str()],
+            "share-16" => vec!["core.accesses=40"],
             _ => vec![core.as_str(), mode.as_str()],
         };
         run(scenario, &set, Outputs { vcd: Some(wave.clone()), ..Outputs::default() });

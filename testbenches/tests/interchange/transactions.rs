@@ -28,6 +28,7 @@ fn transactions_of_systems_are_silent() {
     for (scenario, protocol, links, keys) in [
         ("hdm-db-share", "cxl-256b", SHARE, DB),
         ("hdm-db-fabric", "cxl-256b-pbr", &[["dev[0].link[0]", "switch[0].trunk"]], DB),
+        ("share-16", "cxl-256b", &[["dev.link[0]", "switch.dsp[0]"]], DB),
         ("bias-flip", "cxl-68b", HOST, D),
         ("bias-flip", "cxl-256b-lopt", HOST, D),
         ("cxl-cache-pair", "cxl-68b", PAIR, CACHE),
@@ -53,6 +54,7 @@ fn transactions_of_systems_are_silent() {
             "cxlio-enumerate" if protocol == "cxl-io" => vec!["link.cachemem=off", "link.mode=cxl-256b"],
             "cxlio-enumerate" => vec!["link.cachemem=off", mode.as_str()],
             "hdm-db-fabric" => vec![core.as_str()],
+            "share-16" => vec!["core.accesses=40"],
             "ualink-pair" => vec![operations.as_str()],
             "nvlink-pair" => vec![requests.as_str(), "link.count=1"],
             // Each beat by itself, the last one first.

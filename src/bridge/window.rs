@@ -152,6 +152,24 @@ impl<C> BridgeWindow<C> {
     }
 }
 
+impl<C> BridgeWindow<C> {
+    /// The first address of the other side to which an address of this window and a different one of another window lead.
+    pub fn alias(&self, other: &BridgeWindow<C>) -> Option<WindowAlias> {
+        let (_, out) = self.leads_where(other)?;
+        let addresses = [self, other].map(|window| window.base + (out - window.out_base));
+        (addresses[0] != addresses[1]).then_some(WindowAlias { addresses, out })
+    }
+}
+
+/// Two addresses of requests that lead to one address of the other side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowAlias {
+    /// Both of them.
+    pub addresses: [u64; 2],
+    /// Where they lead.
+    pub out: u64,
+}
+
 /// Where a request goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BridgeRoute<C = WindowClass> {

@@ -2,8 +2,9 @@
 //!
 //! Modelled: type 0 configuration requests to function 0, from which the device learns its bus and device number;
 //! memory reads and writes of 32 and 64 bits with byte enables, and atomics, behind an enabled BAR; completions cut at the read
-//! completion boundary and at the largest payload; poison in both directions; Unsupported Request for what nobody claims,
-//! Completer Abort for a request that runs over the end of its BAR, Request Retry Status while the device is not ready.
+//! completion boundary, at the largest payload, and at boundaries where poison begins or ends; poison in both directions;
+//! Unsupported Request for what nobody claims, Completer Abort for a request that runs over the end of its BAR, Request Retry
+//! Status while the device is not ready.
 //! Detail: every field of a completion. Left out: ordering between queues (requests take effect in order of arrival), the
 //! meaning of the registers behind the BARs, MLD and type 1 forwarding.
 //!
@@ -222,7 +223,7 @@ impl Completer {
             // A completion that does not end the request ends at a boundary, and is as long as the payload allows.
             let longest = begin + payload - begin % self.config.boundary_bytes;
             let end = longest.min(at + all as u64);
-            let to = (end - at) as usize;
+            let to = (self.alike(begin, end) - at) as usize;
             let begins = first.max(from);
             // Enables that leave the end out are refused by no rule of the model; what is left then is one byte.
             let count = (first + count).saturating_sub(begins).max(1);
@@ -235,6 +236,23 @@ impl Completer {
             from = to;
         }
         parts
+    }
+
+    /// Where a completion from `begin` on ends that would end at `end` at the latest: the poison mark is one for all of its bytes, so that
+    /// it goes as far as all parts between two boundaries are poisoned, or none is (`bridge` §8.3).
+    fn alike(&self, begin: u64, end: u64) -> u64 {
+        let step = self.config.boundary_bytes;
+        let poisoned = |from: u64, to: u64| self.bytes(from, (to - from) as usize).1;
+        if !poisoned(begin, end) {
+            return end;
+        }
+        let behind = |at: u64| (at + step - at % step).min(end);
+        let mut to = behind(begin);
+        let is_poisoned = poisoned(begin, to);
+        while to < end && poisoned(to, behind(to)) == is_poisoned {
+            to = behind(to);
+        }
+        to
     }
 
     /// Bytes of the store, and whether any of their lines is poisoned.

@@ -418,6 +418,15 @@ impl ReadField for Vec<(String, TextPlace)> {
     }
 }
 
+/// Strings that may be left out, which is not the same as a list of none.
+impl ReadField for Option<Vec<(String, TextPlace)>> {
+    fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> Self {
+        let is_given = reader.has(field);
+        let list = Vec::taken(reader, field);
+        is_given.then_some(list)
+    }
+}
+
 /// Tables, each with its place.
 impl<C: Config> ReadField for Vec<(C, TextPlace)> {
     fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> Self {

@@ -79,7 +79,16 @@ impl MessageForm {
         LAYOUTS[self as usize].get_or_init(|| Class::ALL.iter().filter_map(|class| self.layout(*class)).collect())
     }
 
-    /// The same of a direct peer, whose CXL.mem travels in a fabric, whatever the form of its CXL.cache.
+    /// Layouts of all classes that links of these forms have, each once: those of an agent whose links have different flits.
+    pub fn layouts_of(forms: impl IntoIterator<Item = MessageForm>) -> &'static [&'static LayoutDef] {
+        const ALL: [MessageForm; 3] = [MessageForm::Cxl68, MessageForm::Hbr, MessageForm::Pbr];
+        static LAYOUTS: [OnceLock<Vec<&LayoutDef>>; 8] = [const { OnceLock::new() }; 8];
+        let set = forms.into_iter().fold(0, |set, form| set | 1usize << form as usize);
+        let taken = ALL.into_iter().filter(|form| set >> *form as usize & 1 != 0);
+        LAYOUTS[set].get_or_init(|| taken.flat_map(|form| form.layouts().iter().copied()).collect())
+    }
+
+    /// Those of a direct peer, whose CXL.mem travels in a fabric, whatever the form of its CXL.cache.
     pub fn peer_layouts(self) -> &'static [&'static LayoutDef] {
         static LAYOUTS: [OnceLock<Vec<&LayoutDef>>; 3] = [const { OnceLock::new() }; 3];
         let of = |class: &Class| if class.is_mem() { MessageForm::Pbr.layout(*class) } else { self.layout(*class) };

@@ -137,7 +137,7 @@ pub struct ConversionCacheCounts {
     pub hits: [u64; 3],
     /// Lines whose sector was not there and that enter: reads, writes, atomics.
     pub misses: [u64; 3],
-    /// Lines whose sector was not there and that do not enter.
+    /// Lines whose sector was not there and that do not enter: those of streams, and all of class IO.
     pub bypasses: u64,
     /// Hits of a store on a sector that had to be owned first.
     pub upgrades: u64,
@@ -147,7 +147,7 @@ pub struct ConversionCacheCounts {
     pub template_misses: u64,
     /// Requests that caused no conversion: all their lines were there, or the conversion was.
     pub saved: u64,
-    /// Sectors that left without data.
+    /// Sectors that left without data; those of a host that a snoop has taken before their message left are not among them.
     pub evicted_clean: u64,
     /// Sectors that left with data.
     pub evicted_dirty: u64,
@@ -155,7 +155,7 @@ pub struct ConversionCacheCounts {
     pub written_through: u64,
     /// Lines that software had written to memory.
     pub flushed: u64,
-    /// Back-invalidate snoops of a line that was there.
+    /// Snoops of devices and hosts of a line that was there.
     pub snoop_hits: u64,
     /// Accesses to HBM.
     pub hbm_accesses: u64,
@@ -167,4 +167,14 @@ pub struct ConversionCacheCounts {
     pub lost_dirty: u64,
     /// Reads of tags that were lost.
     pub lost_tags: u64,
+}
+
+impl ConversionCacheCounts {
+    /// A sector has left for a block that takes its way.
+    pub(crate) fn evicted(&mut self, with_data: bool) {
+        match with_data {
+            true => self.evicted_dirty += 1,
+            false => self.evicted_clean += 1,
+        }
+    }
 }

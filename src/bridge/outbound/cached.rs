@@ -30,13 +30,14 @@ use scalepool_protocols::cxl::cxl256::code::MetaValue;
 impl OutboundBridge {
     /// A child holds its line: the cache is asked first, if there is one.
     pub(super) fn launch(&mut self, id: ChildId, out: &mut BridgeOutput) {
+        // Nothing of CXL.io is in the cache, so lost tags are nothing to it.
+        if self.child_of(id).is_some_and(|child| child.class == WindowClass::Io) {
+            return self.launch_io(id, out);
+        }
         if self.ends_by_viral(id, out) {
             return;
         }
         let Some(child) = self.child_of(id) else { return };
-        if child.class == WindowClass::Io {
-            return self.launch_io(id, out);
-        }
         // One that passes by was looked up before its first step, and between its steps the bridge owns the line (`bridge` §9.6 R2).
         let passes_by = child.verdict == Some(CacheVerdict::Bypass);
         let Some(cache) = self.cache.as_ref().filter(|_| !passes_by) else { return self.send_step(id, out) };
@@ -229,9 +230,9 @@ impl OutboundBridge {
             SectorState::Dirty => WriteBackMessage::Write(MetaValue::Any),
             _ => WriteBackMessage::Drop,
         };
-        match state.is_dirty() {
-            true => self.cache_counts.evicted_dirty += 1,
-            false => self.cache_counts.evicted_clean += 1,
+        // A line of a host counts when its message leaves: until then a snoop may make it clean, or take it.
+        if !self.is_host(place.0) {
+            self.cache_counts.evicted(state.is_dirty());
         }
         if state != SectorState::Valid {
             let (end, host) = (WriteBackEnd::Left(block), self.host_leaves(place, message, state));

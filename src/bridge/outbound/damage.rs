@@ -2,7 +2,8 @@
 //!
 //! Modelled: a read of a sector whose error the code corrects goes on; a clean sector that it cannot correct is dropped and asked for again,
 //! as one that was never there; a dirty one, whose bytes are nowhere else, is poisoned from then on. Tags in HBM that cannot be corrected may
-//! belong to any line, so all CXL ports of the bridge go viral: requests end with status 2, and what is still written back is poison. A write
+//! belong to any line, so all ports of CXL.mem and CXL.cache of the bridge go viral: requests end with status 2, and what is still written
+//! back is poison; CXL.io, of which nothing is in the cache, goes on. A write
 //! of a whole sector reads nothing, and finds no error. Three or more bits of one word may look like a single one: the code then makes a wrong
 //! word of them, counts a correction, and the sector holds that word from then on. Left out: what takes a bridge out of viral, which is a
 //! reset; tags that are wrong behind such a correction, or that no code protects: they are counted, and the lines are found all the same.

@@ -177,7 +177,9 @@ impl OutboundBridge {
             return out.find(snoops::row_of(at, snoop).rule, found, "no snoop between these two messages");
         };
         let is_hit = reply.rsp != D2hRspOpcode::RspIHitI;
-        self.cache_counts.snoop_hits += u64::from(is_hit);
+        // A line that is held for a request alone is in no sector.
+        let is_cached = self.cache.as_ref().is_some_and(|cache| cache.state(place).is_valid());
+        self.cache_counts.snoop_hits += u64::from(is_cached);
         if let (true, Some(LockHolder::Child(id))) = (is_hit, self.locks.holder(place))
             && let Some(child) = self.child(id)
         {
@@ -457,8 +459,12 @@ impl OutboundBridge {
             CacheLineState::S => (D2hReqOpcode::CleanEvictNoData, CacheLineState::NdS),
             _ => return None,
         };
+        let line = write_back.place.1;
         write_back.host = next;
-        Some(Msg::D2hReq { opcode, line: write_back.place.1, cqid: cqid(n) })
+        if matches!(write_back.end, WriteBackEnd::Left(_)) {
+            self.cache_counts.evicted(opcode == D2hReqOpcode::DirtyEvict);
+        }
+        Some(Msg::D2hReq { opcode, line, cqid: cqid(n) })
     }
 
     fn evict_answered(&mut self, n: u16, answer: HostAnswer, uqid: u16, out: &mut BridgeOutput) {

@@ -54,6 +54,8 @@ metrics! {
 const MEM_QUEUE: usize = 512;
 /// Content of registers behind BARs that nothing has written.
 const REGISTERS: Background = Background::Zero;
+/// The largest BAR of a description has 2 to this power bytes.
+const MOST_BAR_BITS: u32 = 40;
 /// Largest payload that firmware allows: a block of the bridge.
 const PLACED_PAYLOAD: usize = 256;
 
@@ -61,14 +63,14 @@ config! {
     /// A device. Numbers without another source are of the model (basis: model).
     pub struct IoDevice {
         mode: String = "cxl-256b-pbr" [Unit::Of("-")] in FieldRange::Words(MODES), "best mode of the device; the link gets the best that both can do, and has 256B flits if both can";
-        bar0: u64 = "64 KiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 40), "size of BAR 0: a power of two from 4k, or 0";
-        bar1: u64 = "1 MiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 40), "size of BAR 1: a power of two from 4k, or 0";
+        bar0: u64 = "64 KiB" [Unit::Bytes] in FieldRange::Int(0, 1 << MOST_BAR_BITS), "size of BAR 0: a power of two from 4k, or 0";
+        bar1: u64 = "1 MiB" [Unit::Bytes] in FieldRange::Int(0, 1 << MOST_BAR_BITS), "size of BAR 1: a power of two from 4k, or 0";
         placed: Option<u64> = "" [Unit::Of("address")] in FieldRange::Int(0, 1 << 51), "address at which firmware has placed BAR 0 before the run, BAR 1 at the next multiple of its size behind it, with payloads of up to 256 bytes: for a device at a bridge, which reads no configuration space; left out, the root complex places them";
         range0: u64 = "16 GiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 46), "size of memory range 0: a multiple of 256m";
         range1: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, 1 << 46), "size of memory range 1: a multiple of 256m, or 0";
         logical_devices: u16 = "1" [Unit::Of("devices")] in FieldRange::Int(1, 16), "logical devices; more than one adds an MLD DVSEC, or where a switch binds them, makes each of them a device of its own with ranges and BARs of these sizes (fabric MLD-2)";
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload of the device";
-        boundary: u64 = "64" [Unit::Bytes] in FieldRange::OneOf(&[64, 128]), "read completion boundary";
+        boundary: u64 = "64" [Unit::Bytes] in FieldRange::OneOf(&[64, 128]), "read completion boundary; completions end there too where poison begins or ends, so that with 128 a poisoned line marks its neighbour";
         not_ready: u32 = "2" [Unit::Of("requests")] in FieldRange::Int(0, 1000), "configuration requests that the device answers with Request Retry Status before it is ready";
         latency_cycles: u64 = "40" [Unit::Of("device cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to completion in the device";
     }
@@ -175,7 +177,15 @@ impl Component for IoDevice {
                 Type3ConfigError::Range { range, .. } => ["range0", "range1"][range.min(1)],
                 Type3ConfigError::LogicalDevices { .. } => "logical_devices",
             };
-            (field, error.to_string())
+            let text = match error {
+                Type3ConfigError::Bar { bar, found } => {
+                    format!(
+                        "BAR {bar}: found {found} bytes, expected 0 or a power of two from 4096 to 2^{MOST_BAR_BITS}"
+                    )
+                }
+                _ => error.to_string(),
+            };
+            (field, text)
         });
         let unaligned = self.placed.filter(|at| self.bar0 > 0 && !at.is_multiple_of(self.bar0)).map(|at| {
             let size = self.bar0;

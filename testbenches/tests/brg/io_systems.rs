@@ -44,6 +44,86 @@ fn accelerators_find_every_byte_of_a_device() {
     }
 }
 
+/// Lines that are stored with poison come back with it, and their neighbours in the same block without (bridge §8.3).
+#[test]
+fn poison_of_a_line_stays_with_it() {
+    for set in [
+        &["traffic.poison_every=3"][..],
+        &["traffic.poison_every=1", "traffic.blocks=2"],
+        &["traffic.poison_every=2", "traffic.bytes=128", "bridge.io_ack=sent"],
+        &["traffic.poison_every=3", "bridge.io_mode=cxl-68b", "bridge.entries=256", "link.rate=16"],
+    ] {
+        sound(IO, set);
+    }
+    let clean = count(&run(IO, &[]), "device", "completions");
+    assert!(count(&run(IO, &["traffic.poison_every=3"]), "device", "completions") > clean, "blocks are cut");
+}
+
+/// A window over two BARs that touch, and one over two that do not.
+#[test]
+fn a_window_leads_over_bars_that_touch() {
+    let two = |placed: &str| {
+        IO.replace("bar0 = \"1 GiB\"\nbar1 = \"0\"", "bar0 = \"512 MiB\"\nbar1 = \"512 MiB\"")
+            .replace("placed = \"0x4000000000\"", &format!("placed = \"{placed}\""))
+    };
+    sound(&two("0x4000000000"), &[]);
+    let apart = two("0x4000000000").replace("bar0 = \"512 MiB\"", "bar0 = \"256 MiB\"");
+    let error = resolves(&apart).err().expect("it is refused");
+    assert!(error.contains("0x4000000000 to 0x4040000000, but 0x4010000000 to 0x4020000000"), "{error}");
+}
+
+/// What is said of a BAR that cannot be is what the setting takes.
+#[test]
+fn bars_that_cannot_be_are_refused() {
+    for size in ["1000", "2 KiB", "3 GiB"] {
+        let error =
+            resolves(&IO.replace("bar0 = \"1 GiB\"", &format!("bar0 = \"{size}\""))).err().expect("it is refused");
+        assert!(error.contains("expected 0 or a power of two from 4096 to 2^40"), "{error}");
+    }
+    let most = |size: &str| {
+        let text = IO.replace("bar0 = \"1 GiB\"", &format!("bar0 = \"{size}\""));
+        resolves(&text.replace("0x4000000000", "0x10000000000"))
+    };
+    most("1 TiB").unwrap_or_else(|error| panic!("{error}"));
+    assert!(most("2 TiB").is_err());
+}
+
+/// Two addresses of accelerators for one byte, and lists of ports that name none or one of them twice, are refused, in windows that are valid
+/// together and in those of a later epoch.
+#[test]
+fn windows_with_two_addresses_for_a_byte_are_refused() {
+    let own = "windows = [{ base = \"0\", size = \"1 GiB\", to = \"0x4000000000\", class = \"IO\" }]";
+    let refuses = |windows: &str, expected: &str| {
+        let error = resolves(&IO.replace(own, windows)).err().unwrap_or_else(|| panic!("{expected}"));
+        assert!(error.contains(expected), "{error}");
+    };
+    let window = |base: &str, size: &str, to: &str| {
+        format!("{{ base = \"{base}\", size = \"{size}\", to = \"{to}\", class = \"IO\" }}")
+    };
+    let low = window("0", "4 MiB", "0x4000000000");
+    for (other, expected) in [
+        (
+            window("8 MiB", "4 MiB", "0x4000000000"),
+            "found 0x0 in window 0 and 0x800000 in window 1, which both lead to 0x4000000000",
+        ),
+        (window("8 MiB", "4 MiB", "0x40003fff00"), "found 0x3fff00 in window 0 and 0x800000 in window 1"),
+    ] {
+        refuses(&format!("windows = [{low}, {other}]"), expected);
+        let commit = format!("windows = [{low}]\ncommits = [{{ at = \"1 us\", windows = [{other}] }}]");
+        refuses(&commit, "in window 0 of commit 0, which both lead to");
+    }
+    let beside = window("8 MiB", "4 MiB", "0x4000400000");
+    for windows in [
+        format!("windows = [{low}, {beside}]"),
+        format!("windows = [{low}]\ncommits = [{{ at = \"1 us\", windows = [{low}, {beside}] }}]"),
+    ] {
+        resolves(&IO.replace(own, &windows)).unwrap_or_else(|error| panic!("{error}"));
+    }
+    for (ports, expected) in [("[]", "an empty list of ports"), ("[\"0\", \"0\"]", "with port 0 twice")] {
+        refuses(&own.replace(" }]", &format!(", ports = {ports} }}]")), expected);
+    }
+}
+
 #[test]
 fn ports_of_io_are_checked() {
     let refuses = |text: &str, expected: &str| {
@@ -87,6 +167,30 @@ fn tier(mem: bool, io: bool, classes: &[&str]) -> String {
         text += "[link.mem]\nkind = \"cxl-256b-pbr\"\nbetween = [\"bridge.cxl[0]\", \"memory.cxl\"]\n";
     }
     text
+}
+
+/// Lost tags of the cache end requests of class MN; those of class IO, of which nothing is in the cache, go on as if there was none.
+#[test]
+fn io_goes_on_when_tags_of_the_cache_are_lost() {
+    let with = |upsets: &str| {
+        let cache = format!(
+            "cache = {{ mode = \"data\", capacity = \"16 KiB\", tag_store = \"hbm\", ecc = \"secded\"{upsets} }}"
+        );
+        // Both windows lie in what the accelerators use.
+        tier(true, true, &["MN", "IO"])
+            .replace("base = \"0 GiB\", size = \"1 GiB\"", "base = \"0 GiB\", size = \"2 MiB\"")
+            .replace("base = \"1 GiB\"", "base = \"2 MiB\"")
+            .replace("operations = 60", "operations = 200, regions = 4")
+            .replace("io_ports = 1", &format!("io_ports = 1\n{cache}"))
+    };
+    let [whole, lost] = ["", ", upset_every = 1, upset_bits = 2"].map(|upsets| run(&with(upsets), &[]));
+    assert_eq!(whole.violations, []);
+    assert!(count(&lost, "bridge", "viral CXL ports") > 0 && count(&lost, "bridge", "requests refused") > 0);
+    let of_io = |report: &ScenarioReport| ["requests served", "completions"].map(|name| count(report, "device", name));
+    assert!(of_io(&whole)[1] > 0);
+    assert_eq!(of_io(&lost), of_io(&whole));
+    // Every line of class IO passes by the cache.
+    assert!(count(&whole, "bridge", "cache bypasses") > 0);
 }
 
 /// Classes of messages that have passed at links of CXL.

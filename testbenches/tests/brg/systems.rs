@@ -176,6 +176,70 @@ fn memory_of_a_host_stays_coherent() {
     assert_eq!(run(&text, &[], 2).json(), run(&text, &[], 1).json());
 }
 
+/// Evictions of lines of a host are counted as their messages leave, whatever a snoop has made of the line before.
+#[test]
+fn evictions_of_lines_of_a_host_are_those_that_leave() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = of_host("cxl-256b", 4).replace("blocks = 4", "blocks = 1").replace("accesses = 2000", "accesses = 4000");
+    let text = with_cache(&text, "mode = \"data\", capacity = \"64\", ways = 1, block = 64");
+    let mut snooped = 0;
+    for seed in 1..=3 {
+        let trace = folder.path().join(format!("{seed}.jsonl"));
+        let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
+        let request = ScenarioRequest { outputs, seed, ..request(&text, &[], 1) };
+        let report = scenario::run(&request, &mut |_| ()).expect("it runs");
+        assert_eq!(report.violations, [], "{seed}");
+        let trace = std::fs::read_to_string(trace).expect("a trace");
+        let records = || trace.lines().map(|line| serde_json::from_str::<Value>(line).expect("a record"));
+        let at_bridge = |r: &Value| r["kind"] == "begin" && r["where"] == "bridge";
+        let sent = |opcode: &str| records().filter(|r| at_bridge(r) && r["fields"]["opcode"] == opcode).count() as u64;
+        let counted = ["clean evictions", "dirty evictions"].map(|name| count(&report, name));
+        assert_eq!(counted, ["CleanEvictNoData", "DirtyEvict"].map(sent), "{seed}");
+        snooped += trace.matches("\"opcode\":\"RspSFwdM\"").count();
+    }
+    assert!(snooped > 0, "snoops have made dirty lines clean that were leaving");
+}
+
+/// A line that is held for an atomic alone is in no cache: without one of lines no snoop hits.
+#[test]
+fn snoops_hit_lines_of_the_cache_alone() {
+    for (cache, hits) in [("mode = \"template\"", false), ("mode = \"data\"", true)] {
+        let report = run(&with_cache(&of_host("cxl-256b", 4), cache), &[], 1);
+        assert_eq!(report.violations, [], "{cache}");
+        assert!(count(&report, "snoops") > 0 && (count(&report, "snoop hits") > 0) == hits, "{cache}");
+    }
+}
+
+/// Waves show what passes at links with flits of different forms at one bridge or one home.
+#[test]
+fn waves_show_links_of_different_forms() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let two = |bridge: &str, device: &str| {
+        of_host(bridge, 4)
+            .replace(&format!("[link.other]\nkind = \"{bridge}\""), &format!("[link.other]\nkind = \"{device}\""))
+    };
+    let own = "windows = [{ base = \"0\", size = \"1 GiB\", to = \"0\", class = \"CC\" }]";
+    let windows = own.replace(" }]", " }, { base = \"1 GiB\", size = \"1 GiB\", to = \"0\", class = \"MC\" }]");
+    let of_bridge = of_host("cxl-256b", 4)
+        .replace(own, &windows)
+        .replace("host_ports = 1", "host_ports = 1\ncoherent_ports = 1")
+        + "\n[component.dev]\nkind = \"cxl.hdm-db-device\"\nclock = \"agents\"\nports = 1\n\n[link.dev]\nkind = \"cxl-256b-pbr\"\nbetween = [\"bridge.coherent[0]\", \"dev.link[0]\"]\n";
+    let mut texts = vec![of_bridge];
+    for forms in
+        [["cxl-256b", "cxl-68b"], ["cxl-68b", "cxl-256b"], ["cxl-256b-pbr", "cxl-256b"], ["cxl-68b", "cxl-256b-pbr"]]
+    {
+        texts.push(two(forms[0], forms[1]));
+    }
+    for (n, text) in texts.iter().enumerate() {
+        let file = |end: &str| folder.path().join(format!("{n}.{end}"));
+        let outputs = Outputs { vcd: Some(file("vcd")), fst: Some(file("fst")), ..Outputs::default() };
+        let report = scenario::run(&ScenarioRequest { outputs, ..request(text, &[], 1) }, &mut |_| ());
+        let report = report.unwrap_or_else(|error| panic!("{n}: {error}"));
+        assert_eq!(report.violations, [], "{n}");
+        assert_eq!(report.json(), run(text, &[], 1).json(), "{n}");
+    }
+}
+
 /// The memory of the host may be a device behind a port of its own: accelerators find there what it held at first.
 #[test]
 fn memory_behind_a_host_is_found_as_it_was() {

@@ -326,6 +326,38 @@ fn poison_of_a_write_stays_with_its_bytes() {
     }
 }
 
+/// Of a block one line of 64 bytes is poisoned: completions end where it begins and ends, and say so of it alone; byte counts and lower
+/// addresses follow. Where completions may end at multiples of 128 bytes alone, its neighbour shares the mark.
+#[test]
+fn poison_of_a_line_leaves_clean_completions() {
+    let parts = |boundary_bytes: u64, poisoned: &[u64], at: u64, bytes: usize| {
+        let config = CompleterConfig { boundary_bytes, not_ready: 0 };
+        let mut rig = Rig::with(TlpForm::Flit, &Type3Config::default(), config, 32);
+        rig.enable();
+        let control = (registers::PCIE_AT + registers::PCIE_DEVICE_CONTROL) as u16;
+        rig.write_config(control, u32::from(registers::payload_code(256)) << 5, 0x1);
+        for offset in poisoned {
+            rig.completer.set_poison(1, *offset, true);
+        }
+        let ends = rig.read(BARS[1] + at, bytes);
+        assert_eq!(ends, (vec![0; bytes], !poisoned.is_empty()), "whoever asks takes it");
+        let answers = rig.completer.receive(&Tlp::new(read_of(BARS[1] + at, bytes), ROOT, Vec::new()));
+        let part = |tlp: &Tlp| match tlp.kind {
+            TlpKind::Completion { byte_count, lower_address, .. } => {
+                (byte_count, lower_address, tlp.data.len(), tlp.poison)
+            }
+            _ => panic!("{tlp:?}"),
+        };
+        answers.iter().map(part).collect::<Vec<_>>()
+    };
+    assert_eq!(parts(64, &[], 0, 256), [(256, 0, 256, false)]);
+    assert_eq!(parts(64, &[64], 0, 256), [(256, 0, 64, false), (192, 64, 64, true), (128, 0, 128, false)]);
+    assert_eq!(parts(64, &[0, 64], 0, 256), [(256, 0, 128, true), (128, 0, 128, false)]);
+    assert_eq!(parts(64, &[0, 64, 128, 192], 0, 256), [(256, 0, 256, true)]);
+    assert_eq!(parts(64, &[64], 0x38, 80), [(80, 0x38, 8, false), (72, 64, 64, true), (8, 0, 8, false)]);
+    assert_eq!(parts(128, &[64], 0, 256), [(256, 0, 128, true), (128, 0, 128, false)]);
+}
+
 #[test]
 fn a_late_completion_meets_a_free_tag() {
     let mut rig = Rig::enabled(TlpForm::NonFlit);

@@ -32,7 +32,7 @@ use scalepool_bridge::registers::ControlWindow;
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::waits::WaitWatch;
 use scalepool_bridge::watched::{BridgeLines, PortWatch};
-use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, WindowClass, WindowLimits};
+use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, WindowAlias, WindowClass, WindowLimits};
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder, Time};
 use scalepool_memory::dram::preset::DramPreset;
@@ -80,7 +80,7 @@ config! {
         io_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL.io links to devices, each as the port of a root behind which firmware has placed its device (bridge §1.2)";
         io_mode: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(MODES), "best mode of the `io` ports; left out, cxl-256b; with cxl-68b at most 256 entries (cxl-io §7)";
         io_ack: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["flush", "sent"]), "when a write of class IO is answered: flush = when a read of no byte behind it is completed, so that it is visible; sent = when it has left for the link; left out, flush (bridge §4.3)";
-        windows: Vec<(BridgeWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeWindowFields::fields), "windows from accelerators to CXL, up to 16 that do not overlap; without any, what accelerators ask is refused (bridge §2)";
+        windows: Vec<(BridgeWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeWindowFields::fields), "windows from accelerators to CXL, up to 16 that do not overlap and lead no two addresses to one on CXL; without any, what accelerators ask is refused (bridge §2)";
         groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of accelerators that have rights together; those that are not named are in group 0 (bridge §2)";
         commits: Vec<(BridgeCommitFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeCommitFields::fields), "windows and rights that replace those before while the system runs, each set in an epoch of its own, in the order of their times; they lead no address of accelerators elsewhere, because these know by it what memory holds (bridge §2)";
         entries: usize = "512" [Unit::Of("transactions")] in FieldRange::Int(FEWEST_ENTRIES as u64, MOST_ENTRIES as u64), "transactions that may be under way, 8 of them for each class of requests alone: virtual channels of UALink, NVLink with an answer and posted (bridge §7)";
@@ -197,6 +197,32 @@ impl OutboundFields {
         Some(("control", text))
     }
 
+    /// Windows that lead different addresses of accelerators to one address on CXL, whether they are valid at one time or one after the
+    /// other.
+    fn check_aliases(&self, limits: WindowLimits) -> Vec<ConfigFinding> {
+        let (Ok(first), Ok(commits)) = (self.windows(limits), self.commits(limits)) else { return Vec::new() };
+        let epochs: Vec<&[BridgeWindow]> =
+            [&first].into_iter().chain(commits.iter().map(|(_, windows)| windows)).map(BridgeWindows::list).collect();
+        let name = |epoch: usize, n: usize| match epoch {
+            0 => format!("window {n}"),
+            _ => format!("window {n} of commit {}", epoch - 1),
+        };
+        let all = || epochs.iter().enumerate().flat_map(|(e, list)| (0..list.len()).map(move |n| (e, n)));
+        let of = |(epoch, n): (usize, usize)| &epochs[epoch][n];
+        let mut wrong = Vec::new();
+        for (k, own) in all().enumerate() {
+            let alias = all().take(k).find_map(|other| Some((other, of(other).alias(of(own))?)));
+            let Some((other, WindowAlias { addresses: [a, b], out })) = alias else { continue };
+            let text = format!(
+                "found {a:#x} in {} and {b:#x} in {}, which both lead to {out:#x} on CXL, expected one address of accelerators for each byte there: they judge bytes by their addresses",
+                name(other.0, other.1),
+                name(own.0, own.1)
+            );
+            wrong.push((if own.0 == 0 { "windows" } else { "commits" }, text));
+        }
+        wrong
+    }
+
     /// What is wrong with windows of later epochs beside those at first.
     fn check_commits(&self, limits: WindowLimits) -> Vec<ConfigFinding> {
         let commits = match self.commits(limits) {
@@ -253,7 +279,7 @@ impl OutboundFields {
             });
         let own = windows.err().into_iter().chain(unused).chain(unused_io).chain(of_cache).chain(of_control);
         let own = own.chain(is_crowded.then(crowded));
-        own.chain(self.check_commits(limits)).collect()
+        own.chain(self.check_commits(limits)).chain(self.check_aliases(limits)).collect()
     }
 
     /// Windows that lead beyond the memory at one of their CXL ports; `ports` are all of these.
@@ -263,7 +289,7 @@ impl OutboundFields {
             let (first, end) = (window.out_base, window.out_base.saturating_add(window.size));
             let port = window.ports.iter().map(|port| &ports[*port]).find(|port| {
                 let Offer { memory_from, memory_bytes, memory_gaps, .. } = port.peer;
-                let meets = |(from, to): &(u64, u64)| first < *to && *from < end;
+                let meets = |(from, to): &(u64, u64)| from < to && first < *to && *from < end;
                 first < memory_from || memory_bytes.is_some_and(|bytes| end > bytes) || memory_gaps.iter().any(meets)
             })?;
             let Offer { memory_from, memory_bytes, memory_gaps, .. } = port.peer;
@@ -425,7 +451,9 @@ impl OutboundFields {
         let (ports, io_ports) = ports.split_at(self.message_ports());
         let io = IoPortPart::of(self.io_mode(), io_ports, site, hub)?;
         let routes: Vec<_> = ports.iter().enumerate().map(route).collect();
-        let form = routes.first().map_or(MessageForm::Pbr, |(_, form, _)| *form);
+        // Each port spells its messages as its link does; one without any shows those of a fabric.
+        let forms = routes.iter().map(|(_, form, _)| *form).chain(routes.is_empty().then_some(MessageForm::Pbr));
+        let layouts = MessageForm::layouts_of(forms);
         let media = self.cache.as_ref().and_then(|cache| cache.media.as_ref());
         Ok(OutboundPart {
             config,
@@ -433,7 +461,7 @@ impl OutboundFields {
             io,
             seats: ports.iter().map(|port| port.seat.clone()).collect(),
             kept: media.filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset),
-            tap: hub.tap(&name, PlaceKind::Messages(form.layouts())),
+            tap: hub.tap(&name, PlaceKind::Messages(layouts)),
             result: Arc::default(),
         })
     }

@@ -26,7 +26,7 @@ config! {
         size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
         to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "CXL address of its first byte, a multiple of 256 bytes (bridge §2)";
         class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN", "MC", "CC", "IO"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H, at `cxl` ports; MC = CXL.mem to memory that its device keeps coherent, HDM-DB, at `coherent` ports; CC = CXL.cache to memory of a host, at `host` ports; IO = CXL.io to registers and memory of a device, at `io` ports (bridge §2)";
-        ports: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CXL ports by number, 1, 2, 4, 8 or 16 of them"), "ports of its class among which the window is dealt; left out, port 0 (bridge §2)";
+        ports: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts("CXL ports by number, 1, 2, 4, 8 or 16 of them"), "ports of its class among which the window is dealt, each once; left out, port 0 (bridge §2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
         rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, a = atomics, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
     }
@@ -110,12 +110,19 @@ impl BridgeWindowFields {
             "IO" => (WindowClass::Io, plain + coherent + hosts, io, "io"),
             _ => (WindowClass::Mn, 0, plain, "cxl"),
         };
-        let ports = self.ports.iter().map(|(text, _)| {
+        let number = |(text, _): &(String, TextPlace)| {
             text.parse().map_err(|_| format!("found port `{text}`, expected the number of a CXL port"))
-        });
-        let mut ports = ports.collect::<Result<Vec<usize>, String>>()?;
+        };
+        let given = self.ports.as_ref().map(|ports| ports.iter().map(number).collect::<Result<Vec<usize>, String>>());
+        let mut ports = given.transpose()?.unwrap_or_else(|| vec![0]);
         if ports.is_empty() {
-            ports.push(0);
+            return Err(
+                "found a window with an empty list of ports, expected 1, 2, 4, 8 or 16 of them, or no list for port 0"
+                    .to_owned(),
+            );
+        }
+        if let Some(port) = (1..ports.len()).find(|n| ports[..*n].contains(&ports[*n])).map(|n| ports[n]) {
+            return Err(format!("found a window with port {port} twice, expected each of its ports once (bridge §2)"));
         }
         if let Some(port) = ports.iter().find(|port| **port >= count) {
             return Err(format!(

@@ -2,7 +2,7 @@
 
 use super::agent::{Described, component as agents, one_watch};
 use super::figures::METRICS;
-use super::{coherent_waits, memory_port};
+use super::{coherent_waits, memory_port, shown};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{Coherent, LineOwner, MOST_FABRIC_HOLDERS};
 use crate::field::{Config, FieldRange, config};
@@ -21,7 +21,7 @@ use scalepool_coherence::mem::options::MemConfig;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_kernel::{Clock, Rng};
 use scalepool_nodes::cxl::coherent::uio::UioTraffic;
-use scalepool_trace::{Hub, PlaceKind};
+use scalepool_trace::Hub;
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -146,7 +146,7 @@ impl Component for HdmDbDevice {
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (name, port) = (format!("{}.dcoh", site.path), &site.ports[0]);
-        let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
+        let tap = hub.tap(&name, shown(site.ports));
         let Uio { accesses, writes, bytes, lines } = self.uio;
         let domain = &port.seat().domain;
         let rng = Rng::for_name(site.seed, &format!("uio[{}]", domain.number()));

@@ -3,7 +3,7 @@
 
 use super::agent::{Described, component as agents, one_watch};
 use super::figures::METRICS;
-use super::{coherent_waits, memory_port};
+use super::{coherent_waits, memory_port, shown};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{Coherent, LineOwner};
 use crate::field::{Config, FieldRange, config};
@@ -21,7 +21,7 @@ use scalepool_coherence::clocked::core::NoCore;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_nodes::cxl::BACKGROUND;
-use scalepool_trace::{Hub, PlaceKind};
+use scalepool_trace::Hub;
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -66,7 +66,7 @@ impl Component for CxlHome {
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let name = format!("{}.home", site.path);
-        let tap = hub.tap(&name, PlaceKind::Messages(site.ports[0].link.cxl().0.layouts()));
+        let tap = hub.tap(&name, shown(site.ports));
         // The agent's ports are the holders of its lines, and then the memory.
         let holders = site.ports[0].seat().domain.holders();
         if memory_port(&self.memory).is_some() {

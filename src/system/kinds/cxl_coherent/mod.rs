@@ -23,15 +23,22 @@ pub mod home;
 pub mod switch;
 
 use crate::channels::{ChannelWait, Reach};
-use crate::kind::{PortDecl, PortRole};
+use crate::kind::{PortDecl, PortRole, SitePort};
 use crate::kinds::cxl_links;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::message::Class;
+use scalepool_protocols::cxl::message::MessageForm;
+use scalepool_trace::PlaceKind;
 
 /// The port of the memory of a home, where `memory` says that it is behind one.
 fn memory_port(memory: &str) -> Option<PortDecl> {
     let port = PortDecl { name: "memory", len: None, links: cxl_links::NAMES, role: PortRole::HomeMemory };
     (memory == "port").then_some(port)
+}
+
+/// How the messages of an agent appear in traces: at each of its ports as its link spells them.
+fn shown(ports: &[SitePort]) -> PlaceKind {
+    PlaceKind::Messages(MessageForm::layouts_of(ports.iter().map(|port| port.link.cxl().0)))
 }
 
 /// What an agent with a wait table leaves where it came, at ports that its agent has.

@@ -62,6 +62,8 @@ pub struct PmConfig {
     /// Time until an answer is overdue, in the unit of the `now` that calls pass. The agent of a switch times resets and phases of
     /// a flush alone: the host waits for these.
     pub timeout: u64,
+    /// What it sends can be lost on its way: a request without an answer is given up, and breaks no rule.
+    pub may_lose: bool,
 }
 
 impl PmConfig {
@@ -71,7 +73,16 @@ impl PmConfig {
             PmSide::Host => 0,
             PmSide::Device => 1,
         };
-        PmConfig { side, id: 0, agent, credits: 4, grants_sleep: true, is_of_switch: false, timeout: 1_000_000 }
+        PmConfig {
+            side,
+            id: 0,
+            agent,
+            credits: 4,
+            grants_sleep: true,
+            is_of_switch: false,
+            timeout: 1_000_000,
+            may_lose: false,
+        }
     }
 }
 
@@ -524,6 +535,9 @@ impl PmAgent {
                 let phase = if PmOpcode(opcode) == PmOpcode::Gpf { self.phase } else { 0 };
                 self.given_up.push((PmOpcode(opcode), phase));
                 self.happened.push(Happened::GivenUp);
+            }
+            if self.config.may_lose {
+                continue;
             }
             let rule = match PmOpcode(opcode) {
                 PmOpcode::ResetPrep => "CXLIO-VDM-05",

@@ -120,12 +120,17 @@ fn least_load(request: &ScenarioRequest, key: &str) -> Result<f64, RunError> {
 /// Looks for the highest stable load up to `most`, to within a step.
 ///
 /// # Errors
-/// Anything that keeps the system from running, or a setting that takes no load.
+/// Anything that keeps the system from running, a setting that takes no load, or a run that measured no latency.
 pub fn saturation(request: &ScenarioRequest, key: &str, most: f64, step: f64) -> Result<Saturation, RunError> {
     let least = least_load(request, key)?.min(most);
-    let zero_load_cycles = point(request, key, least)?.latency.mean;
-    let is_stable = |load: f64| -> Result<bool, RunError> {
+    let measured = |load: f64| {
         let point = point(request, key, load)?;
+        let is_empty = point.latency == Spread::default();
+        if is_empty { Err(RunError::NothingMeasured { key: key.to_owned(), load }) } else { Ok(point) }
+    };
+    let zero_load_cycles = measured(least)?.latency.mean;
+    let is_stable = |load: f64| -> Result<bool, RunError> {
+        let point = measured(load)?;
         let is_accepted = point.rates.is_none_or(|[offered, accepted]| accepted >= (1.0 - NOT_ACCEPTED) * offered);
         Ok(is_accepted && point.latency.mean < STABLE_LATENCY * zero_load_cycles)
     };

@@ -155,6 +155,16 @@ pub enum RunError {
         /// What it takes.
         found: String,
     },
+    /// A run for the saturation load in which no latency was measured.
+    #[error(
+        "{key} = {load}: found a run that measured no latency, expected one; it ended before its warm-up was over, or before anything that counts arrived"
+    )]
+    NothingMeasured {
+        /// The setting that stands for the load.
+        key: String,
+        /// The load.
+        load: f64,
+    },
     /// Several modes where there is one report.
     #[error("{MODE}: found {found} modes, expected one; `split` gives one request for each")]
     Modes {

@@ -69,6 +69,8 @@ pub struct PbrSite {
     pub unbound: Vec<(u64, [PbrPid; 2])>,
     /// Uncorrectable errors of inter-switch links that this switch declares: when \[fs\], and whether the link is contained.
     pub errors: Vec<(u64, bool)>,
+    /// Links of the fabric are lost while it runs, at whatever switch.
+    pub may_lose: bool,
     /// Fabric ports whose links make a tree over all switches.
     pub tree: OrderedSet<usize>,
     /// PID of the switch.
@@ -580,6 +582,7 @@ impl PbrFabric {
             changes: self.changes(switch, count),
             unbound: self.unbound(system, switch),
             errors: self.errors.iter().filter(|(at, ..)| *at == switch).map(|(_, at, is)| (*at, *is)).collect(),
+            may_lose: !self.lost.is_empty(),
             tree: self.tree(system, switch),
             own: self.pids.of_switch(switch).unwrap_or(PidPlan::MANAGER),
         }

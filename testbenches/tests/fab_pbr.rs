@@ -6,6 +6,7 @@ mod edges;
 mod gfd;
 mod io;
 mod io_isl;
+mod io_losses;
 mod lost;
 mod racks;
 mod segments;

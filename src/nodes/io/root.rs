@@ -2,7 +2,7 @@
 //!
 //! Modelled: the walk of [`super::walk`] with one configuration access at a time, retried while the device says that it is
 //! not ready; then writes and reads of random lengths behind the BARs, as many at a time as the requester allows, each read
-//! checked against the bytes that were written; the power management agent of the host beside both. Left out: software
+//! checked against the bytes that were written, since the last walk if there were several; the power management agent of the host beside both. Left out: software
 //! latencies, interrupts.
 //!
 //! A walk through one cycle: everything that came is taken, completions end requests; requests whose time is up end too;
@@ -15,7 +15,7 @@ use super::tlps::{self, IoRequestNames};
 use super::walk::{ConfigAccess, ConfigWalkResult, Log, Pause, Windows, enumerate, judge_layers};
 use crate::PlacedViolation;
 use crate::latencies::Latencies;
-use scalepool_endpoint::config_space::ConfigSpace;
+use scalepool_endpoint::config_space::{ConfigSpace, registers as reg};
 use scalepool_endpoint::event::EndpointEvent;
 use scalepool_endpoint::pm::{Happened, PmAgent, PmRequest};
 use scalepool_endpoint::requester::{Done, RequestFailure, Requester};
@@ -45,6 +45,9 @@ pub struct RootResult {
     pub memory: [u64; 2],
     /// Reads that ended by time-out, and with another status than success, where they may.
     pub failed: [u64; 2],
+    /// Configuration requests that ended by time-out, and with another status than success; who asks whether a function is there
+    /// and hears that none is has not failed.
+    pub config_failed: [u64; 2],
     /// Bytes of finished memory writes and reads.
     pub bytes: u64,
     /// Request to answer, by transaction.
@@ -94,7 +97,11 @@ pub struct RootConfig {
 /// What an open request is for.
 enum Purpose {
     Config(ConfigAccess),
-    Read { address: u64, expected: Vec<u8> },
+    /// A read, and what it has to bring; a byte that is not known may be anything.
+    Read {
+        address: u64,
+        expected: Vec<Option<u8>>,
+    },
 }
 
 struct Open {
@@ -130,8 +137,10 @@ pub struct Root {
     requests: IoRequestNames,
     /// The next access behind the BARs, drawn and not sent.
     drawn: Option<(bool, u64, usize)>,
-    /// What the device must hold.
+    /// What the devices must hold.
     expected: Store,
+    /// Which bytes of it are known, 1 for each; `None`: all of them.
+    known: Option<Store>,
     open: OrderedMap<u16, Open>,
     rng: Rng,
     tx: Out<IoItem>,
@@ -163,6 +172,7 @@ impl Root {
             bars: Vec::new(),
             drawn: None,
             expected: Store::new(Background::Zero),
+            known: None,
             open: OrderedMap::new(),
             rng,
             tx,
@@ -188,9 +198,16 @@ impl Root {
                         .broken
                         .push(PlacedViolation { place: self.config.place.clone(), violation: violation.clone() });
                 }
+                if !self.config.may_fail {
+                    for access in &found.unanswered {
+                        let text = format!("the configuration {access} has failed");
+                        self.broken("SIM-E2E-03", "no data".to_owned(), "data".to_owned(), text);
+                    }
+                }
                 self.mine.found = Some(found);
                 self.phase = Phase::Memory;
-                if self.bars.is_empty() {
+                // A second walk may find what this one did not.
+                if self.bars.is_empty() && self.config.rescan.is_none() {
                     self.accesses_left = 0;
                 }
             }
@@ -247,18 +264,27 @@ impl Root {
                 self.tried = Some((open.access, Some(Wait::Retry)));
                 self.next = Some((access, at.cycle + self.config.retry_cycles));
             }
-            (Purpose::Config(_), outcome) => {
+            (Purpose::Config(access), outcome) => {
+                let is_question = access.write.is_none() && usize::from(access.register) == reg::VENDOR.start;
+                match &outcome {
+                    Ok(_) => (),
+                    Err(RequestFailure::Timeout) => self.mine.config_failed[0] += 1,
+                    Err(_) => self.mine.config_failed[1] += u64::from(!is_question),
+                }
                 let dw = outcome.ok().map(|data| data.first_chunk().map_or(0, |dw| u32::from_le_bytes(*dw)));
                 self.log.answer(dw);
                 self.advance(at.cycle);
             }
             (Purpose::Read { address, expected }, Ok(data)) => {
                 self.mine.bytes += data.len() as u64;
-                if data != expected || done.poison {
-                    let n = (0..expected.len()).find(|&n| data.get(n) != expected.get(n)).unwrap_or(0);
-                    let show = |bytes: &[u8]| bytes.get(n).map_or("nothing".to_owned(), |b| format!("{b:#04x}"));
+                let is_right =
+                    |n: usize| data.get(n).is_some_and(|byte| expected[n].is_none_or(|known| known == *byte));
+                let wrong = (0..expected.len()).find(|n| !is_right(*n));
+                if wrong.is_some() || data.len() != expected.len() || done.poison {
+                    let n = wrong.unwrap_or(0);
+                    let show = |byte: Option<u8>| byte.map_or("nothing".to_owned(), |b| format!("{b:#04x}"));
                     let text = format!("byte {n} of {} at {address:#x} has a wrong value", expected.len());
-                    self.broken("SIM-E2E-01", show(&data), show(&expected), text);
+                    self.broken("SIM-E2E-01", show(data.get(n).copied()), show(expected[n]), text);
                 }
             }
             (Purpose::Read { .. }, Err(failure)) if self.config.may_fail => {
@@ -370,6 +396,13 @@ impl Root {
         (self.rng.ratio(1, 2), start + at, bytes as usize)
     }
 
+    /// What the devices must hold there, where it is known.
+    fn peek(&self, address: u64, bytes: usize) -> Vec<Option<u8>> {
+        let byte = |store: &Store, at: u64| store.read_line(at).data[(at % LINE_BYTES) as usize];
+        let is_known = |at: u64| self.known.as_ref().is_none_or(|known| byte(known, at) == 1);
+        (address..address + bytes as u64).map(|at| is_known(at).then(|| byte(&self.expected, at))).collect()
+    }
+
     /// `Err`: what the access has to wait for, and for which transaction.
     fn send_memory(
         &mut self,
@@ -384,7 +417,7 @@ impl Root {
         if !write {
             let (enables, dw) = Enables::span(address, bytes);
             let kind = TlpKind::MemRead { address: address & !3, dw, enables };
-            let expected = peek(&self.expected, address, bytes);
+            let expected = self.peek(address, bytes);
             let read = Purpose::Read { address, expected };
             let waits = self.lacks(cx);
             let sent = self.send(Tlp::new(kind, 0, Vec::new()), Some(read), id, cx, at);
@@ -404,6 +437,9 @@ impl Root {
         let mut data = vec![0; bytes];
         self.rng.fill_bytes(&mut data);
         poke(&mut self.expected, address, &data);
+        if let Some(known) = &mut self.known {
+            poke(known, address, &vec![1; bytes]);
+        }
         // As many writes as the largest payload makes of it.
         let payload = self.mine.found.as_ref().map_or(128, |f| f.max_payload_bytes);
         let skip = (address % DW_BYTES as u64) as usize;
@@ -438,6 +474,8 @@ impl Root {
             self.log = Log::default();
             self.bars.clear();
             self.drawn = None;
+            // Writes that were on their way when the reset came are lost, and devices may get other addresses now.
+            self.known = Some(Store::new(Background::Zero));
             (self.phase, self.tried) = (Phase::Walk, None);
             self.advance(at.cycle);
         }
@@ -447,7 +485,7 @@ impl Root {
     fn memory(&mut self, cx: &mut Cx, at: Stamp) {
         loop {
             // An access that waits to be sent is sent before it rests.
-            if self.drawn.is_none() && self.is_resting(at) || self.accesses_left == 0 {
+            if self.drawn.is_none() && self.is_resting(at) || self.accesses_left == 0 || self.bars.is_empty() {
                 return;
             }
             let access = match self.drawn.take() {
@@ -485,11 +523,6 @@ impl Root {
 const MEMORY_BYTES: u64 = 64 << 10;
 /// No request crosses a boundary of 4 KiB (general knowledge of PCI Express).
 const PAGE_BYTES: u64 = 4096;
-
-fn peek(store: &Store, address: u64, bytes: usize) -> Vec<u8> {
-    let byte = |at: u64| store.read_line(at).data[(at % LINE_BYTES) as usize];
-    (address..address + bytes as u64).map(byte).collect()
-}
 
 fn poke(store: &mut Store, address: u64, data: &[u8]) {
     for (at, byte) in (address..).zip(data) {

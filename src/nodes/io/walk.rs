@@ -5,7 +5,8 @@
 //!
 //! Modelled: functions of a device, the list of capabilities, sizing and placing of BARs, the DVSECs of CXL, memory
 //! ranges, the largest payload, the lock; the ports of switches: buses are numbered in depth, each port gets a window around what
-//! is placed behind it, and one largest payload holds for the whole hierarchy. Left out: resource rebalancing, option ROMs, the
+//! is placed behind it, and one largest payload holds for the whole hierarchy. An access that ends without data is no value: the walk
+//! of its function ends there, and it goes on with the next one. Left out: resource rebalancing, option ROMs, the
 //! component registers of ports, so their BARs are not placed.
 
 use scalepool_endpoint::config_space::registers as reg;
@@ -40,7 +41,16 @@ impl fmt::Display for ConfigAccess {
 /// The algorithm waits for the answer to an access.
 pub struct Pause(pub ConfigAccess);
 
-/// Answers so far, in order: the DW of a read, anything for a write; `None`: Unsupported Request.
+/// Why the algorithm stops at a function.
+enum Stop {
+    /// It waits for the answer to an access.
+    Pause(Pause),
+    /// This access ended without data.
+    Unanswered(ConfigAccess),
+}
+
+/// Answers so far, in order: the DW of a read, anything for a write; `None`: it ended without data, by time-out or with another
+/// status than success.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
     answers: Vec<Option<u32>>,
@@ -67,24 +77,36 @@ struct Function<'a> {
 }
 
 impl Function<'_> {
-    /// The DW of a register; all ones where nobody answers, as a host shows it to software.
-    fn read(&mut self, register: usize) -> Result<u32, Pause> {
-        let access = ConfigAccess { target: self.target, register: register as u16 & !3, write: None };
-        Ok(self.log.access(access)?.unwrap_or(u32::MAX))
+    fn access(&mut self, register: usize, write: Option<(u32, u8)>) -> Result<u32, Stop> {
+        let access = ConfigAccess { target: self.target, register: register as u16 & !3, write };
+        self.log.access(access).map_err(Stop::Pause)?.ok_or(Stop::Unanswered(access))
     }
 
-    fn write(&mut self, register: usize, value: u32, enables: u8) -> Result<(), Pause> {
-        let write = Some((value, enables));
-        self.log.access(ConfigAccess { target: self.target, register: register as u16 & !3, write })?;
+    /// Vendor and device ID; `None`: nobody is there.
+    fn id(&mut self) -> Result<Option<u32>, Pause> {
+        match self.read(reg::VENDOR.start) {
+            Ok(id) => Ok(Some(id).filter(|id| *id as u16 != u16::MAX)),
+            Err(Stop::Unanswered(_)) => Ok(None),
+            Err(Stop::Pause(pause)) => Err(pause),
+        }
+    }
+
+    /// The DW of a register.
+    fn read(&mut self, register: usize) -> Result<u32, Stop> {
+        self.access(register, None)
+    }
+
+    fn write(&mut self, register: usize, value: u32, enables: u8) -> Result<(), Stop> {
+        self.access(register, Some((value, enables)))?;
         Ok(())
     }
 
     /// A 16-bit register at any even byte address.
-    fn read_half(&mut self, register: usize) -> Result<u16, Pause> {
+    fn read_half(&mut self, register: usize) -> Result<u16, Stop> {
         Ok((self.read(register)? >> (8 * (register % 4))) as u16)
     }
 
-    fn write_half(&mut self, register: usize, value: u16) -> Result<(), Pause> {
+    fn write_half(&mut self, register: usize, value: u16) -> Result<(), Stop> {
         let shift = register % 4;
         self.write(register, u32::from(value) << (8 * shift), 0b11 << shift)
     }
@@ -132,8 +154,24 @@ pub struct ConfigWalkResult {
     pub mem_enabled: bool,
     /// Most switches one below the other that were found.
     pub layers: usize,
+    /// Accesses that ended without data at functions that are there: the walk of each of them ended there.
+    pub unanswered: Vec<ConfigAccess>,
     /// What the device shows against the rules.
     pub broken: Vec<Violation>,
+}
+
+impl ConfigWalkResult {
+    /// Takes how the walk of a function, or a step of it, ended.
+    fn note<T>(&mut self, ended: Result<T, Stop>) -> Result<Option<T>, Pause> {
+        match ended {
+            Ok(value) => Ok(Some(value)),
+            Err(Stop::Pause(pause)) => Err(pause),
+            Err(Stop::Unanswered(access)) => {
+                self.unanswered.push(access);
+                Ok(None)
+            }
+        }
+    }
 }
 
 /// Runs the algorithm as far as the answers go.
@@ -149,7 +187,8 @@ pub fn enumerate(log: &mut Log, windows: &Windows) -> Result<ConfigWalkResult, P
     let least = found.payloads.iter().map(|(.., code)| *code).min().unwrap_or(0);
     for (target, register, code) in std::mem::take(&mut found.payloads) {
         if code > least {
-            Function { log, target }.write_half(register, u16::from(least) << 5)?;
+            let told = Function { log, target }.write_half(register, u16::from(least) << 5);
+            found.note(told)?;
         }
     }
     found.max_payload_bytes = reg::payload_bytes(least);
@@ -188,18 +227,22 @@ fn bus(
         while number < functions {
             let target = first | number;
             let mut function = Function { log, target };
-            let id = function.read(reg::VENDOR.start)?;
-            if id as u16 != u16::MAX {
+            if let Some(id) = function.id()? {
                 found.functions.push((target, id as u16, (id >> 16) as u16));
-                let header = (function.read(reg::HEADER_TYPE)? >> 16) as u8;
+                let header = function.read(reg::HEADER_TYPE);
+                let Some(header) = found.note(header)?.map(|dw| (dw >> 16) as u8) else {
+                    number += 1;
+                    continue;
+                };
                 if number == 0 && header & reg::TYPE_MANY_FUNCTIONS != 0 {
                     functions = 8;
                 }
-                match header & !reg::TYPE_MANY_FUNCTIONS {
-                    reg::TYPE_DEVICE => device(&mut function, windows, found)?,
-                    reg::TYPE_BRIDGE => bridge(function, windows, above, last_bus, found)?,
-                    _ => (),
-                }
+                let ended = match header & !reg::TYPE_MANY_FUNCTIONS {
+                    reg::TYPE_DEVICE => device(&mut function, windows, found),
+                    reg::TYPE_BRIDGE => bridge(function, windows, above, last_bus, found),
+                    _ => Ok(()),
+                };
+                found.note(ended)?;
             }
             number += 1;
         }
@@ -214,7 +257,7 @@ fn bridge(
     above: usize,
     last_bus: &mut u8,
     found: &mut ConfigWalkResult,
-) -> Result<(), Pause> {
+) -> Result<(), Stop> {
     let kind = match capabilities(&mut function, windows, found)? {
         Some(at) => (function.read(at)? >> (8 * reg::PCIE_TYPE + 4)) as u8 & 0xf,
         None => 0,
@@ -234,7 +277,7 @@ fn bridge(
     let base = end(found).next_multiple_of(reg::WINDOW_STEP_BYTES);
     let (from, before) = (Windows { mmio: base, ..*windows }, found.bars.len());
     let all = std::mem::take(&mut found.bars);
-    bus(function.log, &from, (secondary, devices, layers), last_bus, found)?;
+    bus(function.log, &from, (secondary, devices, layers), last_bus, found).map_err(Stop::Pause)?;
     let below = std::mem::replace(&mut found.bars, all);
     let last = below.last().map(|bar| bar.end.next_multiple_of(reg::WINDOW_STEP_BYTES) - 1);
     found.bars.extend(below);
@@ -251,7 +294,7 @@ fn bridge(
     function.write_half(reg::COMMAND.start, u16::from(reg::COMMAND_MEMORY | reg::COMMAND_MASTER))
 }
 
-fn device(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Pause> {
+fn device(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Stop> {
     capabilities(function, windows, found)?;
     let first_bar = found.bars.len();
     bars(function, windows, found)?;
@@ -281,7 +324,7 @@ fn capabilities(
     function: &mut Function,
     windows: &Windows,
     found: &mut ConfigWalkResult,
-) -> Result<Option<usize>, Pause> {
+) -> Result<Option<usize>, Stop> {
     let mut express = None;
     let has_list = function.read_half(reg::STATUS.start)? & u16::from(reg::STATUS_LIST) != 0;
     let mut at = if has_list { function.read(reg::LIST)? as usize & 0xfc } else { 0 };
@@ -309,7 +352,7 @@ fn capabilities(
 }
 
 /// Sizes every BAR by writing ones, then places it.
-fn bars(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Pause> {
+fn bars(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Stop> {
     let mut free = found.bars.last().map_or(windows.mmio, |bar| bar.end);
     for n in 0..reg::BARS {
         let at = reg::bar_at(n);
@@ -322,17 +365,19 @@ fn bars(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult
         if size_bytes == 0 || kind & 0x7 != reg::BAR_64_BIT {
             continue;
         }
-        let base = free.next_multiple_of(size_bytes);
+        // One that finds no addresses any more is not placed.
+        let placed = free.checked_next_multiple_of(size_bytes).and_then(|at| Some((at, at.checked_add(size_bytes)?)));
+        let Some((base, end)) = placed else { continue };
         function.write(at, base as u32, 0xf)?;
         function.write(at + 4, (base >> 32) as u32, 0xf)?;
-        free = base + size_bytes;
+        free = end;
         found.bars.push(base..free);
     }
     Ok(())
 }
 
 /// Walks the extended list; the DVSECs of CXL with their places.
-fn extended(function: &mut Function, found: &mut ConfigWalkResult) -> Result<Vec<(DvsecId, usize)>, Pause> {
+fn extended(function: &mut Function, found: &mut ConfigWalkResult) -> Result<Vec<(DvsecId, usize)>, Stop> {
     let mut dvsecs = Vec::new();
     let mut at = EXTENDED_AT;
     while (EXTENDED_AT..BYTES).contains(&at) && found.extended.len() < BYTES / 8 {
@@ -357,7 +402,7 @@ fn extended(function: &mut Function, found: &mut ConfigWalkResult) -> Result<Vec
 }
 
 /// Places the memory ranges, switches CXL.mem on and locks both.
-fn ranges(function: &mut Function, at: usize, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Pause> {
+fn ranges(function: &mut Function, at: usize, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Stop> {
     let capability = function.read_half(at + dvsec::device::CAPABILITY.start)?;
     let capability = DeviceCapability::from_bits(capability.into());
     let mut free = found.ranges.last().map_or(windows.memory, |range| range.end);
@@ -368,10 +413,12 @@ fn ranges(function: &mut Function, at: usize, windows: &Windows, found: &mut Con
             function.read(at + dvsec::device::RANGE0_SIZE_LOW.start)?,
         ];
         let size_bytes = u64::from(high) << 32 | u64::from(low) & !reg::RANGE_LOW_STATE;
+        // One that finds no addresses any more is not placed.
+        let Some(end) = free.checked_add(size_bytes) else { continue };
         function.write(at + dvsec::device::RANGE0_BASE_HIGH.start, (free >> 32) as u32, 0xf)?;
         function.write(at + dvsec::device::RANGE0_BASE_LOW.start, free as u32, 0xf)?;
-        found.ranges.push(free..free + size_bytes);
-        free += size_bytes;
+        found.ranges.push(free..end);
+        free = end;
     }
     if capability.mem {
         let control_at = at + dvsec::device::CONTROL.start;

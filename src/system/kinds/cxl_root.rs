@@ -63,8 +63,11 @@ metrics! {
         CONFIG_RETRIES = "configuration retries" ["requests"] Sum, "configuration requests sent again after a Request Retry Status";
         MEMORY_WRITES = "memory writes" ["requests"] Sum, "writes to registers behind BARs";
         MEMORY_READS = "memory reads" ["requests"] Sum, "reads of registers behind BARs";
-TIMED_OUT = "reads timed out" ["requests"] Sum, "reads of registers that ended by time-out, where failures = \"counted\"";
+        TIMED_OUT = "reads timed out" ["requests"] Sum, "reads of registers that ended by time-out, where failures = \"counted\"";
         REFUSED = "reads refused" ["requests"] Sum, "reads of registers that were completed without success, where failures = \"counted\"";
+        CONFIG_TIMED_OUT = "configuration requests timed out" ["requests"] Sum, "configuration requests that ended by time-out, where failures = \"counted\"";
+        CONFIG_REFUSED = "configuration requests refused" ["requests"] Sum, "configuration requests that were completed without success, but for those that ask whether a function is there, where failures = \"counted\"";
+        UNFINISHED = "functions not walked to their end" ["functions"] Sum, "functions whose walk ended at a configuration request without data, where failures = \"counted\"";
         MEM_READS = "CXL.mem reads" ["requests"] Sum, "lines read over CXL.mem";
         MEM_WRITES = "CXL.mem writes" ["requests"] Sum, "lines written over CXL.mem";
         MEM_LATENCY = "CXL.mem mean latency [fs]" ["fs"] Largest, "request to answer over CXL.mem, arithmetic mean";
@@ -92,6 +95,8 @@ metrics! {
 const ROOT_ID: u16 = 0;
 /// Bus behind the root port.
 const DEVICE_BUS: u8 = 1;
+/// Sizes that a largest payload can have \[bytes\]: 128 doubled up to five times (general knowledge of PCI Express).
+pub(in crate::kinds) const PAYLOADS: &[u64] = &[128, 256, 512, 1024, 2048, 4096];
 /// Lines of memory that CXL.mem accesses walk through.
 const MEM_LINES: u64 = 4096;
 
@@ -112,7 +117,7 @@ config! {
         outstanding: usize = "32" [Unit::Of("requests")] in FieldRange::Int(1, 1024), "requests that can be outstanding; tags have 10 bits";
         timeout: u64 = "50 us" [Unit::Time] in FieldRange::Int(50_000_000_000, 1 << 50), "completion time-out, at least 50 us; it has to exceed the round-trip time";
         retry: u64 = "1 us" [Unit::Time] in FieldRange::Int(1, 1 << 50), "wait after a Request Retry Status";
-        max_payload: usize = "256" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload of the host";
+        max_payload: usize = "256" [Unit::Bytes] in FieldRange::OneOf(PAYLOADS), "largest payload of the host";
         mmio_base: u64 = "0x1000000000" [Unit::Of("address")] in FieldRange::Int(1 << 20, 1 << 50), "base address of the BARs";
         memory_base: u64 = "0x10000000000" [Unit::Of("address")] in FieldRange::Int(1 << 28, 1 << 50), "base address of the memory ranges";
         accesses: u64 = "200" [Unit::Of("accesses")] in FieldRange::Int(0, 1 << 24), "writes and reads to the BARs";
@@ -120,7 +125,7 @@ config! {
         power: String = "none" [Unit::Of("-")] in FieldRange::Words(&["none", "reset", "s3", "flush"]), "power management message at the end: RESETPREP of a kind, or both phases of GPF (cxl-io §6)";
         rest_at: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "from then on it asks for nothing behind its BARs until it walks again, because its hierarchy is reset; not given = it walks once";
         rescan_at: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it walks again; not given = at rest_at";
-        failures: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["broken", "counted"]), "reads of registers that end without data: broken = each breaks a rule; counted = they are counted, for systems that lose links; not given = broken";
+        failures: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["broken", "counted"]), "reads of registers and configuration requests that end without data: broken = each breaks a rule; counted = they are counted, for systems that lose links; not given = broken";
         memory: MemAccesses = "" [Unit::Of("-")] in FieldRange::Table(MemAccesses::fields), "CXL.mem accesses beside it";
     }
 }
@@ -339,6 +344,15 @@ fn measured(
     ]);
     if may_fail {
         counts.extend([(&TIMED_OUT, root.failed[0]), (&REFUSED, root.failed[1])]);
+        let [timed_out, refused] = root.config_failed;
+        let mut unfinished: Vec<u16> = found.unanswered.iter().map(|access| access.target).collect();
+        scalepool_ordered::sort(&mut unfinished);
+        unfinished.dedup();
+        counts.extend([
+            (&CONFIG_TIMED_OUT, timed_out),
+            (&CONFIG_REFUSED, refused),
+            (&UNFINISHED, unfinished.len() as u64),
+        ]);
     }
     let mut broken: Vec<_> = io::broken(place, &root.events).chain(root.broken).collect();
     let mut all_bytes = root.bytes;

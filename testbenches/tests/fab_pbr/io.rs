@@ -308,6 +308,17 @@ fn what_a_fabric_of_cxl_io_cannot_do_is_refused() {
         ),
         ("ports = 4\n", "ports = 4\nbindings = [{ port = 0, usp = \"front.usp[2]\" }]\n", "no edge port of a host"),
         ("hosts = 2\n", "hosts = 2\nresets = [{ usp = 2 }]\n", "found usp = 2, expected one of the 2"),
+        (
+            "fabric = 2\n",
+            "fabric = 2\nmax_payload = 256\n",
+            "found 256 B, expected 512 B, the default: it has no edge port",
+        ),
+        ("ports = 4\n", "ports = 4\nmax_payload = 200\n", "expected 128, 256, 512, 1024, 2048, 4096"),
+        (
+            "kind = \"cxl.root\"\n",
+            "kind = \"cxl.root\"\nmax_payload = 384\n",
+            "expected 128, 256, 512, 1024, 2048, 4096",
+        ),
         ("kind = \"cxl.root\"\n", "kind = \"cxl.root\"\nrescan_at = \"1 us\"\n", "found no rest_at"),
         ("hosts = 2\nfabric = 1\n", "hosts = 2\nfabric = 1\nrouting = \"up-down\"\n", "found another policy"),
     ] {

@@ -137,6 +137,7 @@ fn run(comes: Vec<(Pth, Tlp)>, device_takes: bool) -> (IoSwitchResult, [Vec<Vec<
                 link((1, IoSide::Up), DEVICE, FAR_HOST, 1, PmSide::Device),
             ];
             let fabric = IoFabric {
+                may_lose: false,
                 own: OWN,
                 first_isl: 2,
                 tables,

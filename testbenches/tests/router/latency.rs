@@ -152,6 +152,15 @@ fn saturation_lies_in_the_published_ranges() {
     }
 }
 
+/// Runs that end before their warm-up is over say nothing of a saturation load.
+#[test]
+fn saturation_of_runs_that_measure_nothing_is_refused() {
+    let short = request("fabric-vc-router", &["topology=mesh:2x2", "traffic.warm_up_cycles=3000"]);
+    let short = scalepool::scenario::ScenarioRequest { cycles: Some(1500), ..short };
+    let error = curve::saturation(&short, LOAD_KEY, 0.9, 0.2).expect_err("nothing is measured").to_string();
+    assert!(error.contains("traffic.load = 0.005: found a run that measured no latency"), "{error}");
+}
+
 /// Where the setting takes no load as low as that of an idle system, the lowest that it takes stands for it.
 #[test]
 fn saturation_starts_at_the_lowest_legal_load() {

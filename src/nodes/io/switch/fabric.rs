@@ -3,7 +3,8 @@
 //! Modelled: virtual links, each from a virtual downstream port (vDSP) at the edge of a host to a virtual upstream port (vUSP) at the
 //! switch of a device; the header in front of every TLP on an inter-switch link (ISL), by which switches pass it on and the edges
 //! claim it; first contact on each ISL; two streams, those that go down (DSAR 1) and those that go up, apart at every output; links
-//! that are lost, whose virtual links the fabric manager takes down. Detail: whole TLPs. A fabric port takes what comes: credits of
+//! that are lost, whose virtual links the fabric manager takes down, and what agents of power management at the ends of virtual links
+//! ask over a lost one, which is given up. Detail: whole TLPs. A fabric port takes what comes: credits of
 //! a stream are those that PCI Express calls infinite, because the sheet does not say where UpdateFC names the stream. Left out:
 //! logical devices, peers, UIO. Resets are [`super::reset`].
 //!
@@ -200,6 +201,8 @@ pub struct IoFabric {
     pub links: Vec<IoVirtualLink>,
     /// Whether the edge of a host answers what it finds no way for.
     pub ur_on_unknown: bool,
+    /// Links of the fabric are lost while it runs, at whatever switch.
+    pub may_lose: bool,
     /// How long a reset is asserted, and how long it takes from one release to the next \[cycles\].
     pub reset_cycles: [u64; 2],
     /// What happens, the last first, each with its cycle.
@@ -254,6 +257,8 @@ pub struct IoFabricCounts {
     pub resets_taken: u64,
     /// Resets after which the link did not come up.
     pub resets_given_up: u64,
+    /// Resets and phases of a flush over virtual links that were given up; `None`: no link of the fabric is lost.
+    pub power_given_up: Option<u64>,
     /// Errors of inter-switch links at this switch that stay up, and of those that are contained.
     pub contained: [u64; 2],
 }

@@ -314,6 +314,7 @@ impl IoSwitch {
             let seats = vec![IoSeat { ld: None, place: Some(link.place), agent }];
             self.ports.push(Port::new(IoSwitchPort { seats, form, link: 0, tap: Tap::off() }, None));
         }
+        self.mine.fabric.power_given_up = fabric.may_lose.then_some(0);
         self.fabric = Some((fabric, count));
         self
     }
@@ -712,6 +713,10 @@ impl IoSwitch {
                     Happened::FlushPhase(phase) => PmRequest::FlushPhase(phase),
                     // A port whose device is silent is not waited for: the host gets the answer of the others (our own choice).
                     Happened::ResetAcknowledged | Happened::FlushAnswered(_) | Happened::GivenUp => {
+                        let is_virtual = self.ports[n].channels.is_none();
+                        if let Some(given_up) = self.mine.fabric.power_given_up.as_mut().filter(|_| is_virtual) {
+                            *given_up += u64::from(one == Happened::GivenUp);
+                        }
                         self.due[of] -= 1;
                         self.answer(of);
                         continue;
@@ -879,7 +884,11 @@ impl Module for IoSwitch {
         let overdue = self.seats().filter_map(|(_, seat)| seat.agent.due());
         let changes = self.fabric.as_ref().and_then(|(fabric, _)| Some(fabric.changes.last()?.0));
         let links = self.fabric.iter().flat_map(|(fabric, _)| &fabric.links);
-        let resets = links.filter_map(|link| Some(link.reset.0?.due()));
+        let resets: Vec<u64> = links.filter_map(|link| Some(link.reset.0?.due())).collect();
+        // The next release of a reset is a timer.
+        if let Some(due) = resets.iter().min() {
+            cx.waits_until(cx.in_cycles(due.saturating_sub(at.cycle)));
+        }
         let asked = self.manager.due.front().map(|access| access.cycle);
         match ready.chain(overdue).chain(changes).chain(resets).chain(asked).min() {
             Some(cycle) => Next::At(cx.in_cycles(cycle.saturating_sub(at.cycle).max(1))),
@@ -889,7 +898,13 @@ impl Module for IoSwitch {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let is_quiet = |port: &Port| port.is_down || port.own.seats.iter().all(|seat| seat.agent.is_quiet());
+        // What agents say over a virtual link may be lost with a link on its way, and credits too, wherever that is; what they wait
+        // for has a time-out.
+        let may_lose = self.fabric.as_ref().is_some_and(|(fabric, _)| fabric.may_lose);
+        let is_quiet = |port: &Port| {
+            let is_cut = port.is_down || may_lose && port.channels.is_none();
+            is_cut || port.own.seats.iter().all(|seat| seat.agent.is_quiet())
+        };
         match self.held() {
             0 if self.ports.iter().all(is_quiet) => Ok(()),
             0 => Err(Pending::new("power management messages to send or answers to collect", Time::ZERO)),

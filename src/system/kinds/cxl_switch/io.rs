@@ -13,6 +13,7 @@ use crate::kind::{
     Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, Offer,
     PortDecl, PortRole, Site, SitePort, component,
 };
+use crate::kinds::cxl_root::PAYLOADS;
 use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
@@ -93,7 +94,7 @@ config! {
         bindings: Vec<(IoBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoBinding::fields), "which vPPBs the ports are bound to; without any the ports go to the hierarchies in turn";
         manager: Vec<(IoManagerAccess, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoManagerAccess::fields), "what the fabric manager reads and writes in devices at ports that are bound to no vPPB (fabric VCS-8)";
         mode: String = "cxl-256b" [Unit::Of("-")] in FieldRange::Words(HBR_MODES), "best mode of its ports; each link gets the best that both ends can do";
-        max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload that its ports pass";
+        max_payload: usize = "512" [Unit::Bytes] in FieldRange::OneOf(PAYLOADS), "largest payload that its ports pass";
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an input that the switch holds; further ones wait in the link";
         order: String = "strict" [Unit::Of("-")] in FieldRange::Words(IoOrder::NAMES), "which TLPs pass others that wait at its ports: strict = those that have to be able to, relaxed = all that may, by RO and IDO too (fabric ORD-2)";
         width: u64 = "128 B" [Unit::Bytes] in FieldRange::Int(16, 4096), "bytes that an output moves in a cycle";

@@ -15,6 +15,7 @@ use crate::kind::{
     PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::cxl_links::POSTED;
+use crate::kinds::cxl_root::PAYLOADS;
 use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
 use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink, PbrSite};
@@ -57,6 +58,7 @@ metrics! {
         UNSUPPORTED = "unsupported requests" ["requests"] Sum, "requests that nobody claims, completed as Unsupported Request (fabric IOR-4)";
         UNCLAIMED = "unclaimed TLPs" ["TLPs"] Sum, "posted requests and completions that nobody claims, which are dropped (fabric IOR-4)";
         POWER_COLLECTED = "power requests collected" ["requests"] Sum, "resets and phases of a flush that all ports of a hierarchy have answered (fabric RST-8)";
+        POWER_GIVEN_UP = "power requests given up" ["requests"] Sum, "resets and phases of a flush that the switch at the other end of a virtual link did not answer in time, in a fabric that loses links";
         LOST = "TLPs lost with links" ["TLPs"] Sum, "TLPs that were queued for a link or came over one after it was lost, or whose virtual link was taken down (fabric DRT-2, ISL-7)";
         NO_ROUTE = "TLPs without a route" ["TLPs"] Sum, "TLPs whose DPID has no valid entry in the routing table, which are dropped (fabric DRT-2)";
         NOT_CLAIMED = "TLPs not claimed" ["TLPs"] Sum, "TLPs whose SPID and DPID no virtual link of the edge has, which are dropped (fabric PID-5)";
@@ -79,6 +81,8 @@ const MODE: &str = "cxl-256b-pbr";
 const MOST_PORTS: usize = 256;
 /// Most devices of a host: each may need three of the 253 bus numbers below the upstream port of its edge.
 const MOST_DEVICES: usize = 84;
+/// Largest payload that its ports pass where the description says nothing else \[bytes\].
+const MAX_PAYLOAD: usize = 512;
 /// Device numbers of a bus inside a switch.
 const DEVICE_NUMBERS: usize = 32;
 
@@ -106,7 +110,7 @@ config! {
         resets: Vec<(IoPbrReset, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoPbrReset::fields), "resets of hosts at this switch: bus numbers and windows of their hierarchies are gone, and a host has to walk again (rescan_at of cxl.root)";
         reset_hold: u64 = "1 us" [Unit::Time] in FieldRange::Int(1_000_000, 1 << 50), "how long a reset is asserted";
         bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices go to its hosts in turn, in the order of the description";
-        max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload that its ports pass";
+        max_payload: usize = "512" [Unit::Bytes] in FieldRange::OneOf(PAYLOADS), "largest payload that its ports pass; of a switch without edge ports, which no host sees, nothing else than 512";
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an edge port that the switch holds; further ones wait in the link. Those of a fabric port are always taken";
         width: u64 = "128 B" [Unit::Bytes] in FieldRange::Int(16, 4096), "bytes that an output moves in a cycle";
         power_timeout: u64 = "20 us" [Unit::Time] in FieldRange::Int(1_000_000_000, 1 << 49), "time after which a device that has not answered a reset or a phase of a flush is given up; a virtual link waits twice as long for the switch at its other end";
@@ -142,13 +146,21 @@ impl Component for IoPbrSwitch {
             );
             ("fabric", text)
         });
+        // Hosts see the switches at the edges alone, and tell each of their ports its largest payload.
+        let unseen = (self.hosts + self.ports == 0 && self.max_payload != MAX_PAYLOAD).then(|| {
+            let found = self.max_payload;
+            let text = format!(
+                "found {found} B, expected {MAX_PAYLOAD} B, the default: it has no edge port, so no host sees it (fabric PID-4)"
+            );
+            ("max_payload", text)
+        });
         let wrong = |(reset, _): &(IoPbrReset, TextPlace)| {
             (reset.usp >= self.hosts).then(|| {
                 let text = format!("found usp = {}, expected one of the {} ports of hosts", reset.usp, self.hosts);
                 ("resets", text)
             })
         };
-        range.into_iter().chain(self.resets.iter().filter_map(wrong)).collect()
+        range.into_iter().chain(unseen).chain(self.resets.iter().filter_map(wrong)).collect()
     }
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
@@ -291,10 +303,10 @@ struct Edge {
 
 impl Edge {
     fn of(switch: &IoPbrSwitch, pbr: PbrSite, site: &Site<'_>) -> Edge {
-        let PbrSite { routes, changes, unbound, errors, tree, own } = pbr;
+        let PbrSite { routes, changes, unbound, errors, may_lose, tree, own } = pbr;
         let can = FlexPort::root(MODE).can;
         let timeout = cycles(site.clock, switch.power_timeout).max(1).saturating_mul(2);
-        let agent = |side| PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) });
+        let agent = |side| PmAgent::new(PmConfig { is_of_switch: true, timeout, may_lose, ..PmConfig::new(side) });
         let (mut hierarchies, mut places, mut links) = (Vec::new(), OrderedMap::new(), Vec::new());
         for (n, port) in routes.ports.iter().enumerate() {
             let PbrPort::Host(host) = port else { continue };
@@ -369,6 +381,7 @@ impl Edge {
             tables: routes.tables,
             links,
             ur_on_unknown: switch.ur_on_unknown,
+            may_lose,
             reset_cycles: [switch.reset_hold, RELEASE_INTERVAL_FS].map(|fs| cycles(site.clock, fs).max(1)),
             changes,
             tree,
@@ -400,8 +413,9 @@ fn measured(place: &str, result: &IoSwitchResult) -> ComponentMeasured {
         (&UNCONTAINED, fabric.contained[0]),
         (&CONTACTS, fabric.contacts),
     ];
+    let given_up = fabric.power_given_up.map(|count| -> MetricValue { (&POWER_GIVEN_UP, count) });
     ComponentMeasured {
-        counts: counts.into(),
+        counts: counts.into_iter().chain(given_up).collect(),
         broken: io::broken(place, &result.events).collect(),
         ..ComponentMeasured::default()
     }

@@ -70,13 +70,8 @@ config! {
         range0: u64 = "16 GiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 46), "size of memory range 0: a multiple of 256m";
         range1: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, 1 << 46), "size of memory range 1: a multiple of 256m, or 0";
         logical_devices: u16 = "1" [Unit::Of("devices")] in FieldRange::Int(1, 16), "logical devices; more than one adds an MLD DVSEC, or where a switch binds them, makes each of them a device of its own with ranges and BARs of these sizes (fabric MLD-2)";
-<<<<<<< HEAD
-        max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload of the device";
-        boundary: u64 = "64" [Unit::Bytes] in FieldRange::OneOf(&[64, 128]), "read completion boundary; completions end there too where poison begins or ends, so that with 128 a poisoned line marks its neighbour";
-=======
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::OneOf(PAYLOADS), "largest payload of the device";
-        boundary: u64 = "64" [Unit::Bytes] in FieldRange::OneOf(&[64, 128]), "read completion boundary";
->>>>>>> fixpio
+        boundary: u64 = "64" [Unit::Bytes] in FieldRange::OneOf(&[64, 128]), "read completion boundary; completions end there too where poison begins or ends, so that with 128 a poisoned line marks its neighbour";
         not_ready: u32 = "2" [Unit::Of("requests")] in FieldRange::Int(0, 1000), "configuration requests that the device answers with Request Retry Status before it is ready";
         latency_cycles: u64 = "40" [Unit::Of("device cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to completion in the device";
     }

@@ -57,7 +57,7 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 		reports_are_the_same separable_with_matrices any_bytes cxl68_vir_03 closed_form no_watcher_blames \
 		systems_are_silent bit_errors_shows
 	SCALEPOOL_SOAK=80 cargo test --profile $(PROFILE) -p scalepool-testbenches --test coherence -- --nocapture stress drops \
-		behind_bridge named_explorations renaming a_visited_state two_lines shapes_by_hand scenario_coh_t shapes_over \
+		behind_bridge bridge_litmus named_explorations renaming a_visited_state two_lines shapes_by_hand scenario_coh_t shapes_over \
 		what_commutes that_are_off
 	bash testbenches/setup/build.sh dist
 	bash testbenches/setup/profiles.sh $(SCALEPOOL) "$(TARGET)/dist/scalepool"

@@ -18,6 +18,7 @@ use crate::hook::Direction;
 use crate::protocol::LinkProtocol;
 use crate::watch::{Events, Judge, WatchedContent};
 use scalepool_forms::FormError;
+use scalepool_forms::options::Options;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::check as check68;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
@@ -60,9 +61,9 @@ impl PlainForm {
 /// Takes the flits of one direction apart and judges them.
 pub enum PlainReader {
     /// 68-byte flits.
-    Cxl68(Box<Unpacker68>),
+    Cxl68(Box<Unpacker68>, Cxl68Config),
     /// 256-byte flits of a mode.
-    Cxl256(Mode, Box<Unpacker256>),
+    Cxl256(Mode, Box<Unpacker256>, Cxl256Config),
 }
 
 /// What a flit brings: messages, what is broken, and whether its CRC fits.
@@ -95,14 +96,14 @@ impl PlainMessage {
 }
 
 impl PlainReader {
-    /// A reader of the flits of a direction.
-    pub fn new(form: PlainForm, dir: Dir) -> PlainReader {
+    /// A reader of the flits of a direction, between ends that have agreed on these options.
+    pub fn new(form: PlainForm, dir: Dir, options: &Options) -> PlainReader {
         match form {
             PlainForm::Cxl68 => {
-                let revision = Cxl68Config::default().revision;
-                PlainReader::Cxl68(Box::new(Unpacker68::new(dir, revision, pid::Enabled::ALL)))
+                let unpacker = Unpacker68::new(dir, options.cxl68.revision, pid::Enabled::ALL);
+                PlainReader::Cxl68(Box::new(unpacker), options.cxl68)
             }
-            PlainForm::Cxl256(mode) => PlainReader::Cxl256(mode, Box::new(Unpacker256::new(mode, dir))),
+            PlainForm::Cxl256(mode) => PlainReader::Cxl256(mode, Box::new(Unpacker256::new(mode, dir)), options.cxl256),
         }
     }
 
@@ -112,19 +113,19 @@ impl PlainReader {
     /// Bytes that are no unit of this form.
     pub fn read(&mut self, unit: &[u8], number: u64) -> Result<PlainFlit, FormError> {
         let (messages, findings, is_good): (Vec<_>, _, _) = match self {
-            PlainReader::Cxl68(unpacker) => {
+            PlainReader::Cxl68(unpacker, config) => {
                 let decoded = unpacker.read(&Cxl68Unit::from_bytes(unit)?);
                 let messages = unpacker.delivered().iter().copied().map(PlainMessage::Cxl68);
-                let mut findings = check68::unit(&decoded, &Cxl68Config::default());
+                let mut findings = check68::unit(&decoded, config);
                 if decoded.is_good() {
                     findings.violations.extend(of_link_layer_68(&decoded.kind));
                 }
                 (messages.collect(), findings, decoded.is_good())
             }
-            PlainReader::Cxl256(mode, unpacker) => {
+            PlainReader::Cxl256(mode, unpacker, config) => {
                 let decoded = unpacker.read(&Cxl256Flit::from_bytes(unit)?);
                 let messages = unpacker.delivered().iter().map(|message| PlainMessage::Cxl256(*mode, *message));
-                let mut findings = check256::flit(&decoded, &Cxl256Config::default());
+                let mut findings = check256::flit(&decoded, config);
                 findings.violations.retain(|violation| violation.rule != NUMBER);
                 if decoded.is_good() {
                     findings.violations.extend(of_link_layer_256(&decoded));
@@ -203,8 +204,8 @@ pub struct PlainWatch {
 
 impl PlainWatch {
     /// A watcher of the end that sends in a direction.
-    pub fn new(form: PlainForm, dir: Dir) -> PlainWatch {
-        let readers = [PlainReader::new(form, dir.opposite()), PlainReader::new(form, dir)];
+    pub fn new(form: PlainForm, dir: Dir, options: &Options) -> PlainWatch {
+        let readers = [dir.opposite(), dir].map(|dir| PlainReader::new(form, dir, options));
         PlainWatch { readers, came: [0; 2], crc_errors: 0, messages: Vec::new() }
     }
 

@@ -681,7 +681,7 @@ impl EndWatch {
         if plain_flits && plain.is_none() {
             return Err(FormError::new("plain_flits", "true", "flits of CXL.cachemem"));
         }
-        let of_plain = plain.map(|form| PlainWatch::new(form, dir));
+        let of_plain = plain.map(|form| PlainWatch::new(form, dir, &Options { cxl68, ..options }));
         let judge: Box<dyn Judge> = match (protocol, of_plain) {
             (_, Some(watch)) => Box::new(watch),
             (LinkProtocol::Cxl68, _) => {

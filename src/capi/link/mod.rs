@@ -35,6 +35,7 @@ use covered::EndCoverage;
 use event::CapiEvent;
 use judges::Judges;
 use message::CapiMessage;
+use scalepool::forms::options::Options;
 use scalepool::forms::{self, FormError, number};
 use scalepool::link::coverage::Met;
 use scalepool::link::event::LinkEvent;
@@ -109,7 +110,7 @@ impl Link {
         let mut part = match (config.passive, config.plain_form()) {
             (false, _) => Part::Active(CapiEnd::new(&config)?),
             (true, None) => Part::Passive(EndWatch::new(&config.watch())?),
-            (true, Some(form)) => Part::PassivePlain(PlainWatch::new(form, config.dir)),
+            (true, Some(form)) => Part::PassivePlain(PlainWatch::new(form, config.dir, &Options::default())),
         };
         part.attach_hooks(&hooks);
         let (driven, sent, events, seen) = Default::default();

@@ -9,6 +9,7 @@ use super::ends::{AnyEnd, EndMessages};
 use super::message::CapiMessage;
 use crate::status::{Failure, SP_ERR_KIND};
 use scalepool::forms::FormError;
+use scalepool::forms::options::Options;
 use scalepool::link::cxl256::WireFlit;
 use scalepool::link::event::LinkEvent;
 use scalepool::link::fault::WireUnit;
@@ -142,7 +143,7 @@ impl PlainEnd {
         PlainEnd {
             form,
             name,
-            reader: PlainReader::new(form, dir.opposite()),
+            reader: PlainReader::new(form, dir.opposite(), &Options::default()),
             writer: PlainWriter::new(form, dir),
             inbox: VecDeque::new(),
             events: Vec::new(),

@@ -238,6 +238,19 @@ fn plain_flits_have_messages_and_no_link_layer() {
         let broken: Vec<&str> = found.seen.iter().flat_map(|seen| &seen.broken).map(|one| one.violation.rule).collect();
         assert_eq!(broken, rules, "{text}");
     }
+    // What the ends have agreed on counts here too: two data headers in a slot, which `mdh` allows; their data does not follow.
+    let two = json!({"layout": "cxl68.s2m_drs", "fields": {"opcode": "MemData", "tag": 1}});
+    let slot = json!({"slot": 0, "format": "H5", "messages": [two, two]});
+    let form = json!({"protocol": "cxl-68b", "dir": "up", "kind": "protocol", "slots": [slot]});
+    let mut encoder = FlitEncoder::new("cxl-68b", Some(Dir::Up)).expect("an encoder");
+    let (form, _) = encoder.encode(Ok(form)).into_iter().next().and_then(Result::ok).expect("a flit");
+    let line = format!("1 up {}\n", form["hex"].as_str().expect("its bytes"));
+    let without = MAP.replace("protocol = \"cxl-68b\"\n", "protocol = \"cxl-68b\"\noptions = [\"mdh=off\"]\n");
+    let [allowed, refused] = [MAP, &without].map(|map| {
+        let found = inspected_capture(&line, map).expect("a capture");
+        found.seen.iter().map(|seen| seen.broken.len()).sum::<usize>()
+    });
+    assert!(refused > allowed, "{allowed} and {refused} findings");
     for (key, words) in
         [("liveness_ns = 5\n", "beside `plain_flits`"), ("retry_entries = 30\n", "beside `plain_flits`")]
     {

@@ -352,7 +352,7 @@ impl BarTarget {
                 && (other.port, other.tlp.requester) == (of.port, of.tlp.requester)
                 && (!is_relaxed || is_same)
         };
-        self.requests.range(..request).filter(|(_, other)| holds(other)).next_back().map(|(before, _)| *before)
+        self.requests.range(..request).rfind(|(_, other)| holds(other)).map(|(before, _)| *before)
     }
 
     /// All that may leave leaves, in the order in which requests came.

@@ -152,9 +152,7 @@ impl<C> BridgeWindow<C> {
         let mut blocks = (first..end).step_by(REGION_BYTES as usize);
         blocks.find(|out| self.port_of(*out) == other.port_of(*out)).map(|out| (self.port_of(out), out))
     }
-}
 
-impl<C> BridgeWindow<C> {
     /// The first address of the other side to which an address of this window and a different one of another window lead.
     pub fn alias(&self, other: &BridgeWindow<C>) -> Option<WindowAlias> {
         let (_, out) = self.leads_where(other)?;

@@ -124,7 +124,8 @@ pub fn judge(
 fn stuck(waiting: &Queues, fits: impl Fn(&IoTlp) -> bool) -> Option<Violation> {
     let held = (0..waiting.count()).find(|n| {
         let Some(later) = waiting.order(*n).filter(|_| waiting.tlp(*n).is_some_and(&fits)) else { return false };
-        (0..*n).filter_map(|m| waiting.order(m)).all(|earlier| passing(later, earlier) == TlpPassing::Must)
+        // From the nearest on, as in `Queues::next`.
+        (0..*n).rev().filter_map(|m| waiting.order(m)).all(|earlier| passing(later, earlier) == TlpPassing::Must)
     })?;
     let later = waiting.order(held)?;
     let rule = if later.kind == TlpOrderKind::Completion { "FAB-ORD-03" } else { row_rule(later.kind) };

@@ -52,7 +52,6 @@ fn run(text: &str, set: &[&str]) -> Result<ScenarioReport, RunError> {
     let request = ScenarioRequest {
         scenario: file.display().to_string(),
         seed: 1,
-        threads: 2,
         set,
         ..ScenarioRequest::default()
     };
@@ -515,7 +514,6 @@ fn parts_are_as_if_written_by_hand() {
         let request = ScenarioRequest {
             scenario: path.display().to_string(),
             seed: 1,
-            threads: 2,
             set,
             ..ScenarioRequest::default()
         };

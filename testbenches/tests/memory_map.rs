@@ -210,7 +210,6 @@ fn run(text: &str, set: &[&str], stimulus: Option<&Path>) -> Result<ScenarioRepo
     let request = ScenarioRequest {
         description: Some(text.to_owned()),
         seed: 1,
-        threads: 2,
         set,
         stimulus,
         ..ScenarioRequest::default()

@@ -111,6 +111,20 @@ impl Requests {
         None
     }
 
+    /// The lowest requester that asks here and in `other`, at a place or behind it.
+    #[inline]
+    pub fn first_in(&self, other: &Requests, place: usize) -> Option<usize> {
+        let mut mask = u64::MAX << (place % WORD_BITS);
+        for at in place / WORD_BITS..self.used.min(other.used) {
+            let word = self.words[at] & other.words[at] & mask;
+            if word != 0 {
+                return Some(at * WORD_BITS + word.trailing_zeros() as usize);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
     /// The first of so many requesters that asks at a place or behind it, around the end.
     #[inline]
     pub fn first_around(&self, place: usize, requesters: usize) -> Option<usize> {
@@ -121,7 +135,7 @@ impl Requests {
     /// All who ask, lowest first.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = usize> {
-        members(self.words().iter().copied())
+        members(self.used, |at| self.words[at])
     }
 
     /// All who ask of so many requesters, lowest first.
@@ -133,20 +147,23 @@ impl Requests {
     /// All who ask here and in `other`, lowest first.
     #[inline]
     pub fn intersection(&self, other: &Requests) -> impl Iterator<Item = usize> {
-        members(self.words().iter().zip(other.words()).map(|(a, b)| a & b))
+        members(self.used.min(other.used), |at| self.words[at] & other.words[at])
     }
 }
 
-/// The bits of words, lowest first.
+/// The bits of so many words, lowest first.
 #[inline]
-fn members(mut words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
-    let (mut word, mut base) = (words.next().unwrap_or(0), 0);
+fn members(used: usize, word_at: impl Fn(usize) -> u64) -> impl Iterator<Item = usize> {
+    let (mut at, mut word) = (0, if used == 0 { 0 } else { word_at(0) });
     std::iter::from_fn(move || {
         while word == 0 {
-            word = words.next()?;
-            base += WORD_BITS;
+            if at + 1 >= used {
+                return None;
+            }
+            at += 1;
+            word = word_at(at);
         }
-        let requester = base + word.trailing_zeros() as usize;
+        let requester = at * WORD_BITS + word.trailing_zeros() as usize;
         word &= word - 1;
         Some(requester)
     })

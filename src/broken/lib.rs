@@ -2,14 +2,17 @@
 //!
 //! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
 //! messages at the ports of a bridge (`bridge`) and commands of a DRAM (`dram`), each judged by what judges flits, messages and commands
-//! of somebody else. What fires first in a case is its rule.
-//! Left out: rules that only a part of the model can break, or none; `reasons.txt` says of each why nothing is shown, and the tests named
-//! `<rule>_n` break these too.
+//! of somebody else; and agents of coherence of which one is wrong (`agents`), judged by the monitors of explorations. What fires first
+//! in a case is its rule.
+//! Left out: rules that no such case breaks; `reasons.txt` says of each why nothing is shown, and the tests named `<rule>_n` break these
+//! too.
 //!
-//! A case is input, never a fault of the model: the model judges it as it judges everything else.
+//! A case is input, and the model judges it as it judges everything else. Only of agents the fault is inside: what they do with their own
+//! state no input can break.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod agents;
 mod bridge;
 mod dram;
 mod error;
@@ -64,9 +67,15 @@ impl BrokenCases {
         self.better_than_messages().chain(of_messages).filter(|rule| rule.starts_with(prefix)).collect()
     }
 
-    /// Rules with a case of flits, of a run, of a bridge or of a DRAM, which go before one of a message alone.
+    /// Rules with a case of flits, of a run, of a bridge, of a DRAM or of agents, which go before one of a message alone.
     fn better_than_messages(&self) -> impl Iterator<Item = &'static str> {
-        self.vectors.keys().copied().chain(runs::rules()).chain(bridge::rules()).chain(dram::rules())
+        self.vectors
+            .keys()
+            .copied()
+            .chain(runs::rules())
+            .chain(bridge::rules())
+            .chain(dram::rules())
+            .chain(agents::rules())
     }
 
     fn has_better_than_message(&self, rule: &str) -> bool {
@@ -88,6 +97,9 @@ impl BrokenCases {
             return Ok(Some(case));
         }
         if let Some(case) = dram::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = agents::of(rule.id)? {
             return Ok(Some(case));
         }
         self.messages.get(rule.id).map(|message| messages::judged(rule.id, message)).transpose()

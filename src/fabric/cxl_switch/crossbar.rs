@@ -11,8 +11,9 @@
 //! to the output queue. These steps repeat until no further grant is possible in this cycle. A class can be told to push
 //! another one ahead of itself: its items are granted, and leave, behind those that came before them on the same way.
 //!
-//! Of the many queues few hold an item. Masks say which, and each pair of an input and an output knows from which cycle on
-//! one of its items may be granted, so a cycle looks at the items that can move and at no other queue.
+//! Of the many queues few hold an item. Masks say which, and each pair of an input and an output knows whose first items are
+//! ready, and from which cycle on another one is, so a cycle looks at the items that can move and at no other queue. An item
+//! is moved when it enters and when it leaves; in between the queues hold its place.
 
 use scalepool_arbiter::{Allocator, AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Matching, Requests};
 use std::collections::VecDeque;
@@ -75,35 +76,75 @@ impl Pace {
     }
 }
 
-struct Waiting<T> {
+/// An item in front of the grant.
+#[derive(Clone, Copy)]
+struct Waiting {
     /// First cycle in which the item may be granted.
     ready: u64,
     /// Number of the item among all that were queued.
     number: u64,
     bytes: u64,
-    item: T,
+    /// Its place among the items.
+    place: u32,
 }
 
 /// An item behind the grant.
-struct Granted<T> {
+#[derive(Clone, Copy)]
+struct Granted {
     /// First cycle in which it can leave.
     due: u64,
     /// Number of the grant.
     number: u64,
-    item: T,
+    /// Its place among the items.
+    place: u32,
+}
+
+/// Items at places that stay the same while they are held.
+struct Places<T> {
+    items: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Places<T> {
+    #[inline]
+    fn put(&mut self, item: T) -> u32 {
+        match self.free.pop() {
+            Some(place) => {
+                self.items[place as usize] = Some(item);
+                place
+            }
+            None => {
+                self.items.push(Some(item));
+                (self.items.len() - 1) as u32
+            }
+        }
+    }
+
+    #[inline]
+    fn get(&self, place: u32) -> Option<&T> {
+        self.items[place as usize].as_ref()
+    }
+
+    #[inline]
+    fn take(&mut self, place: u32) -> Option<T> {
+        self.free.push(place);
+        self.items[place as usize].take()
+    }
 }
 
 /// The queues of an input and an output.
 #[derive(Debug, Clone, Copy)]
 struct VoqPair {
-    /// First cycle in which the first item of any class may be granted; not before it can this pair request anything.
+    /// Cycle from which on another first item may be ready than those that are known to be.
     ready: u64,
     /// Classes with an item.
     held: u32,
+    /// Classes whose first item is ready.
+    risen: u32,
 }
 
 impl VoqPair {
-    const EMPTY: VoqPair = VoqPair { ready: u64::MAX, held: 0 };
+    const EMPTY: VoqPair = VoqPair { ready: u64::MAX, held: 0, risen: 0 };
 }
 
 /// The numbers of the set bits of a word, lowest first.
@@ -120,7 +161,7 @@ pub(super) fn classes_of(mut word: u32) -> impl Iterator<Item = usize> {
 pub struct VoqCrossbar<T> {
     config: VoqConfig,
     /// By input, output, class.
-    queues: Vec<VecDeque<Waiting<T>>>,
+    queues: Vec<VecDeque<Waiting>>,
     /// By input, output.
     held: Vec<VoqPair>,
     /// Outputs with an item in any queue, by input.
@@ -130,7 +171,7 @@ pub struct VoqCrossbar<T> {
     /// Items in the queues of an output and behind its grants.
     toward: Vec<usize>,
     /// By output, class.
-    behind: Vec<VecDeque<Granted<T>>>,
+    behind: Vec<VecDeque<Granted>>,
     /// Classes with an item behind the grant, by output.
     granted: Vec<u32>,
     /// Classes without room behind the grant, by output.
@@ -146,6 +187,7 @@ pub struct VoqCrossbar<T> {
     open: Requests,
     matching: Matching,
     pairs: Vec<(usize, usize)>,
+    items: Places<T>,
     queued: usize,
     /// Items that were queued, and grants that were made.
     numbers: [u64; 2],
@@ -180,6 +222,7 @@ impl<T> VoqCrossbar<T> {
             open: Requests::NONE,
             matching: Matching::new(),
             pairs: Vec::new(),
+            items: Places { items: Vec::new(), free: Vec::new() },
             queued: 0,
             numbers: [0; 2],
             config,
@@ -200,7 +243,8 @@ impl<T> VoqCrossbar<T> {
     /// Queues an item that may be granted from cycle `ready` on; its queue has to have room.
     pub fn push(&mut self, (input, output, class): (usize, usize, usize), ready: u64, bytes: u64, item: T) {
         let at = self.queue_at(input, output, class);
-        self.queues[at].push_back(Waiting { ready, number: self.numbers[0], bytes, item });
+        let place = self.items.put(item);
+        self.queues[at].push_back(Waiting { ready, number: self.numbers[0], bytes, place });
         self.numbers[0] += 1;
         let pair = &mut self.held[input * self.config.outputs + output];
         // Behind another item of its class it waits for that one.
@@ -229,21 +273,23 @@ impl<T> VoqCrossbar<T> {
     pub fn first_held(&self) -> Option<(usize, usize, &T)> {
         let (outputs, classes) = (self.config.outputs, self.config.classes);
         let granted = self.behind.iter().enumerate();
-        let granted = granted.filter_map(|(n, queue)| queue.front().map(|one| (one.number, n, &one.item)));
+        let granted = granted.filter_map(|(n, queue)| queue.front().map(|one| (one.number, n, one.place)));
         let granted = granted.min_by_key(|(number, ..)| *number);
-        if let Some((_, n, item)) = granted {
-            return Some((n / classes, n % classes, item));
+        if let Some((_, n, place)) = granted {
+            return Some((n / classes, n % classes, self.items.get(place)?));
         }
         let waiting = self.queues.iter().enumerate();
-        let waiting = waiting.filter_map(|(n, queue)| queue.front().map(|one| (one.number, n, &one.item)));
-        let (_, n, item) = waiting.min_by_key(|(number, ..)| *number)?;
-        Some((n / classes % outputs, n % classes, item))
+        let waiting = waiting.filter_map(|(n, queue)| queue.front().map(|one| (one.number, n, one.place)));
+        let (_, n, place) = waiting.min_by_key(|(number, ..)| *number)?;
+        Some((n / classes % outputs, n % classes, self.items.get(place)?))
     }
 
     /// All items in the queues and behind the grants.
     pub fn items(&self) -> impl Iterator<Item = &T> {
-        let waiting = self.queues.iter().flatten().map(|waiting| &waiting.item);
-        waiting.chain(self.behind.iter().flatten().map(|granted| &granted.item))
+        let waiting = self.queues.iter().flatten().map(|waiting| waiting.place);
+        waiting
+            .chain(self.behind.iter().flatten().map(|granted| granted.place))
+            .filter_map(|place| self.items.get(place))
     }
 
     /// Items of a class in the queues of an input.
@@ -273,12 +319,36 @@ impl<T> VoqCrossbar<T> {
         })
     }
 
-    /// Classes of an input that may go to an output in a cycle.
+    /// Finds the first items between an input and an output that have become ready.
+    fn rise(&mut self, input: usize, output: usize, cycle: u64) {
+        let (first, at) = (self.queue_at(input, output, 0), input * self.config.outputs + output);
+        let pair = &mut self.held[at];
+        pair.ready = u64::MAX;
+        for class in classes_of(pair.held & !pair.risen) {
+            if let Some(front) = self.queues[first + class].front() {
+                if front.ready <= cycle {
+                    pair.risen |= 1 << class;
+                } else {
+                    pair.ready = pair.ready.min(front.ready);
+                }
+            }
+        }
+    }
+
+    /// Classes of an input that may go to an output in a cycle, bit n for class n.
     #[inline]
-    fn eligible(&self, input: usize, output: usize, cycle: u64) -> impl Iterator<Item = usize> + '_ {
-        let is_ready = self.held[input * self.config.outputs + output].ready <= cycle;
-        let placed = is_ready.then(|| self.placed(input, output)).into_iter().flatten();
-        placed.filter(move |(_, ready)| *ready <= cycle).map(|(class, _)| class)
+    fn eligible(&mut self, input: usize, output: usize, cycle: u64) -> u32 {
+        let at = input * self.config.outputs + output;
+        if self.held[at].ready <= cycle {
+            self.rise(input, output, cycle);
+        }
+        let classes = self.held[at].risen & !self.full[output];
+        match self.config.pushed {
+            Some(PushedClass { class, .. }) if classes >> class & 1 == 1 && self.is_behind(input, output, class) => {
+                classes & !(1 << class)
+            }
+            _ => classes,
+        }
     }
 
     /// Looks again at what the queues of an input and an output hold, after items have left them.
@@ -293,11 +363,33 @@ impl<T> VoqCrossbar<T> {
         }
         self.held[at] = pair;
         if pair.held == 0 {
-            self.waiting[input].remove(output);
-            if self.waiting[input].is_empty() {
-                self.occupied.remove(input);
-                self.requests[input].clear();
+            self.empty_pair(input, output);
+        }
+    }
+
+    /// Looks again at one class between an input and an output, whose first item has left.
+    #[inline]
+    fn count_class(&mut self, input: usize, output: usize, class: usize) {
+        let front = self.queues[self.queue_at(input, output, class)].front().map(|front| front.ready);
+        let pair = &mut self.held[input * self.config.outputs + output];
+        pair.risen &= !(1 << class);
+        match front {
+            Some(ready) => pair.ready = pair.ready.min(ready),
+            None => {
+                pair.held &= !(1 << class);
+                if pair.held == 0 {
+                    self.empty_pair(input, output);
+                }
             }
+        }
+    }
+
+    /// Notes that nothing waits between an input and an output any more.
+    fn empty_pair(&mut self, input: usize, output: usize) {
+        self.waiting[input].remove(output);
+        if self.waiting[input].is_empty() {
+            self.occupied.remove(input);
+            self.requests[input].clear();
         }
     }
 
@@ -330,18 +422,12 @@ impl<T> VoqCrossbar<T> {
         }
         loop {
             let mut is_asked = false;
-            for input in self.occupied.iter() {
+            let mut next = self.occupied.first();
+            while let Some(input) = next {
+                next = self.occupied.first_from(input + 1);
                 self.requests[input].clear();
-                if !self.inputs[input].is_free(cycle, rate) {
-                    continue;
-                }
-                for output in self.waiting[input].intersection(&self.open) {
-                    // What is not ready is seen without a look at the queues, which is most often.
-                    let is_ready = self.held[input * self.config.outputs + output].ready <= cycle;
-                    if is_ready && self.eligible(input, output, cycle).next().is_some() {
-                        self.requests[input].insert(output);
-                        is_asked = true;
-                    }
+                if self.inputs[input].is_free(cycle, rate) {
+                    is_asked |= self.ask(input, cycle);
                 }
             }
             if !is_asked {
@@ -361,19 +447,33 @@ impl<T> VoqCrossbar<T> {
         }
     }
 
+    /// Requests all outputs that an input has an item for; returns whether there is one.
+    #[inline]
+    fn ask(&mut self, input: usize, cycle: u64) -> bool {
+        let mut is_asked = false;
+        let mut next = self.waiting[input].first_in(&self.open, 0);
+        while let Some(output) = next {
+            next = self.waiting[input].first_in(&self.open, output + 1);
+            if self.eligible(input, output, cycle) != 0 {
+                self.requests[input].insert(output);
+                is_asked = true;
+            }
+        }
+        is_asked
+    }
+
     /// Moves an item of an input-output pair to the output queue; returns `false` if no class is eligible.
     fn grant(&mut self, input: usize, output: usize, cycle: u64) -> bool {
-        let classes = self.eligible(input, output, cycle).fold(0, |classes, class| classes | 1u64 << class);
-        let classes = Requests::from(classes);
+        let classes = Requests::from(u64::from(self.eligible(input, output, cycle)));
         let Some(class) = self.arbiters[output].arbitrate(&classes) else { return false };
         self.arbiters[output].update(&classes, class);
         let at = self.queue_at(input, output, class);
-        let Some(Waiting { bytes, item, .. }) = self.queues[at].pop_front() else { return false };
+        let Some(Waiting { bytes, place, .. }) = self.queues[at].pop_front() else { return false };
         let rate = self.config.bytes_per_cycle;
         self.inputs[input].take(cycle, rate, bytes);
         self.outputs[output].take(cycle, rate, bytes);
-        self.count_pair(input, output);
-        let granted = Granted { due: cycle + self.config.behind_cycles, number: self.numbers[1], item };
+        self.count_class(input, output, class);
+        let granted = Granted { due: cycle + self.config.behind_cycles, number: self.numbers[1], place };
         self.numbers[1] += 1;
         let behind = &mut self.behind[output * self.config.classes + class];
         behind.push_back(granted);
@@ -385,23 +485,25 @@ impl<T> VoqCrossbar<T> {
 
     /// Removes items from all queues, which are asked for by output and item.
     pub fn remove(&mut self, is_removed: impl Fn(usize, &T) -> bool) -> Vec<T> {
+        let VoqConfig { outputs, classes, .. } = self.config;
         let mut removed = Vec::new();
-        for (n, queue) in self.queues.iter_mut().enumerate() {
-            let (before, output) = (removed.len(), n / self.config.classes % self.config.outputs);
-            let (gone, kept) = std::mem::take(queue).into_iter().partition(|waiting| is_removed(output, &waiting.item));
-            *queue = kept;
-            removed.extend(VecDeque::into_iter(gone).map(|waiting| waiting.item));
-            self.toward[output] -= removed.len() - before;
+        let VoqCrossbar { queues, behind, items, toward, .. } = self;
+        let mut is_kept = |output: usize, place: u32| {
+            let is_gone = items.get(place).is_some_and(|item| is_removed(output, item));
+            if is_gone {
+                removed.extend(items.take(place));
+                toward[output] -= 1;
+            }
+            !is_gone
+        };
+        for (n, queue) in queues.iter_mut().enumerate() {
+            queue.retain(|waiting| is_kept(n / classes % outputs, waiting.place));
+        }
+        for (n, queue) in behind.iter_mut().enumerate() {
+            queue.retain(|granted| is_kept(n / classes, granted.place));
         }
         for pair in 0..self.held.len() {
-            self.count_pair(pair / self.config.outputs, pair % self.config.outputs);
-        }
-        for (n, queue) in self.behind.iter_mut().enumerate() {
-            let (before, output) = (removed.len(), n / self.config.classes);
-            let (gone, kept) = std::mem::take(queue).into_iter().partition(|granted| is_removed(output, &granted.item));
-            *queue = kept;
-            removed.extend(VecDeque::into_iter(gone).map(|granted| granted.item));
-            self.toward[output] -= removed.len() - before;
+            self.count_pair(pair / outputs, pair % outputs);
         }
         for queue in 0..self.behind.len() {
             self.count_granted(queue / self.config.classes, queue % self.config.classes);
@@ -431,7 +533,7 @@ impl<T> VoqCrossbar<T> {
         let front = first(class).filter(|granted| granted.due <= cycle)?;
         let pushed = self.config.pushed.filter(|pushed| pushed.class == class);
         let earlier = pushed.and_then(|pushed| first(pushed.behind)).filter(|earlier| earlier.number < front.number);
-        earlier.is_none().then_some(&front.item)
+        if earlier.is_none() { self.items.get(front.place) } else { None }
     }
 
     /// Removes the first item of an output and class.
@@ -441,7 +543,7 @@ impl<T> VoqCrossbar<T> {
         self.queued -= 1;
         self.toward[output] -= 1;
         self.count_granted(output, class);
-        Some(granted.item)
+        self.items.take(granted.place)
     }
 
     /// The first later cycle in which an item can be granted, or can leave, by the passing of time alone. An item that
@@ -453,7 +555,8 @@ impl<T> VoqCrossbar<T> {
         let mut next = u64::MAX;
         for input in self.occupied.iter() {
             for output in self.waiting[input].iter() {
-                if self.held[input * self.config.outputs + output].ready >= next {
+                let pair = &self.held[input * self.config.outputs + output];
+                if pair.risen == 0 && pair.ready >= next {
                     continue;
                 }
                 next = self.placed(input, output).map(|(_, ready)| ready).fold(next, u64::min);

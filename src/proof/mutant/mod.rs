@@ -18,11 +18,11 @@ use scalepool_coherence::rules::{RuleSet, SheetRules};
 
 /// Declares the faults once: the type, and the values that rules are borrowed from.
 macro_rules! mutants {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident,)*) => {
         /// One rule that is off, named after what goes wrong.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum CoherenceMutant {
-            $($(#[$doc])* $name,)*
+            $($(#[doc = $doc])* $name,)*
         }
 
         static ALL: &[CoherenceMutant] = &[$(CoherenceMutant::$name),*];
@@ -33,6 +33,16 @@ macro_rules! mutants {
                 match self {
                     $(CoherenceMutant::$name => stringify!($name),)*
                 }
+            }
+
+            /// What goes wrong, in words.
+            pub fn about(self) -> &'static str {
+                let doc = match self {
+                    $(CoherenceMutant::$name => concat!($($doc),*),)*
+                };
+                // The section that says what is right stands in front, what else is to be said behind.
+                let said = doc.split_once(": ").map_or(doc, |(_, said)| said);
+                said.split(". ").next().unwrap_or(said).trim().trim_end_matches('.')
             }
         }
     };

@@ -69,8 +69,7 @@ fn every_wrong_bridge_at_a_host_is_found() {
                 HostBridgeSetup { wrong: Some(wrong), ..HostBridgeSetup::one_line(CoherenceConfig::default(), stores) };
             search(&HostBridgeSystem::new(setup), Limits::default()).violation.is_some()
         };
-        let found = STORES.map(is_found);
-        assert!(found.contains(&true), "{wrong:?}: {found:?}");
+        assert!(STORES.into_iter().any(is_found), "{wrong:?} lives");
     }
 }
 

@@ -13,7 +13,7 @@ const NAME: &str = "cxlio-enumerate";
 
 fn request(set: &[&str]) -> ScenarioRequest {
     let set = set.iter().map(|s| (*s).to_owned()).collect();
-    ScenarioRequest { scenario: NAME.into(), seed: 7, threads: 2, set, ..ScenarioRequest::default() }
+    ScenarioRequest { scenario: NAME.into(), seed: 7, set, ..ScenarioRequest::default() }
 }
 
 fn run(set: &[&str]) -> ScenarioReport {

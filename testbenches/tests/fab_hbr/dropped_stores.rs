@@ -54,7 +54,6 @@ fn run(why: &str, form: &str, trace: &str, set: &[&str]) -> ScenarioReport {
         scenario: "f.toml".into(),
         description: Some(text),
         seed: 1,
-        threads: 2,
         set: set.iter().map(|one| (*one).to_owned()).collect(),
         ..ScenarioRequest::default()
     };
@@ -171,7 +170,6 @@ p1 = { base = "0x1_0000_0000", size = "512 MiB", targets = ["pool.ld[1]", "mem[1
                 scenario: "f.toml".into(),
                 description: Some(text.replace("outstanding = 8", &format!("{isolated}outstanding = 8"))),
                 seed,
-                threads: 2,
                 ..ScenarioRequest::default()
             };
             let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));

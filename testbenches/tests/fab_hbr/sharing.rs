@@ -45,7 +45,7 @@ fn the_switch_adds_no_message() {
     let set = ["core.pattern=private", "core.accesses=40", "core.outstanding=1"];
     let request = |name: &str, more: &[&str]| {
         let set = set.iter().chain(more).map(|s| (*s).to_owned()).collect();
-        let request = ScenarioRequest { scenario: name.into(), seed: 1, threads: 2, set, ..ScenarioRequest::default() };
+        let request = ScenarioRequest { scenario: name.into(), seed: 1, set, ..ScenarioRequest::default() };
         scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{name}: {error}"))
     };
     let (switched, direct) = (shared(&set), request("hdm-db-share", &["hosts=16"]));

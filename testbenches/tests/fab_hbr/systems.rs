@@ -19,7 +19,7 @@ fn request(text: &str, set: &[&str], threads: usize) -> ScenarioRequest {
 }
 
 pub fn run(text: &str, set: &[&str]) -> Result<ScenarioReport, String> {
-    scenario::run(&request(text, set, 2), &mut |_| ()).map_err(|e| e.to_string())
+    scenario::run(&request(text, set, 1), &mut |_| ()).map_err(|e| e.to_string())
 }
 
 pub fn on_threads(text: &str, set: &[&str], threads: usize) -> ScenarioReport {

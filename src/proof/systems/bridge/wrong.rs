@@ -56,6 +56,27 @@ impl WrongBridge {
         WrongBridge::TearsReads,
         WrongBridge::HidesPoison,
     ];
+
+    /// What is wrong, in words.
+    pub fn about(self) -> &'static str {
+        match self {
+            WrongBridge::IgnoresSnoops => "BISnp is answered with BIRspI, and the cache keeps the line",
+            WrongBridge::KeepsShared => "BISnpInv does what BISnpData does, and is answered with BIRspI",
+            WrongBridge::OwnsWhatIsShared => "Cmp-S is taken for Cmp-E",
+            WrongBridge::DropsDirty => "a dirty line is given up as a clean one",
+            WrongBridge::ReadsPastOwners => "requests to share a line do not snoop its owner",
+            WrongBridge::MergesIntoZeros => {
+                "The bytes of a line are lost on their way in, and zeros are taken for them"
+            }
+            WrongBridge::IgnoresEnables => "a store of a part writes all of the line",
+            WrongBridge::Overtakes => "requests of one accelerator have no order",
+            WrongBridge::LosesResponses => "a response is lost",
+            WrongBridge::TellsAnError => "a response says that the target has given up",
+            WrongBridge::AnswersWithResults => "an atomic is answered with its result",
+            WrongBridge::TearsReads => "the second half of what is read is that of another line",
+            WrongBridge::HidesPoison => "what is read loses its poison",
+        }
+    }
 }
 
 /// What the bridge gets of the request of a requester.

@@ -21,6 +21,7 @@ pub mod module;
 pub mod nvlink;
 pub mod poison;
 pub mod port;
+pub mod side;
 pub mod table;
 pub mod ualink;
 

@@ -12,7 +12,10 @@
 //! and two Reads leave, one for each block; the answer of the second one comes and waits; that of the first one comes, and two CplDs leave.
 
 pub mod access;
+pub mod half;
+pub mod packets;
 pub mod rows;
+pub mod upli;
 
 use crate::commands::AccessKind;
 use crate::lines::BLOCK_BYTES;
@@ -161,6 +164,17 @@ impl BarRequest {
     }
 }
 
+/// Who waits for an answer of an accelerator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Awaited {
+    /// The request.
+    ByRequest,
+    /// Nobody: the request has ended with an earlier block that failed.
+    ByNobody,
+    /// It was given up, and its tag and lines are taken until the answer is here.
+    GivenUp,
+}
+
 /// An access that is under way.
 #[derive(Debug, Clone)]
 struct OpenAccess {
@@ -169,8 +183,7 @@ struct OpenAccess {
     piece: usize,
     access: BlockAccess,
     advances: u64,
-    /// It was given up, and its tag is taken until the answer is here.
-    is_given_up: bool,
+    awaited: Awaited,
 }
 
 /// Memory of accelerators behind BARs.
@@ -182,8 +195,10 @@ pub struct BarTarget {
     next: u64,
     open: OrderedMap<u16, OpenAccess>,
     free: VecDeque<u16>,
-    /// Lines that an access is under way to.
-    busy: OrderedSet<(u16, u64)>,
+    /// Lines that an access is under way to, each with its tag.
+    busy: OrderedMap<(u16, u64), u16>,
+    /// Writes that are not over, by port and requester, in their order.
+    writes: OrderedMap<(usize, u16), VecDeque<u64>>,
     counts: BarCounts,
     advances: u64,
 }
@@ -212,7 +227,8 @@ impl BarTarget {
             next: 1,
             open: OrderedMap::new(),
             free: config.tags.clone().collect(),
-            busy: OrderedSet::new(),
+            busy: OrderedMap::new(),
+            writes: OrderedMap::new(),
             counts: BarCounts::default(),
             advances: 0,
             config,
@@ -226,13 +242,13 @@ impl BarTarget {
 
     /// Requests that are not over, and accesses that nobody waits for any more.
     pub fn open(&self) -> usize {
-        self.requests.len() + self.open.values().filter(|open| open.is_given_up).count()
+        self.requests.len() + self.open.values().filter(|open| open.awaited != Awaited::ByRequest).count()
     }
 
     /// Whether a write can come: one that is not performed holds up all that comes behind it, as it does on the link. What has an answer
     /// always can, since its requester has set a tag aside for it, and writes must pass it.
     pub fn has_room(&self) -> bool {
-        self.requests.values().filter(|request| request.is_write()).count() < self.config.tags.len()
+        self.writes.values().map(VecDeque::len).sum::<usize>() < self.config.tags.len()
     }
 
     /// Whether a tag is one of its own.
@@ -252,7 +268,7 @@ impl BarTarget {
 
     /// When an access has last got on; `None`: nobody waits for it.
     pub fn advances(&self, tag: u16) -> Option<u64> {
-        self.open.get(&tag).filter(|open| !open.is_given_up).map(|open| open.advances)
+        self.open.get(&tag).filter(|open| open.awaited != Awaited::GivenUp).map(|open| open.advances)
     }
 
     /// A TLP of memory has come to a port; its number.
@@ -261,6 +277,9 @@ impl BarTarget {
         self.next += 1;
         let (blocks, completed) = (Vec::new(), 0);
         let of = BarRequest { port, tlp, blocks, completed, is_started: false, waits_for: None };
+        if of.is_write() {
+            self.writes.entry((port, of.tlp.requester)).or_default().push_back(request);
+        }
         self.requests.insert(request, of);
         request
     }
@@ -345,14 +364,13 @@ impl BarTarget {
         let of = self.requests.get(&request)?;
         let is_relaxed = of.is_write() && of.tlp.attr & RELAXED != 0;
         let touches = of.touches();
-        let holds = |other: &BarRequest| {
-            let blocks = other.touches();
-            let is_same = blocks.start < touches.end && touches.start < blocks.end;
-            other.is_write()
-                && (other.port, other.tlp.requester) == (of.port, of.tlp.requester)
-                && (!is_relaxed || is_same)
+        let holds = |other: &u64| {
+            let blocks = self.requests.get(other).map_or(0..0, BarRequest::touches);
+            !is_relaxed || blocks.start < touches.end && touches.start < blocks.end
         };
-        self.requests.range(..request).rfind(|(_, other)| holds(other)).map(|(before, _)| *before)
+        let writes = self.writes.get(&(of.port, of.tlp.requester))?;
+        let earlier = writes.partition_point(|other| *other < request);
+        writes.range(..earlier).rfind(|other| holds(other)).copied()
     }
 
     /// All that may leave leaves, in the order in which requests came.
@@ -378,31 +396,36 @@ impl BarTarget {
         }
     }
 
-    /// An access leaves, if its lines and a tag are free.
+    /// An access leaves, if its lines and a tag are free. One to lines whose accelerator has not answered an access that was given up ends
+    /// as that one: nobody knows whether it is still to be performed.
     fn launch(
         &mut self,
         (request, block, piece): (u64, usize, usize),
         wanted: &mut OrderedSet<(u16, u64)>,
         out: &mut BarOutput,
     ) {
-        let Some(of) = self.requests.get_mut(&request).and_then(|of| of.blocks[block].pieces.get_mut(piece)) else {
-            return;
-        };
-        if of.is_sent {
+        let Some(of) = self.requests.get_mut(&request).and_then(|of| of.blocks.get_mut(block)) else { return };
+        let Some(Piece { access, is_sent: false, is_done: false }) = of.pieces.get(piece) else { return };
+        let lines = lines_of(access);
+        let is_given_up = |tag: &u16| self.open.get(tag).is_some_and(|open| open.awaited == Awaited::GivenUp);
+        let is_dead = lines.iter().any(|line| self.busy.get(line).is_some_and(is_given_up))
+            || self.free.is_empty() && self.open.keys().all(is_given_up);
+        if is_dead {
+            (of.pieces[piece].is_done, of.status) = (true, merged(of.status, Status::CompletionTimeout));
             return;
         }
-        let lines = lines_of(&of.access);
-        let is_free = lines.iter().all(|line| !self.busy.contains(line) && !wanted.contains(line));
+        let is_free = lines.iter().all(|line| !self.busy.contains_key(line) && !wanted.contains(line));
         let tag = if is_free { self.free.pop_front() } else { None };
         let Some(tag) = tag else {
             wanted.extend(lines);
             return;
         };
-        of.is_sent = true;
+        let access = access.clone();
+        of.pieces[piece].is_sent = true;
         self.advances += 1;
-        let (access, advances) = (of.access.clone(), self.advances);
-        self.busy.extend(lines);
-        self.open.insert(tag, OpenAccess { request, block, piece, access, advances, is_given_up: false });
+        let advances = self.advances;
+        self.busy.extend(lines.into_iter().map(|line| (line, tag)));
+        self.open.insert(tag, OpenAccess { request, block, piece, access, advances, awaited: Awaited::ByRequest });
         self.counts.accesses += 1;
         out.steps.push(BarStep::Advanced { tag, advances });
         out.steps.push(BarStep::Send(tag));
@@ -412,7 +435,7 @@ impl BarTarget {
     pub fn sent(&mut self, tag: u16, out: &mut BarOutput) {
         self.advances += 1;
         let advances = self.advances;
-        if let Some(open) = self.open.get_mut(&tag).filter(|open| !open.is_given_up) {
+        if let Some(open) = self.open.get_mut(&tag).filter(|open| open.awaited != Awaited::GivenUp) {
             open.advances = advances;
             out.steps.push(BarStep::Advanced { tag, advances });
         }
@@ -429,8 +452,8 @@ impl BarTarget {
             self.busy.remove(&line);
         }
         self.free.push_back(tag);
-        if open.is_given_up {
-            self.counts.late += 1;
+        if open.awaited != Awaited::ByRequest {
+            self.counts.late += u64::from(open.awaited == Awaited::GivenUp);
             return self.pump(out);
         }
         let asks = open.access.operation != BlockOperation::Write;
@@ -447,11 +470,13 @@ impl BarTarget {
 
     /// An access has not got on since it had done so for this time: it ends as with status 8.
     pub fn time_out(&mut self, tag: u16, advances: u64, out: &mut BarOutput) {
-        let Some(open) = self.open.get_mut(&tag).filter(|open| !open.is_given_up && open.advances == advances) else {
-            return;
-        };
-        open.is_given_up = true;
+        let is_meant = |open: &&mut OpenAccess| open.awaited != Awaited::GivenUp && open.advances == advances;
+        let Some(open) = self.open.get_mut(&tag).filter(is_meant) else { return };
+        let awaited = std::mem::replace(&mut open.awaited, Awaited::GivenUp);
         self.counts.timeouts += 1;
+        if awaited == Awaited::ByNobody {
+            return self.pump(out);
+        }
         let open = open.clone();
         self.ended(&open, Status::CompletionTimeout, &[], out);
     }
@@ -484,10 +509,15 @@ impl BarTarget {
             if of.blocks.iter().all(|block| block.pieces.iter().all(|piece| piece.is_done)) {
                 let is_lost = of.blocks.iter().any(|block| block.status != Status::OKAY);
                 self.counts.lost_writes += u64::from(is_lost);
+                let writer = (of.port, of.tlp.requester);
                 self.requests.remove(&request);
+                if let Some(writes) = self.writes.get_mut(&writer) {
+                    writes.retain(|other| *other != request);
+                    if writes.is_empty() {
+                        self.writes.remove(&writer);
+                    }
+                }
                 out.steps.push(BarStep::Written(request));
-                // Whoever waited for it goes on.
-                self.pump(out);
             }
             return;
         }
@@ -506,9 +536,8 @@ impl BarTarget {
         }
         if is_over {
             // What is under way still is for nobody.
-            for open in self.open.values_mut().filter(|open| open.request == request) {
-                open.is_given_up = true;
-            }
+            let own = |open: &&mut OpenAccess| open.request == request && open.awaited == Awaited::ByRequest;
+            self.open.values_mut().filter(own).for_each(|open| open.awaited = Awaited::ByNobody);
             self.requests.remove(&request);
         }
     }

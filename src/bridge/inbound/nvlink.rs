@@ -148,9 +148,7 @@ impl AcceleratorSide for NvlinkSide {
             self.ledger().receive((NvlPeer::Gpu(target), link, ANSWERS), &message);
             let tag = message.tag;
             let understood = match extent {
-                Some((address, bytes)) => {
-                    understood_as(&message, |message| packets::lines_of(address, bytes, message))
-                }
+                Some((address, bytes)) => understood_as(&message, |message| packets::lines_of(address, bytes, message)),
                 None => understood(&message),
             };
             let (status, lines) = understood.unwrap_or_else(|found| {

@@ -32,7 +32,8 @@ fn attributes(operation: TlpAtomic, size: usize) -> u8 {
 /// The request of an access; `own` is who asks.
 pub fn spelled(own: u16, tag: u16, access: &BlockAccess) -> Transfer {
     let BlockAccess { target, address, bytes, operation, vchan, .. } = *access;
-    let req = TlReq { src: own, dst: target, tag, vchan, address, len: (bytes / DW_BYTES - 1) as u8, ..TlReq::default() };
+    let req =
+        TlReq { src: own, dst: target, tag, vchan, address, len: (bytes / DW_BYTES - 1) as u8, ..TlReq::default() };
     let line = address / LINE_BYTES * LINE_BYTES;
     let lines = (address + bytes as u64).div_ceil(LINE_BYTES) - address / LINE_BYTES;
     let in_lines = (address - line) as usize;
@@ -43,7 +44,9 @@ pub fn spelled(own: u16, tag: u16, access: &BlockAccess) -> Transfer {
     };
     let (cmd, attr, enabled) = match operation {
         // Every byte of a read is enabled (`ualink` §12).
-        BlockOperation::Read => return Transfer::new(ControlField::Request(TlReq { cmd: ReqCmd::Read, attr: 0xff, ..req })),
+        BlockOperation::Read => {
+            return Transfer::new(ControlField::Request(TlReq { cmd: ReqCmd::Read, attr: 0xff, ..req }));
+        }
         BlockOperation::Write => {
             place(&mut beats, in_lines, &access.data);
             let is_whole = access.enables.is_none() && in_lines == 0 && bytes as u64 == lines * LINE_BYTES;

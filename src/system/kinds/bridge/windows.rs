@@ -15,7 +15,8 @@ pub const SOURCES: &str = "ACCELERATOR:GROUP with accelerators 0 to 1023, or GPU
 /// Rights of groups.
 const RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r, w and a, or -";
 /// Rights of groups of CXL, whose messages are no atomics; those of CXL.io are.
-const INBOUND_RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r and w, of class BR also a, or -";
+const INBOUND_RIGHTS: &str =
+    "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r and w, of class BR also a, or -";
 /// Accelerators of a window from CXL.
 const TARGETS: &str = "accelerators by number, 1, 2, 4, 8 or 16 of them";
 

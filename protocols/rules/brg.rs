@@ -230,7 +230,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-MAP-64",
         "bridge §5.4",
-        "NVLink is asked by READ and WRITE_NONPOSTED of 64 bytes in the name of the bridge, never by posted writes",
+        "NVLink is asked by READ and WRITE_NONPOSTED in the name of the bridge, for messages of CXL.mem of 64 bytes, never by posted writes",
     ),
     rule(
         "BRG-ATM-01",

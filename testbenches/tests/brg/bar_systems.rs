@@ -72,9 +72,9 @@ fn reads_without_the_right_end_with_ca() {
     assert!(refused == reads && reads > 10, "{refused} of {reads}");
 }
 
-/// Accelerators that never answer: writes are lost and reads end with CA, so that the run ends.
+/// Accelerators that answer when their accesses were given up: writes count as lost and reads end with CA, and the run ends.
 #[test]
-fn silent_accelerators_stall_nobody() {
+fn accelerators_that_answer_too_late_stall_nobody() {
     let text = UALINK
         .replace("bar_ports = 1\n", "bar_ports = 1\nstages = { timeout_cycles = 100 }\n")
         .replace("accesses = 300", "failures = \"counted\", accesses = 30");

@@ -2,8 +2,7 @@
 //!
 //! Modelled: ports whose BAR 0 leads to the windows of class BR, each with a configuration space and an agent of power management; a TLP
 //! enters at each port a cycle; what needs no accelerator is answered behind the same stages; completions leave in their order, one a
-//! cycle and port; a write for which there is no room stays in front and holds up what comes behind it at its port. Left out: logical
-//! devices, the second BAR.
+//! cycle and port; while as many writes are under way as there are tags no port takes a TLP. Left out: logical devices, the second BAR.
 //!
 //! A walk through one cycle, of which [`InboundModule`](crate::inbound::module::InboundModule) is the clock: TLPs enter; those through the
 //! stages are converted, or answered; accesses without progress are given up; accesses leave for accelerators, completions for hosts.
@@ -305,7 +304,7 @@ impl BarHalf {
             }
             self.deadlines.pop_front();
             if is_open {
-                self.accesses.retain(|(_, other)| *other != tag);
+                // One that has not left still does, so that its answer frees its tag and its lines.
                 let mut out = BarOutput::default();
                 self.target.time_out(tag, advances, &mut out);
                 self.follow(out, at);
@@ -448,7 +447,7 @@ impl BarHalf {
     pub fn next(&self, at: Stamp) -> Option<u64> {
         let fronts = [
             self.requests.front().map(|(due, _)| *due),
-            self.accesses.front().map(|(due, _)| *due),
+            self.accesses.iter().map(|(due, _)| *due).filter(|due| *due > at.cycle).min(),
             self.deadlines.front().map(|(due, ..)| *due),
         ];
         let leaving = self.ports.iter().filter_map(|state| state.leaving.front().map(|leaving| leaving.due));

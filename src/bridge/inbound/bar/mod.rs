@@ -148,6 +148,8 @@ struct BarRequest {
     /// Blocks that are completed.
     completed: usize,
     is_started: bool,
+    /// All its accesses have left, or need not.
+    is_launched: bool,
     /// It waits for a write, as it was said.
     waits_for: Option<u64>,
 }
@@ -245,8 +247,8 @@ impl BarTarget {
         self.requests.len() + self.open.values().filter(|open| open.awaited != Awaited::ByRequest).count()
     }
 
-    /// Whether a write can come: one that is not performed holds up all that comes behind it, as it does on the link. What has an answer
-    /// always can, since its requester has set a tag aside for it, and writes must pass it.
+    /// Whether another request can come: while as many writes are under way as there are tags none can. Requests with a completion have
+    /// no limit of their own, since each has a tag of its requester.
     pub fn has_room(&self) -> bool {
         self.writes.values().map(VecDeque::len).sum::<usize>() < self.config.tags.len()
     }
@@ -276,7 +278,7 @@ impl BarTarget {
         let request = self.next;
         self.next += 1;
         let (blocks, completed) = (Vec::new(), 0);
-        let of = BarRequest { port, tlp, blocks, completed, is_started: false, waits_for: None };
+        let of = BarRequest { port, tlp, blocks, completed, is_started: false, is_launched: false, waits_for: None };
         if of.is_write() {
             self.writes.entry((port, of.tlp.requester)).or_default().push_back(request);
         }
@@ -387,9 +389,21 @@ impl BarTarget {
                 }
                 continue;
             }
-            for block in 0..of.blocks.len() {
-                for piece in 0..self.requests.get(&request).map_or(0, |of| of.blocks[block].pieces.len()) {
-                    self.launch((request, block, piece), &mut wanted, out);
+            if !of.is_launched {
+                let is_write = of.is_write();
+                for block in 0..of.blocks.len() {
+                    for piece in 0..self.requests.get(&request).map_or(0, |of| of.blocks[block].pieces.len()) {
+                        self.launch((request, block, piece), &mut wanted, out);
+                    }
+                    // Nothing is asked for behind the first block of a read that fails.
+                    let status = self.requests.get(&request).map_or(Status::OKAY, |of| of.blocks[block].status);
+                    if !is_write && status != Status::OKAY {
+                        break;
+                    }
+                }
+                if let Some(of) = self.requests.get_mut(&request) {
+                    let mut pieces = of.blocks.iter().flat_map(|block| &block.pieces);
+                    of.is_launched = pieces.all(|piece| piece.is_sent || piece.is_done);
                 }
             }
             self.complete(request, out);

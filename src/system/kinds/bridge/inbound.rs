@@ -74,7 +74,7 @@ metrics! {
     }
 }
 
-/// Groups of sources.
+/// Groups of sources. Of class BR the sheet leaves requester IDs above 4095 open; they are in group 0.
 const SOURCES: &str = "SOURCE:GROUP with sources 0 to 4095 and groups 0 to 15";
 
 config! {
@@ -82,7 +82,7 @@ config! {
     pub struct InboundFields {
         target_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links at which hosts and other bridges find the memory of accelerators (bridge §1.2)";
         inbound: Vec<(InboundWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(InboundWindowFields::fields), "windows from CXL to accelerators, up to 16 that do not overlap (bridge §2)";
-        inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, else an LD-ID; those that are not named are in group 0 (bridge §2)";
+        inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, of class BR a requester ID, else an LD-ID; those that are not named are in group 0 (bridge §2)";
         inbound_entries: usize = "1024" [Unit::Of("transactions")] in FieldRange::Int(1, MOST_INBOUND as u64), "transactions from CXL that may be under way (bridge §7); with few of them beside many requests at the home, those that wait for one may time out";
         logical_devices: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(1, LOGICAL_DEVICES as u64), "logical devices (LD) that the port of the home is, each for one host behind a switch, all of the same lines; not given = no multi-logical device (bridge §1.2, fabric MLD-1)";
         home_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links at which hosts, peers and other bridges find memory of accelerators that the bridge keeps coherent, HDM-DB (bridge §1.2)";

@@ -112,7 +112,10 @@ impl BarBench {
     fn performed(&mut self, access: &BlockAccess) -> Vec<CacheLine> {
         let BlockAccess { target, address, bytes, operation, .. } = *access;
         let unit = self.reach.unit_bytes;
-        assert!(address % unit == 0 && bytes as u64 % unit == 0 && bytes > 0, "whole units: {access:?}");
+        assert!(
+            address.is_multiple_of(unit) && (bytes as u64).is_multiple_of(unit) && bytes > 0,
+            "whole units: {access:?}"
+        );
         assert_eq!(address / 256, (address + bytes as u64 - 1) / 256, "one block: {access:?}");
         let base = address / 64 * 64;
         let lines = (address + bytes as u64).div_ceil(64) - address / 64;
@@ -198,7 +201,7 @@ fn joined(request: &Tlp, completions: &[Tlp]) -> Vec<u8> {
         assert_eq!(u64::from(lower_address), (address + begins as u64) & 0x7f);
         data.extend(&part.data);
         let end = address + data.len() as u64;
-        assert!(end % 64 == 0 || data.len() == 4 * dw, "it ends at {end:#x}");
+        assert!(end.is_multiple_of(64) || data.len() == 4 * dw, "it ends at {end:#x}");
         part.encode(TlpForm::Flit).expect("a TLP");
     }
     assert_eq!(data.len(), 4 * dw);
@@ -521,7 +524,7 @@ fn brg_spl_06_p() {
             let mut bench = BarBench::new(AccessReach::NVLINK);
             bench.ask(read(0, 1, from, bytes));
             let access = bench.target.access(bench.left[0]).expect("one access");
-            let (first, end) = (TO + from & !15, (TO + from + bytes as u64).next_multiple_of(16));
+            let (first, end) = ((TO + from) & !15, (TO + from + bytes as u64).next_multiple_of(16));
             assert_eq!((access.address, access.bytes as u64), (first, end - first));
             let message = packets::spelled(6, 17, access, &NvlConfig::default());
             assert_eq!(usize::from(message.size) + 1, access.bytes / 16);
@@ -575,7 +578,7 @@ fn brg_spl_07_n() {
             let access = bench.target.access(tag).expect("an access");
             let message = packets::spelled(6, tag, access, &NvlConfig::default());
             assert!(message.be.is_none() || message.data.len() <= 128, "{access:?}");
-            assert!(message.data.len() <= 256 && message.data.len() % 16 == 0);
+            assert!(message.data.len() <= 256 && message.data.len().is_multiple_of(16));
         }
         bench.settle();
     }

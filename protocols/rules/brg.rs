@@ -1,5 +1,5 @@
 //! Rules of the bridge SoC (`bridge`), those that are built: from UALink and NVLink to CXL.mem, with and without a
-//! cache, and from CXL.mem to memory of accelerators that nobody keeps coherent; pages in tiers of memory; baselines.
+//! cache, from CXL.mem to memory of accelerators that nobody keeps coherent, and from CXL.io to it behind a BAR; pages in tiers of memory; baselines.
 
 use super::Rule;
 
@@ -55,6 +55,16 @@ pub static RULES: &[Rule] = &[
         "BRG-SPL-05",
         "bridge §3.6",
         "IO: a byte mask is written by runs of DWs whose inner ones are whole and whose ends have no gap",
+    ),
+    rule(
+        "BRG-SPL-06",
+        "bridge §3.5",
+        "NVLink is read in units of 16 bytes around what was asked for, of which the bytes that were asked for alone go back",
+    ),
+    rule(
+        "BRG-SPL-07",
+        "bridge §3.5",
+        "NVLink is written with byte enables for at most 128 bytes at a time, and requests of CXL.io are cut at blocks of 256 bytes",
     ),
     rule(
         "BRG-SPL-08",
@@ -201,9 +211,26 @@ pub static RULES: &[Rule] = &[
         "HDM-H: MemSpecRd is dropped, MemRdFill is a read; other messages have no effect; answers carry no meta value",
     ),
     rule(
+        "BRG-MAP-59",
+        "bridge §5.3",
+        "BAR: MRd is a read of each block that it touches; completions leave in their order, and the first block that fails ends them with its status",
+    ),
+    rule("BRG-MAP-60", "bridge §5.3", "BAR: MWr writes its enabled bytes and no others, block by block"),
+    rule(
+        "BRG-MAP-61",
+        "bridge §5.3",
+        "BAR: FetchAdd, Swap and CAS of 32 and 64 bits are atomics of the accelerator, other sizes end with CA",
+    ),
+    rule(
+        "BRG-MAP-62",
+        "bridge §5.3",
+        "BAR: configuration, messages and I/O end at the bridge, and no accelerator is asked",
+    ),
+    rule("BRG-MAP-63", "bridge §5.3", "BAR: MRdLk ends with UR, unordered I/O with CA, both without effect"),
+    rule(
         "BRG-MAP-64",
         "bridge §5.4",
-        "NVLink is asked by READ and WRITE_NONPOSTED of 64 bytes in the name of the bridge, never by posted writes",
+        "NVLink is asked by READ and WRITE_NONPOSTED in the name of the bridge, for messages of CXL.mem of 64 bytes, never by posted writes",
     ),
     rule(
         "BRG-ATM-01",
@@ -254,6 +281,11 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-ORD-05", "bridge §6.3", "FLUSH waits for the posted requests of its GPU before it, and for no later one"),
     rule("BRG-ORD-06", "bridge §6.4", "messages of CXL.mem keep the order of their line and no other one"),
+    rule(
+        "BRG-ORD-07",
+        "bridge §6.4",
+        "MWr of a requester leaves when accelerators have answered the one before it, with RO = 1 the one before it to the same block; MRd and atomics when they have answered all earlier ones",
+    ),
     rule(
         "BRG-ORD-09",
         "bridge §6.3",

@@ -21,7 +21,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod atomics;
+pub use scalepool_nodes::ualink::atomics;
 pub mod cache;
 pub mod cache_memory;
 pub mod commands;

@@ -53,6 +53,8 @@ pub enum InboundClass {
     Nh,
     /// Memory of accelerators that the bridge keeps coherent (HDM-DB).
     Db,
+    /// Memory of accelerators behind a BAR, reached over CXL.io without coherence.
+    Br,
 }
 
 /// Where addresses of a direction end, and its sources.

@@ -326,7 +326,7 @@ impl ReferenceBridge {
                     out.findings.push(nobody_asked(rsp.tag));
                     return Ok(self.inbound_steps(out));
                 };
-                let understood = inbound::ualink::upli_understood(operation, transfer);
+                let understood = inbound::ualink::upli_understood(operation == LineOperation::Read, transfer);
                 let (status, lines) = understood.unwrap_or_else(|found| {
                     // What cannot be used is as if the accelerator had given up.
                     out.findings.push(unusable(found.to_owned(), "the response of its request"));

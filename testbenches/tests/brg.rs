@@ -1,6 +1,9 @@
 //! The bridge SoC between accelerators and CXL (`bridge`): its tables against the oracle, its rules, its stages, its systems.
 
 mod atomics;
+mod bar;
+mod bar_ports;
+mod bar_systems;
 mod baselines;
 mod cache_errors;
 mod cache_rooms;

@@ -13,6 +13,7 @@
 //! line; a write with byte enables goes to the accelerator; its answer comes with status 0, so Cmp is ready, and whoever waited for the
 //! line goes on.
 
+pub mod bar;
 pub mod convert;
 pub mod exported;
 mod merge;
@@ -20,6 +21,7 @@ pub mod module;
 pub mod nvlink;
 pub mod poison;
 pub mod port;
+pub mod side;
 pub mod table;
 pub mod ualink;
 
@@ -311,6 +313,8 @@ impl InboundBridge {
             InboundClass::Nh => windows.route(source.id, address, access)?,
             // The home asks, which has looked at the rights of those that ask it ([`exported`]).
             InboundClass::Db => found,
+            // Requests of CXL.io come to no port of CXL.mem ([`bar`]).
+            InboundClass::Br => return Err(Status::DecodeError),
         };
         Ok((route.port as u16, LineAddr::of_address(route.address)))
     }

@@ -2,8 +2,9 @@
 //!
 //! Modelled: one message of CXL enters a cycle, of all target ports in turn; one answer of each link of accelerators enters; accesses
 //! to accelerators leave at the rate of the [`BridgeTiming`], answers to CXL one a cycle; a message that finds no entry stays in front
-//! and holds up what comes behind it at its port alone. Left out: the ports, which are those of memories and of accelerators; a queue for
-//! each class in front of the table, since both wait for the same entries.
+//! and holds up what comes behind it at its port alone. Requests of CXL.io have ports and transactions of their own
+//! ([`half`](super::bar::half)) beside them, and the same links to accelerators. Left out: the ports, which are those of memories and of
+//! accelerators; a queue for each class in front of the table, since both wait for the same entries.
 //!
 //! A walk through one cycle: answers of accelerators enter, those that are through the stages of answers take effect; a message enters, what
 //! is through the stages of requests is converted; transactions without progress are given up; accesses and answers that are framed leave
@@ -12,22 +13,22 @@
 //! In traces a transaction is a child of the request of its host, from the port in to the port out; what its accelerator does is a
 //! child of it.
 
+use super::bar::half::{BarHalf, BarResult};
 use super::port::TargetPort;
+use super::side::{AcceleratorAnswer, AcceleratorSide, SideAccess};
 use super::table::InboundSource;
-use super::{AcceleratorAccess, InboundBridge, InboundConfig, InboundCounts, InboundOutput, InboundStep};
+use super::{InboundBridge, InboundConfig, InboundCounts, InboundOutput, InboundStep};
 use crate::entries::none_open;
 use crate::outbound::BridgeFinding;
 use crate::timing::BridgeTiming;
 use crate::waits::WaitWatch;
 use crate::window::InboundClass;
-use scalepool_coherence::content::CacheLine;
 use scalepool_coherence::message::from_link;
 use scalepool_kernel::{Clock, Cx, Module, Next, Pending};
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::{cxl_tag, shown};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
-use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
 use std::collections::VecDeque;
@@ -36,32 +37,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most broken rules that a bridge keeps one by one.
 const MOST_BROKEN: usize = 100;
-
-/// What an accelerator answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AcceleratorAnswer {
-    /// Tag of its access.
-    pub tag: u16,
-    /// Status.
-    pub status: Status,
-    /// Lines that were read.
-    pub lines: Vec<CacheLine>,
-}
-
-/// The links to accelerators, of whatever protocol.
-pub trait AcceleratorSide {
-    /// Whether an access can leave.
-    fn has_room(&self, cx: &Cx, access: &AcceleratorAccess) -> bool;
-
-    /// An access leaves, for which there is room; its name in traces.
-    fn send(&mut self, cx: &mut Cx, tag: u16, access: &AcceleratorAccess) -> Option<TransactionHandle>;
-
-    /// Answers that have come, at most one of each link, or what is wrong with them.
-    fn receive(&mut self, cx: &mut Cx, answers: &mut Vec<Result<AcceleratorAnswer, BridgeFinding>>);
-
-    /// Whether [`receive`](Self::receive) has something to do.
-    fn is_due(&self, cx: &Cx) -> bool;
-}
 
 /// How the inbound half is built.
 pub struct InboundModuleConfig {
@@ -96,6 +71,8 @@ pub struct InboundResult {
     pub full_cycles: u64,
     /// Rules that were broken.
     pub broken: Vec<PlacedViolation>,
+    /// Of class BR.
+    pub bars: BarResult,
 }
 
 /// A transaction in traces.
@@ -113,6 +90,8 @@ pub struct InboundModule {
     pub(super) bridge: InboundBridge,
     side: Box<dyn AcceleratorSide>,
     ports: Vec<TargetPort>,
+    /// Requests of CXL.io.
+    bars: BarHalf,
     /// The port at which a message is looked for first.
     first: usize,
     /// Messages in the stages, each with the cycle in which it is through.
@@ -163,7 +142,7 @@ impl InboundModule {
     pub fn new(
         config: InboundModuleConfig,
         side: Box<dyn AcceleratorSide>,
-        ports: Vec<TargetPort>,
+        (ports, bars): (Vec<TargetPort>, BarHalf),
         tap: Tap,
         result: Arc<Mutex<InboundResult>>,
     ) -> InboundModule {
@@ -182,6 +161,7 @@ impl InboundModule {
             out: InboundOutput::default(),
             mine: InboundResult::default(),
             ports,
+            bars,
             tap,
             result,
             config,
@@ -220,8 +200,12 @@ impl InboundModule {
         self.arrived = arrived;
         while self.answers.front().is_some_and(|(due, _)| *due <= at.cycle) {
             let Some((_, AcceleratorAnswer { tag, status, lines })) = self.answers.pop_front() else { return };
-            self.bridge.receive(tag, status, &lines, &mut self.out);
-            self.follow(at);
+            if self.bars.owns(tag) {
+                self.bars.receive(tag, status, &lines, at);
+            } else {
+                self.bridge.receive(tag, status, &lines, &mut self.out);
+                self.follow(at);
+            }
             cx.progress();
         }
     }
@@ -375,6 +359,18 @@ impl InboundModule {
     /// Accesses leave for accelerators in their order, at the rate of the stages and as far as links have room; one without room holds
     /// up those of other links no more. Whether the rate has held something back.
     fn send(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        // Lines and bytes of blocks are first by turns, so that neither keeps the other one waiting.
+        let most = self.config.timing.children_per_cycle;
+        if at.cycle.is_multiple_of(2) {
+            let (sent, is_rated) = self.send_lines(most, cx, at);
+            return is_rated | self.bars.send(&mut *self.side, most - sent, at, cx).1;
+        }
+        let (sent, is_rated) = self.bars.send(&mut *self.side, most, at, cx);
+        is_rated | self.send_lines(most - sent, cx, at).1
+    }
+
+    /// The same of lines, at most so many: how many left, and whether that number has held something back.
+    fn send_lines(&mut self, most: usize, cx: &mut Cx, at: Stamp) -> (usize, bool) {
         let (mut sent, mut n) = (0, 0);
         while n < self.accesses.len() {
             let (due, entry) = self.accesses[n];
@@ -382,14 +378,14 @@ impl InboundModule {
                 n += 1;
                 continue;
             }
-            if sent == self.config.timing.children_per_cycle {
-                return true;
+            if sent == most {
+                return (sent, true);
             }
             let Some(access) = self.bridge.access(entry) else {
                 self.accesses.remove(n);
                 continue;
             };
-            if !self.side.has_room(cx, &access) {
+            if !self.side.has_room(cx, SideAccess::Lines(&access)) {
                 self.show_wait(entry, Some((Wait::Link, 0)), at);
                 self.observe_wait(entry, self.config.waits.classes.request, at);
                 n += 1;
@@ -400,7 +396,7 @@ impl InboundModule {
             // Those in front of it that have no room, or are not due, are looked at again.
             n = 0;
             self.show_wait(entry, None, at);
-            let handle = self.side.send(cx, entry, &access);
+            let handle = self.side.send(cx, entry, SideAccess::Lines(&access));
             let (id, named) = (self.traced[usize::from(entry)].id, handle.map(TransactionNaming::As));
             let named = named.unwrap_or(TransactionNaming::Nowhere);
             self.tap.named(named, at, RecordKind::Mark, id, 0, || Body::Mark("sent"));
@@ -409,7 +405,7 @@ impl InboundModule {
             sent += 1;
             cx.progress();
         }
-        false
+        (sent, false)
     }
 
     /// One answer leaves, if one is due and has room: whether it did.
@@ -450,7 +446,7 @@ impl InboundModule {
     /// next cycle.
     fn next(&self, cx: &Cx, at: Stamp) -> Next {
         let has_request = self.bridge.has_room() && self.ports.iter().any(|port| port.rx.is_due(cx));
-        if has_request || self.side.is_due(cx) {
+        if has_request || self.side.is_due(cx) || self.bars.is_due(cx) {
             return Next::Busy;
         }
         let fronts = [
@@ -460,7 +456,8 @@ impl InboundModule {
             self.deadlines.front().map(|(due, ..)| *due),
         ];
         let responses = self.responses.iter().filter_map(|queue| queue.front().map(|(due, _)| *due));
-        let due = fronts.into_iter().flatten().chain(responses).filter(|due| *due > at.cycle).min();
+        let all = fronts.into_iter().flatten().chain(responses).chain(self.bars.next(at));
+        let due = all.filter(|due| *due > at.cycle).min();
         due.map_or(Next::Idle, |due| Next::In(due - at.cycle))
     }
 }
@@ -470,10 +467,17 @@ impl Module for InboundModule {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.take_answers(cx, at);
         self.enter_request(cx, at);
+        self.bars.enter(cx, at);
         self.start_requests(cx, at);
+        self.bars.start(self.config.viral.load(Ordering::Relaxed), at, cx);
         self.time_out(cx, at);
+        self.bars.time_out(at, cx);
         let is_rated = self.send(cx, at);
-        match self.respond(cx, at) || is_rated {
+        let has_left = self.respond(cx, at) | self.bars.respond(at, cx);
+        for finding in self.bars.take_findings() {
+            self.broken(finding, at);
+        }
+        match has_left || is_rated {
             true => Next::Busy,
             false => self.next(cx, at),
         }
@@ -481,16 +485,22 @@ impl Module for InboundModule {
 
     fn idle_ok(&self) -> Result<(), Pending> {
         let since = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle);
-        none_open(self.bridge.open(), "transactions from CXL", since, self.config.clock)
+        let since = since.chain(self.bars.since());
+        none_open(self.bridge.open() + self.bars.open(), "transactions from CXL", since, self.config.clock)?;
+        match self.bars.is_quiet() {
+            true => Ok(()),
+            false => Err(Pending::new("power management messages to send", scalepool_kernel::Time::ZERO)),
+        }
     }
 
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        *result = InboundResult { counts: self.bridge.counts(), ..self.mine.clone() };
+        let (counts, bars) = (self.bridge.counts(), self.bars.result());
+        *result = InboundResult { counts, bars, ..self.mine.clone() };
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("open", self.bridge.open() as u64);
+        visit("open", (self.bridge.open() + self.bars.open()) as u64);
         visit("lost_lines", self.bridge.lost().len() as u64);
     }
 }

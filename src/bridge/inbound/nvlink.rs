@@ -1,13 +1,14 @@
 //! Accesses to GPUs as NVLink spells them, model profile NVL-M1 (`bridge` §3.5, §5.4). Basis: model.
 //!
 //! Modelled: READ and WRITE_NONPOSTED of 64 bytes, and READ of 128 or 256, never posted writes, since the answer carries the status; byte enables for parts of a
-//! line; the tag is the entry; a block of 256 bytes takes the link of its number; poison both ways. Left out: atomics, which CXL.mem does not have.
+//! line; accesses to bytes of a block ([`packets`]); the tag is the entry; a block of 256 bytes takes the link of its number; poison both ways.
 //!
 //! A walk through one write of a part: WRITE_NONPOSTED with 64 bytes and a BE flit leaves over the link of its block; RSP_DONE comes
 //! back with the tag, so the status is 0.
 
 use super::AcceleratorAccess;
-use super::module::{AcceleratorAnswer, AcceleratorSide};
+use super::bar::packets;
+use super::side::{AcceleratorAnswer, AcceleratorSide, SideAccess};
 use crate::flows::LineOperation;
 use crate::outbound::BridgeFinding;
 use scalepool_coherence::content::CacheLine;
@@ -46,8 +47,8 @@ pub struct NvlinkSide {
     links: Vec<NvlinkAccessEnds>,
     group: LinkGroup,
     codec: NvlConfig,
-    /// The GPU that is asked, by tag.
-    asked: OrderedMap<u16, u16>,
+    /// The GPU that is asked, by tag, and address and bytes of an access that is no line.
+    asked: OrderedMap<u16, (u16, Option<(u64, usize)>)>,
     ledger: Arc<Mutex<NvlLedger>>,
 }
 
@@ -68,15 +69,23 @@ pub fn spelled(own: u16, tag: u16, access: &AcceleratorAccess, codec: &NvlConfig
 /// # Errors
 /// What is wrong with it.
 pub fn understood(message: &NvlMessage) -> Result<(Status, Vec<CacheLine>), String> {
+    understood_as(message, |message| match message.data.as_chunks::<LINE_BYTES>() {
+        // Poison is that of the whole packet (`bridge` §8.3).
+        (lines, []) => {
+            let line = |bytes: &[u8; LINE_BYTES]| CacheLine { bytes: *bytes, poison: message.ep };
+            Ok(lines.iter().map(line).collect())
+        }
+        _ => Err(format!("{} bytes", message.data.len())),
+    })
+}
+
+/// The same, with what is made of its data.
+fn understood_as(
+    message: &NvlMessage,
+    lines: impl Fn(&NvlMessage) -> Result<Vec<CacheLine>, String>,
+) -> Result<(Status, Vec<CacheLine>), String> {
     match message.op {
-        Op::RSP_DATA => match message.data.as_chunks::<LINE_BYTES>() {
-            // Poison is that of the whole packet (`bridge` §8.3).
-            (lines, []) => {
-                let line = |bytes: &[u8; LINE_BYTES]| CacheLine { bytes: *bytes, poison: message.ep };
-                Ok((Status::OKAY, lines.iter().map(line).collect()))
-            }
-            _ => Err(format!("{} bytes", message.data.len())),
-        },
+        Op::RSP_DATA => Ok((Status::OKAY, lines(message)?)),
         Op::RSP_DONE => Ok((Status::OKAY, Vec::new())),
         // An error without a code is one nevertheless.
         Op::RSP_ERROR if message.size == 0 => Ok((Status::TargetAbort, Vec::new())),
@@ -105,17 +114,22 @@ impl NvlinkSide {
 }
 
 impl AcceleratorSide for NvlinkSide {
-    fn has_room(&self, cx: &Cx, access: &AcceleratorAccess) -> bool {
-        let link = self.group.link_of(access.line.address());
+    fn has_room(&self, cx: &Cx, access: SideAccess<'_>) -> bool {
+        let link = self.group.link_of(access.address());
         self.links[link].requests.has_room(cx, 1)
     }
 
-    fn send(&mut self, cx: &mut Cx, tag: u16, access: &AcceleratorAccess) -> Option<TransactionHandle> {
-        let link = self.group.link_of(access.line.address());
-        let message = spelled(self.own, tag, access, &self.codec);
-        let handle = request_handle(self.fabric, &message, access.target);
-        self.ledger().send((NvlPeer::Gpu(access.target), link, REQUESTS), &message);
-        self.asked.insert(tag, access.target);
+    fn send(&mut self, cx: &mut Cx, tag: u16, access: SideAccess<'_>) -> Option<TransactionHandle> {
+        let (link, target) = (self.group.link_of(access.address()), access.target());
+        let (message, extent) = match access {
+            SideAccess::Lines(access) => (spelled(self.own, tag, access, &self.codec), None),
+            SideAccess::Block(access) => {
+                (packets::spelled(self.own, tag, access, &self.codec), Some((access.address, access.bytes)))
+            }
+        };
+        let handle = request_handle(self.fabric, &message, target);
+        self.ledger().send((NvlPeer::Gpu(target), link, REQUESTS), &message);
+        self.asked.insert(tag, (target, extent));
         // Room was asked for before.
         let _ = self.links[link].requests.push(cx, message);
         Some(handle)
@@ -126,16 +140,20 @@ impl AcceleratorSide for NvlinkSide {
             let Some(message) = self.links[link].answers.pop(cx) else { continue };
             let asked = (message.rid == self.own).then(|| self.asked.remove(&message.tag)).flatten();
             let wrong = |found: String, expected| BridgeFinding { rule: "NVL-TLR-01", found, expected };
-            let Some(target) = asked else {
+            let Some((target, extent)) = asked else {
                 let found = format!("{:?} to {} with tag {}", message.op, message.rid, message.tag);
                 answers.push(Err(wrong(found, "an answer to an open request")));
                 continue;
             };
             self.ledger().receive((NvlPeer::Gpu(target), link, ANSWERS), &message);
             let tag = message.tag;
-            let (status, lines) = understood(&message).unwrap_or_else(|found| {
+            let understood = match extent {
+                Some((address, bytes)) => understood_as(&message, |message| packets::lines_of(address, bytes, message)),
+                None => understood(&message),
+            };
+            let (status, lines) = understood.unwrap_or_else(|found| {
                 // What cannot be used is as if the accelerator had given up.
-                answers.push(Err(wrong(found, "whole lines of 64 bytes, RSP_DONE or RSP_ERROR")));
+                answers.push(Err(wrong(found, "the bytes that were asked for, RSP_DONE or RSP_ERROR")));
                 (Status::TargetAbort, Vec::new())
             });
             answers.push(Ok(AcceleratorAnswer { tag, status, lines }));

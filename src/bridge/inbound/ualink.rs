@@ -1,12 +1,13 @@
 //! Accesses to accelerators as UALink spells them (`bridge` §3.5, §5.4).
 //!
 //! Modelled: Read, WriteFull and Write of 64 bytes, and Read of 128 or 256, in the name of the bridge, the tag is the entry, byte enables by block, poison both
-//! ways; a block of 256 bytes takes the port of its number. Left out: atomics, which CXL.mem does not have; protection of transactions.
+//! ways; accesses to bytes of a block ([`upli`]); a block of 256 bytes takes the port of its number. Left out: protection of transactions.
 //!
 //! A walk through one read: Read of 16 DWords leaves with the tag of its entry; the read response of one beat comes back with it.
 
 use super::AcceleratorAccess;
-use super::module::{AcceleratorAnswer, AcceleratorSide};
+use super::bar::upli;
+use super::side::{AcceleratorAnswer, AcceleratorSide, SideAccess};
 use crate::flows::LineOperation;
 use crate::lines::{BLOCK_BYTES, BLOCK_LINES};
 use crate::outbound::BridgeFinding;
@@ -43,8 +44,8 @@ pub struct UalinkSide {
     /// Number of its fabric, for traces.
     fabric: u32,
     ports: Vec<UalinkAccessEnds>,
-    /// The operation that is asked for, and who is asked, by tag.
-    asked: OrderedMap<u16, (LineOperation, u16)>,
+    /// Whether the answer brings bytes, and who is asked, by tag.
+    asked: OrderedMap<u16, (bool, u16)>,
     ledger: Arc<Mutex<UalLedger>>,
 }
 
@@ -69,16 +70,12 @@ pub fn upli_spelled(own: u16, tag: u16, access: &AcceleratorAccess) -> Transfer 
     Transfer { address: address.into(), poisoned, ..with_data(ControlField::Request(req), &beats, enables) }
 }
 
-/// What a response to an operation says: its status, and the lines that it brings.
+/// What a response says, to a request whose answer brings bytes or not: its status, and the lines that it brings.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn upli_understood(
-    operation: LineOperation,
-    transfer: &Transfer,
-) -> Result<(Status, Vec<CacheLine>), &'static str> {
+pub fn upli_understood(is_read: bool, transfer: &Transfer) -> Result<(Status, Vec<CacheLine>), &'static str> {
     let ControlField::Response(rsp) = &transfer.field else { return Err("no response") };
-    let is_read = operation == LineOperation::Read;
     if is_read != (rsp.rdwr == RdWr::Read) {
         return Err("a response of the other channel");
     }
@@ -98,8 +95,8 @@ impl UalinkSide {
         UalinkSide { own, fabric, ports, asked: OrderedMap::new(), ledger }
     }
 
-    fn port_of(&self, access: &AcceleratorAccess) -> usize {
-        (access.line.address() / BLOCK_BYTES % self.ports.len() as u64) as usize
+    fn port_of(&self, access: SideAccess<'_>) -> usize {
+        (access.address() / BLOCK_BYTES % self.ports.len() as u64) as usize
     }
 
     fn ledger(&self) -> MutexGuard<'_, UalLedger> {
@@ -108,15 +105,19 @@ impl UalinkSide {
 }
 
 impl AcceleratorSide for UalinkSide {
-    fn has_room(&self, cx: &Cx, access: &AcceleratorAccess) -> bool {
+    fn has_room(&self, cx: &Cx, access: SideAccess<'_>) -> bool {
         self.ports[self.port_of(access)].requests.has_room(cx, 1)
     }
 
-    fn send(&mut self, cx: &mut Cx, tag: u16, access: &AcceleratorAccess) -> Option<TransactionHandle> {
-        let (port, transfer) = (self.port_of(access), upli_spelled(self.own, tag, access));
+    fn send(&mut self, cx: &mut Cx, tag: u16, access: SideAccess<'_>) -> Option<TransactionHandle> {
+        let transfer = match access {
+            SideAccess::Lines(access) => upli_spelled(self.own, tag, access),
+            SideAccess::Block(access) => upli::spelled(self.own, tag, access),
+        };
+        let port = self.port_of(access);
         let handle = request_handle(self.fabric, &transfer);
         self.ledger().sends(port, &transfer);
-        self.asked.insert(tag, (access.operation, access.target));
+        self.asked.insert(tag, (access.is_read(), access.target()));
         // Room was asked for before.
         let _ = self.ports[port].requests.push(cx, Box::new(transfer));
         handle
@@ -127,7 +128,7 @@ impl AcceleratorSide for UalinkSide {
             let Some(transfer) = self.ports[port].responses.pop(cx) else { continue };
             let ControlField::Response(rsp) = transfer.field else { continue };
             let wrong = |found: String, expected| BridgeFinding { rule: "SIM-E2E-02", found, expected };
-            let Some((operation, target)) = self.asked.remove(&rsp.tag) else {
+            let Some((is_read, target)) = self.asked.remove(&rsp.tag) else {
                 // When its link goes down, a port says so by a response.
                 if rsp.status != Status::ISOLATE {
                     let found = format!("a response with tag {:#x}", rsp.tag);
@@ -138,7 +139,7 @@ impl AcceleratorSide for UalinkSide {
             // A compressed answer does not say where it comes from.
             let named = TlRsp { src: target, ..rsp };
             self.ledger().came.add(port, Ordered::response(&named));
-            let (status, lines) = upli_understood(operation, &transfer).unwrap_or_else(|found| {
+            let (status, lines) = upli_understood(is_read, &transfer).unwrap_or_else(|found| {
                 // What cannot be used is as if the accelerator had given up.
                 answers.push(Err(wrong(found.to_owned(), "the response of its request")));
                 (Status::TargetAbort, Vec::new())

@@ -106,7 +106,7 @@ pub fn asked(message: &NvlMessage, link: usize) -> Option<BridgeRequest> {
     };
     let is_swap = is_atomic && message.attr & 0xf == CAS;
     let atomic = touched.first().filter(|_| is_atomic && message.be.is_some());
-    let atomic = atomic.and_then(|line| LineAtomic::of(upli_attributes(message.attr), line));
+    let atomic = atomic.and_then(|line| LineAtomic::of(upli_attributes(message.attr), line.covered, line.mask));
     let is_one = !is_atomic || touched.len() == 1 && atomic.is_some();
     let data = if has_data { data(message, address, &touched, is_swap) } else { Vec::new() };
     let posted = match row.response {

@@ -37,7 +37,8 @@ pub fn asked(transfer: &Transfer) -> Option<BridgeRequest> {
         .map(|(n, bytes)| CacheLine { bytes, poison: transfer.poisoned >> n & 1 == 1 })
         .collect();
     let is_atomic = row.access == AccessKind::Atomic;
-    let atomic = touched.first().filter(|_| is_atomic).and_then(|line| LineAtomic::of(req.attr, line));
+    let atomic =
+        touched.first().filter(|_| is_atomic).and_then(|line| LineAtomic::of(req.attr, line.covered, line.mask));
     let has_data = row.access == AccessKind::Read || data.len() >= touched.len();
     let is_one = !is_atomic || touched.len() == 1 && atomic.is_some();
     Some(BridgeRequest {

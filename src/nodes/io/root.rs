@@ -14,6 +14,7 @@
 use super::tlps::{self, IoRequestNames};
 use super::walk::{ConfigAccess, ConfigWalkResult, Log, Pause, Windows, enumerate, judge_layers};
 use crate::PlacedViolation;
+use crate::first_lines::FirstLines;
 use crate::latencies::Latencies;
 use scalepool_endpoint::config_space::{ConfigSpace, registers as reg};
 use scalepool_endpoint::event::EndpointEvent;
@@ -90,6 +91,8 @@ pub struct RootConfig {
     pub rescan: Option<[u64; 2]>,
     /// Most switches one below the other that it may see; `None`: any number (`fabric` PID-4).
     pub edge_layers: Option<usize>,
+    /// What the memory behind the first BAR holds at first, if somebody says it; else zeros.
+    pub behind: Arc<FirstLines>,
     /// Accesses that end without data are counted, and are nothing wrong: links are lost while it runs.
     pub may_fail: bool,
 }
@@ -139,6 +142,8 @@ pub struct Root {
     drawn: Option<(bool, u64, usize)>,
     /// What the devices must hold.
     expected: Store,
+    /// Which bytes of it were written, 1 for each; kept where memory does not begin with zeros.
+    written: Store,
     /// Which bytes of it are known, 1 for each; `None`: all of them.
     known: Option<Store>,
     open: OrderedMap<u16, Open>,
@@ -172,6 +177,7 @@ impl Root {
             bars: Vec::new(),
             drawn: None,
             expected: Store::new(Background::Zero),
+            written: Store::new(Background::Zero),
             known: None,
             open: OrderedMap::new(),
             rng,
@@ -390,7 +396,7 @@ impl Root {
     fn draw(&mut self) -> (bool, u64, usize) {
         let bar = &self.bars[self.rng.below(self.bars.len() as u64) as usize];
         let (start, bar_bytes) = (bar.start, bar.end - bar.start);
-        let at = self.rng.below(bar_bytes.min(MEMORY_BYTES));
+        let at = self.rng.below(bar_bytes.min(USED_BYTES));
         let room = PAGE_BYTES - at % PAGE_BYTES;
         let bytes = 1 + self.rng.below(self.config.access_bytes.min(room));
         (self.rng.ratio(1, 2), start + at, bytes as usize)
@@ -400,7 +406,14 @@ impl Root {
     fn peek(&self, address: u64, bytes: usize) -> Vec<Option<u8>> {
         let byte = |store: &Store, at: u64| store.read_line(at).data[(at % LINE_BYTES) as usize];
         let is_known = |at: u64| self.known.as_ref().is_none_or(|known| byte(known, at) == 1);
-        (address..address + bytes as u64).map(|at| is_known(at).then(|| byte(&self.expected, at))).collect()
+        let first = self.config.behind.get();
+        let bar = self.bars.first().cloned().unwrap_or_default();
+        let held = |at: u64| {
+            let lines = first.filter(|_| bar.contains(&at) && byte(&self.written, at) == 0);
+            let line = lines.and_then(|lines| lines(line_address(at - bar.start)));
+            line.map_or_else(|| byte(&self.expected, at), |line| line[(at % LINE_BYTES) as usize])
+        };
+        (address..address + bytes as u64).map(|at| is_known(at).then(|| held(at))).collect()
     }
 
     /// `Err`: what the access has to wait for, and for which transaction.
@@ -437,6 +450,9 @@ impl Root {
         let mut data = vec![0; bytes];
         self.rng.fill_bytes(&mut data);
         poke(&mut self.expected, address, &data);
+        if self.config.behind.get().is_some() {
+            poke(&mut self.written, address, &vec![1; bytes]);
+        }
         if let Some(known) = &mut self.known {
             poke(known, address, &vec![1; bytes]);
         }
@@ -520,7 +536,7 @@ impl Root {
 }
 
 /// Bytes of a BAR that are used.
-const MEMORY_BYTES: u64 = 64 << 10;
+pub const USED_BYTES: u64 = 64 << 10;
 /// No request crosses a boundary of 4 KiB (general knowledge of PCI Express).
 const PAGE_BYTES: u64 = 4096;
 

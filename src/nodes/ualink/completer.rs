@@ -1,9 +1,10 @@
 //! The completer of an accelerator: its memory behind the links.
 //!
 //! Modelled: requests take effect in the order in which they arrive on a port; real bytes, byte enables, poison; a latency.
-//! Left out: banks, address translation. An atomic adds its operand to a little-endian number of 64 bits and gives back
-//! the old one; which operations there are is up to the vendor, so this one is ours \[D\].
+//! Left out: banks, address translation. Atomics are those of [`atomics`](super::atomics); AtomicR gives back
+//! the old values; which operations there are is up to the vendor, so these are ours \[D\].
 
+use super::atomics::LineAtomic;
 use super::read::{Read, lines_of};
 use scalepool_memory::store::Store;
 use scalepool_memory::{ALL_BYTES, LineBytes};
@@ -65,14 +66,13 @@ pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Read {
         if req.cmd.is_atomic() {
             let data = data.next().unwrap_or([0; 64]);
             let old = store.read_line(at(n));
-            let byte = (req.address % 64) as usize & !7;
-            let word = |line: &LineBytes| u64::from_le_bytes(std::array::from_fn(|k| line[byte + k]));
-            let mut new = old.data;
-            new[byte..byte + 8].copy_from_slice(&word(&old.data).wrapping_add(word(&data)).to_le_bytes());
+            let place = base + 64 * n;
+            let mask = enabled(req, request.enables.as_deref(), place);
+            // One that there is not on these bytes changes nothing.
+            let atomic = LineAtomic::of(req.attr, enabled(req, None, place), mask);
+            let (new, answer) = atomic.map_or((old.data, [0; 64]), |atomic| atomic.apply(&old.data, &data));
             store.write_line(at(n), &new, ALL_BYTES, old.poison || poison(n));
             if req.cmd == ReqCmd::AtomicR {
-                let mut answer = [0; 64];
-                answer[byte..byte + 8].copy_from_slice(&old.data[byte..byte + 8]);
                 read.push((answer, old.poison));
             }
         } else {

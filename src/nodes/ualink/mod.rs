@@ -6,6 +6,7 @@
 //! tag.
 
 pub mod accelerator;
+pub mod atomics;
 pub mod check;
 pub mod completer;
 pub mod draws;

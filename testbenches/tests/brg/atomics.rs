@@ -2,7 +2,6 @@
 
 use super::common::*;
 use scalepool::bridge::atomics::LineAtomic;
-use scalepool::bridge::lines::TouchedLine;
 use scalepool::bridge::window::WindowClass;
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::field::TlReq;
@@ -20,14 +19,15 @@ fn attr(op: u8, size: usize) -> u8 {
     (op & 15) << 4 | op >> 4 | code << 2
 }
 
-fn line(mask: u64) -> TouchedLine {
-    TouchedLine { address: BASE, covered: u64::MAX, mask }
+/// The atomic on the bytes of a line that a request covers whole.
+fn atomic_of(attributes: u8, mask: u64) -> Option<LineAtomic> {
+    LineAtomic::of(attributes, u64::MAX, mask)
 }
 
 /// One element at byte 16: what is there behind an operation.
 fn computed(op: u8, size: usize, old: u64, operand: u64) -> Option<u64> {
     let mask = (u64::MAX >> (64 - size)) << 16;
-    let atomic = LineAtomic::of(attr(op, size), &line(mask))?;
+    let atomic = atomic_of(attr(op, size), mask)?;
     let at = |value: u64| {
         let mut line = [0xa5; 64];
         line[16..16 + size].copy_from_slice(&value.to_le_bytes()[..size]);
@@ -105,7 +105,7 @@ fn brg_atm_02_n() {
 fn brg_atm_03_p() {
     // Elements 0, 2 and 15 of 32 bits.
     let mask = 0xf | 0xf << 8 | 0xf << 60;
-    let atomic = LineAtomic::of(attr(0, 4), &line(mask)).expect("whole elements");
+    let atomic = atomic_of(attr(0, 4), mask).expect("whole elements");
     let (new, before) = atomic.apply(&[0xff; 64], &[1; 64]);
     for (n, element) in new.as_chunks::<4>().0.iter().enumerate() {
         let is_active = [0, 2, 15].contains(&n);
@@ -117,7 +117,7 @@ fn brg_atm_03_p() {
 #[test]
 fn brg_atm_03_n() {
     for (size, mask) in [(2, 1), (4, 0x7), (4, 0x3c), (8, 0xffff_fff0), (8, 0xf)] {
-        assert_eq!(LineAtomic::of(attr(0, size), &line(mask)), None, "{size} bytes, {mask:#x}");
+        assert_eq!(atomic_of(attr(0, size), mask), None, "{size} bytes, {mask:#x}");
     }
     let mut bench = Bench::of(WindowClass::Mc);
     let mut request = add(ReqCmd::AtomicR, BASE, 1);
@@ -131,7 +131,7 @@ fn brg_atm_04_p() {
     for size in [1, 2, 4, 8] {
         for lane in 0..64 / size {
             let mask = (u64::MAX >> (64 - size)) << (size * lane);
-            let atomic = LineAtomic::of(attr(2, size), &line(mask)).expect("one element");
+            let atomic = atomic_of(attr(2, size), mask).expect("one element");
             let mut beat = [0; 64];
             beat[..size].fill(7);
             beat[size..2 * size].fill(9);
@@ -146,9 +146,9 @@ fn brg_atm_04_p() {
 /// Two elements are refused; operands in the lane of the element are none.
 #[test]
 fn brg_atm_04_n() {
-    assert_eq!(LineAtomic::of(attr(2, 4), &line(0xff)), None);
-    assert_eq!(LineAtomic::of(attr(2, 4), &line(0)), None);
-    let atomic = LineAtomic::of(attr(2, 4), &line(0xf0)).expect("one element");
+    assert_eq!(atomic_of(attr(2, 4), 0xff), None);
+    assert_eq!(atomic_of(attr(2, 4), 0), None);
+    let atomic = atomic_of(attr(2, 4), 0xf0).expect("one element");
     let mut beat = [0; 64];
     beat[4..8].fill(7);
     assert_eq!(atomic.apply(&[7; 64], &beat).0, [7; 64], "what stands in the lane is not compared with");

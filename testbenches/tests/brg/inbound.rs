@@ -357,12 +357,12 @@ fn accesses_are_spelled_for_ualink() {
         let rsp = TlRsp { rdwr, status, dst: 6, src: 3, tag: 17, ..TlRsp::default() };
         with_data(ControlField::Response(rsp), data, None)
     };
-    let good = upli_understood(LineOperation::Read, &response(RdWr::Read, Status::OKAY, &[[4; 64]]));
+    let good = upli_understood(true, &response(RdWr::Read, Status::OKAY, &[[4; 64]]));
     assert_eq!(good, Ok((Status::OKAY, vec![CacheLine::of([4; 64])])));
-    let failed = upli_understood(LineOperation::Read, &response(RdWr::Read, Status::TargetAbort, &[[0xff; 64]]));
+    let failed = upli_understood(true, &response(RdWr::Read, Status::TargetAbort, &[[0xff; 64]]));
     assert_eq!(failed, Ok((Status::TargetAbort, Vec::new())));
-    assert!(upli_understood(LineOperation::Read, &response(RdWr::Read, Status::OKAY, &[])).is_err());
-    assert!(upli_understood(LineOperation::WriteFull, &response(RdWr::Read, Status::OKAY, &[])).is_err());
+    assert!(upli_understood(true, &response(RdWr::Read, Status::OKAY, &[])).is_err());
+    assert!(upli_understood(false, &response(RdWr::Read, Status::OKAY, &[])).is_err());
 }
 
 /// Answers of another form are not taken for one.

@@ -1,10 +1,12 @@
 //! The inbound half on a clock: sums of stages, exact to the cycle, rates, rooms (`bridge` §7, §11).
 
 use scalepool::bridge::flows::LineOperation;
-use scalepool::bridge::inbound::module::{
-    AcceleratorAnswer, AcceleratorSide, InboundModule, InboundModuleConfig, InboundResult,
-};
+use scalepool::bridge::inbound::bar::BarConfig;
+use scalepool::bridge::inbound::bar::access::AccessReach;
+use scalepool::bridge::inbound::bar::half::{BarHalf, BarHalfConfig};
+use scalepool::bridge::inbound::module::{InboundModule, InboundModuleConfig, InboundResult};
 use scalepool::bridge::inbound::port::{TargetMessages, TargetPort};
+use scalepool::bridge::inbound::side::{AcceleratorAnswer, AcceleratorSide, SideAccess};
 use scalepool::bridge::inbound::{AcceleratorAccess, InboundConfig};
 use scalepool::bridge::outbound::BridgeFinding;
 use scalepool::bridge::timing::BridgeTiming;
@@ -36,11 +38,12 @@ struct Side {
 }
 
 impl AcceleratorSide for Side {
-    fn has_room(&self, _: &Cx, _: &AcceleratorAccess) -> bool {
+    fn has_room(&self, _: &Cx, _: SideAccess<'_>) -> bool {
         true
     }
 
-    fn send(&mut self, cx: &mut Cx, tag: u16, access: &AcceleratorAccess) -> Option<TransactionHandle> {
+    fn send(&mut self, cx: &mut Cx, tag: u16, access: SideAccess<'_>) -> Option<TransactionHandle> {
+        let SideAccess::Lines(access) = access else { panic!("no BAR is here: {access:?}") };
         self.seen.lock().expect("no panic").push((cx.cycle(), *access));
         let lines = if access.operation == LineOperation::Read { access.lines } else { 0 };
         let lines = (0..lines).map(|n| CacheLine::of([(access.line.0 + u64::from(n)) as u8; 64])).collect();
@@ -144,6 +147,14 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
             waits: WaitWatch::new(CLASSES, listed.to_vec()),
             clock,
         };
+        // Without a port.
+        let bar = BarConfig {
+            windows: config.inbound.windows.clone(),
+            reach: AccessReach::NVLINK,
+            tags: 0..0,
+            payload_bytes: 256,
+        };
+        let bars = BarHalf::new(BarHalfConfig { bar, timing, waits: config.waits.clone() }, Vec::new());
         let side = Side { answers: VecDeque::new(), seen: of_side, is_silent };
         p.module("bridge", id, |bind| {
             let port = TargetPort {
@@ -153,7 +164,7 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
                 form: MessageForm::Hbr,
                 link: 0,
             };
-            InboundModule::new(config, Box::new(side), vec![port], Tap::off(), shared)
+            InboundModule::new(config, Box::new(side), (vec![port], bars), Tap::off(), shared)
         })
     });
     let limit = Some(Time::from_fs(3_000_000_000));

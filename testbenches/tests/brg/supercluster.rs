@@ -496,7 +496,8 @@ fn descriptions_that_ask_for_more_are_refused() {
         format!("{before}inbound = [{new}]\n{after}")
     };
     for (text, expected) in [
-        (window("{ class = \"BR\" }"), "expected NH, DB"),
+        (window("{ class = \"BI\" }"), "expected NH, DB, BR"),
+        (window("{ class = \"BR\" }"), "found 1 window of class BR and 0 bar ports, expected both or neither"),
         (window("{ class = \"DB\" }"), "found 1 window of class DB and 0 home ports, expected both or neither"),
         (window(""), "found 0 windows and 1 target port, expected both or neither"),
         (window("{ base = 64 }"), "multiple of 256"),

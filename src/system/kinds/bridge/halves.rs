@@ -41,18 +41,19 @@ pub struct BridgeHalves<'a> {
 }
 
 impl BridgeHalves<'_> {
-    /// All ports: those to accelerators, those of CXL, targets, and those of the home.
+    /// All ports: those to accelerators, those of CXL, targets, those of the home, and those of BARs.
     pub fn ports(&self) -> Vec<PortDecl> {
         let x = PortDecl { name: "x", len: Some(self.x_ports), links: self.link.links, role: PortRole::Node };
         [x].into_iter().chain(self.outbound.ports()).chain(self.inbound.ports()).collect()
     }
 
-    /// Joined ports in these four parts.
-    pub fn split<'p>(&self, ports: &'p [SitePort]) -> [&'p [SitePort]; 4] {
+    /// Joined ports in these five parts.
+    pub fn split<'p>(&self, ports: &'p [SitePort]) -> [&'p [SitePort]; 5] {
         let (x, rest) = ports.split_at(self.x_ports);
         let (cxl, rest) = rest.split_at(self.outbound.count());
-        let (targets, homes) = rest.split_at(self.inbound.target_ports);
-        [x, cxl, targets, homes]
+        let (targets, rest) = rest.split_at(self.inbound.target_ports);
+        let (homes, bars) = rest.split_at(self.inbound.home_ports);
+        [x, cxl, targets, homes, bars]
     }
 
     /// What it tells its neighbour at a port: of memory, what is behind ports of its class.
@@ -62,6 +63,9 @@ impl BridgeHalves<'_> {
             return self.outbound.io_offer();
         }
         let homes_from = self.x_ports + self.outbound.count() + self.inbound.target_ports;
+        if port >= homes_from + self.inbound.home_ports {
+            return self.inbound.bar_offer();
+        }
         self.inbound.offer_of(if port < homes_from { "NH" } else { "DB" })
     }
 
@@ -73,13 +77,13 @@ impl BridgeHalves<'_> {
 
     /// Fields that do not go with who is at the ports.
     pub fn check_joined(&self, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let [x, cxl, targets, homes] = self.split(ports);
+        let [x, cxl, targets, homes, bars] = self.split(ports);
         let other = x.iter().find(|port| port.link.carried != x[0].link.carried).map(|port| {
             let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
             ("x_ports", text)
         });
         let outbound = self.outbound.check_joined(self.link.outbound, cxl);
-        let inbound = self.inbound.check_joined(self.link.inbound, member, [targets, homes]);
+        let inbound = self.inbound.check_joined(self.link.inbound, member, [targets, homes, bars]);
         other.into_iter().chain(outbound).chain(inbound).collect()
     }
 

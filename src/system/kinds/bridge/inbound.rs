@@ -5,6 +5,7 @@
 //! judged with the accelerators that the links lead to; what their memory holds at first is said to bridges that ask; addresses of hosts
 //! pass the decoders of the memory map.
 
+use super::bar::{self, BarPortPart};
 use super::exported::{HOME_FORM, HomeAsks, HomeFields, HomePart};
 use super::windows::{InboundWindowFields, groups_of_sources};
 use super::{TargetEnds, first_lines};
@@ -19,8 +20,12 @@ use crate::metric::metrics;
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_bridge::inbound::InboundConfig;
-use scalepool_bridge::inbound::module::{AcceleratorSide, InboundModule, InboundModuleConfig, InboundResult};
+use scalepool_bridge::inbound::bar::BarConfig;
+use scalepool_bridge::inbound::bar::access::AccessReach;
+use scalepool_bridge::inbound::bar::half::{BarHalf, BarHalfConfig};
+use scalepool_bridge::inbound::module::{InboundModule, InboundModuleConfig, InboundResult};
 use scalepool_bridge::inbound::port::{TargetMessages, TargetPort};
+use scalepool_bridge::inbound::side::AcceleratorSide;
 use scalepool_bridge::inbound::table::MOST_INBOUND;
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::waits::WaitWatch;
@@ -30,6 +35,8 @@ use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder};
 use scalepool_memory::LineBytes;
 use scalepool_nodes::cxl::transaction_layouts;
+use scalepool_nodes::io;
+use scalepool_nodes::io::mode::MODES;
 use scalepool_protocols::cxl::message::{Class, MessageForm};
 use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::atomic::AtomicBool;
@@ -53,11 +60,21 @@ metrics! {
         FULL = "inbound full cycles" ["cycles"] Sum, "cycles in which a message was at a port and no entry was free for it";
         TIMEOUTS = "inbound time-outs" ["messages"] Sum, "messages that were given up";
         LATE = "inbound late answers" ["answers"] Sum, "answers of accelerators that came when their message was given up";
+        BAR_READS = "BAR reads" ["requests"] Sum, "reads of CXL.io converted";
+        BAR_WRITES = "BAR writes" ["requests"] Sum, "writes of CXL.io converted";
+        BAR_ATOMICS = "BAR atomics" ["requests"] Sum, "atomics of CXL.io converted";
+        BAR_ACCESSES = "BAR accesses" ["accesses"] Sum, "accesses to the memory of accelerators for requests of CXL.io";
+        BAR_DONE = "BAR requests" ["requests"] Sum, "requests of CXL.io behind the BAR that have ended";
+        BAR_CYCLES = "BAR cycles" ["cycles"] Sum, "cycles from the arrival of a request of CXL.io to its last completion, or to the answer to the last access of a write";
+        BAR_REFUSED = "BAR refused" ["requests"] Sum, "reads and atomics of CXL.io that ended without success";
+        BAR_LOST = "BAR writes lost" ["requests"] Sum, "writes of CXL.io that accelerators have not done, or not all of them";
+        BAR_TIMEOUTS = "BAR time-outs" ["accesses"] Sum, "accesses for requests of CXL.io that were given up";
+        BAR_LATE = "BAR late answers" ["answers"] Sum, "answers of accelerators to accesses for CXL.io that were given up";
         VIRAL = "viral ports" ["ports"] Sum, "target ports that read as poison since more writes were lost than the list of lines holds, or tags of the conversion cache were";
     }
 }
 
-/// Groups of sources.
+/// Groups of sources. Of class BR the sheet leaves requester IDs above 4095 open; they are in group 0.
 const SOURCES: &str = "SOURCE:GROUP with sources 0 to 4095 and groups 0 to 15";
 
 config! {
@@ -65,10 +82,13 @@ config! {
     pub struct InboundFields {
         target_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links at which hosts and other bridges find the memory of accelerators (bridge §1.2)";
         inbound: Vec<(InboundWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(InboundWindowFields::fields), "windows from CXL to accelerators, up to 16 that do not overlap (bridge §2)";
-        inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, else an LD-ID; those that are not named are in group 0 (bridge §2)";
+        inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, of class BR a requester ID, else an LD-ID; those that are not named are in group 0 (bridge §2)";
         inbound_entries: usize = "1024" [Unit::Of("transactions")] in FieldRange::Int(1, MOST_INBOUND as u64), "transactions from CXL that may be under way (bridge §7); with few of them beside many requests at the home, those that wait for one may time out";
         logical_devices: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(1, LOGICAL_DEVICES as u64), "logical devices (LD) that the port of the home is, each for one host behind a switch, all of the same lines; not given = no multi-logical device (bridge §1.2, fabric MLD-1)";
         home_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links at which hosts, peers and other bridges find memory of accelerators that the bridge keeps coherent, HDM-DB (bridge §1.2)";
+        bar_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL.io links at which root complexes find memory of accelerators behind a BAR, each as the port of a device (bridge §1.2)";
+        bar_mode: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(MODES), "best mode of `bar` ports; not given = cxl-256b";
+        bar_entries: usize = "256" [Unit::Of("accesses")] in FieldRange::Int(1, MOST_INBOUND as u64 - 1), "of the transactions of inbound_entries, accesses for requests of CXL.io; writes wait in front of the bridge when so many are under way (bridge §7)";
         home: HomeFields = "" [Unit::Of("-")] in FieldRange::Table(HomeFields::fields), "how the bridge keeps lines of windows of class DB coherent";
         merge_inbound: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "reads of lines side by side in a block of an accelerator leave as one read of 128 or 256 bytes (bridge §3.5)";
         merge_cycles: u64 = "8" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "cycles that a read waits for those beside it, with merge_inbound (bridge §3.5)";
@@ -97,11 +117,25 @@ fn unequal_rights(windows: &BridgeWindows<InboundClass>) -> Option<ConfigFinding
 pub type MemoryOf = fn(u16, u64) -> LineBytes;
 
 impl InboundFields {
-    /// Target ports, and those of the home.
-    pub fn ports(&self) -> [PortDecl; 2] {
+    /// Target ports, those of the home, and those of BARs.
+    pub fn ports(&self) -> [PortDecl; 3] {
         let (len, links) = (Some(self.target_ports), cxl_links::NAMES);
         let targets = PortDecl { name: "target", len, links, role: PortRole::Device };
-        [targets, HomeFields::ports(self.home_ports)]
+        [targets, HomeFields::ports(self.home_ports), bar::ports(self.bar_ports)]
+    }
+
+    /// What it brings into training at ports of BARs.
+    pub fn bar_offer(&self) -> Offer {
+        bar::offer(self.bar_mode())
+    }
+
+    fn bar_mode(&self) -> &str {
+        self.bar_mode.as_deref().unwrap_or(bar::MODE)
+    }
+
+    /// Transactions of CXL.mem that may be under way.
+    fn line_entries(&self) -> usize {
+        self.inbound_entries - if self.bar_ports > 0 { self.bar_entries } else { 0 }
     }
 
     /// What it is to those that hold lines at its ports of the home, if it has some.
@@ -166,10 +200,10 @@ impl InboundFields {
             let windows = self.inbound.iter().filter(|(window, _)| window.class == class).count();
             let text = format!(
                 "found {} and {}, expected both or neither: windows lead from ports to accelerators",
-                if class == "DB" {
-                    format!("{} of class DB", counted(windows, "window"))
-                } else {
+                if class == "NH" {
                     counted(windows, "window")
+                } else {
+                    format!("{} of class {class}", counted(windows, "window"))
                 },
                 counted(ports, name),
             );
@@ -177,6 +211,15 @@ impl InboundFields {
         };
         let plain = of_class("NH", self.target_ports, "target port");
         let coherent = of_class("DB", self.home_ports, "home port");
+        let barred = of_class("BR", self.bar_ports, "bar port");
+        let (mode, entries) = (self.bar_mode.as_ref().filter(|_| self.bar_ports == 0), self.bar_entries);
+        let mode = mode.map(|mode| ("bar_mode", format!("found {mode} without bar_ports, expected a port of CXL.io")));
+        let is_all = self.bar_ports > 0 && entries >= self.inbound_entries;
+        let all = is_all.then(|| {
+            let text = format!("found {entries}, expected less than inbound_entries = {}", self.inbound_entries);
+            ("bar_entries", text)
+        });
+        let barred = barred.into_iter().chain(mode).chain(all);
         let is_apart = self.logical_devices.is_none() || self.target_ports == 0 && self.home_ports == 1;
         let text = || {
             let text = format!(
@@ -188,7 +231,7 @@ impl InboundFields {
         };
         let unequal = self.windows(limits, usize::MAX).ok().and_then(|windows| unequal_rights(&windows));
         let windows = windows.into_iter().chain(unequal);
-        let found = windows.chain(plain).chain(coherent).chain(self.home.check());
+        let found = windows.chain(plain).chain(coherent).chain(barred).chain(self.home.check());
         found.chain((!is_apart).then(text)).collect()
     }
 
@@ -213,7 +256,7 @@ impl InboundFields {
         &self,
         limits: WindowLimits,
         member: DomainMember,
-        [ports, homes]: [&[SitePort]; 2],
+        [ports, homes, bars]: [&[SitePort]; 3],
     ) -> Vec<ConfigFinding> {
         // Logical devices are told apart by LD-IDs, which a switch gives.
         let is_bare = homes.iter().any(|port| port.peer_role != PortRole::SwitchDownstream);
@@ -230,7 +273,8 @@ impl InboundFields {
             );
             ("inbound", text)
         });
-        windows.into_iter().chain(seen).chain(bare).collect()
+        let barred = bar::check_joined(&self.exported(), bars);
+        windows.into_iter().chain(seen).chain(bare).chain(barred).collect()
     }
 
     /// What messages of CXL.mem wait for: accelerators are asked by this class.
@@ -245,6 +289,19 @@ impl InboundFields {
             why: "asks an accelerator for what it is asked for",
         };
         let own = cxl_links::answered_memory().into_iter().chain([asks(Class::M2sReq), asks(Class::M2sRwd)]);
+        // TLPs wait for accelerators too (bridge §10: ioN, ioP, XO).
+        let of_tlp = |incoming: &'static str| ChannelWait {
+            incoming,
+            outgoing: request,
+            reach: Reach::OtherPorts,
+            queue: Some("table of accesses for CXL.io"),
+            why: "asks an accelerator for what it is asked for",
+        };
+        let of_tlps = (self.bar_ports > 0).then(|| {
+            let answered = ChannelWait::answered(cxl_links::NON_POSTED, cxl_links::COMPLETION);
+            [answered, of_tlp(cxl_links::NON_POSTED), of_tlp(cxl_links::POSTED)]
+        });
+        let own = own.chain(of_tlps.into_iter().flatten());
         let of_home = (self.home_ports > 0).then(|| coherent_waits(&WaitTable::default(), &Reach::AnyPort));
         own.chain(of_home.into_iter().flatten()).collect()
     }
@@ -257,13 +314,13 @@ impl InboundFields {
         &self,
         (limits, timing, memory, waits): (WindowLimits, BridgeTiming, MemoryOf, WaitWatch),
         viral: &Arc<AtomicBool>,
-        [ports, homes]: [&[SitePort]; 2],
+        [ports, homes, bars]: [&[SitePort]; 3],
         site: &Site<'_>,
         hub: &mut Hub,
     ) -> Result<Option<InboundPart>, NodeError> {
         let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
         let windows = self.windows(limits, site.member.peers.into()).map_err(|(_, text)| joined(text))?;
-        if ports.is_empty() && homes.is_empty() {
+        if ports.is_empty() && homes.is_empty() && bars.is_empty() {
             return Ok(None);
         }
         // The form with the most fields of those of the links spells what passes at any of them.
@@ -285,10 +342,26 @@ impl InboundFields {
         // The home asks by two ports of its own, without a decoder.
         let decoders: Vec<_> = decoders.chain(home.iter().flat_map(|_| [None, None])).collect();
         let name = format!("{}.inbound", site.path);
+        let entries = self.line_entries();
+        let of_bars = BarHalfConfig {
+            bar: BarConfig {
+                windows: windows.clone(),
+                reach: if limits.out_end == WindowLimits::INBOUND_NVLINK.out_end {
+                    AccessReach::NVLINK
+                } else {
+                    AccessReach::UPLI
+                },
+                tags: entries as u16..self.inbound_entries as u16,
+                payload_bytes: 0,
+            },
+            timing,
+            waits: waits.clone(),
+        };
+        let bars = BarPortPart::of((self.bar_mode(), memory), &windows, bars, site, hub)?;
         Ok(Some(InboundPart {
             config: InboundModuleConfig {
                 place: name.clone(),
-                inbound: InboundConfig { windows, decoders, entries: self.inbound_entries },
+                inbound: InboundConfig { windows, decoders, entries },
                 timing,
                 viral: viral.clone(),
                 merge_cycles: self.merge_inbound.then_some(self.merge_cycles),
@@ -299,6 +372,8 @@ impl InboundFields {
             links: ports.iter().map(|port| (port.link.cxl(), port.number)).collect(),
             tap: hub.tap(&name, PlaceKind::Messages(transaction_layouts(shown))),
             home,
+            of_bars,
+            bars,
             result: Arc::default(),
         }))
     }
@@ -311,6 +386,8 @@ pub struct InboundPart {
     links: Vec<((MessageForm, [u16; 2]), u32)>,
     tap: Tap,
     home: Option<HomePart>,
+    of_bars: BarHalfConfig,
+    bars: Vec<BarPortPart>,
     result: Arc<Mutex<InboundResult>>,
 }
 
@@ -318,12 +395,13 @@ impl InboundPart {
     /// Gives its figures, whenever the run is looked at.
     pub fn measure(&self) -> impl Fn() -> ComponentMeasured + Send + 'static {
         let (result, home) = (self.result.clone(), self.home.as_ref().map(HomePart::measure));
+        let place = self.config.place.clone();
         let of_home = self.home.as_ref().map(HomePart::refusals);
         move || {
             let mut all = crate::kinds::published(&result);
             // What the home refuses does not come to the half behind it.
             all.counts.refused += of_home.as_ref().map_or(0, |refusals| refusals());
-            let own = measured(all);
+            let own = measured(&place, all);
             match home.as_ref().map(|home| home()) {
                 None => own,
                 Some(mut all) => {
@@ -343,10 +421,10 @@ impl InboundPart {
         self,
         p: &mut PartitionBuilder,
         clock: ClockId,
-        TargetEnds { targets, homes }: TargetEnds,
+        TargetEnds { targets, homes, bars: bar_plugs }: TargetEnds,
         side: impl FnOnce(&mut Binder<'_>) -> Box<dyn AcceleratorSide>,
     ) -> Result<(), BuildError> {
-        let InboundPart { config, links, tap, home, result } = self;
+        let InboundPart { config, links, tap, home, of_bars, bars, result } = self;
         let name = config.place.clone();
         let asking = home.map(|home| home.place(p, clock, homes)).transpose()?;
         p.module(&name, clock, |bind| {
@@ -360,13 +438,15 @@ impl InboundPart {
                 let (rx, form) = (TargetMessages::Home(bind.attach(rx)), HOME_FORM);
                 ports.push(TargetPort { rx, tx: bind.attach(tx), own: 0, form, link });
             }
-            InboundModule::new(config, side, ports, tap, result)
+            let bars = bars.into_iter().zip(bar_plugs).map(|(part, plug)| part.place(plug, bind)).collect();
+            InboundModule::new(config, side, (ports, BarHalf::new(of_bars, bars)), tap, result)
         })
     }
 }
 
-fn measured(result: InboundResult) -> ComponentMeasured {
-    let counts = &result.counts;
+fn measured(place: &str, result: InboundResult) -> ComponentMeasured {
+    let (counts, bars) = (&result.counts, &result.bars);
+    let [bar_reads, bar_writes, bar_atomics] = bars.counts.requests;
     let [reads, writes, others] = counts.messages;
     ComponentMeasured {
         counts: vec![
@@ -385,9 +465,19 @@ fn measured(result: InboundResult) -> ComponentMeasured {
             (&FULL, result.full_cycles),
             (&TIMEOUTS, counts.timeouts),
             (&LATE, counts.late),
+            (&BAR_READS, bar_reads),
+            (&BAR_WRITES, bar_writes),
+            (&BAR_ATOMICS, bar_atomics),
+            (&BAR_ACCESSES, bars.counts.accesses),
+            (&BAR_DONE, bars.done),
+            (&BAR_CYCLES, bars.cycles),
+            (&BAR_REFUSED, bars.counts.refused),
+            (&BAR_LOST, bars.counts.lost_writes),
+            (&BAR_TIMEOUTS, bars.counts.timeouts),
+            (&BAR_LATE, bars.counts.late),
             (&VIRAL, counts.viral_ports),
         ],
-        broken: result.broken,
+        broken: io::broken(place, &bars.events).chain(result.broken).collect(),
         ..ComponentMeasured::default()
     }
 }

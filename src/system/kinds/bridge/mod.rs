@@ -4,6 +4,7 @@
 //! the windows of each direction are read and judged; the ports of both sides are dealt to the halves; one that stands in front of memory
 //! says what that holds at first.
 
+pub mod bar;
 pub mod cache;
 pub mod exported;
 pub mod halves;
@@ -27,7 +28,7 @@ use scalepool_protocols::cxl::message::Message;
 use std::sync::Arc;
 
 /// What the memory at the device's end of a CXL link holds at first, said by the device if its addresses do not say it.
-fn first_lines(site: &Site<'_>, link: u32) -> Arc<FirstLines> {
+pub(super) fn first_lines(site: &Site<'_>, link: u32) -> Arc<FirstLines> {
     site.shared.get(&format!("first lines of memory at CXL link {link}"), FirstLines::default)
 }
 
@@ -49,6 +50,8 @@ pub struct TargetEnds {
     targets: Vec<(OutEnd<Message>, InEnd<Message>)>,
     /// Those of ports of the home.
     homes: Vec<NodeEnds>,
+    /// Those of ports of CXL.io.
+    bars: Vec<IoPlug>,
 }
 
 /// The ends of its ports: those of links to accelerators as they come, those of CXL ports, the others.
@@ -62,8 +65,9 @@ pub struct OutboundEnds {
     io: Vec<IoPlug>,
 }
 
-/// Deals the ends of all ports, in the order of their declarations; so many of them are CXL ports of CXL.mem.
-fn dealt(plugs: Vec<ComponentPlug>, cxl_ports: usize) -> PortEnds {
+/// Deals the ends of all ports, in the order of their declarations; so many of them are CXL ports of CXL.mem, and ports of CXL.io, by which
+/// accelerators ask.
+fn dealt(plugs: Vec<ComponentPlug>, [cxl_ports, io_ports]: [usize; 2]) -> PortEnds {
     let (mut x, mut cxl, mut io, mut targets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for plug in plugs {
         match plug {
@@ -73,8 +77,8 @@ fn dealt(plugs: Vec<ComponentPlug>, cxl_ports: usize) -> PortEnds {
             other => x.push(other),
         }
     }
-    let homes = cxl.split_off(cxl_ports);
-    (x, OutboundEnds { cxl, io }, TargetEnds { targets, homes })
+    let (homes, bars) = (cxl.split_off(cxl_ports), io.split_off(io_ports));
+    (x, OutboundEnds { cxl, io }, TargetEnds { targets, homes, bars })
 }
 
 /// Gives the figures of both halves together.

@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex};
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "bridge.nvlink",
-    about: "model NVL-M1: bridge SoC by whose windows GPUs on NVLink reach memory on CXL, and hosts and other bridges reach the memory of GPUs; its ports are `x[n]` on NVLink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, `host[n]` to hosts by CXL.cache, `io[n]` to devices of CXL.io, `target[n]`, where it is such a memory, and `home[n]`, where it is such a device",
+    about: "model NVL-M1: bridge SoC by whose windows GPUs on NVLink reach memory on CXL, and hosts and other bridges reach the memory of GPUs; its ports are `x[n]` on NVLink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, `host[n]` to hosts by CXL.cache, `io[n]` to devices of CXL.io, `target[n]`, where it is such a memory, `home[n]`, where it is such a device, and `bar[n]`, where it is a device of CXL.io",
     fields: BridgeNvlink::fields,
     read: component::<BridgeNvlink>,
     external: &["flits"],
@@ -113,15 +113,15 @@ impl Component for BridgeNvlink {
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let DomainMember { own, fabric, .. } = site.member;
-        let ([_, cxl, targets, homes], timing) = (self.halves().split(site.ports), self.stages.timing());
+        let ([_, cxl, targets, homes, bars], timing) = (self.halves().split(site.ports), self.stages.timing());
         let setup = (LINK.outbound, BridgeOrder::Blocks, timing, self.halves().wait_watch());
         let outbound = self.outbound.elaborate(setup, cxl, site, hub)?;
         let memory = |_, address| BACKGROUND.line(address);
         let setup = (LINK.inbound, timing, memory as _, self.halves().wait_watch());
-        let inbound = self.inbound.elaborate(setup, outbound.viral(), [targets, homes], site, hub)?;
+        let inbound = self.inbound.elaborate(setup, outbound.viral(), [targets, homes, bars], site, hub)?;
         let ledger: Arc<Mutex<NvlLedger>> = Arc::default();
         let entered = ledger.clone();
-        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.message_ports());
+        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.ports_by_kind());
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let (x, cxl, targets) = dealt(plugs, cxl_ports);

@@ -109,6 +109,11 @@ impl OutboundFields {
         self.message_ports() + self.io_ports
     }
 
+    /// Ports of messages, and those of CXL.io.
+    pub fn ports_by_kind(&self) -> [usize; 2] {
+        [self.message_ports(), self.io_ports]
+    }
+
     /// How many of them carry CXL.mem or CXL.cache; those of CXL.io come behind them.
     pub fn message_ports(&self) -> usize {
         self.first_host() + self.host_ports

@@ -40,7 +40,7 @@ use std::sync::{Arc, Mutex};
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "bridge.ualink",
-    about: "bridge SoC by whose windows accelerators on UALink reach memory on CXL, and hosts and other bridges reach the memory of accelerators; its ports are `x[n]` on UALink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, `host[n]` to hosts by CXL.cache, `io[n]` to devices of CXL.io, `target[n]`, where it is such a memory, and `home[n]`, where it is such a device",
+    about: "bridge SoC by whose windows accelerators on UALink reach memory on CXL, and hosts and other bridges reach the memory of accelerators; its ports are `x[n]` on UALink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, `host[n]` to hosts by CXL.cache, `io[n]` to devices of CXL.io, `target[n]`, where it is such a memory, `home[n]`, where it is such a device, and `bar[n]`, where it is a device of CXL.io",
     fields: BridgeUalink::fields,
     read: component::<BridgeUalink>,
     external: &["flits"],
@@ -134,17 +134,17 @@ impl Component for BridgeUalink {
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (name, DomainMember { own, fabric, .. }) = (site.path.to_owned(), site.member);
-        let ([x, cxl, targets, homes], timing) = (self.halves().split(site.ports), self.stages.timing());
+        let ([x, cxl, targets, homes, bars], timing) = (self.halves().split(site.ports), self.stages.timing());
         let is_strict = matches!(x[0].link.carried, Carried::Ualink { strict: true, .. });
         let order = if is_strict { BridgeOrder::Sources } else { BridgeOrder::Blocks };
         let outbound =
             self.outbound.elaborate((LINK.outbound, order, timing, self.halves().wait_watch()), cxl, site, hub)?;
         let memory = |accelerator, address| BACKGROUND.line(global(accelerator, address));
         let setup = (LINK.inbound, timing, memory as _, self.halves().wait_watch());
-        let inbound = self.inbound.elaborate(setup, outbound.viral(), [targets, homes], site, hub)?;
+        let inbound = self.inbound.elaborate(setup, outbound.viral(), [targets, homes, bars], site, hub)?;
         let ledger: Arc<Mutex<UalLedger>> = Arc::default();
         let entered = ledger.clone();
-        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.message_ports());
+        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.ports_by_kind());
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let (x, cxl, targets) = dealt(plugs, cxl_ports);

@@ -14,8 +14,9 @@ use scalepool_ordered::OrderedMap;
 pub const SOURCES: &str = "ACCELERATOR:GROUP with accelerators 0 to 1023, or GPUs 0 to 511, and groups 0 to 15";
 /// Rights of groups.
 const RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r, w and a, or -";
-/// Rights of groups of CXL, whose messages are no atomics.
-const INBOUND_RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r and w, or -";
+/// Rights of groups of CXL, whose messages are no atomics; those of CXL.io are.
+const INBOUND_RIGHTS: &str =
+    "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r and w, of class BR also a, or -";
 /// Accelerators of a window from CXL.
 const TARGETS: &str = "accelerators by number, 1, 2, 4, 8 or 16 of them";
 
@@ -35,13 +36,13 @@ config! {
 config! {
     /// A window from CXL to accelerators.
     pub struct InboundWindowFields {
-        base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "first CXL address, a multiple of 256 bytes; behind a window of the memory map, address in the memory of the bridge (bridge §2)";
+        base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "first CXL address, a multiple of 256 bytes; behind a window of the memory map, address in the memory of the bridge; of class BR, byte of the BAR (bridge §2)";
         size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
         to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "address of its first byte in the memory of an accelerator, a multiple of 256 bytes (bridge §2)";
-        class: String = "NH" [Unit::Of("-")] in FieldRange::Words(&["NH", "DB"]), "NH = memory of accelerators that nobody keeps coherent, HDM-H, at ports `target`; DB = memory that the bridge keeps coherent, HDM-DB, at ports `home` (bridge §2); other classes are not built";
+        class: String = "NH" [Unit::Of("-")] in FieldRange::Words(&["NH", "DB", "BR"]), "NH = memory of accelerators that nobody keeps coherent, HDM-H, at ports `target`; DB = memory that the bridge keeps coherent, HDM-DB, at ports `home`; BR = memory behind a BAR, reached over CXL.io, at ports `bar` (bridge §2)";
         accelerators: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(TARGETS), "accelerators among which the window is dealt, each at the address that the window gives; left out, accelerator 0 (bridge §2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
-        rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(INBOUND_RIGHTS), "what groups may do: r = read, w = write, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
+        rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(INBOUND_RIGHTS), "what groups may do: r = read, w = write, a = atomics, of class BR, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
     }
 }
 
@@ -157,14 +158,19 @@ impl InboundWindowFields {
         if ports.is_empty() {
             ports.push(0);
         }
+        let (class, letters) = match self.class.as_str() {
+            "DB" => (InboundClass::Db, "rw"),
+            "BR" => (InboundClass::Br, "rwa"),
+            _ => (InboundClass::Nh, "rw"),
+        };
         Ok(BridgeWindow {
             base: self.base,
             size: self.size,
             out_base: self.to,
-            class: if self.class == "DB" { InboundClass::Db } else { InboundClass::Nh },
+            class,
             ports,
             granule: self.granule,
-            rights: rights_of_groups(&self.rights, "rw", INBOUND_RIGHTS)?,
+            rights: rights_of_groups(&self.rights, letters, INBOUND_RIGHTS)?,
         })
     }
 }

@@ -1,12 +1,11 @@
-//! Atomics of UALink as the bridge computes them (`bridge` §4.4).
+//! Atomics of UALink as accelerators and bridges compute them (`bridge` §4.4).
 //!
 //! Modelled: 13 operations on 8 to 64 bits, several elements of a line at once; compare and swap of one element, whose operands are not
-//! where the element is. Left out: when the bridge may compute, which the line lock and the ownership of the line decide.
+//! where the element is. Left out: when one may compute, which for a bridge the line lock and the ownership of the line decide.
 //!
 //! A walk through two ADDs of 32 bits: bytes 8 to 15 of the line are enabled, which are two elements; each becomes the sum of itself and
 //! of the operand at the same bytes; the old values go back in their own bytes, zeros around them.
 
-use super::lines::TouchedLine;
 use scalepool_memory::LineBytes;
 use scalepool_protocols::ualink::code::AtomicSize;
 
@@ -82,9 +81,10 @@ fn operand_bytes(size: AtomicSize) -> usize {
 }
 
 impl LineAtomic {
-    /// The atomic that the attributes of a request ask for on the bytes of a line; `None`: there is no such operation on that size, an
+    /// The atomic that the attributes of a request ask for on a line: bit i of `covered` is set where its byte i lies between the first and
+    /// the last byte of the request, that of `mask` where it is enabled as well. `None`: there is no such operation on that size, an
     /// element is enabled in part, or compare and swap has not exactly one.
-    pub fn of(attributes: u8, line: &TouchedLine) -> Option<LineAtomic> {
+    pub fn of(attributes: u8, covered: u64, mask: u64) -> Option<LineAtomic> {
         let code = attributes >> 4 | (attributes & 1) << 4;
         let operation = *OPERATIONS.get(usize::from(code))?;
         let size = operand_bytes(AtomicSize(attributes >> 2 & 3));
@@ -93,12 +93,12 @@ impl LineAtomic {
             AtomicOperation::Increment | AtomicOperation::Decrement => size > 2,
             _ => true,
         };
-        let atomic = LineAtomic { operation, size, mask: line.mask };
-        let is_whole = |byte: usize| [0, atomic.element()].contains(&(line.mask >> byte & atomic.element()));
+        let atomic = LineAtomic { operation, size, mask };
+        let is_whole = |byte: usize| [0, atomic.element()].contains(&(mask >> byte & atomic.element()));
         let are_whole = (0..64).step_by(size).all(is_whole);
         let is_one = operation != AtomicOperation::CompareSwap || atomic.elements().count() == 1;
         // The size divides the length of the request (UAL-UPL-04).
-        let divides = (line.covered.count_ones() as usize).is_multiple_of(size);
+        let divides = (covered.count_ones() as usize).is_multiple_of(size);
         (fits && are_whole && is_one && divides).then_some(atomic)
     }
 

@@ -1,0 +1,113 @@
+//! Class BR of the bridge in runs: a root complex reads and writes memory of accelerators behind a BAR, and judges every byte.
+
+use crate::fab_hbr::systems::{count, on_threads, refused, run};
+use scalepool::scenario::report::ScenarioReport;
+
+const UALINK: &str = include_str!("../../systems/bar_memory.toml");
+
+/// The same system with GPUs.
+fn nvlink() -> String {
+    UALINK
+        .replace("accel = { kind = \"ualink.accelerator\", count = 2, clock = \"accel\", traffic = { operations = 50, regions = 1 } }",
+            "accel = { kind = \"nvlink.gpu\", count = 2, clock = \"bridge\", links = 1, traffic = { pattern = \"accesses\", requests = 100 } }")
+        .replace("kind = \"ualink.switch\", clock = \"accel\"", "kind = \"nvlink.switch\", clock = \"bridge\"")
+        .replace("accel = { period = \"640 ps\" } # ualink §1; the reference clock\n", "")
+        .replace("bridge.ualink", "bridge.nvlink")
+        .replace("kind = \"ualink\", order = \"relaxed\"", "kind = \"nvlink\"")
+        .replace("].port[0]\", \"switch", "].link[0]\", \"switch")
+}
+
+fn sound(text: &str, set: &[&str]) -> ScenarioReport {
+    let report = run(text, set).unwrap_or_else(|error| panic!("{set:?}: {error}"));
+    assert_eq!(report.violations, [], "{set:?}");
+    report
+}
+
+/// Reads behind the BAR bring what accelerators hold, writes are seen by later reads, over links of every kind and with errors.
+#[test]
+fn memory_of_accelerators_is_read_and_written_behind_a_bar() {
+    for text in [UALINK.to_owned(), nvlink()] {
+        for set in [
+            &["root.accesses=200"][..],
+            &["root.accesses=100", "bridge.bar_mode=cxl-68b"],
+            &["root.accesses=100", "link.ber=1e-4"],
+            &["root.accesses=40", "root.access_bytes=4096"],
+        ] {
+            let report = sound(&text, set);
+            let of = |name| count(&report, "bridge", name);
+            assert!(of("BAR reads") > 10 && of("BAR writes") > 10 && of("BAR accesses") > 50, "{set:?}");
+            assert_eq!(of("BAR requests"), of("BAR reads") + of("BAR writes"));
+            assert_eq!([of("BAR refused"), of("BAR writes lost"), of("BAR time-outs")], [0; 3], "{set:?}");
+            assert_eq!(count(&report, "root", "BARs [bytes]"), 64 << 20);
+        }
+    }
+}
+
+/// One access at a time, and as many as there may be: every request ends.
+#[test]
+fn a_bar_works_at_both_ends_of_its_ranges() {
+    for set in [
+        ["bridge.bar_entries=1", "bridge.inbound_entries=2", "root.outstanding=1024"],
+        ["bridge.bar_entries=1023", "bridge.inbound_entries=1024", "root.outstanding=1024"],
+        ["bridge.bar_entries=1", "bridge.inbound_entries=1024", "root.outstanding=1"],
+    ] {
+        sound(UALINK, &[&set[..], &["root.accesses=60", "root.access_bytes=4096"]].concat());
+    }
+}
+
+/// Threads change nothing.
+#[test]
+fn a_bar_is_the_same_on_any_number_of_threads() {
+    let [one, two] = [1, 2].map(|threads| on_threads(UALINK, &["root.accesses=60"], threads).json());
+    assert_eq!(one, two);
+}
+
+/// Who may not read gets CA, and is the only one who hears of it.
+#[test]
+fn reads_without_the_right_end_with_ca() {
+    let text = UALINK.replace("class = \"BR\",", "class = \"BR\", rights = [\"0:w\"],");
+    let report = run(&text, &["root.accesses=60"]).expect("a run");
+    assert!(report.violations.iter().all(|broken| broken.violation.rule == "SIM-E2E-03"), "{:?}", report.violations);
+    let [refused, reads] = [count(&report, "bridge", "BAR refused"), count(&report, "root", "memory reads")];
+    assert!(refused == reads && reads > 10, "{refused} of {reads}");
+}
+
+/// Accelerators that answer when their accesses were given up: writes count as lost and reads end with CA, and the run ends.
+#[test]
+fn accelerators_that_answer_too_late_stall_nobody() {
+    let text = UALINK
+        .replace("bar_ports = 1\n", "bar_ports = 1\nstages = { timeout_cycles = 100 }\n")
+        .replace("accesses = 300", "failures = \"counted\", accesses = 30");
+    let report = run(&text, &[]).expect("a run");
+    let of = |name| count(&report, "bridge", name);
+    assert!(of("BAR time-outs") > 0 && of("BAR late answers") > 0, "an accelerator takes longer than 100 cycles");
+    assert!(of("BAR writes lost") > 0 && of("BAR refused") > 0);
+    assert_eq!(of("BAR requests"), of("BAR reads") + of("BAR writes"));
+}
+
+/// What does not go together is refused with its place.
+#[test]
+fn bars_that_cannot_be_are_refused() {
+    for (from, to, expected) in [
+        ("class = \"BR\"", "class = \"NH\"", "found 0 windows of class BR and 1 bar port, expected both or neither"),
+        ("bar_ports = 1\n", "", "found 1 window of class BR and 0 bar ports, expected both or neither"),
+        (
+            "bar_ports = 1\n",
+            "bar_ports = 1\nbar_entries = 64\ninbound_entries = 64\n",
+            "found 64, expected less than inbound_entries = 64",
+        ),
+        (
+            "{ base = \"0\", size = \"64 MiB\"",
+            "{ base = \"2 MiB\", size = \"64 MiB\"",
+            "found no window of class BR at byte 0 of the BAR",
+        ),
+        ("kind = \"cxl-io\",", "kind = \"cxl-io\", cachemem = true,", "found a link with cachemem"),
+        ("class = \"BR\",", "class = \"BR\", rights = [\"0:x\"],", "of class BR also a"),
+    ] {
+        assert!(UALINK.contains(from), "{from}");
+        let error = refused(&UALINK.replace(from, to));
+        assert!(error.contains(expected), "{to}: {error}");
+    }
+    let unused = UALINK.replace("bar_ports = 1\n", "bar_mode = \"cxl-68b\"\n");
+    assert!(refused(&unused).contains("found cxl-68b without bar_ports"));
+}

@@ -10,8 +10,11 @@ use super::tlp::MOST_ENTRIES as MOST_IO_ENTRIES;
 use scalepool_bridge::cache::data::DataCache;
 use scalepool_bridge::cache::{DataCacheConfig, StorePolicy, policy::EvictionPolicy};
 use scalepool_bridge::inbound::InboundConfig;
+use scalepool_bridge::inbound::bar::BarConfig;
+use scalepool_bridge::inbound::bar::access::AccessReach;
 use scalepool_bridge::inbound::table::MOST_INBOUND;
 use scalepool_bridge::io::tlps::IoAck;
+use scalepool_bridge::lines::BLOCK_BYTES;
 use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
@@ -63,6 +66,8 @@ pub enum BridgeHalf {
     Outbound(Box<OutboundConfig>),
     /// From CXL to accelerators.
     Inbound(InboundConfig),
+    /// From CXL.io to accelerators behind a BAR.
+    Bar(BarConfig),
 }
 
 /// How a reference model is built.
@@ -179,8 +184,25 @@ fn inbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, F
         AcceleratorProtocol::Ualink => WindowLimits::INBOUND_UALINK,
         AcceleratorProtocol::Nvlink => WindowLimits::INBOUND_NVLINK,
     };
-    let windows = windows(form, &[("NH", InboundClass::Nh)], limits)?;
+    let windows = windows(form, &[("NH", InboundClass::Nh), ("BR", InboundClass::Br)], limits)?;
     let entries = count(form, "entries", 1..=MOST_INBOUND as u64, INBOUND_ENTRIES)? as usize;
+    let of_bar = windows.list().iter().filter(|window| window.class == InboundClass::Br).count();
+    if of_bar > 0 && of_bar < windows.list().len() {
+        let expected = "windows of one class: a model is one half";
+        return Err(FormError::new("windows", "windows of classes NH and BR", expected));
+    }
+    if of_bar > 0 {
+        let reach = match protocol {
+            AcceleratorProtocol::Ualink => AccessReach::UPLI,
+            AcceleratorProtocol::Nvlink => AccessReach::NVLINK,
+        };
+        return Ok(BridgeHalf::Bar(BarConfig {
+            windows,
+            reach,
+            tags: 0..entries as u16,
+            payload_bytes: BLOCK_BYTES as usize,
+        }));
+    }
     Ok(BridgeHalf::Inbound(InboundConfig { windows, decoders: Vec::new(), entries }))
 }
 

@@ -12,6 +12,8 @@ use super::config::{AcceleratorProtocol, BridgeHalf, ReferenceConfig, committed,
 use super::message::{BridgeMessage, CxlMessage};
 use super::tlp;
 use scalepool_bridge::flows::LineOperation;
+use scalepool_bridge::inbound::bar::{BarOutput, BarStep, BarTarget};
+use scalepool_bridge::inbound::side::SideAccess;
 use scalepool_bridge::inbound::table::InboundSource;
 use scalepool_bridge::inbound::{self, InboundBridge, InboundOutput, InboundStep};
 use scalepool_bridge::lines::BLOCK_BYTES;
@@ -100,6 +102,11 @@ enum Half {
         /// Operations under way, by tag.
         asked: OrderedMap<u16, LineOperation>,
     },
+    Bar {
+        target: Box<BarTarget>,
+        /// Accesses under way, by tag: whether they read, address and bytes.
+        asked: OrderedMap<u16, (bool, (u64, usize))>,
+    },
 }
 
 /// One half of a bridge.
@@ -128,13 +135,14 @@ impl ReferenceBridge {
         };
         let has_io_tags = match &config.half {
             BridgeHalf::Outbound(config) => config.entries <= tlp::MOST_ENTRIES,
-            BridgeHalf::Inbound(_) => true,
+            BridgeHalf::Inbound(_) | BridgeHalf::Bar(_) => true,
         };
         let half = match config.half {
             BridgeHalf::Outbound(config) => Half::Outbound(Box::new(OutboundBridge::new(*config))),
             BridgeHalf::Inbound(config) => {
                 Half::Inbound { bridge: Box::new(InboundBridge::new(config)), asked: OrderedMap::new() }
             }
+            BridgeHalf::Bar(config) => Half::Bar { target: Box::new(BarTarget::new(config)), asked: OrderedMap::new() },
         };
         ReferenceBridge {
             protocol: config.protocol,
@@ -154,6 +162,7 @@ impl ReferenceBridge {
         match &self.half {
             Half::Outbound(bridge) => bridge.open(),
             Half::Inbound { bridge, .. } => bridge.open(),
+            Half::Bar { target, .. } => target.open(),
         }
     }
 
@@ -168,6 +177,7 @@ impl ReferenceBridge {
                 }
             },
             Half::Inbound { asked, .. } => asked.contains_key(&tag),
+            Half::Bar { asked, .. } => asked.contains_key(&tag),
         }
     }
 
@@ -251,6 +261,9 @@ impl ReferenceBridge {
                 format!("a request of the accelerators, which speak {}", self.protocol.name())
             }
             (true, _) => format!("a response of the accelerators, which speak {}", self.protocol.name()),
+            (false, BridgePoint::Request) if matches!(self.half, Half::Bar { .. }) => {
+                "MRd, MWr or an atomic of CXL.io".to_owned()
+            }
             (false, BridgePoint::Request) => "M2S Req or RwD of cxl256".to_owned(),
             (false, _) => "S2M NDR, DRS or BISnp of cxl256, or a completion of CXL.io".to_owned(),
         };
@@ -293,6 +306,18 @@ impl ReferenceBridge {
                 let entry = bridge.admit(source, *msg, &mut out).ok_or(ReferenceError::Full)?;
                 bridge.start(entry, &mut out);
                 Ok(self.inbound_steps(out))
+            }
+            (Half::Bar { target, .. }, BridgeMessage::Tlp(tlp)) => {
+                if matches!(tlp.kind, TlpKind::Completion { .. }) {
+                    return Err(misplaced);
+                }
+                if !target.has_room() {
+                    return Err(ReferenceError::Full);
+                }
+                let mut out = BarOutput::default();
+                let request = target.admit(port, (**tlp).clone());
+                target.start(request, false, &mut out);
+                Ok(self.bar_steps(out))
             }
             _ => Err(misplaced),
         }
@@ -353,6 +378,44 @@ impl ReferenceBridge {
                 bridge.receive(message.tag, status, &lines, &mut out);
                 Ok(self.inbound_steps(out))
             }
+            (Half::Bar { target, asked }, BridgeMessage::Upli(transfer))
+                if self.protocol == AcceleratorProtocol::Ualink =>
+            {
+                let ControlField::Response(rsp) = transfer.field else { return Err(misplaced) };
+                let mut out = BarOutput::default();
+                let Some((is_read, _)) = asked.remove(&rsp.tag) else {
+                    out.findings.push(nobody_asked(rsp.tag));
+                    return Ok(self.bar_steps(out));
+                };
+                let understood = inbound::ualink::upli_understood(is_read, transfer);
+                let (status, lines) = understood.unwrap_or_else(|found| {
+                    out.findings.push(unusable(found.to_owned(), "the response of its request"));
+                    (Status::TargetAbort, Vec::new())
+                });
+                target.receive(rsp.tag, status, &lines, &mut out);
+                Ok(self.bar_steps(out))
+            }
+            (Half::Bar { target, asked }, BridgeMessage::Nvlink(message))
+                if self.protocol == AcceleratorProtocol::Nvlink =>
+            {
+                if !matches!(message.op, Op::RSP_DATA | Op::RSP_DONE | Op::RSP_ERROR) {
+                    return Err(misplaced);
+                }
+                let mut out = BarOutput::default();
+                let own = asked.get(&message.tag).filter(|_| message.rid == self.own).copied();
+                let Some((_, extent)) = own else {
+                    out.findings.push(nobody_asked(message.tag));
+                    return Ok(self.bar_steps(out));
+                };
+                asked.remove(&message.tag);
+                let understood = inbound::nvlink::understood_block(extent, message);
+                let (status, lines) = understood.unwrap_or_else(|found| {
+                    out.findings.push(unusable(found, "the bytes that were asked for, RSP_DONE or RSP_ERROR"));
+                    (Status::TargetAbort, Vec::new())
+                });
+                target.receive(message.tag, status, &lines, &mut out);
+                Ok(self.bar_steps(out))
+            }
             _ => Err(misplaced),
         }
     }
@@ -404,6 +467,41 @@ impl ReferenceBridge {
                 _ => (),
             }
         }
+        events
+    }
+
+    /// What follows from steps of the half behind a BAR.
+    fn bar_steps(&mut self, mut out: BarOutput) -> Vec<BridgeEvent> {
+        let Half::Bar { target, asked } = &mut self.half else { return Vec::new() };
+        let mut events = Vec::new();
+        let mut steps: VecDeque<BarStep> = out.steps.drain(..).collect();
+        while let Some(step) = steps.pop_front() {
+            match step {
+                BarStep::Send(tag) => {
+                    let Some(access) = target.access(tag) else { continue };
+                    let port = (access.address / BLOCK_BYTES % self.ports) as usize;
+                    let message = match self.protocol {
+                        AcceleratorProtocol::Ualink => {
+                            BridgeMessage::Upli(Box::new(inbound::bar::upli::spelled(self.own, tag, access)))
+                        }
+                        AcceleratorProtocol::Nvlink => {
+                            let message = inbound::bar::packets::spelled(self.own, tag, access, &self.codec);
+                            BridgeMessage::Nvlink(Box::new(message))
+                        }
+                    };
+                    asked.insert(tag, (SideAccess::Block(access).is_read(), (access.address, access.bytes)));
+                    events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
+                    target.sent(tag, &mut out);
+                    steps.extend(out.steps.drain(..));
+                }
+                BarStep::Respond { port, tlp, .. } => {
+                    let message = BridgeMessage::Tlp(Box::new(tlp));
+                    events.push(BridgeEvent { point: BridgePoint::Response, port, message });
+                }
+                BarStep::Advanced { .. } | BarStep::Written(_) | BarStep::Waits { .. } => (),
+            }
+        }
+        self.findings.append(&mut out.findings);
         events
     }
 

@@ -97,7 +97,7 @@ pub struct BridgeScoreboard {
 impl BridgeScoreboard {
     /// A scoreboard for a bridge with nothing under way.
     pub fn new(config: ReferenceConfig) -> BridgeScoreboard {
-        let is_inbound = matches!(config.half, BridgeHalf::Inbound(_));
+        let is_inbound = !matches!(config.half, BridgeHalf::Outbound(_));
         let sides = CreditSides { protocol: config.protocol, is_inbound, ports: config.ports };
         let is_strict = matches!(&config.half, BridgeHalf::Outbound(half) if half.order == BridgeOrder::Sources);
         BridgeScoreboard {

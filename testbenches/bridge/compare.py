@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 import spelling
+import spelling_bar
 
 
 #: About so many messages of a file are spoiled, one after the other.
@@ -29,12 +30,18 @@ def asked(event):
     return (spelling.tlp if event["message"]["layout"].startswith("cxlio.") else spelling.cxl_request)(event)
 
 
+def is_bar(config):
+    """A half behind a BAR."""
+    return config["windows"][0]["class"] == "BR"
+
+
 class Judge:
     """One case against the spelling."""
 
     def __init__(self, config):
         self.inbound = config["direction"] == "inbound"
-        self.model = (spelling.Inbound if self.inbound else spelling.Outbound)(config)
+        inbound = spelling_bar.Bar if is_bar(config) else spelling.Inbound
+        self.model = (inbound if self.inbound else spelling.Outbound)(config)
 
     def left(self, event):
         """A message leaves: it is one that is wanted, or a text says what is wrong."""
@@ -94,6 +101,8 @@ def met(config, cases):
         request = case["events"][0]["message"]
         fields = request["fields"]
         name = fields.get("cmd", fields.get("op", fields.get("opcode")))
+        if request["layout"].startswith("cxlio."):
+            name = spelling.TLP_NAMES[fields["fmt"] >> 1 & 1, fields["tlp_type"]]
         words.add(f"asked {name}")
         for event in case["events"]:
             fields = event["message"]["fields"]
@@ -113,7 +122,11 @@ def missing(config, words):
     """What the walk has to have, as the sheet lists it, and has not."""
     want = set()
     coherent = config["windows"][0]["class"] == "MC"
-    if config["direction"] == "inbound":
+    if is_bar(config):
+        want |= spelling_bar.missing()
+        want |= {f"told {status}" for status in spelling.STATUS} if config["protocol"] == "ualink" else {
+            f"told RSP_ERROR {status}" for status in range(1, 16)}
+    elif config["direction"] == "inbound":
         want |= {f"asked {opcode}" for opcode in spelling.LEGAL}
         # Reserved and foreign opcodes too.
         want |= {"asked MemClnEvct", "asked BIConflict", "MemRd ended MemDataNXM", "MemRd ended MemData", "MemWr ended Cmp"}
@@ -246,8 +259,8 @@ def main():
         if not options.set:
             subprocess.run([options.program, "export", "conversions", "--out", made], check=True, stdout=subprocess.DEVNULL)
         files = sorted(folder.glob("*.jsonl"))
-        if len(files) != 9:
-            print(f"bridge: found {len(files)} files of vectors, expected 9", file=sys.stderr)
+        if len(files) != 11:
+            print(f"bridge: found {len(files)} files of vectors, expected 11", file=sys.stderr)
             return 1
         status = 0
         for path in files:

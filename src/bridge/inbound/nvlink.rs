@@ -79,6 +79,17 @@ pub fn understood(message: &NvlMessage) -> Result<(Status, Vec<CacheLine>), Stri
     })
 }
 
+/// What an answer to an access of so many bytes from an address on says: its status, and the lines in which the bytes lie.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn understood_block(
+    (address, bytes): (u64, usize),
+    message: &NvlMessage,
+) -> Result<(Status, Vec<CacheLine>), String> {
+    understood_as(message, |message| packets::lines_of(address, bytes, message))
+}
+
 /// The same, with what is made of its data.
 fn understood_as(
     message: &NvlMessage,
@@ -148,7 +159,7 @@ impl AcceleratorSide for NvlinkSide {
             self.ledger().receive((NvlPeer::Gpu(target), link, ANSWERS), &message);
             let tag = message.tag;
             let understood = match extent {
-                Some((address, bytes)) => understood_as(&message, |message| packets::lines_of(address, bytes, message)),
+                Some(extent) => understood_block(extent, &message),
                 None => understood(&message),
             };
             let (status, lines) = understood.unwrap_or_else(|found| {

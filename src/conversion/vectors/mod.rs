@@ -9,6 +9,7 @@
 //! A walk through one case: a partial write is given to a model with one window; it sends MemRd; the memory of the case answers by data
 //! and Cmp-E, in either order; MemWr is sent and answered; the response ends the case.
 
+mod bar;
 mod cached;
 mod inbound;
 mod io;
@@ -60,6 +61,7 @@ pub fn all() -> Vec<ConversionVectors> {
     files.extend(cached::files());
     files.extend(inbound::files());
     files.extend(io::files());
+    files.extend(bar::files());
     files
 }
 

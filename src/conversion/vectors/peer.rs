@@ -7,6 +7,8 @@ use crate::message::{BridgeMessage, CxlMessage};
 use scalepool_coherence::content::{CacheLine, LINE_BYTES, LineAddr, LineContent};
 use scalepool_coherence::message::Msg;
 use scalepool_link::nvlink::NvlMessage;
+use scalepool_nodes::nvlink::memory::GpuMemory;
+use scalepool_nodes::ualink::atomics::LineAtomic;
 use scalepool_nodes::ualink::read::lines_of;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, DrsOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
@@ -151,23 +153,59 @@ impl Accelerator {
         own.poisoned(own.poison || self.poison)
     }
 
+    /// Merges bytes that are enabled, from an address on, each into its line.
+    fn merge(&mut self, address: u64, bytes: &[u8], enabled: impl Fn(usize) -> bool, poison: impl Fn(usize) -> bool) {
+        let first = address / LINE_BYTES as u64;
+        let end = (address + bytes.len() as u64).div_ceil(LINE_BYTES as u64);
+        for (n, line) in (first..end).enumerate() {
+            let (mut data, mut mask) = ([0; LINE_BYTES], 0);
+            let places = (0..LINE_BYTES).map(|k| (k, (line * LINE_BYTES as u64 + k as u64).checked_sub(address)));
+            for (k, from) in
+                places.filter_map(|(k, from)| Some((k, from? as usize))).filter(|(_, from)| *from < bytes.len())
+            {
+                data[k] = bytes[from];
+                mask |= u64::from(enabled(from)) << k;
+            }
+            let mut own = self.line(line * LINE_BYTES as u64);
+            own.merge(&CacheLine { bytes: data, poison: poison(n) }, mask);
+            self.lines.insert(line, own);
+        }
+    }
+
     fn upli(&mut self, transfer: &Transfer) -> Option<Transfer> {
         let ControlField::Request(req) = transfer.field else { return None };
         let status = Status(self.status);
         let rsp = TlRsp { dst: req.src, src: req.dst, tag: req.tag, vchan: req.vchan, status, ..TlRsp::default() };
-        if req.cmd == ReqCmd::Read {
-            let line = self.line(req.address);
-            let bytes = if self.status == 0 { line.bytes } else { [0xff; LINE_BYTES] };
-            let field = ControlField::Response(TlRsp { rdwr: RdWr::Read, last: true, ..rsp });
-            return Some(Transfer { poisoned: u8::from(line.poison), ..with_data(field, &[bytes], None) });
+        let end = req.address + 4 * (u64::from(req.len) + 1);
+        let first = req.address / LINE_BYTES as u64;
+        let lines = (first..end.div_ceil(LINE_BYTES as u64)).map(|line| self.line(line * LINE_BYTES as u64));
+        let mut lines: Vec<CacheLine> = lines.collect();
+        let is_enabled =
+            |at: u64| transfer.enables.as_deref().is_none_or(|e| e[(at % 256 / 8) as usize] >> (at % 8) & 1 == 1);
+        if req.cmd.is_atomic() && self.status == 0 {
+            let operand = lines_of(&transfer.data).next()?;
+            let base = first * LINE_BYTES as u64;
+            let bits = |is: &dyn Fn(u64) -> bool| (0..64).fold(0, |all, k| all | u64::from(is(base + k)) << k);
+            let covered = bits(&|at| (req.address..end).contains(&at));
+            let atomic = LineAtomic::of(req.attr, covered, covered & bits(&is_enabled))?;
+            let (new, old) = atomic.apply(&lines[0].bytes, &operand);
+            self.lines.insert(first, CacheLine { bytes: new, ..lines[0] });
+            lines[0].bytes = old;
         }
-        let first = (req.address % 256 / 8) as usize;
-        let enabled = |e: &[u8; 32]| u64::from_le_bytes(std::array::from_fn(|k| e[first + k]));
-        let mask = transfer.enables.as_deref().map_or(u64::MAX, enabled);
-        if let Some(bytes) = lines_of(&transfer.data).next().filter(|_| self.status == 0) {
-            let mut line = self.line(req.address);
-            line.merge(&CacheLine { bytes, poison: transfer.poisoned != 0 }, mask);
-            self.lines.insert(req.address / 64, line);
+        if req.cmd == ReqCmd::Read || req.cmd == ReqCmd::AtomicR {
+            let beats = lines.iter().map(|line| if self.status == 0 { line.bytes } else { [0xff; LINE_BYTES] });
+            let beats: Vec<[u8; LINE_BYTES]> = beats.collect();
+            let len = (beats.len() - 1) as u8;
+            let field = ControlField::Response(TlRsp { rdwr: RdWr::Read, last: true, len, ..rsp });
+            let poisoned = lines.iter().enumerate().fold(0, |all, (n, line)| all | u8::from(line.poison) << n);
+            return Some(Transfer { poisoned, ..with_data(field, &beats, None) });
+        }
+        if self.status == 0 {
+            let skip = (req.address % LINE_BYTES as u64) as usize;
+            let beats: Vec<u8> = lines_of(&transfer.data).flatten().collect();
+            let bytes = beats.get(skip..skip + (end - req.address) as usize).unwrap_or_default();
+            let poison = |n: usize| transfer.poisoned >> n & 1 == 1;
+            self.merge(req.address, bytes, |n| is_enabled(req.address + n as u64), poison);
         }
         Some(Transfer::new(ControlField::Response(TlRsp { rdwr: RdWr::Write, ..rsp })))
     }
@@ -177,15 +215,25 @@ impl Accelerator {
         if self.status != 0 {
             return NvlMessage { size: self.status, ..of(Op::RSP_ERROR) };
         }
-        if message.op == Op::READ {
-            let line = self.line(message.address);
-            return NvlMessage { ep: line.poison, data: line.bytes.to_vec(), ..of(Op::RSP_DATA) };
-        }
-        if let Ok(bytes) = message.data.as_slice().try_into() {
-            let mut line = self.line(message.address);
-            let mask = message.be.map_or(u64::MAX, |be| be as u64);
-            line.merge(&CacheLine { bytes, poison: message.ep }, mask);
-            self.lines.insert(message.address / 64, line);
+        let bytes = if message.op == Op::READ { 16 * (usize::from(message.size) + 1) } else { message.data.len() };
+        let at = |n: usize| message.address + n as u64;
+        let old = (0..bytes).map(|n| self.line(at(n)).bytes[(at(n) % LINE_BYTES as u64) as usize]);
+        let old: Vec<u8> = old.collect();
+        let ep = (0..bytes).any(|n| self.line(at(n)).poison);
+        let is_enabled = |n: usize| message.be.is_none_or(|be| be >> n & 1 == 1);
+        match message.op {
+            Op::READ => return NvlMessage { ep, data: old, ..of(Op::RSP_DATA) },
+            Op::ATOMIC_RETURN => {
+                let mut memory = GpuMemory::default();
+                memory.write(message.address, &old, None);
+                let be = message.be.unwrap_or(0);
+                let Some(before) = memory.atomic(message.address, message.attr, be, &message.data) else {
+                    return NvlMessage { size: Status::TargetAbort.0, ..of(Op::RSP_ERROR) };
+                };
+                self.merge(message.address, &memory.read(message.address, bytes), is_enabled, |_| false);
+                return NvlMessage { ep, data: before, ..of(Op::RSP_DATA) };
+            }
+            _ => self.merge(message.address, &message.data, is_enabled, |_| message.ep),
         }
         of(Op::RSP_DONE)
     }

@@ -123,6 +123,11 @@ pub static RULES: &[Rule] = &[
         "a request goes by decoder and target list to a vPPB, and by its binding to a port",
     ),
     rule("FAB-CMR-02", "fabric §1.6", "an answer goes by port and LD-ID; tags are opaque"),
+    rule(
+        "FAB-CMR-03",
+        "fabric §1.6",
+        "reserved bits pass between links of 256B flits, are cleared toward one of 68B flits, and none are created",
+    ),
     choice(
         "FAB-CMR-04",
         "fabric §1.6",

@@ -49,12 +49,7 @@ fn run(text: &str, set: &[&str]) -> Result<ScenarioReport, RunError> {
     let file = folder.path().join("f.toml");
     std::fs::write(&file, text).expect("it can be written");
     let set = set.iter().map(|s| (*s).to_owned()).collect();
-    let request = ScenarioRequest {
-        scenario: file.display().to_string(),
-        seed: 1,
-        set,
-        ..ScenarioRequest::default()
-    };
+    let request = ScenarioRequest { scenario: file.display().to_string(), seed: 1, set, ..ScenarioRequest::default() };
     scenario::run(&request, &mut |_| ())
 }
 
@@ -511,12 +506,8 @@ fn parts_are_as_if_written_by_hand() {
     let run = |file: &str, set: &[&str]| {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("systems").join(file);
         let set = set.iter().map(|s| (*s).to_owned()).collect();
-        let request = ScenarioRequest {
-            scenario: path.display().to_string(),
-            seed: 1,
-            set,
-            ..ScenarioRequest::default()
-        };
+        let request =
+            ScenarioRequest { scenario: path.display().to_string(), seed: 1, set, ..ScenarioRequest::default() };
         scenario::run(&request, &mut |_| ()).expect("it runs")
     };
     let report = run("two_pods.toml", &["link.ber=1e-6", "part.pod[1].traffic.operations=30", "tray.bytes=1m"]);

@@ -22,6 +22,7 @@ mod plug;
 mod plug_meets;
 mod plug_traffic;
 mod relayed;
+mod reserved;
 mod reset;
 mod routes;
 mod sharing;

@@ -207,13 +207,8 @@ fn system(text: &str, set: &[&str]) -> System {
 fn run(text: &str, set: &[&str], stimulus: Option<&Path>) -> Result<ScenarioReport, String> {
     let set = set.iter().map(|s| (*s).to_owned()).collect();
     let stimulus = stimulus.map(Path::to_owned);
-    let request = ScenarioRequest {
-        description: Some(text.to_owned()),
-        seed: 1,
-        set,
-        stimulus,
-        ..ScenarioRequest::default()
-    };
+    let request =
+        ScenarioRequest { description: Some(text.to_owned()), seed: 1, set, stimulus, ..ScenarioRequest::default() };
     scenario::run(&request, &mut |_| ()).map_err(|e| e.to_string())
 }
 

@@ -26,6 +26,8 @@
 //! | [`committing`] | the commits of a running switch |
 //! | [`aer`] | which bridges record an error |
 //! | [`viral`] | hierarchies in viral, and what their ports tell |
+//! | [`reserved`] | reserved bits of messages that pass, as a reference |
+//! | [`uio_route`] | unordered I/O to memory below, as a reference |
 //! | [`hbr`] | the routes, their bindings and the manager as a running switch uses them |
 //! | [`pbr`] | port based routing |
 //! | [`room`] | what judges the room that messages take inside a switch |
@@ -63,10 +65,12 @@ pub mod pbr;
 pub mod plug;
 pub mod plug_watch;
 pub mod preset;
+pub mod reserved;
 pub mod reset;
 pub mod room;
 pub mod route;
 pub mod switching;
+pub mod uio_route;
 pub mod viral;
 
 pub use back_invalidate::{BiDecoder, VppbBridge};
@@ -81,10 +85,12 @@ pub use hbr::{HbrSwitch, HbrSwitching};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
 pub use plug::{PlugAction, PlugDelays, PlugStep, SharedPorts};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
+pub use reserved::{judge_reserved, kept_reserved};
 pub use reset::ResetScope;
 pub use room::RoomLedger;
 pub use route::{HbrRoute, HbrRoutes};
 pub use switching::{Routed, Switching, Undelivered};
+pub use uio_route::{UioFrom, UioRouted, UioRoutes};
 pub use viral::ViralHierarchies;
 
 use scalepool_protocols::wire::{At, Violation};

@@ -13,6 +13,7 @@ mod error_records;
 mod errors;
 mod fairness;
 mod hdm_registers;
+mod hops;
 mod hot_plug;
 mod isolation;
 mod manager;

@@ -25,7 +25,7 @@ impl Draws {
     /// Bit errors at 1e-4, and many more in every second flit: single ones, and runs as in a burst.
     fn pattern<const N: usize>(&mut self, n: usize) -> [u8; N] {
         let mut pattern = [0; N];
-        if n % 2 == 0 {
+        if n.is_multiple_of(2) {
             (0..8 * N).filter(|_| self.below(10_000) == 0).for_each(|bit| pattern[bit / 8] |= 1 << (bit % 8));
             return pattern;
         }

@@ -30,6 +30,11 @@ pub static RULES: &[Rule] = &[
         "fabric §1.1",
         "without a fabric manager static bindings rule, and there are no logical devices",
     ),
+    rule(
+        "FAB-VCS-06",
+        "fabric §1.1",
+        "a downstream port is in CXL mode or in PCIe mode, which has neither CXL.mem nor CXL.cache; a hierarchy has one device of CXL 1.1 at most",
+    ),
     rule("FAB-RST-01", "fabric §1.4", "a reset of the switch resets every device below"),
     rule("FAB-RST-02", "fabric §1.4", "PERST# of an upstream port resets what is bound in its VCS and nothing else"),
     rule(
@@ -123,6 +128,11 @@ pub static RULES: &[Rule] = &[
         "a request goes by decoder and target list to a vPPB, and by its binding to a port",
     ),
     rule("FAB-CMR-02", "fabric §1.6", "an answer goes by port and LD-ID; tags are opaque"),
+    rule(
+        "FAB-CMR-03",
+        "fabric §1.6",
+        "reserved bits pass between links of 256B flits, are cleared toward one of 68B flits, and none are created",
+    ),
     choice(
         "FAB-CMR-04",
         "fabric §1.6",
@@ -184,6 +194,16 @@ pub static RULES: &[Rule] = &[
         "a snoop of CXL.cache stays behind the responses of its host that came before it",
     ),
     choice("FAB-ORD-06", "fabric §4.2", "no message class starves at a port, whatever the others have to send"),
+    rule(
+        "FAB-ORD-07",
+        "fabric §4.2",
+        "a switch uses and returns credits hop by hop and forwards none; logical devices share those of their link, but for what is reserved",
+    ),
+    choice(
+        "FAB-ORD-08",
+        "fabric §4.2",
+        "a message that leaves before all of it has come ends as bad if any part of it was",
+    ),
     choice(
         "FAB-ISO-01",
         "fabric §1.9",

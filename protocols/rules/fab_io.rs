@@ -59,6 +59,11 @@ pub static RULES: &[Rule] = &[
         "fabric §1.5",
         "the LD-ID stands in front of a TLP on the link of a device with logical devices alone: added downwards, upwards it selects the vPPB and is taken off",
     ),
+    rule(
+        "FAB-IOR-06",
+        "fabric §1.5",
+        "unordered I/O to memory, from above or from a peer, goes to the vPPB that the HDM decoders of the upstream port name, if the decoder allows it",
+    ),
     rule("FAB-MLD-09", "fabric §1.3", "what a logical device sends to a peer goes up through the upstream port"),
     rule(
         "FAB-ORD-01",

@@ -123,4 +123,9 @@ pub static RULES: &[Rule] = &[
     ),
     rule("FAB-BIT-01", "fabric §6", "transactions, counts and times are the same whether links have bytes or not"),
     rule("FAB-BIT-02", "fabric §6", "who looks at one link changes nothing at another place"),
+    rule(
+        "FAB-BIT-03",
+        "fabric §6",
+        "the pattern of bit errors alone gives the verdict that the bytes of the flit give",
+    ),
 ];

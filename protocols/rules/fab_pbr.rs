@@ -84,6 +84,16 @@ pub static RULES: &[Rule] = &[
     ),
     rule("FAB-EDG-09", "fabric §3.4", "identifiers that a link does not use are 0, and tags never change"),
     rule(
+        "FAB-EDG-10",
+        "fabric §3.4",
+        "edge switches keep CacheIDs in step by updates; a CacheID that was assigned or released is not used before the acknowledgement",
+    ),
+    rule(
+        "FAB-EDG-11",
+        "fabric §3.4",
+        "a device without logical devices, or a bridge, may ask a peer for CXL.mem where both are at edge ports towards devices, and one with logical devices has one for the requester alone",
+    ),
+    rule(
         "FAB-EDG-12",
         "fabric §3.4",
         "a D2H Req gets the PID of the root as DPID and that of its port, or of its CacheID, as SPID, which gives the CacheID at the host",

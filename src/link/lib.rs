@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod arbmux;
+pub mod bit_errors;
 pub mod classes;
 pub mod coverage;
 pub mod cxl256;

@@ -1,6 +1,7 @@
 //! CXL switches with port based routing: tables, translation at edges, routes, and systems of several switches.
 
 mod cache;
+mod cache_id_updates;
 mod edge_ids;
 mod edges;
 mod gfd;
@@ -8,6 +9,7 @@ mod io;
 mod io_isl;
 mod io_losses;
 mod lost;
+mod peers;
 mod racks;
 mod segments;
 mod sharing;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arbiters;
+mod bit_errors;
 mod bits;
 mod brg;
 mod cables;

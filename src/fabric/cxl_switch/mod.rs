@@ -26,6 +26,11 @@
 //! | [`committing`] | the commits of a running switch |
 //! | [`aer`] | which bridges record an error |
 //! | [`viral`] | hierarchies in viral, and what their ports tell |
+//! | [`reserved`] | reserved bits of messages that pass, as a reference |
+//! | [`port_mode`] | ports in CXL and in PCIe mode, as a reference |
+//! | [`hop_credits`] | credits of a class on both sides of a switch, as a reference |
+//! | [`cut_through`] | messages that leave before all of them has come, as a reference |
+//! | [`uio_route`] | unordered I/O to memory below, as a reference |
 //! | [`hbr`] | the routes, their bindings and the manager as a running switch uses them |
 //! | [`pbr`] | port based routing |
 //! | [`room`] | what judges the room that messages take inside a switch |
@@ -55,18 +60,23 @@ pub mod command;
 pub mod commit;
 pub mod committing;
 pub mod crossbar;
+pub mod cut_through;
 pub mod hbr;
+pub mod hop_credits;
 pub mod hot_plug;
 pub mod manager;
 pub mod module;
 pub mod pbr;
 pub mod plug;
 pub mod plug_watch;
+pub mod port_mode;
 pub mod preset;
+pub mod reserved;
 pub mod reset;
 pub mod room;
 pub mod route;
 pub mod switching;
+pub mod uio_route;
 pub mod viral;
 
 pub use back_invalidate::{BiDecoder, VppbBridge};
@@ -77,14 +87,19 @@ pub use command::{
 };
 pub use committing::{TableCommit, TableKind};
 pub use crossbar::{MOST_CROSSBAR_CLASSES, VoqConfig, VoqCrossbar};
+pub use cut_through::{CutThrough, MessagePart};
 pub use hbr::{HbrSwitch, HbrSwitching};
+pub use hop_credits::{HopCreditError, HopCredits};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
 pub use plug::{PlugAction, PlugDelays, PlugStep, SharedPorts};
+pub use port_mode::{DspMode, DspModes, SecondRcd};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
+pub use reserved::{judge_reserved, kept_reserved};
 pub use reset::ResetScope;
 pub use room::RoomLedger;
 pub use route::{HbrRoute, HbrRoutes};
 pub use switching::{Routed, Switching, Undelivered};
+pub use uio_route::{UioFrom, UioRouted, UioRoutes};
 pub use viral::ViralHierarchies;
 
 use scalepool_protocols::wire::{At, Violation};

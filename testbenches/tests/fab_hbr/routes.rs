@@ -3,7 +3,9 @@
 use scalepool::coherence::content::{CacheLine, LineAddr};
 use scalepool::coherence::mem::hdm_h_host::{HdmHHost, Refusal};
 use scalepool::coherence::message::from_link;
-use scalepool::fabric::cxl_switch::{BindingError, Bindings, HbrRoute, HbrRoutes, Undelivered, VppbBinding};
+use scalepool::fabric::cxl_switch::{
+    BindingError, Bindings, DspMode, DspModes, HbrRoute, HbrRoutes, SecondRcd, Undelivered, VppbBinding,
+};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool::ordered::{OrderedMap, OrderedSet};
 use scalepool_oracle::hdm;
@@ -376,4 +378,49 @@ fn fab_err_04_n() {
     for (port, message) in [(0, snoop), (1, birsp), (0, drs), (2, read(0, 0)), (3, write(0, 0))] {
         assert_eq!(pair().route(port, &message), HbrRoute::Dropped(Undelivered::Class), "{message:?}");
     }
+}
+
+/// Two hierarchies with two ports each, of which one is in another mode; one in PCIe mode has no message either way.
+#[test]
+fn fab_vcs_06_p() {
+    let bound: Vec<_> = (0..4).map(|n| binding(n / 2, n % 2, n, None)).collect();
+    let all = routes(2, 4, &bound);
+    for mode in [DspMode::Cxl, DspMode::Rcd, DspMode::Pcie] {
+        let mut modes = DspModes::default();
+        modes.set(1, mode);
+        // One of CXL 1.1 in the other hierarchy is no second one.
+        modes.set(2, DspMode::Rcd);
+        assert_eq!(modes.check(&bound), Ok(()), "{mode:?}");
+        for (vcs, vppb) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            for request in [read(vppb as u64 * GIB, 3), write(vppb as u64 * GIB, 3)] {
+                let routed = modes.route(&all, vcs, &request);
+                if mode == DspMode::Pcie && (vcs, vppb) == (0, 1) {
+                    assert_eq!(routed, HbrRoute::Dropped(Undelivered::Class), "FAB-ERR-04");
+                    continue;
+                }
+                let (port, down) = led(routed);
+                assert_eq!((port, led(all.route(vcs, &request)).1), (2 + 2 * vcs + vppb, down));
+                assert_eq!(led(modes.route(&all, port, &answer(&down))).0, vcs);
+            }
+        }
+    }
+}
+
+/// A second device of CXL 1.1 in a hierarchy; what a port in PCIe mode sends, which a switch that looked at bindings alone would pass.
+#[test]
+fn fab_vcs_06_n() {
+    let bound: Vec<_> = (0..4).map(|n| binding(n / 2, n % 2, n, None)).collect();
+    let mut modes = DspModes::default();
+    (1..4).for_each(|port| modes.set(port, DspMode::Rcd));
+    let second = SecondRcd { vcs: 1, ports: [2, 3] };
+    assert_eq!(modes.check(&bound), Err(second));
+    assert!(second.to_string().contains("dsp[2] and dsp[3] in VCS 1, expected at most one"), "{second}");
+    let all = routes(2, 4, &bound);
+    modes.set(3, DspMode::Pcie);
+    assert_eq!(modes.check(&bound), Ok(()));
+    let unasked = answer(&read(GIB, 3));
+    assert!(matches!(all.route(5, &unasked), HbrRoute::Port(1, ..)));
+    assert_eq!(modes.route(&all, 5, &unasked), HbrRoute::Dropped(Undelivered::Class));
+    assert!(matches!(all.route(1, &read(GIB, 3)), HbrRoute::Port(5, ..)));
+    assert_eq!(modes.route(&all, 1, &read(GIB, 3)), HbrRoute::Dropped(Undelivered::Class), "FAB-ERR-04");
 }

@@ -1,9 +1,12 @@
-//! Unordered I/O to host-managed memory, request by request (`fabric` §2.6).
+//! Unordered I/O to host-managed memory, request by request (`fabric` §1.5, §2.6).
 
+use scalepool::fabric::cxl_switch::{UioFrom, UioRouted, UioRoutes};
+use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool::memory::decoder::Arithmetic;
 use scalepool::memory::uio::{UIO_WAYS, UioError, UioRange, UioWay};
 
-const BASE: u64 = 4 << 30;
+const GIB: u64 = 1 << 30;
+const BASE: u64 = 4 * GIB;
 
 fn range(ways: u64, position: u64) -> UioRange {
     UioRange {
@@ -102,4 +105,62 @@ fn fab_uio_03_n() {
     assert!(!UioRange { allows_uio: false, ..device }.takes(BASE + 0x100, 64));
     // The second byte alone crosses into the chunk of the peer, though two chunks on it is its own again.
     assert!(!device.takes(BASE + 0x100, 513));
+}
+
+/// Two decoders: the first one in turn to vPPBs 2 and 0, with UIO; the second one to vPPB 1, with or without it.
+fn hierarchy(second: bool) -> UioRoutes {
+    let mut decoders = BridgeDecoders::default();
+    for (base, granularity, targets) in [(BASE, 512, vec![2, 0]), (BASE + GIB, 256, vec![1])] {
+        let decoder = BridgeDecoder { base, size: GIB, granularity, targets, back_invalidate: false };
+        decoders.commit(decoder).expect("it is legal");
+    }
+    UioRoutes::new(&decoders, |n| n == 0 || second)
+}
+
+/// From above and from peers by the decoders of the upstream port.
+#[test]
+fn fab_ior_06_p() {
+    let all = hierarchy(true);
+    let peer = |vppb| UioFrom::Down { vppb, is_enabled: true };
+    for (address, bytes, vppb) in [
+        (BASE, 512, 2),
+        (BASE + 0x1ff, 1, 2),
+        (BASE + 0x200, 64, 0),
+        (BASE + 0x400, 256, 2),
+        (BASE + GIB - 64, 64, 0),
+        (BASE + GIB, 64, 1),
+        (BASE + 2 * GIB - 1024, 1024, 1),
+    ] {
+        assert_eq!(all.route(UioFrom::Up, address, bytes), UioRouted::Down(vppb), "{address:#x}");
+        for from in 0..3 {
+            let expected = if from == vppb { UioRouted::Up } else { UioRouted::Down(vppb) };
+            assert_eq!(all.route(peer(from), address, bytes), expected, "{address:#x} from vPPB {from}");
+        }
+    }
+    assert_eq!(all.route(peer(1), BASE - 64, 64), UioRouted::Up, "no decoder has it");
+}
+
+/// A decoder without UIO, a request over two chunks or two decoders, a port that is not enabled: none reaches a device.
+#[test]
+fn fab_ior_06_n() {
+    let peer = UioFrom::Down { vppb: 0, is_enabled: true };
+    let shut = UioFrom::Down { vppb: 0, is_enabled: false };
+    let refused = [
+        (false, BASE + GIB, 64, UioRouted::Up),
+        (true, BASE + 0x1c0, 128, UioRouted::Up),
+        (true, BASE + GIB - 64, 128, UioRouted::Up),
+        (true, BASE + 2 * GIB - 64, 128, UioRouted::Up),
+        (true, BASE + 3 * GIB, 64, UioRouted::Up),
+        (true, BASE + GIB, 64, UioRouted::Abort),
+        (true, BASE, 64, UioRouted::Abort),
+    ];
+    for (second, address, bytes, expected) in refused {
+        let from = if expected == UioRouted::Abort { shut } else { peer };
+        assert_eq!(hierarchy(second).route(from, address, bytes), expected, "{address:#x}");
+    }
+    // Nothing that came from above goes up again.
+    for (second, address, bytes, _) in &refused[..5] {
+        assert_eq!(hierarchy(*second).route(UioFrom::Up, *address, *bytes), UioRouted::Unsupported, "{address:#x}");
+    }
+    assert_eq!(hierarchy(false).route(shut, BASE + GIB, 64), UioRouted::Up, "it is not the port that answers");
 }

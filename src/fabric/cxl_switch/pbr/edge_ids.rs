@@ -2,7 +2,7 @@
 //!
 //! Modelled: which identifier of a message becomes which at an edge port, and the tables that say so. Detail: one message, without time.
 //! It is the table of the sheet, as a reference for the edge ports of others and for vectors. [`route`](super::route) translates messages for the
-//! switches here, and finds what belongs together by bindings; CXL.io goes through `scalepool_nodes::io::switch`. Left out: decoders, which give the DPID of a request; the acknowledgement of route updates (`fabric` EDG-10).
+//! switches here, and finds what belongs together by bindings; CXL.io goes through `scalepool_nodes::io::switch`. Left out: decoders, which give the DPID of a request; route updates, which are in [`cache_id_update`](super::cache_id_update).
 //!
 //! | edge | a port towards | its tables |
 //! | --- | --- | --- |

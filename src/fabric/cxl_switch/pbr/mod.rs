@@ -8,7 +8,7 @@
 //! itself, by their PIDs. What segment tables name may take any of several ways (RGT). An
 //! inter-switch link that is lost loses what was for it, until the fabric manager writes tables that lead around it. Detail: as for hierarchy based routing.
 //! Devices cache lines of a host, which tells them apart by CacheIDs; a snoop stays behind the responses before it (`fabric` ORD-5).
-//! Left out: CXL.io (see `scalepool_nodes::io::switch`), management messages, updates of CacheIDs while the system runs (EDG-10).
+//! Left out: CXL.io (see `scalepool_nodes::io::switch`), management messages, updates of CacheIDs and requests of peers while the system runs (EDG-10, EDG-11: references alone).
 //!
 //! | file | content |
 //! | --- | --- |
@@ -16,6 +16,8 @@
 //! | [`drt`] | the destination routing table |
 //! | [`rgt`] | the routing group table |
 //! | [`edge_ids`] | identifiers at an edge for every class, as a reference |
+//! | [`cache_id_update`] | CacheIDs that edges keep in step, as a reference |
+//! | [`peers`] | CXL.mem between peers, as a reference |
 //! | [`segments`] | segment tables of hosts |
 //! | [`identity`] | what a switch says of itself |
 //! | [`management`] | requests of management that are not passed on |
@@ -29,20 +31,24 @@
 //! asked again, and the SPID alone gives the LD-ID. For the response, port and LD-ID give the binding, and that the
 //! DPID, the PID of the host; at `usp[1]` the response leaves without it. Tags are never changed.
 
+pub mod cache_id_update;
 pub mod drt;
 pub mod edge_ids;
 pub mod identity;
 pub mod management;
 pub mod paths;
+pub mod peers;
 pub mod pid;
 pub mod rgt;
 pub mod route;
 pub mod segments;
 
+pub use cache_id_update::{CacheIdEdge, CacheIdUpdate, CacheIdUpdateError};
 pub use drt::{Drt, DrtEntry, DrtError};
 pub use edge_ids::{CompletionRoutes, EdgeDrop, EdgeIds, TlpSource};
 pub use identity::{IdentityError, PbrIdentity};
 pub use paths::{PbrCandidates, PbrGraph, PbrRouting, judge_containment};
+pub use peers::{PeerEnd, PeerKind, PeerRefused};
 pub use pid::{PbrPid, PidCounts, PidError, PidHolder, PidPlan, judge_pids};
 pub use rgt::{Rgt, RgtError};
 pub use route::{

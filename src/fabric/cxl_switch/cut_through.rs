@@ -1,0 +1,65 @@
+//! A message that leaves a switch before all of it has come (`fabric` ORD-8).
+//!
+//! Modelled: the parts of a message at the input and at the output of a switch that cuts through, and what makes a message bad: poison, byte
+//! enables or a trailer that come with a later part. Detail: part by part, without time. Left out: a switch that does so; those of the model
+//! take whole messages, which cannot leave in part.
+//!
+//! A walk through one message: its first parts have left when one comes that is bad. All that leaves from then on is bad, and its last part in any
+//! case, by which the receiver of the message takes none of it as good.
+
+use super::violation;
+use scalepool_protocols::wire::Violation;
+
+/// A part of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessagePart {
+    /// Nothing of the message comes behind it.
+    pub is_last: bool,
+    /// It says that the message is bad.
+    pub is_bad: bool,
+}
+
+/// The message that passes from an input to an output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CutThrough {
+    came: u32,
+    left: u32,
+    is_bad: bool,
+    has_end: bool,
+}
+
+impl CutThrough {
+    /// A part comes at the input.
+    pub fn comes(&mut self, part: MessagePart) {
+        self.came += 1;
+        self.is_bad |= part.is_bad;
+        self.has_end |= part.is_last;
+    }
+
+    /// The next part as it leaves; `None`: it has not come.
+    pub fn next(&self) -> Option<MessagePart> {
+        let is_last = self.has_end && self.left + 1 == self.came;
+        (self.left < self.came).then_some(MessagePart { is_last, is_bad: self.is_bad })
+    }
+
+    /// A part has left: the rule that it breaks. Behind the last one the next message begins.
+    pub fn leaves(&mut self, part: MessagePart) -> Option<Violation> {
+        let text = "a message of which a part was bad ends as bad, and one that has not come whole has no end";
+        let broken = |found: &str, expected: &str| Some(violation("FAB-ORD-08", found, expected, text));
+        let next = self.next();
+        let found = match next {
+            None => broken("a part that has not come", "none"),
+            Some(expected) if expected.is_last != part.is_last => {
+                broken("another end of the message", "the one that came")
+            }
+            Some(MessagePart { is_bad: true, .. }) if part.is_last && !part.is_bad => broken("a good end", "a bad one"),
+            Some(MessagePart { is_bad: false, .. }) if part.is_bad => broken("a bad part", "a good one"),
+            Some(_) => None,
+        };
+        self.left += 1;
+        if part.is_last {
+            *self = CutThrough::default();
+        }
+        found
+    }
+}

@@ -1,0 +1,97 @@
+//! Credits hop by hop, and messages that leave before all of them has come (`fabric` ORD-7, ORD-8).
+
+use scalepool::fabric::cxl_switch::{CutThrough, HopCreditError, HopCredits, MessagePart};
+
+/// Messages of a logical device that can leave with nothing coming back.
+fn burst(way: &mut HopCredits, ld: u8) -> usize {
+    (0..).take_while(|_| way.comes(ld).is_ok() && way.leaves(ld).is_ok()).count()
+}
+
+/// Shared by all logical devices, and with credits kept for each.
+#[test]
+fn fab_ord_07_p() {
+    for (reserved, of_first) in [([0, 0, 0], 8), ([2, 2, 1], 5), ([0, 3, 0], 5), ([8, 0, 0], 8)] {
+        let mut way = HopCredits::new(4, 8, &reserved).expect("the link has so many");
+        assert_eq!(burst(&mut way, 0), of_first, "{reserved:?}");
+        // One message of it waits, and the others have what is theirs.
+        for (ld, kept) in (1..).zip(&reserved[1..]) {
+            assert_eq!(burst(&mut way, ld), *kept as usize, "{reserved:?}");
+        }
+        let sent = of_first + (reserved[1] + reserved[2]) as usize;
+        assert_eq!(way.judge(sent as u64), None);
+        // A credit from below lets the next message leave, and that one returns a credit above.
+        way.returned(0).expect("it was used");
+        assert_eq!(way.judge(sent as u64), None);
+        way.leaves(0).expect("there is a credit");
+        assert_eq!(way.judge(sent as u64 + 1), None);
+    }
+}
+
+/// Credits of the link below that are forwarded to the one above, and messages without a credit.
+#[test]
+fn fab_ord_07_n() {
+    let mut way = HopCredits::new(2, 1, &[0]).expect("the link has so many");
+    let broken = |way: &HopCredits, returned| way.judge(returned).map(|violation| violation.rule);
+    way.comes(0).and(way.comes(0)).expect("there are two places");
+    assert_eq!(way.comes(0), Err(HopCreditError::NoPlace { granted: 2 }));
+    way.leaves(0).expect("there is a credit");
+    assert_eq!(way.leaves(0), Err(HopCreditError::NoCredit { ld: 0 }));
+    assert_eq!(broken(&way, 0), Some("FAB-ORD-07"), "a switch that waits for the link below returns too late");
+    way.returned(0).expect("it was used");
+    assert_eq!((broken(&way, 1), broken(&way, 2)), (None, Some("FAB-ORD-07")), "one forwards what it gets as well");
+    assert_eq!(way.returned(0), Err(HopCreditError::Nothing { ld: 0 }));
+    assert_eq!(way.leaves(1), Err(HopCreditError::Nothing { ld: 1 }));
+    assert_eq!(HopCredits::new(2, 3, &[2, 2]), Err(HopCreditError::Reserved { reserved: 4, granted: 3 }));
+}
+
+fn part(is_last: bool, is_bad: bool) -> MessagePart {
+    MessagePart { is_last, is_bad }
+}
+
+/// Each part of five can be the bad one, and leave behind each number of further parts.
+#[test]
+fn fab_ord_08_p() {
+    const PARTS: usize = 5;
+    for bad in (0..PARTS).map(Some).chain([None]) {
+        for behind in 1..=PARTS {
+            let mut way = CutThrough::default();
+            let mut left = Vec::new();
+            for n in 0..PARTS + behind {
+                if n < PARTS {
+                    way.comes(part(n + 1 == PARTS, bad == Some(n)));
+                }
+                if n + 1 >= behind
+                    && let Some(next) = way.next()
+                {
+                    assert_eq!(way.leaves(next), None, "{bad:?} {behind}");
+                    left.push(next);
+                }
+            }
+            assert_eq!((left.len(), way), (PARTS, CutThrough::default()));
+            assert_eq!(left[PARTS - 1], part(true, bad.is_some()), "{bad:?} {behind}");
+            // Whoever looks at good parts alone would have taken those before the bad one.
+            assert!(left.iter().skip_while(|one| !one.is_bad).all(|one| one.is_bad));
+        }
+    }
+}
+
+/// Poison comes late: the half that has left stays good where the end does not say so.
+#[test]
+fn fab_ord_08_n() {
+    let half_left = || {
+        let mut way = CutThrough::default();
+        way.comes(part(false, false));
+        assert_eq!(way.leaves(part(false, false)), None);
+        way
+    };
+    let broken = |mut way: CutThrough, left| way.leaves(left).map(|violation| violation.rule);
+    let mut poisoned = half_left();
+    poisoned.comes(part(true, true));
+    assert_eq!(broken(poisoned, part(true, true)), None);
+    assert_eq!(broken(poisoned, part(true, false)), Some("FAB-ORD-08"), "poison is lost");
+    assert_eq!(broken(poisoned, part(false, true)), Some("FAB-ORD-08"), "the end is lost");
+    assert_eq!(broken(half_left(), part(true, true)), Some("FAB-ORD-08"), "nothing more has come");
+    let mut whole = half_left();
+    whole.comes(part(true, false));
+    assert_eq!(broken(whole, part(true, true)), Some("FAB-ORD-08"), "a good message is made bad");
+}

@@ -39,7 +39,7 @@ pub struct BrokenCase {
     pub t_fs: u64,
     /// What is found there.
     pub found: String,
-    /// The last steps up to there, in the order of time; the rule is broken at the last one.
+    /// The last steps up to there, of agents all of them, in the order of time; the rule is broken at the last one.
     pub steps: Vec<CaseStep>,
     /// The records of its wave.
     pub records: Hub,

@@ -1,9 +1,9 @@
 //! The root complex: it finds devices, through a switch too, makes them answer, and uses their memory-mapped registers.
 //!
 //! Modelled: the walk of [`super::walk`] with one configuration access at a time, retried while the device says that it is
-//! not ready; then writes and reads of random lengths behind the BARs, as many at a time as the requester allows, each read
-//! checked against the bytes that were written, since the last walk if there were several; the power management agent of the host beside both. Left out: software
-//! latencies, interrupts.
+//! not ready; then writes, reads and, if they are asked for, atomics of random lengths behind the BARs, as many at a time as the requester
+//! allows, each read and each old value of an atomic checked against the bytes that were written, since the last walk if there were
+//! several; the power management agent of the host beside both. Left out: software latencies, interrupts, relaxed ordering.
 //!
 //! A walk through one cycle: everything that came is taken, completions end requests; requests whose time is up end too;
 //! then the agent speaks and the next requests leave as far as there is room.
@@ -20,7 +20,7 @@ use scalepool_endpoint::config_space::{ConfigSpace, registers as reg};
 use scalepool_endpoint::event::EndpointEvent;
 use scalepool_endpoint::pm::{Happened, PmAgent, PmRequest};
 use scalepool_endpoint::requester::{Done, RequestFailure, Requester};
-use scalepool_endpoint::tlp::{Enables, Tlp, TlpForm, TlpKind};
+use scalepool_endpoint::tlp::{Enables, Tlp, TlpAtomic, TlpForm, TlpKind};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::io_ends::IoItem;
 use scalepool_memory::store::{Background, Store};
@@ -42,8 +42,8 @@ pub struct RootResult {
     pub status: FlexBusStatus,
     /// Configuration reads, writes and retries.
     pub config: [u64; 3],
-    /// Memory writes and reads.
-    pub memory: [u64; 2],
+    /// Memory writes, reads and atomics.
+    pub memory: [u64; 3],
     /// Reads that ended by time-out, and with another status than success, where they may.
     pub failed: [u64; 2],
     /// Configuration requests that ended by time-out, and with another status than success; who asks whether a function is there
@@ -83,6 +83,8 @@ pub struct RootConfig {
     pub accesses: u64,
     /// Longest access \[bytes\].
     pub access_bytes: u64,
+    /// One access in four is an atomic.
+    pub has_atomics: bool,
     /// Cycles between a retry of a configuration access and the next try.
     pub retry_cycles: u64,
     /// What power management is asked for at the end.
@@ -100,11 +102,27 @@ pub struct RootConfig {
 /// What an open request is for.
 enum Purpose {
     Config(ConfigAccess),
-    /// A read, and what it has to bring; a byte that is not known may be anything.
+    /// A read or an atomic, and what it has to bring; a byte that is not known may be anything.
     Read {
         address: u64,
         expected: Vec<Option<u8>>,
+        is_atomic: bool,
     },
+}
+
+/// An access behind a BAR.
+#[derive(Debug, Clone, Copy)]
+struct BarAccess {
+    kind: BarAccessKind,
+    address: u64,
+    bytes: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BarAccessKind {
+    Read,
+    Write,
+    Atomic(TlpAtomic),
 }
 
 struct Open {
@@ -139,7 +157,7 @@ pub struct Root {
     tried: Option<(u64, Option<Wait>)>,
     requests: IoRequestNames,
     /// The next access behind the BARs, drawn and not sent.
-    drawn: Option<(bool, u64, usize)>,
+    drawn: Option<BarAccess>,
     /// What the devices must hold.
     expected: Store,
     /// Which bytes of it were written, 1 for each; kept where memory does not begin with zeros.
@@ -281,7 +299,7 @@ impl Root {
                 self.log.answer(dw);
                 self.advance(at.cycle);
             }
-            (Purpose::Read { address, expected }, Ok(data)) => {
+            (Purpose::Read { address, expected, .. }, Ok(data)) => {
                 self.mine.bytes += data.len() as u64;
                 let is_right =
                     |n: usize| data.get(n).is_some_and(|byte| expected[n].is_none_or(|known| known == *byte));
@@ -392,14 +410,43 @@ impl Root {
         }
     }
 
-    /// Draws an access behind a BAR: write or read, address, length. It does not cross 4 KiB, as no request may.
-    fn draw(&mut self) -> (bool, u64, usize) {
+    /// Draws an access behind a BAR: kind, address, length. It does not cross 4 KiB, as no request may.
+    fn draw(&mut self) -> BarAccess {
         let bar = &self.bars[self.rng.below(self.bars.len() as u64) as usize];
         let (start, bar_bytes) = (bar.start, bar.end - bar.start);
         let at = self.rng.below(bar_bytes.min(USED_BYTES));
         let room = PAGE_BYTES - at % PAGE_BYTES;
         let bytes = 1 + self.rng.below(self.config.access_bytes.min(room));
-        (self.rng.ratio(1, 2), start + at, bytes as usize)
+        let kind = if self.rng.ratio(1, 2) { BarAccessKind::Write } else { BarAccessKind::Read };
+        if !self.config.has_atomics || !self.rng.ratio(1, 4) {
+            return BarAccess { kind, address: start + at, bytes: bytes as usize };
+        }
+        let operations = [TlpAtomic::FetchAdd, TlpAtomic::Swap, TlpAtomic::CompareSwap];
+        let operation = operations[self.rng.below(operations.len() as u64) as usize];
+        let bytes = if self.rng.ratio(1, 2) { 4 } else { 8 };
+        let address = start + at / bytes * bytes;
+        BarAccess { kind: BarAccessKind::Atomic(operation), address, bytes: bytes as usize }
+    }
+
+    /// The operands of an atomic, of which a comparison is right every second time, and its element behind it, where that is known.
+    fn operands(&mut self, operation: TlpAtomic, old: &[Option<u8>]) -> (Vec<u8>, Option<Vec<u8>>) {
+        let size = old.len();
+        let mut data = vec![0; size * operation.operands()];
+        self.rng.fill_bytes(&mut data);
+        let known: Option<Vec<u8>> = old.iter().copied().collect();
+        if let (TlpAtomic::CompareSwap, Some(known)) = (operation, &known)
+            && self.rng.ratio(1, 2)
+        {
+            data[..size].copy_from_slice(known);
+        }
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
+        let new = known.map(|known| match operation {
+            TlpAtomic::FetchAdd => number(&known).wrapping_add(number(&data)).to_le_bytes()[..size].to_vec(),
+            TlpAtomic::Swap => data.clone(),
+            TlpAtomic::CompareSwap if data[..size] == known => data[size..].to_vec(),
+            TlpAtomic::CompareSwap => known,
+        });
+        (data, new)
     }
 
     /// What the devices must hold there, where it is known.
@@ -419,43 +466,70 @@ impl Root {
     /// `Err`: what the access has to wait for, and for which transaction.
     fn send_memory(
         &mut self,
-        (write, address, bytes): (bool, u64, usize),
+        BarAccess { kind, address, bytes }: BarAccess,
         cx: &mut Cx,
         at: Stamp,
     ) -> Result<(), (Wait, u64)> {
-        let id = self.access(if write { "write" } else { "read" }, address, at);
+        let name = match kind {
+            BarAccessKind::Read => "read",
+            BarAccessKind::Write => "write",
+            BarAccessKind::Atomic(_) => "atomic",
+        };
+        let id = self.access(name, address, at);
         if !self.has_room_for(bytes, cx) {
             return Err((Wait::Link, 0));
         }
-        if !write {
-            let (enables, dw) = Enables::span(address, bytes);
-            let kind = TlpKind::MemRead { address: address & !3, dw, enables };
-            let expected = self.peek(address, bytes);
-            let read = Purpose::Read { address, expected };
-            let waits = self.lacks(cx);
-            let sent = self.send(Tlp::new(kind, 0, Vec::new()), Some(read), id, cx, at);
-            self.mine.memory[1] += u64::from(sent);
-            return if sent { Ok(()) } else { Err(waits) };
-        }
-        // A write may pass a read on the link; one to the same bytes waits for it.
+        // A write may pass a read on the link, and two requests with a completion each other; where one of them changes bytes of the other
+        // it waits.
         let overlaps = |open: &Open| match &open.purpose {
-            Purpose::Read { address: from, expected } => {
-                address < from + expected.len() as u64 && *from < address + bytes as u64
+            Purpose::Read { address: from, expected, is_atomic } => {
+                (kind != BarAccessKind::Read || *is_atomic)
+                    && address < from + expected.len() as u64
+                    && *from < address + bytes as u64
             }
             Purpose::Config(_) => false,
         };
         if let Some(open) = self.open.values().find(|open| overlaps(open)) {
             return Err((Wait::Line, open.id));
         }
+        if kind == BarAccessKind::Read {
+            let (enables, dw) = Enables::span(address, bytes);
+            let kind = TlpKind::MemRead { address: address & !3, dw, enables };
+            let expected = self.peek(address, bytes);
+            let read = Purpose::Read { address, expected, is_atomic: false };
+            let waits = self.lacks(cx);
+            let sent = self.send(Tlp::new(kind, 0, Vec::new()), Some(read), id, cx, at);
+            self.mine.memory[1] += u64::from(sent);
+            return if sent { Ok(()) } else { Err(waits) };
+        }
+        if let BarAccessKind::Atomic(operation) = kind {
+            let waits = self.lacks(cx);
+            // Its operands are drawn when it leaves.
+            if !self.config.requester.has_room() || !self.tx.has_room(cx, 1) {
+                return Err(waits);
+            }
+            let expected = self.peek(address, bytes);
+            let (data, new) = self.operands(operation, &expected);
+            let atomic = Purpose::Read { address, expected, is_atomic: true };
+            let kind = TlpKind::Atomic { operation, address };
+            if !self.send(Tlp::new(kind, 0, data), Some(atomic), id, cx, at) {
+                return Err(waits);
+            }
+            self.mine.memory[2] += 1;
+            match new {
+                Some(new) => self.write(address, &new),
+                // Bytes that were not known are not known behind it either.
+                None => {
+                    if let Some(known) = &mut self.known {
+                        poke(known, address, &vec![0; bytes]);
+                    }
+                }
+            }
+            return Ok(());
+        }
         let mut data = vec![0; bytes];
         self.rng.fill_bytes(&mut data);
-        poke(&mut self.expected, address, &data);
-        if self.config.behind.get().is_some() {
-            poke(&mut self.written, address, &vec![1; bytes]);
-        }
-        if let Some(known) = &mut self.known {
-            poke(known, address, &vec![1; bytes]);
-        }
+        self.write(address, &data);
         // As many writes as the largest payload makes of it.
         let payload = self.mine.found.as_ref().map_or(128, |f| f.max_payload_bytes);
         let skip = (address % DW_BYTES as u64) as usize;
@@ -474,6 +548,18 @@ impl Root {
         self.mine.memory[0] += 1;
         self.mine.bytes += bytes as u64;
         Ok(())
+    }
+
+    /// The devices hold these bytes from here on.
+    fn write(&mut self, address: u64, data: &[u8]) {
+        let written = vec![1; data.len()];
+        poke(&mut self.expected, address, data);
+        if self.config.behind.get().is_some() {
+            poke(&mut self.written, address, &written);
+        }
+        if let Some(known) = &mut self.known {
+            poke(known, address, &written);
+        }
     }
 
     /// Whether an access of this length finds room for all its TLPs.
@@ -515,8 +601,7 @@ impl Root {
                 self.drawn = Some(access);
                 return;
             }
-            let is_write = access.0;
-            if is_write {
+            if access.kind == BarAccessKind::Write {
                 // Its requests are posted.
                 self.tap.record(at, RecordKind::End, id, 0, || Body::None);
             }

@@ -43,6 +43,16 @@ fn memory_of_accelerators_is_read_and_written_behind_a_bar() {
     }
 }
 
+/// Atomics of a root complex are performed by accelerators of both protocols, and give back what was there before.
+#[test]
+fn atomics_of_a_root_are_performed_behind_a_bar() {
+    for text in [UALINK.to_owned(), nvlink()] {
+        let report = sound(&text, &["root.accesses=300", "root.atomics=on"]);
+        let [performed, asked] = [count(&report, "bridge", "BAR atomics"), count(&report, "root", "memory atomics")];
+        assert!(performed == asked && asked > 40, "{performed} of {asked}");
+    }
+}
+
 /// One access at a time, and as many as there may be: every request ends.
 #[test]
 fn a_bar_works_at_both_ends_of_its_ranges() {

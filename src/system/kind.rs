@@ -234,6 +234,8 @@ pub struct Offer {
     pub answers_due: u64,
     /// Time after which it gives up what it asks in power management, of a host of CXL.io \[fs\].
     pub power_timeout_fs: Option<u64>,
+    /// It writes registers and memory behind BARs, and judges what it reads there by that.
+    pub uses_bars: bool,
     /// How it chooses ways, of a router of a fabric.
     pub routing: Option<RoutePolicy>,
     /// Flits that the buffer of each virtual channel at its ports holds, of a router of a fabric.

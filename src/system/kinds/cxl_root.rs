@@ -209,6 +209,7 @@ impl Component for CxlRoot {
             flex_bus: Some(FlexPort::root(&self.mode)),
             answers_due: self.memory.accesses,
             power_timeout_fs: Some(self.timeout),
+            uses_bars: self.accesses > 0,
             ..Offer::default()
         }
     }

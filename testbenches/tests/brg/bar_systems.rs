@@ -95,6 +95,25 @@ fn accelerators_that_answer_too_late_stall_nobody() {
     assert_eq!(of("BAR requests"), of("BAR reads") + of("BAR writes"));
 }
 
+/// Two root complexes find the same memory; one of them may use it.
+#[test]
+fn two_root_complexes_find_one_bar() {
+    let two = UALINK
+        .replace("bar_ports = 1", "bar_ports = 2")
+        .replace(
+            "root = {",
+            "other = { kind = \"cxl.root\", clock = \"agents\", mode = \"cxl-68b\", accesses = 0 }\nroot = {",
+        )
+        .replace(
+            "[\"root.link\", \"bridge.bar[0]\"]",
+            "[[\"root.link\", \"bridge.bar[0]\"], [\"other.link\", \"bridge.bar[1]\"]]",
+        );
+    let report = sound(&two, &["root.accesses=60"]);
+    assert_eq!(count(&report, "other", "BARs [bytes]"), 64 << 20);
+    let error = refused(&two.replace("accesses = 0", "accesses = 9"));
+    assert!(error.contains("that both use the BAR, expected one"), "{error}");
+}
+
 /// What does not go together is refused with its place.
 #[test]
 fn bars_that_cannot_be_are_refused() {

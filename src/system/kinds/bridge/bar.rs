@@ -45,7 +45,7 @@ fn bar_bytes(windows: &[BridgeWindow<InboundClass>]) -> u64 {
 
 /// What does not go with who is at these ports.
 pub fn check_joined(windows: &[BridgeWindow<InboundClass>], ports: &[SitePort]) -> Option<ConfigFinding> {
-    let port = ports.first()?;
+    let port = ports.iter().find(|port| port.peer.uses_bars).or(ports.first())?;
     let carried = ports.iter().find(|port| matches!(port.link.carried, Carried::CxlIo { cachemem: true, .. }));
     if let Some(port) = carried {
         let text = format!("found a link with cachemem at {}, expected one of CXL.io alone", port.path);
@@ -54,6 +54,14 @@ pub fn check_joined(windows: &[BridgeWindow<InboundClass>], ports: &[SitePort]) 
     // A root complex says how long its power management waits, a bridge and a switch do not.
     if let Some(port) = ports.iter().find(|port| port.peer.power_timeout_fs.is_none()) {
         let text = format!("found no root complex at {}, expected one: it places the BAR", port.path);
+        return Some(("bar_ports", text));
+    }
+    // All of them see the same memory.
+    if let [one, two, ..] = ports.iter().filter(|port| port.peer.uses_bars).collect::<Vec<_>>()[..] {
+        let text = format!(
+            "found root complexes at {} and {} that both use the BAR, expected one, and others with accesses = 0: each judges bytes by its own writes",
+            one.path, two.path
+        );
         return Some(("bar_ports", text));
     }
     let is_used = |window: &BridgeWindow<InboundClass>| {
@@ -65,7 +73,8 @@ pub fn check_joined(windows: &[BridgeWindow<InboundClass>], ports: &[SitePort]) 
             port.path
         )
     };
-    (!windows.iter().any(is_used)).then(|| ("inbound", text()))
+    let is_missing = port.peer.uses_bars && !windows.iter().any(is_used);
+    is_missing.then(|| ("inbound", text()))
 }
 
 /// A port that is ready to be built.

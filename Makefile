@@ -58,7 +58,7 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 		systems_are_silent bit_errors_shows
 	SCALEPOOL_SOAK=80 cargo test --profile $(PROFILE) -p scalepool-testbenches --test coherence -- --nocapture stress drops \
 		behind_bridge bridge_litmus named_explorations renaming a_visited_state two_lines shapes_by_hand scenario_coh_t shapes_over \
-		what_commutes that_are_off
+		what_commutes that_are_off forbidden_outcome
 	bash testbenches/setup/build.sh dist
 	bash testbenches/setup/profiles.sh $(SCALEPOOL) "$(TARGET)/dist/scalepool"
 	FULL=1 bash testbenches/setup/cosimulate.sh

@@ -11,6 +11,7 @@ use scalepool::proof::systems::cache::{ALL_REQUESTS, Setup, system as cache_syst
 use scalepool::trace::jsonl::JsonlSink;
 use scalepool::trace::vcd::VcdSink;
 use scalepool::trace::{Hub, Sink, TraceFilter, TraceHeader};
+use scalepool_testbenches::soak::is_soak;
 
 #[test]
 fn every_mutant_has_its_killer() {
@@ -42,7 +43,10 @@ fn every_forbidden_outcome_is_seen_over_hdm_d() {
 
 #[test]
 fn every_forbidden_outcome_is_seen_over_a_bridge() {
-    killed(shapes_of("bridge-"));
+    // Those of two lines take three quarters of the time; wrong bridges are seen by such programs in `bridge_litmus`.
+    let of_one_line = ["bridge-corr", "bridge-coww", "bridge-cowr", "bridge-corw"];
+    let is_run = |killer: &&Killer| is_soak() || killer.exploration.is_some_and(|name| of_one_line.contains(&name));
+    killed(shapes_of("bridge-").filter(is_run));
 }
 
 fn shapes_of(protocol: &str) -> impl Iterator<Item = &'static Killer> {

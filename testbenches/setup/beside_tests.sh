@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What runs the program that has been built and is no test of cargo, at the end a table of durations; stops at the first part that fails.
-# `make test` does this beside the tests of cargo: neither keeps two cores busy alone. With ORACLE=DIR in the environment the program
-# is also compared with the fact sheets in DIR.
+# `make test` does this beside the tests of cargo: neither keeps two cores busy alone. The co-simulation, which takes longer than all else
+# together, runs beside the other parts, so that no core waits at the end. With ORACLE=DIR in the environment the program is also compared
+# with the fact sheets in DIR.
 #
 # usage: beside_tests.sh PROGRAM, built with the profile dev
 set -euo pipefail
@@ -31,6 +32,8 @@ oracle() {
     python3 -B testbenches/setup/oracle.py "$ORACLE" "$program"
 }
 
+mkdir -p "${CARGO_TARGET_DIR:-target}"
+step_beside cosim "${CARGO_TARGET_DIR:-target}/cosim.log" env PROFILE=dev bash testbenches/setup/cosimulate.sh
 step oracle oracle
 # Vectors of the bridge's conversions, against its tables, which another hand has spelled from the sheet.
 step bridge python3 -B testbenches/bridge/compare.py --program "$program"
@@ -39,7 +42,7 @@ step fabric python3 -B testbenches/fabric/compare.py --program "$program"
 step profiles bash testbenches/setup/profiles.sh "$program"
 step litmus litmus
 step models models
-step cosim env PROFILE=dev bash testbenches/setup/cosimulate.sh
+join
 # The only part that keeps two cores busy comes last: the tests have ended by then.
 step cost python3 -B testbenches/setup/flit_cost.py --program "$program" --profile dev
 total='beside the tests: all as expected'

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Cycles of the reference clock of each run, in `make soak` three times as many.
-const CYCLES: u64 = 700;
+const CYCLES: u64 = 500;
 /// The same where links with large buffers take so long to come up.
-const CYCLES_UALINK: u64 = 3500;
+const CYCLES_UALINK: u64 = 2500;
 /// Cycles between two looks at the time.
 const STEP: u64 = 1;
 /// Longest time of a run; all settings at their upper ends together simulate a thousand links for seconds of their time.

@@ -340,7 +340,7 @@ impl BarHalf {
                 }
                 BarStep::Waits { request, holder } => {
                     let holder = self.traced.get(&holder).map_or(0, |traced| traced.id);
-                    self.show_wait(request, Some((Wait::Line, holder)), at);
+                    self.show_wait(request, Some((Wait::Order, holder)), at);
                 }
             }
         }

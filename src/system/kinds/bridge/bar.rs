@@ -53,7 +53,10 @@ pub fn check_joined(windows: &[BridgeWindow<InboundClass>], ports: &[SitePort]) 
     }
     // A root complex says how long its power management waits, a bridge and a switch do not.
     if let Some(port) = ports.iter().find(|port| port.peer.power_timeout_fs.is_none()) {
-        let text = format!("found no root complex at {}, expected one: it places the BAR", port.path);
+        let text = format!(
+            "found no root complex at {}, expected one with no switch between them: it places the BAR",
+            port.path
+        );
         return Some(("bar_ports", text));
     }
     // All of them see the same memory.

@@ -105,7 +105,7 @@ pub struct BarCompletion {
 }
 
 /// UPLI commands and NVL-M1 ops of a read, a write and an atomic that brings the old value (§5.4).
-const COMMANDS: [(u8, u8); 3] = [(0x03, 0x01), (0x28, 0x03), (0x30, 0x05)];
+const COMMANDS: [(u8, u8); 3] = [(0x03, 0x01), (0x28, 0x03), (0x30, 0x04)];
 
 impl BarTlp {
     /// Address of each byte of its DWs, and whether it is enabled.
@@ -163,7 +163,11 @@ fn read(window: &BarWindow, link: Link, bytes: &[(u64, bool)]) -> BarAccess {
     let unit = if link == Link::Ualink { 4 } else { 16 };
     let range = rounded(bytes, unit);
     // Enables of a read are those of its first and of its last DW; NVLink has none and brings what it is rounded to.
-    let enabled: Vec<bool> = if link == Link::Ualink { bytes.iter().map(|(_, on)| *on).collect() } else { range.clone().map(|_| true).collect() };
+    let enabled: Vec<bool> = if link == Link::Ualink {
+        bytes.iter().map(|(_, on)| *on).collect()
+    } else {
+        range.clone().map(|_| true).collect()
+    };
     let code = |dw: &[bool]| (0..4).filter(|k| dw[*k]).map(|k| 1u8 << k).sum::<u8>();
     let attributes = match link {
         Link::Ualink if enabled.len() == 4 => code(&enabled),
@@ -179,7 +183,7 @@ fn writes(window: &BarWindow, link: Link, tlp: &BarTlp, bytes: &[(u64, bool)]) -
     let unit = if link == Link::Ualink { 4 } else { 16 };
     let one = |bytes: &[(u64, bool)]| {
         let range = rounded(bytes, unit);
-        let is_on = |at: u64| bytes.iter().any(|byte| *byte == (at, true));
+        let is_on = |at: u64| bytes.contains(&(at, true));
         let enabled: Vec<bool> = range.clone().map(is_on).collect();
         let value = |at: u64| if is_on(at) { tlp.data[(at - tlp.address) as usize] } else { 0 };
         let data = range.clone().map(value).collect();
@@ -187,15 +191,22 @@ fn writes(window: &BarWindow, link: Link, tlp: &BarTlp, bytes: &[(u64, bool)]) -
         BarAccess { accelerator, address, enabled, command: command(link, 1), attributes: 0, data, poison: tlp.poison }
     };
     let whole = one(bytes);
-    let parts =
-        if link == Link::Ualink || whole.enabled.iter().all(|on| *on) { vec![whole] } else { blocks(bytes, 128).iter().map(|half| one(half)).collect() };
+    let parts = if link == Link::Ualink || whole.enabled.iter().all(|on| *on) {
+        vec![whole]
+    } else {
+        blocks(bytes, 128).iter().map(|half| one(half)).collect()
+    };
     parts.into_iter().filter(|part| part.enabled.contains(&true)).collect()
 }
 
 /// §4.4: an atomic on one element, named by the enables; operands of CAS are at the beginning, others in the lane of their element.
 fn atomic(window: &BarWindow, link: Link, tlp: &BarTlp) -> BarAccess {
     let size = tlp.element();
-    let covered = if link == Link::Ualink { tlp.address..tlp.address + size } else { tlp.address / 16 * 16..tlp.address / 16 * 16 + 16 };
+    let covered = if link == Link::Ualink {
+        tlp.address..tlp.address + size
+    } else {
+        tlp.address / 16 * 16..tlp.address / 16 * 16 + 16
+    };
     let enabled = covered.clone().map(|at| at >= tlp.address && at < tlp.address + size).collect();
     let op = match tlp.kind {
         Kind::FetchAdd => 0,
@@ -259,10 +270,15 @@ fn status(of_x: u8) -> &'static str {
 
 /// What is completed, with these answers to its accesses and payloads of at most `largest` bytes. Writes, messages and what is handled in the
 /// bridge itself have none here.
-pub fn completed(window: &BarWindow, link: Link, tlp: &BarTlp, answers: &[BarAnswer], largest: u64) -> Vec<BarCompletion> {
+pub fn completed(
+    window: &BarWindow,
+    link: Link,
+    tlp: &BarTlp,
+    answers: &[BarAnswer],
+    largest: u64,
+) -> Vec<BarCompletion> {
     let plan = told(window, link, tlp);
     let failed = answers.iter().map(|answer| answer.status).find(|status| *status != 0).or(plan.refused);
-    let is_read = tlp.kind == Kind::Read;
     match tlp.kind {
         Kind::Write | Kind::Local => return Vec::new(),
         Kind::Read | Kind::LockedRead | Kind::Unordered => (),
@@ -276,9 +292,11 @@ pub fn completed(window: &BarWindow, link: Link, tlp: &BarTlp, answers: &[BarAns
         }
         _ => (),
     }
-    if !is_read {
+    if tlp.kind != Kind::Read {
+        // An atomic counts the bytes of its element, whatever comes of it; others count a DW.
+        let byte_count = if matches!(tlp.kind, Kind::LockedRead | Kind::Unordered) { 4 } else { tlp.element() };
         let status = status(failed.expect("all others are refused"));
-        return vec![BarCompletion { status, byte_count: 4, lower_address: 0, data: Vec::new(), poison: false }];
+        return vec![BarCompletion { status, byte_count, lower_address: 0, data: Vec::new(), poison: false }];
     }
 
     // Bytes that are brought, in order, with their poison, up to the first block that failed.
@@ -305,38 +323,36 @@ pub fn completed(window: &BarWindow, link: Link, tlp: &BarTlp, answers: &[BarAns
     }
 
     let mut completions: Vec<BarCompletion> = Vec::new();
-    let mut starts = Vec::new();
-    for (n, (at, _, poison)) in brought.iter().enumerate() {
-        // A completion ends with its block, where poison begins or ends, and where the payload would grow past the largest one before the next
-        // boundary of 64 bytes.
-        let is_cut = match starts.last() {
-            None => true,
-            Some(start) => {
-                let is_boundary = at.is_multiple_of(64);
-                let next = (at / 64 + 1) * 64;
-                is_boundary && (at.is_multiple_of(256) || brought[n - 1].2 != *poison || next.min(tlp.address + 4 * tlp.dw) - start > largest)
-            }
-        };
+    for (n, (at, byte, poison)) in brought.iter().enumerate() {
+        // A completion ends with its block, at multiples of the largest payload, which are boundaries of 64 bytes, and where poison begins
+        // or ends. The sheet says neither that a block is cut at multiples nor that poison cuts; both are what keeps other bytes clean.
+        let is_cut = n == 0 || at.is_multiple_of(largest.min(256)) || brought[n - 1].2 != *poison;
         if is_cut {
-            starts.push(*at);
             let (first, byte_count) = wanted(*at);
-            completions.push(BarCompletion { status: "SC", byte_count, lower_address: first % 128, data: Vec::new(), poison: *poison });
+            let (lower_address, data) = (first % 128, Vec::new());
+            completions.push(BarCompletion { status: "SC", byte_count, lower_address, data, poison: *poison });
         }
         if let Some(open) = completions.last_mut() {
-            open.data.push(brought[n].1);
+            open.data.push(*byte);
         }
     }
     if let Some(failed) = failed {
         let from = brought.last().map_or(tlp.address, |last| last.0 + 1);
         let (first, byte_count) = wanted(from);
-        completions.push(BarCompletion { status: status(failed), byte_count, lower_address: first % 128, data: Vec::new(), poison: false });
+        completions.push(BarCompletion {
+            status: status(failed),
+            byte_count,
+            lower_address: first % 128,
+            data: Vec::new(),
+            poison: false,
+        });
     }
     completions
 }
 
-/// §6.4 I2: whether an access of a TLP, which begins at this address behind the window, waits for an open write of an earlier TLP of its
-/// requester.
-pub fn waits(later: &BarTlp, access: &BarAccess, open: &BarAccess) -> bool {
-    let is_same_block = (access.accelerator, access.address / 256) == (open.accelerator, open.address / 256);
-    later.kind != Kind::Write || !later.relaxed || is_same_block
+/// §6.4 I2: whether a TLP waits for an earlier one of its requester, which is not over.
+pub fn waits(later: &BarTlp, earlier: &BarTlp) -> bool {
+    let of = |tlp: &BarTlp| -> Vec<u64> { tlp.bytes().iter().map(|(at, _)| at / 256).collect() };
+    let has_common_block = of(later).iter().any(|block| of(earlier).contains(block));
+    earlier.kind == Kind::Write && (later.kind != Kind::Write || !later.relaxed || has_common_block)
 }

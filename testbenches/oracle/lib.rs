@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bridge;
+pub mod bridge_bar;
 pub mod bridge_io;
 pub mod cxl256_checks;
 pub mod cxl256_flit;

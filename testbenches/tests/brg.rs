@@ -2,6 +2,7 @@
 
 mod atomics;
 mod bar;
+mod bar_oracle;
 mod bar_ports;
 mod bar_systems;
 mod baselines;

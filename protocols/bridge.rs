@@ -41,6 +41,8 @@ wire_enum! {
         Cc = 2,
         /// CXL.io, without coherence.
         Io = 3,
+        /// Memory of accelerators of the own cluster that the bridge keeps coherent.
+        Hp = 4,
     }
 }
 
@@ -103,7 +105,7 @@ wire_enum! {
         Source = 8,
         /// A window at the control window itself.
         Control = 9,
-        /// A window of class MC at a port whose device does not keep its memory coherent, or one of class MN at a port whose device does.
+        /// A window at a port that takes another class.
         PortClass = 10,
     }
 }

@@ -1,7 +1,7 @@
 //! What is sent to CXL for a line, by class of window and operation (`bridge` §4.1): the table of the flow without a cache, and the steps
 //! of which the tables of the [cache](super::cache::sector) are made.
 //!
-//! Modelled: classes MC, MN and CC; the TLPs of class IO, which belong to whole requests, stand in [`tlps`](super::io::tlps). A row is one
+//! Modelled: classes MC, MN, CC and HP; the TLPs of class IO, which belong to whole requests, stand in [`tlps`](super::io::tlps). A row is one
 //! step or two; a step is one message and the answers that end it. Left out: the data, which stand with the transaction; how the answers of a
 //! host end a step, which the tables of [CXL.cache](scalepool_coherence::cache::answers) say. A walk through a partial write of class MC:
 //! MemRd Any/SnpInv is answered by Cmp-E and data, in any order;
@@ -60,6 +60,8 @@ pub enum StepMessage {
     Data(M2sRwdOpcode, CoherenceFields),
     /// D2H Req, to the host whose line it is.
     Cache(D2hReqOpcode),
+    /// The atomic itself, to the accelerator whose line it is.
+    Owner,
 }
 
 /// A step: a message, and the answers that end it.
@@ -134,6 +136,30 @@ const fn write_plain(opcode: M2sRwdOpcode) -> FlowStep {
     }
 }
 
+/// Takes the line back from all holders; the bridge is not recorded as one.
+const TAKE_BACK: FlowStep = FlowStep {
+    message: StepMessage::Request(M2sReqOpcode::MemInv, fields(MetaValue::Invalid, SnpType::SnpInv)),
+    completions: COMPLETED,
+    data: false,
+};
+/// The accelerator whose line it is computes.
+const AT_OWNER: FlowStep = FlowStep { message: StepMessage::Owner, completions: &[], data: true };
+/// Others may have the line again.
+pub const GIVE_LINE_BACK: FlowStep = FlowStep {
+    message: StepMessage::Request(M2sReqOpcode::MemClnEvct, fields(MetaValue::Invalid, SnpType::NoOp)),
+    completions: COMPLETED,
+    data: false,
+};
+
+/// Writes a line that was taken back from all holders.
+const fn write_recalled(opcode: M2sRwdOpcode) -> FlowStep {
+    FlowStep {
+        message: StepMessage::Data(opcode, fields(MetaValue::Invalid, SnpType::SnpInv)),
+        completions: COMPLETED,
+        data: false,
+    }
+}
+
 const fn host(opcode: D2hReqOpcode, data: bool) -> FlowStep {
     FlowStep { message: StepMessage::Cache(opcode), completions: &[], data }
 }
@@ -176,7 +202,7 @@ pub const HOST_DROP: &[FlowStep] = &[HOST_CLEAN];
 type Row = (WindowClass, LineOperation, &'static [FlowStep]);
 
 /// The rows of all classes that are built.
-const ROWS: [Row; 12] = [
+const ROWS: [Row; 16] = [
     (WindowClass::Mc, LineOperation::Read, &[READ_CURRENT]),
     (WindowClass::Mc, LineOperation::WriteFull, &[OWN, WRITE_BACK]),
     (WindowClass::Mc, LineOperation::WritePart, &[FETCH_OWNED, WRITE_BACK]),
@@ -191,6 +217,11 @@ const ROWS: [Row; 12] = [
     (WindowClass::Cc, LineOperation::WriteFull, &[host(D2hReqOpcode::WrCur, false)]),
     (WindowClass::Cc, LineOperation::WritePart, &[host(D2hReqOpcode::WrInv, false)]),
     (WindowClass::Cc, LineOperation::Atomic, &[HOST_OWN, HOST_EVICT]),
+    // The home is the bridge itself, and nothing is kept (`bridge` §5.1).
+    (WindowClass::Hp, LineOperation::Read, &[READ_CURRENT]),
+    (WindowClass::Hp, LineOperation::WriteFull, &[TAKE_BACK, write_recalled(M2sRwdOpcode::MemWr)]),
+    (WindowClass::Hp, LineOperation::WritePart, &[TAKE_BACK, write_recalled(M2sRwdOpcode::MemWrPtl)]),
+    (WindowClass::Hp, LineOperation::Atomic, &[TAKE_BACK, AT_OWNER, GIVE_LINE_BACK]),
 ];
 
 /// Steps for an operation on a line of a class; none: it is refused.

@@ -4,10 +4,11 @@
 //! Modelled: the way from accelerators to CXL.mem for windows of class MN, whose lines have no owner, and of class MC, whose lines the
 //! device keeps coherent, and to CXL.cache for windows of class CC, whose lines a host keeps coherent; with the conversion cache, for
 //! lines, conversions or both, and without. From there to CXL.io for windows of class IO ([`io`]), past the cache. The way from CXL.mem to accelerators
-//! for windows of class NH, memory that hosts alone keep coherent, and of class DB, which the bridge keeps coherent. Windows, rights, the
+//! for windows of class NH, memory that hosts alone keep coherent, and of class DB, which the bridge keeps coherent; accelerators reach the
+//! latter by the bridge too, by windows of class HP ([`hairpin`]). Windows, rights, the
 //! cut into lines, byte masks, the lock of a line, merged answers, status and poison both ways, order, FLUSH, identifiers, time-outs, the
 //! load that targets report. Detail: whole transactions; the pipeline is named latencies, and the cache lies in memory with a time of its own.
-//! Left out: CXL.cache, CXL.io to accelerators, and new inbound windows while the bridge runs. Beside it stand the baselines without coherence ([`remote`]).
+//! From CXL.io to accelerators for windows of class BR. Left out: CXL.cache to accelerators, and new inbound windows while the bridge runs. Beside it stand the baselines without coherence ([`remote`]).
 //!
 //! [`OutboundBridge`](outbound::OutboundBridge) and [`InboundBridge`](inbound::InboundBridge) are pure: requests and messages in, messages
 //! and answers out, no cycle numbers. [`Bridge`](module::Bridge) and [`InboundModule`](inbound::module::InboundModule) give them a clock.
@@ -27,6 +28,7 @@ pub mod cache_memory;
 pub mod commands;
 mod entries;
 pub mod flows;
+pub mod hairpin;
 pub mod inbound;
 pub mod io;
 pub mod lines;

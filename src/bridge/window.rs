@@ -43,6 +43,8 @@ pub enum WindowClass {
     Cc,
     /// CXL.io to whatever answers there, without coherence.
     Io,
+    /// Memory of accelerators of the own cluster that the bridge keeps coherent (HDM-DB): the hairpin.
+    Hp,
 }
 
 /// What lines of a window from CXL to UALink or NVLink are.

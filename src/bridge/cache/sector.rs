@@ -44,8 +44,8 @@ impl SectorState {
         match class {
             WindowClass::Mc | WindowClass::Cc => Modified,
             WindowClass::Mn => Dirty,
-            // The cache never holds a line of it (`bridge` §9.2).
-            WindowClass::Io => Invalid,
+            // The cache never holds a line of them (`bridge` §2, §9.2).
+            WindowClass::Io | WindowClass::Hp => Invalid,
         }
     }
 

@@ -21,6 +21,8 @@ pub enum InboundAnswer {
     Completion,
     /// It is a hint, which is dropped.
     Nothing,
+    /// To the outbound half: a status and old values.
+    OldValues,
 }
 
 /// What becomes of a message.
@@ -36,6 +38,8 @@ const fn row(operation: Option<LineOperation>, answer: InboundAnswer) -> Inbound
     InboundRow { operation, answer }
 }
 
+/// What becomes of an atomic of the hairpin.
+pub const OWNER_ATOMIC: InboundRow = row(Some(LineOperation::Atomic), InboundAnswer::OldValues);
 const READ: InboundRow = row(Some(LineOperation::Read), InboundAnswer::Data);
 const COMPLETED: InboundRow = row(None, InboundAnswer::Completion);
 

@@ -4,7 +4,8 @@
 //! with victims ([`Dcoh`]); each read of a line is one at its accelerator, each write back is one there, and its Cmp follows the answer of
 //! the accelerator; messages that stand in no row are answered without an effect, and counted; the load that is told is the larger one of
 //! the DCOH and of the table behind it. Detail: message in, messages out; what the accelerators are asked leaves as CXL.mem without
-//! coherence, which the [inbound half](super) spells. Left out: what accelerators ask of these lines by the bridge (hairpin); holders without
+//! coherence, which the [inbound half](super) spells. What accelerators of the same cluster ask of these lines comes by the [`hairpin`].
+//! Left out: holders without
 //! the right to write, which a description may not have; virtual channels, for one access may serve several requests: all leave on channel 0.
 //!
 //! A walk: MemRd Shared/SnpData of host 1 for a line that host 2 owns. Window and rights let it pass; BISnpData goes to host 2, whose MemWr
@@ -12,6 +13,7 @@
 //! line, and MemData and Cmp-S leave for host 1. Both share the line.
 
 use super::convert::read_answer;
+use super::hairpin::{self, HairpinHolds};
 use crate::commands::AccessKind;
 use crate::window::{BridgeWindows, InboundClass};
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort};
@@ -38,13 +40,15 @@ pub const FILTER_WAYS: usize = 16;
 /// Recalls that may be open (`bridge` §7: BITag).
 pub const RECALLS: usize = 64;
 
-/// The home. Its ports lead to those that hold lines, the one behind them to the memory of accelerators.
+/// The home. Its ports lead to those that hold lines, then to the hairpin, if there is one, the last one to the memory of accelerators.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ExportedHome {
     dcoh: Dcoh<CacheLine>,
     windows: Arc<BridgeWindows<InboundClass>>,
     /// By port who is there, as groups of sources name it: SPID, else LD-ID.
     sources: Vec<u16>,
+    /// Lines that the hairpin has taken back from all holders; `None`: there is none.
+    hairpin: Option<HairpinHolds>,
     /// Messages that have ended here.
     refused: u64,
     /// The load that the inbound half told last (`bridge` §7).
@@ -54,13 +58,36 @@ pub struct ExportedHome {
 impl ExportedHome {
     /// A home of the windows of class DB among these, for holders that are at its ports in this order, with nothing recorded.
     pub fn new(config: &CoherenceConfig, windows: Arc<BridgeWindows<InboundClass>>, sources: Vec<u16>) -> ExportedHome {
-        let dcoh = Dcoh::exporting(config, sources.len() as AgentPort);
-        ExportedHome { dcoh, windows, sources, refused: 0, behind: DevLoad(0) }
+        let holders = sources.len() as AgentPort;
+        let dcoh = Dcoh::exporting(config, holders, holders);
+        ExportedHome { dcoh, windows, sources, hairpin: None, refused: 0, behind: DevLoad(0) }
+    }
+
+    /// The same with a hairpin at the port behind those of holders.
+    pub fn with_hairpin(
+        config: &CoherenceConfig,
+        windows: Arc<BridgeWindows<InboundClass>>,
+        sources: Vec<u16>,
+    ) -> ExportedHome {
+        let port = sources.len() as AgentPort;
+        let dcoh = Dcoh::exporting(config, port, port + 1);
+        let hairpin = Some(HairpinHolds::default());
+        ExportedHome { dcoh, hairpin, ..ExportedHome::new(config, windows, sources) }
     }
 
     /// The DCOH, to be looked at.
     pub fn dcoh(&self) -> &Dcoh<CacheLine> {
         &self.dcoh
+    }
+
+    /// Lines that the hairpin has taken back from all holders.
+    pub fn holds(&self) -> Option<&HairpinHolds> {
+        self.hairpin.as_ref()
+    }
+
+    /// Whether the hairpin is at this port.
+    fn is_hairpin(&self, port: AgentPort) -> bool {
+        self.hairpin.is_some() && usize::from(port) == self.sources.len()
     }
 
     /// With which status a message ends here, and whether it breaks a rule; `None`: it is the DCOH's. Window, rights, legality are looked
@@ -75,6 +102,11 @@ impl ExportedHome {
         let address = msg.line()?.address();
         if !self.windows.translated(address).is_some_and(|route| route.class == InboundClass::Db) {
             return Some((Status::DecodeError, false));
+        }
+        if self.is_hairpin(port) {
+            // Rights of accelerators are those of the window by which they ask.
+            let is_legal = hairpin::rows().any(|row| hairpin::fits(row, msg));
+            return (!is_legal).then_some((Status::TargetAbort, false));
         }
         let source = self.sources.get(usize::from(port)).copied().unwrap_or(0);
         if let Err(status) = self.windows.route(source, address, access) {
@@ -121,8 +153,10 @@ impl ExportedHome {
 
 impl Agent<CacheLine> for ExportedHome {
     fn accepts(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<CacheLine>) -> Accept {
+        let waits = |holds: &HairpinHolds| !self.is_hairpin(port) && holds.keeps_waiting(msg);
         match self.refused(port, msg) {
             Some(_) => Accept::Take,
+            None if self.hairpin.as_ref().is_some_and(waits) => Accept::Wait,
             None => self.dcoh.accepts(config, port, msg),
         }
     }
@@ -144,6 +178,11 @@ impl Agent<CacheLine> for ExportedHome {
         }
         let before = out.sends.len();
         let refused = self.refused(port, &msg);
+        if self.is_hairpin(port)
+            && let Some(holds) = &mut self.hairpin
+        {
+            out.events.extend(holds.takes(&msg, refused.is_some()));
+        }
         // Of what is wrong the DCOH says which rule of the table is broken, and nothing else.
         if refused.is_none_or(|(_, is_wrong)| is_wrong) {
             self.dcoh.take(config, port, msg, way, out);
@@ -152,9 +191,14 @@ impl Agent<CacheLine> for ExportedHome {
             self.refused += 1;
             self.refuse(config, port, &msg, status, out);
         }
-        for (_, sent) in &mut out.sends[before..] {
+        for (to, sent) in &mut out.sends[before..] {
             if let Msg::S2mDrs { devload, .. } | Msg::S2mNdr { devload, .. } = sent {
                 devload.0 = devload.0.max(self.behind.0);
+            }
+            if let (Some(holds), Msg::S2mNdr { tag, .. }) = (&mut self.hairpin, sent)
+                && usize::from(*to) == self.sources.len()
+            {
+                holds.answered(*tag);
             }
         }
     }
@@ -164,7 +208,7 @@ impl Agent<CacheLine> for ExportedHome {
     }
 
     fn is_idle(&self) -> bool {
-        self.dcoh.is_idle()
+        self.dcoh.is_idle() && self.hairpin.as_ref().is_none_or(HairpinHolds::is_empty)
     }
 
     fn visit(&mut self, f: &mut dyn FnMut(&mut CacheLine)) {

@@ -16,9 +16,11 @@
 pub mod bar;
 pub mod convert;
 pub mod exported;
+pub mod hairpin;
 mod merge;
 pub mod module;
 pub mod nvlink;
+pub mod owner;
 pub mod poison;
 pub mod port;
 pub mod side;
@@ -26,20 +28,22 @@ pub mod table;
 pub mod ualink;
 
 use crate::commands::AccessKind;
+use crate::atomics::LineAtomic;
 use crate::flows::LineOperation;
+use crate::hairpin::{OwnerAnswer, OwnerAtomic};
 use crate::locks::{LineLocks, LockHolder, LockOutcome};
 use crate::outbound::BridgeFinding;
 use crate::outbound::table::ChildId;
 use crate::window::{BridgeWindows, InboundClass};
-use convert::{InboundAnswer, WriteEnd, inbound_row, read_answer, refused_row, write_end};
+use convert::{InboundAnswer, InboundRow, OWNER_ATOMIC, WriteEnd, inbound_row, read_answer, refused_row, write_end};
 use poison::{AcceleratorLine, PoisonList};
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_coherence::message::Msg;
 use scalepool_memory::decoder::Decoders;
 use scalepool_ordered::OrderedMap;
-use scalepool_protocols::cxl::cxl256::code::{M2sRwdOpcode, MetaField, MetaValue, NdrOpcode};
+use scalepool_protocols::cxl::cxl256::code::{M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
 use scalepool_protocols::ualink::code::Status;
-use table::{InboundProgress, InboundSource, InboundTable, InboundTransaction};
+use table::{InboundProgress, InboundReply, InboundSource, InboundTable, InboundTransaction};
 
 /// How the inbound half is built.
 #[derive(Debug, Clone)]
@@ -61,8 +65,10 @@ pub struct AcceleratorAccess {
     pub line: LineAddr,
     /// Lines from that one on: 1, and of reads 2 or 4 as well, a whole part of a block.
     pub lines: u8,
-    /// Read, write, or write of a part.
+    /// What is done to it.
     pub operation: LineOperation,
+    /// What is computed, of an atomic, and whether the old values go back.
+    pub atomic: Option<(LineAtomic, bool)>,
     /// What is written.
     pub data: CacheLine,
     /// Bit i: byte i is written.
@@ -156,6 +162,9 @@ pub struct InboundBridge {
     advances: u64,
 }
 
+/// Where atomics of the hairpin come from, which is no target port.
+const HAIRPIN: usize = usize::MAX;
+
 /// An entry as the holder of a line.
 fn holder(entry: u16) -> ChildId {
     ChildId { entry, child: 0 }
@@ -213,8 +222,37 @@ impl InboundBridge {
             return None;
         }
         let row = inbound_row(&msg).unwrap_or_else(|_| refused_row(&msg));
+        self.insert(msg, source, row, None)
+    }
+
+    /// The same of an atomic of the hairpin, whose line the home keeps for it.
+    pub fn admit_atomic(&mut self, ask: OwnerAtomic) -> Option<u16> {
+        let OwnerAtomic { child, line, operands, vchan, .. } = ask;
+        let msg = Msg::M2sRwd {
+            opcode: M2sRwdOpcode::MemWrPtl,
+            snp: SnpType::NoOp,
+            meta_field: MetaField::NoOp,
+            meta: MetaValue::Invalid,
+            line,
+            tag: child.tag(),
+            data: operands,
+            enables: ask.atomic.mask(),
+        };
+        let (port, class, traffic_class) = (HAIRPIN, InboundClass::Db, vchan);
+        let source = InboundSource { port, class, traffic_class, ..InboundSource::default() };
+        self.insert(msg, source, OWNER_ATOMIC, Some(ask))
+    }
+
+    fn insert(
+        &mut self,
+        msg: Msg<CacheLine>,
+        source: InboundSource,
+        row: InboundRow,
+        atomic: Option<OwnerAtomic>,
+    ) -> Option<u16> {
         self.table.insert(InboundTransaction {
             msg,
+            atomic,
             source,
             row,
             place: None,
@@ -247,7 +285,9 @@ impl InboundBridge {
                 return self.refuse(entry, status, out);
             }
         };
-        if let Err(rule) = inbound_row(&msg) {
+        if row.answer != InboundAnswer::OldValues
+            && let Err(rule) = inbound_row(&msg)
+        {
             self.counts.illegal += 1;
             let address = msg.line().map_or(0, LineAddr::address);
             out.find(rule, format!("{} at {address:#x}", msg.label()), "a row of the table of HDM-H");
@@ -333,12 +373,19 @@ impl InboundBridge {
     fn launch(&mut self, entry: u16, out: &mut InboundOutput) {
         let Some(transaction) = self.table.get_mut(entry) else { return };
         transaction.progress = InboundProgress::Asked;
-        let is_read = transaction.row.operation == Some(LineOperation::Read);
+        let operation = transaction.row.operation;
         let Some(place) = transaction.place else { return };
-        if is_read && self.lost.has(place) {
+        let is_lost = self.lost.has(place);
+        // A poisoned line stays as it is under an atomic, which is answered with poison (BRG-ATM-06).
+        let end = match operation {
+            Some(LineOperation::Read) if is_lost => Some((Status::TargetAbort, CacheLine::ones())),
+            Some(LineOperation::Atomic) if is_lost => Some((Status::OKAY, CacheLine::ones().poisoned(true))),
+            _ => None,
+        };
+        if let Some((status, line)) = end {
             self.counts.poisoned_reads += 1;
-            self.finish(entry, Status::TargetAbort, CacheLine::ones(), out);
-            return self.release(place, (Status::TargetAbort, CacheLine::ones()), out);
+            self.finish(entry, status, line, out);
+            return self.release(place, (status, line), out);
         }
         transaction.awaits_accelerator = true;
         self.counts.accesses += 1;
@@ -359,14 +406,15 @@ impl InboundBridge {
 
     /// The access of an entry.
     pub fn access(&self, entry: u16) -> Option<AcceleratorAccess> {
-        let InboundTransaction { msg, row, place, source, .. } = self.table.get(entry)?;
+        let InboundTransaction { msg, atomic, row, place, source, .. } = self.table.get(entry)?;
         let (operation, (target, line)) = (row.operation?, (*place)?);
         let (data, mask) = match msg {
             Msg::M2sRwd { data, enables, .. } => (*data, *enables),
             _ => (CacheLine::of([0; 64]), 0),
         };
         let lines = 1 + self.merged(entry).len() as u8;
-        Some(AcceleratorAccess { target, line, lines, operation, data, mask, vchan: source.traffic_class })
+        let atomic = atomic.map(|ask| (ask.atomic, ask.returns));
+        Some(AcceleratorAccess { target, line, lines, operation, atomic, data, mask, vchan: source.traffic_class })
     }
 
     /// The access of an entry has left for its link.
@@ -381,7 +429,7 @@ impl InboundBridge {
         let Some(transaction) = self.table.get(tag).filter(|transaction| transaction.awaits_accelerator) else {
             return out.find("BRG-TAG-02", format!("an answer with tag {tag}"), "an open access to an accelerator");
         };
-        let is_read = transaction.row.operation == Some(LineOperation::Read);
+        let is_read = transaction.brings_line();
         let others = self.merged.remove(&tag).unwrap_or_default();
         let asked = if is_read { 1 + others.len() } else { 0 };
         if status == Status::OKAY && asked != read.len() {
@@ -398,7 +446,7 @@ impl InboundBridge {
         let Some(transaction) = self.table.get_mut(tag) else { return };
         transaction.awaits_accelerator = false;
         let Some(place) = transaction.place else { return };
-        let is_read = transaction.row.operation == Some(LineOperation::Read);
+        let is_read = transaction.brings_line();
         let line = read.unwrap_or_else(CacheLine::ones);
         let status = if is_read && read.is_none() && status == Status::OKAY { Status::TargetAbort } else { status };
         if transaction.progress == InboundProgress::Asked {
@@ -441,15 +489,20 @@ impl InboundBridge {
         transaction.progress = InboundProgress::Answered;
         transaction.answer = match transaction.row.answer {
             InboundAnswer::Nothing => None,
-            InboundAnswer::Completion => Some(Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag, devload }),
+            InboundAnswer::Completion => {
+                Some(InboundReply::Message(Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag, devload }))
+            }
             InboundAnswer::Data => {
                 let (opcode, data) = read_answer(status, line);
-                Some(Msg::S2mDrs { opcode, meta_field, meta, tag, data, devload })
+                Some(InboundReply::Message(Msg::S2mDrs { opcode, meta_field, meta, tag, data, devload }))
+            }
+            InboundAnswer::OldValues => {
+                transaction.atomic.map(|ask| InboundReply::Owner(OwnerAnswer { child: ask.child, status, line }))
             }
         };
         let (has_answer, row, port) = (transaction.answer.is_some(), transaction.row, transaction.source.port);
         if let (Some(operation), Some(place)) = (row.operation, transaction.place)
-            && operation != LineOperation::Read
+            && matches!(operation, LineOperation::WriteFull | LineOperation::WritePart)
         {
             match write_end(status) {
                 WriteEnd::Written if operation == LineOperation::WriteFull => self.lost.remove(place),
@@ -504,7 +557,18 @@ impl InboundBridge {
     /// Where the answer of an entry goes, and the answer.
     pub fn answer(&self, entry: u16) -> Option<(InboundSource, Msg<CacheLine>)> {
         let transaction = self.table.get(entry)?;
-        Some((transaction.source, transaction.answer?))
+        match transaction.answer? {
+            InboundReply::Message(answer) => Some((transaction.source, answer)),
+            InboundReply::Owner(_) => None,
+        }
+    }
+
+    /// How the atomic of an entry has ended, for the outbound half.
+    pub fn owner_answer(&self, entry: u16) -> Option<OwnerAnswer> {
+        match self.table.get(entry)?.answer? {
+            InboundReply::Owner(answer) => Some(answer),
+            InboundReply::Message(_) => None,
+        }
     }
 
     /// The answer of an entry has left, or it had none: it is free unless its accelerator has still to answer.

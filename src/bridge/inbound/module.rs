@@ -14,6 +14,7 @@
 //! child of it.
 
 use super::bar::half::{BarHalf, BarResult};
+use super::owner::{OwnerEntrance, OwnerPort};
 use super::port::TargetPort;
 use super::side::{AcceleratorAnswer, AcceleratorSide, SideAccess};
 use super::table::InboundSource;
@@ -92,6 +93,8 @@ pub struct InboundModule {
     ports: Vec<TargetPort>,
     /// Requests of CXL.io.
     bars: BarHalf,
+    /// Atomics of the outbound half, if it reaches memory of the own cluster.
+    pub(super) owner: Option<OwnerEntrance>,
     /// The port at which a message is looked for first.
     first: usize,
     /// Messages in the stages, each with the cycle in which it is through.
@@ -142,7 +145,7 @@ impl InboundModule {
     pub fn new(
         config: InboundModuleConfig,
         side: Box<dyn AcceleratorSide>,
-        (ports, bars): (Vec<TargetPort>, BarHalf),
+        (ports, bars, owner): (Vec<TargetPort>, BarHalf, Option<OwnerPort>),
         tap: Tap,
         result: Arc<Mutex<InboundResult>>,
     ) -> InboundModule {
@@ -162,6 +165,7 @@ impl InboundModule {
             mine: InboundResult::default(),
             ports,
             bars,
+            owner: owner.map(|port| OwnerEntrance { port, leaving: VecDeque::new() }),
             tap,
             result,
             config,
@@ -251,7 +255,7 @@ impl InboundModule {
 
     fn begin(&mut self, port: usize, message: &Message, at: Stamp) {
         let TargetPort { own, form, link, .. } = self.ports[port];
-        let (source, dpid) = source_of(port, (form, self.ports[port].rx.class()), message);
+        let (source, dpid) = source_of(port, (form, self.ports[port].class()), message);
         if form == MessageForm::Pbr && dpid != own {
             let found = format!("a message for port {dpid:#05x}");
             let finding = BridgeFinding { rule: "SIM-E2E-02", found, expected: "the identifier of the port" };
@@ -260,10 +264,15 @@ impl InboundModule {
         let admitted = self.bridge.admit(source, from_link(message), &mut self.out);
         self.follow(at);
         let Some(entry) = admitted else { return };
-        let id = self.tap.new_id();
         let named = handle_of(link, message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         let form = self.config.shown;
-        self.tap.named(named, at, RecordKind::Begin, id, 0, || shown(message, form));
+        self.begins(entry, named, at, || shown(message, form));
+    }
+
+    /// A transaction has an entry and passes the stages of requests.
+    pub(super) fn begins(&mut self, entry: u16, named: TransactionNaming, at: Stamp, body: impl FnOnce() -> Body) {
+        let id = self.tap.new_id();
+        self.tap.named(named, at, RecordKind::Begin, id, 0, body);
         self.traced[usize::from(entry)] = TracedInbound { id, since_cycle: at.cycle, wait: None };
         self.show_wait(entry, Some((Wait::Stage, 0)), at);
         self.requests.push_back((at.cycle + self.config.timing.request_cycles(), entry));
@@ -292,7 +301,12 @@ impl InboundModule {
                 InboundStep::Respond(entry) => {
                     self.show_wait(entry, Some((Wait::Stage, 0)), at);
                     let port = self.bridge.transaction(entry).map_or(0, |transaction| transaction.source.port);
-                    self.responses[port].push_back((at.cycle + timing.frame_cycles, entry));
+                    let leaving = (at.cycle + timing.frame_cycles, entry);
+                    match (self.responses.get_mut(port), &mut self.owner) {
+                        (Some(queue), _) => queue.push_back(leaving),
+                        (None, Some(owner)) => owner.leaving.push_back(leaving),
+                        (None, None) => (),
+                    }
                 }
                 InboundStep::Drop(entry) => self.end(entry, at, || Body::Mark("dropped")),
                 InboundStep::Advanced { entry, advances } => {
@@ -329,7 +343,7 @@ impl InboundModule {
     }
 
     /// A transaction has ended: its entry is free unless its accelerator has still to answer.
-    fn end(&mut self, entry: u16, at: Stamp, body: impl FnOnce() -> Body) {
+    pub(super) fn end(&mut self, entry: u16, at: Stamp, body: impl FnOnce() -> Body) {
         let traced = &mut self.traced[usize::from(entry)];
         self.mine.done += 1;
         self.mine.cycles += at.cycle - traced.since_cycle;
@@ -445,7 +459,8 @@ impl InboundModule {
     /// When it has something to do without being woken: what has no room is woken by room, what a rate has held back goes on in the
     /// next cycle.
     fn next(&self, cx: &Cx, at: Stamp) -> Next {
-        let has_request = self.bridge.has_room() && self.ports.iter().any(|port| port.rx.is_due(cx));
+        let has_atomic = self.owner.as_ref().is_some_and(|owner| owner.port.rx.is_due(cx));
+        let has_request = self.bridge.has_room() && (has_atomic || self.ports.iter().any(|port| port.rx.is_due(cx)));
         if has_request || self.side.is_due(cx) || self.bars.is_due(cx) {
             return Next::Busy;
         }
@@ -456,7 +471,8 @@ impl InboundModule {
             self.deadlines.front().map(|(due, ..)| *due),
         ];
         let responses = self.responses.iter().filter_map(|queue| queue.front().map(|(due, _)| *due));
-        let all = fronts.into_iter().flatten().chain(responses).chain(self.bars.next(at));
+        let of_owner = self.owner.as_ref().and_then(OwnerEntrance::due);
+        let all = fronts.into_iter().flatten().chain(responses).chain(of_owner).chain(self.bars.next(at));
         let due = all.filter(|due| *due > at.cycle).min();
         due.map_or(Next::Idle, |due| Next::In(due - at.cycle))
     }
@@ -467,13 +483,14 @@ impl Module for InboundModule {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.take_answers(cx, at);
         self.enter_request(cx, at);
+        self.enter_atomic(cx, at);
         self.bars.enter(cx, at);
         self.start_requests(cx, at);
         self.bars.start(self.config.viral.load(Ordering::Relaxed), at, cx);
         self.time_out(cx, at);
         self.bars.time_out(at, cx);
         let is_rated = self.send(cx, at);
-        let has_left = self.respond(cx, at) | self.bars.respond(at, cx);
+        let has_left = self.respond(cx, at) | self.answer_atomic(cx, at) | self.bars.respond(at, cx);
         for finding in self.bars.take_findings() {
             self.broken(finding, at);
         }

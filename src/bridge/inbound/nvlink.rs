@@ -1,6 +1,6 @@
 //! Accesses to GPUs as NVLink spells them, model profile NVL-M1 (`bridge` §3.5, §5.4). Basis: model.
 //!
-//! Modelled: READ and WRITE_NONPOSTED of 64 bytes, and READ of 128 or 256, never posted writes, since the answer carries the status; byte enables for parts of a
+//! Modelled: READ, WRITE_NONPOSTED and ATOMIC_RETURN of 64 bytes, and READ of 128 or 256, never posted ones, since the answer carries the status; byte enables for parts of a
 //! line; accesses to bytes of a block ([`packets`]); the tag is the entry; a block of 256 bytes takes the link of its number; poison both ways.
 //!
 //! A walk through one write of a part: WRITE_NONPOSTED with 64 bytes and a BE flit leaves over the link of its block; RSP_DONE comes
@@ -11,6 +11,7 @@ use super::bar::packets;
 use super::side::{AcceleratorAnswer, AcceleratorSide, SideAccess};
 use crate::flows::LineOperation;
 use crate::outbound::BridgeFinding;
+use crate::outbound::nvlink::nvlink_attributes;
 use scalepool_coherence::content::CacheLine;
 use scalepool_kernel::{Cx, In, Out};
 use scalepool_link::nvlink::NvlMessage;
@@ -59,6 +60,11 @@ pub fn spelled(own: u16, tag: u16, access: &AcceleratorAccess, codec: &NvlConfig
     if access.operation == LineOperation::Read {
         let units = usize::from(access.lines) * LINE_BYTES / 16;
         return NvlMessage { size: (units - 1) as u8, ..of(Op::READ) };
+    }
+    if let Some((atomic, _)) = access.atomic {
+        let (be, attr) = (Some(access.mask.into()), nvlink_attributes(atomic.attributes()));
+        let (ep, data) = (access.data.poison, access.data.bytes.to_vec());
+        return NvlMessage { be, attr, ep, data, ..of(Op::ATOMIC_RETURN) };
     }
     let be = (access.operation == LineOperation::WritePart).then_some(access.mask.into());
     NvlMessage { be, ep: access.data.poison, data: access.data.bytes.to_vec(), ..of(Op::WRITE_NONPOSTED) }

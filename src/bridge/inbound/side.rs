@@ -53,7 +53,10 @@ impl SideAccess<'_> {
     /// Whether the answer brings bytes.
     pub fn is_read(&self) -> bool {
         match self {
-            SideAccess::Lines(access) => access.operation == LineOperation::Read,
+            SideAccess::Lines(AcceleratorAccess { operation, atomic, .. }) => match operation {
+                LineOperation::Atomic => atomic.is_some_and(|(_, returns)| returns),
+                _ => *operation == LineOperation::Read,
+            },
             SideAccess::Block(access) => access.operation != BlockOperation::Write,
         }
     }

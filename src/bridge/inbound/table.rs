@@ -6,6 +6,8 @@
 
 use super::convert::InboundRow;
 use super::poison::AcceleratorLine;
+use crate::flows::LineOperation;
+use crate::hairpin::{OwnerAnswer, OwnerAtomic};
 use crate::window::InboundClass;
 use scalepool_coherence::content::CacheLine;
 use scalepool_coherence::message::Msg;
@@ -46,11 +48,22 @@ pub enum InboundProgress {
     Left,
 }
 
+/// What is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InboundReply {
+    /// A message, to CXL or to the home.
+    Message(Msg<CacheLine>),
+    /// How an atomic has ended, to the outbound half.
+    Owner(OwnerAnswer),
+}
+
 /// A transaction.
 #[derive(Debug, Clone)]
 pub struct InboundTransaction {
-    /// Its message.
+    /// Its message; of an atomic of the hairpin, one that carries its operands.
     pub msg: Msg<CacheLine>,
+    /// The atomic, if it is one of the hairpin.
+    pub atomic: Option<OwnerAtomic>,
     /// Who asks.
     pub source: InboundSource,
     /// What becomes of the message.
@@ -62,9 +75,19 @@ pub struct InboundTransaction {
     /// The accelerator has not answered.
     pub awaits_accelerator: bool,
     /// Its answer, if there is one.
-    pub answer: Option<Msg<CacheLine>>,
+    pub answer: Option<InboundReply>,
     /// Which time it has last got on, of all times that transactions have.
     pub advances: u64,
+}
+
+impl InboundTransaction {
+    /// Whether the answer of its accelerator brings a line.
+    pub fn brings_line(&self) -> bool {
+        match self.row.operation {
+            Some(LineOperation::Atomic) => self.atomic.is_some_and(|ask| ask.returns),
+            operation => operation == Some(LineOperation::Read),
+        }
+    }
 }
 
 /// Entries.

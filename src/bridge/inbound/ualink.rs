@@ -1,6 +1,6 @@
 //! Accesses to accelerators as UALink spells them (`bridge` §3.5, §5.4).
 //!
-//! Modelled: Read, WriteFull and Write of 64 bytes, and Read of 128 or 256, in the name of the bridge, the tag is the entry, byte enables by block, poison both
+//! Modelled: Read, WriteFull, Write, AtomicR and AtomicNR of 64 bytes, and Read of 128 or 256, in the name of the bridge, the tag is the entry, byte enables by block, poison both
 //! ways; accesses to bytes of a block ([`upli`]); a block of 256 bytes takes the port of its number. Left out: protection of transactions.
 //!
 //! A walk through one read: Read of 16 DWords leaves with the tag of its entry; the read response of one beat comes back with it.
@@ -51,15 +51,18 @@ pub struct UalinkSide {
 
 /// The request of an access; `own` is who asks.
 pub fn upli_spelled(own: u16, tag: u16, access: &AcceleratorAccess) -> Transfer {
-    let AcceleratorAccess { target, line, lines, operation, data, mask, vchan } = *access;
-    let (cmd, has_data) = match operation {
-        LineOperation::Read => (ReqCmd::Read, false),
-        LineOperation::WriteFull => (ReqCmd::WriteFull, true),
-        _ => (ReqCmd::Write, true),
+    let AcceleratorAccess { target, line, lines, operation, atomic, data, mask, vchan } = *access;
+    let (cmd, has_data) = match (operation, atomic) {
+        (LineOperation::Read, _) => (ReqCmd::Read, false),
+        (LineOperation::WriteFull, _) => (ReqCmd::WriteFull, true),
+        (LineOperation::Atomic, Some((_, true))) => (ReqCmd::AtomicR, true),
+        (LineOperation::Atomic, _) => (ReqCmd::AtomicNR, true),
+        (LineOperation::WritePart, _) => (ReqCmd::Write, true),
     };
+    let attr = atomic.map_or(0, |(atomic, _)| atomic.attributes());
     let (address, len) = (line.address(), LINE_DWORDS * lines - 1);
-    let req = TlReq { cmd, src: own, dst: target, tag, vchan, address, len, ..TlReq::default() };
-    let enables = (cmd == ReqCmd::Write).then(|| {
+    let req = TlReq { cmd, src: own, dst: target, tag, vchan, address, len, attr, ..TlReq::default() };
+    let enables = (has_data && cmd != ReqCmd::WriteFull).then(|| {
         let mut enables = [0; 8 * BLOCK_LINES];
         let first = line.0 as usize % BLOCK_LINES * 8;
         enables[first..first + 8].copy_from_slice(&mask.to_le_bytes());

@@ -16,6 +16,7 @@
 
 mod cached;
 pub mod epochs;
+pub mod hairpin;
 pub mod io;
 pub mod nvlink;
 pub mod side;
@@ -35,14 +36,16 @@ use crate::outbound::{
 use crate::timing::BridgeTiming;
 use crate::waits::{AcceleratorClasses, WaitWatch};
 use crate::watched::{BridgeLines, PortWatch};
+use crate::window::WindowClass;
 use epochs::{EpochCounts, TimedCommit};
+use hairpin::{OwnerChannels, OwnerState};
 use io::{BridgeIoPort, IoState};
 use scalepool_coherence::agent::Effect;
-use scalepool_coherence::clocked::linked::NodeLink;
+use scalepool_coherence::clocked::linked::{NodeLink, Received};
 use scalepool_coherence::clocked::tree;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::{Class, Msg, from_link};
-use scalepool_kernel::{Clock, Cx, In, Module, Next, Pending, Time};
+use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
 use scalepool_memory::backend::{DramView, MemoryTiming};
 use scalepool_memory::dram::DramCommand;
 use scalepool_nodes::PlacedViolation;
@@ -161,6 +164,8 @@ pub struct Bridge {
     cxl: Vec<NodeLink>,
     /// Ports of CXL.io, whose numbers come behind those of the other CXL ports.
     io: Vec<IoState>,
+    /// To the inbound half, if it has memory of the own cluster.
+    owner: Option<OwnerState>,
     /// Whether devices keep lines coherent, by CXL port.
     are_coherent: Vec<bool>,
     /// Lines under way by CXL port.
@@ -243,12 +248,12 @@ fn place_of(msg: &Msg<CacheLine>) -> usize {
 }
 
 impl Bridge {
-    /// A bridge with its links to accelerators and its CXL ports; what it publishes is in `result`.
+    /// A bridge with its links to accelerators, its CXL ports, those of CXL.io, and its channels to the inbound half; what it publishes is in `result`.
     pub fn new(
         config: BridgeConfig,
         side: Box<dyn RequesterSide>,
         cxl: Vec<BridgeCxlPort>,
-        io: Vec<BridgeIoPort>,
+        (io, owner): (Vec<BridgeIoPort>, Option<OwnerChannels>),
         tap: Tap,
         result: Arc<Mutex<BridgeResult>>,
     ) -> Bridge {
@@ -276,6 +281,7 @@ impl Bridge {
             loads: vec![IssueWindow::default(); cxl.len()],
             side,
             io: io.into_iter().map(IoState::new).collect(),
+            owner: owner.map(OwnerState::new),
             cxl,
             are_coherent,
             watches,
@@ -300,7 +306,7 @@ impl Bridge {
             for n in 0..link.rx.len() {
                 // A snoop stays behind every response that came before it, however many a cycle brings (`coherence` §2.6 O1).
                 let is_response =
-                    |(class, channel): &(Class, In<Message>)| *class == Class::H2dRsp && channel.is_due(cx);
+                    |(class, channel): &(Class, Received)| *class == Class::H2dRsp && channel.is_due(cx);
                 if link.rx[n].0 == Class::H2dReq && link.rx.iter().any(is_response) {
                     continue;
                 }
@@ -481,7 +487,9 @@ impl Bridge {
                 BridgeStep::Send { by, port, msg, is_computed } => {
                     let leaving = Leaving { due: at.cycle, by, msg, is_first: false, is_held: false };
                     let child = leaving.child().and_then(|id| self.bridge.child_of(id));
-                    let is_store = child.is_some_and(|child| child.cached.is_none());
+                    // Of the own cluster the home has the store.
+                    let is_store =
+                        child.is_some_and(|child| child.cached.is_none() && child.class != WindowClass::Hp);
                     // A host tells nothing of its load.
                     let is_first = child.is_some_and(|child| child.step == 0) && !self.bridge.is_host(port);
                     self.watch(port, &leaving.msg, (false, is_store), at);
@@ -495,6 +503,7 @@ impl Bridge {
                     queue.insert(queue.len() - behind, leaving);
                 }
                 BridgeStep::SendTlp { child, port, tlp, is_last } => self.frame_tlp(child, port, (tlp, is_last), at),
+                BridgeStep::AskOwner(ask) => self.frame_owner(ask, at),
                 BridgeStep::Respond { entry } => {
                     self.show_wait(entry, Some((Wait::Stage, 0)), at);
                     self.ready(entry, at);
@@ -718,7 +727,8 @@ impl Bridge {
         let has_request = fronts.any(|front| bridge.lacks(front.class, front.buffers).is_none());
         let has_answer = |link: &NodeLink| link.rx.iter().any(|(_, channel)| channel.is_due(cx));
         let has_tlp = |state: &IoState| state.port.rx.is_due(cx);
-        if has_request || self.cxl.iter().any(has_answer) || self.io.iter().any(has_tlp) {
+        let has_owner = self.owner.as_ref().is_some_and(|state| state.is_due(cx));
+        if has_request || has_owner || self.cxl.iter().any(has_answer) || self.io.iter().any(has_tlp) {
             return Next::Busy;
         }
         let sends = self.sends.iter().flatten().filter_map(|queue| queue.front().map(|leaving| leaving.due));
@@ -732,7 +742,8 @@ impl Bridge {
             self.memory.as_ref().and_then(|memory| memory.wake_at(at.cycle)),
         ];
         let of_io = self.io.iter().flat_map(|state| [state.due(), state.answers_due()]).flatten();
-        let due = fronts.into_iter().flatten().chain(sends).chain(of_io).filter(|due| *due > at.cycle).min();
+        let of_owner = self.owner.iter().flat_map(OwnerState::due);
+        let due = fronts.into_iter().flatten().chain(sends).chain(of_io).chain(of_owner).filter(|due| *due > at.cycle).min();
         due.map_or(Next::Idle, |due| Next::In(due - at.cycle))
     }
 }
@@ -744,11 +755,13 @@ impl Module for Bridge {
         self.take_answers(cx, at);
         self.enter_tlps(cx, at);
         self.take_tlps(cx, at);
+        self.take_owner_answers(cx, at);
         self.commit_windows(at);
         self.enter_request(cx, at);
         self.start_requests(cx, at);
         self.access_cache(cx, at);
         self.time_out(cx, at);
+        self.send_owner(cx, at);
         let is_rated = self.send(cx, at);
         let has_responded = self.respond(cx, at);
         self.show_epoch(at);

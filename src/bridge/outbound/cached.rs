@@ -31,8 +31,13 @@ impl OutboundBridge {
     /// A child holds its line: the cache is asked first, if there is one.
     pub(super) fn launch(&mut self, id: ChildId, out: &mut BridgeOutput) {
         // Nothing of CXL.io is in the cache, so lost tags are nothing to it.
-        if self.child_of(id).is_some_and(|child| child.class == WindowClass::Io) {
-            return self.launch_io(id, out);
+        match self.child_of(id).map(|child| child.class) {
+            Some(WindowClass::Io) => return self.launch_io(id, out),
+            Some(WindowClass::Hp) => {
+                self.passes_cache(id);
+                return self.send_step(id, out);
+            }
+            _ => (),
         }
         if self.ends_by_viral(id, out) {
             return;

@@ -118,6 +118,9 @@ impl OutboundBridge {
     fn looked_up(&self, request: &BridgeRequest) -> Result<Template, Status> {
         let touched = &request.lines;
         let route = self.config.windows.route(request.source, request.address, request.access)?;
+        if route.class == WindowClass::Hp && !self.is_exported(route.address) {
+            return Err(Status::DecodeError);
+        }
         let mut steps: [&'static [FlowStep]; BLOCK_LINES] = [&[]; BLOCK_LINES];
         for line in touched {
             steps[line_in_block(line)] = flows::steps(route.class, LineOperation::of(request.access, line.mask));

@@ -62,8 +62,7 @@ impl OutboundBridge {
 
     /// A child of class IO holds its line: with the last one of its request all TLPs leave.
     pub(super) fn launch_io(&mut self, id: ChildId, out: &mut BridgeOutput) {
-        // The cache is passed by.
-        self.cache_counts.bypasses += u64::from(self.cache.is_some());
+        self.passes_cache(id);
         if let Some(child) = self.child(id) {
             child.is_held = true;
         }
@@ -71,6 +70,12 @@ impl OutboundBridge {
         if transaction.children.iter().filter(|child| child.is_io()).all(|child| child.is_held) {
             self.send_io(id.entry, out);
         }
+    }
+
+    /// A child of a class of which the cache holds nothing passes it by.
+    pub(super) fn passes_cache(&mut self, id: ChildId) {
+        let is_first = self.child_of(id).is_some_and(|child| child.step == 0 && !child.is_done);
+        self.cache_counts.bypasses += u64::from(self.cache.is_some() && is_first);
     }
 
     fn send_io(&mut self, entry: u16, out: &mut BridgeOutput) {

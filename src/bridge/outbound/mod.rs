@@ -13,6 +13,7 @@ mod cached;
 mod convert;
 mod damage;
 pub mod epoch;
+mod hairpin;
 pub mod host_lines;
 mod identity;
 mod io;
@@ -36,13 +37,14 @@ use crate::cache::stream::StreamDetector;
 use crate::cache::templates::{TemplateConfig, TemplateStore};
 use crate::commands::{AccessKind, CommandAction};
 use crate::flows::{LineOperation, StepMessage};
+use crate::hairpin::OwnerAtomic;
 use crate::io::tlps::IoAck;
 use crate::io::turns::IoTurns;
 use crate::locks::{LineLocks, LockHolder, LockOutcome, OpenSnoop};
 use crate::registers::{BridgeRegisters, ControlWindow};
 use crate::status::merged;
 use crate::watched::BridgeLines;
-use crate::window::BridgeWindows;
+use crate::window::{BridgeWindows, InboundClass, WindowClass};
 use epoch::EpochTables;
 use order::{BridgeOrder, OrderKey, OrderQueues};
 use posted::PostedBook;
@@ -55,6 +57,7 @@ use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, NdrOpcode};
 use scalepool_protocols::ualink::code::Status;
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 use table::{CHANNELS, ChildId, TransactionTable};
 use transaction::{AwaitedAnswers, CacheVerdict, Child, Transaction, TransactionProgress};
 use write_backs::WriteBackBuffer;
@@ -82,6 +85,8 @@ pub struct OutboundConfig {
     pub control: Option<ControlWindow>,
     /// When writes of class IO are acknowledged.
     pub io_ack: IoAck,
+    /// Windows from CXL, to whose memory of class DB those of class HP lead; `None`: there is no such window.
+    pub exported: Option<Arc<BridgeWindows<InboundClass>>>,
 }
 
 /// Who sends a message, or accesses the memory of the cache.
@@ -118,6 +123,8 @@ pub enum BridgeStep {
         /// It is the last one of its request.
         is_last: bool,
     },
+    /// The accelerator whose line it is performs an atomic, asked by the inbound half.
+    AskOwner(OwnerAtomic),
     /// The memory of the cache is accessed, 64 bytes of it.
     Access {
         /// Who waits for the end; `None`: nobody.
@@ -509,8 +516,10 @@ impl OutboundBridge {
         let Some(child) = self.child(id) else { return };
         let Some(&step) = child.steps.get(child.step) else { return };
         let (line, tag) = (child.line, id.tag());
-        let is_computed = child.step > 0 && child.atomic.is_some();
+        let is_hairpin = child.class == WindowClass::Hp;
+        let is_computed = child.step > 0 && child.atomic.is_some() && !is_hairpin;
         let msg = match step.message {
+            StepMessage::Owner => return self.ask_owner(id, out),
             StepMessage::Request(opcode, f) => {
                 Msg::M2sReq { opcode, snp: f.snp, meta_field: f.field, meta: f.value, line, tag }
             }
@@ -528,7 +537,9 @@ impl OutboundBridge {
         let Some(child) = self.child(id) else { return };
         child.awaited =
             AwaitedAnswers { completion: step.is_completed(), data: step.data, ..AwaitedAnswers::default() };
-        let (place, msg) = ((child.port, child.line), self.as_viral(msg));
+        let place = (child.port, child.line);
+        // What the cache has lost is nothing to lines that it never holds.
+        let msg = if is_hairpin { msg } else { self.as_viral(msg) };
         let port = place.0;
         self.keep_conversion(id.entry);
         self.gets_on(id, out);
@@ -653,6 +664,11 @@ impl OutboundBridge {
         self.gets_on(id, out);
         let Some(child) = self.child(id) else { return };
         if child.awaited.any() {
+            return;
+        }
+        if child.owes_line() {
+            child.gives_line_back();
+            self.work.push_back(Work::Launch(id));
             return;
         }
         if child.is_done {

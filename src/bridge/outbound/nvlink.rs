@@ -68,6 +68,11 @@ fn upli_attributes(attributes: u8) -> u8 {
     (attributes & 0xf) << 4 | (attributes >> 4 & 3) << 2
 }
 
+/// Attributes of NVLink for those of UPLI.
+pub(crate) fn nvlink_attributes(attributes: u8) -> u8 {
+    attributes >> 4 | (attributes >> 2 & 3) << 4
+}
+
 /// Code of compare and swap, whose operands stand at the beginning of the payload (`bridge` §4.4).
 const CAS: u8 = 2;
 

@@ -37,6 +37,8 @@ pub struct ControlWindow {
     pub plain_ports: usize,
     /// First CXL port that leads to a host, which takes class CC.
     pub first_host: usize,
+    /// The port of the own home, which takes class HP.
+    pub hairpin: Option<usize>,
     /// The first port of CXL.io, which takes class IO, as all behind it do.
     pub io_from: usize,
 }
@@ -45,6 +47,7 @@ impl ControlWindow {
     /// The class of windows that lead to a port.
     pub fn class_at(&self, port: usize) -> WindowClass {
         match port {
+            _ if Some(port) == self.hairpin => WindowClass::Hp,
             _ if port >= self.io_from => WindowClass::Io,
             _ if port >= self.first_host => WindowClass::Cc,
             _ if port >= self.plain_ports => WindowClass::Mc,

@@ -99,6 +99,7 @@ impl BridgeRegisters {
                 WindowClass::Mn => BridgeWindowClass::Mn,
                 WindowClass::Io => BridgeWindowClass::Io,
                 WindowClass::Cc => BridgeWindowClass::Cc,
+                WindowClass::Hp => BridgeWindowClass::Hp,
             },
             granule: BridgeGranule(code(WINDOW_GRANULES.iter().position(|bytes| *bytes == window.granule))),
             ways: BridgeWays(code(WINDOW_WAYS.iter().position(|ways| *ways == window.ports.len()))),
@@ -183,6 +184,7 @@ impl BridgeRegisters {
             BridgeWindowClass::Mn => Some(WindowClass::Mn),
             BridgeWindowClass::Io => Some(WindowClass::Io),
             BridgeWindowClass::Cc => Some(WindowClass::Cc),
+            BridgeWindowClass::Hp => Some(WindowClass::Hp),
             _ => None,
         };
         let granule = WINDOW_GRANULES.get(usize::from(control.granule.0)).copied();

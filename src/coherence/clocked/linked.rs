@@ -18,8 +18,48 @@ const QUEUE_MESSAGES: usize = 4;
 /// classes.
 pub type Numbered = (u64, Message);
 
+/// Messages of one class that come to an agent.
+pub enum Received {
+    /// By a link.
+    Link(In<Message>),
+    /// From an agent beside it, without a link.
+    Agent(In<Numbered>),
+}
+
+impl From<In<Message>> for Received {
+    fn from(rx: In<Message>) -> Received {
+        Received::Link(rx)
+    }
+}
+
+impl Received {
+    /// Whether there is one.
+    pub fn is_due(&self, cx: &Cx) -> bool {
+        match self {
+            Received::Link(rx) => rx.is_due(cx),
+            Received::Agent(rx) => rx.is_due(cx),
+        }
+    }
+
+    /// The first one.
+    pub fn peek(&mut self, cx: &Cx) -> Option<&Message> {
+        match self {
+            Received::Link(rx) => rx.peek(cx),
+            Received::Agent(rx) => rx.peek(cx).map(|(_, message)| message),
+        }
+    }
+
+    /// Takes the first one.
+    pub fn pop(&mut self, cx: &mut Cx) -> Option<Message> {
+        match self {
+            Received::Link(rx) => rx.pop(cx),
+            Received::Agent(rx) => rx.pop(cx).map(|(_, message)| message),
+        }
+    }
+}
+
 /// Kernel channels of one class in one direction.
-type Rx = (Class, In<Message>);
+type Rx = (Class, Received);
 type Tx = (Class, scalepool_kernel::Out<Numbered>);
 
 /// One link of a node.

@@ -130,10 +130,11 @@ impl<D: LineContent> Dcoh<D> {
         Self::over(DcohMemory::behind(hosts), config, hosts)
     }
 
-    /// The same, where every access of a host goes on to that memory, which is not the device's: a read is a read there, a write of a
-    /// part is one of a part (`bridge` §5.1).
-    pub fn exporting(config: &CoherenceConfig, hosts: AgentPort) -> Self {
-        Self::over(DcohMemory::passing_on(hosts), config, hosts)
+    /// The same with its memory behind port `memory`, where every access of a host goes on to that memory, which is not the device's: a
+    /// read is a read there, a write of a part is one of a part (`bridge` §5.1). Who asks by a port between those of hosts and that one
+    /// holds nothing.
+    pub fn exporting(config: &CoherenceConfig, hosts: AgentPort, memory: AgentPort) -> Self {
+        Self::over(DcohMemory::passing_on(memory), config, hosts)
     }
 
     fn over(memory: DcohMemory<D>, config: &CoherenceConfig, hosts: AgentPort) -> Self {
@@ -698,7 +699,9 @@ impl<D: LineContent> Dcoh<D> {
         (data, enables): (D, u64),
         out: &mut AgentOutput<D>,
     ) {
-        let row = match tables::rwd(HdmRegion::HdmDb, self.hosts > 1, opcode, meta_field, meta, snp) {
+        // Who is none of the hosts writes what was taken back from all of them.
+        let is_shared = self.hosts > 1 && host < self.hosts;
+        let row = match tables::rwd(HdmRegion::HdmDb, is_shared, opcode, meta_field, meta, snp) {
             Ok(row) => row,
             Err(rule) => {
                 let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");

@@ -113,6 +113,19 @@ impl LineAtomic {
         (0..64).step_by(size).filter(move |byte| mask >> byte & 1 == 1)
     }
 
+    /// Bytes of its elements.
+    pub fn mask(&self) -> u64 {
+        self.mask
+    }
+
+    /// The attributes of a UPLI request that ask for it: operation in bits 7:4 and 0, size of an element in bits 3:2.
+    pub fn attributes(&self) -> u8 {
+        let code = OPERATIONS.iter().position(|operation| *operation == self.operation).unwrap_or(0) as u8;
+        let sizes = [AtomicSize::Bits8, AtomicSize::Bits16, AtomicSize::Bits32, AtomicSize::Bits64];
+        let size = sizes.into_iter().find(|size| operand_bytes(*size) == self.size).unwrap_or_default();
+        (code & 0xf) << 4 | code >> 4 | size.0 << 2
+    }
+
     /// What is computed.
     pub fn operation(&self) -> AtomicOperation {
         self.operation

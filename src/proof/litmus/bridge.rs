@@ -171,6 +171,7 @@ fn bridge(agents: &BridgeAgents, lines: u64) -> OutboundBridge {
         host_ports: 0..0,
         control: None,
         io_ack: Default::default(),
+        exported: None,
     })
 }
 
@@ -242,6 +243,7 @@ impl BridgeRig {
                 | BridgeStep::Changed { .. }
                 | BridgeStep::Advanced { .. }
                 | BridgeStep::SendTlp { .. }
+                | BridgeStep::AskOwner(_)
                 | BridgeStep::Waits { .. }
                 | BridgeStep::GoesOn { .. }
                 | BridgeStep::Viral => (),

@@ -65,6 +65,8 @@ pub struct LineOwner {
     pub acts: bool,
     /// Most holders of its lines that its protocol can tell apart.
     pub most_holders: usize,
+    /// Who asks for its lines without ever holding one, by name; behind the holders among those that are watched.
+    pub requester: Option<String>,
 }
 
 /// Numbers of links in the log from which on those behind switches are counted.

@@ -57,6 +57,7 @@ pub fn config(class: WindowClass) -> OutboundConfig {
         host_ports: if class == WindowClass::Cc { 0..16 } else { 0..0 },
         control: None,
         io_ack: Default::default(),
+        exported: None,
     }
 }
 

@@ -42,6 +42,7 @@ fn registers(config: OutboundConfig) -> Bench {
         ports: PORTS,
         plain_ports: PLAIN_PORTS,
         first_host: PORTS,
+        hairpin: None,
         io_from: PORTS,
     });
     Bench::new(OutboundConfig { control, ..config })

@@ -94,7 +94,7 @@ impl NodeEnds {
         NodeLink {
             viral: self.viral.map(|end| bind.attach(end)),
             damage: self.damage.map(|end| bind.attach(end)),
-            rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+            rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end).into())).collect(),
             tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             routes,
             form,

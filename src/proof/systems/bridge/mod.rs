@@ -263,6 +263,7 @@ impl BridgeSystem {
             host_ports: 0..0,
             control: None,
             io_ack: Default::default(),
+            exported: None,
         };
         BridgeSystem {
             bridge: OutboundBridge::new(config),
@@ -332,6 +333,7 @@ impl BridgeSystem {
                 | BridgeStep::Changed { .. }
                 | BridgeStep::Advanced { .. }
                 | BridgeStep::SendTlp { .. }
+                | BridgeStep::AskOwner(_)
                 | BridgeStep::Waits { .. }
                 | BridgeStep::GoesOn { .. }
                 | BridgeStep::Viral => (),

@@ -203,6 +203,7 @@ impl HostBridgeSystem {
             host_ports: 0..1,
             control: None,
             io_ack: Default::default(),
+            exported: None,
         };
         HostBridgeSystem {
             bridge: OutboundBridge::new(config),
@@ -279,6 +280,7 @@ impl HostBridgeSystem {
                 | BridgeStep::Changed { .. }
                 | BridgeStep::Advanced { .. }
                 | BridgeStep::SendTlp { .. }
+                | BridgeStep::AskOwner(_)
                 | BridgeStep::Waits { .. }
                 | BridgeStep::GoesOn { .. }
                 | BridgeStep::Viral => (),

@@ -5,6 +5,7 @@
 //! ports of the home are followed to those that hold its lines, each of which is told apart by its SPID, or by its port alone; windows of
 //! class DB and their rights are the home's.
 
+use super::hairpin::HomeChannels;
 use crate::coherence::{AgentEnd, LineOwner, MOST_FABRIC_HOLDERS, Seat, recorded};
 use crate::field::{FieldRange, config};
 use crate::kind::{CoherenceProtocol, ConfigFinding, CxlSide, PortDecl, PortRole, Site, SitePort};
@@ -73,8 +74,8 @@ impl HomeFields {
         (!filter_entries.is_multiple_of(filter_ways)).then(text)
     }
 
-    /// What the bridge is to those that hold its lines.
-    pub fn owner(&self, path: &str) -> LineOwner {
+    /// What the bridge is to those that hold its lines; accelerators of its own cluster may ask for them too.
+    pub fn owner(&self, path: &str, has_hairpin: bool) -> LineOwner {
         let mem = MemConfig {
             filter_sets: (self.filter_entries / self.filter_ways).max(1),
             filter_ways: self.filter_ways,
@@ -87,13 +88,14 @@ impl HomeFields {
             watch: self.watch,
             acts: false,
             most_holders: MOST_FABRIC_HOLDERS,
+            requester: has_hairpin.then(|| format!("{path}.hairpin")),
         }
     }
 
     /// Makes the home ready to be built; `ports` are its ports.
     pub fn elaborate(
         &self,
-        windows: &BridgeWindows<InboundClass>,
+        (windows, has_hairpin): (&BridgeWindows<InboundClass>, bool),
         ports: &[SitePort],
         site: &Site<'_>,
         hub: &mut Hub,
@@ -114,10 +116,11 @@ impl HomeFields {
         let sources = links.iter().flat_map(|(routes, form, _)| routes.iter().map(|route| source(*form, route)));
         let seat = ports[0].seat().clone();
         let config = seat.domain.config();
+        let new = if has_hairpin { ExportedHome::with_hairpin } else { ExportedHome::new };
         // One form spells what passes at any of its links, and what it asks the inbound half.
         let shown = shown_form(links.iter().map(|(_, form, _)| *form).chain([HOME_FORM]));
         HomePart {
-            agent: ExportedHome::new(config, Arc::new(windows.clone()), sources.collect()),
+            agent: new(config, Arc::new(windows.clone()), sources.collect()),
             tap: hub.tap(&name, PlaceKind::Messages(shown.layouts())),
             shown,
             name,
@@ -170,7 +173,7 @@ impl HomePart {
         self,
         p: &mut PartitionBuilder,
         clock: ClockId,
-        homes: Vec<NodeEnds>,
+        (homes, hairpin): (Vec<NodeEnds>, Option<HomeChannels>),
     ) -> Result<[HomeAsks; 2], BuildError> {
         let HomePart { name, agent, links, own_link, seat, directory_cycles, tap, shown, result, .. } = self;
         let shown = Some(shown);
@@ -185,10 +188,11 @@ impl HomePart {
         p.module(&name, clock, |bind| {
             let attach = |(ends, (routes, form, number)): (NodeEnds, _)| ends.attach(bind, routes, form, number);
             let mut links: Vec<NodeLink> = homes.into_iter().zip(links).map(attach).collect();
+            links.extend(hairpin.map(|channels| channels.attach(bind, memory_link)));
             links.push(NodeLink {
                 viral: None,
                 damage: None,
-                rx: vec![(Class::S2mNdr, bind.attach(done)), (Class::S2mDrs, bind.attach(line))],
+                rx: vec![(Class::S2mNdr, bind.attach(done).into()), (Class::S2mDrs, bind.attach(line).into())],
                 tx: vec![(Class::M2sReq, bind.attach(read)), (Class::M2sRwd, bind.attach(write))],
                 routes: vec![PeerRoute::default()],
                 form: HOME_FORM,

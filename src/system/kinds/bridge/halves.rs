@@ -4,13 +4,15 @@
 //! what a protocol has alone, which stands in its kind. A walk through one check: each half judges its own windows; with the ports known,
 //! links to accelerators have to be of one kind, and each half judges its windows with the partners.
 
-use super::inbound::InboundFields;
+use super::hairpin::ExportedMemory;
+use super::inbound::{InboundFields, MemoryOf};
 use super::outbound::OutboundFields;
 use crate::channels::ChannelWait;
 use crate::coherence::Coherent;
-use crate::kind::{ConfigFinding, DomainMember, NodePart, Offer, PortDecl, PortRole, SitePort};
+use crate::kind::{ConfigFinding, DomainMember, NodeError, NodePart, Offer, PortDecl, PortRole, Site, SitePort};
 use scalepool_bridge::waits::{AcceleratorClasses, WaitWatch};
 use scalepool_bridge::window::WindowLimits;
+use std::sync::Arc;
 
 /// What a bridge has to know of the links to its accelerators.
 pub struct AcceleratorLink {
@@ -72,7 +74,8 @@ impl BridgeHalves<'_> {
     /// Fields that do not go together.
     pub fn check(&self) -> Vec<ConfigFinding> {
         let outbound = self.outbound.check(self.link.outbound);
-        outbound.into_iter().chain(self.inbound.check(self.link.inbound)).collect()
+        let hairpin = self.outbound.check_hairpin(self.link.outbound, &self.inbound.exported());
+        outbound.into_iter().chain(self.inbound.check(self.link.inbound)).chain(hairpin).collect()
     }
 
     /// Fields that do not go with who is at the ports.
@@ -89,12 +92,28 @@ impl BridgeHalves<'_> {
 
     /// What it is to devices that keep their memory coherent, and to those that hold lines of its own.
     pub fn coherent(&self, path: &str) -> Option<Coherent> {
-        let (home, held) = (self.inbound.home(path), self.outbound.held(path, &self.ports()));
+        let (home, held) = (self.inbound.home(path, self.outbound.has_hairpin()), self.outbound.held(path, &self.ports()));
         match (home.map(Box::new), held) {
             (Some(home), Some(held)) => Some(Coherent::Both(home, held)),
             (Some(home), None) => Some(Coherent::Home(home)),
             (None, held) => held.map(Coherent::Holder),
         }
+    }
+
+    /// What the outbound half has to know of the memory of the own cluster, if windows lead there; `homes` are ports of the home.
+    ///
+    /// # Errors
+    /// Windows from CXL that cannot be.
+    pub fn exported<'p>(
+        &self,
+        memory: MemoryOf,
+        homes: &'p [SitePort],
+        site: &Site<'_>,
+    ) -> Result<Option<ExportedMemory<'p>>, NodeError> {
+        let Some(home) = homes.first().filter(|_| self.outbound.has_hairpin()) else { return Ok(None) };
+        let windows = self.inbound.windows(self.link.inbound, site.member.peers.into());
+        let windows = windows.map_err(|(_, text)| NodeError::Joined { path: site.path.to_owned(), text })?;
+        Ok(Some(ExportedMemory { windows: Arc::new(windows), memory, home }))
     }
 
     /// What it is to accelerators: without a window to CXL it asks alone.

@@ -6,6 +6,7 @@
 //! pass the decoders of the memory map.
 
 use super::bar::{self, BarPortPart};
+use super::hairpin::{HomeChannels, OwnerEnds};
 use super::exported::{HOME_FORM, HomeAsks, HomeFields, HomePart};
 use super::windows::{InboundWindowFields, groups_of_sources};
 use super::{TargetEnds, first_lines};
@@ -24,12 +25,13 @@ use scalepool_bridge::inbound::bar::BarConfig;
 use scalepool_bridge::inbound::bar::access::AccessReach;
 use scalepool_bridge::inbound::bar::half::{BarHalf, BarHalfConfig};
 use scalepool_bridge::inbound::module::{InboundModule, InboundModuleConfig, InboundResult};
-use scalepool_bridge::inbound::port::{TargetMessages, TargetPort};
+use scalepool_bridge::inbound::port::TargetPort;
 use scalepool_bridge::inbound::side::AcceleratorSide;
 use scalepool_bridge::inbound::table::MOST_INBOUND;
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::waits::WaitWatch;
 use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, WindowLimits};
+use scalepool_coherence::clocked::linked::Received;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder};
@@ -138,9 +140,9 @@ impl InboundFields {
         self.inbound_entries - if self.bar_ports > 0 { self.bar_entries } else { 0 }
     }
 
-    /// What it is to those that hold lines at its ports of the home, if it has some.
-    pub fn home(&self, path: &str) -> Option<LineOwner> {
-        (self.home_ports > 0).then(|| self.home.owner(path))
+    /// What it is to those that hold lines at its ports of the home, if it has some, and to accelerators that ask for them by the bridge.
+    pub fn home(&self, path: &str, has_hairpin: bool) -> Option<LineOwner> {
+        (self.home_ports > 0).then(|| self.home.owner(path, has_hairpin))
     }
 
     /// The memory at its ports: at its target ports, or if it has none, at those of the home.
@@ -178,7 +180,7 @@ impl InboundFields {
     }
 
     /// The windows of a bridge among so many accelerators.
-    fn windows(&self, limits: WindowLimits, accelerators: usize) -> Result<BridgeWindows<InboundClass>, ConfigFinding> {
+    pub fn windows(&self, limits: WindowLimits, accelerators: usize) -> Result<BridgeWindows<InboundClass>, ConfigFinding> {
         let windows: Vec<BridgeWindow<InboundClass>> = self
             .inbound
             .iter()
@@ -313,7 +315,7 @@ impl InboundFields {
     pub fn elaborate(
         &self,
         (limits, timing, memory, waits): (WindowLimits, BridgeTiming, MemoryOf, WaitWatch),
-        viral: &Arc<AtomicBool>,
+        (viral, has_hairpin): (&Arc<AtomicBool>, bool),
         [ports, homes, bars]: [&[SitePort]; 3],
         site: &Site<'_>,
         hub: &mut Hub,
@@ -338,7 +340,7 @@ impl InboundFields {
             let is_mapped = port.peer_role != PortRole::Requester;
             is_mapped.then(|| site.map.decoders(0)).flatten()
         });
-        let home = (!homes.is_empty()).then(|| self.home.elaborate(&windows, homes, site, hub));
+        let home = (!homes.is_empty()).then(|| self.home.elaborate((&windows, has_hairpin), homes, site, hub));
         // The home asks by two ports of its own, without a decoder.
         let decoders: Vec<_> = decoders.chain(home.iter().flat_map(|_| [None, None])).collect();
         let name = format!("{}.inbound", site.path);
@@ -421,25 +423,27 @@ impl InboundPart {
         self,
         p: &mut PartitionBuilder,
         clock: ClockId,
-        TargetEnds { targets, homes, bars: bar_plugs }: TargetEnds,
+        (TargetEnds { targets, homes, bars: bar_plugs }, hairpin): (TargetEnds, Option<(HomeChannels, OwnerEnds)>),
         side: impl FnOnce(&mut Binder<'_>) -> Box<dyn AcceleratorSide>,
     ) -> Result<(), BuildError> {
         let InboundPart { config, links, tap, home, of_bars, bars, result } = self;
         let name = config.place.clone();
-        let asking = home.map(|home| home.place(p, clock, homes)).transpose()?;
+        let (of_home, of_owner) = hairpin.unzip();
+        let asking = home.map(|home| home.place(p, clock, (homes, of_home))).transpose()?;
         p.module(&name, clock, |bind| {
             let side = side(bind);
             let mut ports = Vec::new();
             for ((tx, rx), ((form, ids), link)) in targets.into_iter().zip(links) {
-                let rx = TargetMessages::Link(bind.attach(rx));
+                let rx = Received::Link(bind.attach(rx));
                 ports.push(TargetPort { rx, tx: bind.attach(tx), own: ids[1], form, link });
             }
             for HomeAsks { rx, tx, link } in asking.into_iter().flatten() {
-                let (rx, form) = (TargetMessages::Home(bind.attach(rx)), HOME_FORM);
+                let (rx, form) = (Received::Agent(bind.attach(rx)), HOME_FORM);
                 ports.push(TargetPort { rx, tx: bind.attach(tx), own: 0, form, link });
             }
             let bars = bars.into_iter().zip(bar_plugs).map(|(part, plug)| part.place(plug, bind)).collect();
-            InboundModule::new(config, side, (ports, BarHalf::new(of_bars, bars)), tap, result)
+            let owner = of_owner.map(|ends| ends.attach(bind));
+            InboundModule::new(config, side, (ports, BarHalf::new(of_bars, bars), owner), tap, result)
         })
     }
 }

@@ -7,6 +7,7 @@
 pub mod bar;
 pub mod cache;
 pub mod exported;
+pub mod hairpin;
 pub mod halves;
 pub mod inbound;
 pub mod io;

@@ -6,7 +6,8 @@
 //! one, requests of the bridge and their answers to the other.
 
 use super::halves::{AcceleratorLink, BridgeHalves};
-use super::inbound::{INBOUND_METRICS, InboundFields};
+use super::hairpin;
+use super::inbound::{INBOUND_METRICS, InboundFields, MemoryOf};
 use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
 use super::{cache::CACHE_METRICS, dealt, measure};
@@ -114,11 +115,14 @@ impl Component for BridgeNvlink {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let DomainMember { own, fabric, .. } = site.member;
         let ([_, cxl, targets, homes, bars], timing) = (self.halves().split(site.ports), self.stages.timing());
+        let name = site.path.to_owned();
+        let memory: MemoryOf = |_, address| BACKGROUND.line(address);
+        let exported = self.halves().exported(memory, homes, site)?;
+        let hairpin = exported.as_ref().map(|exported| exported.home.number);
         let setup = (LINK.outbound, BridgeOrder::Blocks, timing, self.halves().wait_watch());
-        let outbound = self.outbound.elaborate(setup, cxl, site, hub)?;
-        let memory = |_, address| BACKGROUND.line(address);
-        let setup = (LINK.inbound, timing, memory as _, self.halves().wait_watch());
-        let inbound = self.inbound.elaborate(setup, outbound.viral(), [targets, homes, bars], site, hub)?;
+        let outbound = self.outbound.elaborate(setup, (cxl, exported), site, hub)?;
+        let setup = (LINK.inbound, timing, memory, self.halves().wait_watch());
+        let inbound = self.inbound.elaborate(setup, (outbound.viral(), hairpin.is_some()), [targets, homes, bars], site, hub)?;
         let ledger: Arc<Mutex<NvlLedger>> = Arc::default();
         let entered = ledger.clone();
         let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.ports_by_kind());
@@ -134,7 +138,9 @@ impl Component for BridgeNvlink {
                 let (of_requests, is_asking) = (entered.clone(), inbound.is_some());
                 // Every channel has two ends; of links by which a bridge asks nothing, these are the outbound half's.
                 let unused = if is_asking { Vec::new() } else { std::mem::take(&mut asked) };
-                outbound.place(p, clock, cxl, move |bind| {
+                let hairpin = hairpin.map(|home_port| hairpin::channels(p, &name, home_port)).transpose()?;
+                let (of_requester, of_home) = hairpin.map(|(asks, home, owner)| (asks, (home, owner))).unzip();
+                outbound.place(p, clock, (cxl, of_requester), move |bind| {
                     for (requests, posted, answers) in unused {
                         drop((bind.attach(requests), bind.attach(posted), bind.attach(answers)));
                     }
@@ -145,7 +151,7 @@ impl Component for BridgeNvlink {
                     Box::new(NvlinkRequesters::new(own, fabric, ends.collect(), of_requests))
                 })?;
                 let Some(inbound) = inbound else { return Ok(()) };
-                inbound.place(p, clock, targets, move |bind| {
+                inbound.place(p, clock, (targets, of_home), move |bind| {
                     let ends = asked.into_iter().map(|(requests, posted, answers)| {
                         // Nothing is posted for CXL: the answer carries the status.
                         drop(bind.attach(posted));

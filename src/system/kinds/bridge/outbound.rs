@@ -5,6 +5,7 @@
 //! judged, the routes of the CXL ports follow from their links, what memory holds at first is said to those that ask.
 
 use super::cache::{self, BridgeCacheFields};
+use super::hairpin::{self, ExportedMemory, RequesterChannels};
 use super::io::{self, IoPortPart};
 use super::windows::{BridgeCommitFields, BridgeWindowFields, SOURCES, groups_of_sources};
 use super::{OutboundEnds, first_lines, first_lines_of_home};
@@ -32,11 +33,12 @@ use scalepool_bridge::registers::ControlWindow;
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::waits::WaitWatch;
 use scalepool_bridge::watched::{BridgeLines, PortWatch};
-use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, WindowAlias, WindowClass, WindowLimits};
+use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, WindowAlias, WindowClass, WindowLimits};
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder, Time};
 use scalepool_memory::dram::preset::DramPreset;
 use scalepool_nodes::cxl::BACKGROUND;
+use scalepool_nodes::first_lines::FirstLines;
 use scalepool_nodes::io::mode::MODES;
 use scalepool_protocols::bridge::CONTROL_BYTES;
 use scalepool_protocols::cxl::message::{Class, MessageForm, PeerRoute};
@@ -119,6 +121,43 @@ impl OutboundFields {
         self.first_host() + self.host_ports
     }
 
+    /// Whether a window leads to memory of the own cluster, now or later.
+    pub fn has_hairpin(&self) -> bool {
+        let later = self.commits.iter().flat_map(|(commit, _)| &commit.windows);
+        self.windows.iter().chain(later).any(|(window, _)| window.is_hairpin())
+    }
+
+    /// Where windows may lead: CXL ports in the order of their classes, and the own home between those of messages and those of CXL.io.
+    fn ports_by_class(&self) -> [usize; 5] {
+        let OutboundFields { cxl_ports, coherent_ports, host_ports, io_ports, .. } = *self;
+        [cxl_ports, coherent_ports, host_ports, usize::from(self.has_hairpin()), io_ports]
+    }
+
+    /// How many these are.
+    fn ways(&self) -> usize {
+        self.ports_by_class().iter().sum()
+    }
+
+    /// The CXL port among all of the bridge to which a window leads; `None`: to its own home.
+    fn cxl_port(&self, way: usize) -> Option<usize> {
+        let home = self.message_ports();
+        match self.has_hairpin() {
+            true if way == home => None,
+            true if way > home => Some(way - 1),
+            _ => Some(way),
+        }
+    }
+
+    /// Windows of class HP, which lead to others of this bridge, that do not.
+    pub fn check_hairpin(&self, limits: WindowLimits, exported: &[BridgeWindow<InboundClass>]) -> Vec<ConfigFinding> {
+        let (Ok(windows), Ok(commits)) = (self.windows(limits), self.commits(limits)) else { return Vec::new() };
+        let later = commits.iter().enumerate().flat_map(|(n, (_, windows))| {
+            let found = hairpin::check(windows.list(), exported).into_iter();
+            found.map(move |(_, text)| ("commits", format!("commit {n}: {text}")))
+        });
+        hairpin::check(windows.list(), exported).into_iter().chain(later).collect()
+    }
+
     /// The first one that leads to a host.
     fn first_host(&self) -> usize {
         self.cxl_ports + self.coherent_ports
@@ -164,10 +203,10 @@ impl OutboundFields {
     ) -> Result<BridgeWindows, ConfigFinding> {
         let windows = windows
             .iter()
-            .map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports, self.host_ports, self.io_ports]));
+            .map(|(fields, _)| fields.window(self.ports_by_class()));
         let windows = windows.collect::<Result<Vec<_>, String>>().map_err(|text| ("windows", text))?;
         let groups = groups_of_sources("groups", groups, SOURCES)?;
-        BridgeWindows::within(limits, windows, groups, self.count()).map_err(|error| (error.field(), error.to_string()))
+        BridgeWindows::within(limits, windows, groups, self.ways()).map_err(|error| (error.field(), error.to_string()))
     }
 
     /// The windows of each later epoch, and when they are committed.
@@ -292,7 +331,7 @@ impl OutboundFields {
         let (Ok(windows), Ok(commits)) = (self.windows(limits), self.commits(limits)) else { return Vec::new() };
         let beyond = |field: &'static str, n: usize, window: &BridgeWindow| {
             let (first, end) = (window.out_base, window.out_base.saturating_add(window.size));
-            let port = window.ports.iter().map(|port| &ports[*port]).find(|port| {
+            let port = window.ports.iter().filter_map(|way| Some(&ports[self.cxl_port(*way)?])).find(|port| {
                 let Offer { memory_from, memory_bytes, memory_gaps, .. } = port.peer;
                 let meets = |(from, to): &(u64, u64)| from < to && first < *to && *from < end;
                 first < memory_from || memory_bytes.is_some_and(|bytes| end > bytes) || memory_gaps.iter().any(meets)
@@ -378,8 +417,18 @@ impl OutboundFields {
             })
         });
         let of_tlps = [answered].into_iter().chain(posted).flat_map(of_io);
+        // The own home takes lines back from others, and the accelerator whose line it is is asked (bridge §10: ACT, bS, XO).
+        let of_home = self.has_hairpin().then_some([Class::S2mBisnp.name(), answered]).into_iter().flatten();
+        let of_home = of_home.flat_map(|outgoing| [answered].into_iter().chain(posted).map(move |incoming| (incoming, outgoing)));
+        let of_hairpin = of_home.map(|(incoming, outgoing)| ChannelWait {
+            incoming,
+            outgoing,
+            reach: Reach::AnyPort,
+            queue: Some("table of transactions"),
+            why: "takes a line of the own cluster back and asks its accelerator",
+        });
         let own = own.chain([snooped(rwd), snooped(birsp)]).chain(of_snoops.into_iter().flatten());
-        own.chain(of_tlps).collect()
+        own.chain(of_tlps).chain(of_hairpin).collect()
     }
 
     /// Makes the half ready to be built; `ports` are its CXL ports.
@@ -389,7 +438,7 @@ impl OutboundFields {
     pub fn elaborate(
         &self,
         (limits, order, timing, waits): (WindowLimits, BridgeOrder, BridgeTiming, WaitWatch),
-        ports: &[SitePort],
+        (ports, exported): (&[SitePort], Option<ExportedMemory<'_>>),
         site: &Site<'_>,
         hub: &mut Hub,
     ) -> Result<OutboundPart, NodeError> {
@@ -414,12 +463,14 @@ impl OutboundFields {
                 templates: self.cache.as_ref().and_then(BridgeCacheFields::templates),
                 control: self.control.map(|base| ControlWindow {
                     base,
-                    ports: self.count(),
+                    ports: self.ways(),
                     plain_ports: self.cxl_ports,
                     first_host: self.first_host(),
-                    io_from: self.message_ports(),
+                    hairpin: exported.as_ref().map(|_| self.message_ports()),
+                    io_from: self.message_ports() + usize::from(exported.is_some()),
                 }),
                 io_ack: io::ack(self.io_ack.as_deref()),
+                exported: exported.as_ref().map(|exported| exported.windows.clone()),
             },
             timing: BridgeTiming { template_cycles, ..timing },
             commits: commits.map(timed).collect(),
@@ -435,13 +486,20 @@ impl OutboundFields {
             Some(seat) if n >= first_host => first_lines_of_home(site, seat),
             _ => first_lines(site, port.number),
         };
-        let behind: Vec<_> = ports.iter().enumerate().map(lines_of).collect();
+        let mut behind: Vec<_> = ports.iter().enumerate().map(lines_of).collect();
+        if let Some(ExportedMemory { windows, memory, .. }) = &exported {
+            let (own, windows, memory) = (Arc::new(FirstLines::default()), windows.clone(), *memory);
+            own.are(Box::new(move |address| {
+                windows.translated(address).map(|route| memory(route.port as u16, route.address))
+            }));
+            behind.insert(self.message_ports(), own);
+        }
         let first = move |route: BridgeRoute| match (behind[route.port].get(), route.class) {
             (Some(lines), _) => lines(route.address).unwrap_or([0xff; 64]),
             // Registers that nothing has written.
             (None, WindowClass::Io) => [0; 64],
             (None, WindowClass::Mn) => BACKGROUND.line(route.address),
-            (None, WindowClass::Mc | WindowClass::Cc) => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
+            (None, WindowClass::Mc | WindowClass::Cc | WindowClass::Hp) => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
         };
         memory_behind(site).stands_in_front(own, Box::new(move |address| windows.translated(address).map(&first)));
         let route = |(n, port): (usize, &SitePort)| {
@@ -465,6 +523,7 @@ impl OutboundFields {
             routes,
             io,
             seats: ports.iter().map(|port| port.seat.clone()).collect(),
+            home: exported.map(|exported| exported.home.seat().clone()),
             kept: media.filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset),
             tap: hub.tap(&name, PlaceKind::Messages(layouts)),
             result: Arc::default(),
@@ -480,6 +539,8 @@ pub struct OutboundPart {
     /// Ports of CXL.io.
     io: Vec<IoPortPart>,
     seats: Vec<Option<Seat>>,
+    /// Its own home, if windows lead there.
+    home: Option<Seat>,
     kept: Option<DramPreset>,
     tap: Tap,
     result: Arc<Mutex<BridgeResult>>,
@@ -505,10 +566,10 @@ impl OutboundPart {
         self,
         p: &mut PartitionBuilder,
         clock: ClockId,
-        ends: OutboundEnds,
+        (ends, hairpin): (OutboundEnds, Option<RequesterChannels>),
         side: impl FnOnce(&mut Binder<'_>) -> Box<dyn RequesterSide>,
     ) -> Result<(), BuildError> {
-        let OutboundPart { config, routes, io, seats, tap, result, .. } = self;
+        let OutboundPart { config, routes, io, seats, home, tap, result, .. } = self;
         let OutboundEnds { cxl, io: of_io } = ends;
         let name = config.place.clone();
         p.module(&name, clock, |bind| {
@@ -518,8 +579,14 @@ impl OutboundPart {
                 let link = ends.attach(bind, vec![route], form, number);
                 ports.push(BridgeCxlPort { link, is_coherent: seat.is_some(), watch: seat.as_ref().and_then(watched) });
             }
+            let mut owner = None;
+            if let Some((channels, home)) = hairpin.zip(home) {
+                let (port, channels) = channels.attach(bind, &home);
+                ports.push(port);
+                owner = Some(channels);
+            }
             let io = io.into_iter().zip(of_io).map(|(part, plug)| part.place(plug, bind)).collect();
-            Bridge::new(config, side, ports, io, tap, result)
+            Bridge::new(config, side, ports, (io, owner), tap, result)
         })
     }
 }

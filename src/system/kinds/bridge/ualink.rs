@@ -7,7 +7,8 @@
 //! responses to one, requests of the bridge and their responses to the other.
 
 use super::halves::{AcceleratorLink, BridgeHalves};
-use super::inbound::{INBOUND_METRICS, InboundFields};
+use super::hairpin;
+use super::inbound::{INBOUND_METRICS, InboundFields, MemoryOf};
 use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
 use super::{cache::CACHE_METRICS, dealt, measure};
@@ -137,11 +138,13 @@ impl Component for BridgeUalink {
         let ([x, cxl, targets, homes, bars], timing) = (self.halves().split(site.ports), self.stages.timing());
         let is_strict = matches!(x[0].link.carried, Carried::Ualink { strict: true, .. });
         let order = if is_strict { BridgeOrder::Sources } else { BridgeOrder::Blocks };
-        let outbound =
-            self.outbound.elaborate((LINK.outbound, order, timing, self.halves().wait_watch()), cxl, site, hub)?;
-        let memory = |accelerator, address| BACKGROUND.line(global(accelerator, address));
-        let setup = (LINK.inbound, timing, memory as _, self.halves().wait_watch());
-        let inbound = self.inbound.elaborate(setup, outbound.viral(), [targets, homes, bars], site, hub)?;
+        let memory: MemoryOf = |accelerator, address| BACKGROUND.line(global(accelerator, address));
+        let exported = self.halves().exported(memory, homes, site)?;
+        let hairpin = exported.as_ref().map(|exported| exported.home.number);
+        let setup = (LINK.outbound, order, timing, self.halves().wait_watch());
+        let outbound = self.outbound.elaborate(setup, (cxl, exported), site, hub)?;
+        let setup = (LINK.inbound, timing, memory, self.halves().wait_watch());
+        let inbound = self.inbound.elaborate(setup, (outbound.viral(), hairpin.is_some()), [targets, homes, bars], site, hub)?;
         let ledger: Arc<Mutex<UalLedger>> = Arc::default();
         let entered = ledger.clone();
         let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.ports_by_kind());
@@ -157,7 +160,9 @@ impl Component for BridgeUalink {
                 let (of_requests, is_asking) = (entered.clone(), inbound.is_some());
                 // Every channel has two ends; of links by which a bridge asks nothing, these are the outbound half's.
                 let unused = if is_asking { Vec::new() } else { std::mem::take(&mut asked) };
-                outbound.place(p, clock, cxl, move |bind| {
+                let hairpin = hairpin.map(|home_port| hairpin::channels(p, &name, home_port)).transpose()?;
+                let (of_requester, of_home) = hairpin.map(|(asks, home, owner)| (asks, (home, owner))).unzip();
+                outbound.place(p, clock, (cxl, of_requester), move |bind| {
                     let mut unasked = unused.into_iter().map(|(requests, answered)| {
                         drop(bind.attach(requests));
                         bind.attach(answered)
@@ -171,7 +176,7 @@ impl Component for BridgeUalink {
                     Box::new(UalinkRequesters::new(own, fabric, ends.collect(), of_requests))
                 })?;
                 let Some(inbound) = inbound else { return Ok(()) };
-                inbound.place(p, clock, targets, move |bind| {
+                inbound.place(p, clock, (targets, of_home), move |bind| {
                     let ends = asked.into_iter().map(|(requests, answered)| UalinkAccessEnds {
                         requests: bind.attach(requests),
                         responses: bind.attach(answered),

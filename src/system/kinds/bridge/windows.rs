@@ -25,8 +25,8 @@ config! {
     pub struct BridgeWindowFields {
         base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "first address of accelerators, a multiple of 256 bytes (bridge §2)";
         size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
-        to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "CXL address of its first byte, a multiple of 256 bytes (bridge §2)";
-        class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN", "MC", "CC", "IO"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H, at `cxl` ports; MC = CXL.mem to memory that its device keeps coherent, HDM-DB, at `coherent` ports; CC = CXL.cache to memory of a host, at `host` ports; IO = CXL.io to registers and memory of a device, at `io` ports (bridge §2)";
+        to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "CXL address of its first byte, a multiple of 256 bytes; of class HP, one of a window of class DB in `inbound` (bridge §2)";
+        class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN", "MC", "CC", "IO", "HP"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H, at `cxl` ports; MC = CXL.mem to memory that its device keeps coherent, HDM-DB, at `coherent` ports; CC = CXL.cache to memory of a host, at `host` ports; IO = CXL.io to registers and memory of a device, at `io` ports; HP = memory of the own cluster that the bridge keeps coherent, by the addresses of its windows of class DB, at no port (bridge §2)";
         ports: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts("CXL ports by number, 1, 2, 4, 8 or 16 of them"), "ports of its class among which the window is dealt, each once; left out, port 0 (bridge §2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
         rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, a = atomics, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
@@ -102,13 +102,23 @@ pub fn groups_of_sources(
 }
 
 impl BridgeWindowFields {
-    /// The window; of all CXL ports of the bridge the first ones are the `plain` ones, then come the `coherent` ones, those to hosts, and
-    /// those of CXL.io.
-    pub fn window(&self, [plain, coherent, hosts, io]: [usize; 4]) -> Result<BridgeWindow, String> {
+    /// Whether it leads to memory of the own cluster.
+    pub fn is_hairpin(&self) -> bool {
+        self.class == "HP"
+    }
+
+    /// The window; of all CXL ports of the bridge the first ones are the `plain` ones, then come the `coherent` ones, those to hosts, the one
+    /// to the own home, if a window leads there, and those of CXL.io.
+    pub fn window(&self, [plain, coherent, hosts, hairpin, io]: [usize; 5]) -> Result<BridgeWindow, String> {
+        if let (true, Some(ports)) = (self.is_hairpin(), &self.ports) {
+            let count = ports.len();
+            return Err(format!("found a window of class HP with {count} ports, expected none: it stays in the bridge"));
+        }
         let (class, first, count, name) = match self.class.as_str() {
             "MC" => (WindowClass::Mc, plain, coherent, "coherent"),
             "CC" => (WindowClass::Cc, plain + coherent, hosts, "host"),
-            "IO" => (WindowClass::Io, plain + coherent + hosts, io, "io"),
+            "HP" => (WindowClass::Hp, plain + coherent + hosts, hairpin, "home"),
+            "IO" => (WindowClass::Io, plain + coherent + hosts + hairpin, io, "io"),
             _ => (WindowClass::Mn, 0, plain, "cxl"),
         };
         let number = |(text, _): &(String, TextPlace)| {

@@ -66,7 +66,7 @@ impl Component for HdmDDevice {
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let config = CoherenceConfig::default();
         let (name, watch) = (format!("{path}.bias"), self.watch);
-        Some(Coherent::Home(Box::new(LineOwner { name, config, watch, acts: true, most_holders: 1 })))
+        Some(Coherent::Home(Box::new(LineOwner { name, config, watch, acts: true, most_holders: 1, requester: None })))
     }
 
     fn shares_stimulus(&self) -> Option<u64> {

@@ -137,6 +137,7 @@ impl Component for HdmDbDevice {
             watch,
             acts: false,
             most_holders: MOST_FABRIC_HOLDERS,
+            requester: None,
         })))
     }
 

@@ -36,6 +36,8 @@ pub enum Effect<D> {
     },
     /// The home cannot serve the line: the core gets nothing for its access. The request may end later.
     Refused(LineAddr),
+    /// Somebody behind the home has changed the line while nobody held it: what it holds now the next read of memory tells.
+    ChangedBehind(LineAddr),
     /// A request of the core has ended.
     Done(LineAddr),
 }
@@ -48,6 +50,7 @@ impl<D> Effect<D> {
             | Effect::Stored(line)
             | Effect::Used { line, .. }
             | Effect::Refused(line)
+            | Effect::ChangedBehind(line)
             | Effect::Done(line) => *line,
         }
     }

@@ -181,7 +181,7 @@ impl Agent<CacheLine> for ExportedHome {
         if self.is_hairpin(port)
             && let Some(holds) = &mut self.hairpin
         {
-            out.events.extend(holds.takes(&msg, refused.is_some()));
+            holds.takes(&msg, refused.is_some(), out);
         }
         // Of what is wrong the DCOH says which rule of the table is broken, and nothing else.
         if refused.is_none_or(|(_, is_wrong)| is_wrong) {

@@ -11,6 +11,7 @@
 
 use crate::flows::{self, FlowStep, LineOperation, StepMessage};
 use crate::window::WindowClass;
+use scalepool_coherence::agent::{AgentOutput, Effect};
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::message::Msg;
@@ -62,26 +63,26 @@ impl HairpinHolds {
         asks && msg.line().is_some_and(|line| self.has(line))
     }
 
-    /// A message of the hairpin is taken; what is wrong with it.
-    pub(super) fn takes(&mut self, msg: &Msg<CacheLine>, is_refused: bool) -> Option<CoherenceEvent> {
-        let line = msg.line()?;
-        let found = |found: String, expected: &str| {
-            Some(CoherenceEvent::new("BRG-MAP-53", Some(line), "hairpin", found, expected))
+    /// A message of the hairpin is taken.
+    pub(super) fn takes(&mut self, msg: &Msg<CacheLine>, is_refused: bool, out: &mut AgentOutput<CacheLine>) {
+        let Some(line) = msg.line() else { return };
+        let mut finds = |expected: &str| {
+            out.events.push(CoherenceEvent::new("BRG-MAP-53", Some(line), "hairpin", msg.label(), expected));
         };
         match *msg {
             _ if is_refused => {
-                let expected = "a read of the present value, or an access to a line taken back from all holders, none of which is recorded";
-                return found(msg.label(), expected);
+                finds("a read of the present value, or an access to a line taken back from all holders: none is recorded");
             }
             Msg::M2sReq { opcode: M2sReqOpcode::MemInv, tag, .. } => {
                 self.recalled.insert(tag, line);
             }
             Msg::M2sReq { opcode: M2sReqOpcode::MemClnEvct, .. } | Msg::M2sRwd { .. } if !self.held.remove(&line) => {
-                return found(msg.label(), "the line taken back from all holders before");
+                finds("the line taken back from all holders before");
             }
+            // The accelerator has computed; its values have not come by here.
+            Msg::M2sReq { opcode: M2sReqOpcode::MemClnEvct, .. } => out.effects.push(Effect::ChangedBehind(line)),
             _ => (),
         }
-        None
     }
 
     /// An answer to the hairpin leaves: if it was asked to take a line back, nobody else gets it from here on.

@@ -367,6 +367,11 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
                     }
                     (*line, None)
                 }
+                Effect::ChangedBehind(line) => {
+                    watcher.newest.remove(line);
+                    watcher.homes.remove(line);
+                    (*line, None)
+                }
                 Effect::Refused(line) | Effect::Done(line) => (*line, None),
             };
             watcher.suspects.insert(line);

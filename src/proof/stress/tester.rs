@@ -385,8 +385,8 @@ impl<R: StressRig> Tester<R> {
                 self.used.push((actor, line, value));
                 Ok(line)
             }
-            // No line of the tester is refused.
-            Effect::Refused(line) => Ok(line),
+            // No line of the tester is refused, and nothing is behind its home but memory.
+            Effect::Refused(line) | Effect::ChangedBehind(line) => Ok(line),
             Effect::Done(line) => {
                 self.done(actor, line)?;
                 Ok(line)

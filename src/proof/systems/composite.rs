@@ -431,6 +431,8 @@ impl Composite {
                 }
                 Effect::Refused(line) => self.agents[agent].part_mut().refused(line),
                 Effect::Done(line) => self.agents[agent].part_mut().done(line),
+                // Nothing but memory is behind a home of these systems.
+                Effect::ChangedBehind(_) => (),
                 Effect::Stored(_) => {
                     let own = || self.agents[agent].part().store_enables(site, effect.line());
                     let enables = if log.stores_part { 1 } else { own() };

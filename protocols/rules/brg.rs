@@ -1,5 +1,5 @@
 //! Rules of the bridge SoC (`bridge`), those that are built: from UALink and NVLink to CXL.mem, with and without a
-//! cache, from CXL.mem to memory of accelerators that nobody keeps coherent, and from CXL.io to it behind a BAR; pages in tiers of memory; baselines.
+//! cache, from CXL.mem to memory of accelerators that nobody keeps coherent, from CXL.io to it behind a BAR, and from accelerators of the own cluster to memory that the bridge keeps coherent; pages in tiers of memory; baselines.
 
 use super::Rule;
 
@@ -18,6 +18,11 @@ pub static RULES: &[Rule] = &[
         "the home of exported memory knows holders by SPID on links with port based routing, by LD-ID at a device with logical devices, else there is one",
     ),
     rule("BRG-HOM-01", "bridge §1.3", "the bridges of a fabric export a byte of an accelerator by one window"),
+    rule(
+        "BRG-HOM-02",
+        "bridge §1.3",
+        "accelerators reach memory that their bridge keeps coherent by a window of class HP alone; what they write past it, whoever reads the line next finds",
+    ),
     rule("BRG-WIN-01", "bridge §2", "an address in no window ends with status 3"),
     rule("BRG-WIN-02", "bridge §2", "group and window give rights; an atomic takes all three"),
     rule("BRG-WIN-03", "bridge §2", "window, rights and legality are looked at in this order"),
@@ -194,6 +199,11 @@ pub static RULES: &[Rule] = &[
         "HDM-DB: other messages have no effect: they are told of, reads get poison, others Cmp",
     ),
     rule(
+        "BRG-MAP-53",
+        "bridge §5.1",
+        "by the hairpin a read gets the present value, and for a write or an atomic the line is taken back from all holders before its accelerator is asked; the hairpin is never recorded",
+    ),
+    rule(
         "BRG-MAP-54",
         "bridge §5.1",
         "HDM-DB: a line that hosts hold has an entry of the filter; a victim is taken back from all its holders before its entry is used again",
@@ -285,6 +295,11 @@ pub static RULES: &[Rule] = &[
         "BRG-ORD-07",
         "bridge §6.4",
         "MWr of a requester leaves when accelerators have answered the one before it, with RO = 1 the one before it to the same block; MRd and atomics when they have answered all earlier ones",
+    ),
+    rule(
+        "BRG-ORD-08",
+        "bridge §6.4",
+        "by the hairpin a request of a source, virtual channel and block is asked of its accelerator when the one before it is performed",
     ),
     rule(
         "BRG-ORD-09",

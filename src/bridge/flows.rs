@@ -62,6 +62,8 @@ pub enum StepMessage {
     Cache(D2hReqOpcode),
     /// The atomic itself, to the accelerator whose line it is.
     Owner,
+    /// M2S RwD of no byte, to the own home: others may have the line again. It is no request, because those for a line wait for each other.
+    GiveBack,
 }
 
 /// A step: a message, and the answers that end it.
@@ -137,27 +139,18 @@ const fn write_plain(opcode: M2sRwdOpcode) -> FlowStep {
 }
 
 /// Takes the line back from all holders; the bridge is not recorded as one.
-const TAKE_BACK: FlowStep = FlowStep {
-    message: StepMessage::Request(M2sReqOpcode::MemInv, fields(MetaValue::Invalid, SnpType::SnpInv)),
-    completions: COMPLETED,
-    data: false,
-};
+const TAKE_BACK: FlowStep =
+    FlowStep { message: StepMessage::Request(M2sReqOpcode::MemInv, RECALLED), completions: COMPLETED, data: false };
 /// The accelerator whose line it is computes.
 const AT_OWNER: FlowStep = FlowStep { message: StepMessage::Owner, completions: &[], data: true };
 /// Others may have the line again.
-pub const GIVE_LINE_BACK: FlowStep = FlowStep {
-    message: StepMessage::Request(M2sReqOpcode::MemClnEvct, fields(MetaValue::Invalid, SnpType::NoOp)),
-    completions: COMPLETED,
-    data: false,
-};
+pub const GIVE_LINE_BACK: FlowStep = FlowStep { message: StepMessage::GiveBack, completions: COMPLETED, data: false };
+/// Fields of what is written to a line that was taken back from all holders.
+pub const RECALLED: CoherenceFields = fields(MetaValue::Invalid, SnpType::SnpInv);
 
 /// Writes a line that was taken back from all holders.
 const fn write_recalled(opcode: M2sRwdOpcode) -> FlowStep {
-    FlowStep {
-        message: StepMessage::Data(opcode, fields(MetaValue::Invalid, SnpType::SnpInv)),
-        completions: COMPLETED,
-        data: false,
-    }
+    FlowStep { message: StepMessage::Data(opcode, RECALLED), completions: COMPLETED, data: false }
 }
 
 const fn host(opcode: D2hReqOpcode, data: bool) -> FlowStep {

@@ -90,7 +90,7 @@ impl ExportedHome {
         self.hairpin.is_some() && usize::from(port) == self.sources.len()
     }
 
-    /// With which status a message ends here, and whether it breaks a rule; `None`: it is the DCOH's. Window, rights, legality are looked
+    /// With which status a message ends here, without any more of the DCOH, and whether it breaks a rule; `None`: it is the DCOH's. Window, rights, legality are looked
     /// at in this order (`bridge` §2).
     fn refused(&self, port: AgentPort, msg: &Msg<CacheLine>) -> Option<(Status, bool)> {
         let access = match msg {
@@ -105,6 +105,9 @@ impl ExportedHome {
         }
         if self.is_hairpin(port) {
             // Rights of accelerators are those of the window by which they ask.
+            if hairpin::gives_back(msg) {
+                return Some((Status::OKAY, false));
+            }
             let is_legal = hairpin::rows().any(|row| hairpin::fits(row, msg));
             return (!is_legal).then_some((Status::TargetAbort, false));
         }
@@ -181,14 +184,14 @@ impl Agent<CacheLine> for ExportedHome {
         if self.is_hairpin(port)
             && let Some(holds) = &mut self.hairpin
         {
-            holds.takes(&msg, refused.is_some(), out);
+            holds.takes(&msg, refused.is_some_and(|(status, _)| status != Status::OKAY), out);
         }
         // Of what is wrong the DCOH says which rule of the table is broken, and nothing else.
         if refused.is_none_or(|(_, is_wrong)| is_wrong) {
             self.dcoh.take(config, port, msg, way, out);
         }
         if let Some((status, _)) = refused {
-            self.refused += 1;
+            self.refused += u64::from(status != Status::OKAY);
             self.refuse(config, port, &msg, status, out);
         }
         for (to, sent) in &mut out.sends[before..] {
@@ -235,6 +238,11 @@ impl Watched for ExportedHome {
 
     fn fetched(&self, msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine)> {
         self.dcoh.fetched(msg)
+    }
+
+    /// Accelerators may not go past the alias of the bridge (`bridge` §1.3).
+    fn one_way_to_memory(&self) -> Option<&'static str> {
+        Some("BRG-HOM-02")
     }
 
     /// Between accelerators a poisoned beat is its mark and no bytes (`bridge` §8.3).

@@ -7,22 +7,21 @@
 //! [inbound half](super).
 //!
 //! A walk through one atomic: MemInv Invalid/SnpInv takes the line back from all holders; with its Cmp the line is held, and requests of
-//! others for it wait; the accelerator computes; MemClnEvct ends the hold, and whoever waits goes on.
+//! others for it wait; the accelerator computes; MemWrPtl of no byte ends the hold, and whoever waits goes on.
 
-use crate::flows::{self, FlowStep, LineOperation, StepMessage};
+use crate::flows::{self, LineOperation, StepMessage};
 use crate::window::WindowClass;
 use scalepool_coherence::agent::{AgentOutput, Effect};
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::message::Msg;
 use scalepool_ordered::{OrderedMap, OrderedSet};
-use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, SnpType};
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, SnpType};
 
 /// The messages of the hairpin.
 pub fn rows() -> impl Iterator<Item = StepMessage> {
     let operations = [LineOperation::Read, LineOperation::WriteFull, LineOperation::WritePart, LineOperation::Atomic];
-    let steps = operations.into_iter().flat_map(|operation| flows::steps(WindowClass::Hp, operation));
-    steps.chain([&flows::GIVE_LINE_BACK]).map(|step: &FlowStep| step.message)
+    operations.into_iter().flat_map(|operation| flows::steps(WindowClass::Hp, operation)).map(|step| step.message)
 }
 
 /// Whether a message is the one of a row.
@@ -34,8 +33,15 @@ pub fn fits(row: StepMessage, msg: &Msg<CacheLine>) -> bool {
         (StepMessage::Data(of, f), Msg::M2sRwd { opcode, meta_field, meta, snp, .. }) => {
             (of, f.field, f.value, f.snp) == (opcode, meta_field, meta, snp)
         }
+        (StepMessage::GiveBack, msg) => gives_back(&msg),
         _ => false,
     }
+}
+
+/// Whether a message gives a line back, and does nothing else.
+pub fn gives_back(msg: &Msg<CacheLine>) -> bool {
+    let of_row = fits(StepMessage::Data(M2sRwdOpcode::MemWrPtl, flows::RECALLED), msg);
+    of_row && matches!(msg, Msg::M2sRwd { enables: 0, .. })
 }
 
 /// Lines that were taken back from all holders, or are being taken back.
@@ -71,16 +77,16 @@ impl HairpinHolds {
         };
         match *msg {
             _ if is_refused => {
-                finds("a read of the present value, or an access to a line taken back from all holders: none is recorded");
+                finds(
+                    "a read of the present value, or an access to a line taken back from all holders: none is recorded",
+                );
             }
             Msg::M2sReq { opcode: M2sReqOpcode::MemInv, tag, .. } => {
                 self.recalled.insert(tag, line);
             }
-            Msg::M2sReq { opcode: M2sReqOpcode::MemClnEvct, .. } | Msg::M2sRwd { .. } if !self.held.remove(&line) => {
-                finds("the line taken back from all holders before");
-            }
-            // The accelerator has computed; its values have not come by here.
-            Msg::M2sReq { opcode: M2sReqOpcode::MemClnEvct, .. } => out.effects.push(Effect::ChangedBehind(line)),
+            Msg::M2sRwd { .. } if !self.held.remove(&line) => finds("the line taken back from all holders before"),
+            // The accelerator may have computed, and its values have not come by here.
+            _ if gives_back(msg) => out.effects.push(Effect::ChangedBehind(line)),
             _ => (),
         }
     }

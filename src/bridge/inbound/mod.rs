@@ -27,8 +27,8 @@ pub mod side;
 pub mod table;
 pub mod ualink;
 
-use crate::commands::AccessKind;
 use crate::atomics::LineAtomic;
+use crate::commands::AccessKind;
 use crate::flows::LineOperation;
 use crate::hairpin::{OwnerAnswer, OwnerAtomic};
 use crate::locks::{LineLocks, LockHolder, LockOutcome};

@@ -90,7 +90,7 @@ pub struct InboundModule {
     pub(super) config: InboundModuleConfig,
     pub(super) bridge: InboundBridge,
     side: Box<dyn AcceleratorSide>,
-    ports: Vec<TargetPort>,
+    pub(super) ports: Vec<TargetPort>,
     /// Requests of CXL.io.
     bars: BarHalf,
     /// Atomics of the outbound half, if it reaches memory of the own cluster.
@@ -165,7 +165,7 @@ impl InboundModule {
             mine: InboundResult::default(),
             ports,
             bars,
-            owner: owner.map(|port| OwnerEntrance { port, leaving: VecDeque::new() }),
+            owner: owner.map(OwnerEntrance::new),
             tap,
             result,
             config,
@@ -232,6 +232,7 @@ impl InboundModule {
             let Some(message) = self.ports[port].rx.pop(cx) else { continue };
             self.begin(port, &message, at);
             self.first = (port + 1) % ports;
+            self.owner.iter_mut().for_each(|owner| owner.is_next = true);
             cx.progress();
             break;
         }
@@ -482,8 +483,10 @@ impl Module for InboundModule {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.take_answers(cx, at);
-        self.enter_request(cx, at);
-        self.enter_atomic(cx, at);
+        // By turns, so that neither takes every entry.
+        if !self.enter_atomic(cx, at) {
+            self.enter_request(cx, at);
+        }
         self.bars.enter(cx, at);
         self.start_requests(cx, at);
         self.bars.start(self.config.viral.load(Ordering::Relaxed), at, cx);

@@ -26,26 +26,31 @@ pub(super) struct OwnerEntrance {
     pub(super) port: OwnerPort,
     /// Answers in the last stage, each with the cycle in which it may leave.
     pub(super) leaving: VecDeque<(u64, u16)>,
+    /// A request of CXL.mem has entered since the last atomic.
+    pub(super) is_next: bool,
 }
 
 impl InboundModule {
-    /// Takes an atomic, if there is one and an entry for it.
-    pub(super) fn enter_atomic(&mut self, cx: &mut Cx, at: Stamp) {
-        let Some(OwnerEntrance { port, .. }) = &mut self.owner else { return };
-        if !self.bridge.has_room() {
-            return;
+    /// Takes an atomic, if there is one and an entry for it, and requests have had their turn: whether it did.
+    pub(super) fn enter_atomic(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        let has_request = self.ports.iter().any(|port| port.rx.is_due(cx));
+        let Some(owner) = &mut self.owner else { return false };
+        if !self.bridge.has_room() || has_request && !owner.is_next {
+            return false;
         }
-        let Some(ask) = port.rx.pop(cx) else { return };
-        let named = TransactionNaming::By(handle(port.link, &ask));
-        let Some(entry) = self.bridge.admit_atomic(ask) else { return };
+        let Some(ask) = owner.port.rx.pop(cx) else { return false };
+        owner.is_next = false;
+        let named = TransactionNaming::By(handle(owner.port.link, &ask));
+        let Some(entry) = self.bridge.admit_atomic(ask) else { return false };
         let address = ask.line.address();
         self.begins(entry, named, at, || Body::Access { name: "atomic", address });
         cx.progress();
+        true
     }
 
     /// The first answer leaves, if it is due and has room: whether it did.
     pub(super) fn answer_atomic(&mut self, cx: &mut Cx, at: Stamp) -> bool {
-        let Some(OwnerEntrance { port, leaving }) = &mut self.owner else { return false };
+        let Some(OwnerEntrance { port, leaving, .. }) = &mut self.owner else { return false };
         let Some(&(_, entry)) = leaving.front().filter(|(due, _)| *due <= at.cycle) else { return false };
         let Some(answer) = self.bridge.owner_answer(entry) else { return false };
         if port.tx.push(cx, answer).is_err() {
@@ -61,6 +66,11 @@ impl InboundModule {
 }
 
 impl OwnerEntrance {
+    /// With nothing under way.
+    pub(super) fn new(port: OwnerPort) -> OwnerEntrance {
+        OwnerEntrance { port, leaving: VecDeque::new(), is_next: true }
+    }
+
     /// When it has something to do.
     pub(super) fn due(&self) -> Option<u64> {
         self.leaving.front().map(|(due, _)| *due)

@@ -81,18 +81,20 @@ impl Bridge {
         }
     }
 
-    /// The first atomic leaves, if it is due and has room.
-    pub(super) fn send_owner(&mut self, cx: &mut Cx, at: Stamp) {
-        let Some(state) = &mut self.owner else { return };
-        let Some(&(_, ask)) = state.leaving.front().filter(|(due, _)| *due <= at.cycle) else { return };
+    /// The first atomic leaves, if it is due and has room: whether it did.
+    pub(super) fn send_owner(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        let Some(state) = &mut self.owner else { return false };
+        let Some(&(_, ask)) = state.leaving.front().filter(|(due, _)| *due <= at.cycle) else { return false };
         let child = ask.child;
         if state.channels.asks.push(cx, ask).is_err() {
-            return self.show_wait(child.entry, Some((Wait::Link, 0)), at);
+            self.show_wait(child.entry, Some((Wait::Link, 0)), at);
+            return false;
         }
         state.leaving.pop_front();
         let named = TransactionNaming::As(handle(state.channels.link, &ask));
         let id = self.traced[usize::from(child.entry)].children[usize::from(child.child)];
         self.tap.named(named, at, RecordKind::Mark, id, 0, || Body::Mark(ATOMIC));
         cx.progress();
+        true
     }
 }

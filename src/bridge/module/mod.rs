@@ -305,8 +305,7 @@ impl Bridge {
         for (port, link) in self.cxl.iter_mut().enumerate() {
             for n in 0..link.rx.len() {
                 // A snoop stays behind every response that came before it, however many a cycle brings (`coherence` §2.6 O1).
-                let is_response =
-                    |(class, channel): &(Class, Received)| *class == Class::H2dRsp && channel.is_due(cx);
+                let is_response = |(class, channel): &(Class, Received)| *class == Class::H2dRsp && channel.is_due(cx);
                 if link.rx[n].0 == Class::H2dReq && link.rx.iter().any(is_response) {
                     continue;
                 }
@@ -488,10 +487,10 @@ impl Bridge {
                     let leaving = Leaving { due: at.cycle, by, msg, is_first: false, is_held: false };
                     let child = leaving.child().and_then(|id| self.bridge.child_of(id));
                     // Of the own cluster the home has the store.
-                    let is_store =
-                        child.is_some_and(|child| child.cached.is_none() && child.class != WindowClass::Hp);
-                    // A host tells nothing of its load.
-                    let is_first = child.is_some_and(|child| child.step == 0) && !self.bridge.is_host(port);
+                    let is_store = child.is_some_and(|child| child.cached.is_none() && child.class != WindowClass::Hp);
+                    // A host tells nothing of its load, and the own home has to be told that a line is free.
+                    let is_first = child.is_some_and(|child| child.step == 0 && child.class != WindowClass::Hp)
+                        && !self.bridge.is_host(port);
                     self.watch(port, &leaving.msg, (false, is_store), at);
                     let alu = if is_computed { timing.alu_cycles } else { 0 };
                     let converted = leaving.child().map_or(0, |id| self.traced[usize::from(id.entry)].converted_cycle);
@@ -743,7 +742,8 @@ impl Bridge {
         ];
         let of_io = self.io.iter().flat_map(|state| [state.due(), state.answers_due()]).flatten();
         let of_owner = self.owner.iter().flat_map(OwnerState::due);
-        let due = fronts.into_iter().flatten().chain(sends).chain(of_io).chain(of_owner).filter(|due| *due > at.cycle).min();
+        let due =
+            fronts.into_iter().flatten().chain(sends).chain(of_io).chain(of_owner).filter(|due| *due > at.cycle).min();
         due.map_or(Next::Idle, |due| Next::In(due - at.cycle))
     }
 }
@@ -761,11 +761,11 @@ impl Module for Bridge {
         self.start_requests(cx, at);
         self.access_cache(cx, at);
         self.time_out(cx, at);
-        self.send_owner(cx, at);
+        let has_asked = self.send_owner(cx, at);
         let is_rated = self.send(cx, at);
         let has_responded = self.respond(cx, at);
         self.show_epoch(at);
-        match has_responded || is_rated {
+        match has_responded || is_rated || has_asked {
             true => Next::Busy,
             false => self.next(cx, at),
         }

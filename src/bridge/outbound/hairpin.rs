@@ -3,16 +3,18 @@
 //! Modelled: the atomic that goes to its accelerator; a line that was taken back from all holders is given back, however its access ends.
 //! Detail: reads and writes are messages of CXL.mem as in other classes, see [`flows`](crate::flows). Left out: the home, see
 //! [`inbound::hairpin`](crate::inbound::hairpin). A walk through an atomic that its accelerator refuses: MemInv is answered, so the
-//! accelerator is asked; its status is kept, MemClnEvct gives the line back, and with its Cmp the request ends with that status.
+//! accelerator is asked; its status is kept, MemWrPtl of no byte gives the line back, and with its Cmp the request ends with that status.
 
 use super::request::ReplyForm;
 use super::table::ChildId;
 use super::transaction::{AwaitedAnswers, Child};
 use super::{BridgeOutput, BridgeStep, OutboundBridge};
-use crate::flows::{FlowStep, GIVE_LINE_BACK, StepMessage};
+use crate::flows::{CoherenceFields, FlowStep, GIVE_LINE_BACK, RECALLED, StepMessage};
 use crate::hairpin::{OwnerAnswer, OwnerAtomic};
 use crate::window::{InboundClass, WindowClass};
-use scalepool_protocols::cxl::cxl256::code::M2sReqOpcode;
+use scalepool_coherence::content::{CacheLine, LineAddr};
+use scalepool_coherence::message::Msg;
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
 
 /// Steps of an access that ends before its time.
@@ -33,6 +35,13 @@ impl Child {
     pub(super) fn gives_line_back(&mut self) {
         (self.steps, self.step) = (GIVES_BACK, 0);
     }
+}
+
+/// The message that gives a line back.
+pub(super) fn give_back(line: LineAddr, tag: u16) -> Msg<CacheLine> {
+    let CoherenceFields { field: meta_field, value: meta, snp } = RECALLED;
+    let (opcode, data, enables) = (M2sRwdOpcode::MemWrPtl, CacheLine::of([0; 64]), 0);
+    Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables }
 }
 
 /// Whether an atomic brings the old values back.

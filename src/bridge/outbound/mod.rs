@@ -520,6 +520,7 @@ impl OutboundBridge {
         let is_computed = child.step > 0 && child.atomic.is_some() && !is_hairpin;
         let msg = match step.message {
             StepMessage::Owner => return self.ask_owner(id, out),
+            StepMessage::GiveBack => hairpin::give_back(line, tag),
             StepMessage::Request(opcode, f) => {
                 Msg::M2sReq { opcode, snp: f.snp, meta_field: f.field, meta: f.value, line, tag }
             }
@@ -644,7 +645,7 @@ impl OutboundBridge {
             return out.find("BRG-SPL-08", format!("{found} with tag {tag:#06x}"), expected);
         }
         child.awaited.completion = false;
-        child.failed = is_nxm.then_some(Status::DecodeError);
+        child.failed = child.failed.or(is_nxm.then_some(Status::DecodeError));
         child.granted = if opcode == NdrOpcode::CmpS { SectorState::Shared } else { SectorState::Exclusive };
         self.answered(id, out);
     }

@@ -56,6 +56,11 @@ pub trait Watched {
         None
     }
 
+    /// Of a home: the rule that is broken where memory behind a port has changed and nothing went there by the home; `None`: it may.
+    fn one_way_to_memory(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Of a home: whether poisoned lines go to a memory that keeps their mark alone, so that their bytes are no value.
     fn drops_poisoned_bytes(&self) -> bool {
         false
@@ -306,7 +311,16 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
         if let Some((line, value)) = agent.fetched(msg) {
             let (tracked, kept) = (IdSet::EMPTY, Vec::new());
             let unknown = HomeView { value: None, tracked, kept, device_bias: None };
-            watcher.homes.entry(line).or_insert(unknown).value = Some(value);
+            let left = watcher.homes.entry(line).or_insert(unknown).value.replace(value);
+            // A read that fails is poison, and says nothing of the bytes.
+            if let Some((rule, left)) = agent.one_way_to_memory().zip(left)
+                && left != value
+                && !value.is_poisoned()
+            {
+                let at = watcher.names[HOME].clone();
+                let expected = format!("{left:?}, as the home has left it: all accesses go by the home");
+                watcher.overtaken.push(CoherenceEvent::new(rule, line, at, format!("{value:?} in memory"), expected));
+            }
             // What was there before anybody wrote it nobody has told.
             if !watcher.newest.contains_key(&line) {
                 watcher.newest.insert(line, value);

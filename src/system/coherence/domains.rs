@@ -82,8 +82,11 @@ pub(crate) fn domains(
     for (number, one) in open.into_iter().enumerate() {
         let Open { component, mut home, holders, switch, ways } = one;
         amend(&mut home.config);
-        let names: Vec<String> =
-            std::iter::once(&home.name).chain(holders.iter().map(|h| &h.2.name)).chain(&home.requester).cloned().collect();
+        let names: Vec<String> = std::iter::once(&home.name)
+            .chain(holders.iter().map(|h| &h.2.name))
+            .chain(&home.requester)
+            .cloned()
+            .collect();
         let column = |name: &String| columns.iter().position(|column| column == name).unwrap_or_default();
         let columns = names.iter().map(column).collect();
         let seated: Vec<(usize, usize, usize)> = holders.iter().map(|h| (h.0, h.1, h.3)).collect();

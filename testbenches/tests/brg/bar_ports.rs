@@ -183,7 +183,7 @@ fn run(asks: Vec<Tlp>, timeout_cycles: u64, room_from: u64) -> Ran {
             };
             let bar = BarConfig { windows, reach: AccessReach::UPLI, tags: 1..9, payload_bytes: 0 };
             let bars = BarHalf::new(BarHalfConfig { bar, timing, waits }, vec![port]);
-            InboundModule::new(config, Box::new(side), (Vec::new(), bars), Tap::off(), shared)
+            InboundModule::new(config, Box::new(side), (Vec::new(), bars, None), Tap::off(), shared)
         })
     });
     let limit = Some(Time::from_fs(3_000_000_000));

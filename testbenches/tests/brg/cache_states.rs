@@ -22,6 +22,7 @@ fn word(class: WindowClass) -> &'static str {
         WindowClass::Mn => "MN",
         WindowClass::Cc => "CC",
         WindowClass::Io => "IO",
+        WindowClass::Hp => "HP",
     }
 }
 

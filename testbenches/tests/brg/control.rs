@@ -20,7 +20,14 @@ const INVALIDATE: u64 = 2;
 fn bench(class: WindowClass) -> Bench {
     let data = DataCacheConfig { capacity_bytes: 1 << 20, ..SMALL };
     Bench::new(OutboundConfig {
-        control: Some(ControlWindow { base: CONTROL, ports: 16, plain_ports: 16, first_host: 16, hairpin: None, io_from: 16 }),
+        control: Some(ControlWindow {
+            base: CONTROL,
+            ports: 16,
+            plain_ports: 16,
+            first_host: 16,
+            hairpin: None,
+            io_from: 16,
+        }),
         ..cached(class, data)
     })
 }
@@ -109,7 +116,14 @@ fn brg_mng_01_n() {
 fn a_flush_waits_for_a_line_that_leaves() {
     for (op, base, done) in [(FLUSH, 0, 0), (FLUSH | INVALIDATE, 0, 0), (INVALIDATE, 0, 1), (FLUSH, 256, 1)] {
         let mut bench = Bench::new(OutboundConfig {
-            control: Some(ControlWindow { base: CONTROL, ports: 16, plain_ports: 16, first_host: 16, hairpin: None, io_from: 16 }),
+            control: Some(ControlWindow {
+                base: CONTROL,
+                ports: 16,
+                plain_ports: 16,
+                first_host: 16,
+                hairpin: None,
+                io_from: 16,
+            }),
             ..cached(WindowClass::Mn, SMALL)
         });
         bench.bring(BASE, 'D');

@@ -321,7 +321,8 @@ fn a_changed_cell_of_the_inbound_table_is_seen() {
 
 fn access(operation: LineOperation, mask: u64, poison: bool) -> AcceleratorAccess {
     let data = CacheLine { bytes: std::array::from_fn(|n| n as u8), poison };
-    AcceleratorAccess { target: 3, line: LineAddr::of_address(TO + 0x40), lines: 1, operation, data, mask, vchan: 0 }
+    let line = LineAddr::of_address(TO + 0x40);
+    AcceleratorAccess { target: 3, line, lines: 1, operation, atomic: None, data, mask, vchan: 0 }
 }
 
 #[test]

@@ -5,13 +5,14 @@ use scalepool::bridge::inbound::bar::BarConfig;
 use scalepool::bridge::inbound::bar::access::AccessReach;
 use scalepool::bridge::inbound::bar::half::{BarHalf, BarHalfConfig};
 use scalepool::bridge::inbound::module::{InboundModule, InboundModuleConfig, InboundResult};
-use scalepool::bridge::inbound::port::{TargetMessages, TargetPort};
+use scalepool::bridge::inbound::port::TargetPort;
 use scalepool::bridge::inbound::side::{AcceleratorAnswer, AcceleratorSide, SideAccess};
 use scalepool::bridge::inbound::{AcceleratorAccess, InboundConfig};
 use scalepool::bridge::outbound::BridgeFinding;
 use scalepool::bridge::timing::BridgeTiming;
 use scalepool::bridge::waits::{AcceleratorClasses, WaitWatch};
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WindowLimits};
+use scalepool::coherence::clocked::linked::Received;
 use scalepool::coherence::content::CacheLine;
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::ordered::OrderedMap;
@@ -158,13 +159,13 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
         let side = Side { answers: VecDeque::new(), seen: of_side, is_silent };
         p.module("bridge", id, |bind| {
             let port = TargetPort {
-                rx: TargetMessages::Link(bind.attach(ask_in)),
+                rx: Received::Link(bind.attach(ask_in)),
                 tx: bind.attach(answer),
                 own: 0,
                 form: MessageForm::Hbr,
                 link: 0,
             };
-            InboundModule::new(config, Box::new(side), (vec![port], bars), Tap::off(), shared)
+            InboundModule::new(config, Box::new(side), (vec![port], bars, None), Tap::off(), shared)
         })
     });
     let limit = Some(Time::from_fs(3_000_000_000));

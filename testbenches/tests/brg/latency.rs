@@ -203,7 +203,7 @@ pub fn run_of(
             let link = NodeLink {
                 viral: None,
                 damage: None,
-                rx: told_in.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+                rx: told_in.into_iter().map(|(class, end)| (class, bind.attach(end).into())).collect(),
                 tx: asked.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 routes: Vec::new(),
                 form: MessageForm::Pbr,
@@ -214,7 +214,7 @@ pub fn run_of(
                 config,
                 Box::new(side),
                 vec![BridgeCxlPort { link, is_coherent: false, watch: None }],
-                Vec::new(),
+                (Vec::new(), None),
                 Tap::off(),
                 shared,
             )

@@ -17,7 +17,7 @@ fn request(text: &str, set: &[&str], threads: usize) -> ScenarioRequest {
     ScenarioRequest { description: Some(text.to_owned()), seed: 1, threads, set, ..ScenarioRequest::default() }
 }
 
-fn run(text: &str, set: &[&str]) -> ScenarioReport {
+pub fn run(text: &str, set: &[&str]) -> ScenarioReport {
     scenario::run(&request(text, set, 1), &mut |_| ()).unwrap_or_else(|error| panic!("{set:?}: {error}"))
 }
 

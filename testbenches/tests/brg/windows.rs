@@ -368,6 +368,7 @@ fn is_of_class(class: WindowClass, (states, messages): &(BTreeSet<char>, BTreeSe
         WindowClass::Mn => ("VD", |message| message.ends_with("/NoOp")),
         WindowClass::Cc => ("SM", |message| !message.contains('/')),
         WindowClass::Io => ("", |_| false),
+        WindowClass::Hp => ("", |message| message.contains(" Invalid/Snp")),
     };
     states.iter().copied().eq(of_class.chars().collect::<BTreeSet<_>>()) && messages.iter().all(form)
 }

@@ -251,7 +251,7 @@ fn simulate(bench: Bench) -> (ToldRun, Result<RunReport, SimError>) {
                 let link = NodeLink {
                     viral: Some(bind.attach(viral)),
                     damage: None,
-                    rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+                    rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end).into())).collect(),
                     tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                     routes: Vec::new(),
                     form: MessageForm::Hbr,

@@ -92,7 +92,8 @@ impl BridgeHalves<'_> {
 
     /// What it is to devices that keep their memory coherent, and to those that hold lines of its own.
     pub fn coherent(&self, path: &str) -> Option<Coherent> {
-        let (home, held) = (self.inbound.home(path, self.outbound.has_hairpin()), self.outbound.held(path, &self.ports()));
+        let (home, held) =
+            (self.inbound.home(path, self.outbound.has_hairpin()), self.outbound.held(path, &self.ports()));
         match (home.map(Box::new), held) {
             (Some(home), Some(held)) => Some(Coherent::Both(home, held)),
             (Some(home), None) => Some(Coherent::Home(home)),

@@ -6,8 +6,8 @@
 //! pass the decoders of the memory map.
 
 use super::bar::{self, BarPortPart};
-use super::hairpin::{HomeChannels, OwnerEnds};
 use super::exported::{HOME_FORM, HomeAsks, HomeFields, HomePart};
+use super::hairpin::{HomeChannels, OwnerEnds};
 use super::windows::{InboundWindowFields, groups_of_sources};
 use super::{TargetEnds, first_lines};
 use crate::channels::{ChannelWait, Reach};
@@ -180,7 +180,11 @@ impl InboundFields {
     }
 
     /// The windows of a bridge among so many accelerators.
-    pub fn windows(&self, limits: WindowLimits, accelerators: usize) -> Result<BridgeWindows<InboundClass>, ConfigFinding> {
+    pub fn windows(
+        &self,
+        limits: WindowLimits,
+        accelerators: usize,
+    ) -> Result<BridgeWindows<InboundClass>, ConfigFinding> {
         let windows: Vec<BridgeWindow<InboundClass>> = self
             .inbound
             .iter()

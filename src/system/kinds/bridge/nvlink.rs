@@ -5,8 +5,8 @@
 //! description: both directions are read and judged; each link of NVLink is dealt to both halves, requests of GPUs and their answers to
 //! one, requests of the bridge and their answers to the other.
 
-use super::halves::{AcceleratorLink, BridgeHalves};
 use super::hairpin;
+use super::halves::{AcceleratorLink, BridgeHalves};
 use super::inbound::{INBOUND_METRICS, InboundFields, MemoryOf};
 use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
@@ -122,7 +122,8 @@ impl Component for BridgeNvlink {
         let setup = (LINK.outbound, BridgeOrder::Blocks, timing, self.halves().wait_watch());
         let outbound = self.outbound.elaborate(setup, (cxl, exported), site, hub)?;
         let setup = (LINK.inbound, timing, memory, self.halves().wait_watch());
-        let inbound = self.inbound.elaborate(setup, (outbound.viral(), hairpin.is_some()), [targets, homes, bars], site, hub)?;
+        let inbound =
+            self.inbound.elaborate(setup, (outbound.viral(), hairpin.is_some()), [targets, homes, bars], site, hub)?;
         let ledger: Arc<Mutex<NvlLedger>> = Arc::default();
         let entered = ledger.clone();
         let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.ports_by_kind());

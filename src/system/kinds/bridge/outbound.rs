@@ -33,7 +33,9 @@ use scalepool_bridge::registers::ControlWindow;
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::waits::WaitWatch;
 use scalepool_bridge::watched::{BridgeLines, PortWatch};
-use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, WindowAlias, WindowClass, WindowLimits};
+use scalepool_bridge::window::{
+    BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, WindowAlias, WindowClass, WindowLimits,
+};
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder, Time};
 use scalepool_memory::dram::preset::DramPreset;
@@ -201,9 +203,7 @@ impl OutboundFields {
         windows: &[(BridgeWindowFields, TextPlace)],
         groups: &[(String, TextPlace)],
     ) -> Result<BridgeWindows, ConfigFinding> {
-        let windows = windows
-            .iter()
-            .map(|(fields, _)| fields.window(self.ports_by_class()));
+        let windows = windows.iter().map(|(fields, _)| fields.window(self.ports_by_class()));
         let windows = windows.collect::<Result<Vec<_>, String>>().map_err(|text| ("windows", text))?;
         let groups = groups_of_sources("groups", groups, SOURCES)?;
         BridgeWindows::within(limits, windows, groups, self.ways()).map_err(|error| (error.field(), error.to_string()))
@@ -419,7 +419,8 @@ impl OutboundFields {
         let of_tlps = [answered].into_iter().chain(posted).flat_map(of_io);
         // The own home takes lines back from others, and the accelerator whose line it is is asked (bridge §10: ACT, bS, XO).
         let of_home = self.has_hairpin().then_some([Class::S2mBisnp.name(), answered]).into_iter().flatten();
-        let of_home = of_home.flat_map(|outgoing| [answered].into_iter().chain(posted).map(move |incoming| (incoming, outgoing)));
+        let of_home =
+            of_home.flat_map(|outgoing| [answered].into_iter().chain(posted).map(move |incoming| (incoming, outgoing)));
         let of_hairpin = of_home.map(|(incoming, outgoing)| ChannelWait {
             incoming,
             outgoing,
@@ -499,7 +500,9 @@ impl OutboundFields {
             // Registers that nothing has written.
             (None, WindowClass::Io) => [0; 64],
             (None, WindowClass::Mn) => BACKGROUND.line(route.address),
-            (None, WindowClass::Mc | WindowClass::Cc | WindowClass::Hp) => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
+            (None, WindowClass::Mc | WindowClass::Cc | WindowClass::Hp) => {
+                CacheLine::initial(LineAddr::of_address(route.address)).bytes
+            }
         };
         memory_behind(site).stands_in_front(own, Box::new(move |address| windows.translated(address).map(&first)));
         let route = |(n, port): (usize, &SitePort)| {

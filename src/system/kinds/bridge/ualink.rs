@@ -6,8 +6,8 @@
 //! and judged, the class of order follows from the links; each UALink is dealt to both halves, requests of accelerators and their
 //! responses to one, requests of the bridge and their responses to the other.
 
-use super::halves::{AcceleratorLink, BridgeHalves};
 use super::hairpin;
+use super::halves::{AcceleratorLink, BridgeHalves};
 use super::inbound::{INBOUND_METRICS, InboundFields, MemoryOf};
 use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
@@ -144,7 +144,8 @@ impl Component for BridgeUalink {
         let setup = (LINK.outbound, order, timing, self.halves().wait_watch());
         let outbound = self.outbound.elaborate(setup, (cxl, exported), site, hub)?;
         let setup = (LINK.inbound, timing, memory, self.halves().wait_watch());
-        let inbound = self.inbound.elaborate(setup, (outbound.viral(), hairpin.is_some()), [targets, homes, bars], site, hub)?;
+        let inbound =
+            self.inbound.elaborate(setup, (outbound.viral(), hairpin.is_some()), [targets, homes, bars], site, hub)?;
         let ledger: Arc<Mutex<UalLedger>> = Arc::default();
         let entered = ledger.clone();
         let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.ports_by_kind());

@@ -112,7 +112,9 @@ impl BridgeWindowFields {
     pub fn window(&self, [plain, coherent, hosts, hairpin, io]: [usize; 5]) -> Result<BridgeWindow, String> {
         if let (true, Some(ports)) = (self.is_hairpin(), &self.ports) {
             let count = ports.len();
-            return Err(format!("found a window of class HP with {count} ports, expected none: it stays in the bridge"));
+            return Err(format!(
+                "found a window of class HP with {count} ports, expected none: it stays in the bridge"
+            ));
         }
         let (class, first, count, name) = match self.class.as_str() {
             "MC" => (WindowClass::Mc, plain, coherent, "coherent"),

@@ -57,7 +57,14 @@ impl Component for CxlHome {
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let config = CoherenceConfig { home_filter_lines: self.filter_lines, ..CoherenceConfig::default() };
         let (name, watch) = (format!("{path}.home"), self.watch);
-        Some(Coherent::Home(Box::new(LineOwner { name, config, watch, acts: false, most_holders: PORTS.into(), requester: None })))
+        Some(Coherent::Home(Box::new(LineOwner {
+            name,
+            config,
+            watch,
+            acts: false,
+            most_holders: PORTS.into(),
+            requester: None,
+        })))
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {

@@ -685,7 +685,7 @@ fn brg_hom_02_n() {
     let text = UALINK.replace("to = \"8 GiB\"", "to = \"1 MiB\"").replace("operations = 100", "operations = 400");
     let report = run(&text, &["component.host.core.accesses=1000", "component.host.core.lines=256"]);
     let first = report.violations.first().expect("a finding");
-    assert_eq!((first.violation.rule, &first.place[..]), ("BRG-HOM-02", "bridge"), "{first:?}");
+    assert_eq!((first.violation.rule, &first.place[..]), ("BRG-HOM-02", "bridge.home"), "{first:?}");
 }
 
 /// A window of class HP that leads to memory which the bridge does not keep coherent, one with ports, and one without a home.

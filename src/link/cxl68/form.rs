@@ -235,7 +235,7 @@ impl Flit68 for Content68 {
     #[inline]
     fn queue(end: &mut Cxl68End<Content68>, mut message: Message) -> Result<(), String> {
         packable::pass(&mut message, &end.config().link).map_err(|error| error.to_string())?;
-        end.send(message).map_err(|error| error.to_string())
+        end.send_in_place(&mut message).map_err(|error| error.to_string())
     }
 
     #[inline]

@@ -241,13 +241,14 @@ impl<T> Receiver<T> {
 
 impl<T> LinkIn<T> {
     /// Takes the first item that is due.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, cx: &mut Cx) -> Option<T> {
         // Asked for before it is taken, and here: most often there is none, and a call costs more than the question.
         if self.is_due(cx) { self.take() } else { None }
     }
 
     /// Takes the first item, which is due.
+    #[inline(never)]
     fn take(&mut self) -> Option<T> {
         if self.seen.is_some() {
             self.receiver.seen_due.set(None);

@@ -338,7 +338,7 @@ impl<U: Flit68> Cxl68End<U> {
     }
 
     /// Keeps what a received flit has left behind.
-    pub(super) fn keep_spare(&mut self, unit: U) {
+    pub(super) fn keep_spare(&mut self, unit: &mut U) {
         if self.spares.len() < MOST_SPARES {
             self.spares.extend(unit.emptied());
         }

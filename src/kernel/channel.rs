@@ -104,6 +104,9 @@ impl<T> Channel<T> {
     }
 
     /// Wakes the writer as soon as there is more room than now.
+    // Not in line: a loop that sends would make ready for it in each pass.
+    #[cold]
+    #[inline(never)]
     fn wait_for_room(&self, cx: &Cx) {
         if self.popped_now(cx.now) > 0 {
             cx.domain.wake(cx.place.module, cx.cycle + 1, cx.now);

@@ -211,7 +211,9 @@ impl Flit256 for Cxl256Flit {
     fn repair(&mut self, mode: Mode) -> Result<Corrections, BadFlit> {
         match self.receive(mode) {
             Cxl256Received { flit, fec: Ok(repairs), crc_ok: true, .. } => {
-                *self = flit;
+                if !repairs.is_empty() {
+                    *self = flit;
+                }
                 Ok(repairs)
             }
             _ => Err(BadFlit),

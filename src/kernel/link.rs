@@ -241,14 +241,20 @@ impl<T> Receiver<T> {
 
 impl<T> LinkIn<T> {
     /// Takes the first item that is due.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, cx: &mut Cx) -> Option<T> {
-        // Asked for before it is taken: a flit that is not there would be moved all the same.
+        // Asked for before it is taken, and here: most often there is none, and a call costs more than the question.
+        if self.is_due(cx) { self.take() } else { None }
+    }
+
+    /// Takes the first item, which is due.
+    #[inline(never)]
+    fn take(&mut self) -> Option<T> {
         if self.seen.is_some() {
             self.receiver.seen_due.set(None);
             return self.seen.take();
         }
-        if self.receiver.is_due(cx.now) { self.receiver.take_first().map(|item| item.1) } else { None }
+        self.receiver.take_first().map(|item| item.1)
     }
 
     /// Looks at the first item that is due and leaves it there.
@@ -264,6 +270,7 @@ impl<T> LinkIn<T> {
     }
 
     /// Whether an item is due.
+    #[inline]
     pub fn is_due(&self, cx: &Cx) -> bool {
         self.seen.is_some() || self.receiver.is_due(cx.now)
     }

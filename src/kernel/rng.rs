@@ -72,8 +72,11 @@ impl Rng {
 
     /// Fills `bytes` with uniform bytes, eight of each number, lowest first.
     pub fn fill_bytes(&mut self, bytes: &mut [u8]) {
-        for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.next_u64().to_le_bytes()[..chunk.len()]);
+        let (numbers, rest) = bytes.as_chunks_mut();
+        numbers.iter_mut().for_each(|number| *number = self.next_u64().to_le_bytes());
+        if !rest.is_empty() {
+            let number: [u8; 8] = self.next_u64().to_le_bytes();
+            rest.copy_from_slice(&number[..rest.len()]);
         }
     }
 

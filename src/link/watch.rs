@@ -41,7 +41,7 @@ use scalepool_protocols::cxl::cxl68::stream::{self as stream68, Cxl68DecodedUnit
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
-use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, body_byte};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, Cxl256Received, body_byte};
 use scalepool_protocols::cxl::cxl256::stream as stream256;
 use scalepool_protocols::cxl::cxlio::stream::TlpRegionReader;
 use scalepool_protocols::cxl::message::Message;
@@ -538,8 +538,8 @@ impl Watch68 {
 
 impl Watch256 {
     /// The TLPs that end in a flit of CXL.io, and what breaks a rule of their credits.
-    fn read_tlps(&mut self, way: Direction, flit: &Cxl256Flit) -> Vec<Violation> {
-        let (received, mode) = (flit.receive(self.mode), self.mode);
+    fn read_tlps(&mut self, way: Direction, received: &Cxl256Received) -> Vec<Violation> {
+        let mode = self.mode;
         if !received.is_good() || received.flit.header().flit_type != FlitType::Io {
             return Vec::new();
         }
@@ -555,8 +555,7 @@ impl Watch256 {
     }
 
     /// The DLLP of a flit that has one: what breaks a rule of credits.
-    fn read_dllp(&mut self, way: Direction, flit: &Cxl256Flit) -> Option<Violation> {
-        let received = flit.receive(self.mode);
+    fn read_dllp(&mut self, way: Direction, received: &Cxl256Received) -> Option<Violation> {
         let header = received.flit.header();
         let has_dllp = matches!(header.flit_type, FlitType::Nop | FlitType::Io) && !header.dllp_type;
         if !received.is_good() || !has_dllp {
@@ -567,9 +566,8 @@ impl Watch256 {
     }
 
     /// What a flit that comes shows of the line and of what stands in it.
-    fn look_at_line(&mut self, flit: &Cxl256Flit) -> Vec<Violation> {
-        let received = flit.receive(self.mode);
-        let mut found: Vec<Violation> = self.signs.fec(flit, self.mode).into_iter().collect();
+    fn look_at_line(&mut self, flit: &Cxl256Flit, received: &Cxl256Received) -> Vec<Violation> {
+        let mut found: Vec<Violation> = self.signs.fec(flit, received, self.mode).into_iter().collect();
         if !received.is_good() {
             self.signs.bad();
             return found;
@@ -586,8 +584,10 @@ impl Judge for Watch256 {
         let flit = &Cxl256Flit::from_bytes(unit)?;
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
+        // FEC and CRC are asked once; only flits that waited for this one are judged anew.
+        let came = flit.receive(self.mode);
         let mut of_line = match way {
-            Direction::Rx => self.look_at_line(flit),
+            Direction::Rx => self.look_at_line(flit, &came),
             Direction::Tx => {
                 self.signs.sends();
                 Vec::new()
@@ -595,29 +595,30 @@ impl Judge for Watch256 {
         };
         let event = |violation| (way, LinkEvent { severity: Severity::Corrected, unit: number, violation });
         events.extend(of_line.drain(..).map(event));
-        let of_dllp = self.read_dllp(way, flit);
+        let of_dllp = self.read_dllp(way, &came);
         let event = |violation| (way, LinkEvent { severity: Severity::Protocol, unit: number, violation });
         events.extend(of_dllp.map(event));
         let next = match way {
-            Direction::Rx => self.monitor.received(flit, number + 1),
-            Direction::Tx => self.monitor.sent(flit, number + 1),
+            Direction::Rx => self.monitor.received(flit, &came, number + 1),
+            Direction::Tx => self.monitor.sent(flit, &came, number + 1),
         };
-        for flit in &next {
+        for of_stream in &next {
+            let received = if of_stream == flit { came } else { of_stream.receive(self.mode) };
             if let Some(unpackers) = &mut self.unpackers {
-                unpackers[index(way)].read(flit);
+                unpackers[index(way)].read_judged(of_stream, received);
                 let (delivered, routing) = (unpackers[index(way)].delivered(), self.mode.routing());
                 let neutral =
                     delivered.iter().map(|message| WatchedContent::Cxl(Message::from_cxl256(message, routing)));
                 self.messages.extend(neutral.map(|message| (way, message)));
             }
-            let broken = self.read_tlps(way, flit);
+            let broken = self.read_tlps(way, &received);
             let event = |violation| (way, LinkEvent { severity: Severity::Protocol, unit: number, violation });
             events.extend(broken.into_iter().map(event));
             // A flit that was damaged under way is repaired or comes again.
-            let whole = way == Direction::Tx || matches!(flit.receive(self.mode), r if r.is_good() && r.flit == *flit);
+            let whole = way == Direction::Tx || received.is_good() && received.flit == *of_stream;
             let severity = if whole { Severity::Protocol } else { Severity::Corrected };
             // A flit has the length of its protocol, so every answer is an object.
-            for (_, findings) in self.streams[index(way)].read(Ok(&flit.0)).into_iter().flatten() {
+            for (_, findings) in self.streams[index(way)].read(Ok(&of_stream.0)).into_iter().flatten() {
                 let events_of = |violation| (way, LinkEvent { severity, unit: number, violation });
                 events.extend(findings.violations.into_iter().map(events_of));
             }

@@ -10,17 +10,17 @@ use scalepool_memory::spread::SpreadMap;
 /// How often there is each value. Values that are equal take memory once: a run of millions of transactions has thousands of
 /// different latencies.
 #[derive(Debug, Clone, Default)]
-pub struct ValueCounts(SpreadMap<usize>);
+pub struct ValueCounts(SpreadMap<u64>);
 
 impl ValueCounts {
-    /// Counts a value.
-    pub fn add(&mut self, value: u64) {
-        *self.0.entry(value).or_default() += 1;
+    /// Counts a value so many times.
+    pub fn add(&mut self, value: u64, times: u64) {
+        *self.0.entry(value).or_default() += times;
     }
 
     /// Each value with its count, ascending.
-    pub fn ascending(&self) -> Vec<(u64, usize)> {
-        let mut counts: Vec<(u64, usize)> = self.0.iter().map(|(&value, &count)| (value, count)).collect();
+    pub fn ascending(&self) -> Vec<(u64, u64)> {
+        let mut counts: Vec<(u64, u64)> = self.0.iter().map(|(&value, &count)| (value, count)).collect();
         scalepool_ordered::sort(&mut counts);
         counts
     }
@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn values_are_counted_and_sorted() {
         let mut counts = ValueCounts::default();
-        [7, 3, u64::MAX, 7, 0, 7, 3].into_iter().for_each(|value| counts.add(value));
+        [7, 3, u64::MAX, 7, 0, 7, 3].into_iter().for_each(|value| counts.add(value, 1));
         assert_eq!(counts.ascending(), [(0, 1), (3, 2), (7, 3), (u64::MAX, 1)]);
         assert_eq!(ValueCounts::default().ascending(), []);
     }

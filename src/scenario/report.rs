@@ -30,7 +30,7 @@ impl Spread {
     /// Of any number of values, in any order; all 0 for none.
     pub fn of(values: impl IntoIterator<Item = u64>) -> Spread {
         let mut counts = ValueCounts::default();
-        values.into_iter().for_each(|value| counts.add(value));
+        values.into_iter().for_each(|value| counts.add(value, 1));
         Spread::of_counts(&counts)
     }
 
@@ -38,8 +38,8 @@ impl Spread {
     pub fn of_counts(counts: &ValueCounts) -> Spread {
         let counts = counts.ascending();
         let (Some(&(min, _)), Some(&(max, _))) = (counts.first(), counts.last()) else { return Spread::default() };
-        let count: usize = counts.iter().map(|(_, n)| n).sum();
-        let at = |percent: usize| {
+        let count: u64 = counts.iter().map(|(_, n)| n).sum();
+        let at = |percent: u64| {
             let (rank, mut passed) = ((count * percent).div_ceil(100).max(1), 0);
             let reached = counts.iter().find(|(_, n)| {
                 passed += n;
@@ -47,7 +47,7 @@ impl Spread {
             });
             reached.map_or(max, |(value, _)| *value)
         };
-        let sum: u128 = counts.iter().map(|&(value, n)| u128::from(value) * n as u128).sum();
+        let sum: u128 = counts.iter().map(|&(value, n)| u128::from(value) * u128::from(n)).sum();
         Spread { min, mean: sum as f64 / count as f64, p50: at(50), p99: at(99), max }
     }
 

@@ -193,7 +193,7 @@ fn legal_unit(random: &mut Random, packer: &mut Packer, dir: Dir) -> Cxl68Unit {
         _ => (),
     }
     for _ in 0..random.below(5) {
-        packer.push(random_message(random, dir)).expect("a legal message");
+        packer.push(&random_message(random, dir)).expect("a legal message");
     }
     match packer.pack(&mut [4; 10], 4) {
         Packed::AllData(chunks) => Cxl68Unit::from_slots(pid::CACHEMEM, &chunks),

@@ -70,7 +70,7 @@ fn flip(rng: &mut Rng, bytes: &mut [u8]) {
 fn legal_stream(dir: Dir, random: &mut Random) -> Vec<u8> {
     let mut packer = Packer::new(dir, Cxl68Config::default());
     for _ in 0..UNITS {
-        packer.push(random_message(random, dir)).expect("a legal message");
+        packer.push(&random_message(random, dir)).expect("a legal message");
     }
     let mut bytes = Vec::new();
     let mut credits = [1000; 10];

@@ -38,7 +38,7 @@ fn at(n: u64) -> Stamp {
 fn units(dir: Dir, n_units: u64) -> Vec<Cxl68Unit> {
     let mut packer = Packer::new(dir, Cxl68Config::default());
     let push = |packer: &mut Packer, class, bits: Result<u128, _>, data: Option<Data>| {
-        packer.push(Cxl68Message { class, bits: bits.unwrap(), data }).unwrap();
+        packer.push(&Cxl68Message { class, bits: bits.unwrap(), data }).unwrap();
     };
     let unit = |n: u64| {
         let tag = n as u16;

@@ -51,15 +51,26 @@ pub fn violations(decoded: &Cxl68DecodedUnit, config: &Cxl68Config) -> Vec<Viola
 /// [`violations`] of a protocol flit without bytes; `chunk_slots`: slots that hold owed chunks, bit n for slot n.
 ///
 /// What is broken is named by the same walk, over slots that are spelled for it.
+#[inline]
 pub fn content(
+    flit: (Dir, &FlitHeader, &ContentSlots),
+    chunk_slots: u8,
+    rollover_after: usize,
+    config: &Cxl68Config,
+) -> Vec<Violation> {
+    if rollover_after <= MAX_ROLLOVER && content_is_sound(flit, config) {
+        return Vec::new();
+    }
+    broken_content(flit, chunk_slots, rollover_after, config)
+}
+
+#[cold]
+fn broken_content(
     (dir, header, messages): (Dir, &FlitHeader, &ContentSlots),
     chunk_slots: u8,
     rollover_after: usize,
     config: &Cxl68Config,
 ) -> Vec<Violation> {
-    if rollover_after <= MAX_ROLLOVER && content_is_sound(dir, header, messages, config) {
-        return Vec::new();
-    }
     let mut slots = [header.to_bits().unwrap_or(0), 0, 0, 0];
     for Placed68 { slot, place, message } in messages.iter() {
         let slot = &mut slots[usize::from(*slot)];
@@ -95,7 +106,7 @@ fn message_is_sound(class: Class, message: &Message) -> bool {
 }
 
 /// [`is_sound`] of a flit whose messages are known.
-fn content_is_sound(dir: Dir, header: &FlitHeader, messages: &ContentSlots, config: &Cxl68Config) -> bool {
+fn content_is_sound((dir, header, messages): (Dir, &FlitHeader, &ContentSlots), config: &Cxl68Config) -> bool {
     let (mut all, mut here, mut with_data) = (PerClass::default(), PerClass::default(), false);
     let mut messages = messages.iter().peekable();
     while let Some(Placed68 { slot, place, message }) = messages.next() {

@@ -211,9 +211,9 @@ mod tests {
                         refused[0] += 1;
                         continue;
                     };
-                    let taken = bytes.push(spelled);
+                    let taken = bytes.push(&spelled);
                     refused[1] += usize::from(taken.is_err());
-                    assert_eq!(taken, contents.push(carried));
+                    assert_eq!(taken, contents.push(&carried));
                 }
                 let credits = [0; 10].map(|_: u16| numbers.below(4) as u16);
                 let (mut left, most) = ([credits; 2], numbers.below(5) as usize);

@@ -168,13 +168,13 @@ impl<M: Packable> Packer<M> {
     /// # Errors
     /// It must not be sent, see [`Packable::admit`]; or the configuration keeps this end from sending it.
     #[inline]
-    pub fn push(&mut self, message: M) -> Result<(), Cxl68Refused> {
+    pub fn push(&mut self, message: &M) -> Result<(), Cxl68Refused> {
         message.admit(self.dir)?;
         let class = message.class();
         if message.is_nxm() && !self.config.send_nxm {
             return Err(Cxl68Refused::NotSent { layout: class.def().name });
         }
-        self.queues[class.index()].push(message);
+        self.queues[class.index()].push(*message);
         self.queued += 1;
         self.waiting |= 1 << class.index();
         Ok(())

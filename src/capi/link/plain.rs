@@ -69,7 +69,7 @@ impl PlainWriter {
             FormError::new("message", error.to_string(), "a message that this end may send")
         }
         match (self, message) {
-            (PlainWriter::Cxl68(packer), CapiMessage::Cxl68(message)) => packer.push(message).map_err(refused),
+            (PlainWriter::Cxl68(packer), CapiMessage::Cxl68(message)) => packer.push(&message).map_err(refused),
             (PlainWriter::Cxl256(mode, packer, _), CapiMessage::Cxl256(of, message)) if *mode == of => {
                 packer.push(message).map_err(refused)
             }

@@ -96,7 +96,7 @@ pub fn traffic(dir: Dir, count: usize, rng: &mut Rng) -> Vec<Cxl68Unit> {
             if packer.is_empty() || rng.ratio(1, 3) {
                 for _ in 0..=rng.below(8) {
                     let class = classes[rng.below(classes.len() as u64) as usize];
-                    if packer.push(random_message(class, rng)).is_err() {
+                    if packer.push(&random_message(class, rng)).is_err() {
                         unreachable!("the message was made to be sent");
                     }
                 }

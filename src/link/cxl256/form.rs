@@ -104,7 +104,7 @@ pub trait Flit256: Clone + Debug + Send + 'static {
     fn of_wire(unit: &Self::Unit) -> &Self;
 
     /// Takes it off the wire.
-    fn off_wire(unit: Self::Unit) -> Self;
+    fn off_wire(unit: &mut Self::Unit) -> Self;
 
     /// A unit of these bytes.
     ///
@@ -211,7 +211,9 @@ impl Flit256 for Cxl256Flit {
     fn repair(&mut self, mode: Mode) -> Result<Corrections, BadFlit> {
         match self.receive(mode) {
             Cxl256Received { flit, fec: Ok(repairs), crc_ok: true, .. } => {
-                *self = flit;
+                if !repairs.is_empty() {
+                    *self = flit;
+                }
                 Ok(repairs)
             }
             _ => Err(BadFlit),
@@ -263,7 +265,7 @@ impl Flit256 for Cxl256Flit {
         &unit.flit
     }
 
-    fn off_wire(unit: WireFlit) -> Self {
+    fn off_wire(unit: &mut WireFlit) -> Self {
         unit.flit
     }
 
@@ -388,8 +390,8 @@ impl Flit256 for Content256 {
         unit
     }
 
-    fn off_wire(unit: Content256) -> Self {
-        unit
+    fn off_wire(unit: &mut Content256) -> Self {
+        std::mem::replace(unit, Content256::nop())
     }
 
     fn unit(mode: Mode, bytes: &[u8]) -> Result<Content256, FormError> {

@@ -19,7 +19,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::control::Viral;
 use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, body_bytes, crc_parts};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, Cxl256Received, body_bytes, crc_parts};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::number::{self, is_payload};
 use scalepool_protocols::cxl::cxl256::stream::{Cxl256DecodedFlit, Cxl256SlotRole, Unpacker};
@@ -181,19 +181,18 @@ impl Monitor {
 
     // ---- what comes to the end -----------------------------------------------------------------------------------
 
-    /// A flit has come to the end. The flits that it takes now, as they came, each of a stream once, and those that carry
-    /// no payload or cannot be used.
-    pub fn received(&mut self, flit: &Cxl256Flit, now_flits: u64) -> Vec<Cxl256Flit> {
-        let taken = self.arrives(flit, now_flits);
+    /// A flit has come to the end, and `received` is what FEC and CRC make of it. The flits that it takes now, as they came,
+    /// each of a stream once, and those that carry no payload or cannot be used.
+    pub fn received(&mut self, flit: &Cxl256Flit, received: &Cxl256Received, now_flits: u64) -> Vec<Cxl256Flit> {
+        let taken = self.arrives(flit, received, now_flits);
         self.arrived += 1;
         taken
     }
 
-    fn arrives(&mut self, flit: &Cxl256Flit, now_flits: u64) -> Vec<Cxl256Flit> {
+    fn arrives(&mut self, flit: &Cxl256Flit, received: &Cxl256Received, now_flits: u64) -> Vec<Cxl256Flit> {
         if self.received_at.replace(now_flits).is_some_and(|at| at + 1 < now_flits) {
             self.receivers.iter_mut().for_each(Receiver::nops_left_out);
         }
-        let received = flit.receive(self.mode);
         if !received.is_good() {
             self.seen.bad += 1;
             self.even_half(flit);
@@ -335,12 +334,11 @@ impl Monitor {
 
     // ---- what it sends -------------------------------------------------------------------------------------------
 
-    /// The end has sent a flit, which is given back unless it is a replay.
-    pub fn sent(&mut self, flit: &Cxl256Flit, now_flits: u64) -> Vec<Cxl256Flit> {
+    /// The end has sent a flit, of which FEC and CRC make `received`. It is given back unless it is a replay.
+    pub fn sent(&mut self, flit: &Cxl256Flit, received: &Cxl256Received, now_flits: u64) -> Vec<Cxl256Flit> {
         if self.sent_at.replace(now_flits).is_some_and(|at| at + 1 < now_flits) {
             self.before = Some(false);
         }
-        let received = flit.receive(self.mode);
         let known = self.first_copies;
         if received.is_good() {
             self.good(&received.flit);

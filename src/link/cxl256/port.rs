@@ -334,7 +334,7 @@ impl<C: Layer> LinkEnd for Cxl256End<C> {
         Cxl256End::receive(self, C::Flit::of_wire(unit), now_flits);
     }
 
-    fn take_in(&mut self, unit: Self::Unit, now_flits: u64) {
+    fn take_in(&mut self, unit: &mut Self::Unit, now_flits: u64) {
         Cxl256End::take_in(self, C::Flit::off_wire(unit), now_flits);
     }
 

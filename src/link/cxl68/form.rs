@@ -54,7 +54,7 @@ pub trait Flit68: WireUnit + Debug + Send + 'static {
     fn again(kept: Self::Kept) -> Self;
 
     /// The slots of one that has been received, empty, if they have memory for another flit.
-    fn emptied(self) -> Option<Self::Slots>;
+    fn emptied(&mut self) -> Option<Self::Slots>;
 
     /// A flit of these bytes.
     ///
@@ -127,7 +127,7 @@ impl Flit68 for Cxl68Unit {
     }
 
     #[inline]
-    fn emptied(self) -> Option<[u128; 4]> {
+    fn emptied(&mut self) -> Option<[u128; 4]> {
         None
     }
 
@@ -206,8 +206,9 @@ impl Flit68 for Content68 {
     }
 
     #[inline]
-    fn emptied(self) -> Option<ContentSlots> {
-        let Content68::Protocol(_, mut slots) = self else { return None };
+    fn emptied(&mut self) -> Option<ContentSlots> {
+        let Content68::Protocol(_, slots) = self else { return None };
+        let mut slots = std::mem::take(slots);
         slots.clear();
         (slots.capacity() > 0).then_some(slots)
     }
@@ -235,7 +236,7 @@ impl Flit68 for Content68 {
     #[inline]
     fn queue(end: &mut Cxl68End<Content68>, mut message: Message) -> Result<(), String> {
         packable::pass(&mut message, &end.config().link).map_err(|error| error.to_string())?;
-        end.send(message).map_err(|error| error.to_string())
+        end.send_in_place(&mut message).map_err(|error| error.to_string())
     }
 
     #[inline]

@@ -101,8 +101,8 @@ impl<U: Flit68> LinkEnd for Cxl68End<U> {
         U::receive(self, unit, now_flits);
     }
 
-    fn take_in(&mut self, unit: U, now_flits: u64) {
-        U::receive(self, &unit, now_flits);
+    fn take_in(&mut self, unit: &mut U, now_flits: u64) {
+        U::receive(self, unit, now_flits);
         self.keep_spare(unit);
     }
 

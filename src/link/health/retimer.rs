@@ -13,7 +13,7 @@
 use super::liveness::with_commas;
 use scalepool_protocols::check::fec256;
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, FLIT_BYTES, lopt};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, Cxl256Received, FLIT_BYTES, lopt};
 use scalepool_protocols::wire::{At, Violation};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -298,11 +298,11 @@ pub struct RetimerSigns {
 }
 
 impl RetimerSigns {
-    /// A 256B flit has come: whether its FEC was eaten, once a row.
-    pub fn fec(&mut self, flit: &Cxl256Flit, mode: Mode) -> Option<Violation> {
-        let fits = flit.crc_ok(mode);
-        let fec = if mode.is_lopt() { fec256::find_lopt(&flit.0) } else { fec256::find(&flit.0) };
-        let is_eaten = fits && fec.map_or(true, |repairs| !repairs.is_empty());
+    /// A 256B flit has come, of which FEC and CRC make `received`: whether its FEC was eaten, once a row.
+    pub fn fec(&mut self, flit: &Cxl256Flit, received: &Cxl256Received, mode: Mode) -> Option<Violation> {
+        // A receiver does not ask the FEC where both halves fit.
+        let fec = if mode.is_lopt() { fec256::find_lopt(&flit.0) } else { received.fec };
+        let is_eaten = fec.map_or(true, |repairs| !repairs.is_empty()) && flit.crc_ok(mode);
         self.eaten = if is_eaten { self.eaten.saturating_add(1) } else { 0 };
         (self.eaten == FEC_FLITS)
             .then(|| fec_eaten(format!("{FEC_FLITS} flits in a row with another FEC behind a CRC that fits")))

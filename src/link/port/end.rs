@@ -43,9 +43,9 @@ pub trait LinkEnd: Send + 'static {
     /// Receives a unit from the wire; only its odd half if the even half was received before.
     fn receive(&mut self, unit: &Self::Unit, now_flits: u64);
 
-    /// Receives a unit by value.
-    fn take_in(&mut self, unit: Self::Unit, now_flits: u64) {
-        self.receive(&unit, now_flits);
+    /// Receives a unit that nobody else needs: what it holds may be taken out of it.
+    fn take_in(&mut self, unit: &mut Self::Unit, now_flits: u64) {
+        self.receive(unit, now_flits);
     }
 
     /// Starts keeping payload for [`LinkEnd::take_payload`].

@@ -153,9 +153,9 @@ impl<E: LinkEnd, R> Frame<E, R> {
         self.report(damaged, at);
     }
 
-    /// Takes a unit that has arrived completely, by value.
-    pub fn takes_in(&mut self, unit: E::Unit, damaged: bool, now_flits: u64, at: Stamp) {
-        self.shows(&unit, at);
+    /// Takes a unit that has arrived completely, and out of it what it holds: nobody else needs it.
+    pub fn takes_in(&mut self, unit: &mut E::Unit, damaged: bool, now_flits: u64, at: Stamp) {
+        self.shows(unit, at);
         self.end.take_in(unit, now_flits);
         self.taken(at);
         self.report(damaged, at);

@@ -197,20 +197,21 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
     }
 
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
-        if let Some(half) = self.half.take_if(|half| half.whole_at <= at.cycle) {
-            self.unit(half.arriving, at);
+        if let Some(mut half) = self.half.take_if(|half| half.whole_at <= at.cycle) {
+            self.unit(&mut half.arriving, at);
         }
-        while let Some(item) = self.wire_in.pop(cx) {
+        while let Some(mut item) = self.wire_in.pop(cx) {
             self.rest_of_half(at);
             match item {
                 WireItem::Train => self.peer_trains(cx),
                 WireItem::Over => self.frame.end.peer_is_over(),
+                // Nearly every unit is taken where it lies.
+                WireItem::Unit { ref mut arriving, expects } if self.takes_whole() => {
+                    self.frame.end.peer_expects(expects);
+                    self.unit(arriving, at);
+                }
                 WireItem::Unit { arriving, expects } => {
                     self.frame.end.peer_expects(expects);
-                    if !self.frame.end.hooks().looks_at_wire(Direction::Rx) {
-                        self.arrival(arriving, at);
-                        continue;
-                    }
                     let Arriving { unit, damaged, mut behind_hidden } = arriving;
                     let end = &self.frame.end;
                     for (unit, hooked) in on_wire(end.hooks(), Direction::Rx, end.protocol(), unit) {
@@ -225,14 +226,19 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
     /// Completes a half unit before the next item. Units never overlap, but a duplicate follows its original
     /// immediately.
     fn rest_of_half(&mut self, at: Stamp) {
-        if let Some(half) = self.half.take() {
-            self.unit(half.arriving, at);
+        if let Some(mut half) = self.half.take() {
+            self.unit(&mut half.arriving, at);
         }
     }
 
-    fn arrival(&mut self, arriving: Arriving<E::Unit>, at: Stamp) {
+    /// Whether a unit is taken as it comes: no hook looks at it, and it is not used by halves.
+    fn takes_whole(&self) -> bool {
+        !self.halves && !self.frame.end.hooks().looks_at_wire(Direction::Rx)
+    }
+
+    fn arrival(&mut self, mut arriving: Arriving<E::Unit>, at: Stamp) {
         if !self.halves {
-            self.unit(arriving, at);
+            self.unit(&mut arriving, at);
             return;
         }
         self.rest_of_half(at);
@@ -243,11 +249,11 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
     }
 
     /// Takes a unit that has arrived completely.
-    fn unit(&mut self, Arriving { unit, damaged, behind_hidden }: Arriving<E::Unit>, at: Stamp) {
-        if behind_hidden {
+    fn unit(&mut self, Arriving { unit, damaged, behind_hidden }: &mut Arriving<E::Unit>, at: Stamp) {
+        if *behind_hidden {
             self.frame.end.hidden_fault();
         }
-        self.frame.takes_in(unit, damaged, self.flits(at.cycle), at);
+        self.frame.takes_in(unit, *damaged, self.flits(at.cycle), at);
     }
 
     fn deliver(&mut self, cx: &mut Cx) {

@@ -548,11 +548,11 @@ impl<C: Client> UalEnd<C> {
         }
     }
 
-    /// The same with what nobody else needs.
-    pub fn take_in(&mut self, arrived: OnLine, now_flits: u64) {
+    /// The same with what nobody else needs: the content is taken out of it.
+    pub fn take_in(&mut self, arrived: &mut OnLine, now_flits: u64) {
         match arrived {
-            OnLine::Content(head, content) => self.arrived(Arrival::Content(head, content), now_flits),
-            other => self.receive(&other, now_flits),
+            OnLine::Content(head, content) => self.arrived(Arrival::Content(*head, content.take()), now_flits),
+            other => self.receive(other, now_flits),
         }
     }
 

@@ -90,10 +90,10 @@ impl<C: Client + Send + 'static> LinkEnd for UalEnd<C> {
         }
     }
 
-    fn take_in(&mut self, unit: OnLine, now_flits: u64) {
+    fn take_in(&mut self, unit: &mut OnLine, now_flits: u64) {
         match unit {
             OnLine::Content(..) => UalEnd::take_in(self, unit, now_flits),
-            unit => LinkEnd::receive(self, &unit, now_flits),
+            unit => LinkEnd::receive(self, unit, now_flits),
         }
     }
 

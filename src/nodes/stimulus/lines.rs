@@ -43,8 +43,11 @@ where
 /// An access that is being cut into lines: what comes next of it.
 #[derive(Clone, Copy)]
 struct Cut {
-    access: StimulusAccess,
+    op: StimulusOp,
     cycle: u64,
+    /// Its first and its last byte.
+    first_byte: u64,
+    last_byte: u64,
     /// Number of the line.
     line: u64,
     write: bool,
@@ -53,13 +56,13 @@ struct Cut {
 impl Cut {
     /// Numbers of the first and the last line.
     fn ends(&self) -> (u64, u64) {
-        (self.access.address / LINE_BYTES, last_byte(&self.access) / LINE_BYTES)
+        (self.first_byte / LINE_BYTES, self.last_byte / LINE_BYTES)
     }
 
     fn made(&self) -> LineAccess {
         let line_address = self.line * LINE_BYTES;
-        let from = self.access.address.max(line_address) - line_address;
-        let to = last_byte(&self.access).min(line_address + (LINE_BYTES - 1)) - line_address;
+        let from = self.first_byte.max(line_address) - line_address;
+        let to = self.last_byte.min(line_address + (LINE_BYTES - 1)) - line_address;
         // Both are below 64.
         LineAccess {
             cycle: self.cycle,
@@ -70,23 +73,23 @@ impl Cut {
         }
     }
 
-    /// What comes behind it.
-    fn next(mut self) -> Option<Cut> {
+    /// Goes on to what comes behind it; `false`: nothing does.
+    fn advance(&mut self) -> bool {
         let (first, last) = self.ends();
         if self.line < last {
             self.line += 1;
-        } else if self.access.op == StimulusOp::Modify && !self.write {
+        } else if self.op == StimulusOp::Modify && !self.write {
             (self.line, self.write) = (first, true);
         } else {
-            return None;
+            return false;
         }
-        Some(self)
+        true
     }
 
     /// How many are left, this one included.
     fn left(&self) -> u64 {
         let (first, last) = self.ends();
-        let is_load_of_two = self.access.op == StimulusOp::Modify && !self.write;
+        let is_load_of_two = self.op == StimulusOp::Modify && !self.write;
         last - self.line + 1 + if is_load_of_two { last - first + 1 } else { 0 }
     }
 }
@@ -115,8 +118,9 @@ impl<I: Iterator<Item: Borrow<StimulusAccess>>> LineAccesses<I> {
             let cycle = access.at_cycles.unwrap_or(self.place);
             self.place += 1;
             if access.size_bytes > 0 && (self.ifetch || access.op != StimulusOp::Ifetch) {
-                let (line, write) = (access.address / LINE_BYTES, access.op == StimulusOp::Store);
-                return Some(Cut { access, cycle, line, write });
+                let StimulusAccess { op, address: first_byte, .. } = access;
+                let (line, last_byte, write) = (first_byte / LINE_BYTES, last_byte(&access), op == StimulusOp::Store);
+                return Some(Cut { op, cycle, first_byte, last_byte, line, write });
             }
         }
     }
@@ -127,12 +131,15 @@ impl<I: Iterator<Item: Borrow<StimulusAccess>> + Clone> Iterator for LineAccesse
 
     #[inline]
     fn next(&mut self) -> Option<LineAccess> {
-        let cut = match self.cut.take() {
-            Some(cut) => cut,
-            None => self.begin()?,
-        };
-        self.cut = cut.next();
-        Some(cut.made())
+        if self.cut.is_none() {
+            self.cut = self.begin();
+        }
+        let cut = self.cut.as_mut()?;
+        let made = cut.made();
+        if !cut.advance() {
+            self.cut = None;
+        }
+        Some(made)
     }
 
     /// Exact.

@@ -34,19 +34,24 @@ pub struct RegionTraffic {
 }
 
 impl RegionTraffic {
-    fn accesses(mut self, region: LineRegion) -> impl Iterator<Item = StimulusAccess> + Clone + Send {
+    /// The cycle of the n-th access. No later access has an earlier one.
+    fn cycle(&self, n: u64) -> u64 {
         let (num, den) = self.period_fs;
-        let interval = u128::from(self.interval_fs) * u128::from(den);
+        // A count of at most 2^24 and times below 2^50 fs; what comes too late is refused where all accesses are judged.
+        match self.interval_fs.checked_mul(den).and_then(|interval| interval.checked_mul(n)) {
+            Some(due) => due / num,
+            None => {
+                let due = u128::from(n) * (u128::from(self.interval_fs) * u128::from(den));
+                (due / u128::from(num)).min(u128::from(u64::MAX)) as u64
+            }
+        }
+    }
+
+    fn accesses(mut self, region: LineRegion) -> impl Iterator<Item = StimulusAccess> + Clone + Send {
         let raw = saturated(self.mix, region, self.accesses);
         (0..).zip(raw).map(move |(n, access): (u64, StimulusAccess)| {
             let byte = self.draws.as_mut().map_or(access.address, |draws| draws.below(self.lines) * LINE_BYTES);
-            // A count of at most 2^24 and times below 2^50 fs; what comes too late is refused where all accesses are judged.
-            let due = u128::from(n) * interval;
-            let cycle = match u64::try_from(due) {
-                Ok(due) => due / num,
-                Err(_) => (due / u128::from(num)).min(u128::from(u64::MAX)) as u64,
-            };
-            StimulusAccess { at_cycles: Some(cycle), address: nth_byte(&self.spans, byte), ..access }
+            StimulusAccess { at_cycles: Some(self.cycle(n)), address: nth_byte(&self.spans, byte), ..access }
         })
     }
 }
@@ -82,7 +87,11 @@ impl HostProgram {
 
     /// The cycle of the first access that is later than that.
     pub fn first_behind(&self, latest_cycle: u64) -> Option<u64> {
-        self.all(|access| access.at_cycles.filter(|cycle| *cycle > latest_cycle))
+        match self {
+            // None is later than the last one.
+            HostProgram::Region(traffic, _) if traffic.cycle(traffic.accesses.saturating_sub(1)) <= latest_cycle => None,
+            _ => self.all(|access| access.at_cycles.filter(|cycle| *cycle > latest_cycle)),
+        }
     }
 
     /// Bytes that name the program, for the hash of a run.

@@ -369,8 +369,8 @@ fn measured(
     let mut broken: Vec<_> = io::broken(place, &root.events).chain(root.broken).collect();
     let mut all_bytes = root.bytes;
     if let Some(mem) = mem {
-        let (answers, sum_fs) = mem.latencies.iter().fold((0u64, 0), |(n, sum), (_, fs)| (n + 1, sum + fs));
-        let mean_fs = sum_fs.checked_div(answers).unwrap_or(0);
+        let sum_fs: u64 = mem.latencies.each().map(|((_, fs), times)| fs * times).sum();
+        let mean_fs = sum_fs.checked_div(mem.latencies.len()).unwrap_or(0);
         counts.extend([(&MEM_READS, mem.misses), (&MEM_WRITES, mem.writes), (&MEM_LATENCY, mean_fs)]);
         all_bytes += mem.bytes;
         broken.extend(mem.broken);

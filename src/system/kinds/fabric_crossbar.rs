@@ -100,8 +100,8 @@ impl Component for FabricCrossbar {
 
 impl FabricCrossbar {
     fn measured(&self, result: &CrossbarResult) -> ComponentMeasured {
-        let (mut cells, mut slots) = (0u64, 0u64);
-        result.latencies.iter().for_each(|(latency, _)| (cells, slots) = (cells + 1, slots + latency));
+        let cells = result.latencies.len();
+        let slots: u64 = result.latencies.each().map(|((latency, _), times)| latency * times).sum();
         let millionths = |n: u64, of: u64| (u128::from(n) * 1_000_000 / u128::from(of.max(1))) as u64;
         ComponentMeasured {
             counts: vec![

@@ -311,7 +311,7 @@ fn measured(path: &str, result: &TrafficNodeResult, (from_cycle, cycles): (u64, 
         place: path.to_owned(),
         violation: Violation::at_byte("SIM-E2E-03", 0, found, "packets for this node", "a packet went astray"),
     });
-    let measured = result.latencies.iter().count() as u64;
+    let measured = result.latencies.len();
     ComponentMeasured {
         counts: vec![
             (&MADE, result.made),

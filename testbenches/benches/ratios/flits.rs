@@ -56,7 +56,7 @@ fn stream(dir: Dir) -> (Vec<[u128; 4]>, Vec<Cxl68Message>) {
                 let bytes = std::array::from_fn(|_| (numbers.next() & 0xff) as u8);
                 let data = class.has_data().then_some(Data::line(bytes));
                 let message = Cxl68Message { class, bits, data };
-                packer.push(message).expect("a valid message of the direction");
+                packer.push(&message).expect("a valid message of the direction");
                 sent.push(message);
             }
         }

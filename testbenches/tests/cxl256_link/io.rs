@@ -190,7 +190,7 @@ fn cxl256_rty_16_n() {
     // So it is by whoever watches the end, in a copy with checks that fit; copies whose DLLP alone differs are right.
     let seen = |log: &[Cxl256Flit]| {
         let mut monitor = Monitor::new(Mode::Standard, Dir::Down, false);
-        log.iter().zip(1..).for_each(|(flit, now)| drop(monitor.sent(flit, now)));
+        log.iter().zip(1..).for_each(|(flit, now)| drop(monitor.sent(flit, &flit.receive(Mode::Standard), now)));
         monitor.take_events().iter().filter(|event| event.violation.rule == "CXL256-RTY-16").count()
     };
     assert_eq!(seen(&log[..log.len() - 1]), 0);

@@ -46,7 +46,7 @@ impl Watched {
         for n in [0, 1] {
             while let Some(&(_, flit)) = self.wires[1 - n].1.front().filter(|(due, _)| *due <= self.now) {
                 self.wires[1 - n].1.pop_front();
-                self.monitors[n].received(&flit, self.now);
+                self.monitors[n].received(&flit, &flit.receive(self.mode), self.now);
                 self.ends[n].receive(&flit, self.now);
             }
             while self.ends[n].client.take().is_some() {
@@ -63,7 +63,7 @@ impl Watched {
             if n == 0 {
                 seen(&mut shown);
             }
-            self.monitors[n].sent(&shown, self.now);
+            self.monitors[n].sent(&shown, &shown.receive(self.mode), self.now);
             let (wire, queue) = &mut self.wires[n];
             let arrives = wire.send(WireFlit { mode: self.mode, flit });
             queue.extend(arrives.into_iter().flatten().map(|unit| (self.now + LATENCY_FLITS, unit.flit)));
@@ -193,10 +193,11 @@ fn each_check_fires() {
 fn what_comes_too_early_or_too_often_is_found() {
     // No Ack of the peer is ever seen: the handshake is not over, INIT.Param has not come, no credit has.
     let mut link = Watched::new(LinkConfig::default(), 0.0, 7);
-    let mut deaf = Monitor::new(link.mode, Dir::Down, false);
+    let mode = link.mode;
+    let mut deaf = Monitor::new(mode, Dir::Down, false);
     for _ in 0..3000 {
         let now = link.now + 1;
-        link.step(&mut |flit| drop(deaf.sent(flit, now)));
+        link.step(&mut |flit| drop(deaf.sent(flit, &flit.receive(mode), now)));
     }
     let rules: BTreeSet<&str> = deaf.take_events().iter().map(|e| e.violation.rule).collect();
     for rule in ["CXL256-RTY-05", "CXL256-RTY-07", "CXL256-CTL-05"] {
@@ -212,9 +213,9 @@ fn what_comes_too_early_or_too_often_is_found() {
                 flit.set_crd(&Crd::default()).expect("codes of five bits");
                 flit.seal(link.mode);
             }
-            poor.received(&flit, now);
+            poor.received(&flit, &flit.receive(mode), now);
         }
-        link.step(&mut |flit| drop(poor.sent(flit, now)));
+        link.step(&mut |flit| drop(poor.sent(flit, &flit.receive(mode), now)));
     }
     let rules: BTreeSet<&str> = poor.take_events().iter().map(|e| e.violation.rule).collect();
     assert_eq!(rules, ["CXL256-CRD-06"].into());

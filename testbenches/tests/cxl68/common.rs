@@ -174,7 +174,7 @@ pub fn unit_of(packed: &Packed) -> Option<Cxl68Unit> {
 pub fn pack(dir: Dir, config: Cxl68Config, messages: &[Cxl68Message]) -> Vec<Cxl68Unit> {
     let mut packer = Packer::new(dir, config);
     for m in messages {
-        packer.push(*m).expect("the message is legal");
+        packer.push(m).expect("the message is legal");
     }
     let mut units = Vec::new();
     while !packer.is_empty() {

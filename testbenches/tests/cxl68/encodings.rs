@@ -181,7 +181,7 @@ fn cxl68_enc_06_p() {
 fn cxl68_enc_06_n() {
     codes_n::<S2mDrs, DrsOpcode>("CXL68-ENC-06", Class::S2mDrs, "opcode", DRS);
     let nxm = Cxl68Message { bits: legal(Class::S2mDrs, 1) | 1 << 1, ..message(Class::S2mDrs, 1) };
-    let refused = Packer::new(Dir::Up, config()).push(nxm).expect_err("not sent by default");
+    let refused = Packer::new(Dir::Up, config()).push(&nxm).expect_err("not sent by default");
     assert_eq!(refused, Cxl68Refused::NotSent { layout: "cxl68.s2m_drs" });
     assert!(refused.to_string().contains("CXL68-ENC-06"));
 }

@@ -65,7 +65,7 @@ fn cxl68_hdr_02_p() {
     for dir in Dir::ALL {
         let mut packer = Packer::new(dir, config());
         for _ in 0..2000 {
-            packer.push(random_message(&mut random, dir)).expect("legal");
+            packer.push(&random_message(&mut random, dir)).expect("legal");
             if let Packed::Protocol(header, _) = packer.pack(&mut PLENTY.clone(), 4) {
                 assert_eq!(header.to_bits().expect("fits") as u32 & RESERVED, 0);
             }
@@ -127,7 +127,7 @@ fn cxl68_hdr_03_n() {
     assert_eq!(read.violations()[0].at, At::Byte(2), "Sz stands in the header");
     let half = sized(Class::M2sRwd, 1, Size::LowerHalf, None);
     assert_eq!(admit(Dir::Down, &half), Err(Cxl68Refused::Size { layout: "cxl68.m2s_rwd" }));
-    assert!(Packer::new(Dir::Down, config()).push(half).is_err());
+    assert!(Packer::new(Dir::Down, config()).push(&half).is_err());
 }
 
 #[test]
@@ -196,11 +196,11 @@ fn cxl68_hdr_06_p() {
     for choice in [(false, false), (true, false), (false, true), (true, true)] {
         let config = Cxl68Config { idle_sz_be: choice, ..config() };
         let mut packer = Packer::new(Dir::Up, config);
-        packer.push(message(Class::D2hReq, 1)).expect("legal");
+        packer.push(&message(Class::D2hReq, 1)).expect("legal");
         let Packed::Protocol(header, _) = packer.pack(&mut PLENTY.clone(), 4) else { panic!("a protocol flit") };
         assert_eq!((header.sz, header.be), choice);
         // A flit in which data begins says what its data is, whatever the choice.
-        packer.push(sized(Class::D2hData, 2, Size::UpperHalf, None)).expect("legal");
+        packer.push(&sized(Class::D2hData, 2, Size::UpperHalf, None)).expect("legal");
         let Packed::Protocol(header, _) = packer.pack(&mut PLENTY.clone(), 4) else { panic!("a protocol flit") };
         assert_eq!((header.sz, header.be), (false, false));
     }

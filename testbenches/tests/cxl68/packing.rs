@@ -156,7 +156,7 @@ fn cxl68_pck_03_p() {
         } + usize::from(data.byte_enables.is_some());
         assert_eq!(data.chunks(), owed);
         let mut packer = Packer::new(dir, config());
-        packer.push(m).expect("legal");
+        packer.push(&m).expect("legal");
         let mut units = Vec::new();
         while let Some(unit) = unit_of(&packer.pack(&mut PLENTY.clone(), 4)) {
             units.push(unit);
@@ -255,7 +255,7 @@ fn sweep(config: Cxl68Config, mut each: impl FnMut(Dir, &Packed, usize)) {
         let mut packer = Packer::new(dir, config);
         for _ in 0..3000 {
             for _ in 0..random.below(4) {
-                packer.push(random_message(&mut random, dir)).expect("legal");
+                packer.push(&random_message(&mut random, dir)).expect("legal");
             }
             let owed = packer.rollover();
             let packed = packer.pack(&mut PLENTY.clone(), 4);

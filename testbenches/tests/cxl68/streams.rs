@@ -45,7 +45,7 @@ fn flits(dir: Dir, config: Cxl68Config, steps: &[Step], credits_a_flit: u16) -> 
     };
     for step in steps {
         let message = sent(dir, step);
-        packer.push(message).expect("a legal message is admitted");
+        packer.push(&message).expect("a legal message is admitted");
         messages.push(message);
         (0..step.flits).for_each(|_| one(&mut packer));
     }
@@ -150,7 +150,7 @@ fn no_class_starves() {
         let mut packer = Packer::new(dir, config());
         for n in 0..400 {
             for class in classes(dir) {
-                packer.push(message(class, n)).expect("legal");
+                packer.push(&message(class, n)).expect("legal");
             }
         }
         let mut since = [0usize; 10];
@@ -174,7 +174,7 @@ fn no_class_starves() {
 fn a_message_takes_one_credit() {
     for class in Class::ALL {
         let mut packer = Packer::new(class.dir(), config());
-        (0..5).for_each(|n| packer.push(message(class, n)).expect("legal"));
+        (0..5).for_each(|n| packer.push(&message(class, n)).expect("legal"));
         let mut credits = PLENTY;
         credits[class.index()] = 0;
         assert_eq!(packer.pack(&mut credits, 4), Packed::Nothing);

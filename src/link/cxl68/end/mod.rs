@@ -265,7 +265,13 @@ impl<U: Flit68> Cxl68End<U> {
     /// A message that must not travel in this mode.
     #[inline]
     pub fn send(&mut self, mut message: U::Message) -> Result<(), Cxl68Refused> {
-        if !U::shown_message(&mut message, &self.hooks, (HookPoint::PackerIn, Direction::Tx)) {
+        self.send_in_place(&mut message)
+    }
+
+    /// [`Cxl68End::send`] of a message that is moved only once, into the queue.
+    #[inline]
+    pub(super) fn send_in_place(&mut self, message: &mut U::Message) -> Result<(), Cxl68Refused> {
+        if !U::shown_message(message, &self.hooks, (HookPoint::PackerIn, Direction::Tx)) {
             return Ok(());
         }
         self.packer.push(message)
@@ -290,11 +296,11 @@ impl<U: Flit68> Cxl68End<U> {
     /// [`Cxl68End::take`] of what `read` makes of the message where it lies.
     #[inline]
     pub fn take_as<T>(&mut self, read: impl FnOnce(&U::Message) -> T) -> Option<T> {
-        let message = self.inbox.first()?;
-        self.credits.freed(message.class());
-        let item = read(message);
+        self.credits.freed(self.inbox.first()?.class());
+        // Read to where the caller has it: a message that is kept here first is moved once more.
+        let item = self.inbox.first().map(read);
         self.inbox.drop_first();
-        Some(item)
+        item
     }
 
     /// Takes the next received message of a class out of its buffer.
@@ -332,7 +338,7 @@ impl<U: Flit68> Cxl68End<U> {
     }
 
     /// Keeps what a received flit has left behind.
-    pub(super) fn keep_spare(&mut self, unit: U) {
+    pub(super) fn keep_spare(&mut self, unit: &mut U) {
         if self.spares.len() < MOST_SPARES {
             self.spares.extend(unit.emptied());
         }

@@ -387,9 +387,18 @@ impl<U: Flit68> Cxl68End<U> {
     }
 
     /// Judges a flit that is neither RETRY nor INIT.Param by how far the link has come up. `true`: it stops the link.
+    #[inline]
     fn too_early(&mut self, found: &'static str) -> bool {
+        let is_early = !self.is_up();
+        if is_early {
+            self.came_too_early(found);
+        }
+        is_early
+    }
+
+    #[cold]
+    fn came_too_early(&mut self, found: &'static str) {
         let (rule, text) = match self.init {
-            Init { received: true, sent: true, .. } => return false,
             Init { received: true, sent: false, .. } => {
                 ("CXL68-INI-03", "the peer sends numbered flits before our INIT.Param was sent")
             }
@@ -399,7 +408,6 @@ impl<U: Flit68> Cxl68End<U> {
             _ => ("CXL68-INI-05", "a flit other than RETRY received before INIT.Param"),
         };
         self.event(Severity::Uncorrectable, finding(rule, found, "RETRY flits", text));
-        true
     }
 
     fn init_param(&mut self, init: &InitParam) {

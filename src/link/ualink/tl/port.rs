@@ -179,11 +179,11 @@ impl LinkPort {
         }
         self.follow_outage(cx.now());
         let mut came = false;
-        while let Some(UalWireItem { item, waits }) = self.wire_in.pop(cx) {
+        while let Some(UalWireItem { mut item, waits }) = self.wire_in.pop(cx) {
             came = true;
             self.answer |= waits;
             if !self.frame.end.hooks().looks_at_wire(Direction::Rx) {
-                self.frame.takes_in(item, false, at.cycle, at);
+                self.frame.takes_in(&mut item, false, at.cycle, at);
                 continue;
             }
             for (item, _) in on_wire(self.frame.end.hooks(), Direction::Rx, self.frame.end.protocol(), item) {

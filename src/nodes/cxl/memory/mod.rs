@@ -19,6 +19,7 @@ pub use server::{DeadMedium, DeviceAddresses, LogicalDevice, MemoryRoute, shown_
 
 use super::{cxl_tag, shown};
 use crate::PlacedViolation;
+use crate::places::Places;
 use scalepool_arbiter::{Arbiter, Requests};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_memory::LINE_BYTES;
@@ -68,6 +69,8 @@ pub struct DeviceConfig {
 
 /// An answer that waits for the memory or for its port.
 struct Answer {
+    /// When its request came.
+    since: Time,
     port: usize,
     transaction: u64,
     message: Message,
@@ -77,8 +80,8 @@ struct Answer {
 struct UnderWay {
     /// When it came.
     since: Time,
-    /// The answer; a read or a write of the patrol has none.
-    answer: Option<Answer>,
+    /// Place of the answer; a read or a write of the patrol has none.
+    answer: Option<usize>,
 }
 
 /// What a device leaves behind.
@@ -121,8 +124,8 @@ struct MemoryPort {
     /// What the request that stands in front asks of the memory. Looked up once for each: 130 instructions a flit of
     /// `cxl68-expander` less than each time it is asked for.
     front: Option<MemoryRequest>,
-    /// Answers whose time has come.
-    ready: VecDeque<(Time, Answer)>,
+    /// Places of answers whose time has come.
+    ready: VecDeque<usize>,
     /// The first answer is ready and has no room, as the trace says.
     is_held: bool,
     /// Its next request waits for the memory or for the arbiter, as the trace says.
@@ -149,6 +152,7 @@ pub struct MemoryDevice {
     /// How traces spell messages.
     form: MessageForm,
     memory: Box<dyn MemoryBackend<UnderWay>>,
+    answers: Places<Answer>,
     ports: Vec<MemoryPort>,
     arbiter: Box<dyn Arbiter>,
     /// DRAMs of the memory.
@@ -215,6 +219,7 @@ impl MemoryDevice {
             most,
             drams,
             memory,
+            answers: Places::default(),
             ports: ports.into_iter().zip(channels).map(port).collect(),
             arbiter,
             patrolling: 0,
@@ -330,9 +335,9 @@ impl MemoryDevice {
 
     /// Sends what has ended, as far as the ports have room.
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(UnderWay { since, answer }) = self.memory.pop(at.cycle) {
+        while let Some(UnderWay { answer, .. }) = self.memory.pop(at.cycle) {
             match answer {
-                Some(answer) => self.ports[answer.port].ready.push_back((since, answer)),
+                Some(place) => self.ports[self.answers.at(place).port].ready.push_back(place),
                 None => self.patrolling -= 1,
             }
         }
@@ -341,21 +346,22 @@ impl MemoryDevice {
         for port in &mut self.ports {
             while !port.ready.is_empty()
                 && port.tx.has_room(cx, 1)
-                && let Some((_, Answer { transaction, mut message, .. })) = port.ready.pop_front()
+                && let Some(place) = port.ready.pop_front()
             {
+                let Answer { transaction, message, .. } = self.answers.taken(place);
                 if let Some(telemetry) = &mut self.telemetry {
-                    tell(telemetry, &mut message, (queued, self.most));
+                    tell(telemetry, message, (queued, self.most));
                     queued -= 1;
                 }
-                self.tap.record(at, RecordKind::End, transaction, 0, || shown(&message, form));
+                self.tap.record(at, RecordKind::End, *transaction, 0, || shown(message, form));
                 // Room was asked for before.
-                let _ = port.tx.push(cx, message);
+                let _ = port.tx.push(cx, *message);
                 port.is_held = false;
             }
-            if let Some((_, first)) = port.ready.front()
+            if let Some(first) = port.ready.front()
                 && !port.is_held
             {
-                self.tap.wait(at, first.transaction, Wait::Link, 0);
+                self.tap.wait(at, self.answers.at(*first).transaction, Wait::Link, 0);
                 port.is_held = true;
             }
         }
@@ -385,9 +391,10 @@ impl MemoryDevice {
                     telemetry.taken(message.route().ld_id.into());
                 }
                 self.tap.wait(at, transaction, Wait::Media, 0);
-                let answer = Some(Answer { port, transaction, message });
+                let since = cx.now();
+                let answer = Some(self.answers.put(Answer { since, port, transaction, message }));
                 // Room was asked for before.
-                let _ = self.memory.push(at.cycle, request, UnderWay { since: cx.now(), answer });
+                let _ = self.memory.push(at.cycle, request, UnderWay { since, answer });
             }
             None => self.tap.record(at, RecordKind::End, transaction, 0, || Body::None),
         }
@@ -449,7 +456,7 @@ impl MemoryDevice {
 
     /// The oldest answer that has not left.
     fn oldest(&self) -> Option<Time> {
-        let ready = self.ports.iter().filter_map(|port| port.ready.front()).map(|(since, _)| *since);
+        let ready = self.ports.iter().filter_map(|port| port.ready.front()).map(|first| self.answers.at(*first).since);
         let under_way = (self.memory.in_flight() > self.patrolling).then(|| self.memory.oldest()).flatten();
         ready.chain(under_way.map(|under_way| under_way.since)).min()
     }

@@ -2,22 +2,25 @@
 //!
 //! Modelled: what only an agent can do wrong, with its own state and in an order of messages that one link does not show. One decision of
 //! one agent is not that of the sheet, or a bridge changes what it gets or says ([`scalepool_proof`] has both); an exploration finds the
-//! shortest way to the broken rule, some hundredths of a second each. The wave has a scope for each agent with the messages that it takes
-//! and sends; each step is one nanosecond.
+//! shortest way to the broken rule, some hundredths of a second each. Steps and wave have what an agent takes and what it sends, delivered
+//! or not; each step is one nanosecond.
 //! Left out: rules that no wrong decision of an agent breaks first.
 
 use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_bridge::cache::StorePolicy;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_proof::explore::killers::{KILLERS, Killer};
-use scalepool_proof::explore::{ChartStep, Counterexample, Explored, Limits};
-use scalepool_proof::replay::{self, STEP_FS};
+use scalepool_proof::explore::{Counterexample, Explored, Limits};
+use scalepool_proof::replay::{STEP_FS, ToldStep, WayPlaces, told_steps};
 use scalepool_proof::systems::bridge::wrong::WrongBridge;
 use scalepool_proof::systems::bridge::{BridgeSetup, BridgeSystem, HostMenu};
 use scalepool_trace::{Hub, TimeAxis};
 
 /// Rules that a flit of a run breaks too, which shows them at a link of anybody.
 const SHOWN_BY_FLITS: [&str; 1] = ["COH-INV-02"];
+
+/// Rules of what never ends, which is looked for where all states were visited.
+const NEVER_ENDS: [&str; 1] = ["COH-INV-10"];
 
 /// Most states of a search; the largest takes a twentieth.
 const MOST_STATES: usize = 800_000;
@@ -52,10 +55,8 @@ pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
     let bridge =
         || BRIDGES.into_iter().find(|(of, ..)| *of == rule).map(|(_, wrong, stores)| wrong_bridge(wrong, stores));
     let Some((what, start)) = agents.or_else(bridge) else { return Ok(None) };
-    let limits = |liveness| Limits { states: MOST_STATES, liveness, ..Limits::default() };
-    let search = |liveness| start.search(limits(liveness), &mut |_| ()).violation;
-    // What never ends is looked for where nothing else is wrong.
-    let way = search(false).or_else(|| search(true)).filter(|way| way.event.rule == rule);
+    let limits = Limits { states: MOST_STATES, liveness: NEVER_ENDS.contains(&rule), ..Limits::default() };
+    let way = start.search(limits, &mut |_| ()).violation.filter(|way| way.event.rule == rule);
     let way = way.ok_or_else(|| CaseError::breaks_nothing(rule, "step"))?;
     Ok(Some(judged(what, &way)))
 }
@@ -82,32 +83,30 @@ fn wrong_bridge(wrong: WrongBridge, stores: Option<StorePolicy>) -> (String, Box
         Some(StorePolicy::Back) => "that writes back",
         Some(StorePolicy::Through) => "that writes through",
     };
-    let what = format!("accelerators behind a bridge {kept}, which is wrong: {}", wrong.about());
+    let what = format!(
+        "accelerators behind a bridge {kept}, which is wrong: {}; for the device the host is host 0, the bridge host 1",
+        wrong.about()
+    );
     (what, Box::new(BridgeSystem::new(BridgeSetup { wrong: Some(wrong), ..setup })))
 }
 
 fn judged(what: String, way: &Counterexample) -> BrokenCase {
     let mut records = Hub::new(true);
-    let mut taps = replay::places(way, &mut records);
-    replay::record(way, &mut taps);
+    WayPlaces::new(way, &mut records).record(way);
     // The monitors look at the agents when the last step is over.
     let t_fs = (way.steps.len() as u64 + 1) * STEP_FS;
     BrokenCase {
         what,
         t_fs,
         found: way.event.to_string(),
-        steps: way.steps.iter().enumerate().map(|(n, step)| said(way, n, step)).collect(),
+        steps: told_steps(way).into_iter().enumerate().map(|(n, step)| case_step(way, n, step)).collect(),
         records,
         axis: TimeAxis::of_step(1, t_fs + STEP_FS),
     }
 }
 
-fn said(way: &Counterexample, number: usize, step: &ChartStep) -> CaseStep {
-    let column = |n: &usize| way.columns.get(*n).map_or("?", String::as_str);
-    let (place, mut said) = match step {
-        ChartStep::Act { agent, text, .. } => (column(agent).to_owned(), text.clone()),
-        ChartStep::Deliver { from, to, label, .. } => (format!("{} > {}", column(from), column(to)), label.clone()),
-    };
+fn case_step(way: &Counterexample, number: usize, step: ToldStep) -> CaseStep {
+    let ToldStep { place, mut said } = step;
     if way.repeats == Some(number) {
         said += ", from here on again and again";
     }

@@ -298,7 +298,7 @@ fn cases(inspection: &Inspection) -> Vec<JunitCase> {
     inspection.map.interface.iter().enumerate().map(case).collect()
 }
 
-/// A wave knows neither scenario nor seed; `diff --mask scenario_hash,seed` leaves them out.
+/// A wave knows neither scenario nor seed; `diff --mask scenario_hash,seed` leaves those of a run out.
 fn header() -> TraceHeader {
-    TraceHeader { model_version: env!("CARGO_PKG_VERSION").to_owned(), scenario_hash: String::new(), seed: 0 }
+    TraceHeader { model_version: env!("CARGO_PKG_VERSION").to_owned(), run: None }
 }

@@ -7,6 +7,7 @@
 //! A chart of a clocked run ([`Chart::timed`]) has times \[ns\] in the place of steps, and a row of its own for each
 //! departure.
 
+use super::content::LineAddr;
 use scalepool_protocols::cxl::message::Message;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,6 +21,8 @@ pub enum ChartStep {
         agent: usize,
         /// What, e.g. `Store` or `issues RdOwn`.
         text: String,
+        /// The line that it is about, if it is about one.
+        line: Option<LineAddr>,
         /// Messages that left in this step.
         sent: Vec<SentMessage>,
     },
@@ -127,7 +130,7 @@ impl Chart {
         let mut rows = Vec::new();
         for (number, step) in steps.iter().enumerate() {
             let sent = match step {
-                ChartStep::Act { agent, text, sent } => {
+                ChartStep::Act { agent, text, sent, .. } => {
                     rows.push(Row::Note { column: *agent, text: text.clone() });
                     sent
                 }

@@ -8,7 +8,7 @@
 //! A value carries its poison: whoever has the bytes knows whether they are bad, and no agent can hand one on without the
 //! other (`fabric` §1.8, `memory` §6.3). Only a store or write of the whole line takes poison away.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug, Display};
 use std::hash::Hash;
 
 /// Bytes of a line.
@@ -48,7 +48,7 @@ impl From<LineAddr> for u64 {
 }
 
 /// What a line can hold.
-pub trait LineContent: Clone + Eq + Ord + Hash + Debug {
+pub trait LineContent: Clone + Eq + Ord + Hash + Debug + Display {
     /// The value of memory that nobody has written.
     fn initial(line: LineAddr) -> Self;
     /// The value of an answer that reports an error: all ones (`coherence` §2.2).
@@ -86,10 +86,17 @@ impl CacheLine {
     }
 }
 
-impl Debug for CacheLine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Display for CacheLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.bytes.iter().try_for_each(|b| write!(f, "{b:02x}"))?;
         f.write_str(if self.poison { " poisoned" } else { "" })
+    }
+}
+
+/// As for a reader.
+impl Debug for CacheLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, f)
     }
 }
 
@@ -143,7 +150,7 @@ pub enum Age {
 }
 
 /// The value of a line in an exploration.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineToken {
     /// Line it belongs to, so that a store ages values of its own line only.
     pub line: u8,
@@ -153,9 +160,17 @@ pub struct LineToken {
     pub poison: bool,
 }
 
-impl Debug for LineToken {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?} of line {}{}", self.age, self.line, if self.poison { ", poisoned" } else { "" })
+impl Display for LineToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.age {
+            Age::Current => "the value of the last store",
+            Age::Stale => "the value of an earlier store",
+            Age::New => "a value that has just been written",
+            Age::Ones => "error data",
+            Age::Based => "a value computed from that of the last store",
+            Age::Outdated => "a value computed from that of an earlier store",
+        })?;
+        f.write_str(if self.poison { ", poisoned" } else { "" })
     }
 }
 

@@ -244,6 +244,17 @@ impl fmt::Debug for IdSet {
 }
 
 /// The lowest members, and how many there are besides.
+impl IdSet {
+    /// In words, such as `host 0` or `hosts 0, 2`.
+    pub fn named(&self, what: &str) -> String {
+        match self.len() {
+            0 => format!("no {what}"),
+            1 => format!("{what} {self}"),
+            _ => format!("{what}s {self}"),
+        }
+    }
+}
+
 impl fmt::Display for IdSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, id) in self.iter().take(SHOWN).enumerate() {

@@ -80,6 +80,19 @@ impl<D: LineContent> Net<D> {
         lane[..index].iter().find_map(|earlier| order_of(&lane[index], earlier))
     }
 
+    /// Messages of one direction of a link that are new in the net behind a step.
+    pub fn new_in<'a>(&self, after: &'a Self, link: usize, dir: Dir) -> Vec<&'a Msg<D>> {
+        let mut before: Vec<&Msg<D>> = self.of(link, dir).iter().collect();
+        let is_new = |msg: &&Msg<D>| match before.iter().position(|known| known == msg) {
+            Some(at) => {
+                before.remove(at);
+                false
+            }
+            None => true,
+        };
+        after.of(link, dir).iter().filter(is_new).collect()
+    }
+
     /// Takes message `index` out.
     pub fn remove(&mut self, link: usize, dir: Dir, index: usize) -> Msg<D> {
         let lane = Self::lane(link, dir);

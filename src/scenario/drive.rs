@@ -15,7 +15,7 @@ use scalepool_link::sim_port::SimPort;
 use scalepool_system::draw::Drawing;
 use scalepool_trace::filter::WatchedPlaces;
 use scalepool_trace::output::PartFile;
-use scalepool_trace::{Hub, TraceHeader};
+use scalepool_trace::{Hub, TraceHeader, TracedRun};
 use sha2::{Digest, Sha256};
 
 /// How a run ended, or would if it ended where it stands.
@@ -70,8 +70,7 @@ impl Built {
         }
         TraceHeader {
             model_version: env!("CARGO_PKG_VERSION").into(),
-            scenario_hash: scalepool_forms::number::hex(&sha.finalize()),
-            seed: request.seed,
+            run: Some(TracedRun { scenario_hash: scalepool_forms::number::hex(&sha.finalize()), seed: request.seed }),
         }
     }
 }

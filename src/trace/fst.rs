@@ -273,8 +273,9 @@ mod hierarchy {
 
     fn table(header: &TraceHeader, signals: &Signals) -> Vec<u8> {
         let mut out = Vec::new();
-        let comment = format!("scenario_hash {} seed {}", header.scenario_hash, header.seed);
-        attribute(&mut out, COMMENT, &comment, 0);
+        if let Some(run) = &header.run {
+            attribute(&mut out, COMMENT, &run.to_string(), 0);
+        }
         let mut keys: Vec<&str> = Vec::new();
         for names in signals.vars().iter().filter_map(|v| v.names.as_ref()) {
             if !keys.contains(&names.key.as_str()) {

@@ -58,10 +58,12 @@ impl<W: Write> JsonlSink<W> {
         let taken = filter.select(places)?;
         let mut line = format!("{{\"format\":\"{FORMAT}\",\"format_version\":{FORMAT_VERSION},\"model_version\":");
         text(&mut line, &header.model_version);
-        line.push_str(",\"scenario_hash\":");
-        text(&mut line, &header.scenario_hash);
-        line.push_str(",\"seed\":");
-        integer(&mut line, header.seed.into());
+        if let Some(run) = &header.run {
+            line.push_str(",\"scenario_hash\":");
+            text(&mut line, &run.scenario_hash);
+            line.push_str(",\"seed\":");
+            integer(&mut line, run.seed.into());
+        }
         line.push_str("}\n");
         out.write_all(line.as_bytes())?;
         Ok(JsonlSink { out, filter, taken, line })

@@ -50,7 +50,7 @@ pub use hub::{FigureSignal, Hub, PlaceKind, Places, Tap, TracePlace};
 pub use record::{Body, Record, RecordKind, Stamp};
 pub use wait::Wait;
 
-use std::io;
+use std::{fmt, io};
 
 /// Why a trace or a waveform cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -74,10 +74,24 @@ pub enum OpenError {
 pub struct TraceHeader {
     /// Version of the model, e.g. of this package.
     pub model_version: String,
+    /// Which run it is of; `None` where there is none, as of an exploration or of what somebody else has recorded.
+    pub run: Option<TracedRun>,
+}
+
+/// By what a run is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TracedRun {
     /// Hash of the scenario, lower-case hex.
     pub scenario_hash: String,
     /// Seed of the run.
     pub seed: u64,
+}
+
+/// As a comment of a wave.
+impl fmt::Display for TracedRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "scenario_hash {} seed {}", self.scenario_hash, self.seed)
+    }
 }
 
 /// Takes records in order and writes them down.

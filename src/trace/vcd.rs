@@ -122,7 +122,9 @@ impl<W: Write> Target for Vcd<W> {
 fn declare(out: &mut Vec<u8>, header: &TraceHeader, signals: &Signals, axis: TimeAxis) -> io::Result<Vec<Vec<u8>>> {
     let mut writer = vcd::Writer::new(out);
     writer.version(&format!("scalepool {}", header.model_version))?;
-    writer.comment(&format!("scenario_hash {} seed {}", header.scenario_hash, header.seed))?;
+    if let Some(run) = &header.run {
+        writer.comment(&run.to_string())?;
+    }
     let (factor, unit) = axis.timescale();
     writer.timescale(factor, unit)?;
     let mut codes = vec![Vec::new(); signals.vars().len()];

@@ -8,7 +8,9 @@ use scalepool::trace::gtkw::gtkwave_files;
 use scalepool::trace::jsonl::JsonlSink;
 use scalepool::trace::signals::Signals;
 use scalepool::trace::vcd::VcdSink;
-use scalepool::trace::{Body, Highlights, Hub, PlaceKind, RecordKind, Sink, Stamp, Tap, TraceFilter, TraceHeader};
+use scalepool::trace::{
+    Body, Highlights, Hub, PlaceKind, RecordKind, Sink, Stamp, Tap, TraceFilter, TraceHeader, TracedRun,
+};
 use scalepool_protocols::cxl::cxl68::code::{DrsOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode};
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::Control;
@@ -27,7 +29,7 @@ const DOWN: PlaceKind = PlaceKind::Flits { protocol: "cxl-68b", dir: "down" };
 const UP: PlaceKind = PlaceKind::Flits { protocol: "cxl-68b", dir: "up" };
 
 fn header() -> TraceHeader {
-    TraceHeader { model_version: "0.1.0".into(), scenario_hash: "00ff".into(), seed: 7 }
+    TraceHeader { model_version: "0.1.0".into(), run: Some(TracedRun { scenario_hash: "00ff".into(), seed: 7 }) }
 }
 
 fn at(n: u64) -> Stamp {

@@ -15,7 +15,7 @@ use scalepool_proof::explore::named::{self, ExplorationScope, MOST_AGENTS};
 use scalepool_proof::explore::{Counterexample, ExplorationReport, Explored, Limits, memory_limit};
 use scalepool_proof::flows::FlowError;
 use scalepool_proof::litmus::{LitmusResult, parse};
-use scalepool_proof::replay;
+use scalepool_proof::replay::WayPlaces;
 use scalepool_proof::systems::menu::{Menu, USUAL};
 use scalepool_scenario::observe::{Observer, Outputs};
 use scalepool_system::description::Description;
@@ -267,12 +267,12 @@ impl Explore {
         let outputs = self.outputs();
         if outputs.files() || outputs.chart.is_some() {
             let mut hub = Hub::new(true);
-            let mut taps = replay::places(violation, &mut hub);
+            let mut places = WayPlaces::new(violation, &mut hub);
             // An exploration has neither scenario nor seed.
             let model_version = env!("CARGO_PKG_VERSION").to_owned();
-            let header = TraceHeader { model_version, scenario_hash: String::new(), seed: 0 };
+            let header = TraceHeader { model_version, run: None };
             let mut observer = Observer::open(&outputs, &self.inputs(), &header, &hub)?;
-            replay::record(violation, &mut taps);
+            places.record(violation);
             observer.draw(&violation.chart())?;
             for record in hub.drain() {
                 observer.record(hub.places(), &record)?;

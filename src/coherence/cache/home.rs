@@ -28,6 +28,7 @@ use crate::message::Msg;
 use crate::names;
 use crate::rules::PoisonStep;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode, DrsOpcode};
+use std::fmt;
 
 /// Devices below one home: CacheID has 4 bits, and the home names the port in 4 bits of the UQID (`coherence` §1, §2.9).
 pub const PORTS: AgentPort = 16;
@@ -45,6 +46,17 @@ pub struct Holders {
     pub owner: Option<AgentPort>,
     /// Who may hold S.
     pub sharers: IdSet,
+}
+
+/// In words.
+impl fmt::Display for Holders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.owner {
+            Some(port) => write!(f, "device {port} as owner")?,
+            None => f.write_str("no owner")?,
+        }
+        write!(f, " and {}", self.sharers.named("sharer"))
+    }
 }
 
 impl Holders {
@@ -741,7 +753,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
     ) {
         let open = self.slot((id >> 4) as u8).filter(|i| port_of(id) == port && self.open[*i].answers.has(port));
         let Some(i) = open else {
-            let found = format!("D2H Rsp with UQID {id} of port {port}");
+            let found = format!("D2H Rsp with UQID {id} of device {port}");
             return event(out, "COH-IDS-01", None, found, "the UQID of an open snoop of this port");
         };
         let t = &mut self.open[i];

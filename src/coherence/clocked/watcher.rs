@@ -88,6 +88,11 @@ fn node_at(port: AgentPort) -> AgentPort {
     port + 1
 }
 
+/// The name of a node.
+fn name_of(names: &[String], node: usize) -> String {
+    names.get(node).map_or_else(|| format!("agent {node}"), String::clone)
+}
+
 /// The nodes at ports of the home.
 pub fn nodes_at(ports: &IdSet) -> IdSet {
     ports.iter().map(node_at).collect()
@@ -158,7 +163,7 @@ impl Watcher {
             let Some(seen) = self.waiting.get_mut(&key) else { continue };
             *seen += 1;
             if *seen == bound + 1 {
-                let (at, found) = (format!("agent {}", node_at(key.1)), format!("{seen} requests went first"));
+                let (at, found) = (name_of(&self.names, node_at(key.1).into()), format!("{seen} requests went first"));
                 self.overtaken.push(CoherenceEvent::new("COH-INV-10", line, at, found, format!("at most {bound}")));
             }
         }
@@ -207,17 +212,12 @@ impl Watcher {
                 values.filter(|value| value.is_poisoned()).for_each(|value| *value = CacheLine::ones().poisoned(true));
             }
             self.checks += 1;
-            check_copies(&view, &mut events);
+            check_copies(&view, &|n| name_of(&self.names, n), &mut events);
             if let Some(in_device_bias) = home.device_bias {
-                check_bias(&view, HOME, in_device_bias, &mut events);
+                check_bias(&view, HOME, in_device_bias, &|n| name_of(&self.names, n), &mut events);
             }
         }
         for event in &mut events {
-            if let Some(n) = event.at.strip_prefix("agent ").and_then(|n| n.parse::<usize>().ok())
-                && let Some(name) = self.names.get(n)
-            {
-                event.at.clone_from(name);
-            }
             let states: Vec<_> = event
                 .line
                 .and_then(|line| self.copies.get(&line))
@@ -376,8 +376,14 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
                     if let Some(values) = watcher.since.remove(line)
                         && !values.contains(value)
                     {
-                        let (found, expected) = (format!("{value:?}"), "the last store's value while it was read");
-                        events.push(CoherenceEvent::new("COH-UIO-01", *line, format!("agent {node}"), found, expected));
+                        let (found, expected) = (value.to_string(), "the last store's value while it was read");
+                        events.push(CoherenceEvent::new(
+                            "COH-UIO-01",
+                            *line,
+                            name_of(&watcher.names, node),
+                            found,
+                            expected,
+                        ));
                     }
                     (*line, None)
                 }

@@ -43,7 +43,7 @@ impl Inside {
             (state, _) => state,
         };
         let legal = if holds == Copy4::M { said == Copy4::M } else { said <= holds };
-        let found = format!("{} said of {self:?}", said.letter());
+        let found = format!("{} said of a line in {self:?}", said.letter());
         (!legal).then(|| CoherenceEvent::new("COH-MHO-03", line, "host", found, format!("{}", holds.letter())))
     }
 }

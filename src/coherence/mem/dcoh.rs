@@ -725,7 +725,8 @@ impl<D: LineContent> Dcoh<D> {
         let owner = self.filter.get(line) == Some(Holders::Owner(host));
         if !unowned && !owner {
             // A host that may not have M: its data is not believed, its write is ended.
-            let found = format!("MemWr of host {host} while the record is {:?}", self.filter.get(line));
+            let holders = self.filter.get(line).unwrap_or(Holders::NONE);
+            let found = format!("MemWr of host {host} while the record names {holders}");
             out.events.push(self.event("COH-MEM-42", Some(line), found, "a write of the recorded owner"));
             self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
             return;

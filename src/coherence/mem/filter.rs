@@ -8,6 +8,7 @@ use crate::ids::{AgentPort, IdSet};
 use crate::lines::FEW;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 
 /// Who may hold a line.
@@ -17,6 +18,17 @@ pub enum Holders {
     Shared(IdSet),
     /// The host that may have it in any state.
     Owner(AgentPort),
+}
+
+/// In words.
+impl fmt::Display for Holders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Holders::Shared(hosts) if hosts.is_empty() => f.write_str("no holder"),
+            Holders::Shared(hosts) => write!(f, "{} with a shared copy", hosts.named("host")),
+            Holders::Owner(host) => write!(f, "host {host} as owner"),
+        }
+    }
 }
 
 impl Holders {

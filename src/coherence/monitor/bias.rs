@@ -9,15 +9,17 @@ use crate::event::CoherenceEvent;
 use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, M2sReqOpcode, NdrOpcode};
 
-/// V13 bias: no copy but the device's in device bias, no ownership of the device in host bias. `device` is its agent.
+/// V13 bias: no copy but the device's in device bias, no ownership of the device in host bias. `device` is its agent,
+/// `name` the name of an agent by its number.
 pub fn check_bias<D: LineContent>(
     view: &View<D>,
     device: usize,
     in_device_bias: bool,
+    name: &dyn Fn(usize) -> String,
     events: &mut Vec<CoherenceEvent>,
 ) {
     for copy in &view.copies {
-        let at = || format!("agent {}", copy.agent);
+        let at = || name(copy.agent);
         if copy.agent != device && in_device_bias {
             let found = "a copy outside the device in device bias";
             events.push(CoherenceEvent::new("COH-INV-13", view.line, at(), found, "no host copy in device bias"));

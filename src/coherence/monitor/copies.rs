@@ -6,24 +6,26 @@ use crate::content::LineContent;
 use crate::event::CoherenceEvent;
 
 /// V1 single writer, V2 value, V3 no lost write, V4 tracking, and that no copy is more than what the level above holds.
-pub fn check_copies<D: LineContent>(view: &View<D>, events: &mut Vec<CoherenceEvent>) {
+///
+/// `name`: the name of an agent by its number.
+pub fn check_copies<D: LineContent>(view: &View<D>, name: &dyn Fn(usize) -> String, events: &mut Vec<CoherenceEvent>) {
     let usable = || view.copies.iter().filter(|c| c.usable);
     // Ownership without bytes cannot be loaded from, and is ownership all the same.
     if let Some(writer) = view.copies.iter().find(|c| c.writable)
         && let Some(other) = view.copies.iter().find(|c| c.agent != writer.agent && (c.usable || c.writable))
     {
-        let (at, found) = (format!("agent {}", writer.agent), format!("a usable copy at agent {} too", other.agent));
+        let (at, found) = (name(writer.agent), format!("a usable copy at {} too", name(other.agent)));
         events.push(CoherenceEvent::new("COH-INV-01", view.line, at, found, "no other usable copy"));
     }
     for copy in usable() {
-        let at = || format!("agent {}", copy.agent);
+        let at = || name(copy.agent);
         if let Some((rule, expected)) = misled(&copy.value, &view.newest) {
-            events.push(CoherenceEvent::new(rule, view.line, at(), format!("a copy with {:?}", copy.value), expected));
+            events.push(CoherenceEvent::new(rule, view.line, at(), format!("a copy with {}", copy.value), expected));
         } else if copy.value != view.newest {
-            let (found, expected) = (format!("{:?}", copy.value), format!("the last store, {:?}", view.newest));
+            let (found, expected) = (format!("a copy with {}", copy.value), format!("the last store, {}", view.newest));
             events.push(CoherenceEvent::new("COH-INV-02", view.line, at(), found, expected));
         } else if !copy.dirty {
-            view.levels().for_each(|level| level.check_value(view, copy, events));
+            view.levels().for_each(|level| level.check_value(view, copy, name, events));
         }
     }
     let kept = view.home == view.newest
@@ -34,7 +36,7 @@ pub fn check_copies<D: LineContent>(view: &View<D>, events: &mut Vec<CoherenceEv
         let mut left = dirty.chain([&view.home]).chain(&view.in_flight);
         let event = match left.find_map(|value| Some((value, misled(value, &view.newest)?))) {
             Some((value, (rule, expected))) => {
-                CoherenceEvent::new(rule, view.line, "system", format!("{value:?} is all that is left"), expected)
+                CoherenceEvent::new(rule, view.line, "system", format!("{value} is all that is left"), expected)
             }
             None => {
                 let (found, expected) = ("the value of the last store is lost", "a copy of it, at an agent or at home");
@@ -43,5 +45,5 @@ pub fn check_copies<D: LineContent>(view: &View<D>, events: &mut Vec<CoherenceEv
         };
         events.push(event);
     }
-    view.levels().for_each(|level| level.check_holders(view, events));
+    view.levels().for_each(|level| level.check_holders(view, name, events));
 }

@@ -66,7 +66,7 @@ impl<D: LineContent> DcohWatch<'_, D> {
                     if !missing.is_empty() {
                         let uio = matches!(op, DeviceOp::UioRead | DeviceOp::UioWrite);
                         let rule = if uio { "COH-UIO-01" } else { "COH-MHO-01" };
-                        let found = format!("{op:?} without a BISnp of ports {missing}");
+                        let found = format!("{op:?} without a BISnp of {}", hosts(&missing));
                         say(rule, line, found, "an answer of every holder that the access concerns");
                     }
                 }
@@ -96,7 +96,7 @@ impl<D: LineContent> DcohWatch<'_, D> {
         let name = snp.name().unwrap_or("?");
         let sharing = snp == SnpType::SnpData;
         if !missing.is_empty() {
-            let found = format!("{name} of host {host} served without a BISnp of ports {missing}");
+            let found = format!("{name} of host {host} served without a BISnp of {}", hosts(&missing));
             let rule = if sharing { "COH-MHO-02" } else { "COH-MHO-01" };
             say(rule, line, found.clone(), "an answer of every other holder, or to share only of the owner");
             let grants = |m: &Msg<D>| matches!(m, Msg::S2mNdr { opcode, .. } if *opcode != NdrOpcode::Cmp);
@@ -116,7 +116,7 @@ impl<D: LineContent> DcohWatch<'_, D> {
             }
         }
         if !extra.is_empty() {
-            let found = format!("a needless BISnp of ports {extra} for {name} of host {host}");
+            let found = format!("a needless BISnp of {} for {name} of host {host}", hosts(&extra));
             let rule = if sharing { "COH-MHO-02" } else { "COH-SFI-09" };
             say(rule, line, found, "a BISnp only where it is needed (lint)");
         }
@@ -154,7 +154,7 @@ impl<D: LineContent> DcohWatch<'_, D> {
             if silent.is_empty() {
                 continue;
             }
-            let found = format!("its filter entry removed without an answer of ports {silent}");
+            let found = format!("its filter entry removed without an answer of {}", hosts(&silent));
             say("COH-SFI-01", entry.line, found, "BIRspI of every holder first");
             let ends = |m: &Msg<D>| matches!(m, Msg::S2mNdr { .. } | Msg::S2mDrs { .. });
             if self.out.sends.iter().any(|(_, m)| ends(m)) {
@@ -163,6 +163,11 @@ impl<D: LineContent> DcohWatch<'_, D> {
             }
         }
     }
+}
+
+/// Hosts in words.
+fn hosts(set: &IdSet) -> String {
+    set.named("host")
 }
 
 /// Whether a device cache may be left so by a request with this SnpType.

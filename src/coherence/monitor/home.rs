@@ -156,11 +156,11 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
         let snooped: IdSet = sent.iter().map(|(to, _)| *to).collect();
         let missing = targets.without(port).minus(&snooped);
         if started && !missing.is_empty() {
-            let found = format!("{name} served without a snoop of ports {missing}");
+            let found = format!("{name} served without a snoop of {}", missing.named("device"));
             say("COH-HOM-02", line, found, "a snoop of the owner, and for ownership of every sharer");
         }
         if started && snooped.has(port) {
-            say("COH-HOM-02", line, format!("port {port} snooped for its own {name}"), "a snoop of others only");
+            say("COH-HOM-02", line, format!("device {port} snooped for its own {name}"), "a snoop of others only");
         }
         for (_, snoop) in sent.iter().filter(|(_, snoop)| started && Some(*snoop) != kind) {
             let found = format!("Snp{} for {name}", snoop.name());
@@ -187,7 +187,7 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
                 Left::Same => now.all().has(port) == was.all().has(port) && now.owner == was.owner,
             };
             if !right {
-                let found = format!("owner {:?}, sharers {} after {name} of port {port}", now.owner, now.sharers);
+                let found = format!("{now} after {name} of device {port}");
                 say(
                     "COH-HOM-04",
                     line,
@@ -195,7 +195,7 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
                     "no copy tracked after RspI*, a sharer after RspS*, no change after RspV*",
                 );
                 if rsp == Rsp::RspSFwdM {
-                    let found = format!("port {port} not tracked as sharer after RspSFwdM");
+                    let found = format!("device {port} not tracked as sharer after RspSFwdM");
                     say("COH-SNP-15", line, found, "S tracked, whatever the device has kept");
                 }
             }
@@ -260,7 +260,7 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
         // Poison is judged with the value that the line has then.
         let differs = now.clone().poisoned(right.is_poisoned()) != right;
         for &rule in rules.iter().filter(|_| differs) {
-            let found = format!("memory has {now:?} after the data of {name}");
+            let found = format!("memory has {now} after the data of {name}");
             say(rule, line, found, text);
         }
         // A memory behind a port has to have the data first.
@@ -297,7 +297,7 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
     ) {
         for (line, was) in self.before.directory() {
             for p in &was.all().minus(&self.after.holders(line).all()) {
-                let found = format!("port {p} no longer tracked");
+                let found = format!("device {p} no longer tracked");
                 let ends = self.answers(p).next().is_some();
                 match *msg {
                     _ if ends => {}
@@ -310,7 +310,7 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
                             Op::CleanEvict => "COH-EVT-04",
                             _ => "COH-EVT-05",
                         };
-                        let found = format!("port {p} no longer tracked after a stale evict of port {port}");
+                        let found = format!("device {p} no longer tracked after a stale evict of device {port}");
                         say(rule, line, found, "no change for any other device");
                     }
                     Msg::D2hReq { .. } if p == port => {}
@@ -338,7 +338,7 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
             };
             let line = own.or_else(|| open.next().map(|t| t.line)).or_else(|| self.before.waiting(*to, cqid));
             let Some(line) = line else {
-                let found = format!("{} for CQID {cqid} to port {to}", m.label());
+                let found = format!("{} for CQID {cqid} to device {to}", m.label());
                 let line = msg.line().unwrap_or(LineAddr(0));
                 say("COH-CID-05", line, found, "an answer to the device that used this CQID");
                 continue;
@@ -351,7 +351,7 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
                 _ => true,
             };
             if !tracked {
-                let found = format!("{} to port {to}, owner {owner:?}, sharers {sharers}", m.label());
+                let found = format!("{} to device {to}, and {} at home", m.label(), self.after.holders(line));
                 say("COH-HOM-06", line, found, "tracking that has the grant");
             }
         }

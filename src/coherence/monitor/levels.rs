@@ -51,30 +51,37 @@ impl<D: LineContent> Level<'_, D> {
 
     /// Checks V2 of a clean copy: the copy has the value of its home, or a value in flight makes the home's value equal
     /// when it arrives.
-    pub fn check_value(&self, view: &View<D>, copy: &CopyView<D>, events: &mut Vec<CoherenceEvent>) {
+    pub fn check_value(
+        &self,
+        view: &View<D>,
+        copy: &CopyView<D>,
+        name: &dyn Fn(usize) -> String,
+        events: &mut Vec<CoherenceEvent>,
+    ) {
         if !self.is_here(copy.agent) || self.value == Some(&copy.value) || self.in_flight.contains(&copy.value) {
             return;
         }
         let found = match self.value {
-            Some(value) => format!("a clean copy while the home holds {value:?}"),
+            Some(value) => format!("a clean copy while the home holds {value}"),
             None => "a clean copy while the home holds nothing".to_owned(),
         };
         let (rule, expected) = self
             .value
             .and_then(|value| misled(value, &copy.value))
             .unwrap_or(("COH-INV-02", "a clean copy with the value of the home"));
-        events.push(CoherenceEvent::new(rule, view.line, at(copy), found, expected));
+        events.push(CoherenceEvent::new(rule, view.line, name(copy.agent), found, expected));
     }
 
     /// Checks V4, and that no agent holds a stronger state than the home.
-    pub fn check_holders(&self, view: &View<D>, events: &mut Vec<CoherenceEvent>) {
+    pub fn check_holders(&self, view: &View<D>, name: &dyn Fn(usize) -> String, events: &mut Vec<CoherenceEvent>) {
         for copy in view.copies.iter().filter(|copy| self.is_here(copy.agent)) {
             if !self.tracked.has(copy.agent as AgentPort) {
                 let found = match self.home {
-                    Some(home) => format!("a copy that agent {home} above it does not track"),
+                    Some(home) => format!("a copy that {} above it does not track", name(home)),
                     None => "a copy that the home does not track".to_owned(),
                 };
-                let event = CoherenceEvent::new("COH-INV-04", view.line, at(copy), found, "tracking of every holder");
+                let event =
+                    CoherenceEvent::new("COH-INV-04", view.line, name(copy.agent), found, "tracking of every holder");
                 events.push(event);
             }
             let least = match (copy.writable, copy.usable) {
@@ -85,16 +92,12 @@ impl<D: LineContent> Level<'_, D> {
             if self.holds < least
                 && let Some(home) = self.home
             {
-                let found = format!("{} below agent {home}, which holds {}", least.letter(), self.holds.letter());
+                let found = format!("{} below {}, which holds {}", least.letter(), name(home), self.holds.letter());
                 let expected = "at least as much at the level above";
-                events.push(CoherenceEvent::new("COH-INV-16", view.line, at(copy), found, expected));
+                events.push(CoherenceEvent::new("COH-INV-16", view.line, name(copy.agent), found, expected));
             }
         }
     }
-}
-
-fn at<D>(copy: &CopyView<D>) -> String {
-    format!("agent {}", copy.agent)
 }
 
 impl<D: LineContent> View<D> {
@@ -166,7 +169,7 @@ mod tests {
     fn found(change: impl FnOnce(&mut View<LineToken>)) -> Vec<(&'static str, String)> {
         let (mut view, mut events) = (three(), Vec::new());
         change(&mut view);
-        check_copies(&view, &mut events);
+        check_copies(&view, &|n| format!("agent {n}"), &mut events);
         events.into_iter().map(|event| (event.rule, event.at)).collect()
     }
 

@@ -139,7 +139,7 @@ impl<D: LineContent> MemHostWatch<'_, D> {
                     let tag = self.before.asked(line).map(|a| a.0);
                     if conflicts.len() != 1 || conflicts.first().copied() != tag || answered {
                         let rule = if conflicts.is_empty() && sent > 0 { "COH-BIC-10" } else { "COH-BIC-01" };
-                        let found = format!("BIConflicts with tags {conflicts:?} for the open tag {tag:?}");
+                        let found = format!("{}, while {}", sent_conflicts(&conflicts), open_tag(tag));
                         say(
                             rule,
                             line,
@@ -154,7 +154,11 @@ impl<D: LineContent> MemHostWatch<'_, D> {
                 Phase::Idle | Phase::Granted => {
                     let waits = phase == Phase::Granted;
                     if !conflicts.is_empty() || waits && answered || !waits && !answered && !opcode.is_block() {
-                        let found = format!("BIConflicts with tags {conflicts:?}, answered: {answered}");
+                        let found = format!(
+                            "{} and {}",
+                            sent_conflicts(&conflicts),
+                            if answered { "an answer" } else { "no answer" }
+                        );
                         say(
                             "COH-BIC-09",
                             line,
@@ -164,7 +168,11 @@ impl<D: LineContent> MemHostWatch<'_, D> {
                     }
                 }
                 Phase::Writing if !conflicts.is_empty() || answered => {
-                    let found = format!("BIConflicts with tags {conflicts:?}, answered: {answered}");
+                    let found = format!(
+                        "{} and {}",
+                        sent_conflicts(&conflicts),
+                        if answered { "an answer" } else { "no answer" }
+                    );
                     say("COH-BIC-08", line, found, "the answer after the Cmp of the write, no handshake");
                 }
                 _ => {}
@@ -211,4 +219,21 @@ impl<D: LineContent> MemHostWatch<'_, D> {
 fn lines_of(opcode: BisnpOpcode, line: LineAddr) -> Vec<LineAddr> {
     let (first, count) = if opcode.is_block() { block_lines(line).unwrap_or((line, 0)) } else { (line, 1) };
     (0..count).map(|i| LineAddr(first.0 + i)).collect()
+}
+
+/// Conflicts that were sent for a line, in words.
+fn sent_conflicts(tags: &[u16]) -> String {
+    match tags {
+        [] => "no BIConflict".to_owned(),
+        [tag] => format!("a BIConflict with tag {tag:#x}"),
+        tags => format!(
+            "BIConflicts with tags {}",
+            tags.iter().map(|tag| format!("{tag:#x}")).collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+/// The tag of the request of a line that is open, in words.
+fn open_tag(tag: Option<u16>) -> String {
+    tag.map_or_else(|| "no request is open".to_owned(), |tag| format!("the request with tag {tag:#x} is open"))
 }

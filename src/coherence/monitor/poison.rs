@@ -60,7 +60,7 @@ impl PoisonedLines {
             (false, false) => ("COH-PSN-02", "a good line behind a good store"),
         };
         let part = if enables == WHOLE_LINE { "the whole line" } else { "a part" };
-        Some(CoherenceEvent::new(rule, line, "system", format!("{value:?} behind a store of {part}"), expected))
+        Some(CoherenceEvent::new(rule, line, "system", format!("{value} behind a store of {part}"), expected))
     }
 }
 

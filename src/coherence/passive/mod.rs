@@ -209,11 +209,9 @@ impl Lines {
 
     /// A value that is not what the line has.
     fn differs(&mut self, line: LineAddr, holder: Holder, value: &CacheLine, last: &CacheLine) {
-        let (rule, expected) = crate::monitor::misled(value, last).map_or_else(
-            || ("COH-INV-02", format!("the last value, {last:?}")),
-            |(rule, text)| (rule, text.to_owned()),
-        );
-        self.say(rule, line, holder, format!("data {value:?}"), expected);
+        let (rule, expected) = crate::monitor::misled(value, last)
+            .map_or_else(|| ("COH-INV-02", format!("the last value, {last}")), |(rule, text)| (rule, text.to_owned()));
+        self.say(rule, line, holder, format!("data {value}"), expected);
     }
 
     /// A read has ended, or nobody will tell how.

@@ -788,7 +788,7 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
                 let held: Vec<String> = places.map(place).collect();
                 let held = if held.is_empty() { "nothing held".into() } else { held.join(", ") };
                 let held = if mirrored { format!("{held}; programs in reverse") } else { held };
-                return ChartStep::Act { agent: self.column(Who::Hub), text: held, sent };
+                return ChartStep::Act { agent: self.column(Who::Hub), text: held, line: None, sent };
             }
             LitmusMove::Inside { leaf, .. } => leaf.into(),
             LitmusMove::Act { core, .. }
@@ -796,7 +796,7 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
             | LitmusMove::Evict { core, .. }
             | LitmusMove::Drop { core, .. } => self.column(self.who(core.into())),
         };
-        ChartStep::Act { agent, text, sent }
+        ChartStep::Act { agent, text, line: None, sent }
     }
 
     fn check(&self, events: &mut Vec<CoherenceEvent>) {

@@ -45,7 +45,7 @@ impl History {
             };
             let way = if *taken { "takes" } else { "sends" };
             let (class, data) = (letter.msg.class(), letter.msg.data());
-            let data = data.map_or_else(String::new, |d| format!(" {d:?}"));
+            let data = data.map_or_else(String::new, |d| format!(" {d}"));
             format!("step {step}: {name} {way} {} ({} link {link}){data}", letter.msg.label(), arrow(class.dir()))
         };
         last.into_iter().map(text).collect()

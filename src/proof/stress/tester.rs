@@ -474,15 +474,9 @@ impl<R: StressRig> Tester<R> {
         if current && value != newest {
             let at = self.rig.name(self.who(actor));
             if let Some((_, expected)) = misled(value, newest) {
-                return Err(CoherenceEvent::new("COH-PSN-05", line, at, format!("{value:?} loaded"), expected));
+                return Err(CoherenceEvent::new("COH-PSN-05", line, at, format!("{value} loaded"), expected));
             }
-            return Err(CoherenceEvent::new(
-                "COH-INV-02",
-                line,
-                at,
-                format!("{value:?} loaded"),
-                format!("{newest:?}"),
-            ));
+            return Err(CoherenceEvent::new("COH-INV-02", line, at, format!("{value} loaded"), newest.to_string()));
         }
         // Its own bytes a core knows without asking anybody.
         if self.dice.byte_owners
@@ -494,8 +488,8 @@ impl<R: StressRig> Tester<R> {
             merged.merge(value, own);
             if merged.bytes != known.bytes {
                 let at = self.rig.name(self.who(actor));
-                let expected = format!("own bytes {known:?} under {own:#018x}");
-                return Err(CoherenceEvent::new("COH-INV-02", line, at, format!("{value:?} loaded"), expected));
+                let expected = format!("own bytes {known} under {own:#018x}");
+                return Err(CoherenceEvent::new("COH-INV-02", line, at, format!("{value} loaded"), expected));
             }
         }
         Ok(())
@@ -511,13 +505,15 @@ impl<R: StressRig> Tester<R> {
         self.view.line = line;
         self.view.newest = self.newest[line.0 as usize];
         self.rig.view(&self.config, line, &mut self.view);
-        check_copies(&self.view, &mut self.events);
+        let rig = &self.rig;
+        let name = |agent| rig.name(rig.who(agent));
+        check_copies(&self.view, &name, &mut self.events);
         if !self.events.is_empty() {
             // Now also with what is under way, which is seldom needed.
             self.events.clear();
             self.rig.kept(line, &mut self.view.in_flight);
             self.view.in_flight.extend(self.lanes.values());
-            check_copies(&self.view, &mut self.events);
+            check_copies(&self.view, &name, &mut self.events);
         }
         self.rig.check(&self.config, line, &mut self.events);
         self.counts.checks += 1;
@@ -573,8 +569,8 @@ impl<R: StressRig> Tester<R> {
         for line in (0..self.lines).map(LineAddr) {
             self.check(line)?;
             if self.view.home != self.view.newest && !self.view.copies.iter().any(|c| c.dirty) {
-                let found = format!("{:?} at home and no M copy", self.view.home);
-                let expected = format!("{:?}", self.view.newest);
+                let found = format!("{} at home and no M copy", self.view.home);
+                let expected = self.view.newest.to_string();
                 return Err(CoherenceEvent::new("COH-INV-14", line, "home", found, expected));
             }
         }

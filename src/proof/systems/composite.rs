@@ -585,10 +585,10 @@ impl ExploredSystem for Composite {
                 ChartStep::Deliver { from, to, label: msg.label(), message: shown(&msg), did, sent }
             }
             (CompositeMove::Begin { agent, operation }, _) => {
-                ChartStep::Act { agent: agent.into(), text: operation.text(), sent }
+                ChartStep::Act { agent: agent.into(), text: operation.text(), line: operation.line(), sent }
             }
             (CompositeMove::Deliver { .. }, (agent, Deed::Began(_), _)) => {
-                ChartStep::Act { agent, text: String::new(), sent }
+                ChartStep::Act { agent, text: String::new(), line: None, sent }
             }
         }
     }

@@ -11,9 +11,16 @@
 //! Compared are the registers of configuration space that change by no write or by a write of their own (`config_space`), and with
 //! [`CxlIoConfig::all_writers_seen`] every byte that a memory read brings up: a read does not pass the writes before it, so it brings
 //! them, or those that were on their way with it. A read with order by ID is not compared, and bytes of a write with order by ID or relaxed
-//! order are unknown from then on. Of UIO two things are seen: the bytes that a write touches
-//! are unknown from then on, and its completions answer nothing but UIO. Left out: memory of the host, which others write; all else of UIO; what atomics and I/O requests leave (their completions are counted, and what passes down with data, such as an atomic, makes the memory below
-//! its link unknown); bridges that are written on one link and stand in front of another one; completions behind a function level reset.
+//! order are unknown from then on.
+//!
+//! Requests of UIO have tags of their own, beside those of other requests. A UIOMWr is answered by one UIOWrCpl. A UIOMRd is answered by
+//! UIORdCplD until all bytes that it asks for have come, or ended by a UIORdCpl. Tag and kind are judged; the sheets give no headers of
+//! the three completions beyond Requester ID and tag, so neither which bytes one brings nor how many is judged. The bytes that a write of
+//! UIO touches are unknown from then on.
+//!
+//! Left out: memory of the host, which others write; data and status of UIO; what atomics and I/O requests leave (their completions are
+//! counted, and what passes down with data, such as an atomic, makes the memory below its link unknown); bridges that are written on one
+//! link and stand in front of another one; completions behind a function level reset.
 //!
 //! A walk through one read: `MRd` with tag 5 for 128 bytes passes. `CplD` with tag 5 comes with Byte Count 128 and 64 bytes: 64 are
 //! missing, from 64 bytes further on. A second one says 64 and brings the rest: the bytes are compared, and the tag is free.
@@ -29,12 +36,12 @@ use config_space::{Begun, ConfigImage, Effect, Function};
 use image::{MemoryImage, line_of};
 use path::Path;
 use scalepool_endpoint::tlp::{Enables, Tlp, TlpForm, TlpKind};
-use scalepool_ordered::{OrderedMap, OrderedSet};
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::{CplStatus, FmType};
 use scalepool_protocols::cxl::cxlio::flit_mode::{FmMem64, has_data};
 use scalepool_protocols::cxl::cxlio::tlp::{IoTlpForm, TlpParts};
+use scalepool_protocols::cxl::cxlio::{DW_BYTES, length_dw};
 use scalepool_protocols::wire::Wire;
 
 /// What the checker knows beforehand.
@@ -55,9 +62,16 @@ struct Request {
     dir: Dir,
     requester: u16,
     tag: u16,
+    /// It is one of UIO, which have tags of their own.
+    is_uio: bool,
 }
 
 impl Request {
+    /// The request of the other kind with the same tag.
+    fn twin(self) -> Request {
+        Request { is_uio: !self.is_uio, ..self }
+    }
+
     fn in_words(self) -> String {
         format!("tag {:#x} of requester {:#06x}{}", self.tag, self.requester, self.path.in_words())
     }
@@ -98,6 +112,10 @@ enum Wanted {
     Written(Option<(Function, Effect)>),
     /// The completion of a request that is not taken apart; whether it may leave anything in memory.
     Any(bool),
+    /// So many bytes of a read of UIO.
+    UioData(usize),
+    /// The completion of a write of UIO.
+    UioWritten,
 }
 
 /// A request without its last completion.
@@ -120,6 +138,8 @@ impl OpenRequest {
             Wanted::Register { .. } => "CplD".into(),
             Wanted::Written(_) => "Cpl".into(),
             Wanted::Any(_) => "a completion".into(),
+            Wanted::UioData(missing) => format!("UIORdCplD of {missing} B or UIORdCpl"),
+            Wanted::UioWritten => "UIOWrCpl".into(),
         }
     }
 }
@@ -150,8 +170,6 @@ pub struct CxlIoTransactions {
     ledger: Ledger<Request>,
     open: OrderedMap<Request, OpenRequest>,
     done: OrderedMap<Request, Done>,
-    /// Requests of UIO that have passed.
-    uio: OrderedSet<Request>,
     registers: ConfigImage,
     memory: MemoryImage,
 }
@@ -164,27 +182,43 @@ fn function_name(function: u16) -> String {
 /// A TLP of UIO, as far as it is looked at (`cxl-io` §3.3, §3.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UioTlp {
-    /// A read.
-    Read,
-    /// A write from a byte address on, of so many bytes.
+    /// A read from a byte address on, of so many bytes.
+    Read(u64, usize),
+    /// A write of the same kind.
     Write(u64, usize),
-    /// A completion, by its name.
-    Completion(&'static str),
+    /// The completion of a write.
+    Written,
+    /// The completion of a read without data.
+    NoData,
+    /// The completion of a read with so many bytes.
+    Data(usize),
 }
 
 impl UioTlp {
     fn of(parts: &TlpParts) -> Option<UioTlp> {
+        let header = || FmMem64::from_bits(parts.header.iter().fold(0, |all, byte| all << 8 | u128::from(*byte)));
         Some(match parts.size.code {
-            FmType::UIOMRd => UioTlp::Read,
-            FmType::UIOMWr => {
-                let header = parts.header.iter().fold(0, |all, byte| all << 8 | u128::from(*byte));
-                UioTlp::Write(FmMem64::from_bits(header).address, parts.data.len())
+            FmType::UIOMRd => {
+                let FmMem64 { address, length, .. } = header();
+                UioTlp::Read(address, length_dw(length) * DW_BYTES)
             }
-            FmType::UIOWrCpl => UioTlp::Completion("UIOWrCpl"),
-            FmType::UIORdCpl => UioTlp::Completion("UIORdCpl"),
-            FmType::UIORdCplD => UioTlp::Completion("UIORdCplD"),
+            FmType::UIOMWr => UioTlp::Write(header().address, parts.data.len()),
+            FmType::UIOWrCpl => UioTlp::Written,
+            FmType::UIORdCpl => UioTlp::NoData,
+            FmType::UIORdCplD => UioTlp::Data(parts.data.len()),
             _ => return None,
         })
+    }
+
+    /// Its name, with what it brings or asks for.
+    fn said(self) -> String {
+        match self {
+            UioTlp::Read(address, bytes) => format!("UIOMRd of {bytes} B at {address:#x}"),
+            UioTlp::Write(address, bytes) => format!("UIOMWr of {bytes} B at {address:#x}"),
+            UioTlp::Written => "UIOWrCpl".into(),
+            UioTlp::NoData => "UIORdCpl".into(),
+            UioTlp::Data(bytes) => format!("UIORdCplD of {bytes} B"),
+        }
     }
 }
 
@@ -212,8 +246,8 @@ const fn low_bits(address: u64) -> u8 {
 impl CxlIoTransactions {
     /// Beside links with these names, on which nothing has passed.
     pub fn new(config: CxlIoConfig, names: Vec<String>) -> CxlIoTransactions {
-        let (open, done, uio, registers, memory) = Default::default();
-        CxlIoTransactions { config, ledger: Ledger::new(names), open, done, uio, registers, memory }
+        let (open, done, registers, memory) = Default::default();
+        CxlIoTransactions { config, ledger: Ledger::new(names), open, done, registers, memory }
     }
 
     /// Time goes on, in the unit of [`CxlIoConfig::limit`], which never goes back: what has waited too long. Each request is told once;
@@ -246,7 +280,8 @@ impl CxlIoTransactions {
         self.ledger.message(at, tag);
         match tlp.kind {
             TlpKind::Completion { status, byte_count, lower_address, .. } => {
-                let request = Request { path, dir: dir.opposite(), requester: tlp.requester, tag: tlp.tag };
+                let (dir, is_uio) = (dir.opposite(), false);
+                let request = Request { path, dir, requester: tlp.requester, tag: tlp.tag, is_uio };
                 let name = match tlp.data.len() {
                     0 if status == CplStatus::SC => "Cpl".into(),
                     0 => format!("Cpl with status {}", status.name().unwrap_or("reserved")),
@@ -290,32 +325,48 @@ impl CxlIoTransactions {
         self.ledger.take()
     }
 
-    /// A TLP of UIO. Its requests have tags of their own, and what they bring is not judged, but they leave bytes, and their
-    /// completions answer nothing else.
+    /// A TLP of UIO.
     fn uio(&mut self, at: Place, path: Path, tlp: &Tlp, uio: UioTlp) {
         self.ledger.message(at, Some(tlp.tag));
-        let (requester, tag) = (tlp.requester, tlp.tag);
+        let (requester, tag, is_uio) = (tlp.requester, tlp.tag, true);
         match uio {
-            UioTlp::Read => drop(self.uio.insert(Request { path, dir: at.1, requester, tag })),
+            UioTlp::Read(address, bytes) => {
+                let request = Request { path, dir: at.1, requester, tag, is_uio };
+                self.begin(at, request, uio.said(), Some(line_of(address)), Wanted::UioData(bytes));
+            }
             UioTlp::Write(address, bytes) => {
-                self.uio.insert(Request { path, dir: at.1, requester, tag });
                 if self.config.all_writers_seen && at.1 == Dir::Down {
                     self.memory.give_up(path, address, bytes);
                 }
+                let request = Request { path, dir: at.1, requester, tag, is_uio };
+                self.begin(at, request, uio.said(), Some(line_of(address)), Wanted::UioWritten);
             }
-            UioTlp::Completion(name) => {
-                let request = Request { path, dir: at.1.opposite(), requester, tag };
-                if self.uio.contains(&request) {
-                    return;
-                }
-                let Some(open) = self.open.remove(&request) else { return };
-                let found = format!("{name} with {}", request.in_words());
-                let expected = format!("{} for {}", open.missing(), open.said);
-                self.ledger.say("TXN-ANS-03", at, open.line, found, expected);
-                // It ends the request all the same: no other one is to be expected.
-                self.end(at, request, open, None);
+            UioTlp::Written | UioTlp::NoData | UioTlp::Data(_) => {
+                self.uio_completion(at, Request { path, dir: at.1.opposite(), requester, tag, is_uio }, uio);
             }
         }
+    }
+
+    /// A completion of UIO.
+    fn uio_completion(&mut self, at: Place, request: Request, uio: UioTlp) {
+        let said = format!("{} with {}", uio.said(), request.in_words());
+        let Some(mut open) = self.open.remove(&request) else { return self.say_spare(at, request, said) };
+        match (&mut open.wanted, uio) {
+            (Wanted::UioWritten, UioTlp::Written) | (Wanted::UioData(_), UioTlp::NoData) => {}
+            (Wanted::UioData(missing), UioTlp::Data(bytes)) => {
+                *missing = missing.saturating_sub(bytes);
+                if *missing > 0 {
+                    self.open.insert(request, open);
+                    return;
+                }
+            }
+            _ => {
+                let expected = format!("{} for {}", open.missing(), open.said);
+                self.ledger.say("TXN-ANS-03", at, open.line, said, expected);
+            }
+        }
+        // One of the wrong kind ends its request all the same: no other one is to be expected.
+        self.end(at, request, open, None);
     }
 
     fn say_missing(&mut self, rule: &'static str, number: u64, request: Request, told: &str) {
@@ -327,9 +378,7 @@ impl CxlIoTransactions {
     }
 
     fn request(&mut self, at: Place, path: Path, tlp: &Tlp) {
-        let request = Request { path, dir: at.1, requester: tlp.requester, tag: tlp.tag };
-        let number = self.ledger.number();
-        let place = flit(at.2, at.1);
+        let request = Request { path, dir: at.1, requester: tlp.requester, tag: tlp.tag, is_uio: false };
         let (name, line, wanted) = match tlp.kind {
             TlpKind::MemRead { address, dw, enables } => {
                 let (first, missing) = enables.bounds(dw);
@@ -366,7 +415,12 @@ impl CxlIoTransactions {
             }
             _ => return,
         };
-        let open = OpenRequest { number, said: format!("{name} in {place}"), line, wanted };
+        self.begin(at, request, name, line, wanted);
+    }
+
+    /// A request waits for its completions.
+    fn begin(&mut self, at: Place, request: Request, name: String, line: Option<u64>, wanted: Wanted) {
+        let number = self.ledger.number();
         if let Some(older) = self.open.remove(&request) {
             let found = format!("{name} with {}", request.in_words());
             let expected = format!("a tag that is free: {} waits for {}", older.said, older.missing());
@@ -374,13 +428,14 @@ impl CxlIoTransactions {
             self.ledger.end(older.number);
             self.forget(request, &older);
         }
-        if let Wanted::Memory { address, bytes, .. } = open.wanted
+        if let Wanted::Memory { address, bytes, .. } = wanted
             && self.compares(request)
         {
-            self.memory.read_begins(path, number, address, bytes);
+            self.memory.read_begins(request.path, number, address, bytes);
         }
         self.ledger.wait(request);
-        self.open.insert(request, open);
+        let said = format!("{name} in {}", flit(at.2, at.1));
+        self.open.insert(request, OpenRequest { number, said, line, wanted });
     }
 
     /// Whether the bytes of a read of memory are known to be those of writes that pass.
@@ -407,7 +462,7 @@ impl CxlIoTransactions {
     }
 
     fn completion(&mut self, at: Place, request: Request, of: Completion<'_>) {
-        let Some(mut open) = self.open.remove(&request) else { return self.say_spare(at, request, of) };
+        let Some(mut open) = self.open.remove(&request) else { return self.say_spare(at, request, of.said) };
         let expected = format!("{} for {}", open.missing(), open.said);
         let is_retry = of.status == CplStatus::CRS;
         let of_config = matches!(open.wanted, Wanted::Register { .. } | Wanted::Written(_));
@@ -501,12 +556,18 @@ impl CxlIoTransactions {
         self.done.insert(request, Done { said: open.said, end: at.2 });
     }
 
-    /// A completion of nothing that is open.
-    fn say_spare(&mut self, at: Place, request: Request, of: Completion<'_>) {
-        let Some(Done { said, end }) = self.done.get(&request) else {
-            return self.ledger.say("TXN-TAG-02", at, None, of.said, "the tag of a request");
+    /// A completion of nothing that is open of its kind.
+    fn say_spare(&mut self, at: Place, request: Request, said: String) {
+        // UIO is answered by completions of its own, and nothing else is.
+        if let Some(open) = self.open.remove(&request.twin()) {
+            let expected = format!("{} for {}", open.missing(), open.said);
+            self.ledger.say("TXN-ANS-03", at, open.line, said, expected);
+            return self.end(at, request.twin(), open, None);
+        }
+        let Some(done) = self.done.get(&request) else {
+            return self.ledger.say("TXN-TAG-02", at, None, said, "the tag of a request");
         };
-        let expected = format!("none: {said} had its last completion in {}", flit(*end, at.1));
-        self.ledger.say("TXN-TAG-03", at, None, of.said, expected);
+        let expected = format!("none: {} had its last completion in {}", done.said, flit(done.end, at.1));
+        self.ledger.say("TXN-TAG-03", at, None, said, expected);
     }
 }

@@ -698,7 +698,7 @@ fn judged(copies: &[(bool, bool, Age)], home: Age) -> Vec<&'static str> {
         levels: Vec::new(),
     };
     let mut events: Vec<CoherenceEvent> = Vec::new();
-    check_copies(&view, &mut events);
+    check_copies(&view, &|n| format!("agent {n}"), &mut events);
     events.iter().map(|e| e.rule).collect()
 }
 
@@ -720,7 +720,7 @@ fn coh_inv_01_n() {
         let (in_flight, tracked, levels) = (Vec::new(), IdSet::of_bits(u64::MAX), Vec::new());
         let view = View { line: LINE, newest, home, copies, in_flight, tracked, levels };
         let mut events: Vec<CoherenceEvent> = Vec::new();
-        check_copies(&view, &mut events);
+        check_copies(&view, &|n| format!("agent {n}"), &mut events);
         assert_eq!(events.iter().map(|e| e.rule).collect::<Vec<_>>(), ["COH-INV-01"]);
     }
 }

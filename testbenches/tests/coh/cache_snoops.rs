@@ -238,7 +238,7 @@ pub fn untracked(at: CacheLineState) -> Vec<&'static str> {
         levels: Vec::new(),
     };
     let mut events = Vec::new();
-    check_copies(&view, &mut events);
+    check_copies(&view, &|n| format!("agent {n}"), &mut events);
     events.iter().map(|e| e.rule).collect()
 }
 

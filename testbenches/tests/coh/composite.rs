@@ -290,7 +290,7 @@ fn coh_inv_16_n() {
             levels: vec![level(0, IdSet::one(1), Copy4::M), level(1, IdSet::of_bits(0b1100), holds)],
         };
         let mut events = Vec::new();
-        check_copies(&view, &mut events);
+        check_copies(&view, &|n| format!("agent {n}"), &mut events);
         events.into_iter().map(|event| (event.rule, event.at)).collect::<Vec<_>>()
     };
     let at = |agents: &[usize]| agents.iter().map(|n| ("COH-INV-16", format!("agent {n}"))).collect::<Vec<_>>();

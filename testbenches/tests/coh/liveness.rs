@@ -82,8 +82,10 @@ impl ExploredSystem for Swap {
 
     fn describe(&self, mv: Move) -> ChartStep {
         match mv {
-            Move::Take => ChartStep::Act { agent: 1 - self.holder, text: "takes the line".into(), sent: Vec::new() },
-            Move::Store => ChartStep::Act { agent: self.holder, text: "Store".into(), sent: Vec::new() },
+            Move::Take => {
+                ChartStep::Act { agent: 1 - self.holder, text: "takes the line".into(), line: None, sent: Vec::new() }
+            }
+            Move::Store => ChartStep::Act { agent: self.holder, text: "Store".into(), line: None, sent: Vec::new() },
         }
     }
 

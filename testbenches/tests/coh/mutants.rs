@@ -98,9 +98,9 @@ fn a_counterexample_is_a_trace_and_a_wave_and_can_be_followed_again() {
     let violation = search(&start, Limits::default()).violation.expect("a counterexample");
 
     let mut hub = Hub::new(true);
-    let mut taps = replay::places(&violation, &mut hub);
-    replay::record(&violation, &mut taps);
-    let header = TraceHeader { model_version: "0".into(), scenario_hash: String::new(), seed: 0 };
+    let mut places = replay::WayPlaces::new(&violation, &mut hub);
+    places.record(&violation);
+    let header = TraceHeader { model_version: "0".into(), run: None };
     let filter = || TraceFilter::new(&[], None, None).expect("everything");
     let (mut trace, mut wave) = (Vec::new(), Vec::new());
     {
@@ -116,6 +116,14 @@ fn a_counterexample_is_a_trace_and_a_wave_and_can_be_followed_again() {
     let taken = violation.steps.iter().filter(|s| matches!(s, ChartStep::Deliver { .. })).count();
     let of = |kind: &str| records.iter().filter(|r| r["kind"] == kind && r["message"].is_string()).count();
     assert_eq!(of("mark"), taken, "each delivery has its message");
+    let sent = |step: &ChartStep| match step {
+        ChartStep::Act { sent, .. } | ChartStep::Deliver { sent, .. } => sent.len(),
+    };
+    assert_eq!(
+        of("begin"),
+        violation.steps.iter().map(sent).sum::<usize>(),
+        "each message that leaves, delivered or not"
+    );
     let last = records.last().expect("records");
     assert_eq!(last["rule"], violation.event.rule, "{last}");
     assert_eq!(last["t_fs"], (violation.steps.len() as u64 + 1) * replay::STEP_FS);

@@ -97,7 +97,7 @@ fn view_of(peer: &MemPeer<CacheLine>) -> View<CacheLine> {
 /// What the monitors say of a peer.
 fn monitored(peer: &MemPeer<CacheLine>) -> Vec<&'static str> {
     let mut events = Vec::new();
-    check_copies(&view_of(peer), &mut events);
+    check_copies(&view_of(peer), &|n| format!("agent {n}"), &mut events);
     events.iter().map(|e| e.rule).collect()
 }
 
@@ -306,7 +306,7 @@ fn coh_mho_03_n() {
         levels: Vec::new(),
     };
     let mut events = Vec::new();
-    check_copies(&view, &mut events);
+    check_copies(&view, &|n| format!("agent {n}"), &mut events);
     assert!(events.iter().any(|e| e.rule == "COH-INV-02"), "{events:?}");
     assert!(events.iter().any(|e| e.rule == "COH-INV-03"), "{events:?}");
 }

@@ -180,7 +180,7 @@ fn a_name_of_a_wave_ends_no_tag_of_the_page() {
 
 /// The wave of the decoded channels, as text.
 fn wave_of(found: &Inspection, hub: &mut Hub) -> String {
-    let header = TraceHeader { model_version: "0".into(), scenario_hash: String::new(), seed: 0 };
+    let header = TraceHeader { model_version: "0".into(), run: None };
     let mut out = Vec::new();
     let mut sink =
         VcdSink::on_axis(&mut out, &header, hub.places(), TraceFilter::default(), found.axis).expect("a wave");
@@ -257,7 +257,7 @@ fn save_files_show_both_waves_at_the_first_broken_rule() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let [source, decoded] = ["w.vcd", "d.vcd"].map(|name| dir.path().join(name));
     let mut hub = found.decoded();
-    let header = TraceHeader { model_version: "0".into(), scenario_hash: String::new(), seed: 0 };
+    let header = TraceHeader { model_version: "0".into(), run: None };
     let mut sink =
         VcdSink::on_axis(Vec::new(), &header, hub.places(), TraceFilter::default(), found.axis).expect("a wave");
     hub.drain_into(&mut [&mut sink]).expect("memory");

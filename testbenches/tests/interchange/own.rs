@@ -12,7 +12,7 @@ use std::path::Path;
 /// The trace of a wave.
 pub fn trace_of(wave: &Path, map: &str) -> String {
     let inspection = inspect(wave, Map::read(&read(&repository(map)), map).expect("a map"), map).expect("a wave");
-    let header = TraceHeader { model_version: "0.1.0".into(), scenario_hash: String::new(), seed: 0 };
+    let header = TraceHeader { model_version: "0.1.0".into(), run: None };
     let (mut hub, mut out) = (inspection.records(), Vec::new());
     let mut sink = JsonlSink::new(&mut out, &header, hub.places(), TraceFilter::default()).expect("a trace");
     hub.drain_into(&mut [&mut sink]).expect("memory");

@@ -410,10 +410,11 @@ fn bytes_of_the_sheet_are_read() {
     completion.extend([0; 12]);
     assert_eq!(checker.see(0, UP, 0, &completion, FLIT), []);
     assert_eq!((checker.open(), checker.finish()), (0, vec![]));
-    // Garbage and reads of UIO are nobody's here.
+    // Garbage is nobody's here, and a read of UIO is owed a completion too.
     assert_eq!(checker.see(0, UP, 1, &[0xff; 12], FLIT), []);
-    assert_eq!(checker.see(0, DOWN, 1, &[0x22, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], FLIT), []);
     assert_eq!(checker.open(), 0);
+    assert_eq!(checker.see(0, DOWN, 1, &[0x22, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], FLIT), []);
+    assert_eq!(checker.open(), 1);
 }
 
 /// A TLP of UIO with a header of this many DW (`cxl-io` §3.3, §3.5).
@@ -441,36 +442,105 @@ fn bytes(tlp: &Tlp) -> Vec<u8> {
 /// Of the bytes that a write of UIO touches nothing is known any more; those beside them are compared as before.
 #[test]
 fn a_write_of_uio_is_a_writer() {
-    let write_of_uio = (DOWN, uio(0x61, [u32::from(ROOT) << 16 | 5, 0, AT as u32], &[9; 64]));
+    let write_of_uio = [uio_write(), uio_completion(WRITTEN, 0)];
     let read_back = |address: u64, value| {
         let came = completion(2, 64, (address & 0x7f) as u8, &[value; 64]);
         [(DOWN, bytes(&read(2, address, 64))), (UP, bytes(&came))]
     };
     for value in [1, 9] {
-        let writes = [(DOWN, bytes(&write(AT, 1, 64))), write_of_uio.clone()];
-        assert_eq!(said_of_bytes(&[&writes[..], &read_back(AT, value)].concat()), [], "{value}");
+        let write = [(DOWN, bytes(&write(AT, 1, 64)))];
+        assert_eq!(said_of_bytes(&[&write[..], &write_of_uio, &read_back(AT, value)].concat()), [], "{value}");
     }
-    let beside = [(DOWN, bytes(&write(AT + 64, 1, 64))), write_of_uio];
-    let found = said_of_bytes(&[&beside[..], &read_back(AT + 64, 9)].concat());
-    one(&found, "TXN-DAT-01", (UP, 3), ["0x09 in byte 0", "0x01"]);
+    let beside = [(DOWN, bytes(&write(AT + 64, 1, 64)))];
+    let found = said_of_bytes(&[&beside[..], &write_of_uio, &read_back(AT + 64, 9)].concat());
+    one(&found, "TXN-DAT-01", (UP, 4), ["0x09 in byte 0", "0x01"]);
 }
 
-/// Completions of UIO answer requests of UIO alone.
-#[test]
-fn completions_of_uio_answer_uio_alone() {
+/// The request of UIO with tag 5 that reads so many bytes.
+fn uio_read(bytes: u32) -> (Dir, Vec<u8>) {
+    let mut read = uio(0x22, [u32::from(ROOT) << 16 | 5, 0, AT as u32], &[]);
+    read[3] = (bytes / 4) as u8;
+    (DOWN, read)
+}
+
+fn uio_write() -> (Dir, Vec<u8>) {
+    (DOWN, uio(0x61, [u32::from(ROOT) << 16 | 5, 0, AT as u32], &[9; 64]))
+}
+
+/// A completion of UIO with tag 5, whose header has three DW: its code and data.
+fn uio_completion(type_code: u8, data: usize) -> (Dir, Vec<u8>) {
     let header = [u32::from(FUNCTION) << 16 | 5, u32::from(ROOT) << 16 | 64, 0];
-    for (type_code, name, data) in [(0x48, "UIORdCplD", 64), (0x0c, "UIOWrCpl", 0), (0x0d, "UIORdCpl", 0)] {
-        // A header of three DW.
-        let mut answer = uio(type_code, header, &vec![0; data]);
-        answer.drain(12..16);
-        let asked = (DOWN, bytes(&read(5, AT, 64)));
-        let found = said_of_bytes(&[asked.clone(), (UP, answer.clone())]);
-        let words = [&format!("{name} with tag 0x5 of requester 0x0008"), "CplD of 64 B for MRd of 64 B at 0x80000000"];
-        one(&found, "TXN-ANS-03", (UP, 1), words.map(|word: &str| word));
-        // A request of UIO has tags of its own.
-        let of_uio = (DOWN, uio(0x22, [u32::from(ROOT) << 16 | 5, 0, AT as u32], &[]));
-        assert_eq!(said_of_bytes(&[asked, of_uio, (UP, answer), (UP, bytes(&line(5, 0)))]), []);
+    let mut completion = uio(type_code, header, &vec![0; data]);
+    completion.drain(12..16);
+    (UP, completion)
+}
+
+const READ_DATA: u8 = 0x48;
+const WRITTEN: u8 = 0x0c;
+const NO_DATA: u8 = 0x0d;
+const OF_UIO_READ: &str = "UIOMRd of 64 B at 0x80000000 in flit 0 down";
+
+/// Each request of UIO gets completions of its kind, a read in one part or in several, and its tag is another one than that of a plain
+/// request.
+#[test]
+fn uio_completions_of_their_requests_p() {
+    let of = |tlps: &[(Dir, Vec<u8>)]| assert_eq!(said_of_bytes(tlps), []);
+    of(&[uio_read(64), uio_completion(READ_DATA, 64), uio_read(64), uio_completion(NO_DATA, 0)]);
+    of(&[uio_read(64), uio_completion(READ_DATA, 16), uio_completion(READ_DATA, 48)]);
+    of(&[uio_write(), uio_completion(WRITTEN, 0), uio_write(), uio_completion(WRITTEN, 0)]);
+    let plain = [(DOWN, bytes(&read(5, AT + 64, 64))), (UP, bytes(&line(5, 0)))];
+    of(&[plain[0].clone(), uio_read(64), uio_completion(READ_DATA, 64), plain[1].clone()]);
+    of(&[uio_read(64), plain[0].clone(), plain[1].clone(), uio_completion(READ_DATA, 64)]);
+}
+
+/// Completions of UIO answer requests of UIO alone, before and behind one with the same tag, and nothing else answers these.
+#[test]
+fn uio_completions_of_other_requests_n() {
+    let expected = "CplD of 64 B for MRd of 64 B at 0x80000000";
+    let asked = (DOWN, bytes(&read(5, AT, 64)));
+    for (type_code, name, data) in
+        [(READ_DATA, "UIORdCplD of 64 B", 64), (WRITTEN, "UIOWrCpl", 0), (NO_DATA, "UIORdCpl", 0)]
+    {
+        let words = format!("{name} with tag 0x5 of requester 0x0008");
+        let found = said_of_bytes(&[asked.clone(), uio_completion(type_code, data)]);
+        one(&found, "TXN-ANS-03", (UP, 1), [&words, expected]);
+        let before = [uio_read(64), uio_completion(READ_DATA, 64)];
+        let found = said_of_bytes(&[&before[..], &[asked.clone(), uio_completion(type_code, data)]].concat());
+        one(&found, "TXN-ANS-03", (UP, 3), [&words, expected]);
     }
+    let found = said_of_bytes(&[uio_read(64), (UP, bytes(&line(5, 0)))]);
+    let expected = format!("UIORdCplD of 64 B or UIORdCpl for {OF_UIO_READ}");
+    one(&found, "TXN-ANS-03", (UP, 1), ["CplD of 64 B with tag 0x5", &expected]);
+}
+
+/// A write is not answered as a read, nor a read as a write.
+#[test]
+fn uio_completions_of_the_wrong_kind_n() {
+    let found = said_of_bytes(&[uio_read(64), uio_completion(WRITTEN, 0)]);
+    let expected = format!("UIORdCplD of 64 B or UIORdCpl for {OF_UIO_READ}");
+    one(&found, "TXN-ANS-03", (UP, 1), ["UIOWrCpl with tag 0x5", &expected]);
+    for (type_code, data) in [(READ_DATA, 64), (NO_DATA, 0)] {
+        let found = said_of_bytes(&[uio_write(), uio_completion(type_code, data)]);
+        one(&found, "TXN-ANS-03", (UP, 1), ["UIORdCpl", "UIOWrCpl for UIOMWr of 64 B at 0x80000000 in flit 0 down"]);
+    }
+}
+
+/// Unknown, doubled and missing completions, and a tag that is used again too early.
+#[test]
+fn uio_tags_n() {
+    let done = [uio_read(64), uio_completion(READ_DATA, 64)];
+    let found = said_of_bytes(&done[1..]);
+    one(&found, "TXN-TAG-02", (UP, 0), ["UIORdCplD of 64 B with tag 0x5 of requester 0x0008", "the tag of a request"]);
+    let found = said_of_bytes(&[&done[..], &done[1..]].concat());
+    let expected = format!("none: {OF_UIO_READ} had its last completion in flit 1 up");
+    one(&found, "TXN-TAG-03", (UP, 2), ["UIORdCplD of 64 B with tag 0x5", &expected]);
+    let found = said_of_bytes(&[uio_read(64), uio_write(), uio_completion(WRITTEN, 0)]);
+    let expected = format!("a tag that is free: {OF_UIO_READ} waits for UIORdCplD of 64 B or UIORdCpl");
+    one(&found, "TXN-TAG-01", (DOWN, 1), ["UIOMWr of 64 B at 0x80000000 with tag 0x5", &expected]);
+    let found = said_of_bytes(&[uio_read(64), uio_completion(READ_DATA, 16)]);
+    one(&found, "TXN-END-01", (UP, 1), ["no answer at the end of the run to UIOMRd of 64 B", "UIORdCplD of 48 B"]);
+    let found = said_of_bytes(&[uio_write()]);
+    one(&found, "TXN-END-01", (UP, 0), ["no answer at the end of the run to UIOMWr of 64 B", "UIOWrCpl"]);
 }
 
 /// Writes with relaxed order or order by ID may pass others, reads with order by ID may pass writes of other requesters. What has

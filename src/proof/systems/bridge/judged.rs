@@ -104,7 +104,7 @@ impl LineHistory {
         let last = self.last();
         let result = |request: &'a OpenRequest| Some((request, request.result(last).filter(|v| v.line() == *line)?));
         let Some((request, value)) = open.find_map(result).filter(|(_, value)| !self.values.contains(value)) else {
-            return Some(format!("{line:?}"));
+            return Some(line.to_string());
         };
         self.values.push(value);
         if request.operation == AcceleratorOperation::Add {
@@ -126,14 +126,18 @@ impl LineHistory {
         line: Option<&CacheLine>,
     ) -> Option<(&'static str, String, &'static str)> {
         if status != Status::OKAY {
-            return Some(("BRG-ERR-20", format!("status {}", status.0), "OKAY: the device has the line"));
+            return Some((
+                "BRG-ERR-20",
+                format!("status {}", status.name().unwrap_or("?")),
+                "OKAY: the device has the line",
+            ));
         }
         let Some(line) = line else { return Some(("COH-INV-02", "an answer without data".to_owned(), "a line")) };
         match open.operation {
             AcceleratorOperation::Read => {
                 let is_one = self.values[open.since..].iter().any(|value| value.line() == *line);
                 (!is_one).then(|| {
-                    ("COH-INV-02", format!("a read of {line:?}"), "a value that was the newest one since it began")
+                    ("COH-INV-02", format!("a read of {line}"), "a value that was the newest one since it began")
                 })
             }
             AcceleratorOperation::Write | AcceleratorOperation::WritePoison | AcceleratorOperation::WriteWord => {
@@ -146,7 +150,7 @@ impl LineHistory {
             AcceleratorOperation::Add if line.poison => {
                 let is_one = self.values[open.since..].iter().any(|value| value.poison);
                 (!is_one)
-                    .then(|| ("BRG-ATM-06", format!("an atomic that got {line:?}"), "poison of a poisoned line alone"))
+                    .then(|| ("BRG-ATM-06", format!("an atomic that got {line}"), "poison of a poisoned line alone"))
             }
             AcceleratorOperation::Add => {
                 let old = line.bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));

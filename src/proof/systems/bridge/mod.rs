@@ -464,7 +464,7 @@ impl BridgeSystem {
             HostAccess::Load if self.host.can_load(line) => {
                 let value = self.host.load(&config.config, line, &mut out);
                 if let Some(value) = value.filter(|value| *value != self.history[place].newest()) {
-                    let (found, expected) = (format!("a load of {value:?}"), "the newest value");
+                    let (found, expected) = (format!("a load of {value}"), "the newest value");
                     events.push(CoherenceEvent::new("COH-INV-02", line, COLUMNS[HOST], found, expected));
                 }
             }
@@ -687,40 +687,41 @@ impl ExploredSystem for BridgeSystem {
         let mut sent = Vec::new();
         for link in [HOST, BRIDGE] {
             for (dir, from, to) in [(Dir::Down, link, DEVICE), (Dir::Up, DEVICE, link)] {
-                let mut before = self.net.of(link, dir).to_vec();
-                for msg in after.net.of(link, dir) {
-                    match before.iter().position(|known| known == msg) {
-                        Some(at) => drop(before.remove(at)),
-                        None => sent.push(SentMessage { from, to, label: msg.label(), message: shown(msg) }),
-                    }
-                }
+                let new = self.net.new_in(&after.net, link, dir).into_iter();
+                sent.extend(new.map(|msg| SentMessage { from, to, label: msg.label(), message: shown(msg) }));
             }
         }
+        let answered = self.requests.iter().zip(&after.requests).filter(|(_, after)| after.is_none());
+        let answered = answered.filter_map(|(before, _)| before.as_ref());
+        let did = answered.map(|open| format!("the accelerator has the answer to its {:?}", open.operation)).collect();
         match mv {
             BridgeMove::Deliver { link, dir, index } => {
                 let msg = self.net.of(link.into(), dir)[usize::from(index)];
                 let to = Self::receiver(link, dir);
                 let from = if to == DEVICE { link.into() } else { DEVICE };
-                ChartStep::Deliver { from, to, label: msg.label(), message: shown(&msg), did: Vec::new(), sent }
+                ChartStep::Deliver { from, to, label: msg.label(), message: shown(&msg), did, sent }
             }
             BridgeMove::Access { .. } => {
-                ChartStep::Act { agent: BRIDGE, text: "an access to the cache ends".to_owned(), sent }
+                ChartStep::Act { agent: BRIDGE, text: "an access to the cache ends".to_owned(), line: None, sent }
             }
-            BridgeMove::Request { operation, line, .. } => {
-                ChartStep::Act { agent: ACCELERATOR, text: format!("{operation:?} of line {line}"), sent }
-            }
+            BridgeMove::Request { operation, line, .. } => ChartStep::Act {
+                agent: ACCELERATOR,
+                text: format!("{operation:?}"),
+                line: Some(LineAddr(line.into())),
+                sent,
+            },
             BridgeMove::Host { operation, line } => {
-                ChartStep::Act { agent: HOST, text: format!("{operation:?} of line {line}"), sent }
+                ChartStep::Act { agent: HOST, text: format!("{operation:?}"), line: Some(LineAddr(line.into())), sent }
             }
             BridgeMove::GoesOn { line } => {
-                ChartStep::Act { agent: HOST, text: format!("goes on with line {line}"), sent }
+                ChartStep::Act { agent: HOST, text: "goes on".to_owned(), line: Some(LineAddr(line.into())), sent }
             }
         }
     }
 
     fn check(&self, events: &mut Vec<CoherenceEvent>) {
         let first = events.len();
-        self.lines().for_each(|line| check_copies(&self.view(line), events));
+        self.lines().for_each(|line| check_copies(&self.view(line), &|n| COLUMNS[n].to_owned(), events));
         name_invariants(events, first);
     }
 
@@ -778,7 +779,7 @@ impl ExploredSystem for BridgeSystem {
             }
             let view = self.view(line);
             if view.home != view.newest && !view.copies.iter().any(|copy| copy.dirty) {
-                say(Some(line), format!("{:?} in memory and no M copy", view.home), "the newest value");
+                say(Some(line), format!("{} in memory and no M copy", view.home), "the newest value");
             }
         }
     }

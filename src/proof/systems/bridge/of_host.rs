@@ -12,7 +12,7 @@
 use super::judged::{LineHistory, OpenRequest};
 use super::{ADDED, AcceleratorOperation, BASE, Shown, WORD_ENABLES, filled, small_cache};
 use crate::explore::fingerprint::fingerprint;
-use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, delivery, outcome};
+use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery, outcome};
 use crate::net::Net;
 use scalepool_bridge::cache::StorePolicy;
 use scalepool_bridge::outbound::order::BridgeOrder;
@@ -544,7 +544,15 @@ impl ExploredSystem for HostBridgeSystem {
     }
 
     fn describe(&self, mv: HostBridgeMove) -> ChartStep {
-        let sent = Vec::new();
+        let mut after = self.clone();
+        after.apply(mv, &mut Vec::new());
+        let mut sent = Vec::new();
+        for link in [DEVICE, BRIDGE] {
+            for (dir, from, to) in [(Dir::Down, HOME, link), (Dir::Up, link, HOME)] {
+                let new = self.net.new_in(&after.net, link, dir).into_iter();
+                sent.extend(new.map(|msg| SentMessage { from, to, label: msg.label(), message: shown(msg) }));
+            }
+        }
         match mv {
             HostBridgeMove::Deliver { link, dir, index } => {
                 let msg = self.net.of(link.into(), dir)[usize::from(index)];
@@ -552,23 +560,32 @@ impl ExploredSystem for HostBridgeSystem {
                 ChartStep::Deliver { from, to, label: msg.label(), message: shown(&msg), did: Vec::new(), sent }
             }
             HostBridgeMove::Access { .. } => {
-                ChartStep::Act { agent: BRIDGE, text: "an access to the cache ends".to_owned(), sent }
+                ChartStep::Act { agent: BRIDGE, text: "an access to the cache ends".to_owned(), line: None, sent }
             }
-            HostBridgeMove::Request { operation, line, .. } => {
-                ChartStep::Act { agent: ACCELERATOR, text: format!("{operation:?} of line {line}"), sent }
-            }
-            HostBridgeMove::Device { operation, line } => {
-                ChartStep::Act { agent: DEVICE, text: format!("{operation:?} of line {line}"), sent }
-            }
-            HostBridgeMove::Core { line } => {
-                ChartStep::Act { agent: HOME, text: format!("its core stores to line {line}"), sent }
-            }
+            HostBridgeMove::Request { operation, line, .. } => ChartStep::Act {
+                agent: ACCELERATOR,
+                text: format!("{operation:?}"),
+                line: Some(LineAddr(line.into())),
+                sent,
+            },
+            HostBridgeMove::Device { operation, line } => ChartStep::Act {
+                agent: DEVICE,
+                text: format!("{operation:?}"),
+                line: Some(LineAddr(line.into())),
+                sent,
+            },
+            HostBridgeMove::Core { line } => ChartStep::Act {
+                agent: HOME,
+                text: "its core stores".to_owned(),
+                line: Some(LineAddr(line.into())),
+                sent,
+            },
         }
     }
 
     fn check(&self, events: &mut Vec<CoherenceEvent>) {
         let first = events.len();
-        self.lines().for_each(|line| check_copies(&self.view(line), events));
+        self.lines().for_each(|line| check_copies(&self.view(line), &|n| COLUMNS[n].to_owned(), events));
         name_invariants(events, first);
     }
 
@@ -609,7 +626,7 @@ impl ExploredSystem for HostBridgeSystem {
             }
             let view = self.view(line);
             if view.home != view.newest && !view.copies.iter().any(|copy| copy.dirty) {
-                say(Some(line), format!("{:?} in memory and no M copy", view.home), "the newest value");
+                say(Some(line), format!("{} in memory and no M copy", view.home), "the newest value");
             }
         }
     }

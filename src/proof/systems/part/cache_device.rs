@@ -254,7 +254,7 @@ pub(super) fn used_by_core(
     newest: LineToken,
 ) -> Option<CoherenceEvent> {
     if let Some((rule, expected)) = misled(&value, &newest) {
-        return Some(CoherenceEvent::new(rule, line, site.name(), format!("a core used {value:?}"), expected));
+        return Some(CoherenceEvent::new(rule, line, site.name(), format!("a core used {value}"), expected));
     }
     let is_old = current && value.age != Age::Current;
     is_old.then(|| {

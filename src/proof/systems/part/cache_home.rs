@@ -177,7 +177,7 @@ impl Owner for CacheHomePart {
 
     fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let found = events.len();
-        check_copies(&system.view(line), events);
+        check_copies(&system.view(line), &|n| system.name(n).to_owned(), events);
         if system.is_absent(site.agent, line) {
             // A write that is answered with an error is aborted, and its data may be dropped (§2.2).
             let kept: Vec<CoherenceEvent> = events.drain(found..).filter(|e| e.rule != "COH-INV-03").collect();

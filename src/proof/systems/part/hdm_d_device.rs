@@ -181,7 +181,7 @@ impl Part for HdmDDevicePart {
         newest: LineToken,
     ) -> Option<CoherenceEvent> {
         if let Some((rule, expected)) = misled(&value, &newest) {
-            return Some(CoherenceEvent::new(rule, line, site.name(), format!("{value:?} was used"), expected));
+            return Some(CoherenceEvent::new(rule, line, site.name(), format!("{value} was used"), expected));
         }
         let is_old = current && value.age != Age::Current;
         is_old.then(|| CoherenceEvent::new("COH-INV-02", line, site.name(), "an old value used", "the newest"))
@@ -238,8 +238,8 @@ impl Owner for HdmDDevicePart {
 
     fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let view = system.view(line);
-        check_copies(&view, events);
-        check_bias(&view, site.agent, self.0.bias(line) == Bias::Device, events);
+        check_copies(&view, &|n| system.name(n).to_owned(), events);
+        check_bias(&view, site.agent, self.0.bias(line) == Bias::Device, &|n| system.name(n).to_owned(), events);
     }
 
     /// The device ends M2S requests whatever it asks for itself.

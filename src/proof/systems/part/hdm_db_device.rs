@@ -180,7 +180,7 @@ impl Part for HdmDbDevicePart {
         let moved = self.moved.has(place);
         self.reading.remove(place);
         self.moved.remove(place);
-        let found = format!("a read of {value:?}");
+        let found = format!("a read of {value}");
         if let Some((rule, expected)) = misled(&value, &newest) {
             return Some(CoherenceEvent::new(rule, line, site.name(), found, expected));
         }
@@ -251,7 +251,7 @@ impl Owner for HdmDbDevicePart {
             let (at, found) = (system.name(copy.agent), "a copy without a filter entry");
             events.push(CoherenceEvent::new("COH-INV-12", line, at, found, "a filter entry for every copy"));
         }
-        check_copies(&view, events);
+        check_copies(&view, &|n| system.name(n).to_owned(), events);
     }
 
     /// What a device keeps waiting though it must not: RwD and BIRsp drain without a Req or a BISnp.
@@ -285,8 +285,8 @@ impl Owner for HdmDbDevicePart {
 
     fn check_idle(&self, system: &Composite, _: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         check_at_rest(system, line, events);
-        for entry in self.agent.filter().iter().filter(|e| e.line == line && e.holders.is_empty()) {
-            let found = format!("an entry without holders, {:?}", entry.holders);
+        for _ in self.agent.filter().iter().filter(|e| e.line == line && e.holders.is_empty()) {
+            let found = "an entry without holders".to_owned();
             events.push(CoherenceEvent::new("COH-INV-14", line, "DCOH", found, "entries for holders only"));
         }
     }
@@ -304,7 +304,7 @@ impl Owner for HdmDbDevicePart {
 pub(super) fn check_at_rest(system: &Composite, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
     let view = system.view(line);
     if view.home != view.newest && !view.copies.iter().any(|copy| copy.dirty) {
-        let found = format!("{:?} in memory and no M copy", view.home);
+        let found = format!("{} in memory and no M copy", view.home);
         events.push(CoherenceEvent::new("COH-INV-14", line, "system", found, "the newest value"));
     }
 }

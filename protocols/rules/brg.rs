@@ -17,6 +17,11 @@ pub static RULES: &[Rule] = &[
         "bridge §1.2 §1.3",
         "the home of exported memory knows holders by SPID on links with port based routing, by LD-ID at a device with logical devices, else there is one",
     ),
+    rule(
+        "BRG-PRT-04",
+        "bridge §1.2 §4.1",
+        "without port based routing and 256B flits a window of class MN or MC is refused, or becomes class IO if it declares so, which is said",
+    ),
     rule("BRG-HOM-01", "bridge §1.3", "the bridges of a fabric export a byte of an accelerator by one window"),
     rule("BRG-WIN-01", "bridge §2", "an address in no window ends with status 3"),
     rule("BRG-WIN-02", "bridge §2", "group and window give rights; an atomic takes all three"),

@@ -19,6 +19,7 @@ mod deadlock;
 mod epochs;
 mod errors;
 mod exported;
+mod fallback;
 mod host;
 mod host_home;
 mod inbound;

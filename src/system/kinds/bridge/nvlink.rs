@@ -82,6 +82,10 @@ impl Component for BridgeNvlink {
         self.inbound.exported()
     }
 
+    fn warnings(&self) -> Vec<ConfigFinding> {
+        self.outbound.warnings()
+    }
+
     fn check(&self) -> Vec<ConfigFinding> {
         let times = self.inbound.check_times(self.stages.timeout_cycles);
         self.halves().check().into_iter().chain(times).collect()

@@ -486,6 +486,11 @@ pub static RULES: &[Rule] = &[
     rule("BRG-CHC-24", "bridge §9.10", "hits, misses and bypasses are the lines that were accessed"),
     rule("BRG-CHC-25", "bridge §9.1", "hits of LRU are those of the stack distances in each set"),
     rule(
+        "BRG-CHC-26",
+        "bridge §2",
+        "the cache in front of exported memory has no state of coherence, is not snooped or recorded, and changes no byte",
+    ),
+    rule(
         "BRG-CHC-27",
         "bridge §9.1",
         "what the code of HBM cannot correct: a clean sector is asked for again, a dirty one is poison; with tags the CXL ports go viral",

@@ -23,6 +23,7 @@ mod fallback;
 mod host;
 mod host_home;
 mod inbound;
+mod inbound_cache;
 mod inbound_time;
 mod io;
 mod io_systems;

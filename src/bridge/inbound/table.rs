@@ -4,6 +4,7 @@
 //! Left out: what an entry is for. A walk: a request of a host gets an entry; its accelerator does not answer in time, so the host gets
 //! its answer and the entry stays taken; the late answer comes, and it is free.
 
+use super::cached::CacheUse;
 use super::convert::InboundRow;
 use super::poison::AcceleratorLine;
 use crate::window::InboundClass;
@@ -59,6 +60,8 @@ pub struct InboundTransaction {
     pub place: Option<AcceleratorLine>,
     /// How far it is.
     pub progress: InboundProgress,
+    /// What the cache is to it.
+    pub cache: CacheUse,
     /// The accelerator has not answered.
     pub awaits_accelerator: bool,
     /// Its answer, if there is one.

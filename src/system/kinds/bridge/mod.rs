@@ -9,6 +9,7 @@ pub mod cache;
 pub mod exported;
 pub mod halves;
 pub mod inbound;
+pub mod inbound_cache;
 pub mod io;
 pub mod nvlink;
 pub mod outbound;

@@ -7,6 +7,7 @@
 
 use super::halves::{AcceleratorLink, BridgeHalves};
 use super::inbound::{INBOUND_METRICS, InboundFields};
+use super::inbound_cache::INBOUND_CACHE_METRICS;
 use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
 use super::{cache::CACHE_METRICS, dealt, measure};
@@ -37,7 +38,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: BridgeNvlink::fields,
     read: component::<BridgeNvlink>,
     external: &["flits"],
-    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS],
+    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS, INBOUND_CACHE_METRICS],
 };
 
 /// Its links to GPUs.

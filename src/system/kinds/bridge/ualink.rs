@@ -8,6 +8,7 @@
 
 use super::halves::{AcceleratorLink, BridgeHalves};
 use super::inbound::{INBOUND_METRICS, InboundFields};
+use super::inbound_cache::INBOUND_CACHE_METRICS;
 use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
 use super::{cache::CACHE_METRICS, dealt, measure};
@@ -44,7 +45,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: BridgeUalink::fields,
     read: component::<BridgeUalink>,
     external: &["flits"],
-    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS],
+    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS, INBOUND_CACHE_METRICS],
 };
 
 /// Its links to accelerators.

@@ -17,6 +17,11 @@ pub static RULES: &[Rule] = &[
         "bridge §1.2 §1.3",
         "the home of exported memory knows holders by SPID on links with port based routing, by LD-ID at a device with logical devices, else there is one",
     ),
+    rule(
+        "BRG-PRT-04",
+        "bridge §1.2 §4.1",
+        "without port based routing and 256B flits a window of class MN or MC is refused, or becomes class IO if it declares so, which is said",
+    ),
     rule("BRG-HOM-01", "bridge §1.3", "the bridges of a fabric export a byte of an accelerator by one window"),
     rule(
         "BRG-HOM-02",
@@ -495,6 +500,11 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-CHC-24", "bridge §9.10", "hits, misses and bypasses are the lines that were accessed"),
     rule("BRG-CHC-25", "bridge §9.1", "hits of LRU are those of the stack distances in each set"),
+    rule(
+        "BRG-CHC-26",
+        "bridge §2",
+        "the cache in front of exported memory has no state of coherence, is not snooped or recorded, and changes no byte",
+    ),
     rule(
         "BRG-CHC-27",
         "bridge §9.1",

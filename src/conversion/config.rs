@@ -204,7 +204,7 @@ fn inbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, F
             payload_bytes: BLOCK_BYTES as usize,
         }));
     }
-    Ok(BridgeHalf::Inbound(InboundConfig { windows, decoders: Vec::new(), entries }))
+    Ok(BridgeHalf::Inbound(InboundConfig { windows, decoders: Vec::new(), entries, cache: None }))
 }
 
 /// An error of the bridge at a key: its text says what was found and what was expected.

@@ -664,6 +664,11 @@ pub trait Component: Send + Any {
         Vec::new()
     }
 
+    /// What is no mistake and may surprise: name of the field and text.
+    fn warnings(&self) -> Vec<ConfigFinding> {
+        Vec::new()
+    }
+
     /// What is wrong with its tables of who asks it over a fabric with port based routing, each with its place if it is of one
     /// line; `map` is what it knows of the memory map.
     fn check_requesters(&self, map: &MapView, requesters: &PbrRequesters) -> Vec<(Option<TextPlace>, String)> {

@@ -114,6 +114,9 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     let (components, tables) = open.map(|open| (open.instance, open.table)).unzip::<_, _, Vec<_>, Vec<_>>();
     let mut warnings = Problems { files: description.files.clone(), list: Vec::new() };
     memory_map::warnings(&windows, &mut warnings);
+    for (component, own) in components.iter().zip(&tables) {
+        own.judge(component.config.warnings(), &mut warnings);
+    }
     let warnings = warnings.sorted();
     let (name, about, channels) = (title.name, title.about, ChannelGraph::default());
     let pbr = PbrFabrics::default();

@@ -7,13 +7,15 @@
 //! Detail: message in, messages out. Left out: CXL.io, the stages and their latencies, and
 //! which reads leave together, which are up to the [`module`].
 //!
-//! Memory that the bridge keeps coherent (HDM-DB) has its home in front of it: [`exported`].
+//! Memory that the bridge keeps coherent (HDM-DB) has its home in front of it: [`exported`]. Lines may be kept in front of the accelerators:
+//! [`cached`].
 //!
 //! A walk through one partial write: the message has an entry, its address lies in a window, its source may write there, nobody uses the
 //! line; a write with byte enables goes to the accelerator; its answer comes with status 0, so Cmp is ready, and whoever waited for the
 //! line goes on.
 
 pub mod bar;
+pub mod cached;
 pub mod convert;
 pub mod exported;
 pub mod hairpin;
@@ -28,6 +30,7 @@ pub mod table;
 pub mod ualink;
 
 use crate::atomics::LineAtomic;
+use crate::cache::data::DataCache;
 use crate::commands::AccessKind;
 use crate::flows::LineOperation;
 use crate::hairpin::{OwnerAnswer, OwnerAtomic};
@@ -35,6 +38,7 @@ use crate::locks::{LineLocks, LockHolder, LockOutcome};
 use crate::outbound::BridgeFinding;
 use crate::outbound::table::ChildId;
 use crate::window::{BridgeWindows, InboundClass};
+use cached::{CacheUse, InboundCache, InboundCacheCounts};
 use convert::{InboundAnswer, InboundRow, OWNER_ATOMIC, WriteEnd, inbound_row, read_answer, refused_row, write_end};
 use poison::{AcceleratorLine, PoisonList};
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
@@ -43,6 +47,7 @@ use scalepool_memory::decoder::Decoders;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::{M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
 use scalepool_protocols::ualink::code::Status;
+use side::SideAccess;
 use table::{InboundProgress, InboundReply, InboundSource, InboundTable, InboundTransaction};
 
 /// How the inbound half is built.
@@ -54,6 +59,8 @@ pub struct InboundConfig {
     pub decoders: Vec<Option<Decoders>>,
     /// Entries of its table, 1 to [`MOST_INBOUND`](table::MOST_INBOUND).
     pub entries: usize,
+    /// The cache in front of accelerators, empty, if there is one.
+    pub cache: Option<DataCache>,
 }
 
 /// What an accelerator is asked: an access to one line.
@@ -82,6 +89,8 @@ pub struct AcceleratorAccess {
 pub enum InboundStep {
     /// The access of an entry leaves for its accelerator.
     Send(u16),
+    /// The memory of the cache is accessed for an entry; behind it comes [`InboundBridge::cache_accessed`].
+    AccessCache(u16),
     /// The answer of an entry is ready.
     Respond(u16),
     /// An entry has ended without an answer.
@@ -153,6 +162,7 @@ pub struct InboundBridge {
     table: InboundTable,
     locks: LineLocks,
     lost: PoisonList,
+    cache: Option<InboundCache>,
     /// Target ports that have gone viral.
     viral: Vec<bool>,
     counts: InboundCounts,
@@ -177,8 +187,10 @@ fn place_of((target, line): AcceleratorLine) -> (usize, LineAddr) {
 
 impl InboundBridge {
     /// A bridge with nothing under way.
-    pub fn new(config: InboundConfig) -> InboundBridge {
+    pub fn new(mut config: InboundConfig) -> InboundBridge {
+        let data = config.cache.take();
         InboundBridge {
+            cache: data.map(|data| InboundCache { data, counts: InboundCacheCounts::default() }),
             table: InboundTable::new(config.entries),
             locks: LineLocks::default(),
             lost: PoisonList::default(),
@@ -217,6 +229,11 @@ impl InboundBridge {
 
     /// Gives a message of a target port an entry; `None`: there is no room, or it is none that memory takes.
     pub fn admit(&mut self, source: InboundSource, msg: Msg<CacheLine>, out: &mut InboundOutput) -> Option<u16> {
+        if matches!(msg, Msg::S2mBisnp { .. } | Msg::H2dReq { .. }) {
+            let found = format!("a snoop by {} of memory in front of which no copy is", msg.class().name());
+            out.find("BRG-CHC-26", found, "none: what is kept in front of memory has no state of coherence");
+            return None;
+        }
         if !matches!(msg, Msg::M2sReq { .. } | Msg::M2sRwd { .. }) {
             out.find("COH-TYP-01", msg.class().name().to_owned(), "M2S Req or RwD");
             return None;
@@ -257,6 +274,7 @@ impl InboundBridge {
             row,
             place: None,
             progress: InboundProgress::Admitted,
+            cache: CacheUse::PassedBy,
             awaits_accelerator: false,
             answer: None,
             advances: 0,
@@ -320,9 +338,8 @@ impl InboundBridge {
             }
             LockOutcome::Waits(before) => {
                 self.waits(entry);
-                if let LockHolder::Child(before) = before {
-                    out.steps.push(InboundStep::Waits { entry, holder: before.entry });
-                }
+                let (LockHolder::Child(ChildId { entry: holder, .. }) | LockHolder::WriteBack(holder)) = before;
+                out.steps.push(InboundStep::Waits { entry, holder });
             }
         }
     }
@@ -387,7 +404,16 @@ impl InboundBridge {
             self.finish(entry, status, line, out);
             return self.release(place, (status, line), out);
         }
-        transaction.awaits_accelerator = true;
+        if !self.looks_up(entry, place, out) {
+            self.ask(entry, out);
+        }
+    }
+
+    /// The access of a transaction leaves.
+    fn ask(&mut self, entry: u16, out: &mut InboundOutput) {
+        if let Some(transaction) = self.table.get_mut(entry) {
+            transaction.awaits_accelerator = true;
+        }
         self.counts.accesses += 1;
         self.gets_on(entry, out);
         out.steps.push(InboundStep::Send(entry));
@@ -406,15 +432,16 @@ impl InboundBridge {
 
     /// The access of an entry.
     pub fn access(&self, entry: u16) -> Option<AcceleratorAccess> {
-        let InboundTransaction { msg, atomic, row, place, source, .. } = self.table.get(entry)?;
+        let InboundTransaction { msg, atomic, row, place, source, cache, .. } = self.table.get(entry)?;
         let (operation, (target, line)) = (row.operation?, (*place)?);
         let (data, mask) = match msg {
             Msg::M2sRwd { data, enables, .. } => (*data, *enables),
             _ => (CacheLine::of([0; 64]), 0),
         };
         let lines = 1 + self.merged(entry).len() as u8;
-        let atomic = atomic.map(|ask| (ask.atomic, ask.returns));
-        Some(AcceleratorAccess { target, line, lines, operation, atomic, data, mask, vchan: source.traffic_class })
+        let (atomic, vchan) = (atomic.map(|ask| (ask.atomic, ask.returns)), source.traffic_class);
+        let own = AcceleratorAccess { target, line, lines, operation, atomic, data, mask, vchan };
+        Some(InboundBridge::cache_access(cache, own))
     }
 
     /// The access of an entry has left for its link.
@@ -426,10 +453,10 @@ impl InboundBridge {
 
     /// An accelerator answers the access of a tag: its status, and the lines that it has read, in their order.
     pub fn receive(&mut self, tag: u16, status: Status, read: &[CacheLine], out: &mut InboundOutput) {
-        let Some(transaction) = self.table.get(tag).filter(|transaction| transaction.awaits_accelerator) else {
+        if !self.table.get(tag).is_some_and(|transaction| transaction.awaits_accelerator) {
             return out.find("BRG-TAG-02", format!("an answer with tag {tag}"), "an open access to an accelerator");
-        };
-        let is_read = transaction.brings_line();
+        }
+        let is_read = self.access(tag).is_some_and(|access| SideAccess::Lines(&access).is_read());
         let others = self.merged.remove(&tag).unwrap_or_default();
         let asked = if is_read { 1 + others.len() } else { 0 };
         if status == Status::OKAY && asked != read.len() {
@@ -443,12 +470,16 @@ impl InboundBridge {
 
     /// The access of an entry has ended with a status and its line.
     fn receive_line(&mut self, tag: u16, status: Status, read: Option<CacheLine>, out: &mut InboundOutput) {
+        let is_read = self.access(tag).is_some_and(|access| access.operation == LineOperation::Read);
         let Some(transaction) = self.table.get_mut(tag) else { return };
         transaction.awaits_accelerator = false;
         let Some(place) = transaction.place else { return };
-        let is_read = transaction.brings_line();
         let line = read.unwrap_or_else(CacheLine::ones);
         let status = if is_read && read.is_none() && status == Status::OKAY { Status::TargetAbort } else { status };
+        if self.receives_for_cache(tag, place, (status, read), out) {
+            return;
+        }
+        let Some(transaction) = self.table.get(tag) else { return };
         if transaction.progress == InboundProgress::Asked {
             self.finish(tag, status, line, out);
         } else {
@@ -540,17 +571,20 @@ impl InboundBridge {
         if transaction.progress == InboundProgress::Waiting {
             let of_line = self.locks.get_mut(place_of(place)).map(|lock| lock.holder);
             let is_alive = match of_line {
-                Some(LockHolder::Child(holder)) => {
-                    self.table.get(holder.entry).is_some_and(|holder| holder.progress == InboundProgress::Asked)
-                }
-                _ => false,
+                Some(LockHolder::Child(ChildId { entry, .. }) | LockHolder::WriteBack(entry)) => self.is_at_work(entry),
+                None => false,
             };
             if is_alive {
                 return self.gets_on(entry, out);
             }
             self.locks.give_up(place_of(place), holder(entry));
         }
+        // An access of the cache ends by itself.
+        if self.is_in_cache(entry) {
+            return self.gets_on(entry, out);
+        }
         self.counts.timeouts += 1;
+        self.gives_up_lines(entry, out);
         self.finish(entry, Status::CompletionTimeout, CacheLine::ones(), out);
     }
 
@@ -577,6 +611,11 @@ impl InboundBridge {
             transaction.progress = InboundProgress::Left;
             self.retire(entry);
         }
+    }
+
+    /// Whether a transaction is under way and has its time still.
+    fn is_at_work(&self, entry: u16) -> bool {
+        self.table.get(entry).is_some_and(|transaction| transaction.progress == InboundProgress::Asked)
     }
 
     fn retire(&mut self, entry: u16) {

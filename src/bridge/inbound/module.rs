@@ -14,6 +14,7 @@
 //! child of it.
 
 use super::bar::half::{BarHalf, BarResult};
+use super::cached::InboundCacheCounts;
 use super::owner::{OwnerEntrance, OwnerPort};
 use super::port::TargetPort;
 use super::side::{AcceleratorAnswer, AcceleratorSide, SideAccess};
@@ -49,6 +50,8 @@ pub struct InboundModuleConfig {
     pub timing: BridgeTiming,
     /// Cycles that a read waits for reads of the lines beside it, to leave with them; `None`: every line leaves alone.
     pub merge_cycles: Option<u64>,
+    /// Latency of an access to the memory of the cache, if there is one \[cycles\].
+    pub cache_cycles: u64,
     /// Whether the CXL ports of the bridge are viral, as the other half says.
     pub viral: Arc<AtomicBool>,
     /// How traces spell messages, whatever the form of their link.
@@ -64,6 +67,8 @@ pub struct InboundModuleConfig {
 pub struct InboundResult {
     /// What it has counted.
     pub counts: InboundCounts,
+    /// Of the cache, if there is one.
+    pub cache: Option<InboundCacheCounts>,
     /// Messages answered, hints that were dropped among them.
     pub done: u64,
     /// Cycles from the port in to the port out, of all messages that were answered.
@@ -101,6 +106,8 @@ pub struct InboundModule {
     requests: VecDeque<(u64, u16)>,
     /// Accesses in the last stage.
     pub(super) accesses: VecDeque<(u64, u16)>,
+    /// Accesses to the memory of the cache.
+    in_cache: VecDeque<(u64, u16)>,
     /// Answers of accelerators in the stages.
     answers: VecDeque<(u64, AcceleratorAnswer)>,
     /// Answers to CXL in the last stage, by port.
@@ -155,6 +162,7 @@ impl InboundModule {
             first: 0,
             requests: VecDeque::new(),
             accesses: VecDeque::new(),
+            in_cache: VecDeque::new(),
             answers: VecDeque::new(),
             responses: ports.iter().map(|_| VecDeque::new()).collect(),
             deadlines: VecDeque::new(),
@@ -291,6 +299,16 @@ impl InboundModule {
         }
     }
 
+    /// Accesses to the memory of the cache that have ended take effect.
+    fn end_cache_accesses(&mut self, cx: &mut Cx, at: Stamp) {
+        while self.in_cache.front().is_some_and(|(due, _)| *due <= at.cycle) {
+            let Some((_, entry)) = self.in_cache.pop_front() else { return };
+            self.bridge.cache_accessed(entry, &mut self.out);
+            self.follow(at);
+            cx.progress();
+        }
+    }
+
     // ---- what follows --------------------------------------------------------------------------------------------
 
     fn follow(&mut self, at: Stamp) {
@@ -299,6 +317,10 @@ impl InboundModule {
         for step in out.steps.drain(..) {
             match step {
                 InboundStep::Send(entry) => self.leave(entry, at),
+                InboundStep::AccessCache(entry) => {
+                    self.show_wait(entry, Some((Wait::Media, 0)), at);
+                    self.in_cache.push_back((at.cycle + self.config.cache_cycles, entry));
+                }
                 InboundStep::Respond(entry) => {
                     self.show_wait(entry, Some((Wait::Stage, 0)), at);
                     let port = self.bridge.transaction(entry).map_or(0, |transaction| transaction.source.port);
@@ -468,6 +490,7 @@ impl InboundModule {
         let fronts = [
             self.requests.front().map(|(due, _)| *due),
             self.answers.front().map(|(due, _)| *due),
+            self.in_cache.front().map(|(due, _)| *due),
             self.accesses.iter().map(|(due, _)| *due).filter(|due| *due > at.cycle).min(),
             self.deadlines.front().map(|(due, ..)| *due),
         ];
@@ -489,6 +512,7 @@ impl Module for InboundModule {
         }
         self.bars.enter(cx, at);
         self.start_requests(cx, at);
+        self.end_cache_accesses(cx, at);
         self.bars.start(self.config.viral.load(Ordering::Relaxed), at, cx);
         self.time_out(cx, at);
         self.bars.time_out(at, cx);
@@ -515,8 +539,8 @@ impl Module for InboundModule {
 
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        let (counts, bars) = (self.bridge.counts(), self.bars.result());
-        *result = InboundResult { counts, bars, ..self.mine.clone() };
+        let (counts, cache, bars) = (self.bridge.counts(), self.bridge.cache_counts(), self.bars.result());
+        *result = InboundResult { counts, cache, bars, ..self.mine.clone() };
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

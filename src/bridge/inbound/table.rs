@@ -4,9 +4,9 @@
 //! Left out: what an entry is for. A walk: a request of a host gets an entry; its accelerator does not answer in time, so the host gets
 //! its answer and the entry stays taken; the late answer comes, and it is free.
 
+use super::cached::CacheUse;
 use super::convert::InboundRow;
 use super::poison::AcceleratorLine;
-use crate::flows::LineOperation;
 use crate::hairpin::{OwnerAnswer, OwnerAtomic};
 use crate::window::InboundClass;
 use scalepool_coherence::content::CacheLine;
@@ -72,22 +72,14 @@ pub struct InboundTransaction {
     pub place: Option<AcceleratorLine>,
     /// How far it is.
     pub progress: InboundProgress,
+    /// What the cache is to it.
+    pub cache: CacheUse,
     /// The accelerator has not answered.
     pub awaits_accelerator: bool,
     /// Its answer, if there is one.
     pub answer: Option<InboundReply>,
     /// Which time it has last got on, of all times that transactions have.
     pub advances: u64,
-}
-
-impl InboundTransaction {
-    /// Whether the answer of its accelerator brings a line.
-    pub fn brings_line(&self) -> bool {
-        match self.row.operation {
-            Some(LineOperation::Atomic) => self.atomic.is_some_and(|ask| ask.returns),
-            operation => operation == Some(LineOperation::Read),
-        }
-    }
 }
 
 /// Entries.

@@ -159,9 +159,10 @@ fn run(asks: Vec<Tlp>, timeout_cycles: u64, room_from: u64) -> Ran {
         let waits = WaitWatch::new(classes, Vec::new());
         let config = InboundModuleConfig {
             place: "bridge".into(),
-            inbound: InboundConfig { windows: windows.clone(), decoders: Vec::new(), entries: 1 },
+            inbound: InboundConfig { windows: windows.clone(), decoders: Vec::new(), entries: 1, cache: None },
             timing,
             merge_cycles: None,
+            cache_cycles: 0,
             viral: Arc::default(),
             shown: MessageForm::Hbr,
             waits: waits.clone(),

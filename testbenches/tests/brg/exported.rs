@@ -3,6 +3,7 @@
 
 use super::supercluster::{Told, sound};
 use super::systems::resolves;
+use scalepool::bridge::cache::data::DataCache;
 use scalepool::bridge::flows::LineOperation;
 use scalepool::bridge::inbound::exported::ExportedHome;
 use scalepool::bridge::inbound::table::InboundSource;
@@ -52,6 +53,7 @@ struct Bench {
     holders: u16,
     config: CoherenceConfig,
     inbound: InboundBridge,
+    inbound_config: InboundConfig,
     wrong: Wrong,
     memory: OrderedMap<u64, CacheLine>,
     /// Statuses with which accelerators end, the first one first; then OKAY.
@@ -93,12 +95,13 @@ impl Bench {
         let windows = BridgeWindows::exporting(WindowLimits::INBOUND_UALINK, windows, groups, 1).expect("windows");
         let sources = (0..holders).map(|n| 10 + n).collect();
         let home = ExportedHome::new(&config, Arc::new(windows.clone()), sources);
-        let inbound = InboundBridge::new(InboundConfig { windows, decoders: vec![None; 3], entries });
+        let inbound = InboundConfig { windows, decoders: vec![None; 3], entries, cache: None };
         Bench {
             home,
             holders,
             config,
-            inbound,
+            inbound: InboundBridge::new(inbound.clone()),
+            inbound_config: inbound,
             wrong,
             memory: OrderedMap::new(),
             statuses: Vec::new(),
@@ -111,8 +114,14 @@ impl Bench {
         }
     }
 
-    fn new() -> Bench {
+    pub(super) fn new() -> Bench {
         Bench::with(HOLDERS, [0, 1], right)
+    }
+
+    /// The same with this cache in front of accelerators.
+    pub(super) fn cached(self, cache: DataCache) -> Bench {
+        let inbound = InboundBridge::new(InboundConfig { cache: Some(cache), ..self.inbound_config.clone() });
+        Bench { inbound, ..self }
     }
 
     /// Whether the home takes a message of a holder, which it then has.
@@ -165,6 +174,11 @@ impl Bench {
                     self.follow(out);
                 }
                 InboundStep::Drop(entry) => self.inbound.left(entry),
+                InboundStep::AccessCache(entry) => {
+                    let mut out = InboundOutput::default();
+                    self.inbound.cache_accessed(entry, &mut out);
+                    self.inbound_steps(out);
+                }
                 _ => (),
             }
         }
@@ -1047,4 +1061,33 @@ fn ports_of_each_class_offer_their_own_memory() {
         .replace("size = \"80 MiB\", to = \"1 MiB\"", "size = \"2 MiB\", to = \"4 GiB\"");
     let error = refused(&text);
     assert!(error.contains("expected addresses of the memory there, 0x0 to 0x40000000"), "{error}");
+}
+
+/// A cache in front of accelerators is nothing to the home: the same answers, recalls and records, and fewer accesses.
+#[test]
+fn a_cache_in_front_of_accelerators_is_not_recorded() {
+    use super::inbound_cache::cache;
+    use scalepool::bridge::cache::policy::EvictionPolicy;
+    let asks = || {
+        let of_line = |n| {
+            let owns = at(req(M2sReqOpcode::MemRd, ANY, SnpType::SnpInv), line(n));
+            let shares = at(req(M2sReqOpcode::MemRd, SHARED, SnpType::SnpData), line(n));
+            let gives = at(rwd(M2sRwdOpcode::MemWr, INVALID, SnpType::NoOp, u64::MAX), line(n));
+            let takes = at(req(M2sReqOpcode::MemInv, ANY, SnpType::SnpInv), line(n));
+            [(0, owns), (0, gives), (1, shares), (0, shares), (1, takes), (1, gives), (1, owns), (0, shares)]
+        };
+        [0, 1, 2, 5, 0, 9, 1].into_iter().flat_map(of_line)
+    };
+    let told = |mut bench: Bench| {
+        let answers: Vec<_> = asks().map(|(holder, msg)| bench.whole(holder, msg)).collect();
+        let records: Vec<_> = (0..10).map(|n| bench.record(line(n))).collect();
+        assert_eq!(bench.findings, [""; 0]);
+        (answers, bench.recalled.clone(), records, bench.accesses.len())
+    };
+    let without = told(Bench::new());
+    for (sets, ways) in [(1, 1), (4, 2)] {
+        let within = told(Bench::new().cached(cache(sets, ways, EvictionPolicy::Lru)));
+        assert_eq!((&within.0, &within.1, &within.2), (&without.0, &without.1, &without.2));
+        assert!(within.3 < without.3, "{} and {}", within.3, without.3);
+    }
 }

@@ -22,46 +22,46 @@ use scalepool_protocols::ualink::field::TlRsp;
 use scalepool_protocols::ualink::pack::with_data;
 
 /// First CXL address of the window.
-const FROM: u64 = 0x4000_0000;
+pub(super) const FROM: u64 = 0x4000_0000;
 /// First address in the memory of accelerators.
-const TO: u64 = 0x1_0000_0000;
-const SIZE: u64 = 16 << 20;
+pub(super) const TO: u64 = 0x1_0000_0000;
+pub(super) const SIZE: u64 = 16 << 20;
 /// A source that has a group of its own.
 const SOURCE: u16 = 9;
 
-fn window() -> BridgeWindow<InboundClass> {
+pub(super) fn window() -> BridgeWindow<InboundClass> {
     let rights = [AccessRights::ALL; GROUPS];
     let class = InboundClass::Nh;
     BridgeWindow { base: FROM, size: SIZE, out_base: TO, class, ports: vec![0, 1, 2, 3], granule: 256, rights }
 }
 
-fn config(windows: Vec<BridgeWindow<InboundClass>>, entries: usize) -> InboundConfig {
+pub(super) fn config(windows: Vec<BridgeWindow<InboundClass>>, entries: usize) -> InboundConfig {
     let groups = OrderedMap::from([(SOURCE, 5)]);
     let windows = BridgeWindows::within(WindowLimits::INBOUND_NVLINK, windows, groups, 4).expect("windows");
-    InboundConfig { windows, decoders: vec![None; 2], entries }
+    InboundConfig { windows, decoders: vec![None; 2], entries, cache: None }
 }
 
 /// An inbound half in front of accelerators that answer when they are told to.
-struct Bench {
-    bridge: InboundBridge,
-    out: InboundOutput,
+pub(super) struct Bench {
+    pub bridge: InboundBridge,
+    pub out: InboundOutput,
     /// Lines by accelerator and address; others are zero.
-    memory: OrderedMap<(u16, u64), CacheLine>,
+    pub memory: OrderedMap<(u16, u64), CacheLine>,
     /// Accesses that have left, with their tags.
-    sent: Vec<(u16, AcceleratorAccess)>,
+    pub sent: Vec<(u16, AcceleratorAccess)>,
     /// Those of them that are not answered.
-    open: Vec<(u16, AcceleratorAccess)>,
+    pub open: Vec<(u16, AcceleratorAccess)>,
     /// Answers to CXL, with their ports.
-    answers: Vec<(usize, Msg<CacheLine>)>,
-    findings: Vec<&'static str>,
+    pub answers: Vec<(usize, Msg<CacheLine>)>,
+    pub findings: Vec<&'static str>,
     /// Entries that have begun to wait.
-    waiting: Vec<u16>,
+    pub waiting: Vec<u16>,
     /// Last advance of each entry.
-    advances: OrderedMap<u16, u64>,
+    pub advances: OrderedMap<u16, u64>,
 }
 
 impl Bench {
-    fn new(config: InboundConfig) -> Bench {
+    pub fn new(config: InboundConfig) -> Bench {
         Bench {
             bridge: InboundBridge::new(config),
             out: InboundOutput::default(),
@@ -75,11 +75,11 @@ impl Bench {
         }
     }
 
-    fn plain() -> Bench {
+    pub fn plain() -> Bench {
         Bench::new(config(vec![window()], 256))
     }
 
-    fn collect(&mut self) {
+    pub fn collect(&mut self) {
         self.findings.extend(self.out.findings.drain(..).map(|finding| finding.rule));
         for step in std::mem::take(&mut self.out.steps) {
             match step {
@@ -89,6 +89,7 @@ impl Bench {
                     self.sent.push((entry, access));
                     self.open.push((entry, access));
                 }
+                InboundStep::AccessCache(entry) => self.bridge.cache_accessed(entry, &mut self.out),
                 InboundStep::Respond(entry) => {
                     let (source, answer) = self.bridge.answer(entry).expect("an answer");
                     self.answers.push((source.port, answer));
@@ -108,19 +109,19 @@ impl Bench {
     }
 
     /// A message of a source at a port; its entry.
-    fn ask_of(&mut self, source: InboundSource, msg: Msg<CacheLine>) -> u16 {
+    pub fn ask_of(&mut self, source: InboundSource, msg: Msg<CacheLine>) -> u16 {
         let entry = self.bridge.admit(source, msg, &mut self.out).expect("room");
         self.bridge.start(entry, &mut self.out);
         self.collect();
         entry
     }
 
-    fn ask(&mut self, msg: Msg<CacheLine>) -> u16 {
+    pub fn ask(&mut self, msg: Msg<CacheLine>) -> u16 {
         self.ask_of(InboundSource::default(), msg)
     }
 
     /// The access at a place of the open ones is done and ends with a status.
-    fn answer(&mut self, place: usize, status: Status) {
+    pub fn answer(&mut self, place: usize, status: Status) {
         let (tag, access) = self.open.remove(place);
         let at = (access.target, access.line.address());
         let own = self.memory.entry(at).or_insert(CacheLine::of([0; 64]));
@@ -134,7 +135,7 @@ impl Bench {
     }
 
     /// One message, with an access that ends with a status, if there is one; its answer.
-    fn whole(&mut self, msg: Msg<CacheLine>, status: Status) -> Option<Msg<CacheLine>> {
+    pub fn whole(&mut self, msg: Msg<CacheLine>, status: Status) -> Option<Msg<CacheLine>> {
         let before = self.answers.len();
         self.ask(msg);
         while !self.open.is_empty() {
@@ -149,7 +150,7 @@ fn req(opcode: M2sReqOpcode, meta_field: MetaField, snp: SnpType, address: u64) 
     Msg::M2sReq { opcode, snp, meta_field, meta: MetaValue::Any, line, tag: 0x77 }
 }
 
-fn rwd(
+pub(super) fn rwd(
     opcode: M2sRwdOpcode,
     field: MetaField,
     snp: SnpType,
@@ -160,27 +161,27 @@ fn rwd(
     Msg::M2sRwd { opcode, snp, meta_field: field, meta: MetaValue::Any, line, tag: 0x78, data, enables }
 }
 
-fn read(address: u64) -> Msg<CacheLine> {
+pub(super) fn read(address: u64) -> Msg<CacheLine> {
     req(M2sReqOpcode::MemRd, MetaField::NoOp, SnpType::NoOp, address)
 }
 
-fn write(address: u64, value: u8) -> Msg<CacheLine> {
+pub(super) fn write(address: u64, value: u8) -> Msg<CacheLine> {
     rwd(M2sRwdOpcode::MemWr, MetaField::Meta0State, SnpType::NoOp, address, (CacheLine::of([value; 64]), u64::MAX))
 }
 
-fn write_part(address: u64, value: u8, enables: u64) -> Msg<CacheLine> {
+pub(super) fn write_part(address: u64, value: u8, enables: u64) -> Msg<CacheLine> {
     rwd(M2sRwdOpcode::MemWrPtl, MetaField::Meta0State, SnpType::NoOp, address, (CacheLine::of([value; 64]), enables))
 }
 
 /// The opcode, the data and the tag of a DRS.
-fn data(answer: Option<Msg<CacheLine>>) -> (DrsOpcode, CacheLine) {
+pub(super) fn data(answer: Option<Msg<CacheLine>>) -> (DrsOpcode, CacheLine) {
     match answer {
         Some(Msg::S2mDrs { opcode, data, .. }) => (opcode, data),
         other => panic!("{other:?}"),
     }
 }
 
-fn is_cmp(answer: Option<Msg<CacheLine>>) -> bool {
+pub(super) fn is_cmp(answer: Option<Msg<CacheLine>>) -> bool {
     matches!(answer, Some(Msg::S2mNdr { opcode: NdrOpcode::Cmp, .. }))
 }
 

@@ -1,5 +1,6 @@
 //! The inbound half on a clock: sums of stages, exact to the cycle, rates, rooms (`bridge` §7, §11).
 
+use scalepool::bridge::cache::policy::EvictionPolicy;
 use scalepool::bridge::flows::LineOperation;
 use scalepool::bridge::inbound::bar::BarConfig;
 use scalepool::bridge::inbound::bar::access::AccessReach;
@@ -104,14 +105,23 @@ struct Setup {
     takes_from: u64,
     is_silent: bool,
     merge_cycles: Option<u64>,
+    /// A cache in front of accelerators with this latency.
+    cache_cycles: Option<u64>,
     listed: &'static [(&'static str, &'static str)],
 }
 
-const PLAIN: Setup =
-    Setup { timing: SHEET, entries: 64, takes_from: 0, is_silent: false, merge_cycles: None, listed: &[] };
+const PLAIN: Setup = Setup {
+    timing: SHEET,
+    entries: 64,
+    takes_from: 0,
+    is_silent: false,
+    merge_cycles: None,
+    cache_cycles: None,
+    listed: &[],
+};
 
 fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
-    let Setup { timing, entries, takes_from, is_silent, merge_cycles, listed } = setup;
+    let Setup { timing, entries, takes_from, is_silent, merge_cycles, cache_cycles, listed } = setup;
     let (answers, accesses, result) = (Seen::default(), Seen::default(), Arc::<Mutex<InboundResult>>::default());
     let (of_host, of_side, shared) = (answers.clone(), accesses.clone(), result.clone());
     let mut sim = Simulation::new(1);
@@ -137,12 +147,14 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
             rights: [AccessRights::ALL; GROUPS],
         };
         let windows = BridgeWindows::within(WindowLimits::INBOUND_NVLINK, vec![window], OrderedMap::new(), 1);
-        let inbound = InboundConfig { windows: windows.expect("a window"), decoders: vec![None], entries };
+        let cache = cache_cycles.map(|_| super::inbound_cache::cache(4, 1, EvictionPolicy::Lru));
+        let inbound = InboundConfig { windows: windows.expect("a window"), decoders: vec![None], entries, cache };
         let config = InboundModuleConfig {
             place: "bridge".into(),
             inbound,
             timing,
             merge_cycles,
+            cache_cycles: cache_cycles.unwrap_or(0),
             viral: Arc::default(),
             shown: MessageForm::Hbr,
             waits: WaitWatch::new(CLASSES, listed.to_vec()),
@@ -211,6 +223,28 @@ fn an_uncontended_message_takes_the_sum_of_its_stages() {
         assert_eq!(with(BridgeTiming { response_cycles: SHEET.response_cycles + 1, ..SHEET }), 1);
         assert_eq!(with(BridgeTiming { alu_cycles: SHEET.alu_cycles + 1, ..SHEET }), 0);
     }
+}
+
+/// A line in the cache takes its latency in place of what is asked at the accelerator, 5 + 3 + 8 + 37 + 4; one that is read first takes what
+/// it takes without a cache, behind a write of each dirty line whose place it gets.
+#[test]
+fn a_line_in_front_of_accelerators_takes_its_latency() {
+    let cycles = |asks: &[Message]| {
+        let asks = asks.iter().zip(0u64..).map(|(message, n)| (10 + 1000 * n, *message)).collect::<Vec<_>>();
+        let (count, last) = (asks.len(), asks[asks.len() - 1].0);
+        let ran = run(Setup { cache_cycles: Some(37), ..PLAIN }, asks);
+        assert_eq!((ran.answers.len(), ran.result.broken.len()), (count, 0));
+        ran.answers[count - 1].0 - last - 2 * CHANNEL
+    };
+    // Sets are 128 bytes apart, and there are four.
+    let there_and_back = 34 + ACCELERATOR;
+    assert_eq!(cycles(&[read(0)]), there_and_back);
+    assert_eq!(cycles(&[read(0), read(0)]), 57);
+    assert_eq!(cycles(&[write(0)]), 57);
+    let written_back = SHEET.frame_cycles + ACCELERATOR + SHEET.answer_cycles();
+    assert_eq!(cycles(&[write(0), read(8)]), there_and_back + written_back);
+    assert_eq!(cycles(&[write(0), write(1), write(8)]), 57 + 2 * written_back);
+    assert_eq!(cycles(&[read(0), write(8)]), 57, "a clean line leaves without a word");
 }
 
 /// One message enters a cycle and one answer leaves.

@@ -8,7 +8,7 @@ use scalepool::system::design::System;
 use serde_json::Value;
 use std::path::PathBuf;
 
-const TEXT: &str = include_str!("../../../src/system/builtin/bridge-ualink.toml");
+pub const TEXT: &str = include_str!("../../../src/system/builtin/bridge-ualink.toml");
 
 /// A description, up to a system.
 pub fn resolves(text: &str) -> Result<System, String> {

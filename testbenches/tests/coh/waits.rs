@@ -143,7 +143,7 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
             let link = |(tx, rx): (Vec<_>, Vec<_>)| NodeLink {
                 viral: None,
                 damage: None,
-                rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+                rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end).into())).collect(),
                 tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 routes: vec![PeerRoute::default()],
                 form: MessageForm::Hbr,

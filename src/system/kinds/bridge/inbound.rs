@@ -8,6 +8,7 @@
 use super::bar::{self, BarPortPart};
 use super::exported::{HOME_FORM, HomeAsks, HomeFields, HomePart};
 use super::hairpin::{HomeChannels, OwnerEnds};
+use super::inbound_cache::{self, InboundCacheFields};
 use super::windows::{InboundWindowFields, groups_of_sources};
 use super::{TargetEnds, first_lines};
 use crate::channels::{ChannelWait, Reach};
@@ -91,6 +92,7 @@ config! {
         bar_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL.io links at which root complexes find memory of accelerators behind a BAR, each as the port of a device (bridge §1.2)";
         bar_mode: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(MODES), "best mode of `bar` ports; not given = cxl-256b";
         bar_entries: usize = "256" [Unit::Of("accesses")] in FieldRange::Int(1, MOST_INBOUND as u64 - 1), "of the transactions of inbound_entries, accesses for requests of CXL.io; writes wait in front of the bridge when so many are under way (bridge §7)";
+        inbound_cache: Option<InboundCacheFields> = "" [Unit::Of("-")] in FieldRange::Table(InboundCacheFields::fields), "cache in front of the memory of accelerators, for lines of windows of class NH and DB, written back when their block gives way; what accelerators do to their exported memory without the bridge it does not see; left out, there is none (bridge §2)";
         home: HomeFields = "" [Unit::Of("-")] in FieldRange::Table(HomeFields::fields), "how the bridge keeps lines of windows of class DB coherent";
         merge_inbound: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "reads of lines side by side in a block of an accelerator leave as one read of 128 or 256 bytes (bridge §3.5)";
         merge_cycles: u64 = "8" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "cycles that a read waits for those beside it, with merge_inbound (bridge §3.5)";
@@ -237,8 +239,14 @@ impl InboundFields {
         };
         let unequal = self.windows(limits, usize::MAX).ok().and_then(|windows| unequal_rights(&windows));
         let windows = windows.into_iter().chain(unequal);
+        let is_cached = self.inbound.iter().any(|(window, _)| window.class != "BR");
+        let windows = windows.chain(self.inbound_cache.iter().flat_map(|cache| cache.check(is_cached)));
         let found = windows.chain(plain).chain(coherent).chain(barred).chain(self.home.check());
         found.chain((!is_apart).then(text)).collect()
+    }
+
+    fn cache_cycles(&self) -> u64 {
+        self.inbound_cache.as_ref().map_or(0, |cache| cache.latency_cycles)
     }
 
     /// Times that a transaction may spend before its time-out gives it up.
@@ -247,6 +255,7 @@ impl InboundFields {
         let times = [
             ("home.directory_cycles", directory, self.home_ports > 0),
             ("merge_cycles", self.merge_cycles, self.merge_inbound),
+            ("inbound_cache.latency_cycles", self.cache_cycles(), self.inbound_cache.is_some()),
         ];
         let late = times.into_iter().filter(|(_, cycles, is_used)| *is_used && *cycles >= timeout_cycles);
         let text = |cycles| {
@@ -347,6 +356,7 @@ impl InboundFields {
         let home = (!homes.is_empty()).then(|| self.home.elaborate((&windows, has_hairpin), homes, site, hub));
         // The home asks by two ports of its own, without a decoder.
         let decoders: Vec<_> = decoders.chain(home.iter().flat_map(|_| [None, None])).collect();
+        let cache = self.inbound_cache.as_ref().map(InboundCacheFields::data).transpose().map_err(joined)?;
         let name = format!("{}.inbound", site.path);
         let entries = self.line_entries();
         let of_bars = BarHalfConfig {
@@ -367,8 +377,9 @@ impl InboundFields {
         Ok(Some(InboundPart {
             config: InboundModuleConfig {
                 place: name.clone(),
-                inbound: InboundConfig { windows, decoders, entries },
+                inbound: InboundConfig { windows, decoders, entries, cache },
                 timing,
+                cache_cycles: self.cache_cycles(),
                 viral: viral.clone(),
                 merge_cycles: self.merge_inbound.then_some(self.merge_cycles),
                 shown,
@@ -456,6 +467,7 @@ fn measured(place: &str, result: InboundResult) -> ComponentMeasured {
     let (counts, bars) = (&result.counts, &result.bars);
     let [bar_reads, bar_writes, bar_atomics] = bars.counts.requests;
     let [reads, writes, others] = counts.messages;
+    let of_cache = result.cache.as_ref().map(inbound_cache::measured).unwrap_or_default();
     ComponentMeasured {
         counts: vec![
             (&MESSAGES, result.done),
@@ -484,7 +496,10 @@ fn measured(place: &str, result: InboundResult) -> ComponentMeasured {
             (&BAR_TIMEOUTS, bars.counts.timeouts),
             (&BAR_LATE, bars.counts.late),
             (&VIRAL, counts.viral_ports),
-        ],
+        ]
+        .into_iter()
+        .chain(of_cache)
+        .collect(),
         broken: io::broken(place, &bars.events).chain(result.broken).collect(),
         ..ComponentMeasured::default()
     }

@@ -10,6 +10,7 @@ pub mod exported;
 pub mod hairpin;
 pub mod halves;
 pub mod inbound;
+pub mod inbound_cache;
 pub mod io;
 pub mod nvlink;
 pub mod outbound;

@@ -8,6 +8,7 @@
 use super::hairpin;
 use super::halves::{AcceleratorLink, BridgeHalves};
 use super::inbound::{INBOUND_METRICS, InboundFields, MemoryOf};
+use super::inbound_cache::INBOUND_CACHE_METRICS;
 use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
 use super::{cache::CACHE_METRICS, dealt, measure};
@@ -38,7 +39,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: BridgeNvlink::fields,
     read: component::<BridgeNvlink>,
     external: &["flits"],
-    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS],
+    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS, INBOUND_CACHE_METRICS],
 };
 
 /// Its links to GPUs.
@@ -81,6 +82,10 @@ impl Component for BridgeNvlink {
 
     fn exported(&self) -> Vec<BridgeWindow<InboundClass>> {
         self.inbound.exported()
+    }
+
+    fn warnings(&self) -> Vec<ConfigFinding> {
+        self.outbound.warnings()
     }
 
     fn check(&self) -> Vec<ConfigFinding> {

@@ -7,7 +7,7 @@
 use super::cache::{self, BridgeCacheFields};
 use super::hairpin::{self, ExportedMemory, RequesterChannels};
 use super::io::{self, IoPortPart};
-use super::windows::{BridgeCommitFields, BridgeWindowFields, SOURCES, groups_of_sources};
+use super::windows::{BridgeCommitFields, BridgeWindowFields, ReadWindow, SOURCES, groups_of_sources};
 use super::{OutboundEnds, first_lines, first_lines_of_home};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{AgentEnd, Seat, recorded};
@@ -108,6 +108,20 @@ impl OutboundFields {
         [plain, coherent, hosts, io::ports(self.io_ports)]
     }
 
+    /// Windows that are not what their class says, as they declare (`bridge` §1.2, BRG-PRT-04).
+    pub fn warnings(&self) -> Vec<ConfigFinding> {
+        let fallbacks = |windows: &[(BridgeWindowFields, TextPlace)]| {
+            let read = windows.iter().map(|(fields, _)| fields.window(self.ports_by_class()));
+            let fallback = read.enumerate().filter_map(|(n, read)| Some((n, read.ok()?.fallback?)));
+            fallback.map(|(n, text)| format!("window {n}: {text}")).collect::<Vec<_>>()
+        };
+        let first = fallbacks(&self.windows).into_iter().map(|text| ("windows", text));
+        let later = self.commits.iter().enumerate().flat_map(|(n, (commit, _))| {
+            fallbacks(&commit.windows).into_iter().map(move |text| ("commits", format!("commit {n}: {text}")))
+        });
+        first.chain(later).collect()
+    }
+
     /// How many they are.
     pub fn count(&self) -> usize {
         self.message_ports() + self.io_ports
@@ -182,7 +196,8 @@ impl OutboundFields {
     /// Whether a window leads to memory that nobody keeps coherent, where no atomic can be done, or to CXL.io, which has few of them
     /// (`bridge` §4.1, BRG-MAP-14, BRG-MAP-16).
     pub fn refuses_atomics(&self) -> bool {
-        self.windows.iter().any(|(window, _)| ["MN", "IO"].contains(&window.class.as_str()))
+        let refuses = |read: ReadWindow| matches!(read.window.class, WindowClass::Mn | WindowClass::Io);
+        self.windows.iter().any(|(window, _)| window.window(self.ports_by_class()).is_ok_and(refuses))
     }
 
     /// What others have to know of the cache.
@@ -203,7 +218,7 @@ impl OutboundFields {
         windows: &[(BridgeWindowFields, TextPlace)],
         groups: &[(String, TextPlace)],
     ) -> Result<BridgeWindows, ConfigFinding> {
-        let windows = windows.iter().map(|(fields, _)| fields.window(self.ports_by_class()));
+        let windows = windows.iter().map(|(fields, _)| Ok(fields.window(self.ports_by_class())?.window));
         let windows = windows.collect::<Result<Vec<_>, String>>().map_err(|text| ("windows", text))?;
         let groups = groups_of_sources("groups", groups, SOURCES)?;
         BridgeWindows::within(limits, windows, groups, self.ways()).map_err(|error| (error.field(), error.to_string()))

@@ -28,6 +28,7 @@ config! {
         to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "CXL address of its first byte, a multiple of 256 bytes; of class HP, one of a window of class DB in `inbound` (bridge §2)";
         class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN", "MC", "CC", "IO", "HP"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H, at `cxl` ports; MC = CXL.mem to memory that its device keeps coherent, HDM-DB, at `coherent` ports; CC = CXL.cache to memory of a host, at `host` ports; IO = CXL.io to registers and memory of a device, at `io` ports; HP = memory of the own cluster that the bridge keeps coherent, by the addresses of its windows of class DB, at no port (bridge §2)";
         ports: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts("CXL ports by number, 1, 2, 4, 8 or 16 of them"), "ports of its class among which the window is dealt, each once; left out, port 0 (bridge §2)";
+        fallback: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["io"]), "of class MN or MC, what the window becomes if the bridge has none of its ports, since its links have no port based routing or 68B flits: io = a window of class IO at `io` ports of these numbers, which the run says; left out, it is refused (bridge §1.2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
         rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, a = atomics, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
     }
@@ -101,33 +102,107 @@ pub fn groups_of_sources(
     texts.iter().map(read).collect()
 }
 
+/// A window with what its fields say, and what they come to.
+pub struct ReadWindow {
+    /// The window.
+    pub window: BridgeWindow,
+    /// Of one that became another class than its fields say: what that means, as a warning.
+    pub fallback: Option<String>,
+}
+
+/// The ports of a class of windows: those of one name, which are a part of all CXL ports of a bridge.
+struct ClassPorts {
+    class: WindowClass,
+    name: &'static str,
+    first: usize,
+    count: usize,
+    /// They ask memory of devices directly, so their links need port based routing and 256B flits (`bridge` §1.2, role P).
+    is_direct: bool,
+}
+
+impl ClassPorts {
+    /// Those of the class of this name; of all CXL ports of the bridge the first ones are the `plain` ones, then come the `coherent` ones,
+    /// those to hosts, the one to the own home, if a window leads there, and those of CXL.io.
+    fn of(class: &str, [plain, coherent, hosts, hairpin, io]: [usize; 5]) -> ClassPorts {
+        let (class, name, first, count, is_direct) = match class {
+            "MC" => (WindowClass::Mc, "coherent", plain, coherent, true),
+            "CC" => (WindowClass::Cc, "host", plain + coherent, hosts, false),
+            "HP" => (WindowClass::Hp, "home", plain + coherent + hosts, hairpin, false),
+            "IO" => (WindowClass::Io, "io", plain + coherent + hosts + hairpin, io, false),
+            _ => (WindowClass::Mn, "cxl", 0, plain, true),
+        };
+        ClassPorts { class, name, first, count, is_direct }
+    }
+}
+
 impl BridgeWindowFields {
     /// Whether it leads to memory of the own cluster.
     pub fn is_hairpin(&self) -> bool {
         self.class == "HP"
     }
 
-    /// The window; of all CXL ports of the bridge the first ones are the `plain` ones, then come the `coherent` ones, those to hosts, the one
-    /// to the own home, if a window leads there, and those of CXL.io.
-    pub fn window(&self, [plain, coherent, hosts, hairpin, io]: [usize; 5]) -> Result<BridgeWindow, String> {
+    /// The window, of a bridge with so many plain ports, coherent ones, ports to hosts, ports to its own home and ports of CXL.io.
+    ///
+    /// # Errors
+    /// What is wrong with its fields.
+    pub fn window(&self, counts: [usize; 5]) -> Result<ReadWindow, String> {
+        let own = ClassPorts::of(&self.class, counts);
         if let (true, Some(ports)) = (self.is_hairpin(), &self.ports) {
             let count = ports.len();
             return Err(format!(
                 "found a window of class HP with {count} ports, expected none: it stays in the bridge"
             ));
         }
-        let (class, first, count, name) = match self.class.as_str() {
-            "MC" => (WindowClass::Mc, plain, coherent, "coherent"),
-            "CC" => (WindowClass::Cc, plain + coherent, hosts, "host"),
-            "HP" => (WindowClass::Hp, plain + coherent + hosts, hairpin, "home"),
-            "IO" => (WindowClass::Io, plain + coherent + hosts + hairpin, io, "io"),
-            _ => (WindowClass::Mn, 0, plain, "cxl"),
+        if self.fallback.is_some() && !own.is_direct {
+            return Err(format!(
+                "found a window of class {} with a fallback, expected none: only MN and MC need ports with port based routing (bridge §1.2)",
+                self.class
+            ));
+        }
+        let numbers = self.numbers()?;
+        let falls_back = self.fallback.is_some() && numbers.iter().all(|port| *port >= own.count);
+        let reached = if falls_back { ClassPorts::of("IO", counts) } else { own };
+        if let Some(port) = numbers.iter().find(|port| **port >= reached.count) {
+            let (class, count, name) = (&self.class, reached.count, reached.name);
+            let hint = match (reached.is_direct, falls_back) {
+                (true, _) if self.fallback.is_none() => {
+                    ", whose links have port based routing and 256B flits, or fallback = \"io\" (bridge §1.2)"
+                }
+                (_, true) => ", by which it is reached as class IO (bridge §1.2)",
+                _ => "",
+            };
+            return Err(format!(
+                "found a window of class {class} at port {port}, expected one of the {count} ports `{name}`{hint}"
+            ));
+        }
+        let fallback = falls_back.then(|| {
+            let ports: Vec<_> = numbers.iter().map(|port| format!("io[{port}]")).collect();
+            let (class, name) = (&self.class, ClassPorts::of(&self.class, counts).name);
+            let lost = if class == "MC" { ", without coherence" } else { "" };
+            format!(
+                "class {class} falls back to class IO at {}{lost}: the bridge has no port `{name}` of that number, so no direct request of CXL.mem can be made (bridge §1.2)",
+                ports.join(" and ")
+            )
+        });
+        let window = BridgeWindow {
+            base: self.base,
+            size: self.size,
+            out_base: self.to,
+            class: reached.class,
+            ports: numbers.into_iter().map(|port| port + reached.first).collect(),
+            granule: self.granule,
+            rights: rights_of_groups(&self.rights, "rwa", RIGHTS)?,
         };
+        Ok(ReadWindow { window, fallback })
+    }
+
+    /// Its ports, counted among those of its class.
+    fn numbers(&self) -> Result<Vec<usize>, String> {
         let number = |(text, _): &(String, TextPlace)| {
             text.parse().map_err(|_| format!("found port `{text}`, expected the number of a CXL port"))
         };
         let given = self.ports.as_ref().map(|ports| ports.iter().map(number).collect::<Result<Vec<usize>, String>>());
-        let mut ports = given.transpose()?.unwrap_or_else(|| vec![0]);
+        let ports = given.transpose()?.unwrap_or_else(|| vec![0]);
         if ports.is_empty() {
             return Err(
                 "found a window with an empty list of ports, expected 1, 2, 4, 8 or 16 of them, or no list for port 0"
@@ -137,23 +212,7 @@ impl BridgeWindowFields {
         if let Some(port) = (1..ports.len()).find(|n| ports[..*n].contains(&ports[*n])).map(|n| ports[n]) {
             return Err(format!("found a window with port {port} twice, expected each of its ports once (bridge §2)"));
         }
-        if let Some(port) = ports.iter().find(|port| **port >= count) {
-            return Err(format!(
-                "found a window of class {} at port {port}, expected one of the {count} ports `{name}`",
-                self.class
-            ));
-        }
-        ports.iter_mut().for_each(|port| *port += first);
-        let of_groups = rights_of_groups(&self.rights, "rwa", RIGHTS)?;
-        Ok(BridgeWindow {
-            base: self.base,
-            size: self.size,
-            out_base: self.to,
-            class,
-            ports,
-            granule: self.granule,
-            rights: of_groups,
-        })
+        Ok(ports)
     }
 }
 

@@ -7,6 +7,7 @@
 use super::common::{self, OWN, SOURCE, asked, beats, change, read, transfer, verdict, write_full, write_part};
 use super::supercluster::{run, sound};
 use super::systems::resolves;
+use scalepool::bridge::cache::data::DataCache;
 use scalepool::bridge::hairpin::{OwnerAnswer, OwnerAtomic};
 use scalepool::bridge::inbound::exported::ExportedHome;
 use scalepool::bridge::inbound::table::InboundSource;
@@ -114,6 +115,15 @@ struct Cluster {
 
 impl Cluster {
     fn new(holders: u16, seed: u64) -> Cluster {
+        Cluster::with(holders, seed, None)
+    }
+
+    /// The same with a cache in front of the memory of accelerators.
+    fn cached(holders: u16, seed: u64) -> Cluster {
+        Cluster::with(holders, seed, Some(DataCache::new(common::SMALL).expect("a cache")))
+    }
+
+    fn with(holders: u16, seed: u64, cache: Option<DataCache>) -> Cluster {
         let mut config = CoherenceConfig::default();
         [config.mem.filter_sets, config.mem.filter_ways] = [4, 2];
         let rights = [AccessRights::ALL; GROUPS];
@@ -147,7 +157,7 @@ impl Cluster {
         for n in 0..8 {
             store.write_line(TO + EXPORTED + 64 * n, &[0; 64], u64::MAX, false);
         }
-        let inbound = InboundConfig { windows: (*exported).clone(), decoders: vec![None; 2], entries: 16 };
+        let inbound = InboundConfig { windows: (*exported).clone(), decoders: vec![None; 2], entries: 16, cache };
         Cluster {
             bridge: OutboundBridge::new(outbound),
             home: ExportedHome::with_hairpin(&config, exported, sources),
@@ -247,6 +257,11 @@ impl Cluster {
                     self.inbound.left(entry);
                 }
                 InboundStep::Drop(entry) => self.inbound.left(entry),
+                InboundStep::AccessCache(entry) => {
+                    let mut out = InboundOutput::default();
+                    self.inbound.cache_accessed(entry, &mut out);
+                    self.follow_inbound(out);
+                }
                 _ => (),
             }
         }
@@ -517,8 +532,10 @@ fn brg_map_53_n() {
 /// Atomics of accelerators and additions of holders to the same lines, in any order: none is lost, and each brings back a value of its own.
 #[test]
 fn atomics_and_additions_of_holders_add_up() {
-    for seed in 0..40 {
-        let mut cluster = Cluster::new(2, seed);
+    for seed in 0..60 {
+        // With a cache in front of memory too, whose lines are not those that accelerators have.
+        let is_cached = seed % 2 == 1;
+        let mut cluster = if is_cached { Cluster::cached(2, seed) } else { Cluster::new(2, seed) };
         let lines = [BASE, BASE + 64];
         for n in 0..12u16 {
             let address = lines[usize::from(n) % 2];
@@ -530,7 +547,13 @@ fn atomics_and_additions_of_holders_add_up() {
         }
         cluster.settle();
         assert_eq!((cluster.findings.len(), cluster.responses.len()), (0, 12), "{seed}: {:?}", cluster.findings);
-        assert_eq!(lines.map(|address| cluster.value(address)), [18, 18], "{seed}");
+        let seen = |cluster: &mut Cluster, address| {
+            let response = cluster.whole(read(address, 16));
+            u64::from_le_bytes(*beats(&response)[0].first_chunk().expect("a line"))
+        };
+        assert_eq!(lines.map(|address| seen(&mut cluster, address)), [18, 18], "{seed}");
+        let counts = cluster.inbound.cache_counts().unwrap_or_default();
+        assert!(!is_cached || counts.write_backs > 0 && counts.bypasses == 12, "{seed}: {counts:?}");
     }
 }
 
@@ -713,6 +736,7 @@ fn windows_of_class_hp_lead_to_windows_of_class_db() {
 fn a_hairpin_at_the_ends_of_its_ranges() {
     for text in [UALINK.to_owned(), nvlink()] {
         for set in [
+            &["component.bridge.inbound_cache.capacity=4 KiB", "component.bridge.inbound_cache.ways=2"][..],
             &["component.bridge.entries=32", "component.bridge.inbound_entries=4"][..],
             &["component.bridge.home.filter_entries=1", "component.bridge.home.filter_ways=1"],
             &["component.bridge.home.recalls=2", "component.bridge.write_buffers=4"],

@@ -6,7 +6,7 @@ use super::mem_explore::explore;
 use super::names::names;
 use scalepool::coherence::agent::{Accept, Agent, AgentOutput, AgentPort};
 use scalepool::coherence::clocked::core::{Core, Wants};
-use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
+use scalepool::coherence::clocked::linked::{NodeLink, Numbered, Received};
 use scalepool::coherence::clocked::node::{AgentNode, NodeConfig, NodeResult};
 use scalepool::coherence::clocked::waiting::{WaitTable, may_wait_for};
 use scalepool::coherence::config::CoherenceConfig;
@@ -143,7 +143,7 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
             let link = |(tx, rx): (Vec<_>, Vec<_>)| NodeLink {
                 viral: None,
                 damage: None,
-                rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end).into())).collect(),
+                rx: rx.into_iter().map(|(class, end)| (class, Received::from(bind.attach(end)))).collect(),
                 tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 routes: vec![PeerRoute::default()],
                 form: MessageForm::Hbr,

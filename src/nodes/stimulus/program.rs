@@ -89,7 +89,9 @@ impl HostProgram {
     pub fn first_behind(&self, latest_cycle: u64) -> Option<u64> {
         match self {
             // None is later than the last one.
-            HostProgram::Region(traffic, _) if traffic.cycle(traffic.accesses.saturating_sub(1)) <= latest_cycle => None,
+            HostProgram::Region(traffic, _) if traffic.cycle(traffic.accesses.saturating_sub(1)) <= latest_cycle => {
+                None
+            }
             _ => self.all(|access| access.at_cycles.filter(|cycle| *cycle > latest_cycle)),
         }
     }

@@ -418,10 +418,14 @@ impl MemoryDevice {
 
     /// Lets bits of the line of a request flip, if it is time for that.
     fn upset(&mut self, request: &MemoryRequest) {
-        if request.bytes > 0 {
+        if request.bytes == 0 {
+            return;
+        }
+        let rng = &mut self.rng;
+        let flipped = self.upsets.before(|below| rng.below(below));
+        if !flipped.is_empty() {
             let (store, address) = self.server.store_mut(request.address);
-            let rng = &mut self.rng;
-            self.upsets.before(|below| rng.below(below)).into_iter().for_each(|bit| store.flip(address, bit));
+            flipped.into_iter().for_each(|bit| store.flip(address, bit));
         }
     }
 

@@ -186,7 +186,7 @@ const REPLAYS_UALINK: SampleRun = SampleRun {
 
 /// The same at the end that asks for a replay, which is said of it as warnings.
 const ASKS_UALINK: SampleRun = SampleRun {
-    judges: "[severity]\n\"UAL-RXR-08\" = \"warning\"\n",
+    judges: "[severity]\n\"UAL-CRC-01\" = \"warning\"\n\"UAL-RXR-08\" = \"warning\"\n",
     ends: &[SampleEnd::Lower],
     is_restored: false,
     ..REPLAYS_UALINK

@@ -90,7 +90,7 @@ fn wrong_bridge(wrong: WrongBridge, stores: Option<StorePolicy>) -> (String, Box
     (what, Box::new(BridgeSystem::new(BridgeSetup { wrong: Some(wrong), ..setup })))
 }
 
-fn judged(what: String, way: &Counterexample) -> BrokenCase {
+pub(super) fn judged(what: String, way: &Counterexample) -> BrokenCase {
     let mut records = Hub::new(true);
     WayPlaces::new(way, &mut records).record(way);
     // The monitors look at the agents when the last step is over.

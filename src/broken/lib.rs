@@ -2,8 +2,8 @@
 //!
 //! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
 //! messages at the ports of a bridge (`bridge`) and commands of a DRAM (`dram`), each judged by what judges flits, messages and commands
-//! of somebody else; and agents of coherence of which one is wrong (`agents`), judged by the monitors of explorations. What fires first
-//! in a case is its rule.
+//! of somebody else; and agents of coherence of which one is wrong (`agents`), or with one message between them that is changed
+//! (`altered`), judged by themselves and by the monitors of explorations. What fires first in a case is its rule.
 //! Left out: rules that no such case breaks; `reasons.txt` says of each why nothing is shown, and the tests named `<rule>_n` break these
 //! too.
 //!
@@ -13,6 +13,7 @@
 #![warn(missing_docs)]
 
 mod agents;
+mod altered;
 mod bridge;
 mod dram;
 mod error;
@@ -76,6 +77,7 @@ impl BrokenCases {
             .chain(bridge::rules())
             .chain(dram::rules())
             .chain(agents::rules())
+            .chain(altered::rules())
     }
 
     fn has_better_than_message(&self, rule: &str) -> bool {
@@ -100,6 +102,9 @@ impl BrokenCases {
             return Ok(Some(case));
         }
         if let Some(case) = agents::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = altered::of(rule.id)? {
             return Ok(Some(case));
         }
         self.messages.get(rule.id).map(|message| messages::judged(rule.id, message)).transpose()

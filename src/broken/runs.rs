@@ -175,6 +175,62 @@ const RETRY_NVLINK: SampleRun = SampleRun {
     ..NVLINK
 };
 
+/// A link of UALink with a damaged flit down, at the end that replays: its flits before they are damaged.
+const REPLAYS_UALINK: SampleRun = SampleRun {
+    set: &["traffic.operations=3", "traffic.mix=mix", "link.fault=flip:66:300"],
+    keys: "reaction_flits = 30\n",
+    ends: &[SampleEnd::Upper],
+    is_restored: true,
+    ..UALINK
+};
+
+/// The same at the end that asks for a replay, which is said of it as warnings.
+const ASKS_UALINK: SampleRun = SampleRun {
+    judges: "[severity]\n\"UAL-CRC-01\" = \"warning\"\n\"UAL-RXR-08\" = \"warning\"\n",
+    ends: &[SampleEnd::Lower],
+    is_restored: false,
+    ..REPLAYS_UALINK
+};
+
+/// A link of CXL.cache of two devices, so that there are snoops.
+const SNOOPS_68: SampleRun = SampleRun {
+    set: &["devices=2", "link.mode=cxl-68b", "core.accesses=40", "core.lines=2", "core.cache_lines=2"],
+    places: ["dev[0].link", "host.port[0]"],
+    judges: "[[transactions]]\nlinks = [\"lower\"]\nof = \"cxl-cache\"\n",
+    ..CACHE_68
+};
+
+/// Few entries of the retry buffer, at the end that writes.
+const FULL_68: SampleRun = SampleRun {
+    set: &[
+        "host.cache_bytes=0",
+        "host.region_lines=64",
+        "host.accesses=200",
+        "host.pattern=writes",
+        "link.retry_entries=22",
+    ],
+    keys: "reaction_flits = 30\nretry_entries = 22\ntimeout_flits = 4096\nmax_num_retry = 10\nmax_num_phy_reinit = 10\nflush_flits = 32\n",
+    judges: "",
+    limit_ns: 100_000,
+    ends: &[SampleEnd::Upper],
+    ..MEM_68
+};
+
+/// CXL.io with reads of memory.
+const READS_IO: SampleRun = SampleRun {
+    set: &[
+        "link.mode=cxl-256b",
+        "host.accesses=4",
+        "link.cachemem=off",
+        "device.not_ready=0",
+        "host.access_bytes=256",
+        "device.boundary_bytes=64",
+    ],
+    most_flits: 6000,
+    judges: "[[transactions]]\nlinks = [\"upper\"]\nof = \"cxl-io\"\nall_writers_seen = true\n",
+    ..IO_256
+};
+
 /// Runs that break nothing as they are.
 pub const RUNS: &[&SampleRun] = &[
     &MEM_68,
@@ -189,6 +245,11 @@ pub const RUNS: &[&SampleRun] = &[
     &UALINK,
     &NVLINK,
     &RETRY_NVLINK,
+    &FULL_68,
+    &SNOOPS_68,
+    &READS_IO,
+    &REPLAYS_UALINK,
+    &ASKS_UALINK,
 ];
 
 /// A rule, and the change that breaks it.
@@ -278,6 +339,23 @@ const BREAKS: &[RunBreak] = &[
     row("COH-MEM-36", &MEM_68, FlitChange::Bit(49), 88),
     row("COH-REQ-10", &CACHE_68, FlitChange::Bit(50), 81),
     row("COH-REQ-18", &CACHE_68, FlitChange::Bit(63), 77),
+    row("CXL68-LLR-07", &FULL_68, FlitChange::Lost, 72),
+    row("CXL68-LLR-08", &FULL_68, FlitChange::Twice, 114),
+    row("CXL256-RTY-07", &IO_256, FlitChange::Bit(1), 154),
+    row("CXL256-CRD-06", &SHARE_256, FlitChange::Bit(17), 162),
+    row("TXN-ANS-06", &SNOOPS_68, FlitChange::Bit(69), 87),
+    row("TXN-ANS-07", &READS_IO, FlitChange::Bit(24), 1506),
+    row("TXN-ORD-04", &READS_IO, FlitChange::Bit(111), 1506),
+    row("UAL-RXR-03", &UALINK, FlitChange::Bit(5003), 129),
+    row("UAL-RXR-04", &ASKS_UALINK, FlitChange::Bit(5013), 131),
+    row("UAL-SEQ-03", &REPLAYS_UALINK, FlitChange::Bit(5008), 219),
+    row("UAL-TXS-01", &REPLAYS_UALINK, FlitChange::Twice, 182),
+    row("UAL-TXS-04", &ASKS_UALINK, FlitChange::Bit(5014), 176),
+    row("UAL-TXS-05", &ASKS_UALINK, FlitChange::Bit(5013), 174),
+    row("UAL-TXS-06", &REPLAYS_UALINK, FlitChange::Traded, 219),
+    row("UAL-CRD-04", &UALINK, FlitChange::Bit(32), 129),
+    row("UAL-CRD-05", &UALINK, FlitChange::Bit(62), 129),
+    row("UAL-CRD-06", &UALINK, FlitChange::Bit(62), 129),
 ];
 
 /// Rules that a run breaks.

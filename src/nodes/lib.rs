@@ -14,7 +14,7 @@ pub mod first_lines;
 pub mod io;
 pub mod latencies;
 pub mod nvlink;
-mod places;
+mod placed_items;
 pub mod row_log;
 pub mod stimulus;
 pub mod tiers;

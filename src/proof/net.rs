@@ -95,14 +95,19 @@ impl<D: LineContent> Net<D> {
 
     /// Takes message `index` out.
     pub fn remove(&mut self, link: usize, dir: Dir, index: usize) -> Msg<D> {
+        let msg = self.of(link, dir)[index].clone();
+        self.replace(link, dir, index, []);
+        msg
+    }
+
+    /// Others take the place of message `index`.
+    pub fn replace(&mut self, link: usize, dir: Dir, index: usize, new: impl IntoIterator<Item = Msg<D>>) {
         let lane = Self::lane(link, dir);
         let Range { start, end } = self.range(lane);
-        let msg = self.messages[start + index].clone();
         let behind: SmallVec<[Msg<D>; 4]> = self.messages.drain(start + index..end).skip(1).collect();
         self.ends[lane..].iter_mut().for_each(|end| *end -= 1 + behind.len() as u16);
         // What stood behind it may stand before others now.
-        behind.into_iter().for_each(|msg| self.send_on(link, dir, msg));
-        msg
+        new.into_iter().chain(behind).for_each(|msg| self.send_on(link, dir, msg));
     }
 
     /// The same with links renamed: link `order[n]` becomes n, and `rename` gets each of its messages with n.

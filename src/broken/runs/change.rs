@@ -1,12 +1,13 @@
 //! What becomes of one flit of a capture.
 
-use scalepool_inspect::capture::Capture;
+use scalepool_inspect::capture::{Capture, CapturedUnit};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, fec_bytes};
 use scalepool_protocols::nvlink::{NvlConfig, Packet};
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::DlFlit;
+use std::ops::Range;
 
 /// What becomes of one flit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,9 @@ pub(super) enum FlitChange {
     Twice,
     /// It changes places with the next one of its direction.
     Swapped,
+    /// It and the next one of its direction that carries something change what they carry, and keep numbers and acknowledgements; their
+    /// checks are made anew.
+    Traded,
     /// This bit of it is inverted, and its checks are made anew.
     Bit(usize),
     /// This bit of it is inverted on the line.
@@ -43,6 +47,21 @@ impl FlitChange {
                 let next = n + 1 + units[n + 1..].iter().position(|unit| unit.place == place)?;
                 let bytes = std::mem::take(&mut units[n].bytes);
                 units[n].bytes = std::mem::replace(&mut units[next].bytes, bytes);
+            }
+            FlitChange::Traded => {
+                let content = content(protocol)?;
+                let carried = |unit: &CapturedUnit| unit.bytes.get(content.clone()).map(<[u8]>::to_vec);
+                let own = carried(&units[n])?;
+                let is_other = |unit: &CapturedUnit| {
+                    unit.place == place && carried(unit).is_some_and(|of| of != own && of.iter().any(|byte| *byte != 0))
+                };
+                let next = n + 1 + units[n + 1..].iter().position(is_other)?;
+                let other = carried(&units[next])?;
+                units[n].bytes.get_mut(content.clone())?.copy_from_slice(&other);
+                units[next].bytes.get_mut(content)?.copy_from_slice(&own);
+                for at in [n, next] {
+                    units[at].bytes = sealed(protocol, &[], &units[at].bytes)?;
+                }
             }
             FlitChange::Bit(bit) => {
                 invert(&mut units[n].bytes, bit)?;
@@ -73,6 +92,7 @@ impl FlitChange {
         match self {
             FlitChange::Lost => "is lost".into(),
             FlitChange::Twice => "comes twice".into(),
+            FlitChange::Traded => "carries what the next one does, and the next one what it does".into(),
             FlitChange::Swapped => "changes places with the next one".into(),
             FlitChange::Bit(bit) => format!("has another bit {bit} and checks that fit"),
             FlitChange::Damaged(bit) => format!("has a wrong bit {bit}"),
@@ -81,6 +101,16 @@ impl FlitChange {
             FlitChange::Ends => "is the last one of all".into(),
             FlitChange::Last => "is the last one of its direction".into(),
         }
+    }
+}
+
+/// Bytes of a flit behind its header and in front of its checks, where these stand apart (`cxl-256b` §4, `cxl-io` §4, `ualink` §3).
+fn content(protocol: &str) -> Option<Range<usize>> {
+    match protocol {
+        "cxl-io" => Some(2..238),
+        "cxl-256b" => Some(2..240),
+        "ualink" => Some(0..624),
+        _ => None,
     }
 }
 
@@ -119,9 +149,11 @@ fn sealed(protocol: &str, before: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Inverts a bit of a 68B flit whose checks do not fit.
+/// Inverts a bit of a 68B flit or a flit of UALink whose checks do not fit.
 pub(super) fn restore(bytes: &mut [u8], bit: usize) {
-    if Cxl68Unit::from_bytes(bytes).is_ok_and(|unit| !unit.crc_ok()) {
+    let is_damaged = Cxl68Unit::from_bytes(bytes).is_ok_and(|unit| !unit.crc_ok())
+        || DlFlit::from_bytes(bytes).is_ok_and(|flit| flit.crc() != flit.expected_crc(&UalConfig::default()));
+    if is_damaged {
         // A flit has that bit.
         let _ = invert(bytes, bit);
     }

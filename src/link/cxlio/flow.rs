@@ -183,7 +183,8 @@ impl FlowControl {
             if scales != expected {
                 let text =
                     format!("the scales of headers and data in {:?} have changed since the first one", dllp.fc_type);
-                return Some(finding("CXLIO-DLL-03", format!("{scales:?}"), format!("{expected:?}"), &text));
+                let said = |[headers, data]: [u8; 2]| format!("scale {headers} of headers and {data} of data");
+                return Some(finding("CXLIO-DLL-03", said(scales), said(expected), &text));
             }
         }
         match says {

@@ -9,6 +9,7 @@ use crate::litmus::program::LitmusAgents;
 use crate::litmus::shapes::LitmusShape;
 use crate::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
 use crate::stress::StressProtocol;
+use crate::systems::altered::{Alteration, Altered};
 use crate::systems::bias::{self, Setup as BiasSetup};
 use crate::systems::bridge::of_host::{HostBridgeSetup, HostBridgeSystem};
 use crate::systems::bridge::{BridgeSetup, BridgeSystem, HostMenu};
@@ -20,6 +21,7 @@ use scalepool_coherence::chart::Chart;
 use scalepool_coherence::config::{CoherenceConfig, OutOfRange};
 use scalepool_coherence::ids::{AgentPort, IdSet};
 use scalepool_coherence::mem::DeviceOp;
+use scalepool_coherence::message::Class;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 use std::fmt::Display;
 
@@ -208,6 +210,19 @@ impl NamedExploration {
         let system = (self.system)(config.clone()).scoped(scope)?;
         options::check(&config, &[self.options, system.more_options(scope)].concat())?;
         Ok(system.start())
+    }
+
+    /// Where it starts, with other operations, and one message of a class that is changed on its way. `None` where its agents carry bytes,
+    /// or for operations that it does not have.
+    pub fn altered(&self, scope: &ExplorationScope, class: Class, alteration: Alteration) -> Option<Box<dyn Explored>> {
+        let system = match (self.system)(CoherenceConfig::default()).scoped(scope).ok()? {
+            NamedSystem::Cache(setup) => cache::system(setup),
+            NamedSystem::HdmDb(setup) => mem::system(setup),
+            NamedSystem::TwoLevels(config, devices) => mem::two_levels(config, devices),
+            NamedSystem::HdmD(setup) => bias::system(setup),
+            NamedSystem::Bridge(_) | NamedSystem::HostBridge(_) | NamedSystem::Shape(..) => return None,
+        };
+        Some(Box::new(Altered::new(system, class, alteration)))
     }
 
     /// Where it starts, under a configuration that [`NamedExploration::begin`] would take.

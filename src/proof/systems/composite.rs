@@ -650,6 +650,15 @@ fn of_line(value: &LineToken, line: LineAddr) -> bool {
 }
 
 impl Composite {
+    pub(super) fn links(&self) -> usize {
+        self.setup.links.len()
+    }
+
+    /// Other messages take the place of one that is under way.
+    pub(super) fn replace(&mut self, link: usize, dir: Dir, index: usize, new: Vec<Msg<LineToken>>) {
+        self.net.replace(link, dir, index, new);
+    }
+
     pub(super) fn setup(&self) -> &Arc<Setup> {
         &self.setup
     }

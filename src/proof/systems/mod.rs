@@ -2,8 +2,9 @@
 //!
 //! [`composite`] is the one system; [`setup`] says of which agents, links and lines it consists, [`part`] what each kind of agent
 //! does in it, [`menu`] what agents may begin. [`cache`], [`mem`] and [`bias`] describe the systems of one protocol. [`bridge`] is a
-//! system of its own: its agents carry bytes.
+//! system of its own: its agents carry bytes. In [`altered`] one message is changed on its way.
 
+pub mod altered;
 pub mod bias;
 pub mod bridge;
 pub mod cache;

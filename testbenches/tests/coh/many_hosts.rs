@@ -113,7 +113,7 @@ fn the_monitor_of_a_device_names_hosts_above_64() {
     after.take(&skips, 399, own, 0, &mut out);
     let (step, mut events) = (DcohStep::Took(399, own), Vec::new());
     DcohWatch { before: &before, out: &out, after: &after, peers: &IdSet::one(70) }.check(&skips, &step, &mut events);
-    let found: Vec<(&str, bool)> = events.iter().map(|e| (e.rule, e.found.contains("of ports 70"))).collect();
+    let found: Vec<(&str, bool)> = events.iter().map(|e| (e.rule, e.found.contains("of host 70"))).collect();
     assert_eq!(found, [("COH-MHO-01", true), ("COH-P2P-01", true)], "{events:?}");
     // Host 79 was asked nothing, host 80 was.
     let mut dcoh = device(&config);

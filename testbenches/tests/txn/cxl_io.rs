@@ -488,7 +488,7 @@ fn uio_completions_of_their_requests_p() {
     of(&[uio_read(64), uio_completion(READ_DATA, 64), uio_read(64), uio_completion(NO_DATA, 0)]);
     of(&[uio_read(64), uio_completion(READ_DATA, 16), uio_completion(READ_DATA, 48)]);
     of(&[uio_write(), uio_completion(WRITTEN, 0), uio_write(), uio_completion(WRITTEN, 0)]);
-    let plain = [(DOWN, bytes(&read(5, AT + 64, 64))), (UP, bytes(&line(5, 0)))];
+    let plain = [(DOWN, bytes(&read(5, AT, 64))), (UP, bytes(&line(5, 0)))];
     of(&[plain[0].clone(), uio_read(64), uio_completion(READ_DATA, 64), plain[1].clone()]);
     of(&[uio_read(64), plain[0].clone(), plain[1].clone(), uio_completion(READ_DATA, 64)]);
 }

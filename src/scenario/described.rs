@@ -218,6 +218,7 @@ fn build_watched(request: &ScenarioRequest, system: System, watched: WatchedPlac
         stall_limit_fs,
         stimulus: assembly.digest,
         ports: assembly.ports,
+        placements: assembly.placements,
         report: Box::new(move |request, ended| {
             let mut report = report(&name, request, &figures, ended)?;
             report.remarks.extend_from_slice(&warnings);
@@ -394,7 +395,9 @@ fn fabric(components: &[(&str, ComponentMeasured)], cycles: u64) -> Option<Fabri
     let hops_mean = components.iter().filter_map(|(_, component)| component.hops_mean).reduce(f64::max)?;
     let nodes: Vec<NodeTraffic> = components.iter().filter_map(|(_, component)| component.traffic).collect();
     let per_cycle = |flits: u64| if cycles == 0 { 0.0 } else { flits as f64 / cycles as f64 };
-    let mean = |of: &dyn Fn(&NodeTraffic) -> f64| nodes.iter().map(of).sum::<f64>() / nodes.len().max(1) as f64;
+    // The sum of no numbers is -0.
+    let sum = |of: &dyn Fn(&NodeTraffic) -> f64| nodes.iter().map(of).fold(0.0, |sum, one| sum + one);
+    let mean = |of: &dyn Fn(&NodeTraffic) -> f64| sum(of) / nodes.len().max(1) as f64;
     Some(FabricFigures {
         hops_mean,
         offered_flits_per_node_cycle: mean(&|node| match node.offered {

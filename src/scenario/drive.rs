@@ -12,6 +12,7 @@ use super::{RunError, ScenarioRequest};
 use scalepool_coherence::chart::Chart;
 use scalepool_kernel::{RunOptions, RunReport, Running, SimError, Simulation, Stop, Time};
 use scalepool_link::sim_port::SimPort;
+use scalepool_nodes::tiers::caller::PlacementSlot;
 use scalepool_system::draw::Drawing;
 use scalepool_trace::filter::WatchedPlaces;
 use scalepool_trace::output::PartFile;
@@ -41,6 +42,8 @@ pub struct Built {
     pub(super) stimulus: Vec<u8>,
     /// Ends of links that can be watched.
     pub(super) ports: Vec<SimPort>,
+    /// Accelerators about whose pages a function of the caller decides, by path.
+    pub(super) placements: Vec<(String, PlacementSlot)>,
     pub(super) report: MakeReport,
     /// Draws what was sent so far, if that was asked for.
     pub(super) chart: Option<Box<dyn Fn() -> Chart>>,
@@ -90,6 +93,7 @@ pub struct Live {
     observers: Vec<Option<Observer>>,
     clock_fs: u64,
     ports: Vec<SimPort>,
+    placements: Vec<(String, PlacementSlot)>,
     report: MakeReport,
     chart: Option<Box<dyn Fn() -> Chart>>,
     dram: Box<dyn Fn() -> Vec<(String, String)>>,
@@ -121,7 +125,7 @@ impl Live {
             shuffle: request.modes.shuffle,
             evaluate_idle: request.modes.evaluate_idle,
         };
-        let Built { sim, mut hub, ber, clock_fs, ports, report, chart, dram, drawing, .. } = built;
+        let Built { sim, mut hub, ber, clock_fs, ports, placements, report, chart, dram, drawing, .. } = built;
         let first = Observer::open(&request.outputs, &request.inputs(), &header, &hub)?;
         hub.switch(first.is_open());
         Ok(Live {
@@ -133,6 +137,7 @@ impl Live {
             observers: vec![Some(first)],
             clock_fs,
             ports,
+            placements,
             report,
             chart,
             dram,
@@ -146,6 +151,23 @@ impl Live {
     /// Ends of links that can be watched, disturbed, and driven where they are external.
     pub fn ports(&self) -> &[SimPort] {
         &self.ports
+    }
+
+    /// Accelerators about whose pages a function of the caller decides, by path.
+    pub fn placements(&self) -> &[(String, PlacementSlot)] {
+        &self.placements
+    }
+
+    /// Where the function goes that decides about the pages of an accelerator.
+    ///
+    /// # Errors
+    /// There is no such accelerator, or its policy is another one.
+    pub fn placement(&self, name: &str) -> Result<&PlacementSlot, RunError> {
+        self.placements.iter().find(|(path, _)| path == name).map(|(_, slot)| slot).ok_or_else(|| {
+            let names: Vec<_> = self.placements.iter().map(|(path, _)| path.as_str()).collect();
+            let expected = if names.is_empty() { "one with policy = \"caller\"".to_owned() } else { names.join(", ") };
+            RunError::Placement { found: name.to_owned(), expected }
+        })
     }
 
     /// The port of a name.

@@ -190,6 +190,16 @@ pub enum RunError {
     /// Traces or waves of several modes would be written over one another.
     #[error("{MODE}: found a trace, a wave, a drawing or DRAM commands of several modes, expected one mode")]
     OutputOfModes,
+    /// No accelerator whose pages a caller places.
+    #[error(
+        "placement of `{found}`: found no accelerator of that name whose policy is \"caller\", expected one of: {expected}"
+    )]
+    Placement {
+        /// The name given.
+        found: String,
+        /// All of them.
+        expected: String,
+    },
     /// No such port.
     #[error("port `{found}`: expected one of: {expected}")]
     Port {

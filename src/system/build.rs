@@ -17,6 +17,7 @@ use scalepool_link::ualink::upli::Ordering;
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::nvlink::ledger;
+use scalepool_nodes::tiers::caller::PlacementSlot;
 use scalepool_nodes::ualink::ledger::conservation;
 use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::wire::Violation;
@@ -33,6 +34,8 @@ pub struct Assembly {
     pub hub: Hub,
     /// Ends of links, in the order of components; behind each the channels of messages, if a caller takes them there.
     pub ports: Vec<SimPort>,
+    /// Accelerators about whose pages a function of the caller decides, by path.
+    pub placements: Vec<(String, PlacementSlot)>,
     /// Everything that decides what it does.
     pub canonical: String,
     /// Bytes that name the stimuli.
@@ -464,5 +467,6 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     }
     figures.fabrics = fabrics.into_values().collect();
     figures.fabrics.iter_mut().for_each(|fabric| fabric.ledgers.sort_by_key(|(own, _)| *own));
-    Ok(Assembly { sim, hub, ports, canonical, digest, figures, chart })
+    let placements = shared.placements().all();
+    Ok(Assembly { sim, hub, ports, placements, canonical, digest, figures, chart })
 }

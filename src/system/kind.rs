@@ -38,6 +38,7 @@ use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::fabric::traffic_node::TrafficNodeResult;
 use scalepool_nodes::io::mode::FlexPort;
 use scalepool_nodes::nvlink::ledger::NvlLedger;
+use scalepool_nodes::tiers::caller::PlacementSlots;
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
@@ -466,7 +467,19 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// Where functions of a caller decide about pages.
+    pub fn placements(&self) -> Arc<PlacementSlots> {
+        self.get("placements of pages", PlacementSlots::default)
+    }
+}
+
 impl Site<'_> {
+    /// Where functions of a caller decide about pages.
+    pub fn placements(&self) -> Arc<PlacementSlots> {
+        self.shared.placements()
+    }
+
     /// Where those who drop a store and complete it tell the checkers of the run.
     pub fn dropped_stores(&self) -> Arc<DroppedStores> {
         self.shared.get("dropped stores", DroppedStores::default)

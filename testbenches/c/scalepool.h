@@ -139,6 +139,21 @@
 // Highest number of cycles of the reference clock in one run.
 #define SP_MAX_CYCLES 10000000
 
+// A page lies in HBM of its accelerator.
+#define SP_TIER_HBM 0
+
+// A page lies in HBM of the next accelerator.
+#define SP_TIER_PEER_HBM 1
+
+// A page lies in tier 2, behind a bridge.
+#define SP_TIER_2 2
+
+// A page has no place: nobody has accessed it.
+#define SP_TIER_NONE 3
+
+// Stands for no page.
+#define SP_NO_PAGE 4294967295
+
 // Mode of a link end that takes part in the link.
 #define SP_ACTIVE 0
 
@@ -283,6 +298,25 @@ typedef uint32_t (*sp_hook)(void *user,
                             const uint8_t *bytes,
                             uint8_t *other,
                             size_t length);
+
+// Callback that decides where pages of an accelerator lie. It is asked when a page is accessed first: `first` is that page, and it
+// writes the tier to `tier`; and, with `first` = SP_NO_PAGE, which page moves next, when an interval of the accelerator is over and
+// whenever a move is: it writes the page to `page` and where it shall go to `tier`. It returns 1 if it has decided, 0 if not: a first
+// page takes the fastest free frame then, and nothing moves. `tiers`, `accesses` and `used` have an entry for each of the `pages` of the
+// accelerator: SP_TIER_HBM, SP_TIER_PEER_HBM, SP_TIER_2 or SP_TIER_NONE; accesses in the last interval; the interval of the
+// last access, from 1, or 0. `free` has the free frames of the three tiers, `interval` counts those that are over. The arrays are valid during
+// the call only. What cannot be done is counted (`decisions refused`) and changes nothing; a page moves once in an interval. The
+// callback runs inside sp_sim_step and sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
+typedef uint32_t (*sp_placement)(void *user,
+                                 uint32_t first,
+                                 uint32_t pages,
+                                 const uint32_t *tiers,
+                                 const uint64_t *accesses,
+                                 const uint64_t *used,
+                                 const uint32_t *free,
+                                 uint64_t interval,
+                                 uint32_t *page,
+                                 uint32_t *tier);
 
 // The numbers of an event.
 typedef struct {
@@ -578,6 +612,16 @@ int32_t sp_sim_hook_fault(uint64_t sim,
 
 // Detaches a hook from a port. Returns SP_ERR_RANGE if the port has no hook of this number.
 int32_t sp_sim_hook_detach(uint64_t sim, const char *port, size_t port_length, uint64_t hook);
+
+// Lets `function` decide where the pages of an accelerator lie whose `policy` is "caller"; null ends that, and pages are placed as with
+// "first-touch". `component` is its path, such as `accel[0]`. `user` is passed to the function unchanged. Returns SP_ERR_INPUT if there is
+// no such accelerator, and SP_ERR_KIND in a run of several threads, since callbacks run in the thread of the call. The function stays
+// for later runs of the handle.
+int32_t sp_sim_placement(uint64_t sim,
+                         const char *component,
+                         size_t component_length,
+                         sp_placement function,
+                         void *user);
 
 // Starts (1) or stops (0) watching one direction of a port; units that pass it from then on can be sampled. At most
 // 65536 units wait to be sampled; later ones are counted as lost. When watching stops, waiting units stay. Returns

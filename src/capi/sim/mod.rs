@@ -9,6 +9,7 @@
 //! it stands; functions of hooks and log are called as things happen; units that passed a watched wire wait ([`port`]).
 
 pub mod hook;
+pub mod placement;
 pub mod port;
 mod run;
 

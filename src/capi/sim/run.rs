@@ -4,6 +4,7 @@ use super::SP_MAX_CYCLES;
 use crate::status::{Failure, SP_EMPTY, SP_OK};
 use scalepool::link::hook::Direction;
 use scalepool::link::sim_port::SimPort;
+use scalepool::nodes::tiers::caller::PlacementSlot;
 use scalepool::scenario::ScenarioRequest;
 use scalepool::scenario::drive::{Live, ObserverId};
 use scalepool::scenario::observe::Outputs;
@@ -56,6 +57,8 @@ pub(super) struct Sim {
     anew: bool,
     /// Ports of the last run that was built, with what is attached to them.
     ports: Vec<SimPort>,
+    /// Places of functions that decide about pages, of that run, with the functions.
+    placements: Vec<(String, PlacementSlot)>,
     /// Answers of hooks that were not allowed: the last ones.
     bad_answer: Option<String>,
 }
@@ -63,7 +66,7 @@ pub(super) struct Sim {
 impl Sim {
     pub fn new(request: ScenarioRequest) -> Sim {
         let given = request.clone();
-        Sim { given, request, run: None, anew: false, ports: Vec::new(), bad_answer: None }
+        Sim { given, request, run: None, anew: false, ports: Vec::new(), placements: Vec::new(), bad_answer: None }
     }
 
     /// Other settings, for the next run.
@@ -90,7 +93,13 @@ impl Sim {
                 port.hooks.take_over(&before.hooks)?;
             }
         }
+        for (path, slot) in live.placements() {
+            if let Some((_, before)) = self.placements.iter().find(|(before, _)| before == path) {
+                slot.take_over(before);
+            }
+        }
         self.ports = live.ports().to_vec();
+        self.placements = live.placements().to_vec();
         let mut ids = [None; 3];
         for (id, output) in ids.iter_mut().zip(Output::ALL) {
             *id = output.of(&outputs).map(|alone| live.observe(&alone)).transpose()?;
@@ -173,6 +182,11 @@ impl Sim {
     /// The port of a name, of the run to go on with.
     pub fn port(&mut self, name: &str) -> Result<&SimPort, Failure> {
         Ok(self.running()?.port(name)?)
+    }
+
+    /// Where the function goes that decides about the pages of an accelerator, of the run to go on with.
+    pub fn placement(&mut self, name: &str) -> Result<&PlacementSlot, Failure> {
+        Ok(self.running()?.placement(name)?)
     }
 
     /// The state as JSON.

@@ -105,6 +105,11 @@ impl FrameBook {
         FrameBook { pages: frames.map(|count| vec![None; count as usize]), first_free: [0; 3] }
     }
 
+    /// Free frames of a tier.
+    pub fn count_free(&self, tier: Tier) -> u32 {
+        self.pages[tier.index()].iter().filter(|page| page.is_none()).count() as u32
+    }
+
     /// The first free frame of a tier.
     pub fn free_in(&self, tier: Tier) -> Option<TierFrame> {
         let from = self.first_free[tier.index()];

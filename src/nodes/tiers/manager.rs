@@ -10,6 +10,7 @@
 //! free frame of HBM. Both are sent the new place, and when they have answered the old frame is free. Who asked meanwhile is answered
 //! now.
 
+use super::caller::{PageView, PageWish, PlacementQuestion, PlacementSlot};
 use super::frames::{FrameBook, Tier, TierFrame};
 use super::policy::{PageDecision, PageUse, PlacementPolicy, next_fill, next_move, next_prefetch};
 use std::collections::VecDeque;
@@ -111,12 +112,18 @@ struct ManagedPage {
     accesses: u64,
     /// Those of the last one, and when it was used last.
     used: PageUse,
+    /// The interval in which somebody outside has last moved it.
+    wished_in: Option<u64>,
 }
 
 /// The manager of the pages of an accelerator.
 #[derive(Debug, Clone)]
 pub struct PageManager {
     policy: PlacementPolicy,
+    /// Who decides where the policy says that somebody outside does.
+    caller: PlacementSlot,
+    /// Its decisions that cannot be.
+    refused: u64,
     book: FrameBook,
     pages: Vec<ManagedPage>,
     moving: Option<PageMove>,
@@ -141,6 +148,8 @@ impl PageManager {
     pub fn new(policy: PlacementPolicy, pages: u32, frames: [u32; 3]) -> PageManager {
         let mut manager = PageManager {
             policy,
+            caller: PlacementSlot::default(),
+            refused: 0,
             book: FrameBook::new(frames),
             pages: vec![ManagedPage::default(); pages as usize],
             moving: None,
@@ -156,6 +165,49 @@ impl PageManager {
             (0..pages).for_each(|page| manager.place(page));
         }
         manager
+    }
+
+    /// The same with somebody outside who decides where the policy says so.
+    #[must_use]
+    pub fn with_caller(mut self, caller: PlacementSlot) -> PageManager {
+        self.caller = caller;
+        self
+    }
+
+    /// Decisions of somebody outside that could not be: a page without a frame or one that has moved in the interval, its own tier, or one
+    /// without a free frame.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// What somebody outside decides: where a page goes that is accessed first, or which page moves next.
+    fn wish(&self, first: Option<u32>) -> Option<PageWish> {
+        let view = |page: &ManagedPage| PageView { tier: page.place.map(|place| place.tier), used: page.used };
+        let pages: Vec<PageView> = self.pages.iter().map(view).collect();
+        let free = Tier::ALL.map(|tier| self.book.count_free(tier));
+        self.caller.ask(&PlacementQuestion { first, interval: self.interval, pages: &pages, free })
+    }
+
+    /// Where a page goes first by what somebody outside says; without a word the fastest free frame.
+    fn wished_first(&mut self, page: u32) -> Option<TierFrame> {
+        let Some(wish) = self.wish(Some(page)) else { return self.book.free() };
+        let free = wish.tier.and_then(|tier| self.book.free_in(tier));
+        self.refused += u64::from(free.is_none());
+        free.or_else(|| self.book.free())
+    }
+
+    /// The next move by what somebody outside says. A page moves once in an interval, so that moves come to an end.
+    fn wished_move(&mut self) -> Option<PageDecision> {
+        let PageWish { page, tier } = self.wish(None)?;
+        let interval = self.interval;
+        let of_page = self.pages.get_mut(page as usize).filter(|page| page.wished_in != Some(interval));
+        let elsewhere = of_page.filter(|page| page.place.is_some_and(|place| Some(place.tier) != tier));
+        let found = elsewhere.zip(tier.and_then(|tier| self.book.free_in(tier))).map(|(of_page, to)| {
+            of_page.wished_in = Some(interval);
+            PageDecision { page, to }
+        });
+        self.refused += u64::from(found.is_none());
+        found
     }
 
     /// The same with so many pages behind an accessed one that are brought up with it, and so many first pages that are brought up before
@@ -185,6 +237,7 @@ impl PageManager {
         // A description with fewer frames than pages is refused.
         let first = match self.policy {
             PlacementPolicy::Exclusive => self.book.free_in(Tier::Tier2),
+            PlacementPolicy::Caller => self.wished_first(page),
             _ => self.book.free(),
         };
         let Some(place) = first else { return };
@@ -246,9 +299,10 @@ impl PageManager {
             }
             self.demanded = None;
         }
-        let by_policy = match is_exclusive {
-            true => next_fill(&used, &self.book),
-            false => next_move(&used.iter().map(|page| page.accesses).collect::<Vec<_>>(), &self.book),
+        let by_policy = match self.policy {
+            PlacementPolicy::Exclusive => next_fill(&used, &self.book),
+            PlacementPolicy::Caller => self.wished_move(),
+            _ => next_move(&used.iter().map(|page| page.accesses).collect::<Vec<_>>(), &self.book),
         };
         if by_policy.is_some() || self.prefetch == 0 {
             let brought_up = by_policy.filter(|found| found.to.tier == Tier::Hbm && self.prefetch > 0);

@@ -9,6 +9,7 @@
 //! interval the [policy] may have the page moved by the [copy engine](copies), while a [watch] checks the rules of that.
 
 pub mod accelerator;
+pub mod caller;
 pub mod copies;
 pub mod frames;
 pub mod manager;

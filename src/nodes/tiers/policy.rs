@@ -5,7 +5,7 @@
 //! interval. Pages change places only where the hotter one has at least twice the temperature of the colder one, so that two pages
 //! that are about as hot do not change places all the time. `exclusive` makes of HBM a cache of tier 2 that holds what tier 2 does not: all
 //! pages begin in tier 2, each one that was accessed in an interval moves up, and for it the page leaves HBM that was accessed in the oldest
-//! interval, if that is an older one. Prefetch brings up the pages that follow one that was accessed, and throws none of
+//! interval, if that is an older one. By `caller` a function of the user decides both, see [`caller`](super::caller). Prefetch brings up the pages that follow one that was accessed, and throws none of
 //! them out. Left out: moves of several pages at once.
 //!
 //! A walk through a decision: of all pages below HBM page 7 is the hottest, with 40 accesses in the last interval; HBM is full, and its
@@ -24,6 +24,8 @@ pub enum PlacementPolicy {
     Temperature,
     /// HBM is an exclusive cache of tier 2.
     Exclusive,
+    /// By a function of somebody outside.
+    Caller,
 }
 
 /// How many times as hot as a page of a faster tier another one has to be to take its place (BRG-MIG-05, choice c27).
@@ -31,18 +33,18 @@ pub const HYSTERESIS: u64 = 2;
 
 impl PlacementPolicy {
     /// Names in descriptions, in the order of the variants.
-    pub const NAMES: &[&str] = &["static", "first-touch", "temperature", "exclusive"];
+    pub const NAMES: &[&str] = &["static", "first-touch", "temperature", "exclusive", "caller"];
 
     /// The policy of a name.
     pub fn by_name(name: &str) -> Option<PlacementPolicy> {
         use PlacementPolicy::*;
-        let all = [Static, FirstTouch, Temperature, Exclusive];
+        let all = [Static, FirstTouch, Temperature, Exclusive, Caller];
         PlacementPolicy::NAMES.iter().position(|other| *other == name).map(|n| all[n])
     }
 
     /// Whether accesses are counted, so that pages move.
     pub fn moves_pages(self) -> bool {
-        matches!(self, PlacementPolicy::Temperature | PlacementPolicy::Exclusive)
+        matches!(self, PlacementPolicy::Temperature | PlacementPolicy::Exclusive | PlacementPolicy::Caller)
     }
 }
 

@@ -19,6 +19,7 @@ use crate::quantity::Unit;
 use scalepool_kernel::{Clock, Rng};
 use scalepool_link::ualink::security::Protection;
 use scalepool_nodes::tiers::accelerator::{TieredAccelerator, TieredConfig, TieredResult};
+use scalepool_nodes::tiers::caller::PlacementSlot;
 use scalepool_nodes::tiers::copies::COPY_BLOCK_BYTES;
 use scalepool_nodes::tiers::frames::TierLayout;
 use scalepool_nodes::tiers::messages::CONTROL_BASE;
@@ -53,6 +54,7 @@ metrics! {
         PLACED = "pages placed" ["pages"] Sum, "pages that got their first frame";
         MOVES = "pages moved" ["pages"] Sum, "moves of pages that are over";
         MOVED = "moved [bytes]" ["bytes"] Sum, "bytes of pages that were moved, each read once and written once";
+        WISHES_REFUSED = "decisions refused" ["decisions"] Sum, "decisions of a function of the caller that could not be: a page without a frame or one that has moved in the interval, its own tier, or one without a free frame";
         PREFETCHED = "pages prefetched" ["pages"] Sum, "moves into HBM by prefetch, without a demand";
         MOVE_CYCLES = "cycles of moves" ["cycles"] Sum, "cycles in which a page that it manages moved";
         PAGE_WAITS = "cycles of page waits" ["cycles"] Sum, "cycles in which its next operation waited for the place of a page";
@@ -95,7 +97,7 @@ config! {
         hbm_pages: u32 = "2" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 20), "frames in its HBM for pages that it manages";
         peer_pages: u32 = "0" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 20), "frames in HBM of the next accelerator for pages that it manages";
         tier2: Tier2Fields = "" [Unit::Of("-")] in FieldRange::Table(Tier2Fields::fields), "memory behind a bridge";
-        policy: String = "first-touch" [Unit::Of("-")] in FieldRange::Words(PlacementPolicy::NAMES), "where pages lie: static = by their numbers; first-touch = in the order of first accesses, the fastest free frame first; temperature = like first-touch, then by accesses in an interval (BRG-MIG-05); exclusive = HBM as an exclusive cache of tier 2, in which all pages begin: those accessed in an interval move up, those of the oldest interval leave";
+        policy: String = "first-touch" [Unit::Of("-")] in FieldRange::Words(PlacementPolicy::NAMES), "where pages lie: static = by their numbers; first-touch = in the order of first accesses, the fastest free frame first; temperature = like first-touch, then by accesses in an interval (BRG-MIG-05); exclusive = HBM as an exclusive cache of tier 2, in which all pages begin: those accessed in an interval move up, those of the oldest interval leave; caller = by a function that is given to a run by sp_sim_placement or System.placement, without one as first-touch";
         prefetch: u32 = "0" [Unit::Of("pages")] in FieldRange::Int(0, 1024), "pages behind an accessed one that are brought up into HBM with it, by a policy that moves pages";
         warm_pages: u32 = "0" [Unit::Of("pages")] in FieldRange::Int(0, 1 << 16), "first pages that exclusive brings up into HBM before the first operation, as far as there is time";
         interval: u64 = "10 us" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time in which accesses are counted for a temperature, which is decided about one interval later, when all have reported; hysteresis is 2, so only the ratio of temperatures counts and not the unit of time (BRG-MIG-05, choice c27)";
@@ -351,6 +353,10 @@ impl Component for TieredFields {
             phase: self.traffic.phase,
             copy_every: self.traffic.copy_every,
         };
+        let caller = PlacementSlot::default();
+        if self.policy() == PlacementPolicy::Caller {
+            site.placements().add(&name, caller.clone());
+        }
         let (num, den) = site.clock.period();
         let interval_cycles = (u128::from(self.interval) * u128::from(den) / u128::from(num)) as u64;
         let config = TieredConfig {
@@ -360,6 +366,7 @@ impl Component for TieredFields {
             clock: site.clock,
             layout,
             policy: self.policy(),
+            caller,
             prefetch: (self.prefetch, self.warm_pages),
             interval_cycles: interval_cycles.max(1),
             control: self.tier2.control,
@@ -419,6 +426,7 @@ fn measured(from_fs: u64, result: &TieredResult) -> ComponentMeasured {
             (&PLACED, result.placed.iter().sum()),
             (&MOVES, result.moves),
             (&MOVED, result.moved_bytes),
+            (&WISHES_REFUSED, result.refused),
             (&PREFETCHED, result.prefetched),
             (&MOVE_CYCLES, result.move_cycles),
             (&PAGE_WAITS, result.page_wait_cycles),

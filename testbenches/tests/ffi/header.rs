@@ -43,6 +43,7 @@ fn fresh() -> String {
                 ("SpLinkStatus", "sp_link_status"),
                 ("SpHook", "sp_hook"),
                 ("SpLog", "sp_log"),
+                ("SpPlacement", "sp_placement"),
             ]
             .map(|(rust, c)| (rust.to_owned(), c.to_owned()))
             .into(),

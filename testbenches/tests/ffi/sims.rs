@@ -2,6 +2,7 @@
 
 use crate::calls::{last_error, open, start, text_of};
 use crate::root;
+use scalepool_capi::sim::placement::*;
 use scalepool_capi::sim::*;
 use scalepool_capi::status::*;
 use serde_json::Value;
@@ -237,4 +238,110 @@ fn what_a_log_refuses() {
         (SP_OK, SP_OK, SP_OK, 0)
     );
     assert_eq!(sp_sim_destroy(sim), SP_OK);
+}
+
+/// What a function that places pages has seen.
+#[derive(Default)]
+struct Placed {
+    /// Pages that were accessed first, and questions for a move.
+    asked: [u64; 2],
+    /// What it decides instead of the hottest page.
+    wrong: Option<(u32, u32)>,
+}
+
+/// Decides as policy `temperature` does, from the arrays alone: the hottest page below a tier takes a free frame of it, or the place of one that
+/// is at most half as hot, which moves down first.
+unsafe extern "C" fn by_heat(
+    user: *mut c_void,
+    first: u32,
+    pages: u32,
+    tiers: *const u32,
+    accesses: *const u64,
+    _: *const u64,
+    free: *const u32,
+    _: u64,
+    page: *mut u32,
+    tier: *mut u32,
+) -> u32 {
+    let placed = unsafe { &mut *user.cast::<Placed>() };
+    placed.asked[usize::from(first == SP_NO_PAGE)] += 1;
+    if first != SP_NO_PAGE {
+        return 0;
+    }
+    let slice = |len| unsafe { (std::slice::from_raw_parts(tiers, len), std::slice::from_raw_parts(accesses, len)) };
+    let ((tiers, heat), free) = (slice(pages as usize), unsafe { std::slice::from_raw_parts(free, 3) });
+    let say = |of: usize, to: u32| unsafe {
+        (*page, *tier) = placed.wrong.unwrap_or((of as u32, to));
+        1
+    };
+    for upper in [SP_TIER_HBM, SP_TIER_PEER_HBM] {
+        let below = (0..tiers.len()).filter(|n| tiers[*n] > upper && tiers[*n] != SP_TIER_NONE);
+        let Some(hot) = below.max_by_key(|n| (heat[*n], usize::MAX - n)).filter(|n| heat[*n] > 0) else { continue };
+        if free[upper as usize] > 0 {
+            return say(hot, upper);
+        }
+        let Some(cold) = (0..tiers.len()).filter(|n| tiers[*n] == upper).min_by_key(|n| (heat[*n], *n)) else {
+            continue;
+        };
+        let lower = (upper + 1..3).find(|tier| free[*tier as usize] > 0);
+        if let Some(lower) = lower.filter(|_| heat[hot] >= 2 * heat[cold]) {
+            return say(cold, lower);
+        }
+    }
+    0
+}
+
+/// A function that decides as a policy does gives its run, to the byte; without one pages stay where their first accesses put them; what cannot
+/// be done is counted and changes nothing.
+#[test]
+fn a_function_places_pages() {
+    open();
+    let file = root().join("testbenches/systems/tiers.toml");
+    let text = format!("scenario = \"{}\"\noperations = 300\n", file.display());
+    let set =
+        |sim, text: &str| assert_eq!(unsafe { sp_sim_set(sim, start(text), text.len()) }, SP_OK, "{}", last_error());
+    let place = |sim, name: &str, function, user: &mut Placed| unsafe {
+        sp_sim_placement(sim, start(name), name.len(), function, (&raw mut *user).cast())
+    };
+    let figures = |sim, at: usize, name: &str| {
+        let form: Value = serde_json::from_str(&metrics(sim).1).expect("JSON");
+        form["components"][format!("accel[{at}]")][name].as_u64().unwrap_or_else(|| panic!("{name} in {form}"))
+    };
+    let (_, own) = sim(&text);
+    assert_eq!(sp_sim_run(own, 0), SP_OK, "{}", last_error());
+    assert!(figures(own, 0, "pages moved") > 2, "{}", metrics(own).1);
+
+    let (_, ours) = sim(&text);
+    let mut users = [Placed::default(), Placed::default()];
+    let none = place(ours, "accel[0]", Some(by_heat), &mut users[0]);
+    assert_eq!(none, SP_ERR_INPUT);
+    assert!(last_error().contains("expected one of: one with policy = \"caller\""), "{}", last_error());
+    set(ours, "policy=caller");
+    assert_eq!(sp_sim_run(ours, 0), SP_OK, "{}", last_error());
+    assert_eq!((figures(ours, 0, "pages moved"), figures(ours, 1, "pages moved")), (0, 0), "nobody decides");
+    for (n, user) in users.iter_mut().enumerate() {
+        assert_eq!(place(ours, &format!("accel[{n}]"), Some(by_heat), user), SP_OK, "{}", last_error());
+    }
+    // The function stays for the run that begins anew.
+    set(ours, "operations=300");
+    assert_eq!(sp_sim_run(ours, 0), SP_OK, "{}", last_error());
+    assert_eq!(metrics(ours).1, metrics(own).1);
+    assert!(users.iter().all(|user| user.asked[0] > 2 && user.asked[1] > 2), "{:?}", users.map(|user| user.asked));
+
+    let mut wrong = Placed::default();
+    for decision in [(99, SP_TIER_HBM), (0, 7)] {
+        wrong.wrong = Some(decision);
+        assert_eq!(place(ours, "accel[0]", Some(by_heat), &mut wrong), SP_OK);
+        set(ours, "operations=300");
+        assert_eq!(sp_sim_run(ours, 0), SP_OK, "{}", last_error());
+        assert!(figures(ours, 0, "decisions refused") > 0 && figures(ours, 0, "pages moved") == 0, "{decision:?}");
+    }
+    assert_eq!(place(ours, "accel[7]", Some(by_heat), &mut wrong), SP_ERR_INPUT);
+    assert!(last_error().contains("expected one of: accel[0], accel[1]"), "{}", last_error());
+    assert_eq!(place(ours, "accel[0]", None, &mut wrong), SP_OK);
+    let (_, two) = sim(&format!("threads = 2\n{text}policy = \"caller\"\n"));
+    assert_eq!(place(two, "accel[0]", Some(by_heat), &mut wrong), SP_ERR_KIND);
+    for handle in [own, ours, two] {
+        assert_eq!(sp_sim_destroy(handle), SP_OK);
+    }
 }

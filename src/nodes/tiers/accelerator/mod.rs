@@ -16,6 +16,7 @@ mod operations;
 mod pages;
 mod transfers;
 
+use super::caller::PlacementSlot;
 use super::copies::CopyEngine;
 use super::frames::{TierAddress, TierLayout};
 use super::manager::PageManager;
@@ -76,6 +77,8 @@ pub struct TieredResult {
     pub moved_bytes: u64,
     /// Moves up by prefetch.
     pub prefetched: u64,
+    /// Decisions of somebody outside that could not be.
+    pub refused: u64,
     /// Cycles in which a page of it moved.
     pub move_cycles: u64,
     /// Cycles in which its operations waited for the place of a page.
@@ -108,6 +111,8 @@ pub struct TieredConfig {
     pub layout: TierLayout,
     /// Where pages go.
     pub policy: PlacementPolicy,
+    /// Who decides it where the policy says that somebody outside does.
+    pub caller: PlacementSlot,
     /// Pages behind an accessed one that are brought up with it, and first pages that are brought up before anything is accessed.
     pub prefetch: (u32, u32),
     /// Cycles in which accesses are counted for a temperature.
@@ -260,6 +265,7 @@ impl TieredAccelerator {
             leaving: ports.iter().map(|_| VecDeque::new()).collect(),
             table: PageTable::new(all),
             manager: PageManager::new(config.policy, layout.pages, layout.frames)
+                .with_caller(config.caller.clone())
                 .with_prefetch(config.prefetch.0, config.prefetch.1),
             engine: CopyEngine::new(config.copy_outstanding),
             watch: MigrationWatch::new(layout.page_bytes, layout.frames, config.is_cached),
@@ -581,7 +587,8 @@ impl Module for TieredAccelerator {
     }
 
     fn publish(&self) {
-        let mine = TieredResult { prefetched: self.manager.prefetched(), ..self.mine.clone() };
+        let (prefetched, refused) = (self.manager.prefetched(), self.manager.refused());
+        let mine = TieredResult { prefetched, refused, ..self.mine.clone() };
         *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
     }
 

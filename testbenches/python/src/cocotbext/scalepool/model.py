@@ -10,7 +10,7 @@ from ctypes import byref, c_size_t, c_uint32, c_uint64
 from typing import Any, Literal
 
 from . import _library as lib
-from . import hooks
+from . import hooks, placement
 from .errors import ComparisonError, InputError
 from .flit import Dir, direction
 from .message import Violation, decode
@@ -262,6 +262,13 @@ class System(Hooked):
     def detach(self, port: str, hook: int) -> None:
         """Detaches a hook from a port."""
         self._detach("sp_sim_hook_detach", lib.text(port), hook)
+
+    def placement(self, component: str, function: placement.Placement | None) -> None:
+        """Lets a function decide where the pages of an accelerator lie whose `policy` is "caller", by its path, such as `accel[0]`;
+        None ends that. The function is called inside `step` and `run`, which raise what it raises, and stays for later runs."""
+        called = placement.wrap(function, self._raised)
+        lib.call("sp_sim_placement", self._handle, *lib.text(component), called, None)
+        self._hooks[("placement",), component] = called
 
     def reset(self) -> None:
         """Puts the system back to where it began, with settings, seed and outputs of the text. Hooks and watches stay."""

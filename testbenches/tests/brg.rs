@@ -20,6 +20,7 @@ mod epochs;
 mod errors;
 mod exported;
 mod fallback;
+mod handover;
 mod host;
 mod host_home;
 mod inbound;

@@ -654,6 +654,11 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-TIR-02", "bridge §2 §9.5", "devices snoop lines of windows with coherence alone"),
     rule(
+        "BRG-TIR-03",
+        "bridge §1.4 §2",
+        "coherence by CXL beside bulk by XLink: a flag is seen only when its bulk is visible, so it is stored behind the answers to all writes of that",
+    ),
+    rule(
         "BRG-TIR-04",
         "bridge §1.2 §2",
         "a bridge without ports of CXL.mem or CXL.io has no window that needs them, and nothing of that protocol passes",

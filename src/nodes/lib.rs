@@ -11,6 +11,7 @@
 pub mod cxl;
 pub mod fabric;
 pub mod first_lines;
+pub mod handover;
 pub mod io;
 pub mod latencies;
 pub mod nvlink;

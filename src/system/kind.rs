@@ -70,6 +70,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_coherent::hdm_d::HOST,
     kinds::cxl_coherent::switch::FABRIC,
     kinds::ualink_accelerator::KIND,
+    kinds::accelerator_coherent::KIND,
     kinds::accelerator_ualink::KIND,
     kinds::ualink_switch::KIND,
     kinds::bridge::ualink::KIND,

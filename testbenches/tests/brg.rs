@@ -21,6 +21,7 @@ mod errors;
 mod exported;
 mod fallback;
 mod hairpin;
+mod handover;
 mod host;
 mod host_home;
 mod inbound;

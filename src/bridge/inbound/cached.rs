@@ -14,7 +14,7 @@
 //!   stays. Without such a way the access passes by the cache, in which its line is not.
 //! * A byte is exported by one window (BRG-HOM-01), in blocks of 256 bytes, so no block is of two windows, and what class BR reads and writes
 //!   ([`bar`](super::bar)) is never in the cache. What accelerators do to exported memory without the bridge they do behind the cache: of class
-//!   DB that is an error anyway (BRG-HOM-02), of class NH it is up to software.
+//!   DB that is an error anyway (`bridge` §1.3), of class NH it is up to software.
 //! * A write back that does not end with status 0 is a lost write, whatever the status, since its host was told Cmp and may have read the
 //!   bytes: the line enters the [poison list](super::poison) and has left the cache. If the list is full, all target ports go viral, for it is not
 //!   known any more by which the line was written. A line on the list is never in the cache: a write of the whole line takes it off the list, one of

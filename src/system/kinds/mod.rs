@@ -3,6 +3,7 @@
 //! A new kind is a file here and a line in [`kind::COMPONENTS`](super::kind::COMPONENTS) or
 //! [`kind::LINKS`](super::kind::LINKS).
 
+pub mod accelerator_coherent;
 pub mod accelerator_ualink;
 pub mod bridge;
 pub mod cable;

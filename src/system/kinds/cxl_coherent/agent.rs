@@ -25,7 +25,7 @@ struct AgentLink {
 type MakeWatch<A> = fn(&[Seat]) -> Option<Box<dyn AgentWatch<A>>>;
 
 /// An agent that is to become a module.
-pub(super) struct Described<A> {
+pub(in crate::kinds) struct Described<A> {
     /// Name of the module.
     pub name: String,
     /// The agent.
@@ -48,13 +48,17 @@ pub(super) fn one_watch<A: Clocked>(seats: &[Seat]) -> Option<Box<dyn AgentWatch
 }
 
 /// Puts an agent into a partition.
-type PlaceAgent = Box<dyn FnOnce(&mut PartitionBuilder, ClockId, Vec<NodeEnds>) -> Result<(), BuildError> + Send>;
+pub(in crate::kinds) type PlaceAgent =
+    Box<dyn FnOnce(&mut PartitionBuilder, ClockId, Vec<NodeEnds>) -> Result<(), BuildError> + Send>;
 
 /// An agent that is ready to be built.
-pub(super) struct Ready {
-    name: String,
-    place: PlaceAgent,
-    figures: Box<dyn Fn() -> Figures>,
+pub(in crate::kinds) struct Ready {
+    /// Name of its module.
+    pub name: String,
+    /// Puts it into a partition.
+    pub place: PlaceAgent,
+    /// Gives its figures, whenever the run is looked at.
+    pub figures: Box<dyn Fn() -> Figures>,
     /// Number of its ports.
     ports: usize,
 }

@@ -75,7 +75,7 @@ fn rows(agents: &[(&str, Figures)]) -> Vec<Met> {
 
 metrics! {
     /// What agents with a core count.
-    pub(super) static METRICS {
+    pub(in crate::kinds) static METRICS {
         ACCESSES = "accesses" ["accesses"] Sum, "loads and stores of cores that are done";
         HITS = "cache hits" ["accesses"] Sum, "accesses that the own cache answered";
         EVICTIONS = "evictions" ["lines"] Sum, "lines that a cache gave up for others";

@@ -12,7 +12,7 @@
 //! home takes it out of its buffer, snoops the other holders over their links and waits; their answers bring the line home; GO-E
 //! and data travel to the device, which stores. Behind each of these steps the watcher of the home checks the line.
 
-mod agent;
+pub(in crate::kinds) mod agent;
 pub mod cache_device;
 pub mod core;
 pub(in crate::kinds) mod figures;

@@ -1,0 +1,238 @@
+//! `accelerator.coherent`: an accelerator with a CXL.cache link of its own beside XLink, see [`scalepool_nodes::handover`].
+//!
+//! Modelled: up to 16 UALinks and one link of CXL.cache to a host (`bridge` §1.4, choice c3); all accelerators of a fabric are of this kind and fill
+//! as many buffers of the same size. Left out: protection of transactions and UPLIs, see [`ualink_accelerator`](super::ualink_accelerator) for an accelerator with these;
+//! memory behind bridges. A walk through one description: the links say who the next accelerator is and where it stands among the devices of the
+//! host; both halves are made with one desk.
+
+use crate::channels::{ChannelWait, Reach};
+use crate::coherence::Coherent;
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide, DomainMember,
+    NodeError, NodeLedger, PortDecl, PortRole, Site, SitePort, component,
+};
+use crate::kinds::cxl_coherent::agent::{Described, Ready};
+use crate::kinds::cxl_coherent::{coherent_waits, figures};
+use crate::kinds::cxl_links;
+use crate::kinds::ualink_accelerator::{place_port, protection};
+use crate::kinds::ualink_link::{REQUEST, RESPONSE};
+use crate::measured::ComponentMeasured;
+use crate::metric::{MetricValue, metrics};
+use crate::quantity::Unit;
+use scalepool_coherence::cache::device::DeviceCache;
+use scalepool_coherence::clocked::core::AnyCore;
+use scalepool_coherence::clocked::making::ClockedHolder;
+use scalepool_coherence::clocked::waiting::WaitTable;
+use scalepool_coherence::content::CacheLine;
+use scalepool_kernel::Clock;
+use scalepool_link::ualink::security::Protection;
+use scalepool_nodes::handover::bulk::{BulkConfig, BulkHalf, BulkResult};
+use scalepool_nodes::handover::flags::{FlagConfig, FlagCore};
+use scalepool_nodes::handover::{FlagOrder, SharedDesk};
+use scalepool_nodes::ualink::accelerator::{self, AcceleratorPortEnds};
+use scalepool_nodes::ualink::ledger::UalLedger;
+use scalepool_nodes::ualink::port::Tamper;
+use scalepool_protocols::ualink::field::REGION_BYTES;
+use scalepool_trace::{Hub, PlaceKind};
+use std::sync::{Arc, Mutex};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "accelerator.coherent",
+    about: "accelerator that fills a buffer in HBM of the next one over UALink and says so by a flag in memory of a host, which both cache by CXL.cache links of their own; its ports are `port[n]` on UALink and `cxl`",
+    fields: CoherentAccelerator::fields,
+    read: component::<CoherentAccelerator>,
+    external: &["flits"],
+    metrics: &[METRICS, figures::METRICS],
+};
+
+metrics! {
+    /// What such an accelerator counts beside the accesses of its flags.
+    static METRICS {
+        GIVEN = "rounds given" ["rounds"] Sum, "buffers of the next accelerator that were filled, each write of them answered";
+        CHECKED = "rounds checked" ["rounds"] Sum, "buffers whose flag was seen and whose bytes were compared";
+        BLOCKS = "blocks written" ["blocks"] Sum, "blocks of 256 bytes of buffers that were given";
+        STALE = "stale blocks" ["blocks"] Sum, "blocks that were not of the round whose flag was seen";
+        SERVED = "requests served" ["requests"] Sum, "requests of others";
+    }
+}
+
+config! {
+    /// An accelerator with a link of CXL.cache. Numbers without another source are our own choice (basis: model).
+    pub struct CoherentAccelerator {
+        ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "UALinks of the accelerator (ualink §1)";
+        blocks: u64 = "64" [Unit::Of("blocks")] in FieldRange::Int(1, 1 << 20), "blocks of 256 bytes of the buffer that is filled in each round";
+        rounds: u64 = "20" [Unit::Of("rounds")] in FieldRange::Int(1, 1 << 24), "times that the buffer is filled";
+        flag: String = "behind" [Unit::Of("-")] in FieldRange::Words(&["behind", "first"]), "when the flag of a round is stored: behind = when every write of its bulk is answered; first = when its first write leaves, as by software that takes the order of its stores for that of their effects, which breaks BRG-TIR-03 where old bulk is read (choice c25)";
+        outstanding: usize = "64" [Unit::Of("writes")] in FieldRange::Int(1, 1024), "writes that can be outstanding";
+        hbm_cycles: u64 = "100" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in its HBM";
+        poll_cycles: u64 = "16" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 20), "cycles from one look at a flag to the next";
+        start_cycles: u64 = "2500" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "cycles before the first write; links come up in about 1 us at x4";
+    }
+}
+
+impl CoherentAccelerator {
+    fn order(&self) -> FlagOrder {
+        if self.flag == "first" { FlagOrder::First } else { FlagOrder::Behind }
+    }
+
+    /// The half on CXL.cache; a litmus program of the run stands in the place of its flags.
+    fn flags(&self, site: &Site<'_>, desk: &SharedDesk, rounds: u64, hub: &mut Hub) -> Ready {
+        let name = format!("{}.cache", site.path);
+        let ports = &site.ports[self.ports..];
+        let tap = hub.tap(&name, PlaceKind::Messages(ports[0].link.cxl().0.layouts()));
+        let DomainMember { own, peers: accelerators, .. } = site.member;
+        let flags = FlagConfig { own, accelerators, rounds, poll_cycles: self.poll_cycles };
+        let core: AnyCore<DeviceCache<CacheLine>> = match site.litmus {
+            Some(runs) => DeviceCache::litmus(runs),
+            None => Box::new(FlagCore::new(flags, desk.clone())),
+        };
+        Described::with_core(name, DeviceCache::new(), core, tap).holder(ports, false)
+    }
+}
+
+impl Component for CoherentAccelerator {
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        clock.periods_fs(self.start_cycles.max(self.hbm_cycles).max(self.poll_cycles))
+    }
+
+    fn why_no_window(&self) -> &'static str {
+        "whose memory other accelerators address by its number"
+    }
+
+    fn ports(&self) -> Vec<PortDecl> {
+        let cache = PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Device);
+        vec![
+            PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: PortRole::Node },
+            PortDecl { name: "cxl", len: None, links: cxl_links::NAMES, role: cache },
+        ]
+    }
+
+    fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let mut wrong = Vec::new();
+        let ports = &ports[..self.ports];
+        if let Some(port) = ports.iter().find(|port| protection(port) != Protection::Off) {
+            let text = format!("found authentication at {}, expected none: it does not check tags", port.path);
+            wrong.push(("ports", text));
+        }
+        if member.is_apart {
+            let own = self.joint_traffic().unwrap_or_default();
+            let text = format!(
+                "found {own}, expected what the first accelerator of the fabric has: each fills the buffer of the next one"
+            );
+            wrong.push(("blocks", text));
+        } else if member.peers < 2 {
+            let text = "found one accelerator, expected another one whose buffer it fills".to_owned();
+            wrong.push(("blocks", text));
+        }
+        let is_direct = ports.iter().any(|port| port.peer_role == PortRole::Node);
+        if is_direct && (member.nodes != 2 || ports.len() > 1) {
+            let text = format!(
+                "found {} ports at accelerators among {}, expected one port between two, or a switch",
+                ports.len(),
+                member.nodes
+            );
+            wrong.push(("ports", text));
+        }
+        let first = ports.first().map(|port| port.link.carried);
+        if let Some(port) = ports.iter().find(|port| Some(port.link.carried) != first) {
+            let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
+            wrong.push(("ports", text));
+        }
+        wrong
+    }
+
+    fn joint_traffic(&self) -> Option<String> {
+        Some(format!("{} rounds of {} blocks of {REGION_BYTES} bytes", self.rounds, self.blocks))
+    }
+
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        // Ports are named in their order, those of UALink too, which lead to no home.
+        let others = (0..self.ports).map(|n| format!("{path}.port[{n}]"));
+        Some(Coherent::Holder(others.chain([format!("{path}.cache")]).collect()))
+    }
+
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        let flags = coherent_waits(&WaitTable::default(), &Reach::SamePort);
+        Some([ChannelWait::answered(REQUEST, RESPONSE)].into_iter().chain(flags).collect())
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let (name, DomainMember { own, peers, fabric, .. }) = (site.path.to_owned(), site.member);
+        // A litmus program is about lines alone.
+        let rounds = if site.litmus.is_some() { 0 } else { self.rounds };
+        let desk = SharedDesk::default();
+        let Ready { name: of_flags, place, figures: read_flags, .. } = self.flags(site, &desk, rounds, hub);
+        let config = BulkConfig {
+            own,
+            neighbours: [(own + 1) % peers, (own + peers - 1) % peers],
+            fabric,
+            place: name.clone(),
+            clock: site.clock,
+            blocks: self.blocks,
+            rounds,
+            order: self.order(),
+            outstanding: self.outstanding,
+            start_cycle: self.start_cycles,
+            hbm_cycles: self.hbm_cycles,
+        };
+        let tap = hub.tap(&name, accelerator::SHOWS);
+        let result: Arc<Mutex<BulkResult>> = Arc::default();
+        let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
+        let entered = ledger.clone();
+        let (from_fs, period) = (site.clock.edge(self.start_cycles).as_fs(), site.clock.period());
+        Ok(ComponentNode {
+            place: Box::new(move |p, clock, plugs| {
+                let (mut of_bulk, mut of_cache) = (Vec::new(), Vec::new());
+                for plug in plugs {
+                    match plug {
+                        ComponentPlug::Coherent(ends) => of_cache.push(ends),
+                        plug => of_bulk.push(plug.ualink()),
+                    }
+                }
+                place(p, clock, of_cache)?;
+                let mut ends = Vec::new();
+                for (n, (socket, flit)) in of_bulk.into_iter().enumerate() {
+                    ends.push(place_port(p, &name, n, (*socket, flit), None, Tamper::default())?);
+                }
+                p.module(&name, clock, |bind| {
+                    let ports = ends.into_iter().map(|(tx, rx)| AcceleratorPortEnds {
+                        tx: tx.map(|end| bind.attach(end)),
+                        rx: rx.map(|end| bind.attach(end)),
+                    });
+                    BulkHalf::new(config, ports.collect(), desk, tap, (shared, entered))
+                })
+            }),
+            measure: Box::new(move || {
+                let flags = figures::measured(&[(&of_flags, read_flags())], period, false);
+                measured(from_fs, &super::published(&result), flags)
+            }),
+            digest: Vec::new(),
+            ledger: Some(NodeLedger::Ualink(ledger)),
+        })
+    }
+}
+
+/// The figures of both halves together.
+fn measured(from_fs: u64, bulk: &BulkResult, flags: ComponentMeasured) -> ComponentMeasured {
+    let own: Vec<MetricValue> = vec![
+        (&GIVEN, bulk.given),
+        (&CHECKED, bulk.checked),
+        (&BLOCKS, bulk.blocks),
+        (&STALE, bulk.stale),
+        (&SERVED, bulk.served),
+    ];
+    ComponentMeasured {
+        counts: [own, flags.counts].concat(),
+        bytes: flags.bytes + bulk.blocks * REGION_BYTES,
+        broken: [bulk.broken.clone(), flags.broken].concat(),
+        is_isolated: bulk.is_isolated,
+        from_fs,
+        ..flags
+    }
+}

@@ -8,18 +8,18 @@
 
 /// Items by place.
 #[derive(Debug)]
-pub struct Places<T> {
+pub struct ItemPlaces<T> {
     items: Vec<T>,
     free: Vec<usize>,
 }
 
-impl<T> Default for Places<T> {
-    fn default() -> Places<T> {
-        Places { items: Vec::new(), free: Vec::new() }
+impl<T> Default for ItemPlaces<T> {
+    fn default() -> ItemPlaces<T> {
+        ItemPlaces { items: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<T> Places<T> {
+impl<T> ItemPlaces<T> {
     /// Puts an item into a place, which it returns.
     pub fn put(&mut self, item: T) -> usize {
         match self.free.pop() {
@@ -48,11 +48,11 @@ impl<T> Places<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::Places;
+    use super::ItemPlaces;
 
     #[test]
     fn places_are_used_again() {
-        let mut places = Places::default();
+        let mut places = ItemPlaces::default();
         let [a, b] = ["a", "b"].map(|item| places.put(item));
         assert_eq!((*places.at(a), *places.at(b)), ("a", "b"));
         assert_eq!(*places.taken(a), "a");

@@ -15,7 +15,7 @@ pub mod handover;
 pub mod io;
 pub mod latencies;
 pub mod nvlink;
-mod placed_items;
+mod item_places;
 pub mod row_log;
 pub mod stimulus;
 pub mod tiers;

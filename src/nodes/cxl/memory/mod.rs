@@ -19,7 +19,7 @@ pub use server::{DeadMedium, DeviceAddresses, LogicalDevice, MemoryRoute, shown_
 
 use super::{cxl_tag, shown};
 use crate::PlacedViolation;
-use crate::placed_items::PlacedItems;
+use crate::item_places::ItemPlaces;
 use scalepool_arbiter::{Arbiter, Requests};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_memory::LINE_BYTES;
@@ -152,7 +152,7 @@ pub struct MemoryDevice {
     /// How traces spell messages.
     form: MessageForm,
     memory: Box<dyn MemoryBackend<UnderWay>>,
-    answers: PlacedItems<Answer>,
+    answers: ItemPlaces<Answer>,
     ports: Vec<MemoryPort>,
     arbiter: Box<dyn Arbiter>,
     /// DRAMs of the memory.
@@ -219,7 +219,7 @@ impl MemoryDevice {
             most,
             drams,
             memory,
-            answers: PlacedItems::default(),
+            answers: ItemPlaces::default(),
             ports: ports.into_iter().zip(channels).map(port).collect(),
             arbiter,
             patrolling: 0,

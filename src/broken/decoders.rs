@@ -4,8 +4,8 @@
 
 use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_fabric::hdm_registers::{DecoderOwner, HdmDecoderRegisters};
-use scalepool_protocols::registers::RegisterBlock;
 use scalepool_protocols::registers::cxl::{BRIDGE_DECODERS, DEVICE_DECODERS};
+use scalepool_protocols::registers::{RegisterBlock, RegisterFile};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, FigureSignal, Hub, PlaceKind, RecordKind, Stamp, Tap, TimeAxis};
 
@@ -98,7 +98,7 @@ impl Wave {
 
     /// A register is written: its place and the write in words.
     fn write(&mut self, t_fs: u64, offset: usize, value: u32) -> Result<(String, String), CaseError> {
-        let of_file = |file: &&'static scalepool_protocols::registers::RegisterFile| {
+        let of_file = |file: &&'static RegisterFile| {
             (file.at_byte..file.at_byte + file.count * file.stride_bytes).contains(&offset)
         };
         let file = self.block.files.iter().find(of_file);
@@ -118,7 +118,6 @@ impl Wave {
             self.decoders.len() - 1
         });
         let at = Stamp { t_fs, cycle: t_fs / STEP_FS };
-        let value = u64::from(value);
         let tap = &mut self.decoders[decoder].1;
         tap.record(at, RecordKind::Value, 0, 0, || Body::Figure { signal: register, value: value.into() });
         Ok((place, format!("{} = {value:#x}", all[register].name)))

@@ -8,24 +8,11 @@
 
 /// Items by place.
 #[derive(Debug)]
-<<<<<<<< HEAD:src/nodes/placed_items.rs
-pub struct PlacedItems<T> {
-========
 pub struct ItemPlaces<T> {
->>>>>>>> 7270469e4a50fef0d4a7eab391368fd175d3317a:src/nodes/item_places.rs
     items: Vec<T>,
     free: Vec<usize>,
 }
 
-<<<<<<<< HEAD:src/nodes/placed_items.rs
-impl<T> Default for PlacedItems<T> {
-    fn default() -> PlacedItems<T> {
-        PlacedItems { items: Vec::new(), free: Vec::new() }
-    }
-}
-
-impl<T> PlacedItems<T> {
-========
 impl<T> Default for ItemPlaces<T> {
     fn default() -> ItemPlaces<T> {
         ItemPlaces { items: Vec::new(), free: Vec::new() }
@@ -33,7 +20,6 @@ impl<T> Default for ItemPlaces<T> {
 }
 
 impl<T> ItemPlaces<T> {
->>>>>>>> 7270469e4a50fef0d4a7eab391368fd175d3317a:src/nodes/item_places.rs
     /// Puts an item into a place, which it returns.
     pub fn put(&mut self, item: T) -> usize {
         match self.free.pop() {
@@ -62,19 +48,11 @@ impl<T> ItemPlaces<T> {
 
 #[cfg(test)]
 mod tests {
-<<<<<<<< HEAD:src/nodes/placed_items.rs
-    use super::PlacedItems;
-
-    #[test]
-    fn places_are_used_again() {
-        let mut places = PlacedItems::default();
-========
     use super::ItemPlaces;
 
     #[test]
     fn places_are_used_again() {
         let mut places = ItemPlaces::default();
->>>>>>>> 7270469e4a50fef0d4a7eab391368fd175d3317a:src/nodes/item_places.rs
         let [a, b] = ["a", "b"].map(|item| places.put(item));
         assert_eq!((*places.at(a), *places.at(b)), ("a", "b"));
         assert_eq!(*places.taken(a), "a");

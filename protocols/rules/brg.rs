@@ -28,6 +28,11 @@ pub static RULES: &[Rule] = &[
         "bridge §1.3",
         "accelerators reach memory that their bridge keeps coherent by a window of class HP alone; what they write past it, whoever reads the line next finds",
     ),
+    rule(
+        "BRG-HOM-03",
+        "bridge §1.4",
+        "accelerators keep no copy of exported memory, unless it is by a CXL.cache link of their own beside UALink or NVLink",
+    ),
     rule("BRG-WIN-01", "bridge §2", "an address in no window ends with status 3"),
     rule("BRG-WIN-02", "bridge §2", "group and window give rights; an atomic takes all three"),
     rule("BRG-WIN-03", "bridge §2", "window, rights and legality are looked at in this order"),

@@ -673,6 +673,7 @@ fn what_leads_nowhere_is_refused() {
     assert_eq!(cluster.accessed, [ReqCmd::Read]);
 }
 
+const HANDOVER: &str = include_str!("../../systems/handover.toml");
 const UALINK: &str = include_str!("../../systems/hairpin.toml");
 
 /// The same of GPUs.
@@ -709,6 +710,52 @@ fn brg_hom_02_n() {
     let report = run(&text, &["component.host.core.accesses=1000", "component.host.core.lines=256"]);
     let first = report.violations.first().expect("a finding");
     assert_eq!((first.violation.rule, &first.place[..]), ("BRG-HOM-02", "bridge.home"), "{first:?}");
+}
+
+/// Loads of an accelerator of the first bytes of a line, with the value that the line has then, while a holder adds to it in between; one that
+/// keeps copies asks once.
+fn loads(keeps_copies: bool) -> Vec<(u64, u64)> {
+    let mut cluster = Cluster::new(1, 7);
+    let (mut loads, mut kept) = (Vec::new(), None);
+    for _ in 0..4 {
+        let of_copy = kept.filter(|_| keeps_copies);
+        let seen = of_copy.unwrap_or_else(|| {
+            let response = cluster.whole(read(BASE, 16));
+            u64::from_le_bytes(*beats(&response)[0].first_chunk().expect("a line"))
+        });
+        kept = Some(seen);
+        loads.push((seen, cluster.value(BASE)));
+        cluster.programs[0].push_back(HolderOp::Add(line(BASE)));
+        cluster.settle();
+    }
+    loads
+}
+
+/// Accelerators that keep no copy see every store of a holder; those that have a CXL.cache link of their own keep lines by that.
+#[test]
+fn brg_hom_03_p() {
+    let loads = loads(false);
+    assert!(loads.iter().all(|(seen, is)| seen == is) && loads[3].0 == 3, "{loads:?}");
+    let report = sound(HANDOVER, &[]);
+    let json = report.json();
+    assert!(json["components"]["accel[0]"]["d2h_rsp"].as_u64() > Some(10), "{json:?}: its copies are taken back");
+}
+
+/// A copy that is kept without such a link is old from the first store of a holder on, and nobody takes it back; without its link an
+/// accelerator with a cache is refused.
+#[test]
+fn brg_hom_03_n() {
+    let loads = loads(true);
+    assert!(loads[1..].iter().all(|(seen, is)| seen < is), "{loads:?}");
+    let (text, _) = HANDOVER.split_once("[settings]").expect("settings");
+    let alone = text
+        .replace(
+            "[\"home.port[i]\", \"accel[i].cxl\"]",
+            "[[\"home.port[0]\", \"accel[0].cxl\"], [\"home.port[1]\", \"accel[1].cxl\"]]",
+        )
+        .replace("clock = \"agents\", ports = 3", "clock = \"agents\", ports = 2");
+    let error = resolves(&alone).err().expect("a finding");
+    assert!(error.contains("found no link at the port `accel[2].cxl`"), "{error}");
 }
 
 /// A window of class HP that leads to memory which the bridge does not keep coherent, one with ports, and one without a home.

@@ -450,12 +450,11 @@ fn held(cluster: &mut Cluster, sharers: u16, is_owned: bool) {
     cluster.accessed.clear();
 }
 
+/// Who gives the line back and by which snoop, what the accelerator is asked, who holds the line behind it, and what it is.
+type Converted = (Vec<(u16, &'static str)>, Vec<ReqCmd>, Vec<u16>, u64);
+
 /// Recalls, accesses, holders behind it and what the line is, of an access to a line with sharers or an owner.
-fn converted(
-    request: Transfer,
-    sharers: u16,
-    is_owned: bool,
-) -> (Vec<(u16, &'static str)>, Vec<ReqCmd>, Vec<u16>, u64) {
+fn converted(request: Transfer, sharers: u16, is_owned: bool) -> Converted {
     let mut cluster = Cluster::new(3, 1);
     held(&mut cluster, sharers, is_owned);
     let response = cluster.whole(request);

@@ -305,6 +305,64 @@ fn a_line_that_cannot_be_read_does_not_enter() {
     assert_eq!((counts(&bench).bypasses, counts(&bench).write_backs), (0, 0));
 }
 
+/// Write backs, reads and writes that fail, and transactions that are given up while their accesses are under way: a line that is read
+/// without poison is what was written last.
+#[test]
+fn whatever_fails_no_old_byte_is_read_without_poison() {
+    const LINES: u64 = 8;
+    let (mut poisoned, mut sound, mut lost) = (0, 0, 0);
+    for (seed, ways) in (0..24).zip([1, 2].into_iter().cycle()) {
+        let mut rng = Rng::from_seed(seed);
+        let mut bench = with(Some(cache(1, ways, EvictionPolicy::Lru)));
+        let mut newest = [CacheLine::of([0; 64]); LINES as usize];
+        // What the read of a tag has to find.
+        let mut expected = Vec::new();
+        let mut asked: Vec<u16> = Vec::new();
+        for tag in 0..400u16 {
+            let line = rng.below(LINES);
+            let (address, value, enables) = (FROM + 64 * line, tag as u8, rng.next_u64());
+            let own = &mut newest[line as usize];
+            let msg = match rng.below(6) {
+                0..3 => read(address),
+                3 | 4 => write(address, value),
+                _ => write_part(address, value, enables),
+            };
+            match msg {
+                Msg::M2sRwd { data, enables, .. } => own.merge(&data, enables),
+                _ => expected.push((tag, *own)),
+            }
+            asked.push(bench.ask(numbered(msg, tag)));
+            let is_last = tag == 399;
+            while !bench.open.is_empty() && (is_last || bench.open.len() > rng.below(6) as usize) {
+                let place = rng.below(bench.open.len() as u64) as usize;
+                let failed = if rng.below(12) == 0 { Status::TargetAbort } else { Status::OKAY };
+                bench.answer(place, failed);
+            }
+            if rng.below(10) == 0 {
+                let entry = asked[rng.below(asked.len() as u64) as usize];
+                if let Some(advances) = bench.bridge.transaction(entry).map(|open| open.advances) {
+                    bench.bridge.time_out(entry, advances, &mut bench.out);
+                    bench.collect();
+                }
+            }
+            while is_last && !bench.open.is_empty() {
+                bench.answer(0, Status::OKAY);
+            }
+        }
+        assert_eq!((bench.bridge.open(), bench.findings.len()), (0, 0), "{seed}");
+        for (tag, newest) in expected {
+            let is_asked =
+                |answer: &&(usize, Msg<CacheLine>)| matches!(answer.1, Msg::S2mDrs { tag: of, .. } if of == tag);
+            let (_, answer) = bench.answers.iter().find(is_asked).unwrap_or_else(|| panic!("{seed}: no answer {tag}"));
+            let (_, line) = data(Some(*answer));
+            assert!(line.poison || line == newest, "{seed}: read {tag} is {line:?}, expected {newest:?}");
+            *if line.poison { &mut poisoned } else { &mut sound } += 1;
+        }
+        lost += counts(&bench).lost_write_backs;
+    }
+    assert!(poisoned > 100 && sound > 1000 && lost > 20, "{poisoned} {sound} {lost}");
+}
+
 fn of_bridge(report: &ScenarioReport, bridge: &str, name: &str) -> u64 {
     let json = report.json();
     json["components"][bridge][name].as_u64().unwrap_or_else(|| panic!("no `{name}`"))

@@ -3,43 +3,20 @@
 //! The cases stand in `bridge.txt`: the configuration of the scoreboard, then a line for each message, credit or commit, in their order, a
 //! nanosecond apart; `end` is the end of the run. The wave has a scope for each of the four points of the bridge with the messages there.
 
+use super::message_wave::{MessageWave, STEP_FS};
 use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_conversion::config::ReferenceConfig;
 use scalepool_conversion::message::BridgeMessage;
 use scalepool_conversion::model::{BridgeEvent, BridgePoint};
 use scalepool_conversion::scoreboard::BridgeScoreboard;
-use scalepool_forms::message::message_from_json;
 use scalepool_forms::parse;
 use scalepool_inspect::told::fields;
-use scalepool_protocols::cxl::cxl256::message::{M2sBirsp, M2sReq, M2sRwd, S2mBisnp, S2mDrs, S2mNdr};
-use scalepool_protocols::cxl::cxlio::non_flit_mode::{NfmCpl, NfmMem32, NfmMem64};
-use scalepool_protocols::nvlink::NvlHeader;
 use scalepool_protocols::rules;
-use scalepool_protocols::ualink::field::{TlReq, TlRsp};
-use scalepool_protocols::wire::{At, LayoutDef, Violation, Wire};
-use scalepool_trace::{Body, Hub, PlaceKind, RecordKind, Stamp, Tap, TimeAxis};
-use serde_json::{Value, json};
+use scalepool_protocols::wire::{At, Violation};
+use scalepool_trace::TimeAxis;
+use serde_json::Value;
 
 const TEXT: &str = include_str!("bridge.txt");
-
-/// Time from line to line \[fs\].
-const STEP_FS: u64 = 1_000_000;
-
-/// Layouts of messages at the ports, each by itself, so that the wave has those that pass.
-const LAYOUTS: &[&[&LayoutDef]] = &[
-    &[TlReq::DEF],
-    &[TlRsp::DEF],
-    &[NvlHeader::DEF],
-    &[M2sReq::DEF],
-    &[M2sRwd::DEF],
-    &[M2sBirsp::DEF],
-    &[S2mNdr::DEF],
-    &[S2mDrs::DEF],
-    &[S2mBisnp::DEF],
-    &[NfmMem32::DEF],
-    &[NfmMem64::DEF],
-    &[NfmCpl::DEF],
-];
 
 /// The text of a case: its head and its lines.
 fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -93,13 +70,13 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
     let config = config.ok_or_else(|| CaseError::of("found no configuration, expected one"))?;
     let config = parse(config).and_then(|form| ReferenceConfig::from_json(&form)).map_err(CaseError::of)?;
     let mut board = BridgeScoreboard::new(config);
-    let (mut steps, mut wave) = (Vec::new(), Wave::new());
+    let (mut steps, mut wave) = (Vec::new(), MessageWave::new("bridge"));
     for (n, line) in lines.enumerate() {
         let t_fs = STEP_FS * (n as u64 + 1);
         let (place, said) = match line_of(line)? {
             Line::Message(event, form) => {
                 board.pass(&event).map_err(CaseError::of)?;
-                wave.message(t_fs, event.point, &form)?;
+                wave.message(t_fs, event.point.name(), &form)?;
                 (event.point.name(), told(event.port, &form))
             }
             Line::Credit(form) => {
@@ -160,41 +137,4 @@ fn words(form: &Value) -> String {
         None => format!("{key} {value}"),
     });
     words.collect::<Vec<_>>().join(", ")
-}
-
-/// The wave: a scope for each point.
-struct Wave {
-    hub: Hub,
-    findings: Tap,
-    points: Vec<(BridgePoint, &'static LayoutDef, Tap)>,
-}
-
-impl Wave {
-    fn new() -> Wave {
-        let mut hub = Hub::new(true);
-        let findings = hub.tap("bridge", PlaceKind::Findings);
-        Wave { hub, findings, points: Vec::new() }
-    }
-
-    fn message(&mut self, t_fs: u64, point: BridgePoint, form: &Value) -> Result<(), CaseError> {
-        let (layout, bits) =
-            message_from_json(&json!({ "layout": form["layout"], "fields": form["fields"] })).map_err(CaseError::of)?;
-        let known = self.points.iter().position(|(of, def, _)| *of == point && std::ptr::eq(*def, layout));
-        let at = known.unwrap_or_else(|| {
-            let shown = LAYOUTS.iter().find(|shown| std::ptr::eq(shown[0], layout)).copied().unwrap_or_default();
-            let tap = self.hub.tap(&format!("bridge.{}", point.name()), PlaceKind::Messages(shown));
-            self.points.push((point, layout, tap));
-            self.points.len() - 1
-        });
-        let at_time = Stamp { t_fs, cycle: t_fs / STEP_FS };
-        let tap = &mut self.points[at].2;
-        tap.record(at_time, RecordKind::Mark, 0, 0, || Body::Message { layout, bits, data: None });
-        Ok(())
-    }
-
-    fn records(mut self, t_fs: u64, violation: Violation) -> Hub {
-        let at = Stamp { t_fs, cycle: t_fs / STEP_FS };
-        self.findings.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation));
-        self.hub
-    }
 }

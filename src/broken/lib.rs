@@ -1,7 +1,7 @@
 //! Of each rule a short case that breaks it, as a few lines of text and as a wave, or why there is none.
 //!
 //! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
-//! messages at the ports of a bridge (`bridge`), commands of a DRAM (`dram`) and writes to registers of HDM decoders (`decoders`), each
+//! messages at the ports of a bridge (`bridge`), commands of a DRAM (`dram`), transfers of UALink (`transfers`) and writes to registers of HDM decoders (`decoders`), each
 //! judged by what judges flits, messages, commands and writes of somebody else; and agents of coherence of which one is wrong (`agents`), or with one message between them that is changed
 //! (`altered`), judged by themselves and by the monitors of explorations. What fires first in a case is its rule.
 //! Left out: rules that no such case breaks; `reasons.txt` says of each why nothing is shown, and the tests named `<rule>_n` break these
@@ -19,10 +19,12 @@ mod decoders;
 mod dram;
 mod error;
 mod flits;
+mod message_wave;
 mod messages;
 mod reason;
 pub mod runs;
 mod timeline;
+mod transfers;
 mod vectors;
 
 pub use error::CaseError;
@@ -78,6 +80,7 @@ impl BrokenCases {
             .chain(bridge::rules())
             .chain(dram::rules())
             .chain(decoders::rules())
+            .chain(transfers::rules())
             .chain(agents::rules())
             .chain(altered::rules())
     }
@@ -104,6 +107,9 @@ impl BrokenCases {
             return Ok(Some(case));
         }
         if let Some(case) = decoders::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = transfers::of(rule.id)? {
             return Ok(Some(case));
         }
         if let Some(case) = agents::of(rule.id)? {

@@ -15,6 +15,7 @@ use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
 use std::collections::VecDeque;
+use std::fmt;
 
 /// Tags of 10 bits (`cxl-io` §1.1).
 pub const TAGS: u16 = 1 << 10;
@@ -37,6 +38,18 @@ pub enum RequestFailure {
     Status(CplStatus),
     /// Nobody answered in time.
     Timeout,
+}
+
+/// As findings have it.
+impl fmt::Display for RequestFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RequestFailure::Status(status) => {
+                write!(f, "a completion with status {}", status.name().unwrap_or("reserved"))
+            }
+            RequestFailure::Timeout => f.write_str("no completion in time"),
+        }
+    }
 }
 
 /// A request that is over.

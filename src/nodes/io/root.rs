@@ -315,7 +315,7 @@ impl Root {
                 self.mine.failed[usize::from(failure != RequestFailure::Timeout)] += 1;
             }
             (Purpose::Read { address, .. }, Err(failure)) => {
-                let (found, expected) = (format!("{failure:?}"), "data".to_owned());
+                let (found, expected) = (failure.to_string(), "data".to_owned());
                 self.broken("SIM-E2E-03", found, expected, format!("the read of {address:#x} has failed"));
             }
         }
@@ -688,7 +688,7 @@ impl Module for Root {
     fn idle_ok(&self) -> Result<(), Pending> {
         if let Some((tag, open)) = self.open.iter().min_by_key(|(_, o)| o.since) {
             let what = match &open.purpose {
-                Purpose::Config(access) => format!("configuration access {access}"),
+                Purpose::Config(access) => format!("configuration {access}"),
                 Purpose::Read { address, .. } => format!("read of {address:#x}"),
             };
             let n = self.open.len();

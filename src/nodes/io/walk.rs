@@ -34,7 +34,12 @@ pub struct ConfigAccess {
 impl fmt::Display for ConfigAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ConfigAccess { target, register, write } = self;
-        write!(f, "Access {{ target: {target}, register: {register}, write: {write:?} }}")
+        let (bus, device, function) = (target >> 8, target >> 3 & 0x1f, target & 7);
+        let of = format!("of register {register:#x} of {bus:02x}:{device:02x}.{function}");
+        match write {
+            None => write!(f, "read {of}"),
+            Some((value, enables)) => write!(f, "write {of} with {value:#x} and byte enables {enables:#x}"),
+        }
     }
 }
 

@@ -438,3 +438,33 @@ pub fn exported(
         }
     }
 }
+
+/// What an access of an accelerator to exported memory of its own cluster comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HairpinConversion {
+    /// Back-invalidate snoop and who gets it, ascending.
+    pub recall: Option<(&'static str, Vec<u16>)>,
+    /// What the accelerator is asked whose line it is: `Read`, `WriteFull`, `Write`, `AtomicR`, `AtomicNR`.
+    pub access: &'static str,
+    /// The record behind it.
+    pub record: ExportRecord,
+}
+
+/// 5.1, below the table: an access that the accelerator is asked by this name, of one who is no holder, to a line that has a record.
+pub fn hairpin(access: &'static str, before: &ExportRecord) -> HairpinConversion {
+    // A read is that row of the table; nobody has this number.
+    let read = exported(("MemRd", "Invalid", "SnpCur"), u16::MAX, before, false);
+    let holders = match before {
+        ExportRecord::I => Vec::new(),
+        ExportRecord::S(all) => all.clone(),
+        ExportRecord::A(owner) => vec![*owner],
+    };
+    match access {
+        "Read" => HairpinConversion { recall: read.recall, access, record: read.record },
+        _ => HairpinConversion {
+            recall: (!holders.is_empty()).then_some(("BISnpInv", holders)),
+            access,
+            record: ExportRecord::I,
+        },
+    }
+}

@@ -188,7 +188,8 @@ impl InboundBridge {
             CacheUse::GivesBack(lines) => {
                 let Some(((target, line), data)) = lines.front().copied() else { return own };
                 let (operation, mask) = (LineOperation::WriteFull, WHOLE_LINE);
-                AcceleratorAccess { target, line, operation, data, mask, ..own }
+                // Nothing is computed with what is given back, also if that is for an atomic.
+                AcceleratorAccess { target, line, operation, atomic: None, data, mask, ..own }
             }
         }
     }

@@ -312,10 +312,11 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
             let (tracked, kept) = (IdSet::EMPTY, Vec::new());
             let unknown = HomeView { value: None, tracked, kept, device_bias: None };
             let left = watcher.homes.entry(line).or_insert(unknown).value.replace(value);
-            // A read that fails is poison, and says nothing of the bytes.
+            // A read that fails is poison, and says nothing of the bytes: neither then, nor of what the next one brings.
             if let Some((rule, left)) = agent.one_way_to_memory().zip(left)
                 && left != value
                 && !value.is_poisoned()
+                && !left.is_poisoned()
             {
                 let at = watcher.names[HOME].clone();
                 let expected = format!("{left:?}, as the home has left it: all accesses go by the home");

@@ -5,6 +5,7 @@
 //! judged, the routes of the CXL ports follow from their links, what memory holds at first is said to those that ask.
 
 use super::cache::{self, BridgeCacheFields};
+use super::exported::HOME_FORM;
 use super::hairpin::{self, ExportedMemory, RequesterChannels};
 use super::io::{self, IoPortPart};
 use super::windows::{BridgeCommitFields, BridgeWindowFields, ReadWindow, SOURCES, groups_of_sources};
@@ -532,8 +533,12 @@ impl OutboundFields {
         let (ports, io_ports) = ports.split_at(self.message_ports());
         let io = IoPortPart::of(self.io_mode(), io_ports, site, hub)?;
         let routes: Vec<_> = ports.iter().enumerate().map(route).collect();
-        // Each port spells its messages as its link does; one without any shows those of a fabric.
-        let forms = routes.iter().map(|(_, form, _)| *form).chain(routes.is_empty().then_some(MessageForm::Pbr));
+        // Each port spells its messages as its link does, and the hairpin as the home; a bridge with neither shows those of a fabric.
+        let mut forms: Vec<_> = routes.iter().map(|(_, form, _)| *form).collect();
+        forms.extend(exported.as_ref().map(|_| HOME_FORM));
+        if forms.is_empty() {
+            forms.push(MessageForm::Pbr);
+        }
         let layouts = MessageForm::layouts_of(forms);
         let media = self.cache.as_ref().and_then(|cache| cache.media.as_ref());
         Ok(OutboundPart {

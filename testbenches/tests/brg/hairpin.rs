@@ -741,6 +741,17 @@ fn brg_hom_02_p() {
     }
 }
 
+/// Hosts and accelerators write the same lines: accelerators, who take their own writes for the only ones, read other bytes, and nobody
+/// breaks a rule of coherence.
+#[test]
+fn hosts_and_accelerators_share_lines() {
+    let text = UALINK.replace("to = \"64 MiB\"", "to = \"0\"").replace("mix = \"all\"", "mix = \"all\", blocks = 1");
+    let set = ["component.host.core.lines=4", "component.host.core.pattern=migratory"];
+    let report = run(&text, &set);
+    let others = report.violations.iter().find(|found| found.violation.rule != "SIM-E2E-01");
+    assert!(others.is_none() && !report.violations.is_empty(), "{others:?}");
+}
+
 /// Accelerators that write exported memory past the alias: the bridge cannot see it, and whoever reads the line next finds it.
 #[test]
 fn brg_hom_02_n() {

@@ -65,7 +65,8 @@ impl Bridge {
             state.answers.push_back((due, answer));
         }
         while let Some(state) = &mut self.owner
-            && let Some((_, answer)) = state.answers.pop_front_if(|(due, _)| *due <= at.cycle)
+            && state.answers.front().is_some_and(|(due, _)| *due <= at.cycle)
+            && let Some((_, answer)) = state.answers.pop_front()
         {
             self.bridge.receive_owner(answer, &mut self.out);
             self.follow(at);

@@ -5,8 +5,8 @@
 //! the accelerator; messages that stand in no row are answered without an effect, and counted; the load that is told is the larger one of
 //! the DCOH and of the table behind it. Detail: message in, messages out; what the accelerators are asked leaves as CXL.mem without
 //! coherence, which the [inbound half](super) spells. What accelerators of the same cluster ask of these lines comes by the [`hairpin`].
-//! Left out: holders without
-//! the right to write, which a description may not have; virtual channels, for one access may serve several requests: all leave on channel 0.
+//! Left out: holders without the right to write, which a description may not have; virtual channels, for one access may serve several
+//! requests: all leave on channel 0.
 //!
 //! A walk: MemRd Shared/SnpData of host 1 for a line that host 2 owns. Window and rights let it pass; BISnpData goes to host 2, whose MemWr
 //! Shared becomes a WriteFull at the accelerator and is answered when that is; BIRspS ends the recall; a Read at the accelerator brings the
@@ -90,8 +90,8 @@ impl ExportedHome {
         self.hairpin.is_some() && usize::from(port) == self.sources.len()
     }
 
-    /// With which status a message ends here, without any more of the DCOH, and whether it breaks a rule; `None`: it is the DCOH's. Window, rights, legality are looked
-    /// at in this order (`bridge` §2).
+    /// With which status a message ends here, and whether it breaks a rule of the DCOH; `None`: it is the DCOH's. Window, rights, legality
+    /// are looked at in this order (`bridge` §2). A line that the hairpin gives back ends here with status 0.
     fn refused(&self, port: AgentPort, msg: &Msg<CacheLine>) -> Option<(Status, bool)> {
         let access = match msg {
             Msg::M2sReq { .. } => AccessKind::Read,

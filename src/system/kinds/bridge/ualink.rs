@@ -1,10 +1,10 @@
 //! `bridge.ualink`: the bridge SoC between UALink and CXL, see [`scalepool_bridge`].
 //!
 //! Modelled: accelerators reach memory on CXL by windows ([`outbound`](super::outbound)), hosts and other bridges reach the memory of
-//! accelerators by others ([`inbound`](super::inbound)); the stages in cycles. What is not built is refused:
-//! protection of transactions, outbound ports of CXL without port based routing. A walk through one description: both directions are read
-//! and judged, the class of order follows from the links; each UALink is dealt to both halves, requests of accelerators and their
-//! responses to one, requests of the bridge and their responses to the other.
+//! accelerators by others ([`inbound`](super::inbound)); the stages in cycles. What is not built is refused: protection of transactions,
+//! outbound ports of CXL without port based routing. A walk through one description: both directions are read and judged, the class of
+//! order follows from the links; each UALink is dealt to both halves, requests of accelerators and their responses to one, requests of
+//! the bridge and their responses to the other.
 
 use super::hairpin;
 use super::halves::{AcceleratorLink, BridgeHalves};

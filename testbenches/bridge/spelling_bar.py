@@ -7,7 +7,7 @@ completed in which order. Left out: time-outs, requests of one line that are und
 A walk: a read of 300 bytes wants two reads; when the second one is answered nothing is wanted, when the first one is, two completions are.
 """
 
-from spelling import ANY, ONES, STATUS, TLP_NAMES, Windows, bits, number, octets, tag_of
+from spelling import ANY, STATUS, TLP_NAMES, Windows, bits, number, octets, tag_of
 
 BLOCK, LINE, UNIT = 256, 64, 16
 #: 3.5: most bytes of NVLink with byte enables.

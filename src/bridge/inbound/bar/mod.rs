@@ -586,7 +586,7 @@ fn completion(tlp: &Tlp, block: &Block, part: &Range<u64>) -> Tlp {
     let status = completion_status(block.status);
     let begins = (from + first as u64).max(part.start);
     let byte_count = (from + (first + count) as u64).saturating_sub(begins).max(1) as usize;
-    // Completions of atomics say no address (`cxl-io` §1.3).
+    // Only completions of memory reads say where their bytes begin; an atomic is one element, and its completion says 0. Our own choice.
     let lower_address = if matches!(tlp.kind, TlpKind::MemRead { .. }) { (begins & 0x7f) as u8 } else { 0 };
     let kind = TlpKind::Completion { completer: 0, status, byte_count, lower_address };
     let answer = Tlp { tag: tlp.tag, tc: tlp.tc, attr: tlp.attr, ..Tlp::new(kind, tlp.requester, Vec::new()) };

@@ -3,6 +3,7 @@
 //! The cases stand in `bridge.txt`: the configuration of the scoreboard, then a line for each message, credit or commit, in their order, a
 //! nanosecond apart; `end` is the end of the run. The wave has a scope for each of the four points of the bridge with the messages there.
 
+use super::case_file::CaseFile;
 use super::message_wave::{MessageWave, STEP_FS};
 use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_conversion::config::ReferenceConfig;
@@ -16,25 +17,16 @@ use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::TimeAxis;
 use serde_json::Value;
 
-const TEXT: &str = include_str!("bridge.txt");
-
-/// The text of a case: its head and its lines.
-fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TEXT.split("\n= ").skip(1).filter_map(|case| case.split_once('\n'))
-}
+const FILE: CaseFile = CaseFile { name: "bridge.txt", text: include_str!("bridge.txt") };
 
 /// Rules that a case breaks.
 pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    cases().filter_map(|(head, _)| head.split(' ').next())
+    FILE.rules()
 }
 
 /// The case of a rule.
 pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    let mut found = cases().filter_map(|(head, lines)| Some((head.split_once(' ')?, lines)));
-    let found = found.find(|((id, _), _)| *id == rule);
-    found
-        .map(|((id, what), lines)| judged(id, what, lines).map_err(|e| CaseError::of(format!("bridge.txt: {id}: {e}"))))
-        .transpose()
+    FILE.case(rule, judged)
 }
 
 /// What a line says.

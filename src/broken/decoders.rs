@@ -2,6 +2,7 @@
 //!
 //! The cases stand in `decoders.txt`; a write each nanosecond. The wave has a scope for each decoder that is written, with its registers.
 
+use super::case_file::CaseFile;
 use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_fabric::hdm_registers::{DecoderOwner, HdmDecoderRegisters};
 use scalepool_protocols::registers::cxl::{BRIDGE_DECODERS, DEVICE_DECODERS};
@@ -9,7 +10,7 @@ use scalepool_protocols::registers::{RegisterBlock, RegisterFile};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, FigureSignal, Hub, PlaceKind, RecordKind, Stamp, Tap, TimeAxis};
 
-const TEXT: &str = include_str!("decoders.txt");
+const FILE: CaseFile = CaseFile { name: "decoders.txt", text: include_str!("decoders.txt") };
 
 /// Place of the findings in the wave.
 const BLOCK: &str = "decoders";
@@ -17,22 +18,14 @@ const BLOCK: &str = "decoders";
 /// Time from write to write \[fs\].
 const STEP_FS: u64 = 1_000_000;
 
-/// The text of a case: its head and its lines.
-fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TEXT.split("\n= ").skip(1).filter_map(|case| case.split_once('\n'))
-}
-
 /// Rules that a case breaks.
 pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    cases().filter_map(|(head, _)| head.split(' ').next())
+    FILE.rules()
 }
 
 /// The case of a rule.
 pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    let mut found = cases().filter_map(|(head, lines)| Some((head.split_once(' ')?, lines)));
-    let found = found.find(|((id, _), _)| *id == rule);
-    let wrong = |e| CaseError::of(format!("decoders.txt: {rule}: {e}"));
-    found.map(|((_, what), lines)| judged(rule, what, lines).map_err(wrong)).transpose()
+    FILE.case(rule, judged)
 }
 
 /// Two words of a line.

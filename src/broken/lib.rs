@@ -15,6 +15,7 @@
 mod agents;
 mod altered;
 mod bridge;
+mod case_file;
 mod decoders;
 mod dram;
 mod error;

@@ -2,6 +2,7 @@
 //!
 //! The cases stand in `transfers.txt`, a transfer each nanosecond. The wave has a scope for each direction.
 
+use super::case_file::CaseFile;
 use super::message_wave::{MessageWave, STEP_FS};
 use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_conversion::message::BridgeMessage;
@@ -11,24 +12,16 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_trace::TimeAxis;
 use scalepool_transactions::ualink::{UalTransactionConfig, UalTransactions};
 
-const TEXT: &str = include_str!("transfers.txt");
-
-/// The text of a case: its head and its lines.
-fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TEXT.split("\n= ").skip(1).filter_map(|case| case.split_once('\n'))
-}
+const FILE: CaseFile = CaseFile { name: "transfers.txt", text: include_str!("transfers.txt") };
 
 /// Rules that a case breaks.
 pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    cases().filter_map(|(head, _)| head.split(' ').next())
+    FILE.rules()
 }
 
 /// The case of a rule.
 pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    let mut found = cases().filter_map(|(head, lines)| Some((head.split_once(' ')?, lines)));
-    let found = found.find(|((id, _), _)| *id == rule);
-    let wrong = |e| CaseError::of(format!("transfers.txt: {rule}: {e}"));
-    found.map(|((_, what), lines)| judged(rule, what, lines).map_err(wrong)).transpose()
+    FILE.case(rule, judged)
 }
 
 fn judged(rule: &str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {

@@ -80,11 +80,6 @@ impl ExportedHome {
         &self.dcoh
     }
 
-    /// Lines that the hairpin has taken back from all holders.
-    pub fn holds(&self) -> Option<&HairpinHolds> {
-        self.hairpin.as_ref()
-    }
-
     /// Whether the hairpin is at this port.
     fn is_hairpin(&self, port: AgentPort) -> bool {
         self.hairpin.is_some() && usize::from(port) == self.sources.len()

@@ -50,6 +50,14 @@ impl SideAccess<'_> {
         }
     }
 
+    /// Lines that it touches.
+    pub fn lines(&self) -> usize {
+        match self {
+            SideAccess::Lines(access) => access.lines.into(),
+            SideAccess::Block(access) => access.lines().count(),
+        }
+    }
+
     /// Whether the answer brings bytes.
     pub fn is_read(&self) -> bool {
         match self {

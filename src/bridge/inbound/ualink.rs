@@ -1,12 +1,13 @@
 //! Accesses to accelerators as UALink spells them (`bridge` §3.5, §5.4).
 //!
 //! Modelled: Read, WriteFull, Write, AtomicR and AtomicNR of 64 bytes, and Read of 128 or 256, in the name of the bridge, the tag is the entry, byte enables by block, poison both
-//! ways; accesses to bytes of a block ([`upli`]); a block of 256 bytes takes the port of its number. Left out: protection of transactions.
+//! ways; accesses to bytes of a block ([`upli`]); answers whose beats come one by one ([`UpliAnswer`]); a block of 256 bytes takes the port of its number. Left out: protection of transactions.
 //!
 //! A walk through one read: Read of 16 DWords leaves with the tag of its entry; the read response of one beat comes back with it.
 
 use super::AcceleratorAccess;
 use super::bar::upli;
+use super::beats::UpliAnswer;
 use super::side::{AcceleratorAnswer, AcceleratorSide, SideAccess};
 use crate::flows::LineOperation;
 use crate::lines::{BLOCK_BYTES, BLOCK_LINES};
@@ -44,8 +45,8 @@ pub struct UalinkSide {
     /// Number of its fabric, for traces.
     fabric: u32,
     ports: Vec<UalinkAccessEnds>,
-    /// Whether the answer brings bytes, and who is asked, by tag.
-    asked: OrderedMap<u16, (bool, u16)>,
+    /// Answers that have not come, and who is asked, by tag.
+    asked: OrderedMap<u16, (UpliAnswer, u16)>,
     ledger: Arc<Mutex<UalLedger>>,
 }
 
@@ -120,7 +121,7 @@ impl AcceleratorSide for UalinkSide {
         let port = self.port_of(access);
         let handle = request_handle(self.fabric, &transfer);
         self.ledger().sends(port, &transfer);
-        self.asked.insert(tag, (access.is_read(), access.target()));
+        self.asked.insert(tag, (UpliAnswer::new(access.is_read(), access.lines()), access.target()));
         // Room was asked for before.
         let _ = self.ports[port].requests.push(cx, Box::new(transfer));
         handle
@@ -131,7 +132,7 @@ impl AcceleratorSide for UalinkSide {
             let Some(transfer) = self.ports[port].responses.pop(cx) else { continue };
             let ControlField::Response(rsp) = transfer.field else { continue };
             let wrong = |found: String, expected| BridgeFinding { rule: "SIM-E2E-02", found, expected };
-            let Some((is_read, target)) = self.asked.remove(&rsp.tag) else {
+            let Some((answer, target)) = self.asked.get_mut(&rsp.tag) else {
                 // When its link goes down, a port says so by a response.
                 if rsp.status != Status::ISOLATE {
                     let found = format!("a response with tag {:#x}", rsp.tag);
@@ -140,13 +141,15 @@ impl AcceleratorSide for UalinkSide {
                 continue;
             };
             // A compressed answer does not say where it comes from.
-            let named = TlRsp { src: target, ..rsp };
-            self.ledger().came.add(port, Ordered::response(&named));
-            let (status, lines) = upli_understood(is_read, &transfer).unwrap_or_else(|found| {
+            let named = TlRsp { src: *target, ..rsp };
+            let answer = answer.take(&transfer).unwrap_or_else(|found| {
                 // What cannot be used is as if the accelerator had given up.
                 answers.push(Err(wrong(found.to_owned(), "the response of its request")));
-                (Status::TargetAbort, Vec::new())
+                Some((Status::TargetAbort, Vec::new()))
             });
+            self.ledger().came.add(port, Ordered::response(&named));
+            let Some((status, lines)) = answer else { continue };
+            self.asked.remove(&rsp.tag);
             answers.push(Ok(AcceleratorAnswer { tag: rsp.tag, status, lines }));
         }
     }

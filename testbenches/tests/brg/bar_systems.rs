@@ -43,6 +43,20 @@ fn memory_of_accelerators_is_read_and_written_behind_a_bar() {
     }
 }
 
+/// Accelerators that answer each beat of a read by itself: the bridge waits for all of them (`ualink` §12).
+#[test]
+fn beats_of_accelerators_may_come_one_by_one() {
+    for bytes in ["root.access_bytes=64", "root.access_bytes=4096"] {
+        let set = ["component.accel.responses=single", "root.accesses=60", bytes];
+        let report = sound(UALINK, &set);
+        assert!(count(&report, "bridge", "BAR reads") > 10, "{set:?}");
+        assert_eq!(count(&report, "bridge", "BAR refused"), 0, "{set:?}");
+    }
+    let merged = ["component.accel.responses=single", "component.ubridge.merge_inbound=on"];
+    let report = sound(include_str!("../../systems/exported_hbm.toml"), &merged);
+    assert!(count(&report, "ubridge", "inbound merged reads") > 0);
+}
+
 /// Atomics of a root complex are performed by accelerators of both protocols, and give back what was there before.
 #[test]
 fn atomics_of_a_root_are_performed_behind_a_bar() {

@@ -8,6 +8,7 @@
 
 use crate::lines::BLOCK_BYTES;
 use scalepool_endpoint::tlp::{Enables, TlpAtomic};
+use scalepool_memory::LINE_BYTES;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use std::ops::Range;
 
@@ -64,6 +65,13 @@ pub struct BlockAccess {
     pub poison: bool,
     /// Virtual channel.
     pub vchan: u8,
+}
+
+impl BlockAccess {
+    /// Numbers of the lines that it touches.
+    pub fn lines(&self) -> Range<u64> {
+        self.address / LINE_BYTES..(self.address + self.bytes as u64).div_ceil(LINE_BYTES)
+    }
 }
 
 /// The bytes of a request in the blocks that it touches.

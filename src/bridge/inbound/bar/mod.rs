@@ -217,8 +217,7 @@ fn extent(tlp: &Tlp) -> (u64, u64) {
 
 /// Lines that an access touches.
 fn lines_of(access: &BlockAccess) -> Vec<(u16, u64)> {
-    let end = access.address + access.bytes as u64;
-    (access.address / LINE_BYTES..end.div_ceil(LINE_BYTES)).map(|line| (access.target, line)).collect()
+    access.lines().map(|line| (access.target, line)).collect()
 }
 
 impl BarTarget {

@@ -284,7 +284,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-RSP-03",
         "bridge §3.3",
-        "a read response has its beats in ascending order, whatever came first, and is the last one",
+        "a read response has its beats in ascending order, whatever came first, and is the last one; with `single_beat` each line has a response of its own as it comes, with OFFSET, and the final one has LAST",
     ),
     rule("BRG-RSP-04", "bridge §3.3", "an NVLink read has one RSP_DATA of the size that was asked for"),
     rule(

@@ -14,7 +14,7 @@ use crate::commands::{AccessKind, CommandAction};
 use crate::module::side::RequesterSide;
 use crate::outbound::BridgeFinding;
 use crate::outbound::posted::PostedBook;
-use crate::outbound::request::{BridgeRequest, BridgeResponse, PostedRole};
+use crate::outbound::request::{AnsweredBeats, BridgeRequest, BridgeResponse, PostedRole};
 use scalepool_coherence::content::CacheLine;
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_memory::ALL_BYTES;
@@ -266,7 +266,8 @@ impl RemoteMemory {
         for input in 0..self.leaving.len() {
             while let Some(first) = self.leaving[input].front() {
                 let OpenOperation { request, status, lines, id, .. } = first;
-                let response = BridgeResponse { request, status: *status, lines: lines.clone() };
+                let response =
+                    BridgeResponse { request, status: *status, lines: lines.clone(), beats: AnsweredBeats::All };
                 if !self.side.has_room(cx, input, &response) {
                     break;
                 }

@@ -173,6 +173,7 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
         host_ports: 0..0,
         control: None,
         io_ack,
+        single_beat: false,
         exported: None,
     })))
 }

@@ -4,7 +4,7 @@
 //! [`outbound`](crate::outbound). A walk: a read has found its line; its bytes are read from the memory, the answer is matched and merged,
 //! the response is framed.
 
-use super::{Bridge, CacheMemory};
+use super::{Bridge, CacheMemory, Response};
 use crate::outbound::transaction::CachedStage;
 use crate::outbound::{BridgeActor, OutboundConfig, write_backs};
 use scalepool_kernel::Cx;
@@ -59,7 +59,7 @@ impl Bridge {
     }
 
     /// A response is ready: it leaves behind what was computed, and, if the cache had nothing to say, behind the conversion.
-    pub(super) fn ready(&mut self, entry: u16, at: Stamp) {
+    pub(super) fn ready(&mut self, entry: u16, beat: Option<u8>, at: Stamp) {
         let timing = self.config.timing;
         let Some(transaction) = self.bridge.transaction(entry) else { return };
         let is_computed = transaction.status == Status::OKAY
@@ -68,8 +68,10 @@ impl Bridge {
         let converted = if is_found { 0 } else { self.traced[usize::from(entry)].converted_cycle };
         let alu = if is_computed { timing.alu_cycles } else { 0 };
         let due = at.cycle.max(converted) + alu + timing.frame_cycles;
-        let behind = self.responses.iter().rev().take_while(|(other, _)| *other > due).count();
-        self.responses.insert(self.responses.len() - behind, (due, entry));
+        // The last beat of a read comes behind its others.
+        let is_later = |other: &&Response| other.due > due && other.entry != entry;
+        let behind = self.responses.iter().rev().take_while(is_later).count();
+        self.responses.insert(self.responses.len() - behind, Response { due, entry, beat });
     }
 
     /// A write back leaves: a part of the request for which it leaves, if that has not ended.

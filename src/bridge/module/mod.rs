@@ -133,6 +133,15 @@ struct Leaving {
     is_held: bool,
 }
 
+/// A response that waits to leave for an accelerator.
+#[derive(Debug, Clone, Copy)]
+struct Response {
+    due: u64,
+    entry: u16,
+    /// It is this beat alone, and others follow.
+    beat: Option<u8>,
+}
+
 impl Leaving {
     /// The child for which it leaves, if it is one.
     fn child(&self) -> Option<ChildId> {
@@ -181,7 +190,7 @@ pub struct Bridge {
     /// What leaves for CXL, by port and by place in [`SENT`].
     sends: Vec<[VecDeque<Leaving>; SENT.len()]>,
     /// Responses in the last stage.
-    responses: VecDeque<(u64, u16)>,
+    responses: VecDeque<Response>,
     /// When a child that has not got on since is given up: cycle, child, how often it had got on.
     deadlines: VecDeque<(u64, ChildId, u64)>,
     traced: Vec<Traced>,
@@ -505,8 +514,9 @@ impl Bridge {
                 BridgeStep::AskOwner(ask) => self.frame_owner(ask, at),
                 BridgeStep::Respond { entry } => {
                     self.show_wait(entry, Some((Wait::Stage, 0)), at);
-                    self.ready(entry, at);
+                    self.ready(entry, None, at);
                 }
+                BridgeStep::Beat { entry, beat } => self.ready(entry, Some(beat), at),
                 BridgeStep::Access { by, address, is_write } => {
                     if let Some(BridgeActor::Child(id)) = by {
                         self.show_wait(id.entry, Some((Wait::Media, 0)), at);
@@ -691,11 +701,15 @@ impl Bridge {
     /// One response leaves, if one is due and has room: whether it did.
     fn respond(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         for n in 0..self.responses.len() {
-            let (due, entry) = self.responses[n];
+            let Response { due, entry, beat } = self.responses[n];
             if due > at.cycle {
                 return false;
             }
-            let Some((input, response)) = self.bridge.response(entry) else { return false };
+            let answer = match beat {
+                Some(beat) => self.bridge.beat(entry, beat),
+                None => self.bridge.response(entry),
+            };
+            let Some((input, response)) = answer else { return false };
             if !self.side.has_room(cx, input, &response) {
                 let AcceleratorClasses { request, response, .. } = self.config.waits.classes;
                 if let Some(BridgeFinding { rule, found, expected }) = self.config.waits.observed(request, response) {
@@ -705,6 +719,10 @@ impl Bridge {
             }
             self.side.respond(cx, input, &response);
             self.responses.remove(n);
+            cx.progress();
+            if beat.is_some() {
+                return true;
+            }
             self.mine.done += 1;
             let traced = &mut self.traced[usize::from(entry)];
             self.mine.cycles += at.cycle - traced.since_cycle;
@@ -712,7 +730,6 @@ impl Bridge {
             let id = std::mem::take(&mut traced.id);
             self.tap.record(at, RecordKind::End, id, 0, || Body::None);
             self.bridge.left(entry);
-            cx.progress();
             return true;
         }
         false
@@ -735,7 +752,7 @@ impl Bridge {
             self.commits.front().map(|commit| commit.at_cycle),
             self.requests.front().map(|(due, _)| *due),
             self.answers.front().map(|(due, ..)| *due),
-            self.responses.iter().map(|(due, _)| *due).find(|due| *due > at.cycle),
+            self.responses.iter().map(|response| response.due).find(|due| *due > at.cycle),
             self.deadlines.front().map(|(due, ..)| *due),
             self.accessed.front().map(|(due, _)| *due),
             self.memory.as_ref().and_then(|memory| memory.wake_at(at.cycle)),

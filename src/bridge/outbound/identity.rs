@@ -85,8 +85,9 @@ impl Hash for Transaction {
             is_converted: _,
             exchange: _,
             waits_turn: _,
+            answered_beats,
         } = self;
-        (port, progress, key, status.0, children, buffers).hash(state);
+        (port, progress, key, status.0, children, buffers, answered_beats).hash(state);
     }
 }
 

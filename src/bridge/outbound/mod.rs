@@ -48,7 +48,7 @@ use crate::window::{BridgeWindows, InboundClass, WindowClass};
 use epoch::EpochTables;
 use order::{BridgeOrder, OrderKey, OrderQueues};
 use posted::PostedBook;
-use request::{BridgeRequest, BridgeResponse, PostedRole};
+use request::{AnsweredBeats, BridgeRequest, BridgeResponse, PostedRole};
 use rooms::RoomQueues;
 use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool_coherence::message::Msg;
@@ -85,6 +85,8 @@ pub struct OutboundConfig {
     pub control: Option<ControlWindow>,
     /// When writes of class IO are acknowledged.
     pub io_ack: IoAck,
+    /// Reads of several lines are answered line by line, as these come (`bridge` §3.3); UALink only.
+    pub single_beat: bool,
     /// Windows from CXL, to whose memory of class DB those of class HP lead; `None`: there is no such window.
     pub exported: Option<Arc<BridgeWindows<InboundClass>>>,
 }
@@ -147,7 +149,14 @@ pub enum BridgeStep {
     },
     /// The CXL ports have gone viral.
     Viral,
-    /// The response to a request is ready.
+    /// A line of a read that is answered line by line is ready, and others are not.
+    Beat {
+        /// Its entry.
+        entry: u16,
+        /// Which of its lines.
+        beat: u8,
+    },
+    /// The response to a request is ready, or its last beat.
     Respond {
         /// Its entry.
         entry: u16,
@@ -394,6 +403,7 @@ impl OutboundBridge {
             is_converted: false,
             exchange: None,
             waits_turn: false,
+            answered_beats: 0,
         };
         let entry = self.table.insert(usize::from(class) % CHANNELS, transaction)?;
         self.buffers_free -= buffers;
@@ -745,7 +755,13 @@ impl OutboundBridge {
     /// If all children of a request have ended, it is performed.
     fn check(&mut self, entry: u16, out: &mut BridgeOutput) {
         let Some(transaction) = self.table.get_mut(entry) else { return };
-        if transaction.progress != TransactionProgress::Active || !transaction.is_done() {
+        if transaction.progress != TransactionProgress::Active {
+            return;
+        }
+        if self.config.single_beat {
+            out.steps.extend(transaction.new_beats().map(|beat| BridgeStep::Beat { entry, beat }));
+        }
+        if !transaction.is_done() {
             return;
         }
         let (source, way) = (transaction.request.source, transaction.request.posted);
@@ -824,11 +840,20 @@ impl OutboundBridge {
         }
     }
 
-    /// The input of a request that is performed, and what it is answered with.
+    /// The input of a request that is performed, and what it is answered with, or with its last beat.
     pub fn response(&self, entry: u16) -> Option<(usize, BridgeResponse<'_>)> {
+        self.answer(entry, self.table.get(entry)?.last_beats())
+    }
+
+    /// The input of a request, and the response with one of its beats, which others follow.
+    pub fn beat(&self, entry: u16, number: u8) -> Option<(usize, BridgeResponse<'_>)> {
+        self.answer(entry, AnsweredBeats::One { number, is_last: false })
+    }
+
+    fn answer(&self, entry: u16, beats: AnsweredBeats) -> Option<(usize, BridgeResponse<'_>)> {
         let Transaction { request, status, port, children, .. } = self.table.get(entry)?;
         let lines = children.iter().map(Child::answered).collect();
-        Some((*port, BridgeResponse { request, status: *status, lines }))
+        Some((*port, BridgeResponse { request, status: *status, lines, beats }))
     }
 
     /// The response of a request has left: its entry is free unless answers from CXL are still to come.

@@ -140,7 +140,7 @@ pub fn asked(message: &NvlMessage, link: usize) -> Option<BridgeRequest> {
 
 /// The answer to a request; `None`: it is posted, or none of NVLink.
 pub fn answered(response: &BridgeResponse<'_>, codec: &NvlConfig) -> Option<NvlMessage> {
-    let BridgeResponse { request, status, lines } = response;
+    let BridgeResponse { request, status, lines, .. } = response;
     let ReplyForm::Nvlink(op, tag) = request.reply else { return None };
     let kind = operation_row(op)?.response?;
     let of = |op| NvlMessage { tag, rid: request.source, ..NvlMessage::new(op, codec) };

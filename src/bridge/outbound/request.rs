@@ -84,4 +84,20 @@ pub struct BridgeResponse<'a> {
     pub status: Status,
     /// The lines that it has read, one for each that it touches; of use if the status is OKAY.
     pub lines: Vec<CacheLine>,
+    /// Which of them.
+    pub beats: AnsweredBeats,
+}
+
+/// Lines that leave with a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnsweredBeats {
+    /// All of them.
+    All,
+    /// One by itself (`bridge` §3.3).
+    One {
+        /// Its number, 0 is that of the first line that the request touches.
+        number: u8,
+        /// No other one follows.
+        is_last: bool,
+    },
 }

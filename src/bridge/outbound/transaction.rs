@@ -2,11 +2,12 @@
 
 use super::host_lines::HostLine;
 use super::order::OrderKey;
-use super::request::BridgeRequest;
+use super::request::{AnsweredBeats, BridgeRequest};
 use super::rooms::RoomMoves;
 use crate::atomics::LineAtomic;
 use crate::cache::sector::SectorState;
 use crate::cache::templates::{Template, TemplateKey};
+use crate::commands::{AccessKind, CommandAction};
 use crate::flows::{FlowStep, LineOperation};
 use crate::io::exchange::IoExchange;
 use crate::window::WindowClass;
@@ -58,12 +59,36 @@ pub struct Transaction {
     pub exchange: Option<IoExchange>,
     /// It may begin but for its turn among the requests of class IO of its source.
     pub waits_turn: bool,
+    /// Bit n: line n was answered by itself.
+    pub answered_beats: u8,
 }
 
 impl Transaction {
     /// Whether every child has ended.
     pub fn is_done(&self) -> bool {
         self.children.iter().all(|child| child.is_done)
+    }
+
+    /// Lines of a read that have ended and can be answered by themselves from here on. The last one is left: with it the request ends.
+    pub fn new_beats(&mut self) -> impl Iterator<Item = u8> + use<> {
+        let is_read = self.request.access == AccessKind::Read && self.request.action != CommandAction::Ended;
+        let ended = self.children.iter().enumerate().map(|(n, child)| u8::from(child.is_done && is_read) << n);
+        let mut new = ended.sum::<u8>() & !self.answered_beats;
+        let left = self.children.len() - self.answered_beats.count_ones() as usize;
+        if new.count_ones() as usize == left && new != 0 {
+            new &= !(1 << new.ilog2());
+        }
+        self.answered_beats |= new;
+        (0..u8::BITS as u8).filter(move |n| new >> n & 1 == 1)
+    }
+
+    /// What its response has when all children have ended: all lines, or the one that was not answered by itself.
+    pub fn last_beats(&self) -> AnsweredBeats {
+        let left = (0..self.children.len() as u8).find(|n| self.answered_beats >> n & 1 == 0);
+        match left {
+            Some(number) if self.answered_beats != 0 => AnsweredBeats::One { number, is_last: true },
+            _ => AnsweredBeats::All,
+        }
     }
 
     /// Whether an answer from CXL is still to come.

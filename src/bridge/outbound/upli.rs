@@ -3,7 +3,7 @@
 //! Modelled: what the outbound half is to know of a UPLI request, and the response that it gets. Left out: links. A walk: AtomicR on 8
 //! bytes becomes a request of one line with its atomic; its response has one beat, with the old value in place.
 
-use super::request::{BridgeRequest, BridgeResponse, PostedRole, ReplyForm};
+use super::request::{AnsweredBeats, BridgeRequest, BridgeResponse, PostedRole, ReplyForm};
 use crate::atomics::LineAtomic;
 use crate::commands::{self, AccessKind, CommandAction};
 use crate::lines::{self, BLOCK_LINES};
@@ -62,11 +62,19 @@ pub fn asked(transfer: &Transfer) -> Option<BridgeRequest> {
 
 /// The response of accelerator number `own`; `None`: the request is none of UALink.
 pub fn answered(own: u16, response: &BridgeResponse<'_>) -> Option<Transfer> {
-    let BridgeResponse { request, status, lines } = response;
+    let BridgeResponse { request, status, lines, beats: answered } = response;
     let ReplyForm::Upli(req) = &request.reply else { return None };
     let channel = commands::row(req.cmd, req.metadata).answer;
     // A message that ends here has read nothing.
     let zeros = vec![CacheLine::of([0; 64]); request.lines.len()];
     let beats = if request.action == CommandAction::Ended { &zeros } else { lines };
-    Some(response::answer(own, req, channel, *status, beats, request.lines.len()))
+    let AnsweredBeats::One { number, is_last } = *answered else {
+        return Some(response::answer(own, req, channel, *status, beats, request.lines.len()));
+    };
+    let beat = beats.get(usize::from(number)).map(std::slice::from_ref).unwrap_or_default();
+    let mut answer = response::answer(own, req, channel, *status, beat, 1);
+    if let ControlField::Response(rsp) = &mut answer.field {
+        (rsp.offset, rsp.last) = (number, is_last);
+    }
+    Some(answer)
 }

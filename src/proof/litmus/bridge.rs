@@ -171,6 +171,7 @@ fn bridge(agents: &BridgeAgents, lines: u64) -> OutboundBridge {
         host_ports: 0..0,
         control: None,
         io_ack: Default::default(),
+        single_beat: false,
         exported: None,
     })
 }
@@ -246,6 +247,7 @@ impl BridgeRig {
                 | BridgeStep::AskOwner(_)
                 | BridgeStep::Waits { .. }
                 | BridgeStep::GoesOn { .. }
+                | BridgeStep::Beat { .. }
                 | BridgeStep::Viral => (),
             }
         }

@@ -57,6 +57,7 @@ pub fn config(class: WindowClass) -> OutboundConfig {
         host_ports: if class == WindowClass::Cc { 0..16 } else { 0..0 },
         control: None,
         io_ack: Default::default(),
+        single_beat: false,
         exported: None,
     }
 }
@@ -356,6 +357,11 @@ impl Bench {
                 BridgeStep::SendTlp { child, port, tlp, is_last } => self.tlps.push((child, port, tlp, is_last)),
                 BridgeStep::Access { by: Some(by), .. } => accessed.push(by),
                 BridgeStep::Advanced { child, advances } => self.deadlines.push((child, advances)),
+                BridgeStep::Beat { entry, beat } => {
+                    let (_, response) = self.bridge.beat(entry, beat).expect("a beat");
+                    let response = upli::answered(OWN, &response).expect("it is UALink's");
+                    self.responses.push((self.wrong.responds)(&self.log, response));
+                }
                 BridgeStep::Respond { entry } => match &mut self.held {
                     Some(_) if self.wrong.frees_early => {
                         let (_, response) = self.bridge.response(entry).expect("a response");

@@ -571,6 +571,77 @@ fn brg_rsp_03_p() {
     }
 }
 
+/// Whether responses bring these lines one by one in this order, each with its offset, the last one with Last.
+fn are_single(responses: &[Transfer], order: [usize; 4]) -> bool {
+    let told = |response: &Transfer| (usize::from(rsp(response).offset), rsp(response).len, beats(response));
+    let wanted = order.map(|n| (n, 0, vec![LINES[n]]));
+    let is_last = |n: usize| n + 1 == wanted.len();
+    responses.iter().map(told).eq(wanted.clone())
+        && responses.iter().enumerate().all(|(n, response)| rsp(response).last == is_last(n))
+}
+
+/// The responses of a bridge with `single_beat` to a read of four lines, the data of which come in this order of what is left.
+fn single_beats(wrong: WrongBridge, order: [usize; 4]) -> Vec<Transfer> {
+    let mut bench = Bench { wrong, ..Bench::new(OutboundConfig { single_beat: true, ..config(MN) }) };
+    for (n, line) in LINES.into_iter().enumerate() {
+        bench.memory.insert(OUT + 64 * n as u64, CacheLine::of(line));
+    }
+    bench.ask(read(BASE, 64));
+    for (n, place) in order.into_iter().enumerate() {
+        assert_eq!(bench.responses.len(), n, "a line is answered when it has come");
+        bench.answer(place);
+    }
+    assert_eq!(bench.bridge.open(), 0);
+    bench.responses
+}
+
+/// All orders of four answers, line by line.
+#[test]
+fn brg_rsp_03_p_single_beats() {
+    for n in 0..24 {
+        let places = [n % 4, n / 4 % 3, n / 12, 0];
+        let mut left = vec![0, 1, 2, 3];
+        let order = places.map(|place| left.remove(place));
+        let responses = single_beats(WrongBridge::NOTHING, places);
+        assert!(are_single(&responses, order), "{n}: {responses:?}");
+    }
+}
+
+/// Bridges that forget Last, that set it on every beat, that count lines and not offsets, that set a length.
+#[test]
+fn brg_rsp_03_n_single_beats() {
+    let responds: [fn(&[Event], Transfer) -> Transfer; 4] = [
+        |_, response| with_fields(response, |rsp| rsp.last = false),
+        |_, response| with_fields(response, |rsp| rsp.last = true),
+        |_, response| with_fields(response, |rsp| rsp.offset = 3 - rsp.offset),
+        |_, response| with_fields(response, |rsp| rsp.len = 1),
+    ];
+    for (n, responds) in responds.into_iter().enumerate() {
+        let wrong = WrongBridge { responds, ..WrongBridge::NOTHING };
+        assert!(!are_single(&single_beats(wrong, [0; 4]), [0, 1, 2, 3]), "{n}");
+    }
+}
+
+/// A line that fails: the beats behind it have its status, and bytes of ones; a read of one line, and one that is refused as a whole,
+/// have one response, as without `single_beat`.
+#[test]
+fn single_beats_have_the_status_so_far() {
+    let single = || Bench::new(OutboundConfig { single_beat: true, ..config(MN) });
+    let mut bench = Bench { end: OUT + 64, ..single() };
+    bench.ask(read(BASE, 32));
+    bench.finish(true);
+    let told: Vec<_> = bench.responses.iter().map(|r| (rsp(r).offset, rsp(r).last, rsp(r).status)).collect();
+    assert_eq!(told, [(1, false, Status::DecodeError), (0, true, Status::DecodeError)]);
+    assert!(bench.responses.iter().all(|response| beats(response) == [[0xff; 64]]));
+    for (asked, count) in [(read(BASE, 16), 1), (read(0, 32), 2)] {
+        let mut bench = single();
+        bench.ask(asked);
+        bench.finish(false);
+        let [response] = &bench.responses[..] else { panic!("{:?}", bench.responses) };
+        assert_eq!((beats(response).len(), rsp(response).last, rsp(response).offset), (count, true, 0));
+    }
+}
+
 /// The response with other fields.
 fn with_fields(mut response: Transfer, change: impl FnOnce(&mut TlRsp)) -> Transfer {
     let mut field = rsp(&response);

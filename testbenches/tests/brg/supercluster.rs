@@ -133,6 +133,17 @@ fn reads_of_both_clusters_may_be_merged() {
     }
 }
 
+/// A bridge on UALink that answers line by line: accelerators see the same bytes, with errors on links and in strict order as well.
+#[test]
+fn reads_may_be_answered_beat_by_beat() {
+    let single = TEXT.replace("kind = \"bridge.ualink\"", "kind = \"bridge.ualink\"\nsingle_beat = \"on\"");
+    for set in [&[][..], &["link.ualink_ber=1e-6", "traffic.poison_every=5"]] {
+        let [whole, single] =
+            [TEXT, &single].map(|text| count(&sound(text, &with(set)), "uswitch", "relayed responses"));
+        assert!(single > whole, "{set:?}: {single} responses beside {whole}");
+    }
+}
+
 /// The counts of the description.
 #[test]
 fn brg_sup_05_p() {

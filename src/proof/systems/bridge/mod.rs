@@ -263,6 +263,7 @@ impl BridgeSystem {
             host_ports: 0..0,
             control: None,
             io_ack: Default::default(),
+            single_beat: false,
             exported: None,
         };
         BridgeSystem {
@@ -336,6 +337,7 @@ impl BridgeSystem {
                 | BridgeStep::AskOwner(_)
                 | BridgeStep::Waits { .. }
                 | BridgeStep::GoesOn { .. }
+                | BridgeStep::Beat { .. }
                 | BridgeStep::Viral => (),
             }
         }

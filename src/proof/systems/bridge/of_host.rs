@@ -203,6 +203,7 @@ impl HostBridgeSystem {
             host_ports: 0..1,
             control: None,
             io_ack: Default::default(),
+            single_beat: false,
             exported: None,
         };
         HostBridgeSystem {
@@ -283,6 +284,7 @@ impl HostBridgeSystem {
                 | BridgeStep::AskOwner(_)
                 | BridgeStep::Waits { .. }
                 | BridgeStep::GoesOn { .. }
+                | BridgeStep::Beat { .. }
                 | BridgeStep::Viral => (),
             }
         }

@@ -487,6 +487,7 @@ impl OutboundFields {
                     io_from: self.message_ports() + usize::from(exported.is_some()),
                 }),
                 io_ack: io::ack(self.io_ack.as_deref()),
+                single_beat: false,
                 exported: exported.as_ref().map(|exported| exported.windows.clone()),
             },
             timing: BridgeTiming { template_cycles, ..timing },
@@ -570,6 +571,11 @@ pub struct OutboundPart {
 }
 
 impl OutboundPart {
+    /// Whether reads are answered line by line, which UALink alone can say.
+    pub fn set_single_beat(&mut self, is_on: bool) {
+        self.config.outbound.single_beat = is_on;
+    }
+
     /// Whether the CXL ports of the bridge are viral.
     pub fn viral(&self) -> &Arc<AtomicBool> {
         &self.config.viral

@@ -63,6 +63,7 @@ config! {
     /// A bridge.
     pub struct BridgeUalink with { outbound: OutboundFields, inbound: InboundFields } {
         x_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "UALinks of the bridge (bridge §1.1)";
+        single_beat: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["on", "off"]), "on = reads of several lines are answered by a response for each line, as the lines come, the last one with LAST; off = by one response with all lines, ascending; left out, off (bridge §3.3)";
         stages: BridgeStages = "" [Unit::Of("-")] in FieldRange::Table(BridgeStages::fields), "latencies of its stages";
     }
 }
@@ -147,7 +148,8 @@ impl Component for BridgeUalink {
         let exported = self.halves().exported(memory, homes, site)?;
         let hairpin = exported.as_ref().map(|exported| exported.home.number);
         let setup = (LINK.outbound, order, timing, self.halves().wait_watch());
-        let outbound = self.outbound.elaborate(setup, (cxl, exported), site, hub)?;
+        let mut outbound = self.outbound.elaborate(setup, (cxl, exported), site, hub)?;
+        outbound.set_single_beat(self.single_beat.as_deref() == Some("on"));
         let setup = (LINK.inbound, timing, memory, self.halves().wait_watch());
         let inbound =
             self.inbound.elaborate(setup, (outbound.viral(), hairpin.is_some()), [targets, homes, bars], site, hub)?;

@@ -1,7 +1,7 @@
 //! Which request waits for which (`bridge` §6.2).
 //!
 //! Modelled: O1, requests of one source, virtual channel and block of 256 bytes take effect one after the other; O3, strict, those of a
-//! source. All others are free (O2). A walk: a read and a write of one block by one source; the write waits until the read is performed.
+//! source. All others are free (O2). Left out: lines that are acquired early for requests that wait (`strict_prefetch`). A walk: a read and a write of one block by one source; the write waits until the read is performed.
 
 use super::request::BridgeRequest;
 use crate::lines::BLOCK_BYTES;

@@ -14,22 +14,21 @@
 //! in a sector of the cache, in the copy of the host, or in the message with which it leaves a bridge that owns the line. A read is right if its value was the newest one at some
 //! time since it began.
 
+mod asked;
 mod judged;
 pub mod of_host;
 pub mod wrong;
 
 use crate::explore::fingerprint::fingerprint;
-use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery, outcome};
+use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery};
 use crate::net::Net;
-use judged::{LineHistory, OpenRequest};
+use asked::{ACCELERATOR, AskedBridge, AskedSetup, BRIDGE, LeavingMessage, Surroundings};
 use scalepool_bridge::cache::data::DataCache;
 use scalepool_bridge::cache::policy::EvictionPolicy;
 use scalepool_bridge::cache::{DataCacheConfig, StorePolicy};
-use scalepool_bridge::outbound::order::BridgeOrder;
-use scalepool_bridge::outbound::table::FEWEST_ENTRIES;
-use scalepool_bridge::outbound::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig, upli};
+use scalepool_bridge::outbound::BridgeActor;
 use scalepool_bridge::watched::BridgeLines;
-use scalepool_bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, LEAST_BYTES, WindowClass};
+use scalepool_bridge::window::WindowClass;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort};
 use scalepool_coherence::clocked::watcher::Watched;
 use scalepool_coherence::config::CoherenceConfig;
@@ -41,13 +40,7 @@ use scalepool_coherence::mem::host_rows::Phase;
 use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::{Dir, Msg, shown};
 use scalepool_coherence::monitor::{CopyView, View, check_copies, name_invariants};
-use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
-use scalepool_protocols::ualink::code::ReqCmd;
-use scalepool_protocols::ualink::control::ControlField;
-use scalepool_protocols::ualink::field::TlReq;
-use scalepool_protocols::ualink::pack::with_data;
-use scalepool_protocols::ualink::unpack::Transfer;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use wrong::WrongBridge;
@@ -55,9 +48,7 @@ use wrong::WrongBridge;
 /// Columns, ports and links: the host is behind port 0 of the device, the bridge behind port 1, each over the link of its number.
 const COLUMNS: [&str; 4] = ["host", "bridge", "device", "accelerator"];
 const HOST: usize = 0;
-const BRIDGE: usize = 1;
 const DEVICE: usize = 2;
-const ACCELERATOR: usize = 3;
 /// First address of the window.
 pub(crate) const BASE: u64 = 0x1000_0000;
 /// What an atomic adds, so that each result is a value of its own: numbers of stores are smaller.
@@ -163,21 +154,14 @@ pub enum BridgeMove {
 #[derive(Debug, Clone)]
 pub struct BridgeSystem {
     setup: Arc<BridgeSetup>,
-    bridge: OutboundBridge,
-    /// Accesses to the memory of the cache that have not ended.
-    accesses: Vec<BridgeActor>,
+    asked: AskedBridge,
     device: Dcoh<CacheLine>,
     host: MemHost<CacheLine>,
     net: Net<CacheLine>,
-    /// Requests by requester.
-    requests: Vec<Option<OpenRequest>>,
     /// The access that waits at the host, by line.
     wanted: Vec<HostAccess>,
-    history: Vec<LineHistory>,
-    /// Requests and operations of the host that have begun, and stores.
-    begun: u8,
+    /// Operations of the host that have begun.
     host_begun: u8,
-    stores: u8,
 }
 
 /// Collects what a state shows to a hash, so that states are compared by all of it.
@@ -195,17 +179,8 @@ impl Hasher for Shown {
 }
 
 impl BridgeSystem {
-    fn bridge_state(&self) -> Shown {
-        let mut shown = Shown::default();
-        self.bridge.hash_state(&mut shown);
-        self.accesses.iter().for_each(|by| by.hash(&mut shown));
-        shown
-    }
-
     fn content(&self) -> impl PartialEq + Hash + '_ {
-        let began = (self.begun, self.host_begun, self.stores);
-        let bridge = self.bridge_state().0;
-        ((&self.device, &self.host, &self.net, bridge), &self.requests, &self.wanted, &self.history, began)
+        ((&self.device, &self.host, &self.net), self.asked.content(), &self.wanted, self.host_begun)
     }
 }
 
@@ -242,184 +217,39 @@ pub(crate) fn small_cache(stores: StorePolicy, lines: u8) -> DataCache {
     DataCache::new(config).unwrap_or_else(|e| unreachable!("{e}"))
 }
 
+/// What becomes of a message of the bridge. A store that passes by the cache is the newest value when it leaves: the bridge owns the line.
+fn leaves(asked: &AskedBridge, by: Option<BridgeActor>, msg: Msg<CacheLine>) -> LeavingMessage {
+    let placed = match (by, msg) {
+        (Some(BridgeActor::Child(_)), Msg::M2sRwd { line, data, .. }) => Some((line, data)),
+        _ => None,
+    };
+    LeavingMessage { placed, sent: wrong::sent(asked.wrong, msg) }
+}
+
 impl BridgeSystem {
     /// Nothing has begun, and memory is all zeros.
     pub fn new(setup: BridgeSetup) -> BridgeSystem {
-        let lines = usize::from(setup.lines);
-        let rights = [AccessRights::ALL; GROUPS];
-        let (class, granule) = (WindowClass::Mc, 256);
-        let window =
-            BridgeWindow { base: BASE, size: LEAST_BYTES, out_base: 0, class, ports: vec![0], granule, rights };
-        let windows = BridgeWindows::new(vec![window], OrderedMap::new(), 1);
-        let data = setup.stores.map(|stores| small_cache(stores, 1));
-        let config = OutboundConfig {
-            windows: windows.unwrap_or_else(|e| unreachable!("{e}")),
-            entries: FEWEST_ENTRIES,
-            write_buffers: 4,
-            order: BridgeOrder::Blocks,
-            data,
-            templates: None,
-            ecc: None,
-            host_ports: 0..0,
-            control: None,
-            io_ack: Default::default(),
-            single_beat: false,
-            exported: None,
-        };
+        let BridgeSetup { stores, lines, requesters, is_one_source, wrong, .. } = setup;
+        let class = WindowClass::Mc;
         BridgeSystem {
-            bridge: OutboundBridge::new(config),
-            accesses: Vec::new(),
+            asked: AskedBridge::new(AskedSetup { class, stores, lines, requesters, is_one_source, wrong }),
             device: Dcoh::new(&setup.config, 2),
             host: MemHost::new(HOST as AgentPort),
             net: Net::new(2),
-            requests: vec![None; setup.requesters.into()],
-            wanted: vec![HostAccess::Nothing; lines],
-            history: vec![LineHistory::new(); lines],
-            begun: 0,
+            wanted: vec![HostAccess::Nothing; lines.into()],
             host_begun: 0,
-            stores: 0,
             setup: Arc::new(setup),
         }
     }
 
-    fn lines(&self) -> impl Iterator<Item = LineAddr> + use<> {
-        (0..u64::from(self.setup.lines)).map(LineAddr)
-    }
-
-    /// The number of the next store.
-    fn next_store(&mut self) -> u8 {
-        self.stores += 1;
-        self.stores
-    }
-
-    /// A store has been done where this is the line now.
-    fn placed(&mut self, line: LineAddr, content: &CacheLine, events: &mut Vec<CoherenceEvent>) {
-        let open = self.requests.iter().flatten().filter(|open| LineAddr(open.line.into()) == line);
-        if let Some(found) = self.history[line.0 as usize].placed(content, open) {
-            let expected = "what an open request makes of the newest value";
-            events.push(CoherenceEvent::new("COH-INV-03", line, "system", found, expected));
-        }
-    }
-
-    /// Does what the bridge asks for.
-    fn follow(&mut self, out: BridgeOutput, events: &mut Vec<CoherenceEvent>) {
-        for finding in out.findings {
-            events.push(CoherenceEvent::new(finding.rule, None, COLUMNS[BRIDGE], finding.found, finding.expected));
-        }
-        for step in out.steps {
-            match step {
-                BridgeStep::Send { by, msg, .. } => {
-                    let mut more = BridgeOutput::default();
-                    if let Some(BridgeActor::Child(id)) = by {
-                        self.bridge.sent(id, &msg, &mut more);
-                        // A store that passes by the cache is the newest value when it leaves: the bridge owns the line.
-                        if let Msg::M2sRwd { line, data, .. } = &msg {
-                            self.placed(*line, data, events);
-                        }
-                    }
-                    if let Some(msg) = wrong::sent(self.setup.wrong, msg) {
-                        self.net.send(BRIDGE, msg);
-                    }
-                    if !more.steps.is_empty() || !more.findings.is_empty() {
-                        self.follow(more, events);
-                    }
-                }
-                BridgeStep::Access { by: Some(by), .. } => self.accesses.push(by),
-                BridgeStep::Changed { line, is_stored: true, copy, .. } => {
-                    let stored = copy.copy(&self.setup.config, line).map(|copy| copy.value);
-                    stored.iter().for_each(|content| self.placed(line, content, events));
-                }
-                BridgeStep::Respond { entry } => self.respond(entry, events),
-                BridgeStep::Access { by: None, .. }
-                | BridgeStep::Changed { .. }
-                | BridgeStep::Advanced { .. }
-                | BridgeStep::SendTlp { .. }
-                | BridgeStep::AskOwner(_)
-                | BridgeStep::Waits { .. }
-                | BridgeStep::GoesOn { .. }
-                | BridgeStep::Beat { .. }
-                | BridgeStep::Viral => (),
-            }
-        }
-    }
-
-    /// A response is ready: what it says is judged, and its entry is free.
-    fn respond(&mut self, entry: u16, events: &mut Vec<CoherenceEvent>) {
-        let slot = self.requests.iter().position(|open| open.as_ref().is_some_and(|open| open.entry == entry));
-        let (Some(slot), Some((_, response))) = (slot, self.bridge.response(entry)) else {
-            let found = format!("a response for entry {entry}");
-            return events.push(CoherenceEvent::new("COH-IDS-01", None, COLUMNS[BRIDGE], found, "an open request"));
-        };
-        let Some((status, line)) = wrong::answered(self.setup.wrong, response.status, response.lines.first()) else {
-            return self.bridge.left(entry);
-        };
-        let Some(open) = self.requests[slot].take() else { return };
-        let at = LineAddr(open.line.into());
-        let mut say = |rule, found, expected| {
-            events.push(CoherenceEvent::new(rule, at, COLUMNS[ACCELERATOR], found, expected));
-        };
-        // Requests of one source to one block, in which all lines lie, are performed as they have begun.
-        let of_source = self.requests.iter().flatten().filter(|_| self.setup.is_one_source);
-        if let Some(older) = of_source.min_by_key(|other| other.number).filter(|other| other.number < open.number) {
-            let found = format!("request {} before request {}", open.number, older.number);
-            say("BRG-ORD-01", found, "requests of one source to one block in their order");
-        }
-        if let Some((rule, found, expected)) = self.history[usize::from(open.line)].judge(&open, status, line.as_ref())
-        {
-            say(rule, found, expected);
-        }
-        self.bridge.left(entry);
-    }
-
-    fn request(&mut self, requester: u8, operation: AcceleratorOperation, line: u8, events: &mut Vec<CoherenceEvent>) {
-        self.begun += 1;
-        let address = BASE + u64::from(line) * LINE_BYTES as u64;
-        let (cmd, len, attr) = match operation {
-            AcceleratorOperation::Read => (ReqCmd::Read, 15, 0),
-            AcceleratorOperation::Write | AcceleratorOperation::WritePoison => (ReqCmd::WriteFull, 15, 0),
-            AcceleratorOperation::WriteWord => (ReqCmd::Write, 15, 0),
-            AcceleratorOperation::Add => (ReqCmd::AtomicR, 1, 1 << 2),
-        };
-        let value = match operation {
-            AcceleratorOperation::Read | AcceleratorOperation::Add => 0,
-            AcceleratorOperation::Write | AcceleratorOperation::WritePoison | AcceleratorOperation::WriteWord => {
-                self.next_store()
-            }
-        };
-        let mut beat = [value; LINE_BYTES];
-        if operation == AcceleratorOperation::Add {
-            beat[..8].copy_from_slice(&ADDED.to_le_bytes());
-        }
-        let data: &[_] = if operation == AcceleratorOperation::Read { &[] } else { &[beat] };
-        let mut enables = [0; 32];
-        enables[usize::from(line) * 8..][..8].copy_from_slice(&WORD_ENABLES.to_le_bytes());
-        let enables = match operation {
-            AcceleratorOperation::Read | AcceleratorOperation::Write | AcceleratorOperation::WritePoison => None,
-            AcceleratorOperation::WriteWord | AcceleratorOperation::Add => Some(enables),
-        };
-        let src = if self.setup.is_one_source { 0 } else { requester.into() };
-        let (tag, numbeats) = (requester.into(), data.len().saturating_sub(1) as u8);
-        let req = TlReq { cmd, address, len, attr, src, tag, numbeats, ..TlReq::default() };
-        let poisoned = u8::from(operation == AcceleratorOperation::WritePoison);
-        let request = upli::asked(&Transfer { poisoned, ..with_data(ControlField::Request(req), data, enables) });
-        let request = request.map(|request| wrong::asked(self.setup.wrong, request, requester));
-        let since = self.history[usize::from(line)].now();
-        let Some(entry) = request.and_then(|request| self.bridge.admit(0, request)) else {
-            let found = "a request that finds no room";
-            let expected = "an entry and a buffer: there are more of them than requesters";
-            return events.push(CoherenceEvent::new(
-                "COH-INV-09",
-                LineAddr(line.into()),
-                COLUMNS[BRIDGE],
-                found,
-                expected,
-            ));
-        };
-        let number = self.begun;
-        self.requests[usize::from(requester)] = Some(OpenRequest { number, entry, operation, line, value, since });
-        let mut out = BridgeOutput::default();
-        self.bridge.start(entry, &mut out);
-        self.follow(out, events);
+    /// Does something at the bridge, with what is around it.
+    fn at_bridge(
+        &mut self,
+        events: &mut Vec<CoherenceEvent>,
+        work: impl FnOnce(&mut AskedBridge, &mut Surroundings<'_>),
+    ) {
+        let config = &self.setup.config;
+        work(&mut self.asked, &mut Surroundings { config, net: &mut self.net, leaves: &leaves, events });
     }
 
     fn begin_at_host(&mut self, operation: HostOperation, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
@@ -465,15 +295,15 @@ impl BridgeSystem {
         match self.wanted[place] {
             HostAccess::Load if self.host.can_load(line) => {
                 let value = self.host.load(&config.config, line, &mut out);
-                if let Some(value) = value.filter(|value| *value != self.history[place].newest()) {
+                if let Some(value) = value.filter(|value| *value != self.asked.history[place].newest()) {
                     let (found, expected) = (format!("a load of {value}"), "the newest value");
                     events.push(CoherenceEvent::new("COH-INV-02", line, COLUMNS[HOST], found, expected));
                 }
             }
             HostAccess::Store | HostAccess::StorePart if self.host.can_store(line, true) => {
-                let store = self.next_store();
+                let store = self.asked.next_store();
                 self.host.store(&config.config, line, filled(store), WHOLE_LINE, &mut out);
-                self.history[place].host_stores(store);
+                self.asked.history[place].host_stores(store);
             }
             _ => return false,
         }
@@ -503,15 +333,13 @@ impl BridgeSystem {
             BRIDGE => {
                 let (taken, answer) = wrong::received(setup.wrong, msg);
                 answer.into_iter().for_each(|answer| self.net.send(BRIDGE, answer));
-                let mut out = BridgeOutput::default();
-                taken.into_iter().for_each(|msg| self.bridge.receive(0, msg, &mut out));
-                self.follow(out, events);
+                taken.into_iter().for_each(|msg| self.at_bridge(events, |asked, around| asked.receive(msg, around)));
             }
             HOST => {
                 self.host.take(&setup.config, 0, msg, 0, &mut out);
                 self.settle(HOST, out, events);
                 // An access that must come before the line is given up is made at once.
-                while let Some(line) = self.lines().find(|line| self.host.due(*line) != HostAccess::Nothing) {
+                while let Some(line) = self.asked.lines().find(|line| self.host.due(*line) != HostAccess::Nothing) {
                     if !self.access(line, events) {
                         break;
                     }
@@ -531,10 +359,10 @@ impl BridgeSystem {
 
     /// The same state with requester `order[n]` as n.
     fn renamed(mut self, order: &[usize]) -> Self {
-        self.requests = order.iter().map(|from| self.requests[*from].clone()).collect();
+        self.asked.requests = order.iter().map(|from| self.asked.requests[*from].clone()).collect();
         if self.has_sources() {
             let new = |source: u16| order.iter().position(|from| *from == usize::from(source)).unwrap_or_default();
-            self.bridge.rename_sources(|source| new(source) as u16);
+            self.asked.bridge.rename_sources(|source| new(source) as u16);
         }
         self
     }
@@ -549,13 +377,13 @@ impl BridgeSystem {
             dirty: host.dirty,
             value: host.data.unwrap_or_else(|| filled(0xff)),
         });
-        let of_bridge = BridgeLines::of(&self.bridge, 0, &[line]).copy(&self.setup.config, line);
+        let of_bridge = BridgeLines::of(&self.asked.bridge, 0, &[line]).copy(&self.setup.config, line);
         let of_bridge = of_bridge.map(|copy| CopyView { agent: BRIDGE, ..copy });
         let counts = |m: &Msg<CacheLine>| matches!(m, Msg::M2sRwd { opcode, line: of, .. } if *opcode != M2sRwdOpcode::BIConflict && *of == line);
         let under_way = self.net.iter().filter(|(_, m)| counts(m)).filter_map(|(_, m)| m.data().copied());
         View {
             line,
-            newest: self.history[line.0 as usize].newest(),
+            newest: self.asked.history[line.0 as usize].newest(),
             home: self.device.memory(line),
             copies: of_host.into_iter().chain(of_bridge).collect(),
             in_flight: under_way.collect(),
@@ -616,18 +444,11 @@ impl ExploredSystem for BridgeSystem {
                 }
             }
         }
-        out.extend((0..self.accesses.len() as u8).map(|index| BridgeMove::Access { index }));
-        for requester in 0..self.setup.requesters {
-            let is_free = self.requests[usize::from(requester)].is_none();
-            if is_free && self.begun < self.setup.requests {
-                for line in 0..self.setup.lines {
-                    let of = |operation| BridgeMove::Request { requester, operation, line };
-                    let count = ACCELERATOR_OPERATIONS.len() - usize::from(!self.setup.poisons);
-                    out.extend(ACCELERATOR_OPERATIONS[..count].iter().copied().map(of));
-                }
-            }
-        }
-        self.lines().for_each(|line| self.host_operations(line, out));
+        out.extend((0..self.asked.accesses.len() as u8).map(|index| BridgeMove::Access { index }));
+        let count = ACCELERATOR_OPERATIONS.len() - usize::from(!self.setup.poisons);
+        let requests = self.asked.may_begin(self.setup.requests, &ACCELERATOR_OPERATIONS[..count]);
+        out.extend(requests.map(|(requester, operation, line)| BridgeMove::Request { requester, operation, line }));
+        self.asked.lines().for_each(|line| self.host_operations(line, out));
     }
 
     fn fairness(&self, mv: BridgeMove) -> Fairness {
@@ -643,21 +464,15 @@ impl ExploredSystem for BridgeSystem {
             BridgeMove::Deliver { link, dir, index } => {
                 delivery(link.into(), dir, &self.net.of(link.into(), dir)[usize::from(index)])
             }
-            BridgeMove::Access { index } => match self.accesses[usize::from(index)] {
-                BridgeActor::Child(id) => fingerprint(&("access", id.tag())),
-                BridgeActor::WriteBack(n) => fingerprint(&("write back", n)),
-            },
+            BridgeMove::Access { index } => self.asked.access_action(index),
             BridgeMove::GoesOn { line } => fingerprint(&("goes on", line)),
             BridgeMove::Request { .. } | BridgeMove::Host { .. } => 0,
         }
     }
 
     fn waits(&self, out: &mut Vec<AgentWait>) {
-        for open in self.requests.iter().flatten() {
-            let line = Some(LineAddr(open.line.into()));
-            out.push(AgentWait { agent: ACCELERATOR, awaited: Awaited::Request, line });
-        }
-        for (line, want) in self.lines().zip(&self.wanted) {
+        self.asked.waits(out);
+        for (line, want) in self.asked.lines().zip(&self.wanted) {
             if *want != HostAccess::Nothing {
                 let awaited = if want.stores() { Awaited::Store } else { Awaited::Load };
                 out.push(AgentWait { agent: HOST, awaited, line: Some(line) });
@@ -669,13 +484,10 @@ impl ExploredSystem for BridgeSystem {
         let first = events.len();
         match mv {
             BridgeMove::Deliver { link, dir, index } => self.deliver(link, dir, index, events),
-            BridgeMove::Access { index } => {
-                let by = self.accesses.remove(index.into());
-                let mut out = BridgeOutput::default();
-                self.bridge.accessed(by, &mut out);
-                self.follow(out, events);
+            BridgeMove::Access { index } => self.at_bridge(events, |asked, around| asked.accessed(index, around)),
+            BridgeMove::Request { requester, operation, line } => {
+                self.at_bridge(events, |asked, around| asked.request(requester, operation, line, around));
             }
-            BridgeMove::Request { requester, operation, line } => self.request(requester, operation, line, events),
             BridgeMove::Host { operation, line } => self.begin_at_host(operation, LineAddr(line.into()), events),
             BridgeMove::GoesOn { line } => self.goes_on(LineAddr(line.into()), events),
         }
@@ -693,7 +505,7 @@ impl ExploredSystem for BridgeSystem {
                 sent.extend(new.map(|msg| SentMessage { from, to, label: msg.label(), message: shown(msg) }));
             }
         }
-        let answered = self.requests.iter().zip(&after.requests).filter(|(_, after)| after.is_none());
+        let answered = self.asked.requests.iter().zip(&after.asked.requests).filter(|(_, after)| after.is_none());
         let answered = answered.filter_map(|(before, _)| before.as_ref());
         let did = answered.map(|open| format!("the accelerator has the answer to its {:?}", open.operation)).collect();
         match mv {
@@ -723,16 +535,12 @@ impl ExploredSystem for BridgeSystem {
 
     fn check(&self, events: &mut Vec<CoherenceEvent>) {
         let first = events.len();
-        self.lines().for_each(|line| check_copies(&self.view(line), &|n| COLUMNS[n].to_owned(), events));
+        self.asked.lines().for_each(|line| check_copies(&self.view(line), &|n| COLUMNS[n].to_owned(), events));
         name_invariants(events, first);
     }
 
     fn is_idle(&self) -> bool {
-        self.net.is_empty()
-            && self.accesses.is_empty()
-            && self.host.is_idle()
-            && self.device.is_idle()
-            && self.bridge.open() == 0
+        self.net.is_empty() && self.asked.is_idle() && self.host.is_idle() && self.device.is_idle()
     }
 
     fn has_symmetry(&self) -> bool {
@@ -741,8 +549,8 @@ impl ExploredSystem for BridgeSystem {
 
     /// Requesters with an open request first, in the order of the entries, which are all different; those without are alike in all respects.
     fn canonical(self, moves: &mut [BridgeMove]) -> Self {
-        let place = |n: &usize| self.requests[*n].as_ref().map_or(u32::MAX, |open| open.entry.into());
-        let mut order: Vec<usize> = (0..self.requests.len()).collect();
+        let place = |n: &usize| self.asked.requests[*n].as_ref().map_or(u32::MAX, |open| open.entry.into());
+        let mut order: Vec<usize> = (0..self.asked.requests.len()).collect();
         scalepool_ordered::sort_by(&mut order, |a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
         for mv in moves {
             if let BridgeMove::Request { requester, .. } = mv {
@@ -752,37 +560,11 @@ impl ExploredSystem for BridgeSystem {
         self.renamed(&order)
     }
 
-    /// The states of the copies of host and bridge, and whether memory is current, line by line.
     fn outcome(&self) -> String {
-        let of_line = |line: LineAddr| {
-            let view = self.view(line);
-            let letter = |agent: usize| match view.copies.iter().find(|copy| copy.agent == agent) {
-                None => 'I',
-                Some(copy) if copy.dirty => 'M',
-                Some(copy) if copy.writable => 'E',
-                Some(_) => 'S',
-            };
-            outcome(&format!("{}{}", letter(HOST), letter(BRIDGE)), view.home == view.newest, None)
-        };
-        self.lines().map(of_line).collect::<Vec<_>>().join(", ")
+        self.asked.outcome(HOST, |line| self.view(line))
     }
 
     fn check_idle(&self, events: &mut Vec<CoherenceEvent>) {
-        let mut say = |line: Option<LineAddr>, found: String, expected: &str| {
-            events.push(CoherenceEvent::new("COH-INV-14", line, "system", found, expected));
-        };
-        if let Some(held) = self.bridge.held() {
-            say(None, format!("{held} at the bridge"), "nothing that is held");
-        }
-        for line in self.lines() {
-            let untold = self.history[line.0 as usize].untold();
-            if untold > 0 && self.requests.iter().all(Option::is_none) {
-                say(Some(line), format!("results of {untold} atomics that nobody asked for"), "one for each request");
-            }
-            let view = self.view(line);
-            if view.home != view.newest && !view.copies.iter().any(|copy| copy.dirty) {
-                say(Some(line), format!("{} in memory and no M copy", view.home), "the newest value");
-            }
-        }
+        self.asked.check_idle(|line| self.view(line), events);
     }
 }

@@ -9,17 +9,14 @@
 //!
 //! One move: an operation begins, a message arrives, or an access to the memory of the cache ends.
 
-use super::judged::{LineHistory, OpenRequest};
-use super::{ADDED, AcceleratorOperation, BASE, Shown, WORD_ENABLES, filled, small_cache};
-use crate::explore::fingerprint::fingerprint;
-use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery, outcome};
+use super::asked::{ACCELERATOR, AskedBridge, AskedSetup, BRIDGE, LeavingMessage, Surroundings};
+use super::{AcceleratorOperation, filled};
+use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery};
 use crate::net::Net;
 use scalepool_bridge::cache::StorePolicy;
-use scalepool_bridge::outbound::order::BridgeOrder;
-use scalepool_bridge::outbound::table::{ChildId, FEWEST_ENTRIES};
-use scalepool_bridge::outbound::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig, upli};
+use scalepool_bridge::outbound::BridgeActor;
 use scalepool_bridge::watched::BridgeLines;
-use scalepool_bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, LEAST_BYTES, WindowClass};
+use scalepool_bridge::window::WindowClass;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::cache::backing::Backing;
 use scalepool_coherence::cache::device::{DeviceCache, WriteBytes};
@@ -28,25 +25,18 @@ use scalepool_coherence::cache::state::CacheLineState;
 use scalepool_coherence::clocked::cache::Sparse;
 use scalepool_coherence::clocked::watcher::Watched;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{CacheLine, LINE_BYTES, LineAddr, LineContent, WHOLE_LINE};
+use scalepool_coherence::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
 use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::message::{Dir, Msg, shown};
 use scalepool_coherence::monitor::{CopyView, View, check_copies, name_invariants};
-use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, D2hRspOpcode};
-use scalepool_protocols::ualink::code::ReqCmd;
-use scalepool_protocols::ualink::control::ControlField;
-use scalepool_protocols::ualink::field::TlReq;
-use scalepool_protocols::ualink::pack::with_data;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Columns and ports: the device is behind port 0 of the home, the bridge behind port 1, each over the link of its number.
 const COLUMNS: [&str; 4] = ["device", "bridge", "home", "accelerator"];
 const DEVICE: usize = 0;
-const BRIDGE: usize = 1;
 const HOME: usize = 2;
-const ACCELERATOR: usize = 3;
 
 /// What is wrong with a bridge at the port of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,6 +112,14 @@ pub enum DeviceOperation {
     Evict,
 }
 
+/// What accelerators do.
+const OPERATIONS: [AcceleratorOperation; 4] = [
+    AcceleratorOperation::Read,
+    AcceleratorOperation::Write,
+    AcceleratorOperation::WriteWord,
+    AcceleratorOperation::Add,
+];
+
 /// A move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -142,27 +140,17 @@ pub enum HostBridgeMove {
 #[derive(Debug, Clone)]
 pub struct HostBridgeSystem {
     setup: Arc<HostBridgeSetup>,
-    bridge: OutboundBridge,
-    /// Accesses to the memory of the cache that have not ended.
-    accesses: Vec<BridgeActor>,
+    asked: AskedBridge,
     home: HomeAgent<CacheLine, Sparse>,
     device: DeviceCache<CacheLine>,
     net: Net<CacheLine>,
-    /// Requests by requester.
-    requests: Vec<Option<OpenRequest>>,
-    history: Vec<LineHistory>,
-    /// Requests of accelerators, of the device and of the core that have begun, and stores.
-    begun: [u8; 3],
-    stores: u8,
+    /// Operations of the device and stores of the core that have begun.
+    begun: [u8; 2],
 }
 
 impl HostBridgeSystem {
     fn content(&self) -> impl PartialEq + Hash + '_ {
-        let mut bridge = Shown::default();
-        self.bridge.hash_state(&mut bridge);
-        self.accesses.iter().for_each(|by| by.hash(&mut bridge));
-        let agents = (&self.home, &self.device, &self.net, bridge.0);
-        (agents, &self.requests, &self.history, self.begun, self.stores)
+        ((&self.home, &self.device, &self.net), self.asked.content(), self.begun)
     }
 }
 
@@ -185,158 +173,42 @@ fn whole(store: u8) -> WriteBytes<CacheLine> {
     WriteBytes { data: filled(store), enables: WHOLE_LINE }
 }
 
+/// The line that a child writes by a message of its own, without owning it; `None`: it gives back what it owned.
+fn written(asked: &AskedBridge, by: BridgeActor, msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine)> {
+    let (BridgeActor::Child(id), Msg::D2hData { bogus: false, data, enables, .. }) = (by, *msg) else { return None };
+    let child = asked.bridge.child_of(id).filter(|child| child.steps.len() == 1 && child.cached.is_none())?;
+    let mut line = asked.history[child.line.0 as usize].newest();
+    line.merge(&data, enables);
+    Some((child.line, line))
+}
+
 impl HostBridgeSystem {
     /// Nothing has begun, and memory is all zeros.
     pub fn new(setup: HostBridgeSetup) -> HostBridgeSystem {
-        let (class, rights) = (WindowClass::Cc, [AccessRights::ALL; GROUPS]);
-        let (ports, granule) = (vec![0], 256);
-        let window = BridgeWindow { base: BASE, size: LEAST_BYTES, out_base: 0, class, ports, granule, rights };
-        let windows = BridgeWindows::new(vec![window], OrderedMap::new(), 1);
-        let config = OutboundConfig {
-            windows: windows.unwrap_or_else(|e| unreachable!("{e}")),
-            entries: FEWEST_ENTRIES,
-            write_buffers: 4,
-            order: BridgeOrder::Blocks,
-            data: setup.stores.map(|stores| small_cache(stores, 1)),
-            templates: None,
-            ecc: None,
-            host_ports: 0..1,
-            control: None,
-            io_ack: Default::default(),
-            single_beat: false,
-            exported: None,
-        };
+        let HostBridgeSetup { stores, lines, requesters, .. } = setup;
+        let (class, is_one_source, wrong) = (WindowClass::Cc, false, None);
         HostBridgeSystem {
-            bridge: OutboundBridge::new(config),
-            accesses: Vec::new(),
+            asked: AskedBridge::new(AskedSetup { class, stores, lines, requesters, is_one_source, wrong }),
             home: HomeAgent::new(Sparse::default()),
             device: DeviceCache::new(),
             net: Net::new(2),
-            requests: vec![None; setup.requesters.into()],
-            history: vec![LineHistory::new(); setup.lines.into()],
-            begun: [0; 3],
-            stores: 0,
+            begun: [0; 2],
             setup: Arc::new(setup),
         }
     }
 
-    fn lines(&self) -> impl Iterator<Item = LineAddr> + use<> {
-        (0..u64::from(self.setup.lines)).map(LineAddr)
-    }
-
-    fn next_store(&mut self) -> u8 {
-        self.stores += 1;
-        self.stores
-    }
-
-    /// A store of an accelerator has been done where this is the line now.
-    fn placed(&mut self, line: LineAddr, content: &CacheLine, events: &mut Vec<CoherenceEvent>) {
-        let open = self.requests.iter().flatten().filter(|open| LineAddr(open.line.into()) == line);
-        if let Some(found) = self.history[line.0 as usize].placed(content, open) {
-            let expected = "what an open request makes of the newest value";
-            events.push(CoherenceEvent::new("COH-INV-03", line, "system", found, expected));
-        }
-    }
-
-    /// The line that a child writes by a message of its own, without owning it; `None`: it gives back what it owned.
-    fn written(&self, id: ChildId, msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine)> {
-        let Msg::D2hData { bogus: false, data, enables, .. } = *msg else { return None };
-        let child = self.bridge.child_of(id).filter(|child| child.steps.len() == 1 && child.cached.is_none())?;
-        let mut line = self.history[child.line.0 as usize].newest();
-        line.merge(&data, enables);
-        Some((child.line, line))
-    }
-
-    /// Does what the bridge asks for.
-    fn follow(&mut self, out: BridgeOutput, events: &mut Vec<CoherenceEvent>) {
-        for finding in out.findings {
-            events.push(CoherenceEvent::new(finding.rule, None, COLUMNS[BRIDGE], finding.found, finding.expected));
-        }
-        for step in out.steps {
-            match step {
-                BridgeStep::Send { by, msg, .. } => {
-                    let mut more = BridgeOutput::default();
-                    if let Some(BridgeActor::Child(id)) = by {
-                        if let Some((line, content)) = self.written(id, &msg) {
-                            self.placed(line, &content, events);
-                        }
-                        self.bridge.sent(id, &msg, &mut more);
-                    }
-                    let sent = match self.setup.wrong {
-                        Some(wrong) => wrong.sent(by, msg),
-                        None => Some(msg),
-                    };
-                    sent.into_iter().for_each(|msg| self.net.send(BRIDGE, msg));
-                    if !more.steps.is_empty() || !more.findings.is_empty() {
-                        self.follow(more, events);
-                    }
-                }
-                BridgeStep::Access { by: Some(by), .. } => self.accesses.push(by),
-                BridgeStep::Changed { line, is_stored: true, copy, .. } => {
-                    let stored = copy.copy(&self.setup.config, line).map(|copy| copy.value);
-                    stored.iter().for_each(|content| self.placed(line, content, events));
-                }
-                BridgeStep::Respond { entry } => self.respond(entry, events),
-                BridgeStep::Access { by: None, .. }
-                | BridgeStep::Changed { .. }
-                | BridgeStep::Advanced { .. }
-                | BridgeStep::SendTlp { .. }
-                | BridgeStep::AskOwner(_)
-                | BridgeStep::Waits { .. }
-                | BridgeStep::GoesOn { .. }
-                | BridgeStep::Beat { .. }
-                | BridgeStep::Viral => (),
-            }
-        }
-    }
-
-    /// A response is ready: what it says is judged, and its entry is free.
-    fn respond(&mut self, entry: u16, events: &mut Vec<CoherenceEvent>) {
-        let slot = self.requests.iter().position(|open| open.as_ref().is_some_and(|open| open.entry == entry));
-        let (Some(slot), Some((_, response))) = (slot, self.bridge.response(entry)) else {
-            let found = format!("a response for entry {entry}");
-            return events.push(CoherenceEvent::new("COH-IDS-01", None, COLUMNS[BRIDGE], found, "an open request"));
+    /// Does something at the bridge, with what is around it.
+    fn at_bridge(
+        &mut self,
+        events: &mut Vec<CoherenceEvent>,
+        work: impl FnOnce(&mut AskedBridge, &mut Surroundings<'_>),
+    ) {
+        let HostBridgeSetup { config, wrong, .. } = &*self.setup;
+        let leaves = |asked: &AskedBridge, by: Option<BridgeActor>, msg: Msg<CacheLine>| LeavingMessage {
+            placed: by.and_then(|by| written(asked, by, &msg)),
+            sent: wrong.map_or(Some(msg), |wrong| wrong.sent(by, msg)),
         };
-        let Some(open) = self.requests[slot].take() else { return };
-        let history = &mut self.history[usize::from(open.line)];
-        if let Some((rule, found, expected)) = history.judge(&open, response.status, response.lines.first()) {
-            events.push(CoherenceEvent::new(rule, LineAddr(open.line.into()), COLUMNS[ACCELERATOR], found, expected));
-        }
-        self.bridge.left(entry);
-    }
-
-    fn request(&mut self, requester: u8, operation: AcceleratorOperation, line: u8, events: &mut Vec<CoherenceEvent>) {
-        self.begun[0] += 1;
-        let address = BASE + u64::from(line) * LINE_BYTES as u64;
-        let (cmd, len, attr) = match operation {
-            AcceleratorOperation::Read => (ReqCmd::Read, 15, 0),
-            AcceleratorOperation::WriteWord => (ReqCmd::Write, 15, 0),
-            AcceleratorOperation::Add => (ReqCmd::AtomicR, 1, 1 << 2),
-            AcceleratorOperation::Write | AcceleratorOperation::WritePoison => (ReqCmd::WriteFull, 15, 0),
-        };
-        let is_store = !matches!(operation, AcceleratorOperation::Read | AcceleratorOperation::Add);
-        let value = if is_store { self.next_store() } else { 0 };
-        let mut beat = [value; LINE_BYTES];
-        if operation == AcceleratorOperation::Add {
-            beat[..8].copy_from_slice(&ADDED.to_le_bytes());
-        }
-        let data: &[_] = if operation == AcceleratorOperation::Read { &[] } else { &[beat] };
-        let mut enables = [0; 32];
-        enables[usize::from(line) * 8..][..8].copy_from_slice(&WORD_ENABLES.to_le_bytes());
-        let has_enables = matches!(operation, AcceleratorOperation::WriteWord | AcceleratorOperation::Add);
-        let (src, tag) = (requester.into(), requester.into());
-        let req = TlReq { cmd, address, len, attr, src, tag, ..TlReq::default() };
-        let request = upli::asked(&with_data(ControlField::Request(req), data, has_enables.then_some(enables)));
-        let since = self.history[usize::from(line)].now();
-        let Some(entry) = request.and_then(|request| self.bridge.admit(0, request)) else {
-            let (at, found) = (LineAddr(line.into()), "a request that finds no room");
-            return events.push(CoherenceEvent::new("COH-INV-09", at, COLUMNS[BRIDGE], found, "an entry and a buffer"));
-        };
-        let number = self.begun[0];
-        self.requests[usize::from(requester)] = Some(OpenRequest { number, entry, operation, line, value, since });
-        let mut out = BridgeOutput::default();
-        self.bridge.start(entry, &mut out);
-        self.follow(out, events);
+        work(&mut self.asked, &mut Surroundings { config, net: &mut self.net, leaves: &leaves, events });
     }
 
     fn device_operations(&self, line: LineAddr, out: &mut Vec<HostBridgeMove>) {
@@ -351,18 +223,20 @@ impl HostBridgeSystem {
     }
 
     fn at_device(&mut self, operation: DeviceOperation, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
-        self.begun[1] += 1;
+        self.begun[0] += 1;
         let mut out = AgentOutput::default();
         let at = self.device.at(line);
         let (op, bytes) = match (operation, at) {
             (DeviceOperation::Load, _) => (D2hReqOpcode::RdShared, None),
             (DeviceOperation::Store, CacheLineState::E | CacheLineState::M) => {
-                let store = whole(self.next_store());
+                let store = whole(self.asked.next_store());
                 self.device.store(line, &store, &mut out);
                 return self.settle(DEVICE, out, events);
             }
-            (DeviceOperation::Store, CacheLineState::S) => (D2hReqOpcode::RdOwnNoData, Some(whole(self.next_store()))),
-            (DeviceOperation::Store, _) => (D2hReqOpcode::RdOwn, Some(whole(self.next_store()))),
+            (DeviceOperation::Store, CacheLineState::S) => {
+                (D2hReqOpcode::RdOwnNoData, Some(whole(self.asked.next_store())))
+            }
+            (DeviceOperation::Store, _) => (D2hReqOpcode::RdOwn, Some(whole(self.asked.next_store()))),
             (DeviceOperation::Evict, CacheLineState::M) => (D2hReqOpcode::DirtyEvict, None),
             (DeviceOperation::Evict, CacheLineState::E) => (D2hReqOpcode::CleanEvict, None),
             (DeviceOperation::Evict, _) => (D2hReqOpcode::CleanEvictNoData, None),
@@ -385,7 +259,7 @@ impl HostBridgeSystem {
                 Effect::Written(line) => (line, Some(self.home.memory.read(line))),
                 _ => continue,
             };
-            let history = &mut self.history[line.0 as usize];
+            let history = &mut self.asked.history[line.0 as usize];
             if let Some(value) = value.filter(|value| *value != history.newest()) {
                 history.host_stores(value.bytes[0]);
             }
@@ -408,18 +282,14 @@ impl HostBridgeSystem {
                 self.device.take(&setup.config, 0, msg, 0, &mut out);
                 self.settle(DEVICE, out, events);
             }
-            (Dir::Down, _) => {
-                let mut out = BridgeOutput::default();
-                self.bridge.receive(0, msg, &mut out);
-                self.follow(out, events);
-            }
+            (Dir::Down, _) => self.at_bridge(events, |asked, around| asked.receive(msg, around)),
         }
     }
 
     /// The view of a line that the monitors ask for.
     fn view(&self, line: LineAddr) -> View<CacheLine> {
         let config = &self.setup.config;
-        let of_bridge = BridgeLines::of(&self.bridge, 0, &[line]);
+        let of_bridge = BridgeLines::of(&self.asked.bridge, 0, &[line]);
         let copies = [(DEVICE, self.device.copy(config, line)), (BRIDGE, of_bridge.copy(config, line))];
         let copies: Vec<_> = copies.into_iter().filter_map(|(agent, copy)| Some(CopyView { agent, ..copy? })).collect();
         let memory = self.home.memory.read(line);
@@ -439,7 +309,7 @@ impl HostBridgeSystem {
         let tracked = leaving.fold(self.home.holders(line).all(), |all, port| all.with(port));
         View {
             line,
-            newest: self.history[line.0 as usize].newest(),
+            newest: self.asked.history[line.0 as usize].newest(),
             home: memory,
             in_flight: under_way.chain(early).chain(kept).collect(),
             copies,
@@ -457,7 +327,7 @@ impl ExploredSystem for HostBridgeSystem {
     }
 
     fn moves(&self, out: &mut Vec<HostBridgeMove>) {
-        let HostBridgeSetup { config, requesters, requests, lines, of_device, of_core, .. } = &*self.setup;
+        let HostBridgeSetup { config, requests, of_device, of_core, .. } = &*self.setup;
         for link in [DEVICE as u8, BRIDGE as u8] {
             for dir in [Dir::Down, Dir::Up] {
                 for (index, msg) in self.net.of(link.into(), dir).iter().enumerate() {
@@ -468,25 +338,14 @@ impl ExploredSystem for HostBridgeSystem {
                 }
             }
         }
-        out.extend((0..self.accesses.len() as u8).map(|index| HostBridgeMove::Access { index }));
-        let operations = [
-            AcceleratorOperation::Read,
-            AcceleratorOperation::Write,
-            AcceleratorOperation::WriteWord,
-            AcceleratorOperation::Add,
-        ];
-        for requester in (0..*requesters).filter(|_| self.begun[0] < *requests) {
-            if self.requests[usize::from(requester)].is_none() {
-                for line in 0..*lines {
-                    out.extend(operations.map(|operation| HostBridgeMove::Request { requester, operation, line }));
-                }
-            }
-        }
-        if self.begun[1] < *of_device {
-            self.lines().for_each(|line| self.device_operations(line, out));
+        out.extend((0..self.asked.accesses.len() as u8).map(|index| HostBridgeMove::Access { index }));
+        let requests = self.asked.may_begin(*requests, &OPERATIONS);
+        out.extend(requests.map(|(requester, operation, line)| HostBridgeMove::Request { requester, operation, line }));
+        if self.begun[0] < *of_device {
+            self.asked.lines().for_each(|line| self.device_operations(line, out));
         }
         let is_busy = |line: &LineAddr| self.home.open().iter().any(|open| open.line == *line);
-        let free = self.lines().filter(|line| self.begun[2] < *of_core && !is_busy(line));
+        let free = self.asked.lines().filter(|line| self.begun[1] < *of_core && !is_busy(line));
         out.extend(free.map(|line| HostBridgeMove::Core { line: line.0 as u8 }));
     }
 
@@ -502,20 +361,14 @@ impl ExploredSystem for HostBridgeSystem {
             HostBridgeMove::Deliver { link, dir, index } => {
                 delivery(link.into(), dir, &self.net.of(link.into(), dir)[usize::from(index)])
             }
-            HostBridgeMove::Access { index } => match self.accesses[usize::from(index)] {
-                BridgeActor::Child(id) => fingerprint(&("access", id.tag())),
-                BridgeActor::WriteBack(n) => fingerprint(&("write back", n)),
-            },
+            HostBridgeMove::Access { index } => self.asked.access_action(index),
             _ => 0,
         }
     }
 
     fn waits(&self, out: &mut Vec<AgentWait>) {
-        for open in self.requests.iter().flatten() {
-            let line = Some(LineAddr(open.line.into()));
-            out.push(AgentWait { agent: ACCELERATOR, awaited: Awaited::Request, line });
-        }
-        for line in self.lines().filter(|line| !self.device.at(*line).is_stable()) {
+        self.asked.waits(out);
+        for line in self.asked.lines().filter(|line| !self.device.at(*line).is_stable()) {
             out.push(AgentWait { agent: DEVICE, awaited: Awaited::Request, line: Some(line) });
         }
     }
@@ -524,17 +377,14 @@ impl ExploredSystem for HostBridgeSystem {
         let first = events.len();
         match mv {
             HostBridgeMove::Deliver { link, dir, index } => self.deliver(link, dir, index, events),
-            HostBridgeMove::Access { index } => {
-                let by = self.accesses.remove(index.into());
-                let mut out = BridgeOutput::default();
-                self.bridge.accessed(by, &mut out);
-                self.follow(out, events);
+            HostBridgeMove::Access { index } => self.at_bridge(events, |asked, around| asked.accessed(index, around)),
+            HostBridgeMove::Request { requester, operation, line } => {
+                self.at_bridge(events, |asked, around| asked.request(requester, operation, line, around));
             }
-            HostBridgeMove::Request { requester, operation, line } => self.request(requester, operation, line, events),
             HostBridgeMove::Device { operation, line } => self.at_device(operation, LineAddr(line.into()), events),
             HostBridgeMove::Core { line } => {
-                self.begun[2] += 1;
-                let (store, setup) = (whole(self.next_store()), Arc::clone(&self.setup));
+                self.begun[1] += 1;
+                let (store, setup) = (whole(self.asked.next_store()), Arc::clone(&self.setup));
                 let mut out = AgentOutput::default();
                 let at = LineAddr(line.into());
                 self.home.core_write(&setup.config, at, store.data, store.enables, &mut out);
@@ -587,49 +437,19 @@ impl ExploredSystem for HostBridgeSystem {
 
     fn check(&self, events: &mut Vec<CoherenceEvent>) {
         let first = events.len();
-        self.lines().for_each(|line| check_copies(&self.view(line), &|n| COLUMNS[n].to_owned(), events));
+        self.asked.lines().for_each(|line| check_copies(&self.view(line), &|n| COLUMNS[n].to_owned(), events));
         name_invariants(events, first);
     }
 
     fn is_idle(&self) -> bool {
-        self.net.is_empty()
-            && self.accesses.is_empty()
-            && self.home.is_idle()
-            && self.device.is_idle()
-            && self.bridge.open() == 0
+        self.net.is_empty() && self.asked.is_idle() && self.home.is_idle() && self.device.is_idle()
     }
 
-    /// The states of the copies of device and bridge, and whether memory is current, line by line.
     fn outcome(&self) -> String {
-        let of_line = |line: LineAddr| {
-            let view = self.view(line);
-            let letter = |agent: usize| match view.copies.iter().find(|copy| copy.agent == agent) {
-                None => 'I',
-                Some(copy) if copy.dirty => 'M',
-                Some(copy) if copy.writable => 'E',
-                Some(_) => 'S',
-            };
-            outcome(&format!("{}{}", letter(DEVICE), letter(BRIDGE)), view.home == view.newest, None)
-        };
-        self.lines().map(of_line).collect::<Vec<_>>().join(", ")
+        self.asked.outcome(DEVICE, |line| self.view(line))
     }
 
     fn check_idle(&self, events: &mut Vec<CoherenceEvent>) {
-        let mut say = |line: Option<LineAddr>, found: String, expected: &str| {
-            events.push(CoherenceEvent::new("COH-INV-14", line, "system", found, expected));
-        };
-        if let Some(held) = self.bridge.held() {
-            say(None, format!("{held} at the bridge"), "nothing that is held");
-        }
-        for line in self.lines() {
-            let untold = self.history[line.0 as usize].untold();
-            if untold > 0 && self.requests.iter().all(Option::is_none) {
-                say(Some(line), format!("results of {untold} atomics that nobody asked for"), "one for each request");
-            }
-            let view = self.view(line);
-            if view.home != view.newest && !view.copies.iter().any(|copy| copy.dirty) {
-                say(Some(line), format!("{} in memory and no M copy", view.home), "the newest value");
-            }
-        }
+        self.asked.check_idle(|line| self.view(line), events);
     }
 }

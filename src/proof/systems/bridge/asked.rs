@@ -44,12 +44,14 @@ pub(super) struct LeavingMessage {
     pub sent: Option<Msg<CacheLine>>,
 }
 
+/// What becomes of a message, which leaves for somebody.
+type Leaves<'a> = dyn Fn(&AskedBridge, Option<BridgeActor>, Msg<CacheLine>) -> LeavingMessage + 'a;
+
 /// What is around the bridge.
 pub(super) struct Surroundings<'a> {
     pub config: &'a CoherenceConfig,
     pub net: &'a mut Net<CacheLine>,
-    /// What becomes of a message, which leaves for somebody.
-    pub leaves: &'a dyn Fn(&AskedBridge, Option<BridgeActor>, Msg<CacheLine>) -> LeavingMessage,
+    pub leaves: &'a Leaves<'a>,
     pub events: &'a mut Vec<CoherenceEvent>,
 }
 

@@ -63,6 +63,8 @@ pub struct TrafficConfig {
     pub load: f64,
     /// Reads everything back at the end.
     pub verify: bool,
+    /// Others store to the same bytes, so it does not know what it reads.
+    pub shares: bool,
     /// Which targets stand in front of the memory of others.
     pub behind: Arc<MemoryBehind>,
 }
@@ -337,7 +339,7 @@ impl GpuProgram for Traffic {
     }
 
     fn knows(&self, ask: &GpuRequest) -> bool {
-        !self.unknown.contains(&(ask.target, ask.address / BLOCK_BYTES))
+        !self.config.shares && !self.unknown.contains(&(ask.target, ask.address / BLOCK_BYTES))
     }
 
     fn missing(&self) -> Option<String> {

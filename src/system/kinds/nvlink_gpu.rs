@@ -83,6 +83,13 @@ config! {
         bytes: usize = "256" [Unit::Bytes] in FieldRange::Int(16, 256), "payload of a request; a multiple of 16";
         region: u64 = "64 KiB" [Unit::Bytes] in FieldRange::Int(256, 1 << 24), "memory that a GPU uses in each other GPU; a multiple of 256";
         verify: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "read all written memory back at the end";
+        shared: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["on", "off"]), "on = other components, such as hosts behind a bridge, store to the same bytes, so that what is read is not compared with what was written here; coherent copies are judged all the same; left out, off";
+    }
+}
+
+impl NvTraffic {
+    fn shares(&self) -> bool {
+        self.shared.as_deref() == Some("on")
     }
 }
 
@@ -186,6 +193,7 @@ impl NvGpu {
             region_bytes: self.traffic.region,
             load: self.traffic.load,
             verify: self.traffic.verify,
+            shares: self.traffic.shares(),
             behind: memory_behind(site),
         };
         (Box::new(Traffic::new(traffic, Rng::for_name(site.seed, &format!("{}.traffic", site.path)))), None)
@@ -228,6 +236,10 @@ impl Component for NvGpu {
                 port.peer_port, port.path
             );
             wrong.push(("links", text));
+        }
+        if self.traffic.shares() && (self.mix().is_none() || self.algorithm().is_some()) {
+            let text = "found it with a program that knows its values, expected requests whose bytes others may change";
+            wrong.push(("traffic.shared", text.to_owned()));
         }
         let asks_bridge = matches!(self.work.as_str(), "all-to-all" | "random") && self.traffic.requests > 0;
         if self.traffic.pattern == "mix" && member.refuses_atomics && asks_bridge {

@@ -92,6 +92,7 @@ config! {
         start_cycles: u64 = "2500" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "cycles before the first operation, where the measurement of goodput starts; links come up in about 1 us at x4";
         interval_cycles: u64 = "0" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "cycles from one operation to the next; 0 = unthrottled";
         poison_every: u64 = "0" [Unit::Of("writes")] in FieldRange::Int(0, 1 << 30), "poison one beat in every N writes; 0 = none";
+        shared: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["on", "off"]), "on = other components, such as hosts behind a bridge, store to the same bytes, so that what is read is not compared with what was written here; coherent copies are judged all the same; left out, off";
         key_roll_every: u64 = "0" [Unit::Of("operations")] in FieldRange::Int(0, 1 << 30), "operations of an accelerator between two key rolls, of types 1, 2, 3 in turn; 0 = never (ualink §12)";
     }
 }
@@ -346,6 +347,7 @@ impl Component for UalAccelerator {
             outstanding: self.outstanding,
             vcs: self.vcs,
             poison_every: self.traffic.poison_every,
+            shares: self.traffic.shared.as_deref() == Some("on"),
             timeout_fs: self.timeout,
             latency_cycles: self.latency_cycles,
             queue: self.queue,

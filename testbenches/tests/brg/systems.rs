@@ -176,6 +176,42 @@ fn memory_of_a_host_stays_coherent() {
     assert_eq!(run(&text, &[], 2).json(), run(&text, &[], 1).json());
 }
 
+/// The same system with GPUs, the first of which uses memory from 16 MiB on, where its window begins.
+fn with_gpus(text: &str) -> String {
+    text.replace("{ base = \"0\", size = \"1 GiB\"", "{ base = \"16 MiB\", size = \"1 GiB\"")
+        .replace("kind = \"ualink.accelerator\"", "kind = \"nvlink.gpu\"\nlinks = 1")
+        .replace(
+            "{ operations = 150, mix = \"all\", blocks = 4 }",
+            "{ pattern = \"accesses\", requests = 150, region = \"1 KiB\" }",
+        )
+        .replace("kind = \"ualink.switch\"", "kind = \"nvlink.switch\"")
+        .replace("kind = \"ualink\"\norder = \"relaxed\"", "kind = \"nvlink\"")
+        .replace("bridge.ualink", "bridge.nvlink")
+        .replace("].port[0]\", \"switch", "].link[0]\", \"switch")
+}
+
+/// Accelerators and others store to the same lines: no accelerator knows what it reads and says so (`traffic.shared`), and the watchers
+/// of device and home find the newest value in every copy. What does not say so takes the stores of others for wrong bytes.
+#[test]
+fn accelerators_and_hosts_store_to_the_same_lines() {
+    for (text, other) in [(coherent(16), "host"), (of_host("cxl-256b", 16), "device")] {
+        for text in [text.clone(), with_gpus(&text)] {
+            for cache in ["mode = \"off\"", "mode = \"data\", capacity = \"1 KiB\", ways = 2"] {
+                let text = with_cache(&text, cache);
+                let pattern = format!("component.{other}.core.pattern=false-sharing");
+                let shared = run(&text, &[&pattern, "component.accel.traffic.shared=on"], 1);
+                assert_eq!(shared.violations, [], "{other} {cache}");
+                let own = run(&text, &[&pattern, "component.accel.traffic.shared=off"], 1);
+                assert!(own.violations.iter().any(|found| found.violation.rule == "SIM-E2E-01"), "{other} {cache}");
+            }
+        }
+    }
+    let litmus = with_gpus(&coherent(4)).replace("\"accesses\", requests = 150", "\"litmus\"");
+    let refused = scenario::run(&request(&litmus, &["component.accel.traffic.shared=on"], 1), &mut |_| ());
+    let told = refused.map(|_| String::new()).unwrap_or_else(|error| error.to_string());
+    assert!(told.contains("traffic.shared: found it with a program that knows its values"), "{told}");
+}
+
 /// Evictions of lines of a host are counted as their messages leave, whatever a snoop has made of the line before.
 #[test]
 fn evictions_of_lines_of_a_host_are_those_that_leave() {

@@ -40,9 +40,8 @@ impl UpliAnswer {
     pub fn take(&mut self, transfer: &Transfer) -> Result<Option<(Status, Vec<CacheLine>)>, &'static str> {
         let (status, lines) = upli_understood(self.is_read, transfer)?;
         let ControlField::Response(rsp) = &transfer.field else { return Err("no response") };
-        // A port whose link is down answers for all beats at once.
-        let is_whole = !self.is_read || self.beats < 2 || rsp.len > 0 || status == Status::ISOLATE;
-        if is_whole && self.count == 0 || status == Status::ISOLATE {
+        let is_whole = !self.is_read || self.beats < 2 || rsp.len > 0;
+        if is_whole && self.count == 0 {
             return Ok(Some((status, lines)));
         }
         if is_whole {

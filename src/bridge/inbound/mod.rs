@@ -584,9 +584,30 @@ impl InboundBridge {
         if self.is_in_cache(entry) {
             return self.gets_on(entry, out);
         }
+        self.give_up(entry, out);
+    }
+
+    fn give_up(&mut self, entry: u16, out: &mut InboundOutput) {
         self.counts.timeouts += 1;
         self.gives_up_lines(entry, out);
         self.finish(entry, Status::CompletionTimeout, CacheLine::ones(), out);
+    }
+
+    /// The link over which the access of a tag was asked was reset: what it was for ends as with status 8 (`bridge` §8.2: link down). Its
+    /// entry stays taken until its accelerator has answered or it is [forgotten](Self::forget).
+    pub fn link_lost(&mut self, tag: u16, out: &mut InboundOutput) {
+        for entry in [tag].into_iter().chain(self.merged(tag).to_vec()) {
+            if self.is_at_work(entry) && !self.is_in_cache(entry) {
+                self.give_up(entry, out);
+            }
+        }
+    }
+
+    /// The answer to the access of a tag that was lost cannot come any more: its entry and its line are free (`bridge` §7).
+    pub fn forget(&mut self, tag: u16, out: &mut InboundOutput) {
+        let late = self.counts.late;
+        self.receive(tag, Status::CompletionTimeout, &[], out);
+        self.counts.late = late;
     }
 
     /// Where the answer of an entry goes, and the answer.

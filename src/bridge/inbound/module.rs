@@ -114,6 +114,8 @@ pub struct InboundModule {
     responses: Vec<VecDeque<(u64, u16)>>,
     /// When a transaction that has not got on since is given up: cycle, entry, which time it had got on.
     deadlines: VecDeque<(u64, u16, u64)>,
+    /// Accesses whose link was reset: when nothing can come for them any more, tag, the cycle in which that was heard.
+    lost: VecDeque<(u64, u16, u64)>,
     pub(super) traced: Vec<TracedInbound>,
     /// Since when the message in front of each port waits for an entry \[cycles\].
     full_since: Vec<Option<u64>>,
@@ -166,6 +168,7 @@ impl InboundModule {
             answers: VecDeque::new(),
             responses: ports.iter().map(|_| VecDeque::new()).collect(),
             deadlines: VecDeque::new(),
+            lost: VecDeque::new(),
             traced: vec![TracedInbound::default(); config.inbound.entries],
             full_since: vec![None; ports.len()],
             arrived: Vec::new(),
@@ -210,12 +213,41 @@ impl InboundModule {
             }
         }
         self.arrived = arrived;
+        self.take_lost(cx, at);
         while self.answers.front().is_some_and(|(due, _)| *due <= at.cycle) {
             let Some((_, AcceleratorAnswer { tag, status, lines })) = self.answers.pop_front() else { return };
             if self.bars.owns(tag) {
                 self.bars.receive(tag, status, &lines, at);
             } else {
                 self.bridge.receive(tag, status, &lines, &mut self.out);
+                self.follow(at);
+            }
+            cx.progress();
+        }
+    }
+
+    /// Accesses whose link was reset end at once. What was under way behind the link at that time may still come, for as long as a
+    /// request may take; until then their tags are not used again.
+    fn take_lost(&mut self, cx: &mut Cx, at: Stamp) {
+        for tag in self.side.take_lost() {
+            self.lost.push_back((at.cycle + self.config.timing.timeout_cycles, tag, at.cycle));
+            if self.bars.owns(tag) {
+                self.bars.link_lost(tag, at);
+            } else {
+                self.bridge.link_lost(tag, &mut self.out);
+                self.follow(at);
+            }
+            cx.progress();
+        }
+        while self.lost.front().is_some_and(|(due, ..)| *due <= at.cycle) {
+            let Some((_, tag, lost_cycle)) = self.lost.pop_front() else { return };
+            if !self.side.forgets(tag, lost_cycle) {
+                continue;
+            }
+            if self.bars.owns(tag) {
+                self.bars.forget(tag, at);
+            } else {
+                self.bridge.forget(tag, &mut self.out);
                 self.follow(at);
             }
             cx.progress();
@@ -493,6 +525,7 @@ impl InboundModule {
             self.in_cache.front().map(|(due, _)| *due),
             self.accesses.iter().map(|(due, _)| *due).filter(|due| *due > at.cycle).min(),
             self.deadlines.front().map(|(due, ..)| *due),
+            self.lost.front().map(|(due, ..)| *due),
         ];
         let responses = self.responses.iter().filter_map(|queue| queue.front().map(|(due, _)| *due));
         let of_owner = self.owner.as_ref().and_then(OwnerEntrance::due);

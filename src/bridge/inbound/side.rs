@@ -81,6 +81,16 @@ pub trait AcceleratorSide {
     /// Answers that have come, at most one of each link, or what is wrong with them.
     fn receive(&mut self, cx: &mut Cx, answers: &mut Vec<Result<AcceleratorAnswer, BridgeFinding>>);
 
+    /// Accesses whose link has been reset since the last call: their answers may never come.
+    fn take_lost(&mut self) -> Vec<u16> {
+        Vec::new()
+    }
+
+    /// The answer of an access that was lost in a cycle cannot come any more. Whether it had not come before.
+    fn forgets(&mut self, _tag: u16, _lost_cycle: u64) -> bool {
+        false
+    }
+
     /// Whether [`receive`](Self::receive) has something to do.
     fn is_due(&self, cx: &Cx) -> bool;
 }

@@ -1,7 +1,7 @@
 //! Accesses to accelerators as UALink spells them (`bridge` §3.5, §5.4).
 //!
 //! Modelled: Read, WriteFull, Write, AtomicR and AtomicNR of 64 bytes, and Read of 128 or 256, in the name of the bridge, the tag is the entry, byte enables by block, poison both
-//! ways; accesses to bytes of a block ([`upli`]); answers whose beats come one by one ([`UpliAnswer`]); a block of 256 bytes takes the port of its number. Left out: protection of transactions.
+//! ways; accesses to bytes of a block ([`upli`]); answers whose beats come one by one ([`UpliAnswer`]); links that go down, with what was asked over them; a block of 256 bytes takes the port of its number. Left out: protection of transactions.
 //!
 //! A walk through one read: Read of 16 DWords leaves with the tag of its entry; the read response of one beat comes back with it.
 
@@ -38,6 +38,15 @@ pub struct UalinkAccessEnds {
     pub responses: In<Box<Transfer>>,
 }
 
+/// An access that is not answered.
+struct AskedAccess {
+    answer: UpliAnswer,
+    target: u16,
+    port: usize,
+    /// The cycle in which its port has said that its link is down.
+    lost_cycle: Option<u64>,
+}
+
 /// The UALink side of a bridge.
 pub struct UalinkSide {
     /// Its number among the accelerators.
@@ -45,8 +54,10 @@ pub struct UalinkSide {
     /// Number of its fabric, for traces.
     fabric: u32,
     ports: Vec<UalinkAccessEnds>,
-    /// Answers that have not come, and who is asked, by tag.
-    asked: OrderedMap<u16, (UpliAnswer, u16)>,
+    /// Accesses that are not answered, by tag.
+    asked: OrderedMap<u16, AskedAccess>,
+    /// Of these those that are lost and not told yet.
+    lost: Vec<u16>,
     ledger: Arc<Mutex<UalLedger>>,
 }
 
@@ -96,11 +107,20 @@ pub fn upli_understood(is_read: bool, transfer: &Transfer) -> Result<(Status, Ve
 impl UalinkSide {
     /// A side with its ports; messages are in `ledger` as they pass.
     pub fn new(own: u16, fabric: u32, ports: Vec<UalinkAccessEnds>, ledger: Arc<Mutex<UalLedger>>) -> UalinkSide {
-        UalinkSide { own, fabric, ports, asked: OrderedMap::new(), ledger }
+        UalinkSide { own, fabric, ports, asked: OrderedMap::new(), lost: Vec::new(), ledger }
     }
 
     fn port_of(&self, access: SideAccess<'_>) -> usize {
         (access.address() / BLOCK_BYTES % self.ports.len() as u64) as usize
+    }
+
+    /// The link of a port is down: what was asked over it may never be answered.
+    fn link_down(&mut self, port: usize, cycle: u64) {
+        let open = self.asked.iter_mut().filter(|(_, asked)| asked.port == port && asked.lost_cycle.is_none());
+        for (tag, asked) in open {
+            asked.lost_cycle = Some(cycle);
+            self.lost.push(*tag);
+        }
     }
 
     fn ledger(&self) -> MutexGuard<'_, UalLedger> {
@@ -121,7 +141,8 @@ impl AcceleratorSide for UalinkSide {
         let port = self.port_of(access);
         let handle = request_handle(self.fabric, &transfer);
         self.ledger().sends(port, &transfer);
-        self.asked.insert(tag, (UpliAnswer::new(access.is_read(), access.lines()), access.target()));
+        let answer = UpliAnswer::new(access.is_read(), access.lines());
+        self.asked.insert(tag, AskedAccess { answer, target: access.target(), port, lost_cycle: None });
         // Room was asked for before.
         let _ = self.ports[port].requests.push(cx, Box::new(transfer));
         handle
@@ -131,13 +152,20 @@ impl AcceleratorSide for UalinkSide {
         for port in 0..self.ports.len() {
             let Some(transfer) = self.ports[port].responses.pop(cx) else { continue };
             let ControlField::Response(rsp) = transfer.field else { continue };
-            let wrong = |found: String, expected| BridgeFinding { rule: "SIM-E2E-02", found, expected };
-            let Some((answer, target)) = self.asked.get_mut(&rsp.tag) else {
-                // When its link goes down, a port says so by a response.
-                if rsp.status != Status::ISOLATE {
-                    let found = format!("a response with tag {:#x}", rsp.tag);
-                    answers.push(Err(wrong(found, "a response to an open request")));
+            if rsp.status == Status::ISOLATE {
+                match (rsp.dst, rsp.src) {
+                    // A port says of itself that its link is down, and else of a request that it has not sent it for that reason.
+                    (0, 0) => self.link_down(port, cx.cycle()),
+                    _ => answers.extend(self.asked.remove(&rsp.tag).map(|_| {
+                        Ok(AcceleratorAnswer { tag: rsp.tag, status: Status::CompletionTimeout, lines: Vec::new() })
+                    })),
                 }
+                continue;
+            }
+            let wrong = |found: String, expected| BridgeFinding { rule: "SIM-E2E-02", found, expected };
+            let Some(AskedAccess { answer, target, .. }) = self.asked.get_mut(&rsp.tag) else {
+                let found = format!("a response with tag {:#x}", rsp.tag);
+                answers.push(Err(wrong(found, "a response to an open request")));
                 continue;
             };
             // A compressed answer does not say where it comes from.
@@ -152,6 +180,15 @@ impl AcceleratorSide for UalinkSide {
             self.asked.remove(&rsp.tag);
             answers.push(Ok(AcceleratorAnswer { tag: rsp.tag, status, lines }));
         }
+    }
+
+    fn take_lost(&mut self) -> Vec<u16> {
+        std::mem::take(&mut self.lost)
+    }
+
+    fn forgets(&mut self, tag: u16, lost_cycle: u64) -> bool {
+        let is_lost = self.asked.get(&tag).is_some_and(|asked| asked.lost_cycle == Some(lost_cycle));
+        is_lost && self.asked.remove(&tag).is_some()
     }
 
     fn is_due(&self, cx: &Cx) -> bool {

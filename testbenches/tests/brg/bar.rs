@@ -605,6 +605,21 @@ fn a_line_without_an_answer_is_refused_until_it_comes() {
     bench.ask(read(0, 4, 0, 4));
     bench.settle();
     assert_eq!(statuses(&mut bench), [(4, CplStatus::SC)]);
+    // The link is reset: the same, until the answer cannot come any more.
+    bench.ask(read(0, 7, 0, 4));
+    let tag = bench.left.remove(0);
+    let mut out = BarOutput::default();
+    bench.target.link_lost(tag, &mut out);
+    bench.follow(out);
+    bench.ask(read(0, 8, 8, 4));
+    assert_eq!(statuses(&mut bench), [(7, CplStatus::CA), (8, CplStatus::CA)]);
+    let mut out = BarOutput::default();
+    bench.target.forget(tag, &mut out);
+    bench.follow(out);
+    bench.ask(read(0, 9, 0, 4));
+    bench.settle();
+    assert_eq!(statuses(&mut bench), [(9, CplStatus::SC)]);
+    assert_eq!((bench.target.counts().late, bench.target.counts().timeouts, bench.target.open()), (1, 2, 0));
     // The first block fails; the second one is still under way when its line is asked for again.
     bench.ask(read(0, 5, 0, 512));
     bench.answer(bench.left[0], Status::TargetAbort);

@@ -783,6 +783,45 @@ fn brg_tmo_02_p() {
     assert_eq!(bench.answers.len(), 2, "nothing is delivered late");
 }
 
+/// The link of an access is reset: it ends at once, and its entry and its line are free when its answer has come or cannot come any more.
+#[test]
+fn brg_tag_03_p_link_reset() {
+    let mut bench = Bench::plain();
+    for is_forgotten in [true, false] {
+        let entry = bench.ask(read(FROM));
+        let before = bench.answers.len();
+        bench.bridge.link_lost(entry, &mut bench.out);
+        bench.collect();
+        assert!(data(Some(bench.answers[before].1)).1.poison);
+        bench.ask(write(FROM, 1));
+        assert_eq!((bench.bridge.open(), bench.open.len()), (2, 1), "the line may still be read");
+        if is_forgotten {
+            bench.open.remove(0);
+            bench.bridge.forget(entry, &mut bench.out);
+            bench.collect();
+        } else {
+            bench.answer(0, Status::OKAY);
+        }
+        assert_eq!(bench.open.len(), 1, "the write has left");
+        bench.answer(0, Status::OKAY);
+        assert_eq!(bench.bridge.open(), 0);
+    }
+    assert_eq!((bench.bridge.counts().timeouts, bench.bridge.counts().late), (2, 1));
+    assert!(bench.findings.is_empty());
+}
+
+/// An answer to an entry that was forgotten, which cannot come any more, is told.
+#[test]
+fn brg_tag_03_n_link_reset() {
+    let mut bench = Bench::plain();
+    let entry = bench.ask(read(FROM));
+    bench.bridge.link_lost(entry, &mut bench.out);
+    bench.bridge.forget(entry, &mut bench.out);
+    bench.collect();
+    bench.answer(0, Status::OKAY);
+    assert_eq!(bench.findings, ["BRG-TAG-02"]);
+}
+
 /// One that has got on since, or that waits for one that has its time, is not given up; behind a line that is given up others are.
 #[test]
 fn brg_tmo_02_n() {

@@ -37,6 +37,11 @@ struct Side {
     answers: VecDeque<(u64, AcceleratorAnswer)>,
     seen: Seen<AcceleratorAccess>,
     is_silent: bool,
+    /// Its link is reset in this cycle.
+    reset_at: Option<u64>,
+    /// Accesses that are lost with it, each with that cycle, and those that are not told yet.
+    lost: Vec<(u16, u64)>,
+    untold: Vec<u16>,
 }
 
 impl AcceleratorSide for Side {
@@ -57,11 +62,24 @@ impl AcceleratorSide for Side {
         if !self.is_silent && self.answers.front().is_some_and(|(due, _)| *due <= cx.cycle()) {
             answers.extend(self.answers.pop_front().map(|(_, answer)| Ok(answer)));
         }
+        if self.reset_at.is_some_and(|at| at <= cx.cycle()) {
+            self.reset_at = None;
+            self.untold = self.answers.drain(..).map(|(_, answer)| answer.tag).collect();
+            self.lost = self.untold.iter().map(|tag| (*tag, cx.cycle())).collect();
+        }
+    }
+
+    fn take_lost(&mut self) -> Vec<u16> {
+        std::mem::take(&mut self.untold)
+    }
+
+    fn forgets(&mut self, tag: u16, lost_cycle: u64) -> bool {
+        self.lost.contains(&(tag, lost_cycle))
     }
 
     fn is_due(&self, _: &Cx) -> bool {
         // It has no channel that would wake it.
-        !self.answers.is_empty() && !self.is_silent
+        !self.answers.is_empty() && !self.is_silent || self.reset_at.is_some()
     }
 }
 
@@ -104,6 +122,7 @@ struct Setup {
     entries: usize,
     takes_from: u64,
     is_silent: bool,
+    reset_at: Option<u64>,
     merge_cycles: Option<u64>,
     /// A cache in front of accelerators with this latency.
     cache_cycles: Option<u64>,
@@ -115,13 +134,14 @@ const PLAIN: Setup = Setup {
     entries: 64,
     takes_from: 0,
     is_silent: false,
+    reset_at: None,
     merge_cycles: None,
     cache_cycles: None,
     listed: &[],
 };
 
 fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
-    let Setup { timing, entries, takes_from, is_silent, merge_cycles, cache_cycles, listed } = setup;
+    let Setup { timing, entries, takes_from, is_silent, reset_at, merge_cycles, cache_cycles, listed } = setup;
     let (answers, accesses, result) = (Seen::default(), Seen::default(), Arc::<Mutex<InboundResult>>::default());
     let (of_host, of_side, shared) = (answers.clone(), accesses.clone(), result.clone());
     let mut sim = Simulation::new(1);
@@ -168,7 +188,8 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
             payload_bytes: 256,
         };
         let bars = BarHalf::new(BarHalfConfig { bar, timing, waits: config.waits.clone() }, Vec::new());
-        let side = Side { answers: VecDeque::new(), seen: of_side, is_silent };
+        let (answers, lost, untold) = Default::default();
+        let side = Side { answers, seen: of_side, is_silent, reset_at, lost, untold };
         p.module("bridge", id, |bind| {
             let port = TargetPort {
                 rx: Received::Link(bind.attach(ask_in)),
@@ -300,6 +321,21 @@ fn a_silent_accelerator_ends_messages_in_time() {
     let left = 10 + CHANNEL + SHEET.request_cycles() + SHEET.frame_cycles;
     assert_eq!(ran.answers[0].0, left + 500 + SHEET.frame_cycles + CHANNEL);
     assert_eq!((ran.result.counts.timeouts, ran.result.done), (1, 1));
+}
+
+/// A link that is reset ends what was asked over it at once; the entry and the line are free when the time of a request has passed.
+#[test]
+fn a_reset_ends_messages_at_once() {
+    let timing = BridgeTiming { timeout_cycles: 500, ..SHEET };
+    let left = 10 + CHANNEL + SHEET.request_cycles() + SHEET.frame_cycles;
+    let reset = left + 10;
+    let asks = vec![(10, read(1)), (left + 20, read(1)), (left + 600, read(1))];
+    let ran = run(Setup { timing, entries: 2, reset_at: Some(reset), ..PLAIN }, asks);
+    assert_eq!(ran.answers[0].0, reset + SHEET.frame_cycles + CHANNEL);
+    // The second one waits for the line, and leaves when nothing can come for the first one any more.
+    assert_eq!((ran.accesses.len(), ran.accesses[1].0), (3, reset + 500 + SHEET.frame_cycles));
+    assert_eq!((ran.result.counts.timeouts, ran.result.counts.late, ran.result.done), (1, 0, 3));
+    assert!(ran.result.broken.is_empty());
 }
 
 /// The accesses of reads of these lines, each at a cycle, with so many cycles to wait for others: first line, lines, cycle since the first

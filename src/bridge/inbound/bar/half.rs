@@ -295,6 +295,20 @@ impl BarHalf {
         self.follow(out, at);
     }
 
+    /// The link over which the access of a tag was asked was reset.
+    pub fn link_lost(&mut self, tag: u16, at: Stamp) {
+        let mut out = BarOutput::default();
+        self.target.link_lost(tag, &mut out);
+        self.follow(out, at);
+    }
+
+    /// The answer to an access that was lost cannot come any more.
+    pub fn forget(&mut self, tag: u16, at: Stamp) {
+        let mut out = BarOutput::default();
+        self.target.forget(tag, &mut out);
+        self.follow(out, at);
+    }
+
     /// Gives up what has not got on for too long.
     pub fn time_out(&mut self, at: Stamp, cx: &mut Cx) {
         while let Some(&(due, tag, advances)) = self.deadlines.front() {

@@ -494,6 +494,20 @@ impl BarTarget {
         self.ended(&open, Status::CompletionTimeout, &[], out);
     }
 
+    /// The link over which the access of a tag was asked was reset: it ends as with status 8 (`bridge` §8.2: link down).
+    pub fn link_lost(&mut self, tag: u16, out: &mut BarOutput) {
+        if let Some(advances) = self.advances(tag) {
+            self.time_out(tag, advances, out);
+        }
+    }
+
+    /// The answer to the access of a tag that was lost cannot come any more: its tag and its lines are free (`bridge` §7).
+    pub fn forget(&mut self, tag: u16, out: &mut BarOutput) {
+        let late = self.counts.late;
+        self.receive(tag, Status::CompletionTimeout, &[], out);
+        self.counts.late = late;
+    }
+
     fn ended(&mut self, open: &OpenAccess, status: Status, read: &[CacheLine], out: &mut BarOutput) {
         let of = self.requests.get_mut(&open.request).and_then(|of| of.blocks.get_mut(open.block));
         if let Some(block) = of {

@@ -226,13 +226,16 @@ impl Tl {
     }
 }
 
-/// Tells the originator that the link is down (`ualink` §12).
-fn isolate() -> Transfer {
-    let rsp = TlRsp { rdwr: RdWr::Write, status: Status::ISOLATE, ..TlRsp::default() };
-    Transfer::new(ControlField::Response(rsp))
-}
-
 impl Tl {
+    /// Tells the originator that the link is down (`ualink` §12), and of each request that is dropped because it is. Only the latter has
+    /// numbers: those of the response that will not come.
+    fn isolates(&mut self, rsp: TlRsp) {
+        if self.config.isolates {
+            let field = ControlField::Response(TlRsp { rdwr: RdWr::Write, status: Status::ISOLATE, ..rsp });
+            self.received[TlClass::Response.index()].push_back((Box::new(Transfer::new(field)), None));
+        }
+    }
+
     fn next<F>(&mut self, now_flits: u64, pack: fn(&mut TlPacker) -> Option<F>, empty: fn() -> F) -> Option<F> {
         self.dropping = false;
         if self.rests_at == Some(now_flits) {
@@ -292,9 +295,7 @@ impl Client for Tl {
             hooks: self.hooks.clone(),
             ..fresh
         };
-        if self.config.isolates {
-            self.received[TlClass::Response.index()].push_back((Box::new(isolate()), None));
-        }
+        self.isolates(TlRsp::default());
     }
 
     fn is_quiet(&self) -> bool {

@@ -7,6 +7,7 @@ use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::ualink::compress::Compressed;
 use scalepool_protocols::ualink::content::TlContent;
 use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::half::{HALF_SECTORS, MessageHalf, SECTOR_BITS, TAGS, TL_SECTORS};
 use scalepool_protocols::ualink::pack::{PackError, TlPacker};
 use scalepool_protocols::ualink::unpack::Transfer;
@@ -143,6 +144,9 @@ impl Tl {
         }
         if self.dropping {
             self.stats.dropped += 1;
+            if let ControlField::Request(TlReq { src: dst, dst: src, tag, .. }) = transfer.field {
+                self.isolates(TlRsp { dst, src, tag, ..TlRsp::default() });
+            }
         } else {
             let queue = if self.config.strict_order { 0 } else { usize::from(vchan(&transfer.field)) % VCS };
             self.queues[class.index()][queue].push_back(transfer);

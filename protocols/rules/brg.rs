@@ -327,7 +327,11 @@ pub static RULES: &[Rule] = &[
         "bridge §7",
         "an identifier that was given up is free when the late answer has come, which is dropped, or when it cannot come any more because the link was reset",
     ),
-    rule("BRG-TMO-01", "bridge §7", "a request with a line that does not get on in time ends with status 8"),
+    rule(
+        "BRG-TMO-01",
+        "bridge §7",
+        "a request with a line that does not get on in time ends with status 8, before its accelerator gives up",
+    ),
     rule(
         "BRG-TMO-02",
         "bridge §7 §8.2",

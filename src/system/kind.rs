@@ -353,6 +353,8 @@ pub struct DomainMember {
     pub asked: u16,
     /// Whether a bridge among them refuses atomics, since a window of it leads to memory that nobody keeps coherent (`bridge` §4.1).
     pub refuses_atomics: bool,
+    /// The shortest time after which a node of its fabric gives up what it has asked for \[fs\]; `None`: nobody gives up.
+    pub gives_up_after_fs: Option<u64>,
     /// The first node of its fabric that asks does something else together with the others, or nothing.
     pub is_apart: bool,
     /// Number of the fabric that they are, by which traces tell identifiers of different fabrics apart.
@@ -780,6 +782,11 @@ pub trait Component: Send + Any {
 
     /// What it does together with the other nodes of its fabric that ask, in words; `None`: nothing that others have to do too.
     fn joint_traffic(&self) -> Option<String> {
+        None
+    }
+
+    /// Of a node: after which time it gives up what it has asked the others for \[fs\]; `None`: it waits for ever.
+    fn gives_up_after_fs(&self) -> Option<u64> {
         None
     }
 

@@ -94,6 +94,11 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
     for n in (0..root.len()).filter(|&n| is_node(n) && system.components[n].config.refuses_atomics()) {
         refuses_atomics[tops[n]] = true;
     }
+    let mut gives_up: Vec<Option<u64>> = vec![None; root.len()];
+    for n in (0..root.len()).filter(|&n| is_node(n)) {
+        let times = [gives_up[tops[n]], system.components[n].config.gives_up_after_fs()];
+        gives_up[tops[n]] = times.into_iter().flatten().min();
+    }
     let joint = |n: usize| system.components[n].config.joint_traffic();
     let mut first: OrderedMap<usize, Option<String>> = OrderedMap::new();
     let is_peer = |n: usize| is_node(n) && system.components[n].config.node_part() == NodePart::Peer;
@@ -103,6 +108,7 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
     }
     for n in 0..root.len() {
         all[n].refuses_atomics = refuses_atomics[tops[n]];
+        all[n].gives_up_after_fs = gives_up[tops[n]];
         all[n].nodes = counts[tops[n]];
         (all[n].peers, all[n].asked) = (behind[0][tops[n]], behind[1][tops[n]]);
         all[n].fabric = tops[n] as u32;

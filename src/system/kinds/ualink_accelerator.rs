@@ -247,6 +247,10 @@ impl Component for UalAccelerator {
         clock.periods_fs(cycles).max(self.timeout)
     }
 
+    fn gives_up_after_fs(&self) -> Option<u64> {
+        Some(self.timeout)
+    }
+
     fn why_no_window(&self) -> &'static str {
         "whose memory other accelerators address by its number"
     }

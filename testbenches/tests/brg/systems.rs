@@ -176,6 +176,17 @@ fn memory_of_a_host_stays_coherent() {
     assert_eq!(run(&text, &[], 2).json(), run(&text, &[], 1).json());
 }
 
+/// A bridge gives up before accelerators do, which are isolated then and never hear why (BRG-TMO-01).
+#[test]
+fn accelerators_do_not_give_up_first() {
+    let text = include_str!("../../systems/bridge_io.toml");
+    let cycles = |cycles: u64| format!("component.bridge.stages.timeout_cycles={cycles}");
+    let late = crate::fab_hbr::systems::refused(text, &[&cycles(2_000_000)]);
+    assert!(late.contains("stages.timeout_cycles: found"), "{late}");
+    assert!(late.contains("accelerators give up before the bridge does"), "{late}");
+    assert_eq!(run(text, &[&cycles(1_999_999)], 1).violations, []);
+}
+
 /// The same system with GPUs, the first of which uses memory from 16 MiB on, where its window begins.
 fn with_gpus(text: &str) -> String {
     text.replace("{ base = \"0\", size = \"1 GiB\"", "{ base = \"16 MiB\", size = \"1 GiB\"")

@@ -101,14 +101,23 @@ impl Component for BridgeUalink {
         self.halves().check().into_iter().chain(times).collect()
     }
 
-    fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+    fn check_joined(&self, clock: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let halves = self.halves();
         let [x, ..] = halves.split(ports);
         let guarded = x.iter().find(|port| protection(port) != Protection::Off).map(|port| {
             let text = format!("found authentication at {}, expected none: the bridge does not check tags", port.path);
             ("x_ports", text)
         });
-        guarded.into_iter().chain(halves.check_joined(member, ports)).collect()
+        // An accelerator that gives up first is isolated, and never hears that its request has failed (`bridge` §7).
+        let time_fs = clock.periods_fs(self.stages.timeout_cycles);
+        let watchdog = member.gives_up_after_fs.filter(|limit| self.outbound.has_windows() && time_fs >= *limit);
+        let late = watchdog.map(|limit_fs| {
+            let text = format!(
+                "found {time_fs} fs, expected less than {limit_fs} fs: accelerators give up before the bridge does"
+            );
+            ("stages.timeout_cycles", text)
+        });
+        guarded.into_iter().chain(late).chain(halves.check_joined(member, ports)).collect()
     }
 
     fn coherent(&self, path: &str) -> Option<Coherent> {

@@ -245,7 +245,7 @@ impl Accessor {
 
     /// A request has left: the next one comes behind the idle cycles of the throttle.
     fn asked(&mut self, cycle: u64) {
-        let idle = self.throttle.as_ref().map_or(0, Throttle::level);
+        let idle = self.throttle.as_mut().map_or(0, |throttle| throttle.level(cycle));
         if idle > 0 {
             self.asks_at = cycle + 1 + u64::from(idle);
             if let Some(throttled) = &mut self.measured.throttled {
@@ -424,7 +424,7 @@ impl<A: Caching> Core<A> for Accessor {
         if let Msg::S2mNdr { devload, .. } | Msg::S2mDrs { devload, .. } = *msg {
             throttle.answer(cycle, devload);
             throttled.loads[usize::from(devload.0 & 3)] += 1;
-            throttled.last = throttle.level();
+            throttled.last = throttle.level(cycle);
             throttled.most = throttled.most.max(throttled.last);
         }
     }

@@ -117,15 +117,33 @@ impl Throttle {
     }
 
     /// Idle cycles that the host puts between two requests of the range.
-    pub fn level(&self) -> u32 {
+    pub fn level(&mut self, cycle: u64) -> u32 {
+        self.pass(cycle);
         self.level
     }
 
     /// An answer of the range has come. The first overload acts at once, then a window passes.
     pub fn answer(&mut self, cycle: u64, load: DevLoad) {
+        self.pass(cycle);
         self.seen = DevLoad(self.seen.0.max(load.0));
-        if cycle >= self.next_cycle || (load.0 >= MODERATE && !self.reacted) {
+        if cycle == self.next_cycle || (load.0 >= MODERATE && !self.reacted) {
             self.step(cycle);
+        }
+    }
+
+    /// Windows have ended before a cycle: the first one with what was seen in it, the others without an answer.
+    fn pass(&mut self, cycle: u64) {
+        if cycle <= self.next_cycle {
+            return;
+        }
+        self.step(self.next_cycle);
+        let Steps { normal_delta, window_cycles, .. } = self.steps;
+        let silent = (cycle - 1 + window_cycles - self.next_cycle) / window_cycles;
+        if silent > 0 {
+            let relaxed = silent.saturating_mul(normal_delta.into());
+            self.level = u64::from(self.level).saturating_sub(relaxed) as u32;
+            self.reacted = false;
+            self.next_cycle += silent * window_cycles;
         }
     }
 

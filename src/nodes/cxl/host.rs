@@ -334,16 +334,16 @@ impl Host {
         if let (Some(own), Some(throttled)) = (self.throttles.get_mut(target), &mut self.mine.throttled) {
             own.throttle.answer(cycle, load);
             throttled.loads[usize::from(load.0 & 3)] += 1;
-            throttled.most = throttled.most.max(own.throttle.level());
+            throttled.most = throttled.most.max(own.throttle.level(cycle));
         }
     }
 
     /// A request to a memory has left: the next one comes behind the idle cycles of its throttle.
     fn space(&mut self, target: usize, cycle: u64) {
         if let (Some(own), Some(throttled)) = (self.throttles.get_mut(target), &mut self.mine.throttled)
-            && own.throttle.level() > 0
+            && own.throttle.level(cycle) > 0
         {
-            own.from_cycle = cycle + 1 + u64::from(own.throttle.level());
+            own.from_cycle = cycle + 1 + u64::from(own.throttle.level(cycle));
             throttled.spaced += 1;
         }
     }

@@ -91,12 +91,20 @@ fn fab_qos_03_p() {
     let mut throttle = Throttle::new(STEPS);
     let mut level = |cycle, load| {
         throttle.answer(cycle, DevLoad(load));
-        throttle.level()
+        throttle.level(cycle)
     };
     // The first overload at once, then one step in each window.
     assert_eq!([level(10, 0), level(20, 3), level(120, 2), level(220, 1)], [0, 16, 20, 20]);
     assert_eq!([level(320, 3), level(420, 3), level(520, 3)], [36, 40, 40], "saturated above");
     assert_eq!((6..20).map(|n| level(100 * n + 20, 0)).last(), Some(0), "and below");
+    // Windows without an answer relax it as those with answers of no load do.
+    let mut silent = Throttle::new(STEPS);
+    silent.answer(20, DevLoad(3));
+    silent.answer(30, DevLoad(1));
+    let levels = [119, 121, 220, 221, 321, 421, 521, 10_000].map(|cycle| silent.level(cycle));
+    assert_eq!(levels, [16, 16, 16, 12, 8, 4, 0, 0], "the first window has seen an optimal load");
+    silent.answer(10_001, DevLoad(2));
+    assert_eq!(silent.level(10_001), 4, "overload acts at once behind a silence");
 }
 
 /// No second step inside a window, whatever is seen there.
@@ -105,7 +113,7 @@ fn fab_qos_03_n() {
     let mut throttle = Throttle::new(STEPS);
     for cycle in 20..120 {
         throttle.answer(cycle, DevLoad(3));
-        assert_eq!(throttle.level(), 16, "cycle {cycle}");
+        assert_eq!(throttle.level(cycle), 16, "cycle {cycle}");
     }
 }
 

@@ -13,7 +13,7 @@
 use crate::commands::{AccessKind, CommandAction};
 use crate::module::side::RequesterSide;
 use crate::outbound::BridgeFinding;
-use crate::outbound::posted::PostedBook;
+use crate::outbound::posted::{CoveredRequests, PostedBook};
 use crate::outbound::request::{AnsweredBeats, BridgeRequest, BridgeResponse, PostedRole};
 use scalepool_coherence::content::CacheLine;
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
@@ -90,6 +90,8 @@ struct OpenOperation {
     lines: Vec<CacheLine>,
     /// Number among the posted requests of its source and link.
     posted: u64,
+    /// Posted requests that it waits for, if it is a FLUSH.
+    covered: CoveredRequests,
     /// Transaction in traces.
     id: u64,
 }
@@ -212,7 +214,11 @@ impl RemoteMemory {
         let lines = if is_done { self.perform(&request) } else { vec![CacheLine::of([0; 64]); request.lines.len()] };
         let posted = match request.posted {
             PostedRole::Posted { link } => self.posted.arrives((request.source, link)),
-            PostedRole::Answered | PostedRole::Flush { .. } => 0,
+            PostedRole::Answered | PostedRole::Flush(_) => 0,
+        };
+        let covered = match request.posted {
+            PostedRole::Flush(cover) => self.posted.covered(request.source, cover),
+            _ => Vec::new(),
         };
         if is_done {
             self.mine.done[request.access as usize] += 1;
@@ -221,7 +227,7 @@ impl RemoteMemory {
         self.mine.refused += u64::from(status != Status::OKAY);
         let (bytes, access) = if is_done { (request.bytes, MemoryAccess::Modify) } else { (0, MemoryAccess::Read) };
         let of_line = MemoryRequest { address: request.address, bytes, access };
-        let operation = OpenOperation { input, request, status, lines, posted, id };
+        let operation = OpenOperation { input, request, status, lines, posted, covered, id };
         // Room was asked for before.
         let _ = self.line.push(at.cycle, &of_line, operation);
     }
@@ -236,7 +242,7 @@ impl RemoteMemory {
                 self.leaving[operation.input].push_back(operation);
                 self.end_flushes();
             }
-            PostedRole::Flush { .. } => {
+            PostedRole::Flush(_) => {
                 self.flushes.push(operation);
                 self.end_flushes();
             }
@@ -248,11 +254,7 @@ impl RemoteMemory {
         let mut waiting = Vec::new();
         for mut flush in std::mem::take(&mut self.flushes) {
             let source = flush.request.source;
-            let is_done = match flush.request.posted {
-                PostedRole::Flush { link, count } => self.posted.are_done((source, link), count),
-                PostedRole::Answered | PostedRole::Posted { .. } => true,
-            };
-            if is_done {
+            if self.posted.are_performed(&flush.covered) {
                 flush.status = self.posted.answers(ANY_FLUSH, source);
                 self.leaving[flush.input].push_back(flush);
             } else {

@@ -1,7 +1,7 @@
 //! The answer of the bridge to a UALink request (`bridge` §3.3, §4.2).
 //!
 //! Modelled: one response with all beats in ascending order, the lines that the request touches inside its block; one that is not OKAY
-//! has as many beats, of ones. Left out: beats one by one. A walk: two lines of a read are in, one of them poisoned; the response has
+//! has as many beats, of ones. Left out: which beats leave by themselves. A walk: two lines of a read are in, one of them poisoned; the response has
 //! two beats, the second is marked.
 
 use super::commands::AnswerChannel;

@@ -75,6 +75,7 @@ impl Hash for Transaction {
             request: _,
             port,
             number: _,
+            covered: _,
             progress,
             key,
             status,

@@ -389,7 +389,12 @@ impl OutboundBridge {
             PostedRole::Posted { link } => self.posted.arrives((request.source, link)),
             _ => 0,
         };
+        let covered = match request.posted {
+            PostedRole::Flush(cover) => self.posted.covered(request.source, cover),
+            _ => Vec::new(),
+        };
         let transaction = Transaction {
+            covered,
             key: OrderKey::of(self.config.order, &request),
             request,
             port,
@@ -765,8 +770,8 @@ impl OutboundBridge {
             return;
         }
         let (source, way) = (transaction.request.source, transaction.request.posted);
-        if let PostedRole::Flush { link, count } = way {
-            if !self.posted.are_done((source, link), count) {
+        if let PostedRole::Flush(_) = way {
+            if !self.posted.are_performed(&transaction.covered) {
                 return;
             }
             transaction.status = self.posted.answers(entry, source);
@@ -786,7 +791,7 @@ impl OutboundBridge {
         self.counts.refused += u64::from(transaction.status != Status::OKAY);
         out.steps.push(BridgeStep::Respond { entry });
         self.manage(out);
-        if matches!(way, PostedRole::Flush { .. }) {
+        if matches!(way, PostedRole::Flush(_)) {
             return;
         }
         if let Some(next) = self.queues.performed(key) {

@@ -6,7 +6,7 @@
 //! A walk: WRITE_POSTED of 48 bytes with a BE flit becomes a request of one line whose mask is that of its enables; nobody is answered. A
 //! READ of 128 bytes is answered by one RSP_DATA of 128 bytes, marked if one of its lines is poisoned.
 
-use super::request::{BridgeRequest, BridgeResponse, PostedRole, ReplyForm};
+use super::request::{BridgeRequest, BridgeResponse, FlushCover, PostedRole, ReplyForm};
 use crate::atomics::LineAtomic;
 use crate::commands::{AccessKind, CommandAction};
 use crate::lines::{self, BLOCK_BYTES, BLOCK_LINES};
@@ -116,7 +116,10 @@ pub fn asked(message: &NvlMessage, link: usize) -> Option<BridgeRequest> {
     let data = if has_data { data(message, address, &touched, is_swap) } else { Vec::new() };
     let posted = match row.response {
         None => PostedRole::Posted { link },
-        Some(_) if is_flush => PostedRole::Flush { link, count: address >> 4 },
+        Some(_) if is_flush => PostedRole::Flush(match address / UNIT_BYTES {
+            0 => FlushCover::Arrived,
+            count => FlushCover::Counted { link, count },
+        }),
         Some(_) => PostedRole::Answered,
     };
     Some(BridgeRequest {

@@ -57,11 +57,21 @@ pub enum PostedRole {
         /// The link.
         link: usize,
     },
-    /// It is answered when so many requests that were posted over its link are performed.
-    Flush {
+    /// It is answered when the posted requests that it covers are performed.
+    Flush(FlushCover),
+}
+
+/// Which posted requests of its source a FLUSH covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlushCover {
+    /// Those that have come before it.
+    Arrived,
+    /// So many that were posted over its link, counted from the first one of all, whether they have come or not: a FLUSH may overtake
+    /// them, since it has another channel.
+    Counted {
         /// The link.
         link: usize,
-        /// How many, counted from the first one of all.
+        /// How many.
         count: u64,
     },
 }

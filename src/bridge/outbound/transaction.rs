@@ -2,6 +2,7 @@
 
 use super::host_lines::HostLine;
 use super::order::OrderKey;
+use super::posted::CoveredRequests;
 use super::request::{AnsweredBeats, BridgeRequest};
 use super::rooms::RoomMoves;
 use crate::atomics::LineAtomic;
@@ -39,6 +40,8 @@ pub struct Transaction {
     pub port: usize,
     /// Its number among the posted requests of its source and link, if it is one.
     pub number: u64,
+    /// Posted requests that it waits for, if it is a FLUSH.
+    pub covered: CoveredRequests,
     /// How far it is.
     pub progress: TransactionProgress,
     /// Where it stands among others.

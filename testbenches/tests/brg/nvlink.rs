@@ -318,6 +318,22 @@ fn brg_ord_05_p() {
     assert_eq!(answers, [None, None, Some(Op::RSP_DONE)]);
 }
 
+/// A FLUSH that states no count, as one of a GPU may be that knows nothing of counts, covers what has come before it over any link.
+#[test]
+fn brg_ord_05_p_without_a_count() {
+    let mut gpus = Gpus::of(WindowClass::Mn);
+    gpus.ask(&flush(0), 0);
+    assert_eq!(gpus.respond().map(|answer| answer.op), Some(Op::RSP_DONE), "nothing has come");
+    gpus.ask(&write(Op::WRITE_POSTED, BASE, 4, 1), 0);
+    gpus.ask(&write(Op::WRITE_POSTED, BASE + 256, 4, 2), 1);
+    gpus.ask(&flush(0), 0);
+    gpus.ask(&write(Op::WRITE_POSTED, BASE + 512, 4, 3), 0);
+    gpus.answer(1);
+    assert_eq!(gpus.ready.len(), 1, "the other write is open");
+    gpus.answer(0);
+    assert_eq!(gpus.ready.len(), 3, "both writes and the FLUSH; the third write is not waited for");
+}
+
 /// It waits for what has not come yet, and for no other link and no other GPU.
 #[test]
 fn brg_ord_05_n() {

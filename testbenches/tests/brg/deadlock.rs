@@ -1,8 +1,7 @@
 //! Who may wait for whom at a bridge (`bridge` §10): the table of the sheet against what the kinds of components say, and circles that a
 //! wait too many would close.
 //!
-//! Modelled here, independently of the graph of channels: the classes of the sheet with what each may wait for. Left out: CXL.io,
-//! which a bridge does not have.
+//! Modelled here, independently of the graph of channels: the classes of the sheet with what each may wait for, those of CXL.io among them.
 
 use super::supercluster::{self, sound};
 use super::systems::resolves;
@@ -57,8 +56,9 @@ fn sheet_class(name: &str, is_incoming: bool) -> &'static str {
         ("request" | "posted request", false) => "XO",
         ("response", true) => "XI",
         ("response", false) => "XR",
-        ("posted", false) => "ioP",
-        ("non-posted", false) => "ioN",
+        ("posted", _) => "ioP",
+        ("non-posted", _) => "ioN",
+        ("completion", _) => "ioC",
         ("M2S Req", _) => "mQ",
         ("M2S RwD", _) => "mW",
         ("S2M BISnp", _) => "bS",
@@ -82,6 +82,9 @@ fn unlisted(waits: &[ChannelWait]) -> Vec<String> {
 
 /// A bridge that is a caching device of a host.
 const HOST_LINES: &str = include_str!("../../systems/host_lines.toml");
+
+/// Devices of CXL.io behind a switch, in which completions stay behind posted requests.
+const IO_SWITCH: &str = include_str!("../../systems/io_switch.toml");
 
 /// Systems with bridges.
 fn systems() -> Vec<String> {
@@ -152,9 +155,9 @@ fn brg_dlk_01_p() {
         assert!(next.iter().all(|next| longest(next) < level), "{class}");
     }
     let mut bridges = 0;
-    // One whose bridge asks by CXL.io alone.
-    let of_io = include_str!("../../systems/bridge_io.toml").to_owned();
-    for text in systems().into_iter().chain([of_io]) {
+    // Bridges that ask by CXL.io alone, and that are asked by it.
+    let of_io = [include_str!("../../systems/bridge_io.toml"), include_str!("../../systems/bar_memory.toml")];
+    for text in systems().into_iter().chain(of_io.map(str::to_owned)) {
         let system = resolves(&text).unwrap_or_else(|e| panic!("{e}"));
         for component in system.components.iter().filter(|component| component.path.contains("bridge")) {
             let waits = component.config.waits().expect("it says");
@@ -209,8 +212,21 @@ fn brg_dlk_02_p() {
 /// Each is refused, and the circle that is told has it.
 #[test]
 fn brg_dlk_02_n() {
-    for (edge, seeds) in forbidden() {
-        let told = circles(&supercluster::pressed(), &seeds).join("\n");
+    let of_pressed = forbidden().into_iter().map(|(edge, seeds)| (edge, supercluster::pressed(), seeds));
+    let of_others = [
+        // Beside what the table allows: a completion waits for posted requests.
+        (
+            "ioP -> ioC",
+            IO_SWITCH,
+            vec![
+                ("switch", wait("posted", "completion", "answers behind what it has taken")),
+                ("device", wait("completion", "posted", "takes completions behind what it sends")),
+            ],
+        ),
+        ("hS -> dQ", HOST_LINES, vec![("device", wait("H2D Req", "D2H Req", "answers snoops behind its requests"))]),
+    ];
+    for (edge, text, seeds) in of_pressed.chain(of_others.map(|(edge, text, seeds)| (edge, text.to_owned(), seeds))) {
+        let told = circles(&text, &seeds).join("\n");
         assert!(told.contains("found channels that wait for each other in a circle"), "{edge}: {told}");
         assert!(told.contains(seeds[0].1.why), "{edge}: {told}");
     }

@@ -95,7 +95,7 @@ fn levels(answers: &[(u64, u8)]) -> Vec<u32> {
     let mut throttle = Throttle::new(STEPS);
     let mut level = |&(cycle, load): &(u64, u8)| {
         throttle.answer(cycle, DevLoad(load));
-        throttle.level()
+        throttle.level(cycle)
     };
     answers.iter().map(&mut level).collect()
 }

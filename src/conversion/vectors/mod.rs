@@ -46,7 +46,7 @@ pub struct ConversionVectors {
     /// Name of the file without its extension.
     pub name: &'static str,
     /// What it shows.
-    pub about: &'static str,
+    pub about: String,
     /// The configuration of the model, as [`ReferenceConfig::from_json`] reads it.
     pub config: Value,
     /// Its cases.
@@ -99,10 +99,10 @@ struct CaseWriter {
 }
 
 impl CaseWriter {
-    fn new(name: &'static str, about: &'static str, config: Value) -> CaseWriter {
+    fn new(name: &'static str, about: impl Into<String>, config: Value) -> CaseWriter {
         // The configurations of this module can be read; one that could not would have no cases, which a test sees.
         let read = ReferenceConfig::from_json(&config).ok();
-        let vectors = ConversionVectors { name, about, config, cases: Vec::new() };
+        let vectors = ConversionVectors { name, about: about.into(), config, cases: Vec::new() };
         CaseWriter { vectors, config: read, rng: Rng::for_name(SEED, name) }
     }
 

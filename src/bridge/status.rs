@@ -14,6 +14,12 @@ fn place(status: Status) -> usize {
     RANKS.iter().position(|rank| *rank == status).unwrap_or(RANKS.len())
 }
 
+/// What is told of the status of an accelerator: a bridge never makes others than those that have a rank, 15 ISOLATE among them
+/// (`bridge` §8.2), and what they say is no success.
+pub fn told(status: Status) -> Status {
+    if RANKS.contains(&status) { status } else { Status::TargetAbort }
+}
+
 /// The status of two lines together.
 pub fn merged(a: Status, b: Status) -> Status {
     if place(a) <= place(b) { a } else { b }

@@ -6,12 +6,15 @@
 //! "size":"0x1000000","out_base":"0x400000000"}]}` is a bridge with one window of coherent memory and all else as in the sheet.
 
 use super::credits::{CreditPool, CreditSides};
+use super::exported::ExportedConfig;
 use super::tlp::MOST_ENTRIES as MOST_IO_ENTRIES;
 use scalepool_bridge::cache::data::DataCache;
 use scalepool_bridge::cache::{DataCacheConfig, StorePolicy, policy::EvictionPolicy};
 use scalepool_bridge::inbound::InboundConfig;
 use scalepool_bridge::inbound::bar::BarConfig;
 use scalepool_bridge::inbound::bar::access::AccessReach;
+use scalepool_bridge::inbound::exported::{FILTER_ENTRIES, FILTER_WAYS, RECALLS};
+use scalepool_bridge::inbound::hairpin;
 use scalepool_bridge::inbound::table::MOST_INBOUND;
 use scalepool_bridge::io::tlps::IoAck;
 use scalepool_bridge::lines::BLOCK_BYTES;
@@ -19,11 +22,14 @@ use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::window::{
-    AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WINDOW_WAYS, WindowClass, WindowLimits,
+    AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, PORT_IDS, WINDOW_WAYS, WindowClass, WindowLimits,
 };
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::mem::options::MemConfig;
 use scalepool_forms::{FormError, Object, number, object, shown, text};
 use scalepool_ordered::OrderedMap;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Entries of the table of outbound transactions (`bridge` §7).
 const OUTBOUND_ENTRIES: u64 = 512;
@@ -37,6 +43,13 @@ const FEWEST_BUFFERS: u64 = 4;
 const MOST_BUFFERS: u64 = 1 << 20;
 /// Ports or accelerators among which windows are dealt, as far as a model is told of them.
 pub(crate) const TARGETS: usize = 1 << 10;
+/// Keys of the home.
+const HOME_KEYS: [&str; 4] = ["holders", "filter_entries", "filter_ways", "recalls"];
+/// Most lines of the filter, most of a set, most open recalls of a home, and most that may hold lines.
+const MOST_FILTER_ENTRIES: u64 = 1 << 20;
+const MOST_FILTER_WAYS: u64 = 1 << 10;
+const MOST_RECALLS: u64 = 1 << 12;
+const MOST_HOLDERS: usize = 1 << 10;
 /// Blocks of a row behind which a stream is not kept, at most.
 const MOST_STREAM_BLOCKS: u64 = 1 << 16;
 
@@ -68,6 +81,8 @@ pub enum BridgeHalf {
     Inbound(InboundConfig),
     /// From CXL.io to accelerators behind a BAR.
     Bar(BarConfig),
+    /// From CXL, and by the hairpin, to accelerators whose memory the bridge keeps coherent.
+    Exported(Box<ExportedConfig>),
 }
 
 /// How a reference model is built.
@@ -86,7 +101,7 @@ pub struct ReferenceConfig {
 }
 
 /// Keys of every configuration.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 14] = [
     "credits",
     "protocol",
     "direction",
@@ -99,6 +114,8 @@ const KEYS: [&str; 12] = [
     "cache",
     "ports",
     "io_ack",
+    "home",
+    "hairpin",
 ];
 
 impl ReferenceConfig {
@@ -118,7 +135,8 @@ impl ReferenceConfig {
         let is_inbound = one_of(form, "direction", &[("outbound", false), ("inbound", true)], None)?;
         let half = if is_inbound { inbound(form, protocol)? } else { outbound(form, protocol)? };
         let ports = count(form, "ports", 1..=TARGETS as u64, 1)?;
-        let sides = CreditSides { protocol, is_inbound, ports };
+        let has_hairpin = matches!(&half, BridgeHalf::Exported(half) if half.hairpin.is_some());
+        let sides = CreditSides { protocol, is_inbound, has_hairpin, ports };
         let credits = form.get("credits").map(|form| sides.pools(form)).transpose()?.unwrap_or_default();
         Ok(ReferenceConfig { protocol, own, ports, half, credits })
     }
@@ -132,12 +150,17 @@ pub fn committed(form: &Value, protocol: AcceleratorProtocol) -> Result<BridgeWi
     outbound_windows(object(form, "commit", &["windows", "groups"])?, protocol)
 }
 
-fn outbound_windows(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeWindows, FormError> {
-    let limits = match protocol {
+/// Where windows from accelerators lead, and who asks.
+fn outbound_limits(protocol: AcceleratorProtocol) -> WindowLimits {
+    match protocol {
         AcceleratorProtocol::Ualink => WindowLimits::OUTBOUND,
         AcceleratorProtocol::Nvlink => WindowLimits::OUTBOUND_NVLINK,
-    };
-    windows(form, &[("MC", WindowClass::Mc), ("MN", WindowClass::Mn), ("IO", WindowClass::Io)], limits)
+    }
+}
+
+fn outbound_windows(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeWindows, FormError> {
+    let classes = [("MC", WindowClass::Mc), ("MN", WindowClass::Mn), ("IO", WindowClass::Io)];
+    windows(form, &classes, outbound_limits(protocol))
 }
 
 /// What is wrong with windows of class IO beside more entries than TLPs have tags in the form of this model.
@@ -151,31 +174,44 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
     if form.contains_key("ports") {
         return Err(FormError::new("bridge", "key `ports`", "a key of an outbound bridge: windows name its ports"));
     }
-    let windows = outbound_windows(form, protocol)?;
-    let entries = count(form, "entries", FEWEST_ENTRIES as u64..=MOST_ENTRIES as u64, OUTBOUND_ENTRIES)?;
-    if let Some(wrong) = io_tags(&windows).filter(|_| entries > MOST_IO_ENTRIES as u64) {
-        return Err(wrong);
+    if let Some(key) = ["home", "hairpin"].into_iter().find(|key| form.contains_key(*key)) {
+        return Err(FormError::new("bridge", format!("key `{key}`"), "a key of an outbound bridge"));
     }
+    let windows = outbound_windows(form, protocol)?;
     let acks = [("flush", IoAck::Flush), ("sent", IoAck::Sent)];
     let io_ack = one_of(form, "io_ack", &acks, Some(IoAck::Flush))?;
+    let data = form.get("cache").map(cache).transpose()?;
+    let half = OutboundConfig { io_ack, data, ..outbound_half(form, windows, None)? };
+    match io_tags(&half.windows).filter(|_| half.entries > MOST_IO_ENTRIES) {
+        Some(wrong) => Err(wrong),
+        None => Ok(BridgeHalf::Outbound(Box::new(half))),
+    }
+}
+
+/// What every half from accelerators has: table, buffers and order.
+fn outbound_half(
+    form: &Object,
+    windows: BridgeWindows,
+    exported: Option<Arc<BridgeWindows<InboundClass>>>,
+) -> Result<OutboundConfig, FormError> {
+    let entries = count(form, "entries", FEWEST_ENTRIES as u64..=MOST_ENTRIES as u64, OUTBOUND_ENTRIES)?;
     let write_buffers = count(form, "write_buffers", FEWEST_BUFFERS..=MOST_BUFFERS, WRITE_BUFFERS)?;
     let orders = [("blocks", BridgeOrder::Blocks), ("sources", BridgeOrder::Sources)];
     let order = one_of(form, "order", &orders, Some(BridgeOrder::Blocks))?;
-    let data = form.get("cache").map(cache).transpose()?;
-    Ok(BridgeHalf::Outbound(Box::new(OutboundConfig {
+    Ok(OutboundConfig {
         windows,
         entries: entries as usize,
         write_buffers: write_buffers as usize,
         order,
-        data,
+        data: None,
         ecc: None,
         templates: None,
         host_ports: 0..0,
         control: None,
-        io_ack,
+        io_ack: IoAck::Flush,
         single_beat: false,
-        exported: None,
-    })))
+        exported,
+    })
 }
 
 fn inbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, FormError> {
@@ -186,26 +222,103 @@ fn inbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, F
         AcceleratorProtocol::Ualink => WindowLimits::INBOUND_UALINK,
         AcceleratorProtocol::Nvlink => WindowLimits::INBOUND_NVLINK,
     };
-    let windows = windows(form, &[("NH", InboundClass::Nh), ("BR", InboundClass::Br)], limits)?;
+    let classes = [("NH", InboundClass::Nh), ("BR", InboundClass::Br), ("DB", InboundClass::Db)];
+    let windows = windows(form, &classes, limits)?;
     let entries = count(form, "entries", 1..=MOST_INBOUND as u64, INBOUND_ENTRIES)? as usize;
-    let of_bar = windows.list().iter().filter(|window| window.class == InboundClass::Br).count();
-    if of_bar > 0 && of_bar < windows.list().len() {
+    let class = windows.list().first().map_or(InboundClass::Nh, |window| window.class);
+    if windows.list().iter().any(|window| window.class != class) {
         let expected = "windows of one class: a model is one half";
-        return Err(FormError::new("windows", "windows of classes NH and BR", expected));
+        return Err(FormError::new("windows", "windows of different classes", expected));
     }
-    if of_bar > 0 {
-        let reach = match protocol {
-            AcceleratorProtocol::Ualink => AccessReach::UPLI,
-            AcceleratorProtocol::Nvlink => AccessReach::NVLINK,
-        };
-        return Ok(BridgeHalf::Bar(BarConfig {
-            windows,
-            reach,
-            tags: 0..entries as u16,
-            payload_bytes: BLOCK_BYTES as usize,
-        }));
+    if class != InboundClass::Db
+        && let Some(key) = ["home", "hairpin"].into_iter().find(|key| form.contains_key(*key))
+    {
+        return Err(FormError::new("bridge", format!("key `{key}`"), "a key of a bridge without windows of class DB"));
     }
-    Ok(BridgeHalf::Inbound(InboundConfig { windows, decoders: Vec::new(), entries, cache: None }))
+    Ok(match class {
+        InboundClass::Nh => BridgeHalf::Inbound(InboundConfig { windows, decoders: Vec::new(), entries, cache: None }),
+        InboundClass::Br => {
+            let reach = match protocol {
+                AcceleratorProtocol::Ualink => AccessReach::UPLI,
+                AcceleratorProtocol::Nvlink => AccessReach::NVLINK,
+            };
+            let (tags, payload_bytes) = (0..entries as u16, BLOCK_BYTES as usize);
+            BridgeHalf::Bar(BarConfig { windows, reach, tags, payload_bytes })
+        }
+        InboundClass::Db => BridgeHalf::Exported(Box::new(exported(form, protocol, (windows, limits), entries)?)),
+    })
+}
+
+/// The home of windows of class DB, and the hairpin if there is one.
+fn exported(
+    form: &Object,
+    protocol: AcceleratorProtocol,
+    (windows, limits): (BridgeWindows<InboundClass>, WindowLimits),
+    entries: usize,
+) -> Result<ExportedConfig, FormError> {
+    // Each byte has one home, and who holds a line may write it back.
+    let exporting = BridgeWindows::exporting(limits, windows.list().to_vec(), windows.groups().clone(), TARGETS);
+    let windows = exporting.map_err(|error| refused(error.field(), &error))?;
+    for (n, window) in windows.list().iter().enumerate() {
+        if let Some(group) = window.rights.iter().position(|rights| !(rights.read && rights.write)) {
+            let found = format!("window {n} of class DB without the rights to read and to write of group {group}");
+            return Err(FormError::new("windows", found, "both for each group: who holds a line may write it back"));
+        }
+    }
+    let empty = Object::new();
+    let home = form.get("home").map(|home| object(home, "home", &HOME_KEYS)).transpose()?.unwrap_or(&empty);
+    let holders = holders(home)?;
+    let ways = count(home, "filter_ways", 1..=MOST_FILTER_WAYS, FILTER_WAYS as u64)? as usize;
+    let lines = count(home, "filter_entries", 1..=MOST_FILTER_ENTRIES, FILTER_ENTRIES as u64)? as usize;
+    if !lines.is_multiple_of(ways) {
+        return Err(FormError::new("filter_entries", lines.to_string(), format!("whole sets of {ways} ways")));
+    }
+    let trackers = count(home, "recalls", holders.len() as u64..=MOST_RECALLS, RECALLS as u64)? as usize;
+    let mem = MemConfig { filter_sets: lines / ways, filter_ways: ways, trackers, ..MemConfig::default() };
+    let hairpin = form.get("hairpin").map(|form| hairpin(form, protocol, &windows)).transpose()?;
+    Ok(ExportedConfig {
+        inbound: InboundConfig { windows, decoders: Vec::new(), entries, cache: None },
+        holders,
+        coherence: CoherenceConfig { mem, ..CoherenceConfig::default() },
+        hairpin: hairpin.map(Box::new),
+    })
+}
+
+/// Sources by CXL port: one that is left out is 0, alone.
+fn holders(home: &Object) -> Result<Vec<u16>, FormError> {
+    let Some(value) = home.get("holders") else { return Ok(vec![0]) };
+    let expected = format!("a list of 1 to {MOST_HOLDERS} SPIDs or LD-IDs, each once");
+    let list = value.as_array().filter(|list| (1..=MOST_HOLDERS).contains(&list.len()));
+    let list = list.ok_or_else(|| FormError::new("holders", shown(value), &*expected))?;
+    let mut holders = Vec::new();
+    for entry in list {
+        let found = number::from_json(entry, "holders")?;
+        let source = u16::try_from(found).ok().filter(|source| *source < PORT_IDS && !holders.contains(source));
+        holders.push(source.ok_or_else(|| FormError::new("holders", found.to_string(), &*expected))?);
+    }
+    Ok(holders)
+}
+
+/// The half by which accelerators reach such memory of their own cluster.
+fn hairpin(
+    form: &Value,
+    protocol: AcceleratorProtocol,
+    exported: &BridgeWindows<InboundClass>,
+) -> Result<OutboundConfig, FormError> {
+    let form = object(form, "hairpin", &["windows", "groups", "entries", "write_buffers", "order"])?;
+    let inner = |error: FormError| error.within("hairpin");
+    let windows = windows(form, &[("HP", WindowClass::Hp)], outbound_limits(protocol)).map_err(inner)?;
+    for (n, window) in windows.list().iter().enumerate() {
+        if window.ports != [0] {
+            let expected = "no targets: nothing of it leaves through a CXL port";
+            return Err(inner(FormError::new("targets", format!("{:?} of window {n}", window.ports), expected)));
+        }
+        if let Some(at) = hairpin::first_not_coherent(window, exported.list()) {
+            let expected = "addresses of windows of class DB alone";
+            return Err(inner(FormError::new("windows", format!("window {n} with address {at:#x} of CXL"), expected)));
+        }
+    }
+    outbound_half(form, windows, Some(Arc::new(exported.clone()))).map_err(inner)
 }
 
 /// An error of the bridge at a key: its text says what was found and what was expected.

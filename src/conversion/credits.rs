@@ -93,23 +93,29 @@ pub(crate) struct CreditFault {
 pub(crate) struct CreditSides {
     pub protocol: AcceleratorProtocol,
     pub is_inbound: bool,
+    /// Accelerators ask an inbound half too.
+    pub has_hairpin: bool,
     /// Ports by which an inbound half asks accelerators. How many others there are, the model is not told.
     pub ports: u64,
 }
 
 impl CreditSides {
     /// Classes of messages that pass a point.
-    fn classes(self, point: BridgePoint) -> &'static [&'static str] {
+    fn classes(self, point: BridgePoint) -> Vec<&'static str> {
         let (is_above, is_back) = match point {
             BridgePoint::Request => (true, 0),
             BridgePoint::Sent => (false, 0),
             BridgePoint::Answer => (false, 1),
             BridgePoint::Response => (true, 1),
         };
-        match (is_above != self.is_inbound, self.protocol) {
-            (true, AcceleratorProtocol::Ualink) => UALINK[is_back],
-            (true, AcceleratorProtocol::Nvlink) => NVLINK[is_back],
-            (false, _) => CXL[is_back],
+        let of_accelerators = match self.protocol {
+            AcceleratorProtocol::Ualink => UALINK[is_back],
+            AcceleratorProtocol::Nvlink => NVLINK[is_back],
+        };
+        match (is_above != self.is_inbound, is_above && self.has_hairpin) {
+            (true, _) => of_accelerators.to_vec(),
+            (false, true) => [CXL[is_back], of_accelerators].concat(),
+            (false, false) => CXL[is_back].to_vec(),
         }
     }
 

@@ -9,8 +9,10 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod accelerators;
 pub mod config;
 pub mod credits;
+pub mod exported;
 mod meaning;
 pub mod message;
 pub mod model;

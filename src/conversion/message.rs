@@ -124,6 +124,26 @@ impl BridgeMessage {
         }
     }
 
+    /// The number that joins a back-invalidate snoop and its answer.
+    pub fn snoop_tag(&self) -> Option<u16> {
+        match self {
+            BridgeMessage::Cxl(CxlMessage {
+                msg: Msg::S2mBisnp { bi_tag, .. } | Msg::M2sBirsp { bi_tag, .. }, ..
+            }) => Some(*bi_tag),
+            _ => None,
+        }
+    }
+
+    /// Gives a back-invalidate snoop, or its answer, another number.
+    pub fn set_snoop_tag(&mut self, new: u16) {
+        if let BridgeMessage::Cxl(CxlMessage {
+            msg: Msg::S2mBisnp { bi_tag, .. } | Msg::M2sBirsp { bi_tag, .. }, ..
+        }) = self
+        {
+            *bi_tag = new;
+        }
+    }
+
     /// Its JSON form.
     pub fn to_json(&self) -> Value {
         match self {

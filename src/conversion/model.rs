@@ -8,26 +8,23 @@
 //! A walk through a partial write of coherent memory: the request comes, MemRd Any/SnpInv leaves; Cmp-E and the data come, MemWr
 //! Invalid/NoOp leaves with the merged line; its Cmp comes, and the response leaves.
 
+use super::accelerators::{AcceleratorPorts, response_message};
 use super::config::{AcceleratorProtocol, BridgeHalf, ReferenceConfig, committed, io_tags};
+use super::exported::{ExportedHalf, Made};
 use super::message::{BridgeMessage, CxlMessage};
 use super::tlp;
-use scalepool_bridge::flows::LineOperation;
 use scalepool_bridge::inbound::bar::{BarOutput, BarStep, BarTarget};
-use scalepool_bridge::inbound::side::SideAccess;
+use scalepool_bridge::inbound::side::{AcceleratorAnswer, SideAccess};
 use scalepool_bridge::inbound::table::InboundSource;
-use scalepool_bridge::inbound::{self, InboundBridge, InboundOutput, InboundStep};
-use scalepool_bridge::lines::BLOCK_BYTES;
+use scalepool_bridge::inbound::{InboundBridge, InboundOutput, InboundStep};
 use scalepool_bridge::outbound::epoch::{CommitOutcome, SAME_PORT};
 use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge};
 use scalepool_bridge::window::{BridgeWindows, InboundClass, WindowClass};
 use scalepool_coherence::message::Msg;
 use scalepool_endpoint::tlp::TlpKind;
 use scalepool_forms::FormError;
-use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::PeerRoute;
-use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
-use scalepool_protocols::ualink::code::Status;
-use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::nvlink::{Class, NvlConfig};
 use serde_json::Value;
 use std::collections::VecDeque;
 use thiserror::Error;
@@ -35,13 +32,13 @@ use thiserror::Error;
 /// Where a message passes, seen from a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BridgePoint {
-    /// A request is accepted by the bridge, behind the lookup of its line.
+    /// A request is accepted by the bridge, behind the lookup of its line; or a holder answers a snoop of the bridge.
     Request,
     /// What it was converted to leaves, with a tag of the bridge.
     Sent,
     /// An answer to that comes, or a snoop.
     Answer,
-    /// The response to the request leaves.
+    /// The response to the request leaves; or the bridge snoops those that hold its lines.
     Response,
 }
 
@@ -95,26 +92,40 @@ pub enum ReferenceError {
     Epoch,
 }
 
+/// A rule that messages have broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReferenceFinding {
+    /// The rule.
+    pub rule: &'static str,
+    /// What was found.
+    pub found: String,
+    /// What was expected.
+    pub expected: String,
+}
+
+impl ReferenceFinding {
+    pub(crate) fn new(rule: &'static str, found: String, expected: impl Into<String>) -> ReferenceFinding {
+        ReferenceFinding { rule, found, expected: expected.into() }
+    }
+}
+
+impl From<BridgeFinding> for ReferenceFinding {
+    fn from(BridgeFinding { rule, found, expected }: BridgeFinding) -> ReferenceFinding {
+        ReferenceFinding::new(rule, found, expected)
+    }
+}
+
 enum Half {
     Outbound(Box<OutboundBridge>),
-    Inbound {
-        bridge: Box<InboundBridge>,
-        /// Operations under way, by tag.
-        asked: OrderedMap<u16, LineOperation>,
-    },
-    Bar {
-        target: Box<BarTarget>,
-        /// Accesses under way, by tag: whether they read, address and bytes.
-        asked: OrderedMap<u16, (bool, (u64, usize))>,
-    },
+    Inbound(Box<InboundBridge>, AcceleratorPorts),
+    Bar(Box<BarTarget>, AcceleratorPorts),
+    Exported(Box<ExportedHalf>),
 }
 
 /// One half of a bridge.
 pub struct ReferenceBridge {
     protocol: AcceleratorProtocol,
     own: u16,
-    /// Ports by which accelerators are asked.
-    ports: u64,
     half: Half,
     codec: NvlConfig,
     /// Windows of all epochs of a half with a cache, whose lines outlive them.
@@ -123,7 +134,7 @@ pub struct ReferenceBridge {
     has_io_tags: bool,
     /// A commit waits for responses of another bridge.
     is_held: bool,
-    findings: Vec<BridgeFinding>,
+    findings: Vec<ReferenceFinding>,
 }
 
 impl ReferenceBridge {
@@ -135,19 +146,18 @@ impl ReferenceBridge {
         };
         let has_io_tags = match &config.half {
             BridgeHalf::Outbound(config) => config.entries <= tlp::MOST_ENTRIES,
-            BridgeHalf::Inbound(_) | BridgeHalf::Bar(_) => true,
+            BridgeHalf::Inbound(_) | BridgeHalf::Bar(_) | BridgeHalf::Exported(_) => true,
         };
+        let accelerators = AcceleratorPorts::new(config.protocol, config.own, config.ports);
         let half = match config.half {
             BridgeHalf::Outbound(config) => Half::Outbound(Box::new(OutboundBridge::new(*config))),
-            BridgeHalf::Inbound(config) => {
-                Half::Inbound { bridge: Box::new(InboundBridge::new(config)), asked: OrderedMap::new() }
-            }
-            BridgeHalf::Bar(config) => Half::Bar { target: Box::new(BarTarget::new(config)), asked: OrderedMap::new() },
+            BridgeHalf::Inbound(config) => Half::Inbound(Box::new(InboundBridge::new(config)), accelerators),
+            BridgeHalf::Bar(config) => Half::Bar(Box::new(BarTarget::new(config)), accelerators),
+            BridgeHalf::Exported(config) => Half::Exported(Box::new(ExportedHalf::new(*config, accelerators))),
         };
         ReferenceBridge {
             protocol: config.protocol,
             own: config.own,
-            ports: config.ports,
             half,
             codec: NvlConfig::default(),
             cached,
@@ -161,8 +171,9 @@ impl ReferenceBridge {
     pub fn open(&self) -> usize {
         match &self.half {
             Half::Outbound(bridge) => bridge.open(),
-            Half::Inbound { bridge, .. } => bridge.open(),
-            Half::Bar { target, .. } => target.open(),
+            Half::Inbound(bridge, _) => bridge.open(),
+            Half::Bar(target, _) => target.open(),
+            Half::Exported(half) => half.open(),
         }
     }
 
@@ -176,9 +187,14 @@ impl ReferenceBridge {
                     child.is_some_and(|child| child.awaited.any())
                 }
             },
-            Half::Inbound { asked, .. } => asked.contains_key(&tag),
-            Half::Bar { asked, .. } => asked.contains_key(&tag),
+            Half::Inbound(_, accelerators) | Half::Bar(_, accelerators) => accelerators.awaits(tag),
+            Half::Exported(half) => half.awaits(tag),
         }
+    }
+
+    /// Whether the answer to a snoop with this BITag of the model is still to come at a CXL port.
+    pub(crate) fn awaits_snoop(&self, port: usize, tag: u16) -> bool {
+        matches!(&self.half, Half::Exported(half) if half.awaits_snoop(port, tag))
     }
 
     /// Bytes of an element, and the bytes of the elements, of the sum of floating point numbers that is done under a tag of the model.
@@ -190,7 +206,7 @@ impl ReferenceBridge {
     }
 
     /// Rules that messages have broken since the last call.
-    pub fn take_findings(&mut self) -> Vec<BridgeFinding> {
+    pub fn take_findings(&mut self) -> Vec<ReferenceFinding> {
         std::mem::take(&mut self.findings)
     }
 
@@ -255,17 +271,23 @@ impl ReferenceBridge {
     }
 
     fn misplaced(&self, point: BridgePoint, message: &BridgeMessage) -> ReferenceError {
-        let is_upper = (point == BridgePoint::Request) == matches!(self.half, Half::Outbound(_));
-        let expected = match (is_upper, point) {
-            (true, BridgePoint::Request) => {
-                format!("a request of the accelerators, which speak {}", self.protocol.name())
+        let protocol = self.protocol.name();
+        let expected = match (&self.half, point) {
+            (Half::Outbound(_), BridgePoint::Request) => {
+                format!("a request of the accelerators, which speak {protocol}")
             }
-            (true, _) => format!("a response of the accelerators, which speak {}", self.protocol.name()),
-            (false, BridgePoint::Request) if matches!(self.half, Half::Bar { .. }) => {
-                "MRd, MWr or an atomic of CXL.io".to_owned()
+            (Half::Outbound(_), _) => "S2M NDR, DRS or BISnp of cxl256, or a completion of CXL.io".to_owned(),
+            (Half::Inbound(..), BridgePoint::Request) => "M2S Req or RwD of cxl256".to_owned(),
+            (Half::Bar(..), BridgePoint::Request) => "MRd, MWr or an atomic of CXL.io".to_owned(),
+            (Half::Exported(half), BridgePoint::Request) => {
+                let last = half.holders() - 1;
+                let holders = format!("M2S Req, RwD or BIRsp of cxl256 with LD-ID 0 at ports 0 to {last}");
+                match half.has_hairpin() {
+                    true => format!("{holders}, or a request of the accelerators, which speak {protocol}"),
+                    false => holders,
+                }
             }
-            (false, BridgePoint::Request) => "M2S Req or RwD of cxl256".to_owned(),
-            (false, _) => "S2M NDR, DRS or BISnp of cxl256, or a completion of CXL.io".to_owned(),
+            _ => format!("a response of the accelerators, which speak {protocol}"),
         };
         let found = match message {
             BridgeMessage::Nvlink(message) => format!("{:?} of NVLink", message.op),
@@ -295,7 +317,7 @@ impl ReferenceBridge {
                 let entry = (!self.is_held).then(|| bridge.admit(port, request)).flatten().ok_or(full)?;
                 Ok(self.outbound(|bridge, out| bridge.start(entry, out)))
             }
-            (Half::Inbound { bridge, .. }, BridgeMessage::Cxl(CxlMessage { msg, ld_id, traffic_class })) => {
+            (Half::Inbound(bridge, _), BridgeMessage::Cxl(CxlMessage { msg, ld_id, traffic_class })) => {
                 if !matches!(msg, Msg::M2sReq { .. } | Msg::M2sRwd { .. }) {
                     return Err(misplaced);
                 }
@@ -307,7 +329,7 @@ impl ReferenceBridge {
                 bridge.start(entry, &mut out);
                 Ok(self.inbound_steps(out))
             }
-            (Half::Bar { target, .. }, BridgeMessage::Tlp(tlp)) => {
+            (Half::Bar(target, _), BridgeMessage::Tlp(tlp)) => {
                 if matches!(tlp.kind, TlpKind::Completion { .. }) {
                     return Err(misplaced);
                 }
@@ -319,8 +341,39 @@ impl ReferenceBridge {
                 target.start(request, false, &mut out);
                 Ok(self.bar_steps(out))
             }
+            (Half::Exported(half), BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, .. })) => {
+                let is_of_holder = matches!(msg, Msg::M2sReq { .. } | Msg::M2sRwd { .. } | Msg::M2sBirsp { .. });
+                if !is_of_holder || port >= half.holders() {
+                    return Err(misplaced);
+                }
+                let made = half.holder_asks(port, *msg);
+                Ok(self.made(made))
+            }
+            (Half::Exported(half), BridgeMessage::Upli(transfer))
+                if half.has_hairpin() && self.protocol == AcceleratorProtocol::Ualink =>
+            {
+                let request = outbound::upli::asked(transfer).ok_or(misplaced)?;
+                let made = half.accelerator_asks(port, request).ok_or(full)?;
+                Ok(self.made(made))
+            }
+            (Half::Exported(half), BridgeMessage::Nvlink(asked))
+                if half.has_hairpin() && self.protocol == AcceleratorProtocol::Nvlink =>
+            {
+                if !matches!(asked.op.class(), Some(Class::Posted | Class::NonPosted)) {
+                    return Err(misplaced);
+                }
+                let Some(request) = outbound::nvlink::asked(asked, port) else { return Ok(Vec::new()) };
+                let made = half.accelerator_asks(port, request).ok_or(full)?;
+                Ok(self.made(made))
+            }
             _ => Err(misplaced),
         }
+    }
+
+    /// What leaves of what was made; what was found is kept.
+    fn made(&mut self, (events, mut findings): Made) -> Vec<BridgeEvent> {
+        self.findings.append(&mut findings);
+        events
     }
 
     /// An answer to what the bridge has sent comes through a port, or a snoop; what follows at once.
@@ -342,79 +395,25 @@ impl ReferenceBridge {
                 }
                 Ok(self.outbound(|bridge, out| bridge.receive_tlp(port, tlp, out)))
             }
-            (Half::Inbound { bridge, asked }, BridgeMessage::Upli(transfer))
-                if self.protocol == AcceleratorProtocol::Ualink =>
-            {
-                let ControlField::Response(rsp) = transfer.field else { return Err(misplaced) };
+            (Half::Inbound(bridge, accelerators), message) => {
+                let answer = accelerators.answered(message, &mut self.findings).ok_or(misplaced)?;
                 let mut out = InboundOutput::default();
-                let Some(operation) = asked.remove(&rsp.tag) else {
-                    out.findings.push(nobody_asked(rsp.tag));
-                    return Ok(self.inbound_steps(out));
-                };
-                let understood = inbound::ualink::upli_understood(operation == LineOperation::Read, transfer);
-                let (status, lines) = understood.unwrap_or_else(|found| {
-                    // What cannot be used is as if the accelerator had given up.
-                    out.findings.push(unusable(found.to_owned(), "the response of its request"));
-                    (Status::TargetAbort, Vec::new())
-                });
-                bridge.receive(rsp.tag, status, &lines, &mut out);
+                if let Some(AcceleratorAnswer { tag, status, lines }) = answer {
+                    bridge.receive(tag, status, &lines, &mut out);
+                }
                 Ok(self.inbound_steps(out))
             }
-            (Half::Inbound { bridge, asked }, BridgeMessage::Nvlink(message))
-                if self.protocol == AcceleratorProtocol::Nvlink =>
-            {
-                if !matches!(message.op, Op::RSP_DATA | Op::RSP_DONE | Op::RSP_ERROR) {
-                    return Err(misplaced);
-                }
-                let mut out = InboundOutput::default();
-                if message.rid != self.own || asked.remove(&message.tag).is_none() {
-                    out.findings.push(nobody_asked(message.tag));
-                    return Ok(self.inbound_steps(out));
-                }
-                let (status, lines) = inbound::nvlink::understood(message).unwrap_or_else(|found| {
-                    out.findings.push(unusable(found, "64 bytes, RSP_DONE or RSP_ERROR"));
-                    (Status::TargetAbort, Vec::new())
-                });
-                bridge.receive(message.tag, status, &lines, &mut out);
-                Ok(self.inbound_steps(out))
-            }
-            (Half::Bar { target, asked }, BridgeMessage::Upli(transfer))
-                if self.protocol == AcceleratorProtocol::Ualink =>
-            {
-                let ControlField::Response(rsp) = transfer.field else { return Err(misplaced) };
+            (Half::Bar(target, accelerators), message) => {
+                let answer = accelerators.answered(message, &mut self.findings).ok_or(misplaced)?;
                 let mut out = BarOutput::default();
-                let Some((is_read, _)) = asked.remove(&rsp.tag) else {
-                    out.findings.push(nobody_asked(rsp.tag));
-                    return Ok(self.bar_steps(out));
-                };
-                let understood = inbound::ualink::upli_understood(is_read, transfer);
-                let (status, lines) = understood.unwrap_or_else(|found| {
-                    out.findings.push(unusable(found.to_owned(), "the response of its request"));
-                    (Status::TargetAbort, Vec::new())
-                });
-                target.receive(rsp.tag, status, &lines, &mut out);
+                if let Some(AcceleratorAnswer { tag, status, lines }) = answer {
+                    target.receive(tag, status, &lines, &mut out);
+                }
                 Ok(self.bar_steps(out))
             }
-            (Half::Bar { target, asked }, BridgeMessage::Nvlink(message))
-                if self.protocol == AcceleratorProtocol::Nvlink =>
-            {
-                if !matches!(message.op, Op::RSP_DATA | Op::RSP_DONE | Op::RSP_ERROR) {
-                    return Err(misplaced);
-                }
-                let mut out = BarOutput::default();
-                let own = asked.get(&message.tag).filter(|_| message.rid == self.own).copied();
-                let Some((_, extent)) = own else {
-                    out.findings.push(nobody_asked(message.tag));
-                    return Ok(self.bar_steps(out));
-                };
-                asked.remove(&message.tag);
-                let understood = inbound::nvlink::understood_block(extent, message);
-                let (status, lines) = understood.unwrap_or_else(|found| {
-                    out.findings.push(unusable(found, "the bytes that were asked for, RSP_DONE or RSP_ERROR"));
-                    (Status::TargetAbort, Vec::new())
-                });
-                target.receive(message.tag, status, &lines, &mut out);
-                Ok(self.bar_steps(out))
+            (Half::Exported(half), message) => {
+                let made = half.accelerator_answers(message).ok_or(misplaced)?;
+                Ok(self.made(made))
             }
             _ => Err(misplaced),
         }
@@ -425,7 +424,7 @@ impl ReferenceBridge {
         let Half::Outbound(bridge) = &mut self.half else { return Vec::new() };
         let (mut out, mut events) = (BridgeOutput::default(), Vec::new());
         work(bridge, &mut out);
-        self.findings.append(&mut out.findings);
+        self.findings.extend(out.findings.drain(..).map(ReferenceFinding::from));
         let mut steps: VecDeque<BridgeStep> = out.steps.drain(..).collect();
         while let Some(step) = steps.pop_front() {
             match step {
@@ -438,27 +437,24 @@ impl ReferenceBridge {
                     }
                     let message = BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, traffic_class });
                     events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
-                    self.findings.append(&mut out.findings);
+                    self.findings.extend(out.findings.drain(..).map(ReferenceFinding::from));
                     steps.extend(out.steps.drain(..));
                 }
                 BridgeStep::SendTlp { child, port, tlp, is_last } => {
                     let message = BridgeMessage::Tlp(Box::new(tlp));
                     events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
                     bridge.tlp_sent(child, is_last, &mut out);
-                    self.findings.append(&mut out.findings);
+                    self.findings.extend(out.findings.drain(..).map(ReferenceFinding::from));
                     steps.extend(out.steps.drain(..));
                 }
                 BridgeStep::Access { by: Some(by), .. } => {
                     bridge.accessed(by, &mut out);
-                    self.findings.append(&mut out.findings);
+                    self.findings.extend(out.findings.drain(..).map(ReferenceFinding::from));
                     steps.extend(out.steps.drain(..));
                 }
                 BridgeStep::Respond { entry } => {
                     if let Some((port, response)) = bridge.response(entry) {
-                        let upli = outbound::upli::answered(self.own, &response);
-                        let upli = upli.map(|transfer| BridgeMessage::Upli(Box::new(transfer)));
-                        let nvlink = || outbound::nvlink::answered(&response, &self.codec);
-                        let message = upli.or_else(|| nvlink().map(|m| BridgeMessage::Nvlink(Box::new(m))));
+                        let message = response_message(self.own, &self.codec, &response);
                         let event = |message| BridgeEvent { point: BridgePoint::Response, port, message };
                         events.extend(message.map(event));
                     }
@@ -472,25 +468,14 @@ impl ReferenceBridge {
 
     /// What follows from steps of the half behind a BAR.
     fn bar_steps(&mut self, mut out: BarOutput) -> Vec<BridgeEvent> {
-        let Half::Bar { target, asked } = &mut self.half else { return Vec::new() };
+        let Half::Bar(target, accelerators) = &mut self.half else { return Vec::new() };
         let mut events = Vec::new();
         let mut steps: VecDeque<BarStep> = out.steps.drain(..).collect();
         while let Some(step) = steps.pop_front() {
             match step {
                 BarStep::Send(tag) => {
                     let Some(access) = target.access(tag) else { continue };
-                    let port = (access.address / BLOCK_BYTES % self.ports) as usize;
-                    let message = match self.protocol {
-                        AcceleratorProtocol::Ualink => {
-                            BridgeMessage::Upli(Box::new(inbound::bar::upli::spelled(self.own, tag, access)))
-                        }
-                        AcceleratorProtocol::Nvlink => {
-                            let message = inbound::bar::packets::spelled(self.own, tag, access, &self.codec);
-                            BridgeMessage::Nvlink(Box::new(message))
-                        }
-                    };
-                    asked.insert(tag, (SideAccess::Block(access).is_read(), (access.address, access.bytes)));
-                    events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
+                    events.push(accelerators.send(tag, SideAccess::Block(access)));
                     target.sent(tag, &mut out);
                     steps.extend(out.steps.drain(..));
                 }
@@ -501,33 +486,21 @@ impl ReferenceBridge {
                 BarStep::Advanced { .. } | BarStep::Written(_) | BarStep::Waits { .. } => (),
             }
         }
-        self.findings.append(&mut out.findings);
+        self.findings.extend(out.findings.drain(..).map(ReferenceFinding::from));
         events
     }
 
     /// What follows from steps of the inbound half.
     fn inbound_steps(&mut self, mut out: InboundOutput) -> Vec<BridgeEvent> {
-        let Half::Inbound { bridge, asked } = &mut self.half else { return Vec::new() };
-        self.findings.append(&mut out.findings);
+        let Half::Inbound(bridge, accelerators) = &mut self.half else { return Vec::new() };
+        self.findings.extend(out.findings.drain(..).map(ReferenceFinding::from));
         let mut events = Vec::new();
         let mut steps: VecDeque<InboundStep> = out.steps.drain(..).collect();
         while let Some(step) = steps.pop_front() {
             match step {
                 InboundStep::Send(entry) => {
                     let Some(access) = bridge.access(entry) else { continue };
-                    // Blocks are dealt among the ports (`bridge` §5.4).
-                    let port = (access.line.address() / BLOCK_BYTES % self.ports) as usize;
-                    let message = match self.protocol {
-                        AcceleratorProtocol::Ualink => {
-                            BridgeMessage::Upli(Box::new(inbound::ualink::upli_spelled(self.own, entry, &access)))
-                        }
-                        AcceleratorProtocol::Nvlink => {
-                            let message = inbound::nvlink::spelled(self.own, entry, &access, &self.codec);
-                            BridgeMessage::Nvlink(Box::new(message))
-                        }
-                    };
-                    asked.insert(entry, access.operation);
-                    events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
+                    events.push(accelerators.send(entry, SideAccess::Lines(&access)));
                     bridge.sent(entry, &mut out);
                     steps.extend(out.steps.drain(..));
                 }
@@ -542,18 +515,7 @@ impl ReferenceBridge {
                 _ => (),
             }
         }
-        self.findings.append(&mut out.findings);
+        self.findings.extend(out.findings.drain(..).map(ReferenceFinding::from));
         events
     }
-}
-
-/// A response to nothing.
-fn nobody_asked(tag: u16) -> BridgeFinding {
-    let found = format!("an answer with tag {tag}");
-    BridgeFinding { rule: "BRG-TAG-02", found, expected: "an open access to an accelerator" }
-}
-
-/// A response that cannot be used.
-fn unusable(found: String, expected: &'static str) -> BridgeFinding {
-    BridgeFinding { rule: "BRG-MAP-64", found, expected }
 }

@@ -3,7 +3,7 @@
 //! Modelled: each message at the four points of the bridge is compared with what a [reference model](super::model) does with the same
 //! requests and answers. Requests in order: a message that leaves before its turn is one that the model has not sent. Conservation: each
 //! request is answered once, and nothing is left at the end. Identifiers: tags of the bridge are its own choice, but none is used twice
-//! at once; what was sent, its port, address, fields, data, enables and poison are compared. [Credits](super::credits) of pools that the
+//! at once, BITags of its own snoops among them; what was sent, its port, address, fields, data, enables and poison are compared. [Credits](super::credits) of pools that the
 //! configuration names. Left out: when something leaves, responses in single beats. What says nothing is not compared: the load that a target reports,
 //! bytes without an enable, bytes of a response that nobody asked for, the value of a number that is none in what a sum without a cache
 //! writes.
@@ -82,6 +82,8 @@ pub struct BridgeScoreboard {
     expected: Vec<ExpectedEvent>,
     /// Tags of the model, by port and tag of the bridge, as long as an answer under them is to come.
     tags: OrderedMap<(usize, u16), u16>,
+    /// The same of BITags, of snoops that the bridge has sent.
+    snoop_tags: OrderedMap<(usize, u16), u16>,
     /// Bytes that responses have to bring, by port, source and tag of their requests.
     asked: OrderedMap<(usize, u16, u16), Vec<AnsweredBytes>>,
     credits: CreditBook,
@@ -97,15 +99,21 @@ pub struct BridgeScoreboard {
 impl BridgeScoreboard {
     /// A scoreboard for a bridge with nothing under way.
     pub fn new(config: ReferenceConfig) -> BridgeScoreboard {
-        let is_inbound = !matches!(config.half, BridgeHalf::Outbound(_));
-        let sides = CreditSides { protocol: config.protocol, is_inbound, ports: config.ports };
-        let is_strict = matches!(&config.half, BridgeHalf::Outbound(half) if half.order == BridgeOrder::Sources);
+        let (is_inbound, asking) = match &config.half {
+            BridgeHalf::Outbound(half) => (false, Some(&**half)),
+            BridgeHalf::Exported(half) => (true, half.hairpin.as_deref()),
+            BridgeHalf::Inbound(_) | BridgeHalf::Bar(_) => (true, None),
+        };
+        let has_hairpin = is_inbound && asking.is_some();
+        let sides = CreditSides { protocol: config.protocol, is_inbound, has_hairpin, ports: config.ports };
+        let is_strict = asking.is_some_and(|half| half.order == BridgeOrder::Sources);
         BridgeScoreboard {
             credits: CreditBook::new(sides, &config.credits),
             is_strict,
             model: ReferenceBridge::new(config),
             expected: Vec::new(),
             tags: OrderedMap::new(),
+            snoop_tags: OrderedMap::new(),
             asked: OrderedMap::new(),
             findings: VecDeque::new(),
             rows: 0,
@@ -186,7 +194,18 @@ impl BridgeScoreboard {
         let BridgeEvent { point, port, message } = event;
         match point {
             BridgePoint::Request => {
-                match self.model.request(*port, message) {
+                let mut told = message.clone();
+                if let Some(tag) = message.snoop_tag() {
+                    let own = self.snoop_tags.remove(&(*port, tag)).filter(|own| self.model.awaits_snoop(*port, *own));
+                    let Some(own) = own else {
+                        let found = format!("the answer to a snoop with BITag {tag:#x} at port {port}");
+                        self.find("BRG-TAG-02", found, "an answer to something that is open");
+                        self.passed += 1;
+                        return Ok(());
+                    };
+                    told.set_snoop_tag(own);
+                }
+                match self.model.request(*port, &told) {
                     Ok(followed) => self.expects(followed),
                     Err(ReferenceError::Full) => {
                         let found =
@@ -320,7 +339,10 @@ impl BridgeScoreboard {
         // Requests of one source with one tag at a time are one; if there are more, the response is that of any.
         let masks = asked.iter().enumerate().map(|(n, mask)| (Some(n), Some(mask)));
         let masks: Vec<_> = if asked.is_empty() { vec![(None, None)] } else { masks.collect() };
-        let found = meant(message);
+        let mut found = meant(message);
+        if message.snoop_tag().is_some() {
+            return self.snooped(port, message, &mut found);
+        }
         for (n, mask) in masks {
             let is_same = |wanted: &BridgeMessage| match mask {
                 // Only what answers the same requester under the same tag can be the same.
@@ -345,6 +367,27 @@ impl BridgeScoreboard {
         let expected = self.still_expected(BridgePoint::Response);
         let rule = if isolates(message) { "BRG-ERR-25" } else { "BRG-INT-02" };
         self.find(rule, shown(port, message), expected);
+    }
+
+    /// A snoop leaves for one who holds a line: its BITag is the bridge's own choice.
+    fn snooped(&mut self, port: usize, message: &BridgeMessage, found: &mut BridgeMessage) {
+        let place = self.expected.iter().position(|expected| {
+            expected.meant.snoop_tag().is_some_and(|own| {
+                found.set_snoop_tag(own);
+                expected.is_at(BridgePoint::Response, port) && expected.meant == *found
+            })
+        });
+        let Some(place) = place else {
+            let expected = self.still_expected(BridgePoint::Response);
+            return self.find("BRG-INT-02", shown(port, message), expected);
+        };
+        let wanted = self.expected.remove(place).event.message;
+        let (Some(tag), Some(own)) = (message.snoop_tag(), wanted.snoop_tag()) else { return };
+        let before = self.snoop_tags.insert((port, tag), own);
+        if before.is_some_and(|before| self.model.awaits_snoop(port, before)) {
+            let expected = "a BITag under which no answer is to come";
+            self.find("BRG-TAG-02", format!("BITag {tag:#x} a second time at port {port}"), expected);
+        }
     }
 
     /// In strict order a response leaves behind those of its source and channel whose requests came before.

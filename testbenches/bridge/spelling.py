@@ -408,7 +408,8 @@ class Outbound:
             request.flush = address >> 4
         return request
 
-    def request(self, message):
+    def request(self, event):
+        message = event["message"]
         request = self.nvl(message) if self.nvlink else self.upli(message)
         if request is None:
             return
@@ -754,8 +755,8 @@ class Inbound:
         self.windows = Windows(config, 1 << (36 if self.nvlink else 57))
         self.wanted, self.by_tag, self.lost = [], {}, set()
 
-    def request(self, message):
-        fields = message["fields"]
+    def request(self, event):
+        message, fields = event["message"], event["message"]["fields"]
         opcode, address = fields["opcode"], number(fields["address"])
         read, write = opcode in READS, opcode in ("MemWr", "MemWrPtl")
         self.reply = "DRS" if read else None if opcode == "MemSpecRd" else "NDR"

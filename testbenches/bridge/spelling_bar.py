@@ -69,8 +69,8 @@ class Bar:
         # Completions leave in their order: each is wanted with its number.
         self.made = self.seen = 0
 
-    def request(self, message):
-        self.requests.append(Request(message))
+    def request(self, event):
+        self.requests.append(Request(event["message"]))
         self.advance()
 
     def waits(self, request, earlier):

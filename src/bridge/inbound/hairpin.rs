@@ -10,7 +10,7 @@
 //! others for it wait; the accelerator computes; MemWrPtl of no byte ends the hold, and whoever waits goes on.
 
 use crate::flows::{self, LineOperation, StepMessage};
-use crate::window::WindowClass;
+use crate::window::{BridgeWindow, InboundClass, WindowClass};
 use scalepool_coherence::agent::{AgentOutput, Effect};
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::event::CoherenceEvent;
@@ -42,6 +42,24 @@ pub fn fits(row: StepMessage, msg: &Msg<CacheLine>) -> bool {
 pub fn gives_back(msg: &Msg<CacheLine>) -> bool {
     let of_row = fits(StepMessage::Data(M2sRwdOpcode::MemWrPtl, flows::RECALLED), msg);
     of_row && matches!(msg, Msg::M2sRwd { enables: 0, .. })
+}
+
+/// The first address of CXL to which a window of class HP leads and which is in no window of class DB of these; `None`: all are.
+pub fn first_not_coherent(window: &BridgeWindow, exported: &[BridgeWindow<InboundClass>]) -> Option<u64> {
+    let coherent_until = |address: u64| {
+        let holds = |of: &&BridgeWindow<InboundClass>| {
+            of.class == InboundClass::Db && address >= of.base && address - of.base < of.size
+        };
+        exported.iter().find(holds).map(|of| of.base + of.size)
+    };
+    let (mut at, end) = (window.out_base, window.out_base.saturating_add(window.size));
+    while at < end {
+        match coherent_until(at) {
+            Some(next) => at = next,
+            None => return Some(at),
+        }
+    }
+    None
 }
 
 /// Lines that were taken back from all holders, or are being taken back.

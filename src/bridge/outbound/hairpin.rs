@@ -11,6 +11,7 @@ use super::transaction::{AwaitedAnswers, Child};
 use super::{BridgeOutput, BridgeStep, OutboundBridge};
 use crate::flows::{CoherenceFields, FlowStep, GIVE_LINE_BACK, RECALLED, StepMessage};
 use crate::hairpin::{OwnerAnswer, OwnerAtomic};
+use crate::status::told;
 use crate::window::{InboundClass, WindowClass};
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::Msg;
@@ -86,7 +87,7 @@ impl OutboundBridge {
         child.awaited.data = false;
         match status {
             Status::OKAY => child.read = Some(line),
-            failed => child.failed = Some(failed),
+            failed => child.failed = Some(told(failed)),
         }
         self.answered(id, out);
         self.settle(out);

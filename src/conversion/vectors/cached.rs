@@ -1,50 +1,81 @@
-//! Cases from UALink to CXL with a cache of lines (`bridge` §9.4): every operation in every state of a sector.
+//! Cases from UALink and NVLink to CXL with a cache of lines (`bridge` §9.4): every operation in every state of a sector.
 
+use super::nvlink;
 use super::peer::{Memory, MemoryMood};
 use super::ualink::{Asked, BASE, config};
 use super::{CaseWriter, ConversionVectors};
+use crate::message::BridgeMessage;
+use scalepool_kernel::Rng;
+use scalepool_link::nvlink::NvlMessage;
 use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
+use scalepool_protocols::nvlink::Op;
 use scalepool_protocols::ualink::code::ReqCmd;
 
 pub(super) fn files() -> Vec<ConversionVectors> {
-    let of = |name, about, class| {
-        let mut config = config("ualink", class);
+    let of = |name, about, protocol, class| {
+        let mut config = config(protocol, class);
         // Two sets of one way, so that a second block of a set drives out the first one.
         config["cache"] = serde_json::json!({ "capacity_bytes": 512, "ways": 1, "stream_blocks": 0 });
         let mut writer = CaseWriter::new(name, about, config);
-        states(&mut writer);
+        states(&mut writer, if protocol == "nvlink" { packet } else { upli });
         writer.vectors
     };
+    let coherent = "to CXL.mem with a cache of lines, windows of class MC";
+    let plain = "to CXL.mem with a cache of lines, windows of class MN";
     vec![
-        of("ualink_cached_mc", "UALink to CXL.mem with a cache of lines, windows of class MC", "MC"),
-        of("ualink_cached_mn", "UALink to CXL.mem with a cache of lines, windows of class MN", "MN"),
+        of("ualink_cached_mc", format!("UALink {coherent}"), "ualink", "MC"),
+        of("ualink_cached_mn", format!("UALink {plain}"), "ualink", "MN"),
+        of("nvlink_cached_mc", format!("NVLink (model) {coherent}"), "nvlink", "MC"),
+        of("nvlink_cached_mn", format!("NVLink (model) {plain}"), "nvlink", "MN"),
     ]
 }
 
+/// What is done to a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Read,
+    WriteFull,
+    WritePart,
+    Atomic,
+}
+
+fn upli(operation: Operation, address: u64, rng: &mut Rng) -> BridgeMessage {
+    let (cmd, dwords) = match operation {
+        Operation::Read => (ReqCmd::Read, 16),
+        Operation::WriteFull => (ReqCmd::WriteFull, 16),
+        Operation::WritePart => (ReqCmd::WriteFull, 3),
+        Operation::Atomic => (ReqCmd::AtomicR, 2),
+    };
+    Asked { attr: 1 << 2, ..Asked::of(cmd, address, dwords) }.message(rng, None, 0)
+}
+
+fn packet(operation: Operation, address: u64, rng: &mut Rng) -> BridgeMessage {
+    let (op, units, be) = match operation {
+        Operation::Read => (Op::READ, 4, None),
+        Operation::WriteFull => (Op::WRITE_NONPOSTED, 4, None),
+        Operation::WritePart => (Op::WRITE_NONPOSTED, 1, Some(0xfff)),
+        Operation::Atomic => (Op::ATOMIC_RETURN, 1, Some(0xff)),
+    };
+    let asked = nvlink::with_atomic(op, nvlink::asked(op, address, units, rng));
+    nvlink::message(NvlMessage { be, ..asked })
+}
+
 /// A request that brings a line into a state, one that finds it there, and one that drives it out.
-fn states(writer: &mut CaseWriter) {
-    let ops = [
-        ("read", ReqCmd::Read, 16),
-        ("write full", ReqCmd::WriteFull, 16),
-        ("write part", ReqCmd::WriteFull, 3),
-        ("atomic", ReqCmd::AtomicR, 2),
+fn states(writer: &mut CaseWriter, request: fn(Operation, u64, &mut Rng) -> BridgeMessage) {
+    let operations = [
+        ("read", Operation::Read),
+        ("write full", Operation::WriteFull),
+        ("write part", Operation::WritePart),
+        ("atomic", Operation::Atomic),
     ];
     for grant in [NdrOpcode::CmpS, NdrOpcode::CmpE] {
-        for (first, a, dwords) in ops {
-            for (second, b, others) in ops {
+        for (first, a) in operations {
+            for (second, b) in operations {
                 for mood in [MemoryMood::Good, MemoryMood::Poisoned] {
-                    let mut of = |cmd, address, dwords| {
-                        let asked = Asked { attr: 1 << 2, ..Asked::of(cmd, address, dwords) };
-                        asked.message(&mut writer.rng, None, 0)
-                    };
                     let line = BASE + 0x2000;
-                    let requests = [
-                        of(a, line, dwords),
-                        of(b, line, others),
-                        of(ReqCmd::Read, line, 16),
-                        // Another block of the same set.
-                        of(ReqCmd::Read, line + 512, 16),
-                    ];
+                    // The last one is another block of the same set.
+                    let places = [(a, line), (b, line), (Operation::Read, line), (Operation::Read, line + 512)];
+                    let requests = places.map(|(operation, at)| request(operation, at, &mut writer.rng));
                     let name = if mood == MemoryMood::Good { "" } else { ", poisoned memory" };
                     let what = format!("{first}, then {second}, a read, and another block; {grant:?} to sharers{name}");
                     writer.case(what, &requests, &mut Memory::of(mood).granting(grant));

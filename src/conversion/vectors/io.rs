@@ -1,17 +1,20 @@
-//! Cases from UALink to CXL.io, windows of class IO (`bridge` §3.6, §4.1, §4.3, §4.4, §8.1, §8.3).
+//! Cases from UALink and NVLink to CXL.io, windows of class IO (`bridge` §3.6, §4.1, §4.3, §4.4, §6.3, §8.1, §8.3).
 //!
-//! Modelled: reads with byte enables, writes of every shape of enables, atomics of every operation and size, rights, every status of a
-//! completion, completions in parts, poison both ways. A walk: a write of bytes 5 to 27 is one MWr and a read of no byte; the completion of that
+//! Modelled: reads, of UALink with byte enables, writes of every shape of enables, atomics of every operation and size, rights, every status of a
+//! completion, completions in parts, poison both ways, posted writes with a FLUSH behind them. A walk: a write of bytes 5 to 27 is one MWr and a read of no byte; the completion of that
 //! ends the case.
 
+use super::nvlink::{self, asked as packet, with_atomic};
 use super::peer::{Peer, fresh};
-use super::ualink::{Asked, BASE, DEALT, LIMITED, config, element_or_shape, shape};
+use super::ualink::{Asked, BASE, BEYOND, DEALT, LIMITED, config, element_or_shape, shape};
 use super::{CaseWriter, ConversionVectors};
 use crate::message::BridgeMessage;
 use scalepool_coherence::content::LineAddr;
 use scalepool_endpoint::tlp::{Tlp, TlpAtomic, TlpKind};
+use scalepool_link::nvlink::NvlMessage;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
+use scalepool_protocols::nvlink::Op;
 use scalepool_protocols::ualink::code::ReqCmd;
 
 /// A device behind a port.
@@ -111,7 +114,7 @@ pub(super) fn files() -> Vec<ConversionVectors> {
     atomics(&mut writer);
     places(&mut writer);
     ends(&mut writer);
-    vec![writer.vectors]
+    vec![writer.vectors, of_nvlink()]
 }
 
 /// Offsets in a block and DWords.
@@ -199,5 +202,121 @@ fn ends(writer: &mut CaseWriter) {
                 writer.case(format!("write full, beats {poisoned:#x} poisoned"), &[message], &mut Device::good());
             }
         }
+    }
+}
+
+/// The same of NVLink (model): operations on units of 16 bytes, with byte enables behind the data.
+fn of_nvlink() -> ConversionVectors {
+    let (name, about) = ("nvlink_to_cxl_io", "NVLink (model) to CXL.io, windows of class IO");
+    let mut writer = CaseWriter::new(name, about, config("nvlink", "IO"));
+    packets(&mut writer);
+    packet_atomics(&mut writer);
+    packet_places(&mut writer);
+    packet_ends(&mut writer);
+    packet_flushes(&mut writer);
+    writer.vectors
+}
+
+const PACKET_OPS: [Op; 5] = [Op::READ, Op::WRITE_POSTED, Op::WRITE_NONPOSTED, Op::ATOMIC_RETURN, Op::ATOMIC_POSTED];
+
+/// An operation that a completer can do: of an atomic, an ADD of 64 bits on its first element.
+fn possible(op: Op, asked: NvlMessage) -> NvlMessage {
+    let asked = with_atomic(op, asked);
+    NvlMessage { be: asked.be.map(|_| 0xff), ..asked }
+}
+
+/// Reads and writes of every extent with every shape of enables, and what is in the block behind a write.
+fn packets(writer: &mut CaseWriter) {
+    for op in &PACKET_OPS[..3] {
+        for (first, units) in [(0u64, 1usize), (0, 16), (1, 3), (3, 2), (7, 4), (8, 8), (15, 1), (15, 2), (4, 13)] {
+            let shapes = if *op == Op::READ || units > 8 { 1 } else { 6 };
+            for n in 0..shapes {
+                let of = packet(*op, BASE + 0x4_2000 + 16 * first, units, &mut writer.rng);
+                let random = u128::from(writer.rng.next_u64()) << 64 | u128::from(writer.rng.next_u64());
+                let be = [None, Some(u128::MAX), Some(0), Some(0x0ff0_fffe), Some(0x7fff_ffff << 5), Some(random)][n];
+                let after = packet(Op::READ, BASE + 0x4_2000, 16, &mut writer.rng);
+                let what =
+                    format!("operation {}, {units} units at {first}, enables {n}, and a read of the block", op.0);
+                let asked = [NvlMessage { be, ..of }, after].map(nvlink::message);
+                writer.case(what, &asked, &mut Device::good());
+            }
+        }
+    }
+}
+
+/// Every operation and size, on the first element, the last one, two, none, and without byte enables.
+fn packet_atomics(writer: &mut CaseWriter) {
+    for op in [Op::ATOMIC_RETURN, Op::ATOMIC_POSTED] {
+        for code in 0..16u8 {
+            for size in 0..4u8 {
+                let bytes = [4, 8, 2, 1][usize::from(size)];
+                let one = (1u128 << bytes) - 1;
+                let shapes =
+                    [Some(one), Some(one << (48 - bytes)), Some(one | one << bytes), Some(one >> 1), Some(0), None];
+                for (n, be) in shapes.into_iter().enumerate() {
+                    let asked = packet(op, BASE + 0x110, 3, &mut writer.rng);
+                    let asked = NvlMessage { attr: code | size << 4, be, ..asked };
+                    let what = format!("operation {}, atomic {code}, size {size}, enables {n}", op.0);
+                    writer.case(what, &[nvlink::message(asked)], &mut Device::good());
+                }
+            }
+        }
+    }
+}
+
+/// Both ports of a window, the end of it, rights.
+fn packet_places(writer: &mut CaseWriter) {
+    for op in PACKET_OPS.into_iter().chain([Op::REDUCE_READ]) {
+        for address in [BASE, BASE - 256, DEALT + 0x100, DEALT + 0x200, BEYOND + (1 << 20)] {
+            let asked = possible(op, packet(op, address, 4, &mut writer.rng));
+            let what = format!("operation {} to {address:#x}", op.0);
+            writer.case(what, &[nvlink::message(asked)], &mut Device::good());
+        }
+        for (rid, rights) in LIMITED {
+            let asked = possible(op, packet(op, BASE, 4, &mut writer.rng));
+            let what = format!("operation {} with rights `{rights}`", op.0);
+            writer.case(what, &[nvlink::message(NvlMessage { rid, ..asked })], &mut Device::good());
+        }
+    }
+}
+
+/// Every status of a completion, and poison.
+fn packet_ends(writer: &mut CaseWriter) {
+    for op in PACKET_OPS {
+        let units = if op == Op::ATOMIC_RETURN || op == Op::ATOMIC_POSTED { 4 } else { 16 };
+        let mut asked = || possible(op, packet(op, BASE + 0x700, units, &mut writer.rng));
+        let good = asked();
+        let mut cases =
+            vec![(good.clone(), "poisoned completions".to_owned(), Device { poison: true, ..Device::good() })];
+        for status in [CplStatus::UR, CplStatus::CA, CplStatus::CRS] {
+            cases.push((asked(), format!("completion {status:?}"), Device::of(status)));
+        }
+        if op != Op::READ {
+            cases.push((NvlMessage { ep: true, ..good }, "poisoned".to_owned(), Device::good()));
+        }
+        for (asked, end, mut device) in cases {
+            let what = format!("operation {}, {end}", op.0);
+            writer.case(what, &[nvlink::message(asked)], &mut device);
+        }
+    }
+}
+
+/// FLUSH behind posted writes waits until their reads of no byte are completed, and tells of the first error once.
+fn packet_flushes(writer: &mut CaseWriter) {
+    for status in [CplStatus::SC, CplStatus::UR, CplStatus::CA] {
+        let mut of = |op, address, count: u64| {
+            let asked = packet(op, address, 4, &mut writer.rng);
+            let is_flush = op == Op::FLUSH;
+            let address = if is_flush { count << 4 } else { asked.address };
+            nvlink::message(NvlMessage { address, size: if is_flush { 0 } else { asked.size }, ..asked })
+        };
+        let asked = [
+            of(Op::WRITE_POSTED, BASE, 0),
+            of(Op::WRITE_POSTED, BASE + 0x400, 0),
+            of(Op::FLUSH, 0, 2),
+            of(Op::FLUSH, 0, 2),
+        ];
+        writer.case(format!("two posted writes and two flushes: {status:?}"), &asked, &mut Device::of(status));
+        writer.rounds(format!("the same together: {status:?}"), &[&asked], &mut Device::of(status));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Modelled: files of cases. A case begins with an idle bridge and lists in their order all messages at its four points: requests, what is
 //! sent for them, the answers to that, responses. The cases walk commands, sizes and places, masks, windows and rights, every status of
-//! accelerators, lines that are not there, poison both ways, and the states of a cached line. Left out: time and what follows from it
-//! alone, such as status 8 of a time-out; snoops and their conflicts; caches that write through or are passed by; strict order. Tags are
+//! accelerators, lines that are not there, poison both ways, the states of a cached line, and the records of lines that the bridge keeps
+//! coherent. Left out: time and what follows from it alone, such as status 8 of a time-out; snoops of cached lines; caches that write through or are passed by; strict order. Tags are
 //! those of the model, which a bridge may choose otherwise.
 //!
 //! A walk through one case: a partial write is given to a model with one window; it sends MemRd; the memory of the case answers by data
@@ -11,6 +11,8 @@
 
 mod bar;
 mod cached;
+mod exported;
+mod holders;
 mod inbound;
 mod io;
 mod nvlink;
@@ -46,7 +48,7 @@ pub struct ConversionVectors {
     /// Name of the file without its extension.
     pub name: &'static str,
     /// What it shows.
-    pub about: &'static str,
+    pub about: String,
     /// The configuration of the model, as [`ReferenceConfig::from_json`] reads it.
     pub config: Value,
     /// Its cases.
@@ -62,6 +64,7 @@ pub fn all() -> Vec<ConversionVectors> {
     files.extend(inbound::files());
     files.extend(io::files());
     files.extend(bar::files());
+    files.extend(exported::files());
     files
 }
 
@@ -99,10 +102,10 @@ struct CaseWriter {
 }
 
 impl CaseWriter {
-    fn new(name: &'static str, about: &'static str, config: Value) -> CaseWriter {
+    fn new(name: &'static str, about: impl Into<String>, config: Value) -> CaseWriter {
         // The configurations of this module can be read; one that could not would have no cases, which a test sees.
         let read = ReferenceConfig::from_json(&config).ok();
-        let vectors = ConversionVectors { name, about, config, cases: Vec::new() };
+        let vectors = ConversionVectors { name, about: about.into(), config, cases: Vec::new() };
         CaseWriter { vectors, config: read, rng: Rng::for_name(SEED, name) }
     }
 
@@ -114,23 +117,39 @@ impl CaseWriter {
 
     /// Requests that come together, round by round, before anything is answered.
     fn rounds(&mut self, what: impl Into<String>, rounds: &[&[BridgeMessage]], peer: &mut dyn Peer) {
+        let of =
+            |message: &BridgeMessage| BridgeEvent { point: BridgePoint::Request, port: 0, message: message.clone() };
+        let rounds = rounds.iter().map(|requests| requests.iter().map(of).collect()).collect();
+        self.events(what, rounds, peer);
+    }
+
+    /// Requests at any port one after the other.
+    fn one_by_one(&mut self, what: String, requests: Vec<BridgeEvent>, peer: &mut dyn Peer) {
+        self.events(what, requests.into_iter().map(|request| vec![request]).collect(), peer);
+    }
+
+    /// The same of requests at any port.
+    fn events(&mut self, what: impl Into<String>, rounds: Vec<Vec<BridgeEvent>>, peer: &mut dyn Peer) {
         let Some(config) = self.config.clone() else { return };
         let mut model = ReferenceBridge::new(config);
         let mut events = Vec::new();
         for requests in rounds {
-            let mut sent = VecDeque::new();
-            for message in *requests {
-                events.push(BridgeEvent { point: BridgePoint::Request, port: 0, message: message.clone() });
+            let mut left = VecDeque::new();
+            for request in requests {
+                peer.asks(&request);
                 // A case has fewer requests than the bridge has entries.
-                let followed = model.request(0, message).unwrap_or_default();
-                note(followed, &mut events, &mut sent);
+                let followed = model.request(request.port, &request.message).unwrap_or_default();
+                events.push(request);
+                note(followed, &mut events, &mut left);
             }
-            while let Some(event) = sent.pop_front() {
-                for message in peer.answers(&event.message) {
-                    let came = BridgeEvent { point: BridgePoint::Answer, port: event.port, message };
-                    let followed = model.answer(event.port, &came.message).unwrap_or_default();
+            while let Some(event) = left.pop_front() {
+                for came in peer.hears(&event) {
+                    let followed = match came.point {
+                        BridgePoint::Request => model.request(came.port, &came.message),
+                        _ => model.answer(came.port, &came.message),
+                    };
                     events.push(came);
-                    note(followed, &mut events, &mut sent);
+                    note(followed.unwrap_or_default(), &mut events, &mut left);
                 }
             }
         }
@@ -138,8 +157,8 @@ impl CaseWriter {
     }
 }
 
-/// Keeps what has followed, and what of it is to be answered.
-fn note(followed: Vec<BridgeEvent>, events: &mut Vec<BridgeEvent>, sent: &mut VecDeque<BridgeEvent>) {
-    sent.extend(followed.iter().filter(|event| event.point == BridgePoint::Sent).cloned());
+/// Keeps what has followed: somebody hears all of it.
+fn note(followed: Vec<BridgeEvent>, events: &mut Vec<BridgeEvent>, left: &mut VecDeque<BridgeEvent>) {
+    left.extend(followed.iter().cloned());
     events.extend(followed);
 }

@@ -30,7 +30,7 @@ pub(super) fn files() -> Vec<ConversionVectors> {
 }
 
 /// An operation on so many units of 16 bytes, with data at random where it has some.
-fn asked(op: Op, address: u64, units: usize, rng: &mut Rng) -> NvlMessage {
+pub(super) fn asked(op: Op, address: u64, units: usize, rng: &mut Rng) -> NvlMessage {
     let has_data = op.has_data() == Some(true);
     let mut data = vec![0; if has_data { 16 * units } else { 0 }];
     rng.fill_bytes(&mut data);
@@ -39,7 +39,7 @@ fn asked(op: Op, address: u64, units: usize, rng: &mut Rng) -> NvlMessage {
     NvlMessage { rid: SOURCE, tag, size, address, data, ..NvlMessage::new(op, &NvlConfig::default()) }
 }
 
-fn message(message: NvlMessage) -> BridgeMessage {
+pub(super) fn message(message: NvlMessage) -> BridgeMessage {
     BridgeMessage::Nvlink(Box::new(message))
 }
 
@@ -50,7 +50,7 @@ fn requests() -> impl Iterator<Item = Op> {
 }
 
 /// An ADD of 64 bits on all bytes.
-fn with_atomic(op: Op, asked: NvlMessage) -> NvlMessage {
+pub(super) fn with_atomic(op: Op, asked: NvlMessage) -> NvlMessage {
     let is_atomic = matches!(op, Op::ATOMIC_RETURN | Op::ATOMIC_POSTED);
     let be = is_atomic.then_some(u128::MAX);
     NvlMessage { attr: if is_atomic { 1 << 4 } else { 0 }, be, ..asked }

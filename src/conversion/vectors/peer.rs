@@ -4,6 +4,7 @@
 //! out: snoops. A walk: MemRd Shared/SnpData comes; data and Cmp-S go back, in the order that the case asks for.
 
 use crate::message::{BridgeMessage, CxlMessage};
+use crate::model::{BridgeEvent, BridgePoint};
 use scalepool_coherence::content::{CacheLine, LINE_BYTES, LineAddr, LineContent};
 use scalepool_coherence::message::Msg;
 use scalepool_link::nvlink::NvlMessage;
@@ -23,6 +24,18 @@ use scalepool_protocols::ualink::unpack::Transfer;
 pub(super) trait Peer {
     /// The answers to a message, in their order.
     fn answers(&mut self, message: &BridgeMessage) -> Vec<BridgeMessage>;
+
+    /// A request of the case comes to the bridge.
+    fn asks(&mut self, _request: &BridgeEvent) {}
+
+    /// A message leaves the bridge: what comes back for it.
+    fn hears(&mut self, event: &BridgeEvent) -> Vec<BridgeEvent> {
+        if event.point != BridgePoint::Sent {
+            return Vec::new();
+        }
+        let answer = |message| BridgeEvent { point: BridgePoint::Answer, port: event.port, message };
+        self.answers(&event.message).into_iter().map(answer).collect()
+    }
 }
 
 /// Bytes that a line has before anybody writes it: different from line to line and from byte to byte.

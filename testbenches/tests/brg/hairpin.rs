@@ -662,6 +662,20 @@ fn the_line_is_free_behind_an_access_that_fails() {
     assert_eq!((response.poisoned, beats(&response)[0]), (0, [7; 64]));
 }
 
+/// What an accelerator says of an atomic is told if it is a status that a bridge makes; all else is an error nevertheless (`bridge` §8.2).
+#[test]
+fn statuses_that_a_bridge_never_makes_are_errors_of_an_atomic() {
+    for code in 0..16 {
+        let mut cluster = Cluster::new(1, 3);
+        cluster.statuses = vec![Status(code)];
+        cluster.ask(add(ReqCmd::AtomicR, BASE, 5));
+        cluster.settle();
+        let told = verdict(&cluster.responses[0]).0;
+        let expected = if [0, 3, 6, 8].contains(&code) { Status(code) } else { Status::TargetAbort };
+        assert_eq!(told, expected, "{code}");
+    }
+}
+
 /// An access that is given up, at whatever it waits for, gives its line back when what it waits for has come.
 #[test]
 fn an_access_that_was_given_up_gives_its_line_back() {

@@ -9,6 +9,7 @@ use super::inbound::MemoryOf;
 use crate::coherence::{Seat, recorded};
 use crate::kind::{ConfigFinding, SitePort};
 use scalepool_bridge::hairpin::{OwnerAnswer, OwnerAtomic};
+use scalepool_bridge::inbound::hairpin::first_not_coherent;
 use scalepool_bridge::inbound::owner::OwnerPort;
 use scalepool_bridge::module::BridgeCxlPort;
 use scalepool_bridge::module::hairpin::OwnerChannels;
@@ -37,27 +38,13 @@ pub struct ExportedMemory<'a> {
 
 /// Windows of class HP that lead to addresses which the bridge does not keep coherent.
 pub fn check(windows: &[BridgeWindow], exported: &[BridgeWindow<InboundClass>]) -> Vec<ConfigFinding> {
-    let coherent = |address: u64| {
-        let holds = |window: &&BridgeWindow<InboundClass>| {
-            window.class == InboundClass::Db && address >= window.base && address - window.base < window.size
-        };
-        exported.iter().find(holds).map(|window| window.base + window.size)
-    };
     let one = |(n, window): (usize, &BridgeWindow)| {
+        let at = first_not_coherent(window, exported)?;
         let (first, end) = (window.out_base, window.out_base.saturating_add(window.size));
-        let mut at = first;
-        while at < end {
-            match coherent(at) {
-                Some(next) => at = next,
-                None => {
-                    let text = format!(
-                        "found window {n} of class HP from {first:#x} to {end:#x}, expected addresses of windows of class DB in `inbound` alone, and {at:#x} is in none (bridge §1.3)"
-                    );
-                    return Some(("windows", text));
-                }
-            }
-        }
-        None
+        let text = format!(
+            "found window {n} of class HP from {first:#x} to {end:#x}, expected addresses of windows of class DB in `inbound` alone, and {at:#x} is in none (bridge §1.3)"
+        );
+        Some(("windows", text))
     };
     let of_class = windows.iter().enumerate().filter(|(_, window)| window.class == WindowClass::Hp);
     of_class.filter_map(one).collect()

@@ -26,10 +26,11 @@ from . import _library as lib
 class BridgePoint(enum.IntEnum):
     """Where a message passes, seen from a transaction.
 
-    * REQUEST: the bridge accepts a request, behind the lookup of its line: the model looks it up at once
+    * REQUEST: the bridge accepts a request, behind the lookup of its line: the model looks it up at once; or one who holds a line of
+      memory that the bridge keeps coherent (class DB) answers a snoop
     * SENT: what it was converted to leaves on the other side, with a tag of the bridge
     * ANSWER: an answer to that comes, or a snoop
-    * RESPONSE: the response to the request leaves
+    * RESPONSE: the response to the request leaves, or a snoop of those that hold lines of class DB
     """
 
     REQUEST = lib.CONSTANTS["SP_BRIDGE_REQUEST"]

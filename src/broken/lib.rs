@@ -16,12 +16,14 @@ mod agents;
 mod altered;
 mod bridge;
 mod case_file;
+mod conversions;
 mod decoders;
 mod dram;
 mod error;
 mod flits;
 mod message_wave;
 mod messages;
+mod misplaced;
 mod reason;
 pub mod runs;
 mod timeline;
@@ -46,8 +48,8 @@ pub struct BrokenCase {
     pub found: String,
     /// The last steps up to there, of agents all of them, in the order of time; the rule is broken at the last one.
     pub steps: Vec<CaseStep>,
-    /// The records of its wave.
-    pub records: Hub,
+    /// The records of its wave; none where nothing moves.
+    pub records: Option<Hub>,
     /// Unit and end of its times.
     pub axis: TimeAxis,
 }
@@ -79,7 +81,9 @@ impl BrokenCases {
             .copied()
             .chain(runs::rules())
             .chain(bridge::rules())
+            .chain(conversions::rules())
             .chain(dram::rules())
+            .chain(misplaced::rules())
             .chain(decoders::rules())
             .chain(transfers::rules())
             .chain(agents::rules())
@@ -104,7 +108,13 @@ impl BrokenCases {
         if let Some(case) = bridge::of(rule.id)? {
             return Ok(Some(case));
         }
+        if let Some(case) = conversions::of(rule.id)? {
+            return Ok(Some(case));
+        }
         if let Some(case) = dram::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = misplaced::of(rule.id)? {
             return Ok(Some(case));
         }
         if let Some(case) = decoders::of(rule.id)? {

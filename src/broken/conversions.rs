@@ -91,13 +91,10 @@ impl ConversionBreak {
                 events.insert(to, event);
             }
             ("twice", _) => events.insert(at, events[at].clone()),
-            ("also", message) => {
-                let (head, form) = message.split_once(" {").ok_or_else(|| CaseError::of("found no message"))?;
-                let (point, port) = head.split_once(' ').ok_or_else(|| CaseError::of("found no port"))?;
-                let port = port.parse().map_err(CaseError::of)?;
-                let form = parse(&format!("{{{form}")).map_err(CaseError::of)?;
-                let message = BridgeMessage::from_json(&form).map_err(CaseError::of)?;
-                events.insert(at, BridgeEvent { point: point_of(point)?, port, message });
+            ("also", messages) => {
+                for (n, message) in messages.split(" && ").enumerate() {
+                    events.insert(at + n, event_of(message)?);
+                }
             }
             _ => events[at].message = altered(&events[at].message, self.change)?,
         }
@@ -119,6 +116,16 @@ impl ConversionBreak {
         let of_point = events.iter().enumerate().filter(|(_, event)| event.point == point).map(|(at, _)| at);
         of_point.skip(number.saturating_sub(1)).next().ok_or_else(wrong)
     }
+}
+
+/// A message as a line has it: point, port and object.
+fn event_of(message: &str) -> Result<BridgeEvent, CaseError> {
+    let wrong = || CaseError::of(format!("found `{message}`, expected POINT PORT MESSAGE"));
+    let (head, form) = message.split_once(" {").ok_or_else(wrong)?;
+    let (point, port) = head.split_once(' ').ok_or_else(wrong)?;
+    let form = parse(&format!("{{{form}")).map_err(CaseError::of)?;
+    let message = BridgeMessage::from_json(&form).map_err(CaseError::of)?;
+    Ok(BridgeEvent { point: point_of(point)?, port: port.parse().map_err(CaseError::of)?, message })
 }
 
 fn point_of(name: &str) -> Result<BridgePoint, CaseError> {

@@ -2,9 +2,10 @@
 //!
 //! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
 //! bits that stand elsewhere than a layout says (`misplaced`), messages at the ports of a bridge (`bridge`, `conversions`), commands of a DRAM
-//! (`dram`), transfers of UALink (`transfers`), writes to registers of HDM decoders (`decoders`) and descriptions of systems (`descriptions`), each
-//! judged by what judges flits, messages, commands, writes and descriptions of somebody else; and agents of coherence of which one is wrong (`agents`), or with one message between them that is changed
-//! (`altered`), judged by themselves and by the monitors of explorations. What fires first in a case is its rule.
+//! (`dram`), transfers of UALink (`transfers`), writes to registers of HDM decoders (`decoders`), state machines and decoders that
+//! take one thing for another (`references`), and descriptions of systems (`descriptions`), each judged by what judges flits, messages, commands,
+//! writes and descriptions of somebody else; and agents of coherence of which one is wrong (`agents`), or with one message between them that is
+//! changed (`altered`), judged by themselves and by the monitors of explorations. What fires first in a case is its rule.
 //! Left out: rules that no such case breaks; `reasons.txt` says of each why nothing is shown, and the tests named `<rule>_n` break these
 //! too.
 //!
@@ -27,6 +28,7 @@ mod message_wave;
 mod messages;
 mod misplaced;
 mod reason;
+mod references;
 pub mod runs;
 mod timeline;
 mod transfers;
@@ -94,6 +96,7 @@ impl BrokenCases {
             .chain(misplaced::rules())
             .chain(decoders::rules())
             .chain(descriptions::rules())
+            .chain(references::rules())
             .chain(transfers::rules())
             .chain(agents::rules())
             .chain(altered::rules())
@@ -130,6 +133,9 @@ impl BrokenCases {
             return Ok(Some(case));
         }
         if let Some(case) = descriptions::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = references::of(rule.id)? {
             return Ok(Some(case));
         }
         if let Some(case) = transfers::of(rule.id)? {

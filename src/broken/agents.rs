@@ -100,7 +100,7 @@ pub(super) fn judged(what: String, way: &Counterexample) -> BrokenCase {
         t_fs,
         found: way.event.to_string(),
         steps: told_steps(way).into_iter().enumerate().map(|(n, step)| case_step(way, n, step)).collect(),
-        records,
+        records: Some(records),
         axis: TimeAxis::of_step(1, t_fs + STEP_FS),
     }
 }

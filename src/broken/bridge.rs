@@ -30,7 +30,7 @@ pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
 }
 
 /// What a line says.
-enum Line {
+pub(super) enum Line {
     Message(BridgeEvent, Value),
     Credit(Value),
     Commit(Value),
@@ -60,58 +60,86 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
     let mut lines = text.lines();
     let config = lines.next().and_then(|line| line.strip_prefix("config "));
     let config = config.ok_or_else(|| CaseError::of("found no configuration, expected one"))?;
-    let config = parse(config).and_then(|form| ReferenceConfig::from_json(&form)).map_err(CaseError::of)?;
-    let mut board = BridgeScoreboard::new(config);
-    let (mut steps, mut wave) = (Vec::new(), MessageWave::new("bridge"));
-    for (n, line) in lines.enumerate() {
-        let t_fs = STEP_FS * (n as u64 + 1);
-        let (place, said) = match line_of(line)? {
-            Line::Message(event, form) => {
-                board.pass(&event).map_err(CaseError::of)?;
-                wave.message(t_fs, event.point.name(), &form)?;
-                (event.point.name(), told(event.port, &form))
+    let config = parse(config).map_err(CaseError::of)?;
+    let lines = lines.map(line_of).collect::<Result<Vec<Line>, _>>()?;
+    BridgeCase { rule, what: what.to_owned(), config: &config, told_under: rule }.judged(lines)
+}
+
+/// A case of messages at the ports of a bridge.
+pub(super) struct BridgeCase<'a> {
+    pub(super) rule: &'static str,
+    /// What happens, in words.
+    pub(super) what: String,
+    /// The configuration of the scoreboard.
+    pub(super) config: &'a Value,
+    /// The rule under which the scoreboard tells it.
+    pub(super) told_under: &'static str,
+}
+
+impl BridgeCase<'_> {
+    /// The lines up to the first finding.
+    ///
+    /// # Errors
+    /// Lines without a finding, or whose first one has another rule.
+    pub(super) fn judged(self, lines: Vec<Line>) -> Result<BrokenCase, CaseError> {
+        let BridgeCase { rule, what, config, told_under } = self;
+        let config = ReferenceConfig::from_json(config).map_err(CaseError::of)?;
+        let mut board = BridgeScoreboard::new(config);
+        let (mut steps, mut wave) = (Vec::new(), MessageWave::new("bridge"));
+        for (n, line) in lines.into_iter().enumerate() {
+            let t_fs = STEP_FS * (n as u64 + 1);
+            let (place, said) = match line {
+                Line::Message(event, form) => {
+                    board.pass(&event).map_err(CaseError::of)?;
+                    wave.message(t_fs, event.point.name(), &form)?;
+                    (event.point.name(), told(event.port, &form))
+                }
+                Line::Credit(form) => {
+                    board.credit(&form).map_err(CaseError::of)?;
+                    ("credit", words(&form))
+                }
+                Line::Commit(form) => {
+                    board.commit(&form).map_err(CaseError::of)?;
+                    ("commit", "new windows".to_owned())
+                }
+                Line::End => {
+                    board.finish();
+                    ("end", "nothing more passes".to_owned())
+                }
+            };
+            steps.push(CaseStep { t_fs, place: place.to_owned(), said });
+            let mut findings = Vec::new();
+            while let Some(finding) = board.finding() {
+                findings.push(finding.clone());
+                board.drop_finding();
             }
-            Line::Credit(form) => {
-                board.credit(&form).map_err(CaseError::of)?;
-                ("credit", words(&form))
+            if findings.is_empty() {
+                continue;
             }
-            Line::Commit(form) => {
-                board.commit(&form).map_err(CaseError::of)?;
-                ("commit", "new windows".to_owned())
+            let others: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
+            let Some(finding) = findings.iter().find(|finding| finding.rule == told_under) else {
+                let others = others.join(", ");
+                return Err(CaseError::of(format!("found {others} at line {n}, expected {told_under} first")));
+            };
+            let mut text = rules::find(rule).map_or("", |rule| rule.text).to_owned();
+            if told_under != rule {
+                text += &format!("; the scoreboard tells it as {told_under}");
             }
-            Line::End => {
-                board.finish();
-                ("end", "nothing more passes".to_owned())
-            }
-        };
-        steps.push(CaseStep { t_fs, place: place.to_owned(), said });
-        let mut findings = Vec::new();
-        while let Some(finding) = board.finding() {
-            findings.push(finding.clone());
-            board.drop_finding();
+            let (found, expected) = (finding.found.clone(), finding.expected.clone());
+            let said = format!("{rule}: found {found}, expected {expected} ({text})");
+            let violation = Violation { rule, at: At::Message, found, expected, text };
+            let first = steps.len().saturating_sub(super::timeline::MOST_STEPS);
+            return Ok(BrokenCase {
+                what,
+                t_fs,
+                found: said,
+                steps: steps.split_off(first),
+                records: Some(wave.records(t_fs, violation)),
+                axis: TimeAxis::of_step(1, t_fs + STEP_FS),
+            });
         }
-        if findings.is_empty() {
-            continue;
-        }
-        let others: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
-        let Some(finding) = findings.iter().find(|finding| finding.rule == rule) else {
-            return Err(CaseError::of(format!("found {} at line {n}, expected the rule first", others.join(", "))));
-        };
-        let text = rules::find(rule).map_or("", |rule| rule.text);
-        let (found, expected) = (finding.found.clone(), finding.expected.clone());
-        let said = format!("{rule}: found {found}, expected {expected} ({text})");
-        let violation = Violation { rule, at: At::Message, found, expected, text: text.to_owned() };
-        let first = steps.len().saturating_sub(super::timeline::MOST_STEPS);
-        return Ok(BrokenCase {
-            what: what.to_owned(),
-            t_fs,
-            found: said,
-            steps: steps.split_off(first),
-            records: wave.records(t_fs, violation),
-            axis: TimeAxis::of_step(1, t_fs + STEP_FS),
-        });
+        Err(CaseError::breaks_nothing(rule, "message"))
     }
-    Err(CaseError::breaks_nothing(rule, "message"))
 }
 
 /// A message in words.

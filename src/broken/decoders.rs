@@ -63,7 +63,7 @@ fn judged(rule: &str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
             t_fs,
             found: violation.to_string(),
             steps,
-            records: wave.records(t_fs, violation),
+            records: Some(wave.records(t_fs, violation)),
             axis: TimeAxis::of_step(1, t_fs + STEP_FS),
         });
     }

@@ -106,7 +106,7 @@ impl DramCase {
             t_fs,
             found: format!("{rule}: found {}, expected {} ({text})", violation.found, violation.expected),
             steps: self.commands.iter().map(|command| self.step(command)).collect(),
-            records: self.records(t_fs, violation),
+            records: Some(self.records(t_fs, violation)),
             axis: TimeAxis::of_step(1, end),
         })
     }

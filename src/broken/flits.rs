@@ -50,7 +50,7 @@ pub(super) fn case_of(rule: &str, inspection: &Inspection, what: String, changed
     for seen in &mut own.seen {
         seen.broken.retain(|broken| broken.t_fs != t_fs || broken.violation.rule == rule);
     }
-    Some(BrokenCase { what, t_fs, found, steps, records: own.decoded(), axis: inspection.axis })
+    Some(BrokenCase { what, t_fs, found, steps, records: Some(own.decoded()), axis: inspection.axis })
 }
 
 fn is_idle(seen: &SeenUnit) -> bool {
@@ -71,7 +71,7 @@ fn step(inspection: &Inspection, seen: &SeenUnit) -> CaseStep {
 }
 
 /// A flit object in words.
-fn said(form: &Value) -> String {
+pub(super) fn said(form: &Value) -> String {
     let kind = form["kind"].as_str().unwrap_or("unit");
     let mut text = match (form["control"]["name"].as_str(), form["packet"]["header"].as_object()) {
         (Some(name), _) => format!("{name}{}", fields(form["control"]["fields"].as_object())),

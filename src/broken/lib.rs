@@ -1,9 +1,11 @@
 //! Of each rule a short case that breaks it, as a few lines of text and as a wave, or why there is none.
 //!
 //! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
-//! messages at the ports of a bridge (`bridge`), commands of a DRAM (`dram`), transfers of UALink (`transfers`) and writes to registers of HDM decoders (`decoders`), each
-//! judged by what judges flits, messages, commands and writes of somebody else; and agents of coherence of which one is wrong (`agents`), or with one message between them that is changed
-//! (`altered`), judged by themselves and by the monitors of explorations. What fires first in a case is its rule.
+//! bits that stand elsewhere than a layout says (`misplaced`), messages at the ports of a bridge (`bridge`, `conversions`), commands of a DRAM
+//! (`dram`), transfers of UALink (`transfers`), writes to registers of HDM decoders (`decoders`), state machines and decoders that
+//! take one thing for another (`references`), and descriptions of systems (`descriptions`), each judged by what judges flits, messages, commands,
+//! writes and descriptions of somebody else; and agents of coherence of which one is wrong (`agents`), or with one message between them that is
+//! changed (`altered`), judged by themselves and by the monitors of explorations. What fires first in a case is its rule.
 //! Left out: rules that no such case breaks; `reasons.txt` says of each why nothing is shown, and the tests named `<rule>_n` break these
 //! too.
 //!
@@ -16,13 +18,17 @@ mod agents;
 mod altered;
 mod bridge;
 mod case_file;
+mod conversions;
 mod decoders;
+mod descriptions;
 mod dram;
 mod error;
 mod flits;
 mod message_wave;
 mod messages;
+mod misplaced;
 mod reason;
+mod references;
 pub mod runs;
 mod timeline;
 mod transfers;
@@ -46,8 +52,8 @@ pub struct BrokenCase {
     pub found: String,
     /// The last steps up to there, of agents all of them, in the order of time; the rule is broken at the last one.
     pub steps: Vec<CaseStep>,
-    /// The records of its wave.
-    pub records: Hub,
+    /// The records of its wave; none where nothing moves.
+    pub records: Option<Hub>,
     /// Unit and end of its times.
     pub axis: TimeAxis,
 }
@@ -72,15 +78,25 @@ impl BrokenCases {
         self.better_than_messages().chain(of_messages).filter(|rule| rule.starts_with(prefix)).collect()
     }
 
-    /// Rules with a case of flits, of a run, of a bridge, of a DRAM or of agents, which go before one of a message alone.
+    /// Those of them whose cases have a wave.
+    pub fn rules_with_waves(&self, prefix: &str) -> Vec<&'static str> {
+        let has_wave = |rule: &&'static str| descriptions::rules().all(|of| of != *rule);
+        self.rules(prefix).into_iter().filter(has_wave).collect()
+    }
+
+    /// Rules with another case than that of a message alone, which goes behind the others.
     fn better_than_messages(&self) -> impl Iterator<Item = &'static str> {
         self.vectors
             .keys()
             .copied()
             .chain(runs::rules())
             .chain(bridge::rules())
+            .chain(conversions::rules())
             .chain(dram::rules())
+            .chain(misplaced::rules())
             .chain(decoders::rules())
+            .chain(descriptions::rules())
+            .chain(references::rules())
             .chain(transfers::rules())
             .chain(agents::rules())
             .chain(altered::rules())
@@ -104,10 +120,22 @@ impl BrokenCases {
         if let Some(case) = bridge::of(rule.id)? {
             return Ok(Some(case));
         }
+        if let Some(case) = conversions::of(rule.id)? {
+            return Ok(Some(case));
+        }
         if let Some(case) = dram::of(rule.id)? {
             return Ok(Some(case));
         }
+        if let Some(case) = misplaced::of(rule.id)? {
+            return Ok(Some(case));
+        }
         if let Some(case) = decoders::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = descriptions::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = references::of(rule.id)? {
             return Ok(Some(case));
         }
         if let Some(case) = transfers::of(rule.id)? {

@@ -1,33 +1,28 @@
-//! The wave of messages that stand by themselves: at ports of a bridge, or on a link without its flits.
+//! The wave of messages that stand by themselves: at ports of a bridge, on a link without its flits, or none of both.
 
 use super::CaseError;
 use scalepool_forms::message::message_from_json;
-use scalepool_protocols::cxl::cxl256::message::{M2sBirsp, M2sReq, M2sRwd, S2mBisnp, S2mDrs, S2mNdr};
-use scalepool_protocols::cxl::cxlio::non_flit_mode::{NfmCpl, NfmMem32, NfmMem64};
-use scalepool_protocols::nvlink::NvlHeader;
-use scalepool_protocols::ualink::field::{TlReq, TlRsp};
-use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
+use scalepool_protocols::cxl::{cxl68, cxl256, cxlio};
+use scalepool_protocols::wire::{LayoutDef, Violation};
+use scalepool_protocols::{nvlink, ualink};
 use scalepool_trace::{Body, Hub, PlaceKind, RecordKind, Stamp, Tap};
 use serde_json::{Value, json};
 
 /// Time from message to message \[fs\].
 pub(super) const STEP_FS: u64 = 1_000_000;
 
-/// Layouts of messages at the ports, each by itself, so that the wave has those that pass.
-const LAYOUTS: &[&[&LayoutDef]] = &[
-    &[TlReq::DEF],
-    &[TlRsp::DEF],
-    &[NvlHeader::DEF],
-    &[M2sReq::DEF],
-    &[M2sRwd::DEF],
-    &[M2sBirsp::DEF],
-    &[S2mNdr::DEF],
-    &[S2mDrs::DEF],
-    &[S2mBisnp::DEF],
-    &[NfmMem32::DEF],
-    &[NfmMem64::DEF],
-    &[NfmCpl::DEF],
-];
+/// All layouts, by family.
+const FAMILIES: [&[&LayoutDef]; 6] =
+    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS, ualink::LAYOUTS, nvlink::LAYOUTS];
+
+/// A layout by itself as what a place shows, so that the wave has those that pass.
+fn shown(layout: &'static LayoutDef) -> &'static [&'static LayoutDef] {
+    let of_family = |family: &&'static [&'static LayoutDef]| {
+        let at = family.iter().position(|def| std::ptr::eq(*def, layout))?;
+        family.get(at..=at)
+    };
+    FAMILIES.iter().find_map(of_family).unwrap_or_default()
+}
 
 /// A wave with a scope for each place.
 pub(super) struct MessageWave {
@@ -51,8 +46,7 @@ impl MessageWave {
             message_from_json(&json!({ "layout": form["layout"], "fields": form["fields"] })).map_err(CaseError::of)?;
         let known = self.places.iter().position(|(of, def, _)| *of == place && std::ptr::eq(*def, layout));
         let at = known.unwrap_or_else(|| {
-            let shown = LAYOUTS.iter().find(|shown| std::ptr::eq(shown[0], layout)).copied().unwrap_or_default();
-            let tap = self.hub.tap(&format!("{}.{place}", self.scope), PlaceKind::Messages(shown));
+            let tap = self.hub.tap(&format!("{}.{place}", self.scope), PlaceKind::Messages(shown(layout)));
             self.places.push((place, layout, tap));
             self.places.len() - 1
         });

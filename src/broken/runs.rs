@@ -9,6 +9,7 @@ mod change;
 
 use super::{BrokenCase, CaseError, flits};
 use change::FlitChange;
+pub(super) use change::sealed;
 use scalepool_inspect::capture::{Capture, CapturedUnit};
 use scalepool_inspect::{InspectDetail, Inspection, Map, inspect_capture};
 use scalepool_protocols::cxl::Dir;

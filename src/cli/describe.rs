@@ -55,7 +55,7 @@ impl Describe {
         if self.wave.is_some() && rules::find(&self.name).is_none() {
             // Of an area, such as CXL68-CRC, those that have one.
             let area = format!("{}-", self.name.trim_end_matches('-'));
-            let of_area = BrokenCases::of(&area, &env::temp_dir()).rules(&area);
+            let of_area = BrokenCases::of(&area, &env::temp_dir()).rules_with_waves(&area);
             let such = if of_area.is_empty() { "CXL68-CRC-01".to_owned() } else { of_area.join(", ") };
             bail!(
                 "describe --wave: found `{}`, expected a rule that has a wave, such as {such}; \
@@ -167,7 +167,7 @@ impl Describe {
 fn no_wave(rule: &str, reason: &str) -> anyhow::Error {
     let family = rule.split_once('-').map_or(rule, |(family, _)| family);
     let prefix = format!("{family}-");
-    let near = BrokenCases::of(&prefix, &env::temp_dir()).rules(&prefix);
+    let near = BrokenCases::of(&prefix, &env::temp_dir()).rules_with_waves(&prefix);
     let near = if near.is_empty() { String::new() } else { format!("; of {family} these are {}", near.join(", ")) };
     anyhow!("--wave: found {rule}, which has no wave: {reason} Expected a rule that has one{near}")
 }

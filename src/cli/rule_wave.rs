@@ -18,15 +18,18 @@ pub(super) struct WrittenWave {
 /// Writes the wave of a case, and a save file beside it.
 ///
 /// # Errors
-/// A file of another kind, or one that cannot be written.
+/// A file of another kind, one that cannot be written, or a case in which nothing moves.
 pub(super) fn write(case: &mut BrokenCase, path: &Path) -> anyhow::Result<WrittenWave> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if !["vcd", "fst"].contains(&ending) {
         bail!("--wave: found {}, expected a name that ends in .vcd or .fst", path.display());
     }
+    let Some(records) = &mut case.records else {
+        bail!("--wave: found {}, in which nothing moves, expected a case with signals", case.what);
+    };
     let (mut part, file) = PartFile::create(path)?;
-    let places = case.records.places().clone();
-    let highlights = write_records(ending == "fst", path, file, &mut case.records, case.axis, TraceFilter::default())?;
+    let places = records.places().clone();
+    let highlights = write_records(ending == "fst", path, file, records, case.axis, TraceFilter::default())?;
     part.keep()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -18,4 +18,5 @@ pub mod message;
 pub mod model;
 pub mod scoreboard;
 pub mod tlp;
+mod told;
 pub mod vectors;

@@ -20,6 +20,7 @@ use super::credits::{CreditBook, CreditFault, CreditSides};
 use super::meaning::{AnsweredBytes, asker, meant, same_nan};
 use super::message::{BridgeMessage, CxlMessage};
 use super::model::{BridgeEvent, BridgePoint, ReferenceBridge, ReferenceError};
+use super::told::{difference, told};
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_coherence::message::Msg;
 use scalepool_forms::FormError;
@@ -209,13 +210,13 @@ impl BridgeScoreboard {
                     Ok(followed) => self.expects(followed),
                     Err(ReferenceError::Full) => {
                         let found =
-                            format!("a request for which there is no free entry or buffer, {}", shown(*port, message));
+                            format!("a request for which there is no free entry or buffer, {}", told(*port, message));
                         self.find("BRG-INT-02", found, "no request that is taken before a response has left");
                         self.passed += 1;
                         return Ok(());
                     }
                     Err(ReferenceError::Epoch) => {
-                        let found = format!("a request that is taken while a commit waits, {}", shown(*port, message));
+                        let found = format!("a request that is taken while a commit waits, {}", told(*port, message));
                         self.find("BRG-WIN-06", found, "no request before those under the old windows are answered");
                         self.passed += 1;
                         return Ok(());
@@ -309,8 +310,8 @@ impl BridgeScoreboard {
             }
         });
         let Some(place) = place else {
-            let expected = self.still_expected(BridgePoint::Sent);
-            return self.find("BRG-INT-02", shown(port, message), expected);
+            let expected = self.still_expected(BridgePoint::Sent, message);
+            return self.find("BRG-INT-02", told(port, message), expected);
         };
         let wanted = self.expected.remove(place).event;
         let (Some(tag), Some(own)) = (message.tag(), wanted.message.tag()) else { return };
@@ -364,9 +365,9 @@ impl BridgeScoreboard {
             }
             return;
         }
-        let expected = self.still_expected(BridgePoint::Response);
+        let expected = self.still_expected(BridgePoint::Response, message);
         let rule = if isolates(message) { "BRG-ERR-25" } else { "BRG-INT-02" };
-        self.find(rule, shown(port, message), expected);
+        self.find(rule, told(port, message), expected);
     }
 
     /// A snoop leaves for one who holds a line: its BITag is the bridge's own choice.
@@ -400,14 +401,18 @@ impl BridgeScoreboard {
         self.find("BRG-ORD-03", found, format!("first {expected}"));
     }
 
-    /// The first messages that have still to leave at a point.
-    fn still_expected(&self, point: BridgePoint) -> String {
+    /// The first messages that have still to leave at a point; of the only one, in what it differs from what was found.
+    fn still_expected(&self, point: BridgePoint, found: &BridgeMessage) -> String {
         let wanted = || self.expected.iter().map(|expected| &expected.event).filter(|event| event.point == point);
         let first: Vec<String> = wanted().take(SHOWN).map(text).collect();
         match wanted().count() {
             0 => format!("nothing at the point `{}` now", point.name()),
+            1 => {
+                let differs = wanted().next().and_then(|wanted| difference(found, &wanted.message));
+                differs.unwrap_or_else(|| first.join(""))
+            }
             n if n <= SHOWN => first.join(" or "),
-            n => format!("{} or {} others", first.join(" or "), n - SHOWN),
+            n => format!("{}, or one of {} more", first.join(" or "), n - SHOWN),
         }
     }
 
@@ -463,10 +468,6 @@ fn isolates(message: &BridgeMessage) -> bool {
     matches!(transfer.field, ControlField::Response(rsp) if rsp.status == Status::ISOLATE)
 }
 
-fn shown(port: usize, message: &BridgeMessage) -> String {
-    format!("port {port}: {}", message.to_json())
-}
-
 fn text(event: &BridgeEvent) -> String {
-    shown(event.port, &event.message)
+    told(event.port, &event.message)
 }

@@ -34,6 +34,7 @@ pub mod message;
 pub mod number;
 pub mod options;
 pub mod stream;
+pub mod told;
 pub mod violation;
 
 pub use error::{FormError, shortened};

@@ -1,6 +1,7 @@
 //! Flit objects in words: the messages in them, and their fields as short text.
 
 use scalepool_forms::Object;
+pub use scalepool_forms::told::fields;
 use serde_json::Value;
 
 /// Every message in a flit object that is there, wherever it stands, in order: layout, fields.
@@ -19,19 +20,6 @@ pub fn messages(form: &Value) -> Vec<(&str, &Object)> {
         _ => (),
     }
     found
-}
-
-/// Fields that are not 0, as ` name=value`.
-pub fn fields(values: Option<&Object>) -> String {
-    let told = values.into_iter().flatten().filter(|(name, value)| {
-        name.as_str() != "valid" && **value != 0 && value.as_str() != Some("0x0") && !name.starts_with("rsvd")
-    });
-    let text = |name: &str, value: &Value| match (value.as_u64(), value.as_str()) {
-        (Some(number), _) if name.contains("address") => format!("{number:#x}"),
-        (_, Some(name)) => name.to_owned(),
-        _ => value.to_string(),
-    };
-    told.map(|(name, value)| format!(" {name}={}", text(name, value))).collect()
 }
 
 /// A time in ns, exact.

@@ -120,7 +120,7 @@ fn invert(bytes: &mut [u8], bit: usize) -> Option<()> {
 }
 
 /// A unit with the checks that fit its bytes, and those in front of it in its direction.
-fn sealed(protocol: &str, before: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn sealed(protocol: &str, before: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
     match protocol {
         "cxl-68b" => {
             let mut unit = Cxl68Unit::from_bytes(bytes).ok()?;

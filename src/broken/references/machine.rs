@@ -1,0 +1,233 @@
+//! References that are asked, and what they answer.
+
+use crate::CaseError;
+use scalepool_link::cxl68::retry::{Local, LocalRetry, Remote, RemoteTrigger, Trigger};
+use scalepool_link::ualink::state::{Arrived, Fault, LinkState, Sends, State};
+use scalepool_memory::decoder::{Arithmetic, Interleave};
+use scalepool_memory::dram::mapping::{DramMap, DramMapping};
+use scalepool_memory::dram::preset;
+use scalepool_memory::ecc::line::{EccOutcome, EccScheme, LineCells, LineEcc, OnDieEcc};
+
+/// A value of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Figure {
+    pub(super) name: &'static str,
+    /// As a number, for the wave.
+    pub(super) value: u64,
+    /// In words.
+    pub(super) said: String,
+}
+
+fn number(name: &'static str, value: u64) -> Figure {
+    Figure { name, value, said: value.to_string() }
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reference {
+    /// The local retry state machine of `cxl-68b`, by its triggers.
+    Lrsm,
+    /// The remote one: `Req`, `AckSent`, `PhyDown`.
+    Rrsm,
+    /// The state of a UALink: `local`, `remote`, `none` as a fault below, `hold`, `enable`, `sent`, `flit`, `control`, `spoilt`.
+    LinkState,
+    /// Targets and addresses of a window: `WAYS GRANULARITY ARITHMETIC BASE ADDRESS OFFSET`, the size being 4 GiB; `ROOT/WAYS` for several
+    /// levels.
+    Window,
+    /// A line of memory with wrong cells: `SCHEME ON_DIE BIT..`, the codes of the controller and of the die and the bits that flip.
+    Ecc,
+    /// The place of an address in a DRAM: `PRESET ORDER INTERLEAVE XOR ADDRESS`.
+    DramMap,
+}
+
+impl Reference {
+    const ALL: [Reference; 6] =
+        [Reference::Lrsm, Reference::Rrsm, Reference::LinkState, Reference::Window, Reference::Ecc, Reference::DramMap];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Reference::Lrsm => "lrsm",
+            Reference::Rrsm => "rrsm",
+            Reference::LinkState => "link",
+            Reference::Window => "window",
+            Reference::Ecc => "ecc",
+            Reference::DramMap => "map",
+        }
+    }
+
+    pub(super) fn of_name(name: &str) -> Result<Reference, CaseError> {
+        let found = Reference::ALL.into_iter().find(|one| one.name() == name);
+        let expected = || Reference::ALL.map(Reference::name).join(", ");
+        found.ok_or_else(|| CaseError::of(format!("found `{name}`, expected one of {}", expected())))
+    }
+
+    /// The values behind each event; at least one.
+    ///
+    /// # Errors
+    /// Events that there are not.
+    pub(super) fn answers(self, events: &str) -> Result<Vec<Vec<Figure>>, CaseError> {
+        let unknown = |event: &str| CaseError::of(format!("found `{event}`, expected an event of {}", self.name()));
+        let words = || events.split(' ').filter(|word| !word.is_empty());
+        match self {
+            Reference::Lrsm => {
+                let mut machine = LocalRetry::new();
+                let mut answers = vec![lrsm(&machine, true)];
+                for word in words() {
+                    let trigger = Trigger::ALL.into_iter().find(|trigger| format!("{trigger:?}") == word);
+                    let is_used = machine.step(trigger.ok_or_else(|| unknown(word))?);
+                    answers.push(lrsm(&machine, is_used));
+                }
+                Ok(answers)
+            }
+            Reference::Rrsm => {
+                let mut state = Remote::Normal;
+                let mut answers = vec![rrsm(state)];
+                for word in words() {
+                    state = state.step(match word {
+                        "Req" => RemoteTrigger::Req { num_retry: 1, eseq: 5 },
+                        "AckSent" => RemoteTrigger::AckSent,
+                        "PhyDown" => RemoteTrigger::PhyDown,
+                        _ => return Err(unknown(word)),
+                    });
+                    answers.push(rrsm(state));
+                }
+                Ok(answers)
+            }
+            Reference::LinkState => {
+                let mut state = LinkState::new(0);
+                let mut answers = vec![link(&mut state)];
+                for word in words() {
+                    // `sent*10` is the same event ten times.
+                    let (word, times) = word.split_once('*').unwrap_or((word, "1"));
+                    for _ in 0..times.parse().map_err(CaseError::of)? {
+                        match word {
+                            "local" => state.fault(Some(Fault::Local)),
+                            "remote" => state.fault(Some(Fault::Remote)),
+                            "none" => state.fault(None),
+                            "hold" => state.enable(false),
+                            "enable" => state.enable(true),
+                            "sent" => state.sent(),
+                            "flit" => state.received(Arrived::Flit),
+                            "control" => state.received(Arrived::Control),
+                            "spoilt" => state.leave_up(),
+                            _ => return Err(unknown(word)),
+                        }
+                        answers.push(link(&mut state));
+                    }
+                }
+                Ok(answers)
+            }
+            Reference::Window => Ok(vec![window(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
+            Reference::Ecc => Ok(vec![ecc(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
+            Reference::DramMap => Ok(vec![dram_place(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
+        }
+    }
+}
+
+fn lrsm(machine: &LocalRetry, is_used: bool) -> Vec<Figure> {
+    let (state, num_retry, num_phy_reinit, timeout) = machine.registers();
+    let code = Local::ALL.iter().position(|one| *one == state).unwrap_or_default() as u64;
+    let said = state.name().to_owned();
+    vec![
+        Figure { name: "state", value: code, said },
+        number("NUM_RETRY", num_retry.into()),
+        number("NUM_PHY_REINIT", num_phy_reinit.into()),
+        number("TIMEOUT", timeout.into()),
+        Figure { name: "flit", value: is_used.into(), said: if is_used { "used" } else { "discarded" }.to_owned() },
+    ]
+}
+
+fn rrsm(state: Remote) -> Vec<Figure> {
+    match state {
+        Remote::Normal => {
+            vec![Figure { name: "state", value: 0, said: "RETRY_REMOTE_NORMAL".to_owned() }, number("eseq", 0)]
+        }
+        Remote::LlrAck { eseq, .. } => {
+            vec![Figure { name: "state", value: 1, said: "RETRY_LLRACK".to_owned() }, number("eseq", eseq.into())]
+        }
+    }
+}
+
+fn link(machine: &mut LinkState) -> Vec<Figure> {
+    let sends = machine.sends();
+    let state = machine.state();
+    let code = State::ALL.iter().position(|one| *one == state).unwrap_or_default() as u64;
+    let (value, said) = match sends {
+        Sends::RemoteFault => (0, "remote fault"),
+        Sends::Idle => (1, "idle"),
+        Sends::Nop => (2, "NOP flits"),
+        Sends::Any => (3, "any flits"),
+    };
+    vec![
+        Figure { name: "state", value: code, said: state.name().to_owned() },
+        Figure { name: "sends", value, said: said.to_owned() },
+    ]
+}
+
+/// Bytes of a window.
+const WINDOW_BYTES: u64 = 1 << 32;
+
+fn window(words: &[&str]) -> Option<Vec<Figure>> {
+    let [ways, granularity, arithmetic, base, address, offset] = words else { return None };
+    let parse = |text: &str| scalepool_forms::number::parse(text).and_then(|value| u64::try_from(value).ok());
+    let (root, ways) = ways.split_once('/').map_or((None, *ways), |(root, ways)| (Some(root), ways));
+    let arithmetic = [Arithmetic::Modulo, Arithmetic::Xor].into_iter().find(|one| one.name() == *arithmetic)?;
+    let interleave = Interleave::new(parse(ways)? as usize, parse(granularity)?, arithmetic)?;
+    let interleave = match root {
+        Some(root) => interleave.over_root(parse(root)? as usize)?,
+        None => interleave,
+    };
+    let (base, address) = (parse(base)?, parse(address)?);
+    let is_hit = (base..base + WINDOW_BYTES).contains(&address);
+    let share = interleave.share_offset(parse(offset)?);
+    Some(vec![
+        Figure { name: "window", value: is_hit.into(), said: if is_hit { "hit" } else { "missed" }.to_owned() },
+        number("target", interleave.way(address) as u64),
+        Figure { name: "device address", value: share, said: format!("{share:#x}") },
+    ])
+}
+
+/// Bits of a word of a die of DDR.
+const DIE_WORD_BITS: usize = 128;
+/// Bytes of a line, all of them this, before cells flip.
+const LINE: [u8; 64] = [0x5a; 64];
+
+fn ecc(words: &[&str]) -> Option<Vec<Figure>> {
+    let [scheme, on_die, bits @ ..] = words else { return None };
+    let (scheme, on_die) = (EccScheme::find(scheme)?, OnDieEcc::find(on_die)?);
+    let ecc = LineEcc { scheme, on_die, die_word_bits: DIE_WORD_BITS };
+    let mut flips = LineCells::default();
+    for bit in bits {
+        flips.flip(bit.parse().ok()?);
+    }
+    let (data, outcome) = ecc.decode(&ecc.encode(&LINE).with(&ecc.behind_die(&flips)));
+    let wrong = data.iter().zip(LINE).filter(|(found, written)| *found != written).count();
+    let (value, said) = match outcome {
+        EccOutcome::Good => (0, "good"),
+        EccOutcome::Corrected => (1, "corrected"),
+        EccOutcome::Uncorrectable => (2, "lost"),
+    };
+    Some(vec![
+        Figure { name: "line", value, said: said.to_owned() },
+        Figure { name: "data", value: wrong as u64, said: format!("{wrong} wrong bytes") },
+    ])
+}
+
+fn dram_place(words: &[&str]) -> Option<Vec<Figure>> {
+    let [preset, order, interleave, xor, address] = words else { return None };
+    let (organisation, order) = (preset::find(preset)?.organisation, DramMap::find(order)?);
+    let mapping = DramMapping::new(order, &organisation, interleave.parse().ok()?, *xor == "on").ok()?;
+    let address = scalepool_forms::number::parse(address).and_then(|address| u64::try_from(address).ok())?;
+    let place = mapping.place(address);
+    let (value, said) = if place.is_some() { (1, "inside the memory") } else { (0, "behind the memory") };
+    let at = place.unwrap_or_default();
+    Some(vec![
+        Figure { name: "address", value, said: said.to_owned() },
+        number("channel", at.channel.into()),
+        number("rank", at.rank.into()),
+        number("group", at.group.into()),
+        number("bank", at.bank.into()),
+        number("row", at.row.into()),
+        number("column", at.column.into()),
+    ])
+}

@@ -53,6 +53,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
     kinds::memory_node::KIND,
+    kinds::memory_pool::KIND,
     kinds::memory_tray::KIND,
     kinds::cxl_switch::hbr::KIND,
     kinds::cxl_switch::io::KIND,

@@ -10,6 +10,7 @@ mod flash;
 mod latency;
 mod mapping;
 mod poison;
+mod pool;
 mod presets;
 mod refresh;
 mod rig;

@@ -248,4 +248,19 @@ pub static RULES: &[Rule] = &[
         "memory removal",
         "a command that cannot be done changes nothing; a memory comes behind the last answer to an earlier request",
     ),
+    choice(
+        "MEM-RMV-05",
+        "memory removal",
+        "frames of tier 2 that leave or have left are given to no page, until they come",
+    ),
+    choice(
+        "MEM-RMV-06",
+        "memory removal",
+        "a page in frames that leave moves to another frame, with its bytes if they leave in order; the removal is over when no page is left there",
+    ),
+    choice(
+        "MEM-RMV-07",
+        "memory removal",
+        "a request to a frame that is lost ends with an error; what cannot be read of it is poison until it is written again, and nothing else is lost",
+    ),
 ];

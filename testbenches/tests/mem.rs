@@ -13,6 +13,7 @@ mod poison;
 mod pool;
 mod presets;
 mod refresh;
+mod removal;
 mod rig;
 mod scheduling;
 mod spacing;

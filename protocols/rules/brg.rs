@@ -677,6 +677,11 @@ pub static RULES: &[Rule] = &[
         "bridge §2 §4.3",
         "IO: reads and copies take no snoop and keep no line; what is written is visible behind the answer of the write",
     ),
+    rule(
+        "BRG-TIR-06",
+        "bridge §1.4 §2",
+        "an all-reduce or a broadcast, by the ring of XLink with flags by CXL or by coherent loads and stores, ends with the bits of a plain sum in the same order",
+    ),
     rule("BRG-MIG-01", "bridge §1", "a page that moves keeps every byte and its poison"),
     rule(
         "BRG-MIG-02",

@@ -211,4 +211,56 @@ pub static RULES: &[Rule] = &[
     choice("MEM-TRY-04", "memory trays", "the latency of a tray is that of ports, switch, controller and media"),
     choice("MEM-TRY-05", "memory §6.3", "poison and addresses without memory pass buffer and switch unchanged"),
     choice("MEM-TRY-06", "memory trays", "media have each byte once, and a dead one ends its own lines alone"),
+    choice(
+        "MEM-MIR-01",
+        "memory mirror",
+        "a write of a mirrored range goes to every copy that counts, once, with the same bytes, byte enables and poison",
+    ),
+    choice("MEM-MIR-02", "memory mirror", "it is answered when every copy that is still there has answered"),
+    choice(
+        "MEM-MIR-03",
+        "memory mirror",
+        "a read goes to one copy at a time, that of the lowest number first, and to another one if that is lost or answers with poison",
+    ),
+    choice(
+        "MEM-MIR-04",
+        "memory mirror",
+        "a read ends with the bytes of a copy that counts, and without good bytes only when every copy has been asked",
+    ),
+    choice(
+        "MEM-MIR-05",
+        "memory mirror",
+        "a copy whose memory has left serves no read of its range again, also when that memory has returned: it is not filled again",
+    ),
+    choice("MEM-RMV-01", "memory removal", "a memory that leaves or has left gets no request"),
+    choice(
+        "MEM-RMV-02",
+        "memory removal",
+        "a managed removal ends behind the last answer, a surprise at once; what no memory has is answered as unmapped",
+    ),
+    choice(
+        "MEM-RMV-03",
+        "memory removal",
+        "each request is answered once, whatever leaves meanwhile, and a memory answers only what it was asked",
+    ),
+    choice(
+        "MEM-RMV-04",
+        "memory removal",
+        "a command that cannot be done changes nothing; a memory comes behind the last answer to an earlier request",
+    ),
+    choice(
+        "MEM-RMV-05",
+        "memory removal",
+        "frames of tier 2 that leave or have left are given to no page, until they come",
+    ),
+    choice(
+        "MEM-RMV-06",
+        "memory removal",
+        "a page in frames that leave moves to another frame, with its bytes if they leave in order; the removal is over when no page is left there",
+    ),
+    choice(
+        "MEM-RMV-07",
+        "memory removal",
+        "a request to a frame that is lost ends with an error; what cannot be read of it is poison until it is written again, and nothing else is lost",
+    ),
 ];

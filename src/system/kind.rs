@@ -53,6 +53,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
     kinds::memory_node::KIND,
+    kinds::memory_pool::KIND,
     kinds::memory_tray::KIND,
     kinds::cxl_switch::hbr::KIND,
     kinds::cxl_switch::io::KIND,
@@ -114,8 +115,8 @@ pub enum PortRole {
     CachingFabric,
     /// A home that asks for its own lines: the upstream side of CXL.mem without coherence, with a channel for each class.
     HomeMemory,
-    /// A device that asks another one for its memory: the upstream side of CXL.mem with port based routing, with a channel for each
-    /// class.
+    /// A device that asks another one for its memory: the upstream side of CXL.mem with port based routing, or on any link from a pool
+    /// of memories, with a channel for each class.
     Requester,
     /// An accelerator or a GPU.
     Node,

@@ -12,6 +12,7 @@ mod cache_sets;
 mod cache_snoops;
 mod cache_states;
 mod cache_time;
+mod collectives;
 mod common;
 mod control;
 mod credits;

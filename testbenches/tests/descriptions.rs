@@ -778,13 +778,14 @@ fn states_of_several_components_are_not_summed() {
 }
 
 /// Files of `systems/` with kinds that no scenario has.
-const OTHER_KINDS: [(&str, &str); 6] = [
+const OTHER_KINDS: [(&str, &str); 7] = [
     ("memory_box.toml", include_str!("../systems/memory_box.toml")),
     ("io_switch.toml", include_str!("../systems/io_switch.toml")),
     ("pbr_io.toml", include_str!("../systems/pbr_io.toml")),
     ("tiers.toml", include_str!("../systems/tiers.toml")),
     ("handover.toml", include_str!("../systems/handover.toml")),
     ("remote_memory.toml", include_str!("../systems/remote_memory.toml")),
+    ("mirrored_tier2.toml", include_str!("../systems/mirrored_tier2.toml")),
 ];
 
 /// Of every scenario each component in turn, of arrays the first two, in `make soak` the first eight, and all at once: the rest is

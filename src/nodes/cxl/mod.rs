@@ -11,6 +11,7 @@ pub mod isolation;
 pub mod isolation_registers;
 pub mod memory;
 pub mod outside;
+pub mod pool;
 
 use scalepool_memory::store::Background;
 use scalepool_protocols::cxl::cxl68::message::M2sReq;

@@ -7,6 +7,7 @@
 //! A walk through the check of a round: its flag was seen, so all blocks are read at once, as they are in that cycle; a block of an older round
 //! breaks BRG-TIR-03; behind the latency of HBM the buffer may be filled again.
 
+use super::collective::{CollectiveResult, CollectiveTask, RingMember};
 use super::{FlagOrder, SharedDesk, on};
 use crate::PlacedViolation;
 use crate::ualink::accelerator::AcceleratorPortEnds;
@@ -56,6 +57,8 @@ pub struct BulkConfig {
     pub blocks: u64,
     /// Rounds.
     pub rounds: u64,
+    /// Collectives whose chunks the buffers carry; `None`: stamps.
+    pub ring: Option<CollectiveTask>,
     /// When flags are stored.
     pub order: FlagOrder,
     /// Most writes that are open.
@@ -79,6 +82,8 @@ pub struct BulkResult {
     pub stale: u64,
     /// Requests of others served.
     pub served: u64,
+    /// What collectives have come to.
+    pub collectives: CollectiveResult,
     /// Checks that failed.
     pub broken: Vec<PlacedViolation>,
     /// Its link went down.
@@ -106,6 +111,7 @@ pub struct BulkHalf {
     config: BulkConfig,
     ports: Vec<AcceleratorPortEnds>,
     desk: SharedDesk,
+    ring: Option<RingMember>,
     memory: Store,
     hbm: Box<dyn MemoryBackend<HbmWork>>,
     leaving: Vec<VecDeque<(UalDelayedAnswer, u64)>>,
@@ -143,6 +149,7 @@ impl BulkHalf {
         (result, ledger): (Arc<Mutex<BulkResult>>, Arc<Mutex<UalLedger>>),
     ) -> BulkHalf {
         BulkHalf {
+            ring: config.ring.map(|task| RingMember::new(task, config.own)),
             memory: Store::new(BACKGROUND),
             hbm: MemoryTiming::fixed(config.hbm_cycles).build(),
             leaving: ports.iter().map(|_| VecDeque::new()).collect(),
@@ -182,9 +189,25 @@ impl BulkHalf {
 
     // ---- originator ----------------------------------------------------------------------------------------------
 
+    /// Blocks of the round that is written.
+    fn round_blocks(&self) -> u64 {
+        self.ring.as_ref().map_or(self.config.blocks, |ring| ring.blocks(self.round))
+    }
+
+    /// The next block of it.
+    fn block_lines(&self) -> Vec<LineBytes> {
+        match &self.ring {
+            Some(ring) => ring.passed_on(self.round, self.block),
+            None => {
+                (0..BLOCK_LINES).map(|n| stamped(self.config.own, self.round, BLOCK_LINES * self.block + n)).collect()
+            }
+        }
+    }
+
     /// Writes blocks of the round as far as there are tags and room; whether the last one has left.
     fn write(&mut self, cx: &mut Cx, at: Stamp) -> bool {
-        let BulkConfig { own, neighbours: [next, _], blocks, outstanding, .. } = self.config;
+        let BulkConfig { own, neighbours: [next, _], outstanding, .. } = self.config;
+        let blocks = self.round_blocks();
         while self.block < blocks && self.under_way() < outstanding.min(usize::from(TAGS)) {
             let address = self.block * REGION_BYTES;
             let port = (self.block % self.ports.len() as u64) as usize;
@@ -192,8 +215,8 @@ impl BulkHalf {
                 break;
             }
             let Some(tag) = self.free.pop() else { break };
-            let lines = (0..BLOCK_LINES).map(|n| (stamped(own, self.round, BLOCK_LINES * self.block + n), false));
-            let Read { data, poisoned } = lines.collect::<Vec<_>>().into();
+            let lines: Vec<(LineBytes, bool)> = self.block_lines().into_iter().map(|line| (line, false)).collect();
+            let Read { data, poisoned } = lines.into();
             let (cmd, len, numbeats) = (ReqCmd::WriteFull, (16 * BLOCK_LINES - 1) as u8, (BLOCK_LINES - 1) as u8);
             let req = TlReq { cmd, src: own, dst: next, address, len, numbeats, tag, ..TlReq::default() };
             let transfer = Transfer { data, poisoned, ..Transfer::new(ControlField::Request(req)) };
@@ -215,7 +238,10 @@ impl BulkHalf {
     /// A round begins when the one before was taken, and is given by its order.
     fn gives(&mut self, cx: &mut Cx, at: Stamp) {
         let BulkConfig { rounds, order, start_cycle, .. } = self.config;
-        let may_begin = on(&self.desk).taken + 1 >= self.round && self.round <= rounds;
+        let desk = *on(&self.desk);
+        // A ring passes on what has come in the round before.
+        let has_come = self.ring.is_none() || desk.checked + 1 >= self.round;
+        let may_begin = desk.taken + 1 >= self.round && has_come && self.round <= rounds;
         if !may_begin || at.cycle < start_cycle || self.mine.is_isolated {
             return;
         }
@@ -289,6 +315,11 @@ impl BulkHalf {
         let id = self.tap.new_id();
         self.tap.record(at, RecordKind::Begin, id, 0, || Body::Access { name: "check", address: 0 });
         self.tap.wait(at, id, Wait::Media, 0);
+        // A latency without limits always has room.
+        let _ = self.hbm.push(at.cycle, &MemoryRequest::NONE, HbmWork::Checked { round: seen, id });
+        if self.ring.is_some() {
+            return self.sums(seen, at);
+        }
         let (BulkConfig { own, neighbours: [_, before], blocks, .. }, memory) = (&self.config, &self.memory);
         let is_right = |line: &u64| {
             let stored = memory.read_line(global(*own, line * LINE_BYTES));
@@ -303,8 +334,18 @@ impl BulkHalf {
             self.mine.stale += stale.len() as u64;
             self.broken("BRG-TIR-03", found, expected, text);
         }
-        // A latency without limits always has room.
-        let _ = self.hbm.push(at.cycle, &MemoryRequest::NONE, HbmWork::Checked { round: seen, id });
+    }
+
+    /// Takes the chunk that came in a round of a ring.
+    fn sums(&mut self, round: u64, at: Stamp) {
+        let (own, memory) = (self.config.own, &self.memory);
+        let line = |line: u64| memory.read_line(global(own, line * LINE_BYTES)).data;
+        let Some(arrival) = self.ring.as_mut().map(|ring| ring.arrives(round, line)) else { return };
+        self.mine.collectives.is_wrong(&format!("round {round}"), &arrival.wrong);
+        if arrival.is_last {
+            self.mine.collectives.done += 1;
+            self.mine.collectives.cycles = at.cycle - self.config.start_cycle;
+        }
     }
 
     /// What HBM has done by now, and answers that leave.

@@ -6,6 +6,9 @@
 //! between each other, so nothing else says that the bulk is visible. Detail: whole transactions of UALink, messages of CXL.cache. Left out: NVLink and its FLUSH,
 //! which would take the place of the answers; caches for data other than flags; compute.
 //!
+//! Instead of stamps the buffers can carry the partial sums of an all-reduce or a broadcast around the ring of accelerators
+//! ([`collective`]), or these pass by coherent loads and stores of lines of the host, with nothing by XLink ([`exchange`]).
+//!
 //! An accelerator has two halves, [`bulk`] on UALink and [`flags`] on CXL.cache, beside each other on one clock; what one has to know of the
 //! other lies on their [`HandoverDesk`].
 //!
@@ -14,6 +17,8 @@
 //! reads its HBM and finds the round in each block; its flag half stores the number in the second line; the first accelerator loads it and goes on.
 
 pub mod bulk;
+pub mod collective;
+pub mod exchange;
 pub mod flags;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

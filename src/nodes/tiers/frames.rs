@@ -1,9 +1,12 @@
 //! Frames of the tiers: where a page of an accelerator can lie, and which pages lie there.
 //!
 //! Modelled: each accelerator manages the pages of its own part of the address space and has frames for them in three tiers: its own
-//! HBM, HBM that its neighbour lends it, and tier 2 behind a bridge. Left out: frames that change their owner. A walk: page 5 goes into
+//! HBM, HBM that its neighbour lends it, and tier 2 behind a bridge. Frames of tier 2 leave and come while the system runs: one that has
+//! left is not free, and a page that lies there has to move. Left out: frames that change their owner. A walk: page 5 goes into
 //! the first free frame of HBM; when it moves to tier 2 it has a frame in both until every source knows the new one; then the old one is
 //! free.
+
+use std::ops::Range;
 
 /// A tier, the fastest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +70,14 @@ impl TierLayout {
         (page / self.pages) as u16
     }
 
+    /// The frame of tier 2, of whatever manager, in which an address of a node lies.
+    pub fn tier2_frame(&self, at: TierAddress) -> Option<u32> {
+        let frames = u64::from(self.frames[Tier::Tier2.index()]);
+        let number = at.address.checked_sub(self.tier2_base)? / self.page_bytes;
+        let is_there = at.node == self.bridge && number < frames * u64::from(self.accelerators);
+        is_there.then(|| (number % frames) as u32)
+    }
+
     /// Whether a manager has this frame.
     pub fn has_frame(&self, place: TierFrame) -> bool {
         place.frame < self.frames[place.tier.index()]
@@ -90,9 +101,22 @@ impl TierLayout {
     }
 }
 
+/// How a frame of tier 2 is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FramePresence {
+    Present,
+    /// It leaves or has left; what it held may be lost, and it may be there again once no page is.
+    Gone {
+        is_lost: bool,
+        comes: bool,
+    },
+}
+
 /// Which page lies in which frame of a manager.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameBook {
+    /// Of tier 2, by frame.
+    presence: Vec<FramePresence>,
     /// By tier and frame.
     pages: [Vec<Option<u32>>; 3],
     /// By tier: no frame below this one is free.
@@ -102,19 +126,79 @@ pub struct FrameBook {
 impl FrameBook {
     /// So many frames in each tier, all of them free.
     pub fn new(frames: [u32; 3]) -> FrameBook {
-        FrameBook { pages: frames.map(|count| vec![None; count as usize]), first_free: [0; 3] }
+        let presence = vec![FramePresence::Present; frames[Tier::Tier2.index()] as usize];
+        FrameBook { presence, pages: frames.map(|count| vec![None; count as usize]), first_free: [0; 3] }
+    }
+
+    /// Frames of tier 2 leave; with `is_lost` what they hold is lost.
+    pub fn leave(&mut self, frames: Range<u32>, is_lost: bool) {
+        for frame in frames {
+            if let Some(presence) = self.presence.get_mut(frame as usize) {
+                *presence = FramePresence::Gone { is_lost, comes: false };
+            }
+        }
+    }
+
+    /// Frames of tier 2 come: one in which a page still lies when that has moved.
+    pub fn come(&mut self, frames: Range<u32>) {
+        let tier = Tier::Tier2;
+        for frame in frames {
+            let is_empty = self.page_in(TierFrame { tier, frame }).is_none();
+            match self.presence.get_mut(frame as usize) {
+                Some(presence) if is_empty => {
+                    *presence = FramePresence::Present;
+                    let first = &mut self.first_free[tier.index()];
+                    *first = (*first).min(frame as usize);
+                }
+                Some(FramePresence::Gone { comes, .. }) => *comes = true,
+                _ => (),
+            }
+        }
+    }
+
+    /// Whether a frame is not leaving and has not left.
+    pub fn is_present(&self, place: TierFrame) -> bool {
+        let presence = || self.presence.get(place.frame as usize);
+        place.tier != Tier::Tier2 || presence().is_none_or(|presence| *presence == FramePresence::Present)
+    }
+
+    /// Whether what a frame held is lost.
+    pub fn is_lost(&self, place: TierFrame) -> bool {
+        let presence = || self.presence.get(place.frame as usize);
+        place.tier == Tier::Tier2
+            && presence().is_some_and(|presence| matches!(presence, FramePresence::Gone { is_lost: true, .. }))
+    }
+
+    /// The page in a frame.
+    pub fn page_in(&self, place: TierFrame) -> Option<u32> {
+        *self.pages[place.tier.index()].get(place.frame as usize)?
+    }
+
+    /// The first page in a frame of tier 2 that leaves or has left.
+    pub fn stranded(&self) -> Option<u32> {
+        let frames = (0..self.presence.len() as u32).map(|frame| TierFrame { tier: Tier::Tier2, frame });
+        frames.filter(|place| !self.is_present(*place)).find_map(|place| self.page_in(place))
+    }
+
+    /// Frames of a tier, whether they are there or not.
+    pub fn count(&self, tier: Tier) -> u32 {
+        self.pages[tier.index()].len() as u32
     }
 
     /// Free frames of a tier.
     pub fn count_free(&self, tier: Tier) -> u32 {
-        self.pages[tier.index()].iter().filter(|page| page.is_none()).count() as u32
+        let is_free = |frame: &u32| self.is_free(TierFrame { tier, frame: *frame });
+        (0..self.pages[tier.index()].len() as u32).filter(is_free).count() as u32
+    }
+
+    fn is_free(&self, place: TierFrame) -> bool {
+        self.pages[place.tier.index()].get(place.frame as usize) == Some(&None) && self.is_present(place)
     }
 
     /// The first free frame of a tier.
     pub fn free_in(&self, tier: Tier) -> Option<TierFrame> {
-        let from = self.first_free[tier.index()];
-        let frame = from + self.pages[tier.index()][from..].iter().position(Option::is_none)?;
-        Some(TierFrame { tier, frame: frame as u32 })
+        let frames = self.first_free[tier.index()] as u32..self.pages[tier.index()].len() as u32;
+        frames.map(|frame| TierFrame { tier, frame }).find(|place| self.is_free(*place))
     }
 
     /// The first free frame of the fastest tier that has one.
@@ -124,8 +208,9 @@ impl FrameBook {
 
     /// A page takes a frame; `false`: the frame is not free.
     pub fn take(&mut self, place: TierFrame, page: u32) -> bool {
+        let is_present = self.is_present(place);
         match self.pages[place.tier.index()].get_mut(place.frame as usize) {
-            Some(slot @ None) => {
+            Some(slot @ None) if is_present => {
                 *slot = Some(page);
                 let first = &mut self.first_free[place.tier.index()];
                 *first += usize::from(*first == place.frame as usize);
@@ -141,6 +226,10 @@ impl FrameBook {
             *slot = None;
             let first = &mut self.first_free[place.tier.index()];
             *first = (*first).min(place.frame as usize);
+        }
+        let presence = self.presence.get_mut(place.frame as usize).filter(|_| place.tier == Tier::Tier2);
+        if let Some(presence @ FramePresence::Gone { comes: true, .. }) = presence {
+            *presence = FramePresence::Present;
         }
     }
 

@@ -14,9 +14,10 @@ use super::caller::{PageView, PageWish, PlacementQuestion, PlacementSlot};
 use super::frames::{FrameBook, Tier, TierFrame};
 use super::policy::{PageDecision, PageUse, PlacementPolicy, next_fill, next_move, next_prefetch};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// What a manager wants done; pages are counted from its first one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ManagerAct {
     /// A page has got its first frame.
     Placed {
@@ -74,11 +75,18 @@ pub enum ManagerAct {
         page: u32,
         /// Where.
         place: TierFrame,
+        /// What the old place held may be lost.
+        is_damaged: bool,
     },
     /// The move is over.
     Moved {
         /// The page.
         page: u32,
+    },
+    /// No page lies in these frames of tier 2, which have left.
+    Left {
+        /// They.
+        frames: Range<u32>,
     },
 }
 
@@ -137,6 +145,8 @@ pub struct PageManager {
     demanded: Option<u32>,
     /// Pages that were.
     prefetched: u64,
+    /// Frames of tier 2 that leave, while pages lie there.
+    leaving: Vec<Range<u32>>,
     /// It can tell nobody anything any more, so it begins no move.
     is_isolated: bool,
     /// What is to be done.
@@ -158,13 +168,64 @@ impl PageManager {
             prefetch: 0,
             demanded: None,
             prefetched: 0,
+            leaving: Vec::new(),
             is_isolated: false,
             acts: VecDeque::new(),
         };
-        if matches!(policy, PlacementPolicy::Static | PlacementPolicy::Exclusive) {
-            (0..pages).for_each(|page| manager.place(page));
-        }
+        manager.place_first();
         manager
+    }
+
+    /// By policies that deal pages to frames before anything is accessed.
+    fn place_first(&mut self) {
+        if matches!(self.policy, PlacementPolicy::Static | PlacementPolicy::Exclusive) {
+            (0..self.pages.len() as u32).for_each(|page| self.place(page));
+        }
+    }
+
+    /// The same without these frames of tier 2, which come later.
+    #[must_use]
+    pub fn without(mut self, frames: &[Range<u32>]) -> PageManager {
+        if frames.is_empty() {
+            return self;
+        }
+        let count = |tier: Tier| self.book.count(tier);
+        self.book = FrameBook::new(Tier::ALL.map(count));
+        frames.iter().for_each(|frames| self.book.leave(frames.clone(), false));
+        self.acts.clear();
+        self.pages.iter_mut().for_each(|page| page.place = None);
+        self.place_first();
+        self
+    }
+
+    /// Frames of tier 2 leave: no page goes there any more, and those that lie there move away, one after the other (MEM-RMV-05, 06). With
+    /// `is_lost` they have left already, and what they held is lost.
+    pub fn frames_leave(&mut self, frames: Range<u32>, is_lost: bool) {
+        self.book.leave(frames.clone(), is_lost);
+        self.leaving.push(frames);
+        self.frames_left();
+        self.decide();
+    }
+
+    /// Frames of tier 2 come.
+    pub fn frames_come(&mut self, frames: Range<u32>) {
+        self.book.come(frames);
+        self.decide();
+    }
+
+    /// Whether pages lie in frames that leave.
+    pub fn is_leaving(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    /// Says of frames that leave that no page lies there any more.
+    fn frames_left(&mut self) {
+        let tier = Tier::Tier2;
+        let is_empty =
+            |frames: &Range<u32>| frames.clone().all(|frame| self.book.page_in(TierFrame { tier, frame }).is_none());
+        let (left, leaving): (Vec<_>, Vec<_>) = std::mem::take(&mut self.leaving).into_iter().partition(is_empty);
+        self.leaving = leaving;
+        self.acts.extend(left.into_iter().map(|frames| ManagerAct::Left { frames }));
     }
 
     /// The same with somebody outside who decides where the policy says so.
@@ -324,10 +385,15 @@ impl PageManager {
 
     /// The next move begins, if one is due and none is under way.
     fn decide(&mut self) {
-        if !self.policy.moves_pages() || self.moving.is_some() || self.is_isolated {
+        if self.moving.is_some() || self.is_isolated {
             return;
         }
-        let Some(PageDecision { page, to }) = self.decision() else { return };
+        let stranded = self.book.stranded().zip(self.book.free()).map(|(page, to)| PageDecision { page, to });
+        let decision = match stranded {
+            None if self.policy.moves_pages() => self.decision(),
+            stranded => stranded,
+        };
+        let Some(PageDecision { page, to }) = decision else { return };
         let of_page = &self.pages[page as usize];
         let Some(from) = of_page.place.filter(|_| self.book.take(to, page)) else { return };
         self.acts.push_back(ManagerAct::Moves { page, from, to });
@@ -366,10 +432,16 @@ impl PageManager {
 
     /// Every byte is in its new place.
     pub fn copied(&mut self) {
-        let Some(PageMove { page, to, phase: MovePhase::Copying, .. }) = self.moving else { return };
+        let Some(PageMove { page, from, to, phase: MovePhase::Copying }) = self.moving else { return };
+        let is_damaged = self.book.is_lost(from);
         self.pages[page as usize].place = Some(to);
         let known_to = &self.pages[page as usize].known_to;
-        self.acts.extend(known_to.iter().map(|source| ManagerAct::Switch { source: *source, page, place: to }));
+        self.acts.extend(known_to.iter().map(|source| ManagerAct::Switch {
+            source: *source,
+            page,
+            place: to,
+            is_damaged,
+        }));
         self.set_phase(MovePhase::Switching(known_to.len()));
         self.end_if_switched();
     }
@@ -387,6 +459,7 @@ impl PageManager {
         self.moving = None;
         self.book.release(from);
         self.acts.push_back(ManagerAct::Moved { page });
+        self.frames_left();
         for source in std::mem::take(&mut self.asking) {
             self.answer(source, page);
         }
@@ -397,6 +470,7 @@ impl PageManager {
     /// moved is told where its bytes are. Both frames of that move stay taken, since not every source has heard of its end.
     pub fn isolate(&mut self) {
         self.is_isolated = true;
+        self.leaving.clear();
         self.acts.retain(|act| matches!(act, ManagerAct::Placed { .. } | ManagerAct::Answer { .. }));
         let Some(PageMove { page, .. }) = self.moving.take() else { return };
         for source in std::mem::take(&mut self.asking) {

@@ -9,7 +9,7 @@
 //! | 0 | what | 0 place, 1 block, 2 new place, 3 accesses |
 //! | 8 | tier | 0 HBM, 1 HBM of the peer, 2 tier 2 |
 //! | 16 | frame | number of the frame in its tier |
-//! | 24 | accesses | accesses in an interval |
+//! | 24 | accesses | accesses in an interval; of a new place 1: what the old one held may be lost |
 
 use super::frames::{Tier, TierFrame};
 use scalepool_memory::LineBytes;
@@ -25,8 +25,8 @@ pub enum PageMessage {
     Place(TierFrame),
     /// No access to the page may begin; the answer comes when none is open.
     Block,
-    /// The page lies here now.
-    Switch(TierFrame),
+    /// The page lies here now; whether bytes of it may be lost, which then have poison.
+    Switch(TierFrame, bool),
     /// A source has made so many accesses in the last interval.
     Accesses(u64),
 }
@@ -49,7 +49,10 @@ impl PageMessage {
         let words = match self {
             PageMessage::Place(place) => of(0, place),
             PageMessage::Block => [1, 0, 0, 0],
-            PageMessage::Switch(place) => of(2, place),
+            PageMessage::Switch(place, is_damaged) => {
+                let [what, tier, frame, _] = of(2, place);
+                [what, tier, frame, u64::from(is_damaged)]
+            }
             PageMessage::Accesses(count) => [3, 0, 0, count],
         };
         let mut line = [0; 64];
@@ -69,7 +72,7 @@ impl PageMessage {
         match word(0) {
             0 => place().map(PageMessage::Place),
             1 => Some(PageMessage::Block),
-            2 => place().map(PageMessage::Switch),
+            2 => place().map(|place| PageMessage::Switch(place, word(3) == 1)),
             3 => Some(PageMessage::Accesses(word(3))),
             _ => None,
         }

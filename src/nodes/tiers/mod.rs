@@ -12,6 +12,7 @@ pub mod accelerator;
 pub mod caller;
 pub mod copies;
 pub mod frames;
+pub mod leaving;
 pub mod manager;
 pub mod messages;
 pub mod policy;

@@ -1,4 +1,4 @@
-//! Checks of moves, from what is seen of them: rules BRG-MIG-01 to BRG-MIG-05 (choice c27).
+//! Checks of moves, from what is seen of them: rules BRG-MIG-01 to BRG-MIG-05 (choice c27), and MEM-RMV-05 and 06 of frames that leave.
 //!
 //! Modelled: what a manager sees of its moves, and a source of its accesses, told one by one. It keeps its own account of both and knows
 //! nothing of the tables and phases of those whom it watches. Left out: accesses of other sources, which have watches of their own.
@@ -36,6 +36,12 @@ pub enum TierEvent {
     Moved(u32),
     /// The move of a page will not be finished.
     GivesUp(u32),
+    /// Frames of tier 2 leave.
+    Leaves(u32, u32),
+    /// No page of this manager lies in them any more.
+    Left(u32, u32),
+    /// Frames of tier 2 are there again.
+    Comes(u32, u32),
     /// This source begins an access to a page in a frame.
     Accesses(u32, TierFrame),
     /// It ends.
@@ -91,6 +97,8 @@ pub struct MigrationWatch {
     /// Sources that were told the place of a page, by page.
     told: OrderedMap<u32, OrderedSet<u16>>,
     moves: OrderedMap<u32, WatchedMove>,
+    /// Frames of tier 2 that leave or have left.
+    gone: OrderedSet<u32>,
     /// What it has learned as a source.
     source: OrderedMap<u32, WatchedSource>,
 }
@@ -110,6 +118,7 @@ impl MigrationWatch {
             taken: OrderedSet::new(),
             told: OrderedMap::new(),
             moves: OrderedMap::new(),
+            gone: OrderedSet::new(),
             source: OrderedMap::new(),
         }
     }
@@ -117,6 +126,10 @@ impl MigrationWatch {
     /// Whether a frame is there and no page lies in it or moves into it.
     fn is_free(&self, place: TierFrame) -> bool {
         place.frame < self.frames[place.tier.index()] && !self.taken.contains(&place)
+    }
+
+    fn is_gone(&self, place: TierFrame) -> bool {
+        place.tier == Tier::Tier2 && self.gone.contains(&place.frame)
     }
 
     /// Something has happened: the rule that it breaks.
@@ -127,6 +140,9 @@ impl MigrationWatch {
                 let was = self.places.insert(page, place);
                 self.taken.insert(place);
                 let found = || format!("page {page} in {place:?}, before in {was:?}");
+                if self.is_gone(place) {
+                    return finding("MEM-RMV-05", found(), "no page in a frame that leaves or has left");
+                }
                 if !is_free || was.is_some() {
                     return finding("BRG-MIG-05", found(), "a free frame for a page without one");
                 }
@@ -136,6 +152,10 @@ impl MigrationWatch {
                 self.taken.insert(to);
                 let (from, knowing) = (self.places.get(&page).copied(), self.told.remove(&page).unwrap_or_default());
                 self.moves.insert(page, WatchedMove { from, to: Some(to), knowing, ..WatchedMove::default() });
+                if self.is_gone(to) {
+                    let found = format!("page {page} moves to {to:?}");
+                    return finding("MEM-RMV-05", found, "no page in a frame that leaves or has left");
+                }
                 if !is_free {
                     return finding("BRG-MIG-05", format!("page {page} to {to:?}"), "a move to a free frame");
                 }
@@ -200,6 +220,17 @@ impl MigrationWatch {
             }
             TierEvent::GivesUp(page) => {
                 self.moves.remove(&page);
+            }
+            TierEvent::Leaves(first, end) => self.gone.extend(first..end),
+            TierEvent::Comes(first, end) => (first..end).for_each(|frame| {
+                self.gone.remove(&frame);
+            }),
+            TierEvent::Left(first, end) => {
+                let is_there = |place: &TierFrame| place.tier == Tier::Tier2 && (first..end).contains(&place.frame);
+                if let Some(place) = self.taken.iter().find(|place| is_there(place)) {
+                    let found = format!("a removal of frames {first} to {end} that is over with a page in {place:?}");
+                    return finding("MEM-RMV-06", found, "every page moved away before");
+                }
             }
             TierEvent::Accesses(page, place) => {
                 let known = self.source.entry(page).or_default();

@@ -25,15 +25,21 @@ use scalepool_coherence::clocked::core::AnyCore;
 use scalepool_coherence::clocked::making::ClockedHolder;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::content::CacheLine;
+use scalepool_fabric::nvlink_switch::reduction::NumberType;
 use scalepool_kernel::Clock;
 use scalepool_link::ualink::security::Protection;
+use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::handover::bulk::{BulkConfig, BulkHalf, BulkResult};
+use scalepool_nodes::handover::collective::{CollectiveKind, CollectiveResult, CollectiveTask};
+use scalepool_nodes::handover::exchange::{ExchangeConfig, ExchangeCore};
 use scalepool_nodes::handover::flags::{FlagConfig, FlagCore};
 use scalepool_nodes::handover::{FlagOrder, SharedDesk};
 use scalepool_nodes::ualink::accelerator::{self, AcceleratorPortEnds};
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_nodes::ualink::port::Tamper;
+use scalepool_protocols::rules;
 use scalepool_protocols::ualink::field::REGION_BYTES;
+use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Hub, PlaceKind};
 use std::sync::{Arc, Mutex};
 
@@ -55,6 +61,18 @@ metrics! {
         BLOCKS = "blocks written" ["blocks"] Sum, "blocks of 256 bytes of buffers that were given";
         STALE = "stale blocks" ["blocks"] Sum, "blocks that were not of the round whose flag was seen";
         SERVED = "requests served" ["requests"] Sum, "requests of others";
+        COLLECTIVES = "collectives" ["collectives"] Smallest, "all-reduces or broadcasts that have ended at each accelerator";
+        COLLECTIVE_CYCLES = "collective cycles" ["cycles"] Largest, "cycles from the first access or write to the end of the last collective";
+        WRONG_SUMS = "wrong sums" ["blocks"] Sum, "blocks of 256 bytes that were not what a plain sum says (BRG-TIR-06)";
+    }
+}
+
+config! {
+    /// Collectives of all accelerators of a fabric.
+    pub struct CoherentCollective {
+        kind: String = "all-reduce" [Unit::Of("-")] in FieldRange::Words(&["all-reduce", "broadcast"]), "all-reduce: each accelerator gets the sum of the vectors of all; broadcast: each gets that of accelerator 0. A vector has a chunk of `blocks` for each accelerator";
+        by: String = "xlink" [Unit::Of("-")] in FieldRange::Words(&["xlink", "cxl"]), "xlink: chunks go around the ring of accelerators, each into a buffer of the next one over UALink, told by a flag; cxl: vectors and sums are stored and loaded coherently in lines of the host, and nothing goes over UALink";
+        number: String = "f32" [Unit::Of("-")] in FieldRange::Words(&["f32", "bf16", "int32"]), "type of the numbers; every result is compared bit for bit with a plain sum in the order in which it was added (BRG-TIR-06)";
     }
 }
 
@@ -65,7 +83,8 @@ config! {
         blocks: u64 = "64" [Unit::Of("blocks")] in FieldRange::Int(1, 1 << 20), "blocks of 256 bytes of the buffer that is filled in each round";
         rounds: u64 = "20" [Unit::Of("rounds")] in FieldRange::Int(1, 1 << 24), "times that the buffer is filled";
         flag: String = "behind" [Unit::Of("-")] in FieldRange::Words(&["behind", "first"]), "when the flag of a round is stored: behind = when every write of its bulk is answered; first = when its first write leaves, as by software that takes the order of its stores for that of their effects, which breaks BRG-TIR-03 where old bulk is read (choice c25)";
-        outstanding: usize = "64" [Unit::Of("writes")] in FieldRange::Int(1, 1024), "writes that can be outstanding";
+        outstanding: usize = "64" [Unit::Of("writes")] in FieldRange::Int(1, 1024), "writes that can be outstanding, or accesses of a collective by CXL";
+        collective: Option<CoherentCollective> = "" [Unit::Of("-")] in FieldRange::Table(CoherentCollective::fields), "all-reduces or broadcasts, as many as there are rounds, in the place of buffers with stamps";
         hbm_cycles: u64 = "100" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in its HBM";
         poll_cycles: u64 = "16" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 20), "cycles from one look at a flag to the next";
         start_cycles: u64 = "2500" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "cycles before the first write; links come up in about 1 us at x4";
@@ -77,16 +96,45 @@ impl CoherentAccelerator {
         if self.flag == "first" { FlagOrder::First } else { FlagOrder::Behind }
     }
 
+    /// The collectives, among so many accelerators; the second one says whether they go by CXL.
+    fn task(&self, members: u16, seed: u64) -> Option<(CollectiveTask, bool)> {
+        let CoherentCollective { kind, by, number } = self.collective.as_ref()?;
+        let kind = if kind == "broadcast" { CollectiveKind::Broadcast } else { CollectiveKind::AllReduce };
+        let number = match number.as_str() {
+            "bf16" => NumberType::Bf16,
+            "int32" => NumberType::Int32,
+            _ => NumberType::F32,
+        };
+        let task = CollectiveTask { kind, number, members: members.into(), blocks: self.blocks, seed };
+        Some((task, by == "cxl"))
+    }
+
     /// The half on CXL.cache; a litmus program of the run stands in the place of its flags.
-    fn flags(&self, site: &Site<'_>, desk: &SharedDesk, rounds: u64, hub: &mut Hub) -> Ready {
+    fn flags(
+        &self,
+        site: &Site<'_>,
+        (desk, exchanged): (&SharedDesk, &Arc<Mutex<CollectiveResult>>),
+        rounds: u64,
+        hub: &mut Hub,
+    ) -> Ready {
         let name = format!("{}.cache", site.path);
         let ports = &site.ports[self.ports..];
         let tap = hub.tap(&name, PlaceKind::Messages(ports[0].link.cxl().0.layouts()));
         let DomainMember { own, peers: accelerators, .. } = site.member;
         let flags = FlagConfig { own, accelerators, rounds, poll_cycles: self.poll_cycles };
-        let core: AnyCore<DeviceCache<CacheLine>> = match site.litmus {
-            Some(runs) => DeviceCache::litmus(runs),
-            None => Box::new(FlagCore::new(flags, desk.clone())),
+        let exchange = |task| ExchangeConfig {
+            task,
+            own,
+            rounds: self.rounds,
+            outstanding: self.outstanding,
+            start_cycle: self.start_cycles,
+            poll_cycles: self.poll_cycles,
+        };
+        let by_cxl = self.task(accelerators, site.seed).filter(|(_, by_cxl)| *by_cxl);
+        let core: AnyCore<DeviceCache<CacheLine>> = match (site.litmus, by_cxl) {
+            (Some(runs), _) => DeviceCache::litmus(runs),
+            (None, Some((task, _))) => Box::new(ExchangeCore::new(exchange(task), exchanged.clone())),
+            (None, None) => Box::new(FlagCore::new(flags, desk.clone())),
         };
         Described::with_core(name, DeviceCache::new(), core, tap).holder(ports, false)
     }
@@ -144,7 +192,11 @@ impl Component for CoherentAccelerator {
     }
 
     fn joint_traffic(&self) -> Option<String> {
-        Some(format!("{} rounds of {} blocks of {REGION_BYTES} bytes", self.rounds, self.blocks))
+        let collective = self
+            .collective
+            .as_ref()
+            .map_or(String::new(), |CoherentCollective { kind, by, number }| format!(" of {kind} of {number} by {by}"));
+        Some(format!("{} rounds{collective} of {} blocks of {REGION_BYTES} bytes", self.rounds, self.blocks))
     }
 
     fn coherent(&self, path: &str) -> Option<Coherent> {
@@ -165,9 +217,17 @@ impl Component for CoherentAccelerator {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (name, DomainMember { own, peers, fabric, .. }) = (site.path.to_owned(), site.member);
         // A litmus program is about lines alone.
-        let rounds = if site.litmus.is_some() { 0 } else { self.rounds };
+        let task = self.task(peers, site.seed);
+        let rounds = match task {
+            _ if site.litmus.is_some() => 0,
+            Some((_, true)) => 0,
+            Some((task, false)) => self.rounds * task.steps(),
+            None => self.rounds,
+        };
         let desk = SharedDesk::default();
-        let Ready { name: of_flags, place, figures: read_flags, .. } = self.flags(site, &desk, rounds, hub);
+        let exchanged: Arc<Mutex<CollectiveResult>> = Arc::default();
+        let Ready { name: of_flags, place, figures: read_flags, .. } =
+            self.flags(site, (&desk, &exchanged), rounds, hub);
         let config = BulkConfig {
             own,
             neighbours: [(own + 1) % peers, (own + peers - 1) % peers],
@@ -176,6 +236,7 @@ impl Component for CoherentAccelerator {
             clock: site.clock,
             blocks: self.blocks,
             rounds,
+            ring: task.filter(|(_, by_cxl)| !by_cxl).map(|(task, _)| task),
             order: self.order(),
             outstanding: self.outstanding,
             start_cycle: self.start_cycles,
@@ -185,6 +246,7 @@ impl Component for CoherentAccelerator {
         let result: Arc<Mutex<BulkResult>> = Arc::default();
         let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
         let entered = ledger.clone();
+        let of_bulk_half = name.clone();
         let (from_fs, period) = (site.clock.edge(self.start_cycles).as_fs(), site.clock.period());
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
@@ -210,7 +272,8 @@ impl Component for CoherentAccelerator {
             }),
             measure: Box::new(move || {
                 let flags = figures::measured(&[(&of_flags, read_flags())], period, false);
-                measured(from_fs, &super::published(&result), flags)
+                let by_cxl = task.filter(|(_, by_cxl)| *by_cxl).map(|_| super::published(&exchanged));
+                measured((&of_bulk_half, from_fs), (&super::published(&result), task.is_some()), by_cxl, flags)
             }),
             digest: Vec::new(),
             ledger: Some(NodeLedger::Ualink(ledger)),
@@ -219,18 +282,35 @@ impl Component for CoherentAccelerator {
 }
 
 /// The figures of both halves together.
-fn measured(from_fs: u64, bulk: &BulkResult, flags: ComponentMeasured) -> ComponentMeasured {
-    let own: Vec<MetricValue> = vec![
+fn measured(
+    (place, from_fs): (&str, u64),
+    (bulk, has_collectives): (&BulkResult, bool),
+    by_cxl: Option<CollectiveResult>,
+    flags: ComponentMeasured,
+) -> ComponentMeasured {
+    let collectives = by_cxl.unwrap_or_else(|| bulk.collectives.clone());
+    let text = rules::find("BRG-TIR-06").map_or("", |rule| rule.text);
+    let wrong = collectives.wrong.into_iter().map(|found| PlacedViolation {
+        place: place.to_owned(),
+        violation: Violation::at_byte("BRG-TIR-06", 0, found, "the bits of a plain sum in the same order", text),
+    });
+    let of_collectives = [
+        (&COLLECTIVES, collectives.done),
+        (&COLLECTIVE_CYCLES, collectives.cycles),
+        (&WRONG_SUMS, collectives.wrong_blocks),
+    ];
+    let mut own: Vec<MetricValue> = vec![
         (&GIVEN, bulk.given),
         (&CHECKED, bulk.checked),
         (&BLOCKS, bulk.blocks),
         (&STALE, bulk.stale),
         (&SERVED, bulk.served),
     ];
+    own.extend(of_collectives.into_iter().filter(|_| has_collectives));
     ComponentMeasured {
         counts: [own, flags.counts].concat(),
         bytes: flags.bytes + bulk.blocks * REGION_BYTES,
-        broken: [bulk.broken.clone(), flags.broken].concat(),
+        broken: bulk.broken.iter().cloned().chain(flags.broken).chain(wrong).collect(),
         is_isolated: bulk.is_isolated,
         from_fs,
         ..flags

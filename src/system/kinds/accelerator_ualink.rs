@@ -15,13 +15,15 @@ use crate::kinds::ualink_accelerator::{place_port, protection};
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
 use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
+use crate::problem::TextPlace;
 use crate::quantity::Unit;
-use scalepool_kernel::{Clock, Rng};
+use scalepool_kernel::{Clock, Rng, Time};
 use scalepool_link::ualink::security::Protection;
 use scalepool_nodes::tiers::accelerator::{TieredAccelerator, TieredConfig, TieredResult};
 use scalepool_nodes::tiers::caller::PlacementSlot;
 use scalepool_nodes::tiers::copies::COPY_BLOCK_BYTES;
 use scalepool_nodes::tiers::frames::TierLayout;
+use scalepool_nodes::tiers::leaving::{FrameChange, FrameSchedule, TimedFrames};
 use scalepool_nodes::tiers::messages::CONTROL_BASE;
 use scalepool_nodes::tiers::policy::PlacementPolicy;
 use scalepool_nodes::tiers::traffic::{TieredGenerator, TieredTraffic};
@@ -56,10 +58,25 @@ metrics! {
         MOVED = "moved [bytes]" ["bytes"] Sum, "bytes of pages that were moved, each read once and written once";
         WISHES_REFUSED = "decisions refused" ["decisions"] Sum, "decisions of a function of the caller that could not be: a page without a frame or one that has moved in the interval, its own tier, or one without a free frame";
         PREFETCHED = "pages prefetched" ["pages"] Sum, "moves into HBM by prefetch, without a demand";
+        REQUESTS_REFUSED = "requests to lost frames" ["requests"] Sum, "requests that ended with an error, since their frame of tier 2 was lost (MEM-RMV-07)";
+        LINES_LOST = "lines lost with frames" ["lines"] Sum, "lines that were read with poison, since they were lost with a frame of tier 2 (MEM-RMV-07)";
+        FRAMES_LEFT = "frames removed" ["frames"] Sum, "frames of tier 2 that have left, with no page in them";
+        FRAMES_CAME = "frames inserted" ["frames"] Sum, "frames of tier 2 that have come";
         MOVE_CYCLES = "cycles of moves" ["cycles"] Sum, "cycles in which a page that it manages moved";
         PAGE_WAITS = "cycles of page waits" ["cycles"] Sum, "cycles in which its next operation waited for the place of a page";
         MESSAGES = "page messages" ["requests"] Sum, "requests that it has sent about pages and to registers of a bridge";
         SERVED = "requests served" ["requests"] Sum, "requests of others";
+    }
+}
+
+config! {
+    /// What happens to frames of tier 2.
+    pub struct FrameCommandFields {
+        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it is told to all accelerators";
+        command: String = "remove" [Unit::Of("-")] in FieldRange::Words(&["remove", "insert"]), "remove: pages in the frames move to others, and none goes there any more (MEM-RMV-05, 06); insert: the frames can be used";
+        first: u32 = "0" [Unit::Of("-")] in FieldRange::Int(0, (1 << 20) - 1), "first of them, of each accelerator, counted from 0";
+        frames: u32 = "1" [Unit::Of("frames")] in FieldRange::Int(1, 1 << 20), "how many";
+        option: String = "managed" [Unit::Of("-")] in FieldRange::Words(&["managed", "surprise"]), "how they are removed: managed = pages are moved away with their bytes, and what is behind the frames leaves later; surprise = it is gone, so requests end with an error, and pages move on with poison in the place of what cannot be read (MEM-RMV-07)";
     }
 }
 
@@ -70,6 +87,7 @@ config! {
         base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 1), "address at the bridge of the first frame of the first accelerator; those of the others follow";
         bridge: u16 = "0" [Unit::Of("-")] in FieldRange::Int(0, 1023), "which of the bridges of the fabric leads to it, in the order of the description";
         control: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 1), "address of the control window of the bridge, by which pages that move are flushed from its cache (bridge §9.9); left out, no page is flushed, which fits a bridge without a cache";
+        commands: Vec<(FrameCommandFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(FrameCommandFields::fields), "frames that leave and come while the system runs, with the memory behind them; frames whose first command is insert are not there before";
     }
 }
 
@@ -85,6 +103,7 @@ config! {
         copy_every: u64 = "0" [Unit::Of("operations")] in FieldRange::Int(0, 1 << 24), "one in every N operations copies its blocks of one page to another page; 0 = none";
         poison_every: u64 = "0" [Unit::Of("writes")] in FieldRange::Int(0, 1 << 24), "poison a line in one of every N writes; 0 = none";
         start_cycles: u64 = "2500" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "cycles before the first operation; links come up in about 1 us at x4";
+        stop: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when the last operation may begin, as of an accelerator whose cluster is taken out of service; left out, all operations are done";
     }
 }
 
@@ -116,6 +135,39 @@ const MOST_PAGES: u64 = 1 << 20;
 impl TieredFields {
     fn frames(&self) -> [u32; 3] {
         [self.hbm_pages, self.peer_pages, self.tier2.pages]
+    }
+
+    /// What happens to frames of tier 2.
+    fn changes(&self, clock: Clock) -> FrameSchedule {
+        let timed = |(given, _): &(FrameCommandFields, TextPlace)| TimedFrames {
+            at_cycle: clock.first_at_or_after(Time::from_fs(given.at)),
+            change: match (given.command.as_str(), given.option.as_str()) {
+                ("insert", _) => FrameChange::Insert,
+                (_, "surprise") => FrameChange::Lose,
+                _ => FrameChange::Remove,
+            },
+            frames: given.first..given.first.saturating_add(given.frames),
+        };
+        FrameSchedule::new(self.tier2.commands.iter().map(timed).collect())
+    }
+
+    /// What is wrong with what happens to frames.
+    fn check_changes(&self, clock: Clock) -> Option<ConfigFinding> {
+        if self.tier2.commands.is_empty() {
+            return None;
+        }
+        let is_optioned = |command: &FrameCommandFields| command.command != "remove" && command.option != "managed";
+        if let Some((command, _)) = self.tier2.commands.iter().find(|(command, _)| is_optioned(command)) {
+            let text = format!("found option `{}` of {}, expected it at remove alone", command.option, command.command);
+            return Some(("tier2.commands", text));
+        }
+        // A page moves by a free frame. In an exclusive cache all pages have room in tier 2.
+        let (spare, needed) = match self.policy() {
+            PlacementPolicy::Exclusive => (0, self.pages),
+            _ => (self.hbm_pages.saturating_add(self.peer_pages), self.pages + 1),
+        };
+        let wrong = self.changes(clock).check(self.tier2.pages, spare, needed).err()?;
+        Some(("tier2.commands", wrong))
     }
 
     fn layout(&self, member: DomainMember) -> TierLayout {
@@ -297,6 +349,7 @@ impl Component for TieredFields {
             );
             wrong.push(("traffic.blocks", text));
         }
+        wrong.extend(self.check_changes(clock));
         if clock.periods_fs(1) > self.interval {
             let (found, cycle) = (time_text(self.interval), time_text(clock.periods_fs(1)));
             let text = format!("found {found}, expected at least a cycle of its clock, {cycle}");
@@ -316,8 +369,13 @@ impl Component for TieredFields {
     fn joint_traffic(&self) -> Option<String> {
         let [hbm, peer, tier2] = self.frames();
         let control = self.tier2.control.map_or("no control window".to_owned(), |at| format!("control window {at:#x}"));
+        let command = |(one, _): &(FrameCommandFields, TextPlace)| {
+            let FrameCommandFields { at, command, first, frames, option } = one;
+            format!(", {command} {frames} frames from {first} on at {} ({option})", time_text(*at))
+        };
+        let commands: String = self.tier2.commands.iter().map(command).collect();
         Some(format!(
-            "{} pages of {} bytes with {hbm}, {peer} and {tier2} frames, tier 2 at {:#x} of bridge {} with {control}, policy {} with an interval of {}, prefetch of {}, warm pages {}",
+            "{} pages of {} bytes with {hbm}, {peer} and {tier2} frames, tier 2 at {:#x} of bridge {} with {control}, policy {} with an interval of {}, prefetch of {}, warm pages {}{commands}",
             self.pages,
             self.page,
             self.tier2.base,
@@ -373,6 +431,8 @@ impl Component for TieredFields {
             is_cached: member.tier2_cache.keeps_lines,
             operations: TieredGenerator::new(traffic, Rng::for_name(site.seed, &format!("{name}:operations"))),
             start_cycle: self.traffic.start_cycles,
+            stop_cycle: self.traffic.stop.map(|stop| site.clock.first_at_or_after(Time::from_fs(stop))),
+            changes: self.changes(site.clock),
             outstanding: self.outstanding,
             copy_outstanding: self.copy_outstanding,
             poison_every: self.traffic.poison_every,
@@ -383,6 +443,7 @@ impl Component for TieredFields {
         let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
         let entered = ledger.clone();
         let from_fs = site.clock.edge(self.traffic.start_cycles).as_fs();
+        let has_changes = !self.tier2.commands.is_empty();
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let mut ends = Vec::new();
@@ -399,7 +460,7 @@ impl Component for TieredFields {
                     TieredAccelerator::new(config, ports, tap, (shared, entered))
                 })
             }),
-            measure: Box::new(move || measured(from_fs, &super::published(&result))),
+            measure: Box::new(move || measured(from_fs, &super::published(&result), has_changes)),
             digest: Vec::new(),
             ledger: Some(NodeLedger::Ualink(ledger)),
         })
@@ -413,26 +474,36 @@ fn time_text(fs: u64) -> String {
     format!("{} {unit}", fs / unit_fs)
 }
 
-fn measured(from_fs: u64, result: &TieredResult) -> ComponentMeasured {
+/// `has_changes`: frames leave or come in the run.
+fn measured(from_fs: u64, result: &TieredResult, has_changes: bool) -> ComponentMeasured {
     let [hbm, peer, tier2] = result.by_tier;
+    let [left, came] = result.frames;
+    let of_changes = [
+        (&REQUESTS_REFUSED, result.refused_requests),
+        (&LINES_LOST, result.lost_lines),
+        (&FRAMES_LEFT, left),
+        (&FRAMES_CAME, came),
+    ];
+    let of_changes = of_changes.into_iter().filter(|_| has_changes);
+    let counts = [
+        (&OPERATIONS, result.done),
+        (&IN_HBM, hbm),
+        (&IN_PEER, peer),
+        (&IN_TIER2, tier2),
+        (&COPIES, result.copies),
+        (&COPIED, result.copied_bytes),
+        (&PLACED, result.placed.iter().sum()),
+        (&MOVES, result.moves),
+        (&MOVED, result.moved_bytes),
+        (&WISHES_REFUSED, result.refused),
+        (&PREFETCHED, result.prefetched),
+        (&MOVE_CYCLES, result.move_cycles),
+        (&PAGE_WAITS, result.page_wait_cycles),
+        (&MESSAGES, result.messages),
+        (&SERVED, result.served),
+    ];
     ComponentMeasured {
-        counts: vec![
-            (&OPERATIONS, result.done),
-            (&IN_HBM, hbm),
-            (&IN_PEER, peer),
-            (&IN_TIER2, tier2),
-            (&COPIES, result.copies),
-            (&COPIED, result.copied_bytes),
-            (&PLACED, result.placed.iter().sum()),
-            (&MOVES, result.moves),
-            (&MOVED, result.moved_bytes),
-            (&WISHES_REFUSED, result.refused),
-            (&PREFETCHED, result.prefetched),
-            (&MOVE_CYCLES, result.move_cycles),
-            (&PAGE_WAITS, result.page_wait_cycles),
-            (&MESSAGES, result.messages),
-            (&SERVED, result.served),
-        ],
+        counts: counts.into_iter().chain(of_changes).collect(),
         bytes: result.bytes,
         latencies: result.latencies.clone(),
         broken: result.broken.clone(),

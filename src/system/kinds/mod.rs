@@ -24,6 +24,7 @@ pub mod media;
 pub mod memory_device;
 pub mod memory_ecc;
 pub mod memory_node;
+pub mod memory_pool;
 pub mod memory_tray;
 pub mod net_rdma;
 pub mod nvlink_gpu;

@@ -179,6 +179,7 @@ fn desk(order: FlagOrder, kept: u64, cycles: u64) -> (HandoverDesk, BulkResult) 
             clock,
             blocks: 8,
             rounds: 2,
+            ring: None,
             order,
             outstanding: 64,
             start_cycle: 1,

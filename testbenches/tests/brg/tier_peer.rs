@@ -96,12 +96,14 @@ fn run(copies: u64, sends: Vec<(u64, Transfer)>, answers: Answers) -> (Vec<(u64,
             layout: LAYOUT,
             policy: PlacementPolicy::FirstTouch,
             caller: Default::default(),
+            changes: Default::default(),
             prefetch: (0, 0),
             interval_cycles: 1000,
             control: None,
             is_cached: false,
             operations: TieredGenerator::new(traffic, Rng::for_name(1, "operations")),
             start_cycle: 1,
+            stop_cycle: None,
             outstanding: 4,
             copy_outstanding: 4,
             poison_every: 0,
@@ -175,7 +177,7 @@ fn tiers_refuse_messages_of_others() {
         }
         Transfer { poisoned, ..transfer }
     };
-    let place = |frame| PageMessage::Switch(TierFrame { tier: Tier::Hbm, frame });
+    let place = |frame| PageMessage::Switch(TierFrame { tier: Tier::Hbm, frame }, false);
     let sends = vec![
         // As a write with byte enables; by the bridge; to the manager itself; poisoned.
         with(|req| req.cmd = ReqCmd::Write, 0, message(1, 2, PageMessage::Block, 1)),

@@ -3,7 +3,8 @@
 //! Modelled: as many requests a cycle as it has ports; requests to a region of 256 bytes take one port, so they keep their order; tags that are
 //! unique until the answer; HBM with a latency, in which requests take effect in the order in which they come; every byte that is read
 //! is compared with what was written; isolation: when its link goes down, it asks for nothing more, and what it has begun ends undone,
-//! while it goes on answering others. Detail: whole transactions. Left out: atomics, protection of transactions, UPLI, time-outs: a
+//! while it goes on answering others; frames of tier 2 that leave and come: requests to one that is lost end with an error, and what
+//! could not be read has poison from then on, until it is written again (MEM-RMV-07). Detail: whole transactions. Left out: atomics, protection of transactions, UPLI, time-outs: a
 //! request that is not answered stalls the run, which names it; compute.
 //!
 //! A walk through one cycle: answers end what was asked; requests of others take effect, and their answers leave behind the latency;
@@ -19,6 +20,7 @@ mod transfers;
 use super::caller::PlacementSlot;
 use super::copies::CopyEngine;
 use super::frames::{TierAddress, TierLayout};
+use super::leaving::{FrameChange, FrameSchedule, TimedFrames};
 use super::manager::PageManager;
 use super::policy::PlacementPolicy;
 use super::table::PageTable;
@@ -39,6 +41,7 @@ use scalepool_link::ualink::upli::Ordered;
 use scalepool_memory::LineBytes;
 use scalepool_memory::backend::{MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_memory::store::Store;
+use scalepool_ordered::OrderedSet;
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
@@ -79,6 +82,12 @@ pub struct TieredResult {
     pub prefetched: u64,
     /// Decisions of somebody outside that could not be.
     pub refused: u64,
+    /// Accesses and blocks of copies that ended with an error, since the frame was lost.
+    pub refused_requests: u64,
+    /// Lines that were read with poison, since their bytes were lost with a frame.
+    pub lost_lines: u64,
+    /// Frames that have left, with no page in them, and frames that have come.
+    pub frames: [u64; 2],
     /// Cycles in which a page of it moved.
     pub move_cycles: u64,
     /// Cycles in which its operations waited for the place of a page.
@@ -113,6 +122,8 @@ pub struct TieredConfig {
     pub policy: PlacementPolicy,
     /// Who decides it where the policy says that somebody outside does.
     pub caller: PlacementSlot,
+    /// Frames of tier 2 that leave and come.
+    pub changes: FrameSchedule,
     /// Pages behind an accessed one that are brought up with it, and first pages that are brought up before anything is accessed.
     pub prefetch: (u32, u32),
     /// Cycles in which accesses are counted for a temperature.
@@ -125,6 +136,8 @@ pub struct TieredConfig {
     pub operations: TieredGenerator,
     /// Cycle of the first operation.
     pub start_cycle: u64,
+    /// Cycle from which none begins any more, if there is one.
+    pub stop_cycle: Option<u64>,
     /// Most reads and writes that are open.
     pub outstanding: usize,
     /// Most blocks that are being copied.
@@ -164,6 +177,8 @@ struct OpenAccess {
     page: u32,
     /// What has to be read.
     expects: Read,
+    /// Lines of it, by bit, that may have been lost with a frame.
+    doubted: u64,
     bytes: u64,
     /// The operation in traces.
     id: u64,
@@ -186,7 +201,7 @@ struct TierRequest {
 /// A request without an answer.
 struct OpenTierRequest {
     purpose: Purpose,
-    node: u16,
+    at: TierAddress,
     /// Where its answers come; `None`: from its own HBM.
     port: Option<usize>,
     is_read: bool,
@@ -236,6 +251,8 @@ pub struct TieredAccelerator {
     tried: Option<TriedOp>,
     /// A copy behind the writes of its blocks that were never written.
     put_off: Option<TieredOp>,
+    /// Lines, by addresses of pages, that it has written and that may have been lost with a frame.
+    doubted: OrderedSet<u64>,
     /// Accesses in this interval, by page.
     accesses: Vec<u64>,
     interval_end_cycle: u64,
@@ -265,6 +282,7 @@ impl TieredAccelerator {
             leaving: ports.iter().map(|_| VecDeque::new()).collect(),
             table: PageTable::new(all),
             manager: PageManager::new(config.policy, layout.pages, layout.frames)
+                .without(&config.changes.absent())
                 .with_caller(config.caller.clone())
                 .with_prefetch(config.prefetch.0, config.prefetch.1),
             engine: CopyEngine::new(config.copy_outstanding),
@@ -281,6 +299,7 @@ impl TieredAccelerator {
             next,
             tried: None,
             put_off: None,
+            doubted: OrderedSet::new(),
             accesses: vec![0; all as usize],
             interval_end_cycle: config.start_cycle + config.interval_cycles,
             writes: 0,
@@ -369,8 +388,7 @@ impl TieredAccelerator {
         }
         let lines = if is_read { vec![None; count as usize] } else { Vec::new() };
         let port = (to.node != self.config.own).then(|| self.port_of(to.address));
-        let open =
-            OpenTierRequest { purpose, node: to.node, port, is_read, is_ok: true, lines, since_cycle: at.cycle, id };
+        let open = OpenTierRequest { purpose, at: to, port, is_read, is_ok: true, lines, since_cycle: at.cycle, id };
         self.open_accesses += usize::from(matches!(open.purpose, Purpose::Access(_)));
         self.open[usize::from(tag)] = Some(open);
     }
@@ -399,7 +417,8 @@ impl TieredAccelerator {
         };
         open.is_ok &= rsp.status == Status::OKAY;
         // A compressed answer does not say where it comes from.
-        let named = TlRsp { src: open.node, ..*rsp };
+        let named = TlRsp { src: open.at.node, ..*rsp };
+        let to = open.at;
         let first = if rsp.len == 0 { usize::from(rsp.offset) } else { 0 };
         let came = Read { data: transfer.data.clone(), poisoned: transfer.poisoned };
         for (slot, line) in open.lines.iter_mut().skip(first).zip(came.lines(0)) {
@@ -407,7 +426,7 @@ impl TieredAccelerator {
         }
         let is_finished = !is_read || rsp.last;
         self.ledger().came.add(port, Ordered::response(&named));
-        if rsp.status != Status::OKAY {
+        if rsp.status != Status::OKAY && !self.is_lost(to) {
             let (found, node) = (format!("{:?}", rsp.status), named.src);
             self.broken("SIM-E2E-02", format!("{found} of node {node}"), "OKAY", "a response does not fit its request");
         }
@@ -424,7 +443,9 @@ impl TieredAccelerator {
         self.tap.record(at, RecordKind::End, open.id, 0, body);
         cx.progress();
         let lines: Vec<(LineBytes, bool)> = open.lines.iter().flatten().copied().collect();
-        if lines.len() < open.lines.len() {
+        let is_refused = !open.is_ok && self.is_lost(open.at);
+        self.mine.refused_requests += u64::from(is_refused);
+        if lines.len() < open.lines.len() && !is_refused {
             let found = format!("{} of {} beats", lines.len(), open.lines.len());
             self.broken("UAL-UPL-12", found, "Last with the final beat", "a read response is not complete");
         }
@@ -432,7 +453,7 @@ impl TieredAccelerator {
         match open.purpose {
             Purpose::Access(access) => {
                 self.open_accesses -= 1;
-                self.access_ends(&access, &lines, at);
+                self.access_ends(&access, &lines, is_refused, at);
             }
             Purpose::CopyRead { id, block } => self.block_was_read(id, block, lines, is_ok),
             Purpose::CopyWrite { id } => {
@@ -452,6 +473,31 @@ impl TieredAccelerator {
         self.follow(at);
     }
 
+    /// Whether an address is in a frame that is lost.
+    fn is_lost(&self, at: TierAddress) -> bool {
+        self.config.layout.tier2_frame(at).is_some_and(|frame| self.config.changes.is_lost(frame))
+    }
+
+    /// Frames of tier 2 leave or come.
+    fn change_frames(&mut self, at: Stamp) {
+        while let Some(TimedFrames { change, frames, .. }) = self.config.changes.next(at.cycle) {
+            let name = match change {
+                FrameChange::Remove => "frames removed",
+                FrameChange::Lose => "frames lost",
+                FrameChange::Insert => "frames inserted",
+            };
+            self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(name));
+            if change == FrameChange::Insert {
+                self.see(TierEvent::Comes(frames.start, frames.end));
+                self.mine.frames[1] += u64::from(frames.end - frames.start);
+                self.manager.frames_come(frames);
+            } else {
+                self.see(TierEvent::Leaves(frames.start, frames.end));
+                self.manager.frames_leave(frames, change == FrameChange::Lose);
+            }
+        }
+    }
+
     /// The link is down: nothing that is open or still to be done will be (`ualink` §12). Who waits for the last access to a page is
     /// answered when the link is up again, since nothing here accesses it any more.
     fn isolate(&mut self, cx: &mut Cx, at: Stamp) {
@@ -459,6 +505,7 @@ impl TieredAccelerator {
             return;
         }
         (self.next, self.put_off) = (None, None);
+        self.config.changes.end();
         self.control.clear();
         self.manager_ends(at);
         let open: Vec<OpenTierRequest> = self.open.iter_mut().filter_map(Option::take).collect();
@@ -555,6 +602,7 @@ impl Module for TieredAccelerator {
             }
         }
         self.memory_ends(cx, at);
+        self.change_frames(at);
         self.serve(cx, at);
         self.end_interval(at);
         self.follow(at);
@@ -565,7 +613,10 @@ impl Module for TieredAccelerator {
         // What waits for room, for an answer or for a request is woken by it.
         let begins = self.next.map(|_| self.config.start_cycle);
         let interval = self.is_counting().then_some(self.interval_end_cycle);
-        let due = self.hbm.ready_at().into_iter().chain(begins).chain(interval).filter(|due| *due > at.cycle).min();
+        let stops = self.next.and(self.config.stop_cycle);
+        let changes = self.config.changes.due_at();
+        let timers = begins.into_iter().chain(interval).chain(changes).chain(stops);
+        let due = self.hbm.ready_at().into_iter().chain(timers).filter(|due| *due > at.cycle).min();
         due.map_or(Next::Idle, |due| Next::At(cx.in_cycles(due - at.cycle)))
     }
 
@@ -576,6 +627,7 @@ impl Module for TieredAccelerator {
                 Err(Pending::new(format!("{} requests without answer", self.open.iter().flatten().count()), since))
             }
             None if self.next.is_some() => Err(Pending::new("operations not issued", Time::ZERO)),
+            None if self.manager.is_leaving() => Err(Pending::new("pages in frames that leave", Time::ZERO)),
             None if self.manager.is_moving() || !self.engine.is_idle() => {
                 Err(Pending::new("a page that moves", Time::ZERO))
             }

@@ -70,6 +70,10 @@ impl TieredAccelerator {
     /// Tries the next operation; `false`: there is none that is due, or it has to wait.
     fn attempt(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         let Some(mut op) = self.next.filter(|_| at.cycle >= self.config.start_cycle) else { return false };
+        if self.tried.is_none() && self.config.stop_cycle.is_some_and(|stop| at.cycle >= stop) {
+            (self.next, self.put_off) = (None, None);
+            return false;
+        }
         if self.tried.is_none() {
             let drawn = op;
             op = self.with_known_bytes(op);
@@ -190,10 +194,12 @@ impl TieredAccelerator {
             0 => Read::of(&self.expected, |n| address + LINE_BYTES * n, BLOCK_LINES),
             _ => Read::nothing(),
         };
+        let is_doubted = |n: &u64| self.doubted.contains(&(address + LINE_BYTES * n));
+        let doubted = (0..BLOCK_LINES).filter(is_doubted).fold(0, |lines, n| lines | 1 << n);
         self.page_begins(page, place, 1);
         self.mine.by_tier[place.tier.index()] += 1;
         let (id, due_cycle) = self.tried.as_ref().map_or((0, at.cycle), |tried| (tried.id, tried.due_cycle));
-        let access = OpenAccess { page, expects, bytes: LINE_BYTES * count, id, due_cycle };
+        let access = OpenAccess { page, expects, doubted, bytes: LINE_BYTES * count, id, due_cycle };
         let purpose = Purpose::Access(Box::new(access));
         self.send(cx, at, TierRequest { to, lines: written, count, purpose, parent: id });
         None
@@ -214,6 +220,9 @@ impl TieredAccelerator {
             (line, is_poisoned && n == 0)
         };
         let drawn: Vec<_> = (0..lines).map(line).collect();
+        for n in 0..lines {
+            self.doubted.remove(&(address + LINE_BYTES * n));
+        }
         self.expected.write_lines(address, drawn.iter().map(|(line, poison)| (*line, ALL_BYTES, *poison)));
         drawn
     }
@@ -231,6 +240,7 @@ impl TieredAccelerator {
             .map(|line| (line.data, ALL_BYTES, line.poison))
             .collect();
         self.expected.write_lines(self.virtual_address(to, offset), lines);
+        self.doubt_copied(from, to, offset, bytes);
         let blocks = bytes / COPY_BLOCK_BYTES;
         self.page_begins(from, source, blocks);
         self.page_begins(to, target, blocks);
@@ -249,9 +259,23 @@ impl TieredAccelerator {
     }
 
     /// An access has ended.
-    pub(super) fn access_ends(&mut self, access: &OpenAccess, lines: &[(LineBytes, bool)], at: Stamp) {
-        let OpenAccess { page, expects, bytes, id, due_cycle } = access;
+    pub(super) fn access_ends(
+        &mut self,
+        access: &OpenAccess,
+        lines: &[(LineBytes, bool)],
+        is_refused: bool,
+        at: Stamp,
+    ) {
+        let OpenAccess { page, expects, doubted, bytes, id, due_cycle } = access;
+        if is_refused {
+            self.tap.record(at, RecordKind::End, *id, 0, || Body::Mark("refused"));
+            return self.page_ends(*page, at);
+        }
         for (n, (is, expected)) in lines.iter().zip(expects.lines(0)).enumerate() {
+            if is.1 && doubted >> n & 1 == 1 {
+                self.mine.lost_lines += 1;
+                continue;
+            }
             // Links do not carry the bytes of a poisoned beat.
             if is.1 != expected.1 || !is.1 && is.0 != expected.0 {
                 let word = |line: &LineBytes| u64::from_le_bytes(line.as_chunks().0[0]);
@@ -264,6 +288,25 @@ impl TieredAccelerator {
         self.mine.bytes += bytes;
         self.operation_ends(*id, *due_cycle, at);
         self.page_ends(*page, at);
+    }
+
+    /// What this source has written to a page, in a range of it, may be lost: it may have poison until it is written again (MEM-RMV-07).
+    pub(super) fn doubt(&mut self, page: u32, offset: u64, bytes: u64) {
+        let start = self.virtual_address(page, offset);
+        let lines = (0..bytes / LINE_BYTES).map(|n| start + LINE_BYTES * n);
+        let written: Vec<u64> = lines.filter(|line| self.expected.is_written(*line, 1)).collect();
+        self.doubted.extend(written);
+    }
+
+    /// A copy has the doubts of what it copies, and no others.
+    fn doubt_copied(&mut self, from: u32, to: u32, offset: u64, bytes: u64) {
+        let [from, to] = [from, to].map(|page| self.virtual_address(page, offset));
+        for n in 0..bytes / LINE_BYTES {
+            match self.doubted.contains(&(from + LINE_BYTES * n)) {
+                true => self.doubted.insert(to + LINE_BYTES * n),
+                false => self.doubted.remove(&(to + LINE_BYTES * n)),
+            };
+        }
     }
 
     /// An operation is done.

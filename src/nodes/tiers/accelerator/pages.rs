@@ -87,9 +87,8 @@ impl TieredAccelerator {
                     self.block_is_done(page, at);
                 }
             }
-            Some(PageMessage::Switch(place)) if is_of_manager && self.config.layout.has_frame(place) => {
-                self.table.switch(page, place);
-                self.see(TierEvent::Learned(page, place));
+            Some(PageMessage::Switch(place, is_damaged)) if is_of_manager && self.config.layout.has_frame(place) => {
+                self.page_has_moved(page, place, is_damaged);
                 self.answer(port, req, Read::nothing(), id, at);
             }
             Some(PageMessage::Accesses(count)) if is_write && is_managed && is_source => {
@@ -162,6 +161,15 @@ impl TieredAccelerator {
         }
     }
 
+    /// A page that was blocked lies here now.
+    fn page_has_moved(&mut self, page: u32, place: TierFrame, is_damaged: bool) {
+        self.table.switch(page, place);
+        self.see(TierEvent::Learned(page, place));
+        if is_damaged {
+            self.doubt(page, 0, self.config.layout.page_bytes);
+        }
+    }
+
     /// Does what the manager wants done.
     pub(super) fn follow(&mut self, at: Stamp) {
         while let Some(act) = self.manager.acts.pop_front() {
@@ -224,16 +232,21 @@ impl TieredAccelerator {
                 let (from, to) = (layout.address(own, from), layout.address(own, to));
                 self.begin_copy(CopyReason::Move { page }, from, to, layout.page_bytes, parent);
             }
-            ManagerAct::Switch { source, page, place } => {
+            ManagerAct::Switch { source, page, place, is_damaged } => {
                 self.see(TierEvent::Switches(source, page));
                 let of_all = self.page_of_all(page);
                 if source != own {
-                    self.tell(source, of_all, PageMessage::Switch(place), Purpose::Switch, parent);
+                    let message = PageMessage::Switch(place, is_damaged);
+                    self.tell(source, of_all, message, Purpose::Switch, parent);
                 } else {
-                    self.table.switch(of_all, place);
-                    self.see(TierEvent::Learned(of_all, place));
+                    self.page_has_moved(of_all, place, is_damaged);
                     self.manager.switched();
                 }
+            }
+            ManagerAct::Left { frames } => {
+                self.see(TierEvent::Left(frames.start, frames.end));
+                self.mine.frames[0] += u64::from(frames.end - frames.start);
+                self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark("frames left"));
             }
             ManagerAct::Moved { page } => {
                 self.see(TierEvent::Moved(page));

@@ -114,9 +114,12 @@ impl TieredAccelerator {
                 self.tap.record(at, RecordKind::Mark, traced, 0, || Body::Mark("copied"));
                 self.manager.copied();
             }
-            CopyReason::Explicit { from, to, due_cycle, .. } => {
+            CopyReason::Explicit { from, to, offset, due_cycle, .. } => {
                 self.mine.copies += 1;
                 self.mine.copied_bytes += job.bytes;
+                if [job.from, job.to].into_iter().any(|at| self.is_lost(at)) {
+                    self.doubt(to, offset, job.bytes);
+                }
                 self.operation_ends(traced, due_cycle, at);
                 [from, to].into_iter().for_each(|page| self.page_ends(page, at));
             }

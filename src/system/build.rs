@@ -7,7 +7,7 @@ use super::kind::{
     PortRole, Shared, Site,
 };
 use super::measured::{ComponentMeasured, Ending, LinkMeasured, Measure, MeasureLink};
-use super::{memory_map, neighbours, outside};
+use super::{hierarchies, memory_map, neighbours, outside};
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::config::CoherenceConfig;
@@ -348,6 +348,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     let views = memory_map::views(&system);
     let routes = system.pbr.routes(&system, &views);
     let mut requesters = system.pbr.requesters(&system);
+    let hierarchies: Vec<_> = (0..system.components.len()).map(|n| hierarchies::numbers(&system, n)).collect();
     let roles: Vec<[PortRole; 2]> = system.links.iter().map(|link| system.roles_of(link)).collect();
     let mut fabrics: OrderedMap<usize, Fabric> = OrderedMap::new();
     let mut sim = Simulation::new(seed);
@@ -385,9 +386,11 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     let (mut ports, shared) = (Vec::new(), Shared::default());
     let mut digest = dealt.as_ref().map_or_else(Vec::new, DealtTrace::digest);
     let mut parts: Vec<Part> = Vec::new();
-    for (n, ((((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain), map), pbr)) in
-        components.into_iter().zip(neighbours).zip(of_component).zip(views).zip(routes).enumerate()
+    let known = views.into_iter().zip(hierarchies).zip(routes);
+    for (n, (((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain), known)) in
+        components.into_iter().zip(neighbours).zip(of_component).zip(known).enumerate()
     {
+        let ((map, hierarchies), pbr) = known;
         let (clock_name, clock) = clocks[component.clock].clone();
         if component.config.asks() {
             figures.asked_bytes_per_s += site_ports.iter().map(|port| port.link.unit_bytes_per_s).sum::<f64>();
@@ -398,6 +401,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             clock,
             member,
             map,
+            hierarchies,
             pbr,
             requesters: requesters.remove(&n),
             seed,

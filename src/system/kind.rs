@@ -11,6 +11,7 @@ use super::channels::{ChannelWait, ClassOrder};
 use super::coherence::{Coherent, Seat};
 use super::document::Table;
 use super::field::{self, Config, Field};
+use super::hierarchies::HierarchyNumbers;
 use super::kinds;
 use super::kinds::gfd::PbrRequesters;
 use super::measured::{Measure, MeasureLink};
@@ -400,6 +401,8 @@ pub struct SitePort {
     pub peer_port: usize,
     /// Its side of the link.
     pub peer_role: PortRole,
+    /// What keeps lines coherent there, or behind the switches with virtual hierarchies there.
+    pub coherence: Option<CoherenceProtocol>,
     /// Its place among those that keep lines coherent, if it has one; it is known when the system is built.
     pub seat: Option<Seat>,
 }
@@ -422,6 +425,8 @@ pub struct Site<'a> {
     pub member: DomainMember,
     /// What it has to know of the memory map.
     pub map: MapView,
+    /// The numbers of each of its virtual hierarchies, if it is a switch with any.
+    pub hierarchies: Vec<HierarchyNumbers>,
     /// How it routes, if it is a switch with port based routing.
     pub pbr: Option<PbrSite>,
     /// Who asks it, if it has port based routing and stands at an edge port.
@@ -739,9 +744,9 @@ pub trait Component: Send + Any {
         None
     }
 
-    /// Of a switch with virtual hierarchies: the way of messages of CXL.cache through one of them, by the forms of messages on its
-    /// ports, or why these do not fit.
-    fn cache_routes(&self, _vcs: usize, _forms: &[MessageForm]) -> Result<CacheRoutes, String> {
+    /// Of a switch with virtual hierarchies: the way of messages of CXL.cache through one of them, by its numbers and the forms of
+    /// messages on its ports, or why these do not fit.
+    fn cache_routes(&self, _vcs: usize, _: &HierarchyNumbers, _forms: &[MessageForm]) -> Result<CacheRoutes, String> {
         Err("it is no switch with virtual hierarchies".to_owned())
     }
 

@@ -4,6 +4,7 @@
 //! description, first those that ask each other, then bridges that may be asked, then bridges that ask alone. Left out: what a fabric carries.
 
 use super::design::System;
+use super::hierarchies;
 use super::kind::{DomainMember, NodePart, Offer, PortRole, SitePort};
 use super::memory_map::only_target;
 use scalepool_ordered::OrderedMap;
@@ -35,6 +36,7 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
             peer_member: members[peer],
             peer_port,
             peer_role: system.components[peer].ports[peer_port].decl.role,
+            coherence: hierarchies::coherence(system, (peer, peer_port)),
             seat: None,
         }
     };

@@ -3,6 +3,7 @@
 mod aer;
 mod back_invalidate;
 mod cache_id;
+mod cascade_coherence;
 mod cascade_limits;
 mod cascades;
 mod commits;

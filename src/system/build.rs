@@ -3,7 +3,7 @@
 use super::coherence::{Domains, domains, joined};
 use super::design::System;
 use super::kind::{
-    Carried, Clocks, CoherenceProtocol, ComponentNode, ExternalComponent, LinkEndSite, LinkSite, NodeError, NodeLedger,
+    Carried, Clocks, CoherenceProtocol, ComponentNode, ExternalComponent, LinkEndSite, LinkSite, NodeError, NodeLedger, Offer,
     PortRole, Shared, Site,
 };
 use super::measured::{ComponentMeasured, Ending, LinkMeasured, Measure, MeasureLink};
@@ -349,6 +349,8 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     let routes = system.pbr.routes(&system, &views);
     let mut requesters = system.pbr.requesters(&system);
     let hierarchies: Vec<_> = (0..system.components.len()).map(|n| hierarchies::numbers(&system, n)).collect();
+    let viral = hierarchies::viral(&system);
+    let is_cascade: Vec<bool> = system.links.iter().map(|link| hierarchies::is_cascade(&system, link)).collect();
     let roles: Vec<[PortRole; 2]> = system.links.iter().map(|link| system.roles_of(link)).collect();
     let mut fabrics: OrderedMap<usize, Fabric> = OrderedMap::new();
     let mut sim = Simulation::new(seed);
@@ -370,14 +372,17 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
         fabrics: Vec::new(),
     };
     let mut ends: Vec<[Option<Box<dyn LinkEndSite>>; 2]> = Vec::new();
-    for (link, roles) in links.into_iter().zip(roles) {
+    for ((link, roles), is_cascade) in links.into_iter().zip(roles).zip(is_cascade) {
         let ports = link.ports.map(|(component, port)| components[component].ports[port].path.as_str());
         let external = link.ports.map(|(component, _)| components[component].external);
         let members = link.ports.map(|(component, _)| neighbours[component].member);
-        let offers = link.ports.map(|(component, port)| components[component].config.offer_at(port));
+        let offers = link.ports.map(|(component, port)| {
+            let own = components[component].config.offer_at(port);
+            Offer { declares_viral: own.declares_viral || viral.contains(&component), ..own }
+        });
         let is_watched = external.iter().any(Option::is_some) || ports.iter().any(|port| watched.contains(port));
-        let site =
-            LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external, is_watched };
+        let (path, index) = (&link.path[..], link.index);
+        let site = LinkSite { path, index, ports, roles, members, offers, external, is_watched, is_cascade };
         let directions = link.config.directions(roles);
         let built = link.config.build(&mut sim, &site)?;
         ends.push(built.ends.map(Some));

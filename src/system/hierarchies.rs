@@ -1,14 +1,14 @@
 //! Virtual hierarchies over several switches: who stands at their ends, and the numbers by which messages find them.
 //!
 //! Modelled: what is bound to one host, over any number of switches with virtual hierarchies; bus numbers as configuration software
-//! gives them, depth first; CacheIDs in the order of the devices. Left out: switches with port based routing, at whose edges a
-//! hierarchy ends here, as their PIDs take the place of these numbers (`fabric` §3.4).
+//! gives them, depth first; CacheIDs in the order of the devices. Left out: switches with port based routing. A hierarchy below an
+//! edge of theirs has numbers of its own, as PIDs take their place in the fabric (`fabric` §3.4).
 //!
 //! A walk through one hierarchy: from a port its links and bindings are followed, down to the devices or up to the host, and each
 //! vPPB on the way is remembered. The bus inside a switch comes first, then for each vPPB the bus behind it, and all buses of the
 //! switch that stands there, if one does. So the bus numbers below a vPPB are a range, which tells its switch what leads there.
 
-use super::design::System;
+use super::design::{LinkInstance, System};
 use super::kind::{CoherenceProtocol, PortRole};
 use scalepool_fabric::cxl_switch::VppbBinding;
 use scalepool_fabric::cxl_switch::back_invalidate::FIRST_VPPB_BUS;
@@ -100,19 +100,41 @@ pub(super) fn ends(system: &System, (switch, port): (usize, usize)) -> Option<Ve
     Some(if port < hosts_of_switch { devices(system, switch, port) } else { hosts(system, switch, port) })
 }
 
+/// The role at the end of a way; at an edge port of a fabric with port based routing, that of the host which has what is there.
+fn role(system: &System, end: (usize, usize)) -> PortRole {
+    let (component, port) = match system.pbr.owner(end.0, end.1) {
+        None => end,
+        Some((switch, port)) => system.far(switch, port),
+    };
+    system.components[component].ports[port].decl.role
+}
+
 /// What keeps lines coherent at a port, or behind it, where it is one of a switch with hierarchies.
 pub(super) fn coherence(system: &System, end: (usize, usize)) -> Option<CoherenceProtocol> {
-    let role = |(component, port): (usize, usize)| system.components[component].ports[port].decl.role.coherence();
-    match ends(system, end) {
-        None => role(end),
-        Some(ends) => ends.into_iter().find_map(|one| role(one.end)),
-    }
+    let ends = ends(system, end).unwrap_or_else(|| vec![WayEnd { end, ld: None, vppbs: Vec::new() }]);
+    ends.into_iter().find_map(|one| role(system, one.end).coherence())
+}
+
+/// The caching devices below an upstream port of a switch with hierarchies, in the order of their CacheIDs; `None`: it is none.
+pub(super) fn caching(system: &System, (switch, vcs): (usize, usize)) -> Option<Vec<WayEnd>> {
+    has_hierarchies(system, switch).then(|| {
+        let is_caching = |way: &WayEnd| role(system, way.end).coherence() == Some(CoherenceProtocol::Cache);
+        devices(system, switch, vcs).into_iter().filter(is_caching).collect()
+    })
+}
+
+/// The bus of the first device below an upstream port of a switch with hierarchies; `None`: it is none, or there is no device.
+pub(super) fn bus_below(system: &System, (switch, vcs): (usize, usize)) -> Option<u8> {
+    devices(system, switch, vcs).first().and_then(|way| bus(system, way))
 }
 
 /// The role of a downstream port on the link to another switch: that of the host above it, for which it stands.
 pub(super) fn role_above(system: &System, (switch, port): (usize, usize)) -> Option<PortRole> {
-    let host = hosts(system, switch, port).into_iter().next()?;
-    Some(system.components[host.end.0].ports[host.end.1].decl.role)
+    let end = match has_hierarchies(system, switch) {
+        true => hosts(system, switch, port).into_iter().next()?.end,
+        false => (switch, port),
+    };
+    Some(role(system, end))
 }
 
 /// The uppermost switch above a hierarchy, and its hierarchy there.
@@ -178,8 +200,7 @@ pub fn numbers(system: &System, switch: usize) -> Vec<HierarchyNumbers> {
         let own = bound(system, switch, vcs).into_iter();
         let above_switch = own.filter(|(port, _)| has_hierarchies(system, system.far(switch, *port).0));
         all.is_switch = above_switch.map(|(_, binding)| binding.vppb).collect();
-        let is_caching = |way: &WayEnd| coherence(system, way.end) == Some(CoherenceProtocol::Cache);
-        let caching = devices(system, top.0, top.1).into_iter().filter(is_caching);
+        let caching = caching(system, top).into_iter().flatten();
         // More of them than CacheIDs are refused where the table is made.
         for (id, way) in (0..=u8::MAX).zip(caching) {
             for (.., vppb) in way.vppbs.iter().filter(|place| is_own(place)) {
@@ -189,4 +210,30 @@ pub fn numbers(system: &System, switch: usize) -> Vec<HierarchyNumbers> {
         all
     };
     (0..hosts).map(of_vcs).collect()
+}
+
+/// Whether a link joins two switches with virtual hierarchies.
+pub(super) fn is_cascade(system: &System, link: &LinkInstance) -> bool {
+    let is_port = |(component, port): (usize, usize)| {
+        let role = system.components[component].ports[port].decl.role;
+        matches!(role, PortRole::SwitchUpstream | PortRole::SwitchDownstream) && has_hierarchies(system, component)
+    };
+    link.ports.into_iter().all(is_port)
+}
+
+/// Switches that may go viral: those where something declares it, and all that links join to them.
+pub(super) fn viral(system: &System) -> OrderedSet<usize> {
+    let declares = |n: &usize| system.components[*n].config.offer().declares_viral;
+    let mut all: OrderedSet<usize> = (0..system.components.len()).filter(declares).collect();
+    let mut queue: Vec<usize> = all.iter().copied().collect();
+    while let Some(switch) = queue.pop() {
+        for port in &system.components[switch].ports {
+            let link = &system.links[port.link];
+            let (far, _) = link.ports[1 - port.end];
+            if is_cascade(system, link) && all.insert(far) {
+                queue.push(far);
+            }
+        }
+    }
+    all
 }

@@ -401,6 +401,10 @@ pub struct SitePort {
     pub peer_port: usize,
     /// Its side of the link.
     pub peer_role: PortRole,
+    /// A switch with virtual hierarchies is there, and so is this: viral and hot resets pass.
+    pub is_cascade: bool,
+    /// Whose port this is may go viral, by what it does itself or by another switch of its cascade.
+    pub goes_viral: bool,
     /// What keeps lines coherent there, or behind the switches with virtual hierarchies there.
     pub coherence: Option<CoherenceProtocol>,
     /// Its place among those that keep lines coherent, if it has one; it is known when the system is built.
@@ -948,6 +952,8 @@ pub struct LinkSite<'a> {
     pub external: [Option<ExternalComponent>; 2],
     /// Somebody may look at the bytes of its flits.
     pub is_watched: bool,
+    /// It joins two switches with virtual hierarchies.
+    pub is_cascade: bool,
 }
 
 /// A link with its configuration.

@@ -23,6 +23,7 @@ pub struct Neighbourhood {
 /// Of all components of a system, in their order.
 pub fn of(system: &System) -> Vec<Neighbourhood> {
     let (fabrics, members) = members(system);
+    let viral = hierarchies::viral(system);
     let offers: Vec<Offer> = system.components.iter().map(|c| c.config.offer()).collect();
     let site_port = |port: &super::design::JoinedPort| {
         let link = &system.links[port.link];
@@ -36,6 +37,8 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
             peer_member: members[peer],
             peer_port,
             peer_role: system.components[peer].ports[peer_port].decl.role,
+            is_cascade: hierarchies::is_cascade(system, link),
+            goes_viral: viral.contains(&link.ports[port.end].0),
             coherence: hierarchies::coherence(system, (peer, peer_port)),
             seat: None,
         }

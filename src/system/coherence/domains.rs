@@ -6,7 +6,7 @@
 
 use super::{Between, Coherent, Domain, Holder, HolderWay, LineOwner, Seat};
 use crate::design::System;
-use crate::hierarchies;
+use crate::hierarchies::{self, WayEnd};
 use crate::kind::{CoherenceProtocol, CxlSide, NodeError, PortRole};
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::clocked::watcher::Watcher;
@@ -59,6 +59,20 @@ struct Open {
     switches: Vec<usize>,
     /// How the switch reaches each holder, if it has virtual hierarchies.
     ways: Vec<HolderWay>,
+    /// Ends of the links above upstream ports of switches with virtual hierarchies.
+    passed: Vec<(usize, usize)>,
+}
+
+impl Open {
+    /// Notes the switches with virtual hierarchies on a way.
+    fn passes(&mut self, system: &System, way: &WayEnd) {
+        for &(switch, vcs, _) in &way.vppbs {
+            if !self.switches.contains(&switch) {
+                self.switches.push(switch);
+            }
+            self.passed.extend([(switch, vcs), system.far(switch, vcs)]);
+        }
+    }
 }
 
 /// Finds the domains of a system; `amend` is given the choices of each, `extent` is what a chart shows.
@@ -79,7 +93,7 @@ pub(crate) fn domains(
     let mut all = Domains { of_component: vec![None; count], chart: chart.clone(), ..Domains::default() };
     let mut links_before = 0;
     for (number, one) in open.into_iter().enumerate() {
-        let Open { component, mut home, holders, switches, ways } = one;
+        let Open { component, mut home, holders, switches, ways, passed } = one;
         amend(&mut home.config);
         let names: Vec<String> = std::iter::once(&home.name)
             .chain(holders.iter().map(|h| &h.2.name))
@@ -109,7 +123,7 @@ pub(crate) fn domains(
             waiting: Mutex::default(),
         });
         links_before += seated.len();
-        all.seat(system, &domain, component, &switches, &seated);
+        all.seat(system, &domain, component, (&switches, &passed), &seated);
     }
     Ok(all)
 }
@@ -131,7 +145,7 @@ impl Domains {
         system: &System,
         domain: &Arc<Domain>,
         home: usize,
-        switches: &[usize],
+        (switches, passed): (&[usize], &[(usize, usize)]),
         seated: &[(usize, usize, usize)],
     ) {
         let seat = |holders| Seat { domain: domain.clone(), holders };
@@ -155,12 +169,8 @@ impl Domains {
                 }
             }
             // Links between the switches carry what all holders and the home say.
-            for &switch in switches {
-                for (port, (far, _)) in (0..system.components[switch].ports.len()).map(|n| (n, system.far(switch, n))) {
-                    if switches.contains(&far) {
-                        self.seats.entry((switch, port)).or_insert_with(|| seat(0..seated.len()));
-                    }
-                }
+            for end in passed {
+                self.seats.entry(*end).or_insert_with(|| seat(0..seated.len()));
             }
         }
         // A switch with virtual hierarchies has other traffic too, and nobody watches it: it stands by itself.
@@ -193,7 +203,14 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
     let Some(home) = instance.config.coherent(&instance.path).and_then(Coherent::home) else {
         unreachable!("it was a home before")
     };
-    let mut open = Open { component, home, holders: Vec::new(), switches: Vec::new(), ways: Vec::new() };
+    let mut open = Open {
+        component,
+        home,
+        holders: Vec::new(),
+        switches: Vec::new(),
+        ways: Vec::new(),
+        passed: Vec::new(),
+    };
     // The home of CXL.cache is the host, that of CXL.mem the device.
     let to_holders = |port: &usize| match instance.ports[*port].decl.role {
         PortRole::Coherent(CoherenceProtocol::Cache, side) => side == CxlSide::Host,
@@ -212,17 +229,22 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
             }
             open.switches.push(far);
             for way in ends {
+                open.passes(system, &way);
                 let (end, last) = (way.end, way.vppbs.last().copied());
+                if let Some(hosts) = system.pbr.holders(system, end.0, end.1) {
+                    // A hierarchy below an edge of a fabric, whose PIDs take the place of bus numbers.
+                    for (end, above) in hosts {
+                        let holder = held(parts, end).ok_or_else(|| refused(behind(system, component, port)))?;
+                        open.holders.push(holder.behind(port));
+                        open.ways.push(HolderWay { ld_id: way.ld.unwrap_or(0), ..above });
+                    }
+                    continue;
+                }
                 let holder = held(parts, end).ok_or_else(|| {
                     let (at, at_port) = system.far(end.0, end.1);
                     refused(behind(system, at, at_port))
                 })?;
                 open.holders.push(holder.behind(port));
-                for (switch, ..) in &way.vppbs {
-                    if !open.switches.contains(switch) {
-                        open.switches.push(*switch);
-                    }
-                }
                 let bus = hierarchies::bus(system, &way).ok_or_else(|| {
                     let (switch, vcs, vppb) = last.unwrap_or_default();
                     let path = &system.components[switch].path;
@@ -241,6 +263,11 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
             }
             open.switches.push(far);
             for (end, way) in holders {
+                // Below an edge port may be a switch with virtual hierarchies, whose own way leads up to that port.
+                let (switch, dsp) = system.far(end.0, end.1);
+                for way in hierarchies::ends(system, (switch, dsp)).into_iter().flatten() {
+                    open.passes(system, &way);
+                }
                 open.holders
                     .push(held(parts, end).ok_or_else(|| refused(behind(system, component, port)))?.behind(port));
                 open.ways.push(way);

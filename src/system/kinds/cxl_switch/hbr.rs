@@ -200,7 +200,7 @@ impl HbrCxlSwitch {
         (bindings, wrong)
     }
 
-    /// What the commands of this switch cannot do with switches below it, or above it. A switch below decodes for one host.
+    /// What this switch cannot do with switches below it, or above it. A switch below decodes for one host.
     fn check_cascade(&self, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let is_above = |binding: &VppbBinding| ports[self.hosts + binding.port].peer_role == PortRole::SwitchUpstream;
         let before = self.bound().0;
@@ -229,22 +229,16 @@ impl HbrCxlSwitch {
             );
             found.push(("kind", text));
         }
-        let is_cascaded =
-            !above.is_empty() || ports[..self.hosts].iter().any(|port| port.peer_role == PortRole::SwitchDownstream);
-        for (command, _) in &self.commands {
-            let covered = above.iter().find(|binding| command.scope().covers(**binding));
-            let text = match (command.command.as_str(), covered) {
-                ("reset", Some(binding)) => format!(
-                    "found a reset that covers {}, where a switch is, expected none: a reset does not go on to what is below another switch, so it has to be given at that one (fabric RST-2)",
-                    ports[self.hosts + binding.port].path
-                ),
-                ("viral", _) if is_cascaded => {
-                    "found `viral` at a switch above or below another one, expected it where hosts and devices have one switch between them: viral does not pass from switch to switch (fabric VIR-1)".to_owned()
-                }
-                _ => continue,
-            };
-            found.push(("commands", text));
-        }
+        let edge = ports.iter().find(|port| {
+            port.goes_viral && port.peer_role == PortRole::SwitchDownstream && !port.is_cascade
+        });
+        found.extend(edge.map(|port| {
+            let text = format!(
+                "found `viral` at this switch or at one of its cascade, and a switch with port based routing above {}, expected hosts above: viral passes switches with hierarchy based routing alone (fabric VIR-1)",
+                port.path
+            );
+            ("commands", text)
+        }));
         found
     }
 
@@ -533,11 +527,6 @@ impl Component for HbrCxlSwitch {
                 "found no binding of VCS {vcs}, expected at least one for every upstream port (fabric VCS-1)"
             ));
         }
-        let declares_viral = self.offer().declares_viral;
-        let off = self.bindings.iter().find(|(one, _)| !one.viral && !declares_viral);
-        wrong.extend(off.map(|(HbrBinding { vcs, vppb, .. }, _)| {
-            format!("found viral = false of vPPB {vppb} of VCS {vcs}, expected none: no command makes anything viral")
-        }));
         wrong.extend(self.bindings.iter().filter_map(|(one, _)| one.unknown_error()));
         let wrong = wrong.into_iter().map(|text| ("bindings", text));
         let of_command = |(one, _): &(HbrCommand, TextPlace)| one.unused().or_else(|| one.out_of_range(self));
@@ -590,6 +579,14 @@ impl Component for HbrCxlSwitch {
             ("start", text)
         }));
         found.extend(self.check_cascade(ports));
+        let goes_viral = ports.iter().any(|port| port.goes_viral);
+        let off = self.bindings.iter().find(|(one, _)| !one.viral && !goes_viral);
+        found.extend(off.map(|(HbrBinding { vcs, vppb, .. }, _)| {
+            let text = format!(
+                "found viral = false of vPPB {vppb} of VCS {vcs}, expected none: no command makes anything viral"
+            );
+            ("bindings", text)
+        }));
         // An agent without a host or a home belongs to no lines.
         let ever = self.bound_ever();
         for (n, port) in ports[self.hosts..].iter().enumerate() {
@@ -747,6 +744,7 @@ impl Component for HbrCxlSwitch {
         let off = self.bindings.iter().filter(|(one, _)| !one.viral).map(|(one, _)| (one.vcs, one.vppb)).collect();
         let logical_devices = |n: usize| site.ports[self.hosts + n].peer.logical_devices.map(|count| (n, count));
         let shared = (0..self.ports).filter_map(logical_devices).collect();
+        let switches_below = (0..self.ports).filter(|n| site.ports[self.hosts + n].is_cascade).collect();
         let errors = self.bindings.iter().map(|(one, _)| ((one.vcs, one.vppb), one.errors())).collect();
         let delays = PlugDelays {
             release_cycles: cycles(site.clock, self.link_release),
@@ -754,6 +752,7 @@ impl Component for HbrCxlSwitch {
         };
         let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles)
             .with_viral_off(off)
+            .with_switches_below(switches_below)
             .with_plugs(shared, delays)
             .with_errors(errors)
             .with_commits(self.commits.iter().map(|(one, _)| one.timed(site.clock)).collect());
@@ -771,7 +770,7 @@ impl Component for HbrCxlSwitch {
                 .map(|e| e.violation())
                 .collect()
         };
-        let signals = if self.offer().declares_viral {
+        let signals = if site.ports.iter().any(|port| port.goes_viral) {
             &VIRAL_SIGNALS[..2 + traffic.count()]
         } else {
             &SWITCH_SIGNALS[..traffic.count()]

@@ -7,6 +7,7 @@ pub mod fifo;
 pub mod filled;
 pub mod hdm_decoder;
 pub mod isolation;
+pub mod link_status;
 pub mod message;
 
 /// Direction of a flit on the link.

@@ -3,7 +3,7 @@
 //! Modelled: the classes of CXL.cache and CXL.mem pass one another as credits and buffers allow, so that a class that is
 //! stuck holds no other one (`coherence` §3.6). The order that crosses classes is kept: an H2D Req stays behind every
 //! H2D Rsp that was sent before it (§2.6 O1; a GO carries no address, so behind all of them). Orders within a class are
-//! those of its channel, which is in order. Viral has a channel of its own and is declared before messages are taken.
+//! those of its channel, which is in order. Viral and hot resets have a channel of their own, and are told before messages are taken.
 //!
 //! A walk through one flit clock: each class gives its received messages away as far as its channel has room, snoops not
 //! before responses that arrived earlier; then each class gives the packer what it has room for. A snoop goes when all
@@ -11,6 +11,7 @@
 
 use super::port::{Carries, PACKER_DEPTH, PortAgent};
 use scalepool_kernel::{Cx, In, Out};
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 
@@ -37,8 +38,11 @@ pub trait ByClass: Carries<Message> {
     /// Units that have come damaged so far, each of which the link makes good.
     fn damaged(&self) -> u64;
 
-    /// Declares viral, with a vector of logical devices (0: all), or ends it.
-    fn tell_viral(&mut self, status: Option<u16>);
+    /// Tells the peer a status, in front of all messages that are sent later.
+    fn tell(&mut self, status: LinkStatus);
+
+    /// Takes the oldest status that the peer has told.
+    fn take_heard(&mut self) -> Option<LinkStatus>;
 }
 
 /// [`Posted`] messages to send and received messages, one channel a class.
@@ -47,8 +51,10 @@ pub struct ClassChannels {
     pub tx: Vec<(Class, In<Posted>)>,
     /// Received, one channel a class.
     pub rx: Vec<(Class, Out<Message>)>,
-    /// Viral, with its vector of logical devices, and its end; `None`: the component never declares it.
-    pub viral: Option<In<Option<u16>>>,
+    /// Statuses to tell; `None`: the component never tells any.
+    pub tells: Option<In<LinkStatus>>,
+    /// Statuses that the peer has told; `None`: the component does not hear of them.
+    pub hears: Option<Out<LinkStatus>>,
     /// How many units have come damaged; `None`: the component does not record that.
     pub damage: Option<DamageChannel>,
 }
@@ -82,6 +88,15 @@ impl<E: ByClass> PortAgent<E> for ClassChannels {
         if let Some(damage) = &mut self.damage {
             damage.tell(end.damaged(), cx);
         }
+        // In front of every message that came with it or later.
+        if let Some(hears) = &mut self.hears {
+            while hears.has_room(cx, 1)
+                && let Some(status) = end.take_heard()
+            {
+                // Room was asked for before.
+                let _ = hears.push(cx, status);
+            }
+        }
         if !end.has_received() {
             return;
         }
@@ -98,8 +113,8 @@ impl<E: ByClass> PortAgent<E> for ClassChannels {
 
     fn fetch(&mut self, end: &mut E, cx: &mut Cx, refused: &mut Vec<Violation>) {
         // In front of every message that comes with it.
-        while let Some(status) = self.viral.as_mut().and_then(|viral| viral.pop(cx)) {
-            end.tell_viral(status);
+        while let Some(status) = self.tells.as_mut().and_then(|tells| tells.pop(cx)) {
+            end.tell(status);
         }
         let snoop = self.oldest(Class::H2dReq, cx);
         for n in 0..self.tx.len() {
@@ -130,6 +145,6 @@ impl<E: ByClass> PortAgent<E> for ClassChannels {
 
     fn is_due(&self, cx: &Cx) -> bool {
         self.tx.iter().any(|(_, channel)| channel.is_due(cx))
-            || self.viral.as_ref().is_some_and(|viral| viral.is_due(cx))
+            || self.tells.as_ref().is_some_and(|tells| tells.is_due(cx))
     }
 }

@@ -140,7 +140,8 @@ impl<E: Reports> ExternalEnd<E> {
                     self.wires.wire_out.push(cx, WireItem::Train);
                     self.trained_at = Some(cx.now().plus_fs(self.retrain_fs));
                 }
-                WireItem::Over => {}
+                // A caller's end hears of no status beside its flits.
+                WireItem::HotReset | WireItem::Over => {}
             }
         }
     }

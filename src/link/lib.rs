@@ -31,6 +31,7 @@ pub mod port;
 pub mod protocol;
 pub mod sample;
 pub mod sim_port;
+mod statuses;
 pub mod ualink;
 pub mod watch;
 pub mod wires;

@@ -3,11 +3,11 @@
 use super::coherence::{Domains, domains, joined};
 use super::design::System;
 use super::kind::{
-    Carried, Clocks, CoherenceProtocol, ComponentNode, ExternalComponent, LinkEndSite, LinkSite, NodeError, NodeLedger,
+    Carried, Clocks, CoherenceProtocol, ComponentNode, ExternalComponent, LinkEndSite, LinkSite, NodeError, NodeLedger, Offer,
     PortRole, Shared, Site,
 };
 use super::measured::{ComponentMeasured, Ending, LinkMeasured, Measure, MeasureLink};
-use super::{memory_map, neighbours, outside};
+use super::{hierarchies, memory_map, neighbours, outside};
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::config::CoherenceConfig;
@@ -348,6 +348,9 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     let views = memory_map::views(&system);
     let routes = system.pbr.routes(&system, &views);
     let mut requesters = system.pbr.requesters(&system);
+    let hierarchies: Vec<_> = (0..system.components.len()).map(|n| hierarchies::numbers(&system, n)).collect();
+    let viral = hierarchies::viral(&system);
+    let is_cascade: Vec<bool> = system.links.iter().map(|link| hierarchies::is_cascade(&system, link)).collect();
     let roles: Vec<[PortRole; 2]> = system.links.iter().map(|link| system.roles_of(link)).collect();
     let mut fabrics: OrderedMap<usize, Fabric> = OrderedMap::new();
     let mut sim = Simulation::new(seed);
@@ -369,14 +372,17 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
         fabrics: Vec::new(),
     };
     let mut ends: Vec<[Option<Box<dyn LinkEndSite>>; 2]> = Vec::new();
-    for (link, roles) in links.into_iter().zip(roles) {
+    for ((link, roles), is_cascade) in links.into_iter().zip(roles).zip(is_cascade) {
         let ports = link.ports.map(|(component, port)| components[component].ports[port].path.as_str());
         let external = link.ports.map(|(component, _)| components[component].external);
         let members = link.ports.map(|(component, _)| neighbours[component].member);
-        let offers = link.ports.map(|(component, port)| components[component].config.offer_at(port));
+        let offers = link.ports.map(|(component, port)| {
+            let own = components[component].config.offer_at(port);
+            Offer { declares_viral: own.declares_viral || viral.contains(&component), ..own }
+        });
         let is_watched = external.iter().any(Option::is_some) || ports.iter().any(|port| watched.contains(port));
-        let site =
-            LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external, is_watched };
+        let (path, index) = (&link.path[..], link.index);
+        let site = LinkSite { path, index, ports, roles, members, offers, external, is_watched, is_cascade };
         let directions = link.config.directions(roles);
         let built = link.config.build(&mut sim, &site)?;
         ends.push(built.ends.map(Some));
@@ -385,9 +391,11 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     let (mut ports, shared) = (Vec::new(), Shared::default());
     let mut digest = dealt.as_ref().map_or_else(Vec::new, DealtTrace::digest);
     let mut parts: Vec<Part> = Vec::new();
-    for (n, ((((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain), map), pbr)) in
-        components.into_iter().zip(neighbours).zip(of_component).zip(views).zip(routes).enumerate()
+    let known = views.into_iter().zip(hierarchies).zip(routes);
+    for (n, (((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain), known)) in
+        components.into_iter().zip(neighbours).zip(of_component).zip(known).enumerate()
     {
+        let ((map, hierarchies), pbr) = known;
         let (clock_name, clock) = clocks[component.clock].clone();
         if component.config.asks() {
             figures.asked_bytes_per_s += site_ports.iter().map(|port| port.link.unit_bytes_per_s).sum::<f64>();
@@ -398,6 +406,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             clock,
             member,
             map,
+            hierarchies,
             pbr,
             requesters: requesters.remove(&n),
             seed,

@@ -1,6 +1,7 @@
 //! A system: components and links that fit, with everything that was read of them.
 
 use super::channels::ChannelGraph;
+use super::hierarchies;
 use super::kind::{Component, ComponentKind, ExternalComponent, Link, LinkKind, PortDecl, PortRole};
 use super::memory_map::MappedWindow;
 use super::pbr_fabric::PbrFabrics;
@@ -102,12 +103,19 @@ impl System {
         link.ports.map(|(component, port)| self.components[component].ports[port].path.as_str())
     }
 
-    /// Sides of the ports of a link, those between switches by what their fabric carries.
+    /// Sides of the ports of a link, those between switches by what their fabric carries, or by the host above both of them.
     pub fn roles_of(&self, link: &LinkInstance) -> [PortRole; 2] {
-        link.ports.map(|(component, port)| match self.components[component].ports[port].decl.role {
+        let roles = link.ports.map(|(component, port)| match self.components[component].ports[port].decl.role {
             PortRole::SwitchFabric if self.pbr.has_cache(component) => PortRole::CachingFabric,
             role => role,
-        })
+        });
+        let above = |port| hierarchies::role_above(self, port).filter(|role| role.coherence().is_some());
+        match roles {
+            [PortRole::SwitchDownstream, below @ PortRole::SwitchUpstream] => {
+                [above(link.ports[0]).unwrap_or(roles[0]), below]
+            }
+            _ => roles,
+        }
     }
 
     /// Whether components keep lines coherent, so that there is a chart of their messages.

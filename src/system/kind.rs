@@ -11,6 +11,7 @@ use super::channels::{ChannelWait, ClassOrder};
 use super::coherence::{Coherent, Seat};
 use super::document::Table;
 use super::field::{self, Config, Field};
+use super::hierarchies::HierarchyNumbers;
 use super::kinds;
 use super::kinds::gfd::PbrRequesters;
 use super::measured::{Measure, MeasureLink};
@@ -403,6 +404,12 @@ pub struct SitePort {
     pub peer_port: usize,
     /// Its side of the link.
     pub peer_role: PortRole,
+    /// A switch with virtual hierarchies is there, and so is this: viral and hot resets pass.
+    pub is_cascade: bool,
+    /// Whose port this is may go viral, by what it does itself or by another switch of its cascade.
+    pub goes_viral: bool,
+    /// What keeps lines coherent there, or behind the switches with virtual hierarchies there.
+    pub coherence: Option<CoherenceProtocol>,
     /// Its place among those that keep lines coherent, if it has one; it is known when the system is built.
     pub seat: Option<Seat>,
 }
@@ -425,6 +432,8 @@ pub struct Site<'a> {
     pub member: DomainMember,
     /// What it has to know of the memory map.
     pub map: MapView,
+    /// The numbers of each of its virtual hierarchies, if it is a switch with any.
+    pub hierarchies: Vec<HierarchyNumbers>,
     /// How it routes, if it is a switch with port based routing.
     pub pbr: Option<PbrSite>,
     /// Who asks it, if it has port based routing and stands at an edge port.
@@ -742,9 +751,9 @@ pub trait Component: Send + Any {
         None
     }
 
-    /// Of a switch with virtual hierarchies: the way of messages of CXL.cache through one of them, by the forms of messages on its
-    /// ports, or why these do not fit.
-    fn cache_routes(&self, _vcs: usize, _forms: &[MessageForm]) -> Result<CacheRoutes, String> {
+    /// Of a switch with virtual hierarchies: the way of messages of CXL.cache through one of them, by its numbers and the forms of
+    /// messages on its ports, or why these do not fit.
+    fn cache_routes(&self, _vcs: usize, _: &HierarchyNumbers, _forms: &[MessageForm]) -> Result<CacheRoutes, String> {
         Err("it is no switch with virtual hierarchies".to_owned())
     }
 
@@ -951,6 +960,8 @@ pub struct LinkSite<'a> {
     pub external: [Option<ExternalComponent>; 2],
     /// Somebody may look at the bytes of its flits.
     pub is_watched: bool,
+    /// It joins two switches with virtual hierarchies.
+    pub is_cascade: bool,
 }
 
 /// A link with its configuration.

@@ -21,6 +21,7 @@ pub mod description;
 pub mod design;
 pub mod draw;
 pub mod generator;
+pub mod hierarchies;
 pub mod kind;
 pub mod kinds;
 pub mod measured;

@@ -624,19 +624,22 @@ fn bridges(system: &System, index: Option<&Index<'_>>, component: usize) -> Vec<
     (0..hosts).map(of_vcs).collect()
 }
 
-/// Whether the host at a port of a switch keeps lines coherent, and so numbers them from 0.
+/// The role of the host above an upstream port of a switch, over all switches.
+fn role_of_host(system: &System, switch: usize, vcs: usize) -> Option<PortRole> {
+    let HierarchyPath { asking, port, .. } = hierarchy_path(system, switch, vcs).ok()?;
+    Some(system.components[asking].ports[port].decl.role)
+}
+
+/// Whether the host above an upstream port of a switch keeps lines coherent, and so numbers them from 0.
 fn asks_coherently(system: &System, switch: usize, vcs: usize) -> bool {
-    let (component, port) = system.far(switch, vcs);
-    system.components[component].ports[port].decl.role.coherence().is_some()
+    role_of_host(system, switch, vcs).is_some_and(|role| role.coherence().is_some())
 }
 
 /// The decoder of a hierarchy whose host numbers the lines of one device from 0: all addresses are that device's. Lines of the
 /// host itself need none.
 fn lines(system: &System, switch: usize, vcs: usize) -> Result<BridgeDecoders, String> {
-    let (component, port) = system.far(switch, vcs);
     let mut decoders = BridgeDecoders::default();
-    if system.components[component].ports[port].decl.role != PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host)
-    {
+    if role_of_host(system, switch, vcs) != Some(PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host)) {
         return Ok(decoders);
     }
     let [Bound { vppb, .. }] = bound(system, switch, vcs)[..] else {

@@ -4,6 +4,7 @@
 //! description, first those that ask each other, then bridges that may be asked, then bridges that ask alone. Left out: what a fabric carries.
 
 use super::design::System;
+use super::hierarchies;
 use super::kind::{DomainMember, NodePart, Offer, PortRole, SitePort};
 use super::memory_map::only_target;
 use scalepool_ordered::OrderedMap;
@@ -22,6 +23,7 @@ pub struct Neighbourhood {
 /// Of all components of a system, in their order.
 pub fn of(system: &System) -> Vec<Neighbourhood> {
     let (fabrics, members) = members(system);
+    let viral = hierarchies::viral(system);
     let offers: Vec<Offer> = system.components.iter().map(|c| c.config.offer()).collect();
     let site_port = |port: &super::design::JoinedPort| {
         let link = &system.links[port.link];
@@ -35,6 +37,9 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
             peer_member: members[peer],
             peer_port,
             peer_role: system.components[peer].ports[peer_port].decl.role,
+            is_cascade: hierarchies::is_cascade(system, link),
+            goes_viral: viral.contains(&link.ports[port.end].0),
+            coherence: hierarchies::coherence(system, (peer, peer_port)),
             seat: None,
         }
     };

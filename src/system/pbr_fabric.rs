@@ -20,6 +20,7 @@ use super::channels::RoutedWays;
 use super::coherence::HolderWay;
 use super::design::System;
 use super::field::{FieldRange, config};
+use super::hierarchies;
 use super::kind::{CoherenceProtocol, PortRole};
 use super::kinds::gfd::PbrRequesters;
 use super::memory_map::{self, MapView, MemoryTarget};
@@ -122,6 +123,8 @@ struct Binding {
     device: FabricPort,
     ld: Option<u8>,
     target: MemoryTarget,
+    /// CacheID of the caching device below a switch with hierarchy based routing at the port, 0 of any other device.
+    cache_id: u8,
     /// Its number among those that have a PID of their own: a segment table names the device port instead.
     own_pid: Option<usize>,
 }
@@ -223,8 +226,13 @@ impl PbrFabrics {
             let own = fabric.bindings.iter().filter(|binding| binding.host == host);
             // A caching device has neither LD-ID nor BI-ID; its number is its CacheID.
             let way = HolderWay { ld_id: 0, bi_id: 0, pids: None };
-            let end = |(switch, port): FabricPort| system.far(fabric.switches[switch], port);
-            return Some(own.map(|binding| (end(binding.device), way)).collect());
+            let end = |binding: &Binding| {
+                let (switch, port) = binding.device;
+                let end = system.far(fabric.switches[switch], port);
+                let below = hierarchies::caching(system, end);
+                below.map_or(end, |ways| ways.get(usize::from(binding.cache_id)).map_or(end, |way| way.end))
+            };
+            return Some(own.map(|binding| (end(binding), way)).collect());
         }
         let device = fabric.devices.iter().position(|device| *device == (switch, port))?;
         let is_shared = fabric.is_shared(system, (switch, port));
@@ -545,7 +553,8 @@ impl PbrFabric {
                 })
             } else {
                 let (has_snoops, has_cache) = (has_snoops((switch, *port)), has_cache((switch, *port)));
-                PbrPort::Device(PbrDevicePort { pid, owners: OrderedMap::new(), has_snoops, has_cache })
+                let bus = hierarchies::bus_below(system, system.far(self.switches[switch], *port)).filter(|_| has_snoops);
+                PbrPort::Device(PbrDevicePort { pid, owners: OrderedMap::new(), bus, has_snoops, has_cache })
             };
         }
         let mut claims = OrderedMap::new();
@@ -554,7 +563,10 @@ impl PbrFabric {
             let (Some(host), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(n)) else { continue };
             let (port, ld_id) = (binding.device.1, binding.ld.unwrap_or(0));
             match &mut ports[port] {
-                PbrPort::Device(device) => drop(device.owners.insert(ld_id, PbrOwner { host, own: pid })),
+                PbrPort::Device(device) => {
+                    let number = binding.ld.unwrap_or(binding.cache_id);
+                    device.owners.insert(number, PbrOwner { host, own: pid });
+                }
                 PbrPort::Shared(device) => drop(device.hosts.insert(host)),
                 PbrPort::Host(_) | PbrPort::Fabric => (),
             }

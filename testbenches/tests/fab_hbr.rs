@@ -3,6 +3,8 @@
 mod aer;
 mod back_invalidate;
 mod cache_id;
+mod cascade_coherence;
+mod cascade_events;
 mod cascade_limits;
 mod cascades;
 mod commits;

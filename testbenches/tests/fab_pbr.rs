@@ -9,6 +9,7 @@ mod io;
 mod io_isl;
 mod io_losses;
 mod lost;
+mod over_hbr;
 mod peers;
 mod racks;
 mod segments;

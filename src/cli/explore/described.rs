@@ -18,6 +18,7 @@ use scalepool_proof::systems::part::{
 use scalepool_proof::systems::setup::{AgentDescription, SystemDescription};
 use scalepool_protocols::cxl::message::{MessageForm, PeerRoute};
 use scalepool_system::coherence::{Joined, fabric_ports, joined};
+use scalepool_system::hierarchies;
 use scalepool_system::design::{JoinedPort, System};
 use scalepool_system::kind::{CoherenceProtocol, PortRole};
 
@@ -106,8 +107,15 @@ impl Found {
         let is_followed = |switch: &usize| {
             kept == CoherenceProtocol::Cache || system.components[*switch].config.hierarchies().is_none()
         };
-        let switch = home.switch.filter(is_followed);
-        let switch = switch.map(|switch| self.switch(system, home.component, switch, config, count)).transpose()?;
+        let switches: Vec<usize> = home.switches.iter().copied().filter(is_followed).collect();
+        let switch = match switches[..] {
+            [] => None,
+            [switch] => Some(self.switch(system, home.component, switch, config, count)?),
+            _ => {
+                let (name, found) = (&home.home.name, switches.len());
+                bail!("{name}: found {found} switches between it and its holders, expected one: cascades run, and are not explored")
+            }
+        };
         for (n, (component, port, name)) in (0..).zip(&home.holders) {
             let holder = self.holder(system, (*component, *port), name, n, config);
             if kept == CoherenceProtocol::HdmDb && system.components[*component].kind.name.ends_with("-peer") {
@@ -154,8 +162,9 @@ impl Found {
             None => SwitchTable::of_ports(&ports),
             Some(_) => {
                 let (_, vcs) = system.far(home, 0);
+                let numbers = hierarchies::numbers(system, component);
                 let routes =
-                    instance.config.cache_routes(vcs, &forms).map_err(|e| anyhow!("{}: {e}", instance.path))?;
+                    instance.config.cache_routes(vcs, &numbers[vcs], &forms).map_err(|e| anyhow!("{}: {e}", instance.path))?;
                 SwitchTable::CacheId(Box::new(routes))
             }
         };

@@ -244,13 +244,15 @@ impl CacheRoutes {
     }
 
     /// What a watch-dog says of devices that wait while nothing is under way: those that an invalid entry cuts off; `lost`
-    /// messages were discarded.
-    pub fn watchdog(&self, waiting: &[usize], lost: u64) -> Vec<CoherenceEvent> {
-        let cut_off = |device: &&usize| {
-            let id = self.devices.get(**device).and_then(|d| d.cache_id);
-            id.is_none_or(|id| self.entry(id).is_none())
+    /// messages were discarded. Each is given with the port, the index of a device, behind which it stands, and with the CacheID by
+    /// which the host knows it.
+    pub fn watchdog(&self, waiting: &[(usize, u8)], lost: u64) -> Vec<CoherenceEvent> {
+        let cut_off = |(port, id): &&(usize, u8)| match self.devices.get(*port).map(Below::action) {
+            None | Some(PortAction::Discard) => true,
+            Some(PortAction::Forward) => self.entry(*id).is_none(),
+            Some(PortAction::Assign(own)) => self.entry(own).is_none(),
         };
-        let said = |device: &usize| {
+        let said = |(_, device): &(usize, u8)| {
             let found = format!("it waits, {lost} messages were discarded");
             CoherenceEvent::new("COH-CID-03", None, format!("device {device}"), found, "a valid entry for its CacheID")
         };

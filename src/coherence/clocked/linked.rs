@@ -8,6 +8,7 @@ use crate::cache::home;
 use crate::message::Class;
 use scalepool_kernel::{self, Cx, In};
 use scalepool_ordered::OrderedMap;
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
 use std::collections::VecDeque;
 
@@ -64,8 +65,10 @@ type Tx = (Class, scalepool_kernel::Out<Numbered>);
 
 /// One link of a node.
 pub struct NodeLink {
-    /// Declares viral to the link, with its vector of logical devices (0: all), or ends it; `None`: that is never done.
-    pub viral: Option<scalepool_kernel::Out<Option<u16>>>,
+    /// Tells the link statuses beside messages; `None`: that is never done.
+    pub tells: Option<scalepool_kernel::Out<LinkStatus>>,
+    /// Statuses that the peer has told; `None`: nobody wants to know.
+    pub hears: Option<In<LinkStatus>>,
     /// How many units have come damaged on the link since it told last; `None`: it does not tell.
     pub damage: Option<In<u64>>,
     /// Received messages, in [`ORDER`](crate::message::ORDER).

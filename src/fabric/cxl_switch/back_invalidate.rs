@@ -40,15 +40,15 @@ impl VppbBridge {
     pub const fn above_device(bus: u8) -> VppbBridge {
         VppbBridge { secondary: bus, subordinate: bus, bi: BiDecoder { enable: true, forward: false } }
     }
+
+    /// The bridge above a further switch, with the first and the last bus below it.
+    pub const fn above_switch([secondary, subordinate]: [u8; 2]) -> VppbBridge {
+        VppbBridge { secondary, subordinate, bi: BiDecoder { enable: false, forward: true } }
+    }
 }
 
 /// First bus number of a vPPB below an upstream port: the root complex has bus 0, the upstream port bus 1, its vPPBs bus 2.
-const FIRST_VPPB_BUS: usize = 3;
-
-/// The bus number that enumeration gives the secondary side of a vPPB with one bus below; `None`: there is none left.
-pub fn enumerated_bus(vppb: usize) -> Option<u8> {
-    u8::try_from(FIRST_VPPB_BUS + vppb).ok()
-}
+pub const FIRST_VPPB_BUS: usize = 3;
 
 /// A message with this BI-ID and no other identifier.
 fn with_bi_id(message: &Message, bi_id: u16) -> Message {

@@ -14,6 +14,7 @@ use scalepool_arbiter::ArbiterError;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_kernel::Module;
 use scalepool_ordered::{OrderedMap, OrderedSet};
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Tap;
@@ -82,6 +83,11 @@ impl HbrSwitching {
     /// The same, with masks and severities of the errors that bridges record.
     pub fn with_errors(self, settings: OrderedMap<Vppb, AerSettings>) -> HbrSwitching {
         HbrSwitching { manager: self.manager.with_errors(settings), ..self }
+    }
+
+    /// The same, with further switches at some downstream ports, to which resets go on.
+    pub fn with_switches_below(self, ports: OrderedSet<usize>) -> HbrSwitching {
+        HbrSwitching { manager: self.manager.with_switches_below(ports), ..self }
     }
 
     /// The same, with Viral_Enable off at some vPPBs (`fabric` VIR-1).
@@ -247,8 +253,13 @@ impl Switching for HbrSwitching {
         })
     }
 
-    fn viral_to_tell(&mut self) -> Vec<(usize, Option<u16>)> {
-        self.manager.viral_to_tell(&self.routes.bindings)
+    fn statuses_to_tell(&mut self) -> Vec<(usize, LinkStatus)> {
+        self.manager.statuses_to_tell(&self.routes.bindings)
+    }
+
+    fn heard(&mut self, port: usize, status: LinkStatus) {
+        let HbrRoutes { bindings, stopped, .. } = &mut self.routes;
+        self.manager.hear(port, status, bindings, stopped);
     }
 
     fn is_viral(&self, port: usize, flow: Option<Vppb>) -> bool {

@@ -7,7 +7,8 @@
 //! the last of them has arrived, because nothing would distinguish them from responses to the next host. A device that is
 //! gone never sends them, so a bind awaits them for the time limit of a drain and no longer: the limit has to be longer than
 //! any device takes, as later answers would reach the next host. A command that cannot be executed changes nothing. A reset ends what
-//! it covers in the same way and lets it come back, without a limit ([`reset`](super::reset)). The
+//! it covers in the same way and lets it come back, without a limit ([`reset`](super::reset)); a hot reset that comes over an upstream
+//! port lets answers leave instead, and goes on to switches below. The
 //! containment of a logical device (virtual DPC) flushes and discards its messages both ways, and leaves it bound; an unbind or a reset
 //! of its vPPB ends it too, with an event of its own, and the loss of its link does not: while the link is down requests are answered as
 //! those of any vPPB there, and discarded again when it is up. Devices and links that come and go
@@ -26,6 +27,7 @@ use super::plug::{PlugAction, PlugDelays, PlugStep, Plugs, SharedPorts};
 use super::reset::ResetScope;
 use super::viral::ViralHierarchies;
 use scalepool_ordered::{OrderedMap, OrderedSet};
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use std::collections::VecDeque;
 
 /// The next action of the manager.
@@ -42,6 +44,9 @@ pub enum Due {
     /// An error has been recorded.
     Recorded(AerRecord),
 }
+
+/// A cycle that never comes: the limit of what waits without one.
+const NEVER: u64 = u64::MAX;
 
 /// Pending commands, and the unbinds in progress.
 #[derive(Debug, Clone, Default)]
@@ -63,6 +68,10 @@ pub struct Manager {
     contained: OrderedSet<Vppb>,
     /// Hierarchies in viral.
     viral: ViralHierarchies,
+    /// Downstream ports where a further switch is.
+    switches_below: OrderedSet<usize>,
+    /// Those of them that have to be told of a hot reset.
+    hot_resets: OrderedSet<usize>,
     /// Error records of the bridges.
     errors: AerBridges,
     /// What they have recorded last.
@@ -92,6 +101,11 @@ impl Manager {
     /// bound.
     pub fn with_plugs(self, shared: SharedPorts, delays: PlugDelays, bindings: &Bindings) -> Manager {
         Manager { plugs: Plugs::new(bindings, shared, delays), ..self }
+    }
+
+    /// The same, with further switches at some downstream ports.
+    pub fn with_switches_below(self, ports: OrderedSet<usize>) -> Manager {
+        Manager { switches_below: ports, ..self }
     }
 
     /// The same, with Viral_Enable off at some vPPBs.
@@ -136,14 +150,58 @@ impl Manager {
         self.viral.has(vcs)
     }
 
-    /// What ports have to tell of viral since the last call: port and vector, or `None` where it is over.
-    pub fn viral_to_tell(&mut self, bindings: &Bindings) -> Vec<(usize, Option<u16>)> {
+    /// What ports, counted from the first upstream port on, have to tell since the last call.
+    pub fn statuses_to_tell(&mut self, bindings: &Bindings) -> Vec<(usize, LinkStatus)> {
         // A port whose link is down stays a part of its hierarchies; after a reset it tells its status again.
         let mut lasting = bindings.clone();
         for one in self.away.by(AwayCause::LinkDown) {
             let _ = lasting.bind(one);
         }
-        self.viral.to_tell(&lasting)
+        let hosts = bindings.hierarchies();
+        let resets = std::mem::take(&mut self.hot_resets).into_iter().map(|port| (hosts + port, LinkStatus::HotReset));
+        let viral = self.viral.to_tell(&lasting).into_iter();
+        let viral = viral.map(|(port, vector)| (port, vector.map_or(LinkStatus::ViralOver, LinkStatus::Viral)));
+        resets.chain(viral).collect()
+    }
+
+    /// The switch at the other end of a port, counted from the first upstream port on, has told something.
+    pub fn hear(&mut self, port: usize, status: LinkStatus, bindings: &Bindings, stopped: &mut OrderedSet<Vppb>) {
+        let scope = match port.checked_sub(bindings.hierarchies()) {
+            None => ResetScope::Upstream(port),
+            Some(port) => ResetScope::Port(port),
+        };
+        match (status, scope) {
+            (LinkStatus::Viral(_), _) => {
+                // A vPPB where viral is not enabled keeps it out.
+                let hierarchies = self.viral.declare(scope, bindings).unwrap_or_default();
+                self.further.extend(hierarchies.into_iter().map(ManagerEvent::Viral));
+            }
+            (LinkStatus::HotReset, ResetScope::Upstream(_)) => self.reset_from_above(scope, bindings, stopped),
+            // Resets go down alone, and the end of viral is told to no peer.
+            (LinkStatus::HotReset | LinkStatus::ViralOver, _) => (),
+        }
+    }
+
+    /// A hot reset comes over an upstream port (`fabric` RST-3). The switch above awaits the answers that are due, and discards them:
+    /// what is here of them still goes there, and when it has left the reset is over.
+    fn reset_from_above(&mut self, scope: ResetScope, bindings: &Bindings, stopped: &mut OrderedSet<Vppb>) {
+        let over = self.viral.reset(scope);
+        self.further.extend(over.into_iter().map(ManagerEvent::ViralOver));
+        self.reset_switches_below(scope, bindings);
+        for binding in bindings.list().filter(|one| scope.covers(*one)) {
+            let vppb = (binding.vcs, binding.vppb);
+            stopped.insert(vppb);
+            if !self.draining.contains_key(&vppb) {
+                self.draining.insert(vppb, NEVER);
+                self.away.begin(binding, AwayCause::Reset);
+            }
+        }
+    }
+
+    /// Switches below what a reset covers get a hot reset.
+    fn reset_switches_below(&mut self, scope: ResetScope, bindings: &Bindings) {
+        let ports = bindings.list().chain(self.away.list().map(|(one, _)| one)).filter(|one| scope.covers(*one));
+        self.hot_resets.extend(ports.map(|one| one.port).filter(|port| self.switches_below.contains(port)));
     }
 
     /// Ports for devices with logical devices.
@@ -335,6 +393,7 @@ impl Manager {
                 if covered.is_empty() && !is_again && !ends_viral {
                     return refused(CommandError::Nothing { found: scope });
                 }
+                self.reset_switches_below(scope, bindings);
                 let away: Vec<VppbBinding> =
                     self.away.list().map(|(one, _)| one).filter(|one| scope.covers(*one)).collect();
                 away.into_iter().for_each(|one| self.end_containment((one.vcs, one.vppb)));
@@ -502,7 +561,8 @@ impl Manager {
         let plugs = self.plugs.next_cycle(|port| clear_at(&self.late, port));
         let recorded = self.recorded.front().map(|_| 0);
         let event = event.into_iter().chain(plugs).chain(recorded);
-        self.draining.values().copied().chain(command).chain(drained).chain(released).chain(event).min()
+        let limits = self.draining.values().copied().filter(|limit| *limit != NEVER);
+        limits.chain(command).chain(drained).chain(released).chain(event).min()
     }
 }
 

@@ -26,10 +26,12 @@ use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_memory::ALL_BYTES;
 use scalepool_memory::dropped::DroppedStores;
 use scalepool_ordered::OrderedMap;
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Message classes that switches forward, in the order of the counters: those of CXL.mem, of back-invalidates, of CXL.cache.
@@ -226,8 +228,8 @@ struct Port {
     first_since_cycle: [Option<u64>; CLASSES],
     /// Classes of which a starved message has been found.
     is_starved: [bool; CLASSES],
-    /// Status of viral that the link has not taken: every message waits behind it.
-    viral: Option<Option<u16>>,
+    /// Statuses that the link has not taken: every message waits behind them.
+    statuses: VecDeque<LinkStatus>,
     /// Values last shown by the signals.
     shown: [usize; CLASSES],
     signals: Tap,
@@ -302,7 +304,7 @@ impl<S: Switching> CxlSwitch<S> {
                 full_since_cycle: [None; CLASSES],
                 first_since_cycle: [None; CLASSES],
                 is_starved: [false; CLASSES],
-                viral: None,
+                statuses: VecDeque::new(),
                 shown: [0; CLASSES],
                 signals,
             })
@@ -352,25 +354,31 @@ impl<S: Switching> CxlSwitch<S> {
         }
     }
 
-    /// Notes what the link of a port is told of viral, in front of all that it is given later.
-    fn declare(&mut self, port: usize, status: Option<u16>, at: Stamp) {
-        self.ports[port].viral = Some(status);
-        self.mine.viral_told += u64::from(status.is_some());
-        self.tap.record(at, RecordKind::Mark, 0, 0, || {
-            Body::Mark(if status.is_some() { "tells_viral" } else { "ends_viral" })
-        });
-        for (signal, value) in [("viral", u16::from(status.is_some())), ("viral_ld_ids", status.unwrap_or(0))] {
+    /// Notes what the link of a port is told, in front of all that it is given later.
+    fn declare(&mut self, port: usize, status: LinkStatus, at: Stamp) {
+        self.ports[port].statuses.push_back(status);
+        let (mark, viral) = match status {
+            LinkStatus::Viral(vector) => ("tells_viral", Some([1, vector])),
+            LinkStatus::ViralOver => ("ends_viral", Some([0, 0])),
+            LinkStatus::HotReset => ("tells_hot_reset", None),
+        };
+        self.mine.viral_told += u64::from(matches!(status, LinkStatus::Viral(_)));
+        self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(mark));
+        let Some(viral) = viral else { return };
+        for (signal, value) in ["viral", "viral_ld_ids"].into_iter().zip(viral) {
             let body = || Body::Value { signal, value: value.into() };
             self.ports[port].signals.record(at, RecordKind::Mark, 0, 0, body);
         }
     }
 
-    /// Tells links of viral as far as they take it.
+    /// Tells links statuses as far as they take them.
     fn tell(&mut self, cx: &mut Cx) {
-        for Port { link, viral, .. } in self.ports.iter_mut().filter(|port| port.viral.is_some()) {
-            let taken = link.viral.as_mut().zip(*viral).is_none_or(|(out, status)| out.push(cx, status).is_ok());
-            if taken {
-                *viral = None;
+        for Port { link, statuses, .. } in &mut self.ports {
+            while let Some(status) = statuses.front() {
+                if link.tells.as_mut().is_some_and(|out| out.push(cx, *status).is_err()) {
+                    break;
+                }
+                statuses.pop_front();
                 cx.progress();
             }
         }
@@ -400,7 +408,7 @@ impl<S: Switching> CxlSwitch<S> {
     /// Classes of a port whose first message can leave now.
     fn sendable(&mut self, port: usize, cx: &Cx, at: Stamp) -> Requests {
         let mut classes = Requests::NONE;
-        if self.ports[port].viral.is_some() {
+        if !self.ports[port].statuses.is_empty() {
             return classes;
         }
         for class in classes_of(self.crossbar.granted_classes(port)) {
@@ -729,14 +737,14 @@ impl<S: Switching> CxlSwitch<S> {
             }
             self.watch.iter_mut().for_each(|watch| watch.event(&event));
             self.mine.events.push((at.t_fs, event));
-            self.tell_viral(at);
+            self.declare_statuses(at);
         }
         let found = self.watch.as_mut().map(|watch| watch.settle(at.cycle)).unwrap_or_default();
         found.into_iter().for_each(|violation| self.report(violation, at));
     }
 
-    fn tell_viral(&mut self, at: Stamp) {
-        for (port, status) in self.switching.viral_to_tell() {
+    fn declare_statuses(&mut self, at: Stamp) {
+        for (port, status) in self.switching.statuses_to_tell() {
             self.declare(port, status, at);
         }
     }
@@ -752,7 +760,7 @@ impl<S: Switching> CxlSwitch<S> {
         }
         self.watch.iter_mut().for_each(|watch| watch.step(step));
         self.mine.steps.push((at.t_fs, step));
-        self.tell_viral(at);
+        self.declare_statuses(at);
     }
 
     /// Records an error: at the upstream port of its host, or at the downstream port for the manager.
@@ -767,9 +775,16 @@ impl<S: Switching> CxlSwitch<S> {
         self.mine.errors.push((at.t_fs, record));
     }
 
-    /// Hears of damage on the lines of the ports.
-    fn hear(&mut self, cx: &mut Cx) {
+    /// Hears of damage on the lines of the ports, and of what their peers tell.
+    fn hear(&mut self, cx: &mut Cx, at: Stamp) {
         for port in 0..self.ports.len() {
+            while let Some(status) = self.ports[port].link.hears.as_mut().and_then(|hears| hears.pop(cx)) {
+                let mark = if status == LinkStatus::HotReset { "hears_hot_reset" } else { "hears_viral" };
+                self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(mark));
+                self.switching.heard(port, status);
+                self.declare_statuses(at);
+                cx.progress();
+            }
             while let Some(units) = self.ports[port].link.damage.as_mut().and_then(|damage| damage.pop(cx)) {
                 self.switching.damaged(port, units);
                 cx.progress();
@@ -816,7 +831,7 @@ fn shown(message: &Message, form: MessageForm) -> Body {
 impl<S: Switching> Module for CxlSwitch<S> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        self.hear(cx);
+        self.hear(cx, at);
         self.manage(at);
         self.tell(cx);
         self.crossbar.step(at.cycle);

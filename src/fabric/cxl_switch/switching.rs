@@ -14,6 +14,7 @@ use crate::spread::Backlog;
 use scalepool_arbiter::ArbiterError;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_kernel::Module;
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Tap;
@@ -163,10 +164,15 @@ pub trait Switching: Send + Sized + 'static {
         None
     }
 
-    /// What ports have to tell of viral, since the last call: port and vector of logical devices, or `None` where it is over. It
-    /// is asked after each action of the fabric manager.
-    fn viral_to_tell(&mut self) -> Vec<(usize, Option<u16>)> {
+    /// What ports have to tell their links beside messages, since the last call. It is asked after each action of the fabric
+    /// manager, and after what a port has heard.
+    fn statuses_to_tell(&mut self) -> Vec<(usize, LinkStatus)> {
         Vec::new()
+    }
+
+    /// The peer of a port has told something beside messages.
+    fn heard(&mut self, port: usize, status: LinkStatus) {
+        let _ = (port, status);
     }
 
     /// Whether a message counts as viral that is sent at a port; `flow` as in [`Switching::sent`], `None`: the switch made it.

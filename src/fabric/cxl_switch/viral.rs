@@ -2,8 +2,8 @@
 //!
 //! Modelled: which hierarchies are viral, how that begins and ends, and the status that each port has to tell its link, with
 //! the vector of logical devices. Detail: without time; the [module](super::module) tells a status in front of the messages
-//! that leave later, and the link ends send it as their protocol says. Left out: viral that a peer declares at its end of a
-//! link (the end reports it as a finding), what hosts and devices do when they hear of it, CXL Reset and
+//! that leave later, and the link ends send it as their protocol says. A switch that hears it from another one goes viral at that
+//! port, so it passes a whole cascade. Left out: what hosts and devices do when they hear of it, CXL Reset and
 //! FLR, which leave viral on (`fabric` VIR-4), and CXL.io, which goes on.
 //!
 //! A walk: a port goes viral by a command, and each hierarchy that it is a part of is viral. Upstream ports and ports that are

@@ -16,6 +16,7 @@ use super::inbox::Inbox;
 use crate::event::{LinkEvent, Severity, finding};
 use crate::hook::{Direction, HookPoint, Hooks};
 use crate::line_time::{LineTimeParts, Use};
+use crate::statuses::LinkStatuses;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::content::{Body256, Content256};
 use scalepool_protocols::cxl::cxl256::control::{self, InitParam};
@@ -24,6 +25,7 @@ use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, Cxl256Received, SLOTS};
 use scalepool_protocols::cxl::cxl256::packer::{Cxl256Refused, Packer};
 use scalepool_protocols::cxl::cxl256::stream::{Cxl256Message, Cxl256SlotRole};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, check, slot};
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::wire::{FieldError, Violation, Wire};
 use std::collections::VecDeque;
 
@@ -63,6 +65,7 @@ pub struct Cachemem<F: Flit256 = Cxl256Flit> {
     /// Viral to be sent, with its vector of logical devices.
     viral: Option<u16>,
     peer_viral: Option<u16>,
+    statuses: LinkStatuses,
     /// Poison slots to be sent.
     poison: VecDeque<u8>,
     events: Vec<LinkEvent>,
@@ -124,6 +127,7 @@ impl<F: Flit256> Cachemem<F> {
             early: 0,
             viral: None,
             peer_viral: None,
+            statuses: LinkStatuses::default(),
             poison: VecDeque::new(),
             events: Vec::new(),
             stats: CachememStats::default(),
@@ -231,6 +235,11 @@ impl<F: Flit256> Cachemem<F> {
     /// Holds back or releases all credits of our buffers (a fault input).
     pub fn hold_credits(&mut self, hold: bool) {
         self.credits_held = hold;
+    }
+
+    /// Statuses to tell, and those that were heard.
+    pub(super) fn statuses_mut(&mut self) -> &mut LinkStatuses {
+        &mut self.statuses
     }
 
     /// The vector of logical devices when the peer has declared viral.
@@ -386,6 +395,7 @@ impl<F: Flit256> Cachemem<F> {
                     self.event(Severity::Fatal, finding("CXL256-VIR-01", found, "no viral", text));
                 }
                 self.peer_viral = Some(logical_devices);
+                self.statuses.hear(LinkStatus::Viral(logical_devices));
             }
             _ => (),
         }
@@ -574,6 +584,15 @@ impl<F: Flit256> Client for Cachemem<F> {
         let (events, stats, received) = (std::mem::take(&mut self.events), self.stats, self.received);
         let (coverage, hooks) = (self.coverage.clone(), self.hooks.clone());
         *self = Cachemem { events, stats, received, coverage, hooks, ..Cachemem::of_form(self.config.clone()) };
+    }
+
+    fn take_hot_reset(&mut self) -> bool {
+        self.statuses.take_hot_reset()
+    }
+
+    fn peer_resets(&mut self) {
+        self.peer_viral = None;
+        self.statuses.hear(LinkStatus::HotReset);
     }
 
     fn take_retrain_request(&mut self) -> bool {

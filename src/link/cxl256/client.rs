@@ -98,6 +98,14 @@ pub trait Client {
     /// Reset. Nothing that was queued or sent counts.
     fn link_reset(&mut self);
 
+    /// Whether this layer asks for a hot reset of the link; the request is taken.
+    fn take_hot_reset(&mut self) -> bool {
+        false
+    }
+
+    /// The peer resets the link.
+    fn peer_resets(&mut self) {}
+
     /// Whether this layer asks for training; the request is taken.
     fn take_retrain_request(&mut self) -> bool;
 

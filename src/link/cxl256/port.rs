@@ -22,6 +22,7 @@ use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::number;
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 
@@ -223,11 +224,16 @@ impl<F: Flit256> ByClass for Cxl256End<Cachemem<F>> {
         self.stats().bad
     }
 
-    fn tell_viral(&mut self, status: Option<u16>) {
+    fn tell(&mut self, status: LinkStatus) {
         match status {
-            Some(logical_devices) => self.client.set_viral(logical_devices),
-            None => self.client.clear_viral(),
+            LinkStatus::Viral(logical_devices) => self.client.set_viral(logical_devices),
+            LinkStatus::ViralOver => self.client.clear_viral(),
+            LinkStatus::HotReset => self.client.statuses_mut().ask_hot_reset(),
         }
+    }
+
+    fn take_heard(&mut self) -> Option<LinkStatus> {
+        self.client.statuses_mut().take_heard()
     }
 }
 
@@ -518,5 +524,13 @@ impl<C: Layer> CxlEnd for Cxl256End<C> {
 
     fn hidden_fault(&mut self) {
         Cxl256End::hidden_fault(self);
+    }
+
+    fn take_hot_reset(&mut self) -> bool {
+        self.client.take_hot_reset()
+    }
+
+    fn peer_resets(&mut self) {
+        self.client.peer_resets();
     }
 }

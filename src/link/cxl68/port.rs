@@ -14,6 +14,7 @@ use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
 use crate::protocol::LinkProtocol;
 use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 
@@ -273,6 +274,14 @@ impl<U: Flit68> CxlEnd for Cxl68End<U> {
     fn wakes_at(&self, now_flits: u64) -> Option<u64> {
         Cxl68End::wakes_at(self, now_flits)
     }
+
+    fn take_hot_reset(&mut self) -> bool {
+        self.statuses_mut().take_hot_reset()
+    }
+
+    fn peer_resets(&mut self) {
+        self.hot_reset();
+    }
 }
 
 impl<U: Flit68> ByClass for Cxl68End<U> {
@@ -297,11 +306,16 @@ impl<U: Flit68> ByClass for Cxl68End<U> {
         stats.crc_errors + stats.pid_errors
     }
 
-    fn tell_viral(&mut self, status: Option<u16>) {
+    fn tell(&mut self, status: LinkStatus) {
         match status {
-            Some(logical_devices) => self.set_viral(logical_devices),
-            None => self.clear_viral(),
+            LinkStatus::Viral(logical_devices) => self.set_viral(logical_devices),
+            LinkStatus::ViralOver => self.clear_viral(),
+            LinkStatus::HotReset => self.statuses_mut().ask_hot_reset(),
         }
+    }
+
+    fn take_heard(&mut self) -> Option<LinkStatus> {
+        self.statuses_mut().take_heard()
     }
 }
 

@@ -184,6 +184,14 @@ pub trait CxlEnd: LinkEnd {
 
     /// Signals that the agents of the peer's end have finished.
     fn peer_is_over(&mut self) {}
+
+    /// Whether its component asks for a hot reset of the link; the request is taken.
+    fn take_hot_reset(&mut self) -> bool {
+        false
+    }
+
+    /// Signals that the peer's component resets the link.
+    fn peer_resets(&mut self) {}
 }
 
 /// A link end that carries items of an agent.

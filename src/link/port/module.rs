@@ -5,7 +5,9 @@
 //! of units and items. Agents exchange items (messages or TLPs) with a port and have no knowledge of flits. A link with
 //! CXL.io and CXL.cachemem has one agent for each.
 //!
-//! When one end starts training, it tells the other, which trains too. An end returns to Up once its retrain timer has
+//! When one end starts training, it tells the other, which trains too. A hot reset is told in front of a training; what was
+//! under way goes on behind it, as the component that asked for the reset discards it.
+//!  An end returns to Up once its retrain timer has
 //! expired and the peer's Train message has arrived, so no unit from before the training is mistaken for a unit from
 //! after it.
 //!
@@ -43,6 +45,8 @@ pub enum WireItem<U> {
     },
     /// The sender starts training. Units behind this item belong to the link after the training.
     Train,
+    /// The component of the sender's end asserts a hot reset, in the training sets of the training that follows.
+    HotReset,
     /// The agents of the sender's end have finished. This item is out of band and does not exist on a real link.
     Over,
 }
@@ -175,6 +179,14 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         self.frame.down_since = Some(cx.now());
     }
 
+    /// Resets the link: the peer hears of it in the training sets that follow, or in those of a training that is under way.
+    fn reset_peer(&mut self, cx: &mut Cx) {
+        self.wire_out.push(cx, WireItem::HotReset);
+        if self.training == Training::Over {
+            self.train(cx, false);
+        }
+    }
+
     /// Handles the peer's Train message: a reply to the Train message of this end, or a training that the peer started
     /// itself, possibly directly after one that it has finished.
     fn peer_trains(&mut self, cx: &mut Cx) {
@@ -204,6 +216,7 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
             self.rest_of_half(at);
             match item {
                 WireItem::Train => self.peer_trains(cx),
+                WireItem::HotReset => self.frame.end.peer_resets(),
                 WireItem::Over => self.frame.end.peer_is_over(),
                 // Nearly every unit is taken where it lies.
                 WireItem::Unit { ref mut arriving, expects } if self.takes_whole() => {
@@ -306,6 +319,9 @@ impl<E: CxlEnd + Reports> Module for LinkEndPort<E> {
         let is_flit_edge = self.edge(now_flits) == at.cycle;
         if is_flit_edge {
             self.fetch(cx, at);
+            if self.frame.end.take_hot_reset() {
+                self.reset_peer(cx);
+            }
             if self.training == Training::Over {
                 self.send(cx, at);
             }

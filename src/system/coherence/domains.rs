@@ -6,12 +6,11 @@
 
 use super::{Between, Coherent, Domain, Holder, HolderWay, LineOwner, Seat};
 use crate::design::System;
+use crate::hierarchies::{self, WayEnd};
 use crate::kind::{CoherenceProtocol, CxlSide, NodeError, PortRole};
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::clocked::watcher::Watcher;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_fabric::cxl_switch::VppbBinding;
-use scalepool_fabric::cxl_switch::back_invalidate::enumerated_bus;
 use scalepool_ordered::OrderedMap;
 use std::sync::{Arc, Mutex};
 
@@ -34,8 +33,8 @@ pub struct Joined {
     pub home: LineOwner,
     /// Component, port and name of each holder, in the order of their numbers.
     pub holders: Vec<(usize, usize, String)>,
-    /// Component of the switch between them.
-    pub switch: Option<usize>,
+    /// Components of the switches between them.
+    pub switches: Vec<usize>,
 }
 
 /// Every home of a system with its holders.
@@ -43,9 +42,9 @@ pub struct Joined {
 /// # Errors
 /// Agents that are not joined as the coherence engine needs it.
 pub fn joined(system: &System) -> Result<Vec<Joined>, NodeError> {
-    let all = found(system)?.into_iter().map(|Open { component, home, holders, switch, .. }| {
+    let all = found(system)?.into_iter().map(|Open { component, home, holders, switches, .. }| {
         let holders = holders.into_iter().map(|(component, port, holder, _)| (component, port, holder.name)).collect();
-        Joined { component, home, holders, switch }
+        Joined { component, home, holders, switches }
     });
     Ok(all.collect())
 }
@@ -56,10 +55,24 @@ struct Open {
     home: LineOwner,
     /// Component, port and name of each holder, and the port of the home behind which it stands.
     holders: Vec<(usize, usize, Holder, usize)>,
-    /// Component of the switch.
-    switch: Option<usize>,
+    /// Components of the switches between, that at the home first; of a fabric with port based routing that one alone.
+    switches: Vec<usize>,
     /// How the switch reaches each holder, if it has virtual hierarchies.
     ways: Vec<HolderWay>,
+    /// Ends of the links above upstream ports of switches with virtual hierarchies.
+    passed: Vec<(usize, usize)>,
+}
+
+impl Open {
+    /// Notes the switches with virtual hierarchies on a way.
+    fn passes(&mut self, system: &System, way: &WayEnd) {
+        for &(switch, vcs, _) in &way.vppbs {
+            if !self.switches.contains(&switch) {
+                self.switches.push(switch);
+            }
+            self.passed.extend([(switch, vcs), system.far(switch, vcs)]);
+        }
+    }
 }
 
 /// Finds the domains of a system; `amend` is given the choices of each, `extent` is what a chart shows.
@@ -80,7 +93,7 @@ pub(crate) fn domains(
     let mut all = Domains { of_component: vec![None; count], chart: chart.clone(), ..Domains::default() };
     let mut links_before = 0;
     for (number, one) in open.into_iter().enumerate() {
-        let Open { component, mut home, holders, switch, ways } = one;
+        let Open { component, mut home, holders, switches, ways, passed } = one;
         amend(&mut home.config);
         let names: Vec<String> = std::iter::once(&home.name)
             .chain(holders.iter().map(|h| &h.2.name))
@@ -91,7 +104,7 @@ pub(crate) fn domains(
         let columns = names.iter().map(column).collect();
         let seated: Vec<(usize, usize, usize)> = holders.iter().map(|h| (h.0, h.1, h.3)).collect();
         // What a caller's agent holds is not known, so nobody can watch its lines.
-        let mut members = seated.iter().map(|s| s.0).chain([component]).chain(switch);
+        let mut members = seated.iter().map(|s| s.0).chain([component]).chain(switches.iter().copied());
         let has_caller = members.any(|member| system.components[member].external.is_some());
         let domain = Arc::new(Domain {
             dealt: acting[number].then(|| (acting[..number].iter().filter(|acts| **acts).count(), dealt)),
@@ -99,10 +112,10 @@ pub(crate) fn domains(
             watcher: (home.watch && !has_caller).then(|| Watcher::new(home.config.clone(), names)),
             home,
             holders: holders.into_iter().map(|h| h.2).collect(),
-            between: match switch {
-                None => Between::Links,
-                Some(_) if ways.is_empty() => Between::Fabric,
-                Some(_) => Between::Hierarchies(ways),
+            between: match (switches.is_empty(), ways.is_empty()) {
+                (true, _) => Between::Links,
+                (false, true) => Between::Fabric,
+                (false, false) => Between::Hierarchies(ways),
             },
             links_before,
             chart: chart.clone(),
@@ -110,7 +123,7 @@ pub(crate) fn domains(
             waiting: Mutex::default(),
         });
         links_before += seated.len();
-        all.seat(system, &domain, component, switch, &seated);
+        all.seat(system, &domain, component, (&switches, &passed), &seated);
     }
     Ok(all)
 }
@@ -132,28 +145,32 @@ impl Domains {
         system: &System,
         domain: &Arc<Domain>,
         home: usize,
-        switch: Option<usize>,
+        (switches, passed): (&[usize], &[(usize, usize)]),
         seated: &[(usize, usize, usize)],
     ) {
         let seat = |holders| Seat { domain: domain.clone(), holders };
-        let own = |n: usize| if switch.is_some() { 0..seated.len() } else { n..n + 1 };
+        let own = |n: usize| if !switches.is_empty() { 0..seated.len() } else { n..n + 1 };
         for (n, &(component, port, of_home)) in seated.iter().enumerate() {
             self.seats.insert((component, port), seat(n..n + 1));
             self.seats.insert((home, of_home), seat(own(n)));
         }
-        let of_fabric = switch.filter(|_| matches!(domain.between, Between::Fabric));
+        let of_fabric = switches.first().copied().filter(|_| matches!(domain.between, Between::Fabric));
         if let Some(switch) = of_fabric {
             for port in 0..system.components[switch].ports.len() {
                 // Its first port leads to the home, the others to the holders in order.
                 let holders = port.checked_sub(1).map_or(0..seated.len(), |n| n..n + 1);
                 self.seats.insert((switch, port), seat(holders));
             }
-        } else if switch.is_some() {
+        } else if !switches.is_empty() {
             for &(component, port, of_home) in seated {
                 for end in [(component, port), (home, of_home)] {
                     let own = self.seats[&end].clone();
                     self.seats.insert(system.far(end.0, end.1), own);
                 }
+            }
+            // Links between the switches carry what all holders and the home say.
+            for end in passed {
+                self.seats.entry(*end).or_insert_with(|| seat(0..seated.len()));
             }
         }
         // A switch with virtual hierarchies has other traffic too, and nobody watches it: it stands by itself.
@@ -186,7 +203,14 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
     let Some(home) = instance.config.coherent(&instance.path).and_then(Coherent::home) else {
         unreachable!("it was a home before")
     };
-    let mut open = Open { component, home, holders: Vec::new(), switch: None, ways: Vec::new() };
+    let mut open = Open {
+        component,
+        home,
+        holders: Vec::new(),
+        switches: Vec::new(),
+        ways: Vec::new(),
+        passed: Vec::new(),
+    };
     // The home of CXL.cache is the host, that of CXL.mem the device.
     let to_holders = |port: &usize| match instance.ports[*port].decl.role {
         PortRole::Coherent(CoherenceProtocol::Cache, side) => side == CxlSide::Host,
@@ -196,31 +220,39 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
     let ports: Vec<usize> = (0..instance.ports.len()).filter(to_holders).collect();
     for &port in &ports {
         let (far, far_port) = system.far(component, port);
-        if let Some((hosts, bindings)) = system.components[far].config.hierarchies() {
+        if let Some(ends) = hierarchies::ends(system, (far, far_port)) {
             if ports.len() > 1 {
                 let found = &system.components[far].path;
                 return Err(refused(format!(
                     "found the switch {found} beside other ports, expected it at the only one"
                 )));
             }
-            open.switch = Some(far);
-            for binding in bindings {
-                let (own, other) = match far_port.checked_sub(hosts) {
-                    Some(dsp) => (binding.port == dsp, binding.vcs),
-                    None => (binding.vcs == far_port, hosts + binding.port),
-                };
-                if !own {
+            open.switches.push(far);
+            for way in ends {
+                open.passes(system, &way);
+                let (end, last) = (way.end, way.vppbs.last().copied());
+                if let Some(hosts) = system.pbr.holders(system, end.0, end.1) {
+                    // A hierarchy below an edge of a fabric, whose PIDs take the place of bus numbers.
+                    for (end, above) in hosts {
+                        let holder = held(parts, end).ok_or_else(|| refused(behind(system, component, port)))?;
+                        open.holders.push(holder.behind(port));
+                        open.ways.push(HolderWay { ld_id: way.ld.unwrap_or(0), ..above });
+                    }
                     continue;
                 }
-                let holder = held(parts, system.far(far, other));
-                open.holders.push(holder.ok_or_else(|| refused(behind(system, far, other)))?.behind(port));
-                let bus = enumerated_bus(binding.vppb).ok_or_else(|| {
-                    let VppbBinding { vcs, vppb, .. } = binding;
+                let holder = held(parts, end).ok_or_else(|| {
+                    let (at, at_port) = system.far(end.0, end.1);
+                    refused(behind(system, at, at_port))
+                })?;
+                open.holders.push(holder.behind(port));
+                let bus = hierarchies::bus(system, &way).ok_or_else(|| {
+                    let (switch, vcs, vppb) = last.unwrap_or_default();
+                    let path = &system.components[switch].path;
                     refused(format!(
-                        "found vPPB {vppb} of VCS {vcs} without a bus, expected one of the first 253 (fabric BIR-1)"
+                        "found vPPB {vppb} of VCS {vcs} of {path} without a bus, expected one: a hierarchy has 256, of which a vPPB takes one and a switch below it one more (fabric BIR-1)"
                     ))
                 })?;
-                open.ways.push(HolderWay { ld_id: binding.ld.unwrap_or(0), bi_id: bus.into(), pids: None });
+                open.ways.push(HolderWay { ld_id: way.ld.unwrap_or(0), bi_id: bus.into(), pids: None });
             }
         } else if let Some(holders) = system.pbr.holders(system, far, far_port) {
             if ports.len() > 1 {
@@ -229,8 +261,13 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
                     "found the switch {found} beside other ports, expected it at the only one"
                 )));
             }
-            open.switch = Some(far);
+            open.switches.push(far);
             for (end, way) in holders {
+                // Below an edge port may be a switch with virtual hierarchies, whose own way leads up to that port.
+                let (switch, dsp) = system.far(end.0, end.1);
+                for way in hierarchies::ends(system, (switch, dsp)).into_iter().flatten() {
+                    open.passes(system, &way);
+                }
                 open.holders
                     .push(held(parts, end).ok_or_else(|| refused(behind(system, component, port)))?.behind(port));
                 open.ways.push(way);
@@ -243,7 +280,7 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
                      holders at all ports, or one switch by its first port at the only one"
                 )));
             }
-            open.switch = Some(far);
+            open.switches.push(far);
             for n in 1..system.components[far].ports.len() {
                 let holder = held(parts, system.far(far, n));
                 open.holders.push(holder.ok_or_else(|| refused(behind(system, far, n)))?.behind(port));
@@ -285,7 +322,7 @@ fn held(parts: &[Option<Coherent>], (component, port): (usize, usize)) -> Option
 fn check_joined(system: &System, parts: &[Option<Coherent>], open: &[Open]) -> Result<(), NodeError> {
     for (n, part) in parts.iter().enumerate() {
         let path = || system.components[n].path.clone();
-        if matches!(part, Some(Coherent::Switch)) && !open.iter().any(|one| one.switch == Some(n)) {
+        if matches!(part, Some(Coherent::Switch)) && !open.iter().any(|one| one.switches.contains(&n)) {
             let text = "found no home of lines at its first port, expected one: switches are not joined to each other";
             return Err(NodeError::Joined { path: path(), text: text.to_owned() });
         }

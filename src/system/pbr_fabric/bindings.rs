@@ -9,6 +9,7 @@
 
 use super::{Binding, FabricPort, OwnTable, PbrBindingConfig, PbrFabric};
 use crate::design::System;
+use crate::hierarchies;
 use crate::kind::{CoherenceProtocol, PortRole};
 use crate::kinds::cxl_switch::misfit;
 use crate::memory_map::MemoryTarget;
@@ -18,14 +19,28 @@ use scalepool_protocols::cxl::message::MessageForm;
 
 impl PbrFabric {
     pub(super) fn bind(&mut self, system: &System, device: FabricPort, ld: Option<u8>, host: usize) {
+        let end = system.far(self.switches[device.0], device.1);
+        let target = MemoryTarget { component: end.0, logical: ld };
+        // Each of the caching devices below a switch has a PID of its own.
+        let caching = hierarchies::caching(system, end).filter(|_| self.is_caching(system, device));
+        for cache_id in 0..caching.map_or(1, |ways| ways.len()).min(usize::from(u8::MAX)) {
+            self.bind_one(system, (device, ld, host), target, cache_id as u8);
+        }
+    }
+
+    fn bind_one(
+        &mut self,
+        system: &System,
+        (device, ld, host): (FabricPort, Option<u8>, usize),
+        target: MemoryTarget,
+        cache_id: u8,
+    ) {
         let vppb = self.bindings.iter().filter(|binding| binding.host == host).count();
-        let (component, _) = system.far(self.switches[device.0], device.1);
-        let target = MemoryTarget { component, logical: ld };
         // A CacheID stands for a PID of its own, and its messages keep one way (`fabric` §3.2, §3.4).
         let has_own =
             (self.is_caching(system, device) || !self.has_segments(system, host)) && !self.is_shared(system, device);
         let own_pid = has_own.then(|| self.bindings.iter().filter(|binding| binding.own_pid.is_some()).count());
-        self.bindings.push(Binding { host, vppb, device, ld, target, own_pid });
+        self.bindings.push(Binding { host, vppb, device, ld, target, cache_id, own_pid });
     }
 
     /// The role of what is at an edge port.
@@ -34,9 +49,9 @@ impl PbrFabric {
         system.components[component].ports[port].decl.role
     }
 
-    /// What keeps lines coherent at an edge port.
-    pub(super) fn coherence(&self, system: &System, port: FabricPort) -> Option<CoherenceProtocol> {
-        self.role(system, port).coherence()
+    /// What keeps lines coherent at an edge port, or below switches with hierarchy based routing there.
+    pub(super) fn coherence(&self, system: &System, (switch, port): FabricPort) -> Option<CoherenceProtocol> {
+        hierarchies::coherence(system, system.far(self.switches[switch], port))
     }
 
     /// Whether an edge port has CXL.cache.

@@ -201,7 +201,8 @@ pub fn run_of(
             };
             let side = UalinkRequesters::new(OWN, 0, vec![x], Arc::default());
             let link = NodeLink {
-                viral: None,
+                tells: None,
+                hears: None,
                 damage: None,
                 rx: told_in.into_iter().map(|(class, end)| (class, bind.attach(end).into())).collect(),
                 tx: asked.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),

@@ -160,7 +160,7 @@ fn coh_cid_03_n() {
     tree.issue(3, Op::RdShared);
     assert_eq!(tree.discarded, [CacheIdDiscard::NoEntry(3); 2], "discarded without answer");
     assert_eq!(tree.waiting(), [3]);
-    let events = tree.routes.watchdog(&tree.waiting(), 2);
+    let events = tree.routes.watchdog(&[(3, 3)], 2);
     assert_eq!((events[0].rule, events[0].at.as_str()), ("COH-CID-03", "device 3"));
     // A port that is not configured discards both ways.
     let mut none = devices(2);
@@ -169,7 +169,7 @@ fn coh_cid_03_n() {
     tree.issue(1, Op::RdShared);
     assert_eq!(tree.discarded, [CacheIdDiscard::Port(1)]);
     assert_eq!((tree.home.is_idle(), tree.waiting()), (true, vec![1]));
-    assert_eq!(tree.routes.watchdog(&[1], 1)[0].rule, "COH-CID-03");
+    assert_eq!(tree.routes.watchdog(&[(1, 1)], 1)[0].rule, "COH-CID-03");
 }
 
 #[test]

@@ -141,7 +141,8 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
         }
         p.module("node", clock, |bind| {
             let link = |(tx, rx): (Vec<_>, Vec<_>)| NodeLink {
-                viral: None,
+                tells: None,
+                hears: None,
                 damage: None,
                 rx: rx.into_iter().map(|(class, end)| (class, Received::from(bind.attach(end)))).collect(),
                 tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),

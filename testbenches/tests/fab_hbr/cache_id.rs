@@ -123,7 +123,7 @@ fn fab_cid_03_n() {
     let mut all = caching(&[below(Some(0), false), below(Some(1), false)]);
     let routes = &mut all.caches.get_mut(&0).expect("it has caching devices").routes;
     routes.set_entry(1, None);
-    let named = routes.watchdog(&[1], 3);
+    let named = routes.watchdog(&[(1, 1)], 3);
     assert_eq!((named.len(), named[0].at.as_str()), (1, "device 1"));
     let mut switching = HbrSwitching::new(all, Vec::new(), 0);
     for message in down() {

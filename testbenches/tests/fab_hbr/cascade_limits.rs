@@ -71,23 +71,6 @@ fn a_lower_switch_stays_with_its_host() {
     run(&again, &["host.accesses=100"]).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Resets and viral go on to no other switch, so they are not taken where they would have to; a reset of memories is.
-#[test]
-fn resets_and_viral_stay_at_one_switch() {
-    for scope in ["vppb", "upstream", "port", "switch"] {
-        let found =
-            refused(&commanded("top", &format!("{{ at = \"2 us\", command = \"reset\", scope = \"{scope}\" }}")));
-        assert!(found.contains("found a reset that covers") && found.contains("fabric RST-2"), "{found}");
-    }
-    for component in ["top", "low"] {
-        let found = refused(&commanded(component, "{ at = \"2 us\", command = \"viral\", scope = \"upstream\" }"));
-        assert!(found.contains("found `viral` at a switch above or below another one"), "{found}");
-    }
-    let report = run(&commanded("low", "{ at = \"2 us\", command = \"reset\" }"), &["host.accesses=300"]);
-    let report = report.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(count(&report, "low[0]", "vPPBs reset"), 1);
-}
-
 /// Two switches, each with a hierarchy that leads to the other one: messages stay in theirs, so nothing waits in a circle.
 #[test]
 fn hierarchies_that_cross_are_no_circle() {

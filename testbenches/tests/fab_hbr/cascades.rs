@@ -189,9 +189,9 @@ fn fab_pid_03_n2() {
     assert!(found.contains("found no host above `one.usp[1]`") && found.contains("fabric PID-3"), "{found}");
 }
 
-/// Hosts that keep lines coherent are not led over several switches.
+/// A host of another protocol than the memories two levels down is told so, at each of the switches.
 #[test]
-fn coherent_hosts_stay_at_one_switch() {
+fn protocols_are_compared_over_levels() {
     let text = changed(
         CASCADE,
         "[component.host]\nkind = \"cxl.host\"\ncount = 2\nclock = \"core\"\nstimulus = { pattern = \"mix\", accesses = 1_000 }",

@@ -13,6 +13,7 @@ use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool::ordered::{OrderedMap, OrderedSet};
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Class, Data, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, S2mDrs, S2mNdr};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -43,7 +44,7 @@ struct End {
     closed: Vec<Class>,
     seen: Seen,
     /// What the switch tells of viral, and when that came.
-    viral: In<Option<u16>>,
+    viral: In<LinkStatus>,
     told: Told,
     /// A device answers reads with poisoned data.
     is_poisoned: bool,
@@ -53,7 +54,12 @@ impl Module for End {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let cycle = cx.cycle();
         while let Some(status) = self.viral.pop(cx) {
-            self.told.lock().expect("no panic").push((cycle, status));
+            let vector = match status {
+                LinkStatus::Viral(vector) => Some(vector),
+                LinkStatus::ViralOver => None,
+                LinkStatus::HotReset => unreachable!("no switch is below"),
+            };
+            self.told.lock().expect("no panic").push((cycle, vector));
         }
         for (class, rx) in self.rx.iter_mut().filter(|(class, _)| !self.closed.contains(class)) {
             while let Some((_, message)) = rx.pop(cx) {
@@ -192,7 +198,7 @@ fn simulate(bench: Bench) -> (ToldRun, Result<RunReport, SimError>) {
                 switch_tx.push((*class, out));
                 rx.push((*class, end));
             }
-            let (viral_tx, viral) = p.channel::<Option<u16>>(&format!("p{port}.viral"), 8, 1)?;
+            let (viral_tx, viral) = p.channel::<LinkStatus>(&format!("p{port}.viral"), 8, 1)?;
             let told = told_ports[port].clone();
             let closed = if is_device { closed.clone() } else { closed_hosts.clone() };
             p.module(&format!("p{port}"), clock, |bind| End {
@@ -249,7 +255,8 @@ fn simulate(bench: Bench) -> (ToldRun, Result<RunReport, SimError>) {
         p.module("switch", clock, |bind| {
             let links = links.into_iter().enumerate().map(|(n, (rx, tx, viral))| {
                 let link = NodeLink {
-                    viral: Some(bind.attach(viral)),
+                    tells: Some(bind.attach(viral)),
+                    hears: None,
                     damage: None,
                     rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end).into())).collect(),
                     tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),

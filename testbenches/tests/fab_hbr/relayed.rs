@@ -9,6 +9,7 @@ use scalepool::fabric::cxl_switch::{
 };
 use scalepool::kernel::Module;
 use scalepool::trace::Tap;
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;
@@ -91,8 +92,12 @@ impl Switching for Relayed {
         self.inner.flushed(messages)
     }
 
-    fn viral_to_tell(&mut self) -> Vec<(usize, Option<u16>)> {
-        self.inner.viral_to_tell()
+    fn statuses_to_tell(&mut self) -> Vec<(usize, LinkStatus)> {
+        self.inner.statuses_to_tell()
+    }
+
+    fn heard(&mut self, port: usize, status: LinkStatus) {
+        self.inner.heard(port, status);
     }
 
     fn is_viral(&self, port: usize, flow: Option<Vppb>) -> bool {

@@ -42,6 +42,7 @@ fn switch() -> PbrRoutes {
         PbrPort::Device(PbrDevicePort {
             pid: pid(0x500 + n as u16),
             owners: OrderedMap::from([(0, PbrOwner { host: pid(host), own: pid(CACHES[n]) })]),
+            bus: None,
             has_snoops: false,
             has_cache: true,
         })
@@ -112,6 +113,41 @@ fn identifiers_are_those_of_the_sheet() {
             assert_eq!(sent.route(), PeerRoute { cache_id: expected, ..PeerRoute::default() });
         }
     }
+}
+
+/// Three caching devices below one switch with hierarchy based routing at an edge port: CacheIDs on both of its sides, PIDs between.
+#[test]
+fn identifiers_above_a_switch_are_those_of_the_sheet() {
+    let mut switch = switch();
+    let owner = |n: usize| PbrOwner { host: pid(HOSTS[0]), own: pid(CACHES[n]) };
+    let PbrPort::Device(device) = &mut switch.ports[DSP] else { panic!("a device") };
+    // Their CacheIDs below are others than those at the host.
+    let below = [2, 0, 1];
+    device.owners = below.into_iter().enumerate().map(|(n, id)| (id, owner(n))).collect();
+    let table = switch.tables.table(0).expect("there is one");
+    for cache in &CACHES[..3] {
+        table.set((*cache).into(), &[DrtEntry::Port(DSP as u8)]).expect("it is legal");
+    }
+    let caches = |ids: [u8; 3]| ids.into_iter().zip(CACHES[..3].iter().copied().map(pid)).collect();
+    let usp = EdgeIds::Usp { own: pid(HOSTS[0]), caches: caches([0, 1, 2]) };
+    let edge = EdgeIds::Switch { own: pid(0x500), root: pid(HOSTS[0]), caches: caches(below), buses: Vec::new() };
+    for (n, id) in below.into_iter().enumerate() {
+        for message in down(n as u8) {
+            let Routed::Port { to, message: sent, .. } = switch.route(0, &message) else { panic!("{message:?}") };
+            assert_eq!((to, sent), (DSP, by_table(&usp, &edge, &message)));
+            assert_eq!(sent.route(), PeerRoute { cache_id: id, ..PeerRoute::default() });
+        }
+        let [request, ..] = up();
+        let request = request.on_route(PeerRoute { cache_id: id, ..PeerRoute::default() });
+        for message in [[request].as_slice(), &up()[1..]].concat() {
+            let Routed::Port { to, message: sent, .. } = switch.route(DSP, &message) else { panic!("{message:?}") };
+            assert_eq!((to, sent), (0, by_table(&edge, &usp, &message)));
+        }
+    }
+    // A CacheID that none of them has.
+    let [request, ..] = up();
+    let stranger = request.on_route(PeerRoute { cache_id: 3, ..PeerRoute::default() });
+    assert_eq!(switch.route(DSP, &stranger), Routed::Dropped(Undelivered::UnknownLd));
 }
 
 /// What no table has is dropped, and said.

@@ -74,6 +74,7 @@ fn switches() -> [PbrRoutes; 2] {
         PbrPort::Device(PbrDevicePort {
             pid: pid_of,
             owners: OrderedMap::from([(ld_id, owner)]),
+            bus: None,
             has_snoops: false,
             has_cache: false,
         })
@@ -505,6 +506,43 @@ fn fab_edg_20_n() {
         let given = Message::M2sBirsp(M2sBirsp { bi_id, ..snoop_answer(9) });
         let (_, left) = way(&with_snoops(is_shared), (0, 0), given);
         assert_eq!(left, Err(expected), "BI-ID {bi_id:#x}");
+    }
+}
+
+/// Bus number of a device below a switch with hierarchy based routing at `dsp[0]`.
+const BUS: u8 = 5;
+
+fn above_switch() -> [PbrRoutes; 2] {
+    let mut all = with_snoops(false);
+    let PbrPort::Device(device) = &mut all[1].ports[0] else { panic!("a device") };
+    device.bus = Some(BUS);
+    all
+}
+
+/// Above a switch with hierarchy based routing the BI-ID is a bus number: the PID of the device stands for it in the fabric, both ways.
+#[test]
+fn fab_edg_19_p2() {
+    let given = Message::S2mBisnp(S2mBisnp { bi_id: BUS.into(), ..snoop(6) });
+    let (between, left) = way(&above_switch(), (1, 0), given);
+    let (spid, dpid) = (BOUND[0], HOSTS[0]);
+    assert_eq!(between, Some(Message::S2mBisnp(S2mBisnp { spid, dpid, ..snoop(6) })));
+    assert_eq!(left, Ok((0, 0, Message::S2mBisnp(S2mBisnp { bi_id: spid, ..snoop(6) }))));
+    for bi_id in [BOUND[0], DEVICES[0]] {
+        let given = Message::M2sBirsp(M2sBirsp { bi_id, ..snoop_answer(6) });
+        let (_, left) = way(&above_switch(), (0, 0), given);
+        assert_eq!(left, Ok((1, 0, Message::M2sBirsp(M2sBirsp { bi_id: BUS.into(), ..snoop_answer(6) }))));
+    }
+}
+
+/// A bus that no device with back-invalidates has.
+#[test]
+fn fab_edg_19_n2() {
+    let [_, mut back] = above_switch();
+    for bi_id in [0, u16::from(BUS) + 1, BOUND[0]] {
+        let given = Message::S2mBisnp(S2mBisnp { bi_id, ..snoop(3) });
+        let routed = back.route(0, &given);
+        assert_eq!(routed, Routed::Dropped(Undelivered::UnknownLd), "{bi_id:#x}");
+        assert_eq!(back.judge(0, &given, &routed).map(|one| one.rule), Some("FAB-EDG-08"), "{bi_id:#x}");
     }
 }
 

@@ -4,7 +4,8 @@
 //! port towards a device claims the request by SPID and DPID, asks the decoder of the claim, and replaces both PIDs by the
 //! LD-ID; one towards a device with port based routing leaves them as they are. A back-invalidate snoop gets the PID of the edge
 //! port as SPID, which is its BI-ID at the host, and the DPID of its answer. On CXL.cache the CacheID at a host stands for the PID of a
-//! caching device; inside the fabric and at the device there is none. A request that no decoder claims is answered where that is found: at the edge of the host, or at that of the device,
+//! caching device; inside the fabric and at the device there is none, and below a switch with hierarchy based routing there is one again,
+//! as there is a bus number in the place of the PID of a snoop. A request that no decoder claims is answered where that is found: at the edge of the host, or at that of the device,
 //! whose answer goes back by its DPID. A failed look-up drops the message (`fabric` EDG-8), and so does an invalid entry of
 //! the table (`fabric` DRT-2).
 
@@ -59,17 +60,19 @@ pub struct PbrOwner {
     pub own: PbrPid,
 }
 
-/// An edge port towards a device: the host that each logical device belongs to. A device without logical devices has only
-/// LD-ID 0.
+/// An edge port towards a device, or towards a switch with hierarchy based routing: the host that each logical device belongs to. A
+/// device without logical devices has only LD-ID 0.
 #[derive(Debug, Clone)]
 pub struct PbrDevicePort {
     /// Its PID, which segment tables name.
     pub pid: PbrPid,
-    /// Who has what is behind it, by LD-ID.
+    /// Who has what is behind it, by LD-ID, or by CacheID where caching devices stand below a switch.
     pub owners: OrderedMap<u8, PbrOwner>,
+    /// Bus number of the device with back-invalidates below the switch there; `None`: the device is at the port itself.
+    pub bus: Option<u8>,
     /// Whether its link has back-invalidates.
     pub has_snoops: bool,
-    /// Whether its link has CXL.cache, which a device without logical devices has alone here.
+    /// Whether its link has CXL.cache, which it has alone then.
     pub has_cache: bool,
 }
 
@@ -178,10 +181,16 @@ impl PbrRoutes {
 
     /// A message of a device as it travels in the fabric.
     fn sent(device: &PbrDevicePort, message: &Message) -> Option<Message> {
-        let PeerRoute { ld_id, bi_id, .. } = message.route();
-        // The BI-ID on the link of a device with logical devices is an LD-ID (`fabric` BIR-1).
-        let ld_id = if is_snoop(message.class()) { u8::try_from(bi_id).ok()? } else { ld_id };
-        let PbrOwner { host, own } = device.owners.get(&ld_id)?;
+        let PeerRoute { ld_id, bi_id, cache_id, .. } = message.route();
+        let number = match (message.class(), device.bus) {
+            // Above a switch the BI-ID is the bus of the device, on the link of a device with logical devices an LD-ID (`fabric` BIR-1).
+            (Class::S2mBisnp, Some(bus)) => (bi_id == u16::from(bus)).then_some(0)?,
+            (Class::S2mBisnp, None) => u8::try_from(bi_id).ok()?,
+            // Answers to snoops and data have none; everything of CXL.cache at the port belongs to one host.
+            (Class::D2hReq | Class::D2hRsp | Class::D2hData, _) => cache_id,
+            _ => ld_id,
+        };
+        let PbrOwner { host, own } = device.owners.get(&number)?;
         Some(message.on_route(PeerRoute { spid: own.number(), dpid: host.number(), ..PeerRoute::default() }))
     }
 
@@ -227,9 +236,9 @@ impl PbrRoutes {
         if !is_taken || !self.has(to, message.class()) {
             return Err(Undelivered::Class);
         }
-        let logical = |ld_id: u8| {
-            let route = PeerRoute { ld_id, bi_id: ld_id.into(), ..PeerRoute::default() };
-            (to, message.on_route(route))
+        let logical = |device: &PbrDevicePort, ld_id: u8| {
+            let bi_id = device.bus.unwrap_or(ld_id).into();
+            (to, message.on_route(PeerRoute { ld_id, bi_id, ..PeerRoute::default() }))
         };
         match port {
             PbrPort::Fabric => Ok((to, *message)),
@@ -256,23 +265,24 @@ impl PbrRoutes {
             }
             PbrPort::Device(device) if device.pid.number() == dpid => {
                 let owner = device.owners.iter().find(|(_, owner)| owner.host.number() == spid);
-                owner.map(|(ld_id, _)| logical(*ld_id)).ok_or(Undelivered::UnknownLd)
+                owner.map(|(ld_id, _)| logical(device, *ld_id)).ok_or(Undelivered::UnknownLd)
             }
             // Answers and data for a caching device have no SPID.
             PbrPort::Device(device) if !message.class().is_mem() => {
                 let is_own = |owner: &PbrOwner| {
                     owner.own.number() == dpid && (message.class() != Class::H2dReq || owner.host.number() == spid)
                 };
-                let claimed = device.owners.iter().any(|(_, owner)| is_own(owner));
-                claimed.then(|| logical(0)).ok_or(Undelivered::NotClaimed)
+                let claimed = device.owners.iter().find(|(_, owner)| is_own(owner));
+                let (&cache_id, _) = claimed.ok_or(Undelivered::NotClaimed)?;
+                Ok((to, message.on_route(PeerRoute { cache_id, ..PeerRoute::default() })))
             }
-            PbrPort::Device(_) => {
+            PbrPort::Device(device) => {
                 let claim = self.claims.get(&(spid, dpid)).filter(|claim| claim.port == to);
                 let claim = claim.ok_or(Undelivered::NotClaimed)?;
                 if !is_snoop(message.class()) {
                     claim.decoders.target(address(message)).ok_or(Undelivered::NotDecoded)?;
                 }
-                Ok(logical(claim.ld_id))
+                Ok(logical(device, claim.ld_id))
             }
         }
     }

@@ -14,6 +14,7 @@ use super::retry::{Local, LocalRetry, Remote, RemoteTrigger, RetryBuffer, Trigge
 use crate::health::{StateTimes, states};
 use crate::hook::{Direction, HookPoint, Hooks};
 use crate::line_time::LineTimeParts;
+use crate::statuses::LinkStatuses;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Cxl68ConfigError};
 use scalepool_protocols::cxl::cxl68::content::Content68;
@@ -23,6 +24,7 @@ use scalepool_protocols::cxl::cxl68::packer::Packer;
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::fifo::Fifo;
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use std::collections::VecDeque;
 
 /// What one end is and has.
@@ -155,6 +157,7 @@ pub struct Cxl68End<U: Flit68 = Cxl68Unit> {
     viral: Option<u16>,
     viral_to_signal: bool,
     peer_viral: Option<u16>,
+    statuses: LinkStatuses,
     halted: Option<&'static str>,
     received: u64,
     inbox: Fifo<U::Message>,
@@ -239,6 +242,7 @@ impl<U: Flit68> Cxl68End<U> {
             viral: None,
             viral_to_signal: false,
             peer_viral: None,
+            statuses: LinkStatuses::default(),
             halted: None,
             received: 0,
             inbox: Fifo::default(),
@@ -347,6 +351,17 @@ impl<U: Flit68> Cxl68End<U> {
     /// Holds back or releases all credits of our buffers (a fault input).
     pub fn hold_credits(&mut self, hold: bool) {
         self.credits_held = hold;
+    }
+
+    /// Statuses to tell, and those that were heard.
+    pub(crate) fn statuses_mut(&mut self) -> &mut LinkStatuses {
+        &mut self.statuses
+    }
+
+    /// The peer resets the link: what it has declared before is over.
+    pub(crate) fn hot_reset(&mut self) {
+        self.peer_viral = None;
+        self.statuses.hear(LinkStatus::HotReset);
     }
 
     /// The vector of logical devices when the peer has declared viral.

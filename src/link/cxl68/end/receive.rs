@@ -17,6 +17,7 @@ use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::{self, PidAction, PidKind, PidLog};
 use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::wire::Violation;
 
 impl<U: Flit68> Cxl68End<U> {
@@ -356,6 +357,7 @@ impl<U: Flit68> Cxl68End<U> {
                 self.event(Severity::Fatal, finding("CXL68-VIR-02", found, "no viral", text));
             }
             self.peer_viral = Some(ack.viral_ld_id);
+            self.statuses.hear(LinkStatus::Viral(ack.viral_ld_id));
         }
     }
 

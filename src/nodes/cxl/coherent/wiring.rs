@@ -6,6 +6,7 @@ use scalepool_coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool_coherence::message::{Class, Dir, ORDER};
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::classes::{ClassChannels, DamageChannel};
+use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 
@@ -16,7 +17,8 @@ const CHANNEL_MESSAGES: u32 = 8;
 pub struct NodeEnds {
     rx: Vec<(Class, InEnd<Message>)>,
     tx: Vec<(Class, OutEnd<Numbered>)>,
-    viral: Option<OutEnd<Option<u16>>>,
+    tells: Option<OutEnd<LinkStatus>>,
+    hears: Option<InEnd<LinkStatus>>,
     damage: Option<InEnd<u64>>,
 }
 
@@ -24,22 +26,25 @@ pub struct NodeEnds {
 pub struct CoherentPortEnds {
     tx: Vec<(Class, InEnd<Numbered>)>,
     rx: Vec<(Class, OutEnd<Message>)>,
-    viral: Option<InEnd<Option<u16>>>,
+    tells: Option<InEnd<LinkStatus>>,
+    hears: Option<OutEnd<LinkStatus>>,
     damage: Option<OutEnd<u64>>,
 }
 
 /// What a component exchanges with its link beside messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LinkExtras {
-    /// It may declare viral.
-    pub declares_viral: bool,
+    /// It may tell its peer statuses beside messages: viral, or hot resets.
+    pub tells: bool,
+    /// It hears of those that its peer tells.
+    pub hears: bool,
     /// It records damage of the line.
     pub hears_damage: bool,
 }
 
 /// Channels named `<name>.<class>` for a node that sends in the directions `sends` and receives in the opposite ones, for the
 /// classes that `form` has; a switch between switches has both, and a channel each way.
-/// `beside`: whether there is one for viral too, and one for damage of the line. `rx_edges` is the latency from the port in edges of its clock.
+/// `beside`: whether there is one for statuses too, each way, and one for damage of the line. `rx_edges` is the latency from the port in edges of its clock.
 ///
 /// # Errors
 /// What the kernel refuses.
@@ -50,15 +55,19 @@ pub fn channels(
     form: MessageForm,
     rx_edges: u32,
 ) -> Result<(NodeEnds, CoherentPortEnds), BuildError> {
-    let mut node = NodeEnds { rx: Vec::new(), tx: Vec::new(), viral: None, damage: None };
-    let mut port = CoherentPortEnds { tx: Vec::new(), rx: Vec::new(), viral: None, damage: None };
+    let mut node = NodeEnds { rx: Vec::new(), tx: Vec::new(), tells: None, hears: None, damage: None };
+    let mut port = CoherentPortEnds { tx: Vec::new(), rx: Vec::new(), tells: None, hears: None, damage: None };
     if beside.hears_damage {
         let (from_link, rx) = p.channel(&format!("{name}.damage"), CHANNEL_MESSAGES, rx_edges)?;
         (node.damage, port.damage) = (Some(rx), Some(from_link));
     }
-    if beside.declares_viral {
-        let (tx, to_link) = p.channel(&format!("{name}.viral"), CHANNEL_MESSAGES, 1)?;
-        (node.viral, port.viral) = (Some(tx), Some(to_link));
+    if beside.tells {
+        let (tx, to_link) = p.channel(&format!("{name}.status"), CHANNEL_MESSAGES, 1)?;
+        (node.tells, port.tells) = (Some(tx), Some(to_link));
+    }
+    if beside.hears {
+        let (from_link, rx) = p.channel(&format!("{name}.status.received"), CHANNEL_MESSAGES, rx_edges)?;
+        (node.hears, port.hears) = (Some(rx), Some(from_link));
     }
     for class in ORDER {
         if form.layout(class).is_none() {
@@ -92,7 +101,8 @@ impl NodeEnds {
         (number, link): (u16, u32),
     ) -> NodeLink {
         NodeLink {
-            viral: self.viral.map(|end| bind.attach(end)),
+            tells: self.tells.map(|end| bind.attach(end)),
+            hears: self.hears.map(|end| bind.attach(end)),
             damage: self.damage.map(|end| bind.attach(end)),
             rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end).into())).collect(),
             tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
@@ -120,7 +130,8 @@ impl CoherentPortEnds {
         ClassChannels {
             tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
-            viral: self.viral.map(|end| bind.attach(end)),
+            tells: self.tells.map(|end| bind.attach(end)),
+            hears: self.hears.map(|end| bind.attach(end)),
             damage: self.damage.map(|end| DamageChannel { channel: bind.attach(end), told: 0 }),
         }
     }

@@ -190,7 +190,8 @@ impl HomePart {
             let mut links: Vec<NodeLink> = homes.into_iter().zip(links).map(attach).collect();
             links.extend(hairpin.map(|channels| channels.attach(bind, memory_link)));
             links.push(NodeLink {
-                viral: None,
+                tells: None,
+                hears: None,
                 damage: None,
                 rx: vec![(Class::S2mNdr, bind.attach(done).into()), (Class::S2mDrs, bind.attach(line).into())],
                 tx: vec![(Class::M2sReq, bind.attach(read)), (Class::M2sRwd, bind.attach(write))],

@@ -115,7 +115,8 @@ fn attached(
     (number, link): (u16, u32),
 ) -> NodeLink {
     NodeLink {
-        viral: None,
+        tells: None,
+        hears: None,
         damage: None,
         rx: rx.into_iter().map(|(class, end)| (class, Received::Agent(bind.attach(end)))).collect(),
         tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),

@@ -147,7 +147,9 @@ pub(super) fn build<E: Reported>(
                 sends,
                 beside: if site.external[n].is_none() {
                     let Offer { declares_viral, hears_damage, .. } = site.offers[n];
-                    LinkExtras { declares_viral, hears_damage }
+                    // Viral and hot resets pass from switch to switch.
+                    let tells = declares_viral || site.is_cascade && n == 0;
+                    LinkExtras { tells, hears: site.is_cascade, hears_damage }
                 } else {
                     LinkExtras::default()
                 },

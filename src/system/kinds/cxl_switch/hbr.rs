@@ -9,6 +9,7 @@
 use super::{COHERENT, Hardware, SWITCHED, answered, coherent, cycles, form, hbr_links, misfit, node, switched};
 use crate::channels::{ChannelWait, Reach};
 use crate::field::{Config, FieldRange, config};
+use crate::hierarchies::HierarchyNumbers;
 use crate::kind::{
     CoherenceProtocol, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer,
     PortDecl, PortRole, Site, SitePort, component,
@@ -16,9 +17,8 @@ use crate::kind::{
 use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
-use scalepool_coherence::cache::route::{Below, CACHE_IDS, CacheRoutes, Flits, Hdm, Hierarchy};
+use scalepool_coherence::cache::route::{Below, CACHE_IDS, CacheRoutes, Flits, Hdm, Hierarchy, HierarchyError};
 use scalepool_fabric::cxl_switch::aer::{AerError, AerRecord, AerSettings, ErrorMessage, TlpHeader};
-use scalepool_fabric::cxl_switch::back_invalidate::enumerated_bus;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_fabric::cxl_switch::commit::CommitLimit;
 use scalepool_fabric::cxl_switch::hot_plug::PortStep;
@@ -200,7 +200,7 @@ impl HbrCxlSwitch {
         (bindings, wrong)
     }
 
-    /// What the commands of this switch cannot do with switches below it, or above it. A switch below decodes for one host.
+    /// What this switch cannot do with switches below it, or above it. A switch below decodes for one host.
     fn check_cascade(&self, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let is_above = |binding: &VppbBinding| ports[self.hosts + binding.port].peer_role == PortRole::SwitchUpstream;
         let before = self.bound().0;
@@ -215,22 +215,30 @@ impl HbrCxlSwitch {
                 found.push(("commands", text));
             }
         }
-        let is_cascaded =
-            !above.is_empty() || ports[..self.hosts].iter().any(|port| port.peer_role == PortRole::SwitchDownstream);
-        for (command, _) in &self.commands {
-            let covered = above.iter().find(|binding| command.scope().covers(**binding));
-            let text = match (command.command.as_str(), covered) {
-                ("reset", Some(binding)) => format!(
-                    "found a reset that covers {}, where a switch is, expected none: a reset does not go on to what is below another switch, so it has to be given at that one (fabric RST-2)",
-                    ports[self.hosts + binding.port].path
-                ),
-                ("viral", _) if is_cascaded => {
-                    "found `viral` at a switch above or below another one, expected it where hosts and devices have one switch between them: viral does not pass from switch to switch (fabric VIR-1)".to_owned()
-                }
-                _ => continue,
+        // The identifiers of what passes several switches are those of 256B flits.
+        let cascaded = ports[..self.hosts].iter().filter(|port| port.peer_role == PortRole::SwitchDownstream);
+        for port in cascaded.filter(|port| form(port) == MessageForm::Cxl68) {
+            let (what, rule) = match port.coherence {
+                Some(CoherenceProtocol::Cache) => ("CacheIDs", "CID-5"),
+                Some(CoherenceProtocol::HdmDb) => ("back-invalidates", "BIR-1"),
+                Some(CoherenceProtocol::HdmD) | None => continue,
             };
-            found.push(("commands", text));
+            let text = format!(
+                "found a link of kind `cxl-68b` between switches at {}, over which {what} pass, expected 256B flits (fabric {rule})",
+                port.path
+            );
+            found.push(("kind", text));
         }
+        let edge = ports.iter().find(|port| {
+            port.goes_viral && port.peer_role == PortRole::SwitchDownstream && !port.is_cascade
+        });
+        found.extend(edge.map(|port| {
+            let text = format!(
+                "found `viral` at this switch or at one of its cascade, and a switch with port based routing above {}, expected hosts above: viral passes switches with hierarchy based routing alone (fabric VIR-1)",
+                port.path
+            );
+            ("commands", text)
+        }));
         found
     }
 
@@ -519,11 +527,6 @@ impl Component for HbrCxlSwitch {
                 "found no binding of VCS {vcs}, expected at least one for every upstream port (fabric VCS-1)"
             ));
         }
-        let declares_viral = self.offer().declares_viral;
-        let off = self.bindings.iter().find(|(one, _)| !one.viral && !declares_viral);
-        wrong.extend(off.map(|(HbrBinding { vcs, vppb, .. }, _)| {
-            format!("found viral = false of vPPB {vppb} of VCS {vcs}, expected none: no command makes anything viral")
-        }));
         wrong.extend(self.bindings.iter().filter_map(|(one, _)| one.unknown_error()));
         let wrong = wrong.into_iter().map(|text| ("bindings", text));
         let of_command = |(one, _): &(HbrCommand, TextPlace)| one.unused().or_else(|| one.out_of_range(self));
@@ -576,19 +579,27 @@ impl Component for HbrCxlSwitch {
             ("start", text)
         }));
         found.extend(self.check_cascade(ports));
+        let goes_viral = ports.iter().any(|port| port.goes_viral);
+        let off = self.bindings.iter().find(|(one, _)| !one.viral && !goes_viral);
+        found.extend(off.map(|(HbrBinding { vcs, vppb, .. }, _)| {
+            let text = format!(
+                "found viral = false of vPPB {vppb} of VCS {vcs}, expected none: no command makes anything viral"
+            );
+            ("bindings", text)
+        }));
         // An agent without a host or a home belongs to no lines.
         let ever = self.bound_ever();
         for (n, port) in ports[self.hosts..].iter().enumerate() {
-            if port.peer_role.coherence().is_some() && !ever.iter().any(|one| one.port == n) {
+            if port.coherence.is_some() && !ever.iter().any(|one| one.port == n) {
                 let (path, role) = (&port.path, port.peer_role.name());
                 found.push(("bindings", format!("found none of {path}, where a {role} is, expected one")));
             }
         }
-        let caches = ports.iter().any(|port| port.peer_role.coherence() == Some(CoherenceProtocol::Cache));
+        let is_cache = |port: &SitePort| port.coherence == Some(CoherenceProtocol::Cache);
+        let caches = ports.iter().any(is_cache);
         if let (Some((text, _)), false) = (self.table.first(), caches) {
             found.push(("table", format!("found `{text}`, expected none: nothing caches the lines of a host here")));
         }
-        let is_cache = |port: &SitePort| port.peer_role.coherence() == Some(CoherenceProtocol::Cache);
         let devices_of = |vcs: usize| {
             let own = ever.iter().filter(|one| one.vcs == vcs && is_cache(&ports[vcs]));
             own.filter(|one| is_cache(&ports[self.hosts + one.port])).count()
@@ -606,7 +617,7 @@ impl Component for HbrCxlSwitch {
         }
         for (HbrCommit { vcs, table, .. }, _) in self.commits.iter().filter(|(one, _)| one.vcs < self.hosts) {
             let is_fit =
-                if table == TABLES[0] { ports[*vcs].peer_role.coherence().is_none() } else { is_cache(&ports[*vcs]) };
+                if table == TABLES[0] { ports[*vcs].coherence.is_none() } else { is_cache(&ports[*vcs]) };
             if !is_fit {
                 let text = format!(
                     "found a commit of `{table}` of VCS {vcs}, expected `hdm` where the host caches no lines, `cache-id` where devices cache those of the host"
@@ -614,7 +625,7 @@ impl Component for HbrCxlSwitch {
                 found.push(("commits", text));
             }
         }
-        let caches = |binding: &&VppbBinding| ports[binding.vcs].peer_role.coherence().is_some();
+        let caches = |binding: &&VppbBinding| ports[binding.vcs].coherence.is_some();
         let coherent: Vec<&VppbBinding> = ever.iter().filter(caches).collect();
         let mut moved = self.commands.iter().map(|(command, _)| command);
         let moved = moved.find_map(|command| coherent.iter().find(|binding| command.touches(***binding)));
@@ -652,46 +663,70 @@ impl Component for HbrCxlSwitch {
         self.hardware.latency_fs(&self.preset, clock).max(self.drain_limit)
     }
 
-    fn cache_routes(&self, vcs: usize, forms: &[MessageForm]) -> Result<CacheRoutes, String> {
+    fn cache_routes(
+        &self,
+        vcs: usize,
+        numbers: &HierarchyNumbers,
+        forms: &[MessageForm],
+    ) -> Result<CacheRoutes, String> {
+        let refused = |error: HierarchyError| error.to_string();
+        let found = numbers.cache_ids.values().flatten().map(|id| usize::from(*id) + 1).max().unwrap_or(0);
+        if found > CACHE_IDS {
+            return Err(refused(HierarchyError::TooMany { found }));
+        }
         let flits = |form| if form == MessageForm::Cxl68 { Flits::B68 } else { Flits::B256 };
         let own = self.bound().0.list().filter(|one| one.vcs == vcs).collect::<Vec<_>>();
-        let below = |(n, one): (u8, &VppbBinding)| Below {
-            hdm: Hdm::None,
-            link: flits(forms[self.hosts + one.port]),
-            cache_id: Some(n),
-            forward: false,
+        // A port above a device assigns its CacheID, one above a switch forwards those of that switch (`fabric` CID-2).
+        let below = |one: &VppbBinding| {
+            let ids = numbers.cache_ids.get(&one.vppb).map_or(&[][..], Vec::as_slice);
+            let forward = numbers.is_switch.contains(&one.vppb);
+            let cache_id = ids.first().copied().filter(|_| !forward);
+            (Below { hdm: Hdm::None, link: flits(forms[self.hosts + one.port]), cache_id, forward }, ids)
         };
-        let devices = (0..).zip(&own).map(below).collect();
+        let below: Vec<(Below, &[u8])> = own.iter().map(below).collect();
+        let devices = below.iter().map(|(below, _)| *below).collect();
         let hierarchy = Hierarchy { devices, upper: flits(forms[vcs]), cache_ids: true };
-        let mut routes = CacheRoutes::new(&hierarchy).map_err(|error| error.to_string())?;
+        let mut routes = CacheRoutes::new(&hierarchy).map_err(refused)?;
+        for (port, (_, ids)) in below.iter().enumerate() {
+            ids.iter().for_each(|id| routes.set_entry(*id, Some(port)));
+        }
         self.table.iter().filter_map(|(text, _)| entry(text)).for_each(|(id, device)| routes.set_entry(id, device));
         Ok(routes)
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
-        let coherence = site.ports.iter().filter_map(|port| port.peer_role.coherence());
+        let coherence = site.ports.iter().filter_map(|port| port.coherence);
         let traffic = coherence.map(traffic).max().unwrap_or(SwitchTraffic::Mem);
         let bindings = self.bound().0;
         let snoops = |binding: &VppbBinding| {
-            let below = site.ports[self.hosts + binding.port].peer_role;
-            below.coherence() == Some(CoherenceProtocol::HdmDb)
+            site.ports[self.hosts + binding.port].coherence == Some(CoherenceProtocol::HdmDb)
         };
         let bridge = |VppbBinding { vcs, vppb, .. }: VppbBinding| {
-            let bus = enumerated_bus(vppb).unwrap_or_else(|| unreachable!("its holder would have been refused"));
-            ((vcs, vppb), VppbBridge::above_device(bus))
+            let numbers = &site.hierarchies[vcs];
+            let buses = numbers.buses.get(&vppb).copied().flatten();
+            let buses = buses.unwrap_or_else(|| unreachable!("its holder would have been refused"));
+            let is_above_switch = numbers.is_switch.contains(&vppb);
+            let bridge =
+                if is_above_switch { VppbBridge::above_switch(buses) } else { VppbBridge::above_device(buses[0]) };
+            ((vcs, vppb), bridge)
         };
         let bridges = bindings.list().filter(snoops).map(bridge).collect();
         let forms: Vec<MessageForm> = site.ports.iter().map(form).collect();
         let (mut caches, mut watched) = (OrderedMap::new(), Vec::new());
         for vcs in 0..self.hosts {
-            if site.ports[vcs].peer_role.coherence() != Some(CoherenceProtocol::Cache) {
+            if site.ports[vcs].coherence != Some(CoherenceProtocol::Cache) {
                 continue;
             }
             let refused = |text| NodeError::Joined { path: site.path.to_owned(), text };
-            let routes = self.cache_routes(vcs, &forms).map_err(refused)?;
+            let numbers = &site.hierarchies[vcs];
+            let routes = self.cache_routes(vcs, numbers, &forms).map_err(refused)?;
             let domain = site.ports[vcs].seat().domain.clone();
-            watched.push((domain.clone(), routes.clone()));
-            let vppbs = bindings.list().filter(|one| one.vcs == vcs).map(|one| one.vppb).collect();
+            let vppbs: Vec<usize> = bindings.list().filter(|one| one.vcs == vcs).map(|one| one.vppb).collect();
+            let behind = |(port, vppb): (usize, &usize)| -> Vec<(usize, u8)> {
+                numbers.cache_ids.get(vppb).into_iter().flatten().map(|id| (port, *id)).collect()
+            };
+            let behind: Vec<(usize, u8)> = vppbs.iter().enumerate().flat_map(behind).collect();
+            watched.push((domain.clone(), routes.clone(), behind));
             caches.insert(vcs, CachingDevices { routes, vppbs, config: domain.config().clone() });
         }
         let routes = HbrRoutes {
@@ -709,6 +744,7 @@ impl Component for HbrCxlSwitch {
         let off = self.bindings.iter().filter(|(one, _)| !one.viral).map(|(one, _)| (one.vcs, one.vppb)).collect();
         let logical_devices = |n: usize| site.ports[self.hosts + n].peer.logical_devices.map(|count| (n, count));
         let shared = (0..self.ports).filter_map(logical_devices).collect();
+        let switches_below = (0..self.ports).filter(|n| site.ports[self.hosts + n].is_cascade).collect();
         let errors = self.bindings.iter().map(|(one, _)| ((one.vcs, one.vppb), one.errors())).collect();
         let delays = PlugDelays {
             release_cycles: cycles(site.clock, self.link_release),
@@ -716,6 +752,7 @@ impl Component for HbrCxlSwitch {
         };
         let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles)
             .with_viral_off(off)
+            .with_switches_below(switches_below)
             .with_plugs(shared, delays)
             .with_errors(errors)
             .with_commits(self.commits.iter().map(|(one, _)| one.timed(site.clock)).collect());
@@ -724,11 +761,16 @@ impl Component for HbrCxlSwitch {
             let lost = result.undelivered.get(&Undelivered::CacheId).copied().unwrap_or(0);
             watched
                 .iter()
-                .flat_map(|(domain, routes)| routes.watchdog(&domain.waiting(), lost))
+                .flat_map(|(domain, routes, behind)| {
+                    // Holders of lines of a host have their CacheIDs as numbers.
+                    let waiting = domain.waiting();
+                    let own = behind.iter().copied().filter(|(_, id)| waiting.contains(&usize::from(*id)));
+                    routes.watchdog(&own.collect::<Vec<_>>(), lost)
+                })
                 .map(|e| e.violation())
                 .collect()
         };
-        let signals = if self.offer().declares_viral {
+        let signals = if site.ports.iter().any(|port| port.goes_viral) {
             &VIRAL_SIGNALS[..2 + traffic.count()]
         } else {
             &SWITCH_SIGNALS[..traffic.count()]
@@ -739,9 +781,8 @@ impl Component for HbrCxlSwitch {
 
 /// Why a device cannot be bound to a host: they have not the same protocols.
 fn not_negotiated(above: &SitePort, below: &SitePort) -> Option<String> {
-    let [host, device] = [above, below].map(|port| port.peer_role);
-    (host.coherence() != device.coherence()).then(|| {
-        let (host, device) = (host.name(), device.name());
+    (above.coherence != below.coherence).then(|| {
+        let [host, device] = [above, below].map(|port| port.peer_role.name());
         format!(
             "found a {device} at {} for a {host} at {}, expected two of one protocol (fabric ERR-4)",
             below.path, above.path

@@ -9,6 +9,7 @@
 //! answers after its latency; the completion finds its tag and the walk goes on with the next access.
 
 pub mod function;
+pub mod held;
 pub mod mode;
 pub mod root;
 pub mod switch;

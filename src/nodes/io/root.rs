@@ -11,6 +11,7 @@
 //! In traces an access is the root of a tree: of a register of the configuration space with all its tries, or behind a BAR
 //! with all TLPs that it takes. Messages of power management are trees of their own.
 
+use super::held::{HeldByte, HeldBytes};
 use super::tlps::{self, IoRequestNames};
 use super::walk::{ConfigAccess, ConfigWalkResult, Log, Pause, Windows, enumerate, judge_layers};
 use crate::PlacedViolation;
@@ -23,8 +24,6 @@ use scalepool_endpoint::requester::{Done, RequestFailure, Requester};
 use scalepool_endpoint::tlp::{Enables, Tlp, TlpAtomic, TlpForm, TlpKind};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::io_ends::IoItem;
-use scalepool_memory::store::{Background, Store};
-use scalepool_memory::{LINE_BYTES, line_address};
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
@@ -44,8 +43,8 @@ pub struct RootResult {
     pub config: [u64; 3],
     /// Memory writes, reads and atomics.
     pub memory: [u64; 3],
-    /// Reads that ended by time-out, and with another status than success, where they may.
-    pub failed: [u64; 2],
+    /// Reads that ended by time-out, with UR, and with another status than success, where they may.
+    pub failed: [u64; 3],
     /// Configuration requests that ended by time-out, and with another status than success; who asks whether a function is there
     /// and hears that none is has not failed.
     pub config_failed: [u64; 2],
@@ -95,17 +94,18 @@ pub struct RootConfig {
     pub edge_layers: Option<usize>,
     /// What the memory behind the first BAR holds at first, if somebody says it; else zeros.
     pub behind: Arc<FirstLines>,
-    /// Accesses that end without data are counted, and are nothing wrong: links are lost while it runs.
+    /// Accesses that end without data are counted, and are nothing wrong: links are lost while it runs, or rights are missing; of writes, which
+    /// have no answer, nobody knows whether they were performed until a read shows it.
     pub may_fail: bool,
 }
 
 /// What an open request is for.
 enum Purpose {
     Config(ConfigAccess),
-    /// A read or an atomic, and what it has to bring; a byte that is not known may be anything.
+    /// A read or an atomic, and what it has to bring.
     Read {
         address: u64,
-        expected: Vec<Option<u8>>,
+        expected: Vec<HeldByte>,
         is_atomic: bool,
     },
 }
@@ -159,11 +159,7 @@ pub struct Root {
     /// The next access behind the BARs, drawn and not sent.
     drawn: Option<BarAccess>,
     /// What the devices must hold.
-    expected: Store,
-    /// Which bytes of it were written, 1 for each; kept where memory does not begin with zeros.
-    written: Store,
-    /// Which bytes of it are known, 1 for each; `None`: all of them.
-    known: Option<Store>,
+    held: HeldBytes,
     open: OrderedMap<u16, Open>,
     rng: Rng,
     tx: Out<IoItem>,
@@ -187,6 +183,7 @@ impl Root {
         let mut root = Root {
             accesses_left: config.accesses,
             requests: IoRequestNames::new(config.link),
+            held: HeldBytes::new(config.behind.clone(), config.may_fail),
             tried: None,
             config,
             log: Log::default(),
@@ -194,9 +191,6 @@ impl Root {
             phase: Phase::Walk,
             bars: Vec::new(),
             drawn: None,
-            expected: Store::new(Background::Zero),
-            written: Store::new(Background::Zero),
-            known: None,
             open: OrderedMap::new(),
             rng,
             tx,
@@ -216,6 +210,7 @@ impl Root {
             Err(Pause(access)) => self.next = Some((access, cycle)),
             Ok(found) => {
                 self.bars.clone_from(&found.bars);
+                self.held.place(found.bars.first().cloned().unwrap_or_default());
                 let layers = self.config.edge_layers.and_then(|most| judge_layers(&found, most));
                 for violation in found.broken.iter().chain(&layers) {
                     self.mine
@@ -299,20 +294,27 @@ impl Root {
                 self.log.answer(dw);
                 self.advance(at.cycle);
             }
-            (Purpose::Read { address, expected, .. }, Ok(data)) => {
+            (Purpose::Read { address, expected, is_atomic }, Ok(data)) => {
                 self.mine.bytes += data.len() as u64;
-                let is_right =
-                    |n: usize| data.get(n).is_some_and(|byte| expected[n].is_none_or(|known| known == *byte));
+                let is_right = |n: usize| data.get(n).is_some_and(|byte| expected[n].allows(*byte));
                 let wrong = (0..expected.len()).find(|n| !is_right(*n));
                 if wrong.is_some() || data.len() != expected.len() || done.poison {
                     let n = wrong.unwrap_or(0);
-                    let show = |byte: Option<u8>| byte.map_or("nothing".to_owned(), |b| format!("{b:#04x}"));
+                    let found = data.get(n).map_or("nothing".to_owned(), |byte| format!("{byte:#04x}"));
                     let text = format!("byte {n} of {} at {address:#x} has a wrong value", expected.len());
-                    self.broken("SIM-E2E-01", show(data.get(n).copied()), show(expected[n]), text);
+                    self.broken("SIM-E2E-01", found, expected[n].to_string(), text);
+                } else if !is_atomic {
+                    // No write to these bytes was sent while it was open.
+                    self.held.read(address, &data);
                 }
             }
             (Purpose::Read { .. }, Err(failure)) if self.config.may_fail => {
-                self.mine.failed[usize::from(failure != RequestFailure::Timeout)] += 1;
+                let n = match failure {
+                    RequestFailure::Timeout => 0,
+                    RequestFailure::Status(CplStatus::UR) => 1,
+                    RequestFailure::Status(_) => 2,
+                };
+                self.mine.failed[n] += 1;
             }
             (Purpose::Read { address, .. }, Err(failure)) => {
                 let (found, expected) = (failure.to_string(), "data".to_owned());
@@ -429,11 +431,11 @@ impl Root {
     }
 
     /// The operands of an atomic, of which a comparison is right every second time, and its element behind it, where that is known.
-    fn operands(&mut self, operation: TlpAtomic, old: &[Option<u8>]) -> (Vec<u8>, Option<Vec<u8>>) {
+    fn operands(&mut self, operation: TlpAtomic, old: &[HeldByte]) -> (Vec<u8>, Option<Vec<u8>>) {
         let size = old.len();
         let mut data = vec![0; size * operation.operands()];
         self.rng.fill_bytes(&mut data);
-        let known: Option<Vec<u8>> = old.iter().copied().collect();
+        let known: Option<Vec<u8>> = old.iter().map(HeldByte::known).collect();
         if let (TlpAtomic::CompareSwap, Some(known)) = (operation, &known)
             && self.rng.ratio(1, 2)
         {
@@ -447,20 +449,6 @@ impl Root {
             TlpAtomic::CompareSwap => known,
         });
         (data, new)
-    }
-
-    /// What the devices must hold there, where it is known.
-    fn peek(&self, address: u64, bytes: usize) -> Vec<Option<u8>> {
-        let byte = |store: &Store, at: u64| store.read_line(at).data[(at % LINE_BYTES) as usize];
-        let is_known = |at: u64| self.known.as_ref().is_none_or(|known| byte(known, at) == 1);
-        let first = self.config.behind.get();
-        let bar = self.bars.first().cloned().unwrap_or_default();
-        let held = |at: u64| {
-            let lines = first.filter(|_| bar.contains(&at) && byte(&self.written, at) == 0);
-            let line = lines.and_then(|lines| lines(line_address(at - bar.start)));
-            line.map_or_else(|| byte(&self.expected, at), |line| line[(at % LINE_BYTES) as usize])
-        };
-        (address..address + bytes as u64).map(|at| is_known(at).then(|| held(at))).collect()
     }
 
     /// `Err`: what the access has to wait for, and for which transaction.
@@ -495,7 +483,7 @@ impl Root {
         if kind == BarAccessKind::Read {
             let (enables, dw) = Enables::span(address, bytes);
             let kind = TlpKind::MemRead { address: address & !3, dw, enables };
-            let expected = self.peek(address, bytes);
+            let expected = self.held.of(address, bytes);
             let read = Purpose::Read { address, expected, is_atomic: false };
             let waits = self.lacks(cx);
             let sent = self.send(Tlp::new(kind, 0, Vec::new()), Some(read), id, cx, at);
@@ -508,7 +496,7 @@ impl Root {
             if !self.config.requester.has_room() || !self.tx.has_room(cx, 1) {
                 return Err(waits);
             }
-            let expected = self.peek(address, bytes);
+            let expected = self.held.of(address, bytes);
             let (data, new) = self.operands(operation, &expected);
             let atomic = Purpose::Read { address, expected, is_atomic: true };
             let kind = TlpKind::Atomic { operation, address };
@@ -517,19 +505,15 @@ impl Root {
             }
             self.mine.memory[2] += 1;
             match new {
-                Some(new) => self.write(address, &new),
+                Some(new) => self.held.write(address, &new),
                 // Bytes that were not known are not known behind it either.
-                None => {
-                    if let Some(known) = &mut self.known {
-                        poke(known, address, &vec![0; bytes]);
-                    }
-                }
+                None => self.held.forget(address, bytes),
             }
             return Ok(());
         }
         let mut data = vec![0; bytes];
         self.rng.fill_bytes(&mut data);
-        self.write(address, &data);
+        self.held.write(address, &data);
         // As many writes as the largest payload makes of it.
         let payload = self.mine.found.as_ref().map_or(128, |f| f.max_payload_bytes);
         let skip = (address % DW_BYTES as u64) as usize;
@@ -550,18 +534,6 @@ impl Root {
         Ok(())
     }
 
-    /// The devices hold these bytes from here on.
-    fn write(&mut self, address: u64, data: &[u8]) {
-        let written = vec![1; data.len()];
-        poke(&mut self.expected, address, data);
-        if self.config.behind.get().is_some() {
-            poke(&mut self.written, address, &written);
-        }
-        if let Some(known) = &mut self.known {
-            poke(known, address, &written);
-        }
-    }
-
     /// Whether an access of this length finds room for all its TLPs.
     fn has_room_for(&self, bytes: usize, cx: &Cx) -> bool {
         let payload = self.mine.found.as_ref().map_or(128, |f| f.max_payload_bytes);
@@ -577,7 +549,7 @@ impl Root {
             self.bars.clear();
             self.drawn = None;
             // Writes that were on their way when the reset came are lost, and devices may get other addresses now.
-            self.known = Some(Store::new(Background::Zero));
+            self.held.forget_all();
             (self.phase, self.tried) = (Phase::Walk, None);
             self.advance(at.cycle);
         }
@@ -624,13 +596,6 @@ impl Root {
 pub const USED_BYTES: u64 = 64 << 10;
 /// No request crosses a boundary of 4 KiB (general knowledge of PCI Express).
 const PAGE_BYTES: u64 = 4096;
-
-fn poke(store: &mut Store, address: u64, data: &[u8]) {
-    for (at, byte) in (address..).zip(data) {
-        let n = at - line_address(at);
-        store.write_line(at, &[*byte; LINE_BYTES as usize], 1 << n, false);
-    }
-}
 
 impl Module for Root {
     fn eval(&mut self, cx: &mut Cx) -> Next {

@@ -65,7 +65,8 @@ metrics! {
         MEMORY_READS = "memory reads" ["requests"] Sum, "reads of registers behind BARs";
         MEMORY_ATOMICS = "memory atomics" ["requests"] Sum, "atomics on registers behind BARs";
         TIMED_OUT = "reads timed out" ["requests"] Sum, "reads of registers that ended by time-out, where failures = \"counted\"";
-        REFUSED = "reads refused" ["requests"] Sum, "reads of registers that were completed without success, where failures = \"counted\"";
+        UNSUPPORTED = "reads unsupported" ["requests"] Sum, "reads of registers that were completed with UR, since nobody has the address, where failures = \"counted\"";
+        ABORTED = "reads aborted" ["requests"] Sum, "reads of registers that were completed with CA or CRS, since the right is missing or who has the address could not perform them, where failures = \"counted\"; a bridge says which of both (bridge §8.2)";
         CONFIG_TIMED_OUT = "configuration requests timed out" ["requests"] Sum, "configuration requests that ended by time-out, where failures = \"counted\"";
         CONFIG_REFUSED = "configuration requests refused" ["requests"] Sum, "configuration requests that were completed without success, but for those that ask whether a function is there, where failures = \"counted\"";
         UNFINISHED = "functions not walked to their end" ["functions"] Sum, "functions whose walk ended at a configuration request without data, where failures = \"counted\"";
@@ -127,7 +128,7 @@ config! {
         power: String = "none" [Unit::Of("-")] in FieldRange::Words(&["none", "reset", "s3", "flush"]), "power management message at the end: RESETPREP of a kind, or both phases of GPF (cxl-io §6)";
         rest_at: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "from then on it asks for nothing behind its BARs until it walks again, because its hierarchy is reset; not given = it walks once";
         rescan_at: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it walks again; not given = at rest_at";
-        failures: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["broken", "counted"]), "reads of registers and configuration requests that end without data: broken = each breaks a rule; counted = they are counted, for systems that lose links; not given = broken";
+        failures: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["broken", "counted"]), "reads of registers and configuration requests that end without data: broken = each breaks a rule; counted = they are counted, for systems that lose links or refuse accesses, and a byte that was written may have its old value until it is read, since writes have no answer; not given = broken";
         memory: MemAccesses = "" [Unit::Of("-")] in FieldRange::Table(MemAccesses::fields), "CXL.mem accesses beside it";
     }
 }
@@ -355,7 +356,8 @@ fn measured(
         counts.push((&MEMORY_ATOMICS, root.memory[2]));
     }
     if may_fail {
-        counts.extend([(&TIMED_OUT, root.failed[0]), (&REFUSED, root.failed[1])]);
+        let [timed_out, unsupported, aborted] = root.failed;
+        counts.extend([(&TIMED_OUT, timed_out), (&UNSUPPORTED, unsupported), (&ABORTED, aborted)]);
         let [timed_out, refused] = root.config_failed;
         let mut unfinished: Vec<u16> = found.unanswered.iter().map(|access| access.target).collect();
         scalepool_ordered::sort(&mut unfinished);

@@ -96,6 +96,36 @@ fn reads_without_the_right_end_with_ca() {
     assert!(refused == reads && reads > 10, "{refused} of {reads}");
 }
 
+/// Writes without the right have no effect and no answer: a root that counts failures takes the old value for right, another one does not. The
+/// bridge says why.
+#[test]
+fn writes_without_the_right_leave_memory_as_it_is() {
+    let text = UALINK.replace("class = \"BR\",", "class = \"BR\", rights = [\"0:r\"],");
+    let counting = text.replace("accesses = 300", "failures = \"counted\", accesses = 300");
+    let report = sound(&counting, &[]);
+    let of = |name| count(&report, "bridge", name);
+    assert!(of("BAR writes lost") == of("BAR writes") && of("BAR writes") > 50);
+    assert_eq!([of("BAR requests without right"), of("BAR requests outside")], [of("BAR writes"), 0]);
+    assert_eq!(["reads aborted", "reads unsupported"].map(|name| count(&report, "root", name)), [0, 0]);
+    let report = run(&text, &[]).expect("a run");
+    assert!(report.violations.iter().any(|broken| broken.violation.rule == "SIM-E2E-01"));
+}
+
+/// A read without the right ends with CA, which the root tells from UR.
+#[test]
+fn counted_reads_without_the_right_are_aborted() {
+    let text = UALINK
+        .replace("class = \"BR\",", "class = \"BR\", rights = [\"0:w\"],")
+        .replace("accesses = 300", "failures = \"counted\", accesses = 60");
+    let report = sound(&text, &[]);
+    let [aborted, reads, unsupported, timed_out] =
+        ["reads aborted", "memory reads", "reads unsupported", "reads timed out"]
+            .map(|name| count(&report, "root", name));
+    assert!(aborted == reads && reads > 10, "{aborted} of {reads}");
+    assert_eq!([unsupported, timed_out], [0, 0]);
+    assert_eq!(count(&report, "bridge", "BAR requests without right"), reads);
+}
+
 /// Accelerators that answer when their accesses were given up: writes count as lost and reads end with CA, and the run ends.
 #[test]
 fn accelerators_that_answer_too_late_stall_nobody() {

@@ -120,7 +120,7 @@ fn fab_pid_04_p() {
     for text in [losing(lost, ""), losing("", &lost.replace("{ at", "{ isl = 1, at"))] {
         let report = good(&text, &["host.accesses=2000"]);
         assert_eq!(count(&report, "front", "surprise link downs"), 4);
-        assert!(sum(&report, "reads refused") > 0);
+        assert!(sum(&report, "reads unsupported") > 0);
     }
 }
 
@@ -182,7 +182,7 @@ fn fab_drt_03_p() {
         [(at_front.clone(), false), (at_mid.clone(), false), (on(&at_mid), false), (on(&at_front), true)]
     {
         let report = good(&text, &["host.accesses=1000"]);
-        let (refused, answered) = (sum(&report, "reads refused"), count(&report, "front", "unknown completed"));
+        let (refused, answered) = (sum(&report, "reads unsupported"), count(&report, "front", "unknown completed"));
         let timed_out = sum(&report, "reads timed out");
         assert_eq!(refused, answered);
         assert_eq!(refused > 0, is_answered, "{text}");
@@ -228,7 +228,7 @@ fn fab_isl_04_p() {
         let counts = ["contained links", "uncontained errors"].map(|name| count(&report, "mid", name));
         assert_eq!(counts, expected, "{circle}");
         assert_eq!(count(&report, "mid", "TLPs lost with links"), 0, "{circle}");
-        assert_eq!(["reads refused", "reads timed out"].map(|name| sum(&report, name)), [0, 0], "{circle}");
+        assert_eq!(["reads unsupported", "reads timed out"].map(|name| sum(&report, name)), [0, 0], "{circle}");
     }
 }
 
@@ -274,7 +274,7 @@ fn a_reset_of_a_hierarchy_crosses_a_fabric() {
 fn a_hierarchy_is_gone_after_a_reset() {
     let text = losing("", "").replace("hosts = 2", "hosts = 2\nresets = [{ at = \"187 us\" }]");
     let report = good(&text, &["host.accesses=2000"]);
-    let [first, second] = of_hosts(&report, "reads refused");
+    let [first, second] = of_hosts(&report, "reads unsupported");
     assert!(first > 0 && second == 0, "{first} and {second}");
 }
 

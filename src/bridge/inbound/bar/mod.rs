@@ -104,10 +104,23 @@ pub struct BarCounts {
     pub refused: u64,
     /// Writes that have not been done, or not all of them: nobody is told but by this count.
     pub lost_writes: u64,
+    /// Of both, those outside of all windows, or at an address that their accelerator does not have.
+    pub outside: u64,
+    /// Of both, those without the right.
+    pub without_right: u64,
     /// Accesses that were given up.
     pub timeouts: u64,
     /// Answers of accelerators that came when their access was given up.
     pub late: u64,
+}
+
+impl BarCounts {
+    /// A request, or a part of one that is completed, has ended with a status: those of which hosts do not hear enough, or nothing
+    /// (`bridge` §8.2).
+    fn ended(&mut self, status: Status) {
+        self.outside += u64::from(status == Status::DecodeError);
+        self.without_right += u64::from(status == Status::ProtectionViolation);
+    }
 }
 
 /// One access of a block.
@@ -534,8 +547,9 @@ impl BarTarget {
         let Some(of) = self.requests.get_mut(&request) else { return };
         if of.is_write() {
             if of.blocks.iter().all(|block| block.pieces.iter().all(|piece| piece.is_done)) {
-                let is_lost = of.blocks.iter().any(|block| block.status != Status::OKAY);
-                self.counts.lost_writes += u64::from(is_lost);
+                let status = of.blocks.iter().fold(Status::OKAY, |worst, block| merged(worst, block.status));
+                self.counts.lost_writes += u64::from(status != Status::OKAY);
+                self.counts.ended(status);
                 let writer = (of.port, of.tlp.requester);
                 self.requests.remove(&request);
                 if let Some(writes) = self.writes.get_mut(&writer) {
@@ -558,6 +572,7 @@ impl BarTarget {
                 let tlp = completion(&of.tlp, block, &part);
                 is_over = !is_good || part.end == extent(&of.tlp).0 + extent(&of.tlp).1;
                 self.counts.refused += u64::from(!is_good);
+                self.counts.ended(block.status);
                 out.steps.push(BarStep::Respond { request, port, tlp, is_last: is_over });
             }
         }

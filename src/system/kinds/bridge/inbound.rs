@@ -71,6 +71,8 @@ metrics! {
         BAR_CYCLES = "BAR cycles" ["cycles"] Sum, "cycles from the arrival of a request of CXL.io to its last completion, or to the answer to the last access of a write";
         BAR_REFUSED = "BAR refused" ["requests"] Sum, "reads and atomics of CXL.io that ended without success";
         BAR_LOST = "BAR writes lost" ["requests"] Sum, "writes of CXL.io that accelerators have not done, or not all of them";
+        BAR_OUTSIDE = "BAR requests outside" ["requests"] Sum, "requests of CXL.io among those refused and lost that are outside of all windows, or at an address that their accelerator does not have: their reads end with UR (bridge §8.2)";
+        BAR_WITHOUT_RIGHT = "BAR requests without right" ["requests"] Sum, "requests of CXL.io among those refused and lost that have not the right: their reads end with CA, as those given up do (bridge §8.2)";
         BAR_TIMEOUTS = "BAR time-outs" ["accesses"] Sum, "accesses for requests of CXL.io that were given up";
         BAR_LATE = "BAR late answers" ["answers"] Sum, "answers of accelerators to accesses for CXL.io that were given up";
         VIRAL = "viral ports" ["ports"] Sum, "target ports that read as poison since more writes were lost than the list of lines holds, or tags of the conversion cache were";
@@ -493,6 +495,8 @@ fn measured(place: &str, result: InboundResult) -> ComponentMeasured {
             (&BAR_CYCLES, bars.cycles),
             (&BAR_REFUSED, bars.counts.refused),
             (&BAR_LOST, bars.counts.lost_writes),
+            (&BAR_OUTSIDE, bars.counts.outside),
+            (&BAR_WITHOUT_RIGHT, bars.counts.without_right),
             (&BAR_TIMEOUTS, bars.counts.timeouts),
             (&BAR_LATE, bars.counts.late),
             (&VIRAL, counts.viral_ports),

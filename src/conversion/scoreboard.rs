@@ -195,7 +195,7 @@ impl BridgeScoreboard {
         let BridgeEvent { point, port, message } = event;
         match point {
             BridgePoint::Request => {
-                let mut told = message.clone();
+                let mut renamed = message.clone();
                 if let Some(tag) = message.snoop_tag() {
                     let own = self.snoop_tags.remove(&(*port, tag)).filter(|own| self.model.awaits_snoop(*port, *own));
                     let Some(own) = own else {
@@ -204,9 +204,9 @@ impl BridgeScoreboard {
                         self.passed += 1;
                         return Ok(());
                     };
-                    told.set_snoop_tag(own);
+                    renamed.set_snoop_tag(own);
                 }
-                match self.model.request(*port, &told) {
+                match self.model.request(*port, &renamed) {
                     Ok(followed) => self.expects(followed),
                     Err(ReferenceError::Full) => {
                         let found =
@@ -379,8 +379,8 @@ impl BridgeScoreboard {
             })
         });
         let Some(place) = place else {
-            let expected = self.still_expected(BridgePoint::Response);
-            return self.find("BRG-INT-02", shown(port, message), expected);
+            let expected = self.still_expected(BridgePoint::Response, message);
+            return self.find("BRG-INT-02", told(port, message), expected);
         };
         let wanted = self.expected.remove(place).event.message;
         let (Some(tag), Some(own)) = (message.snoop_tag(), wanted.snoop_tag()) else { return };

@@ -6,6 +6,7 @@ mod bar_oracle;
 mod bar_ports;
 mod bar_systems;
 mod baselines;
+mod beats;
 mod cache_errors;
 mod cache_rooms;
 mod cache_sets;

@@ -15,7 +15,7 @@
 //! line goes on.
 
 pub mod bar;
-mod beats;
+pub mod beats;
 pub mod cached;
 pub mod convert;
 pub mod exported;

@@ -56,6 +56,8 @@ pub struct Manager {
     limit_cycles: u64,
     /// vPPBs that are being unbound, with the cycle of their time limit.
     draining: OrderedMap<Vppb, u64>,
+    /// vPPBs that are unbound when the link of their port goes down.
+    awaits_link_down: OrderedSet<Vppb>,
     /// Number of forwarded requests without a response, by vPPB.
     open: OrderedMap<Vppb, u64>,
     /// Outstanding responses from ports and logical devices that have been unbound, by port and LD-ID.
@@ -412,9 +414,16 @@ impl Manager {
                     // The unbind fails, names the problem and changes nothing.
                     return bindings.unbind(vppb.0, vppb.1).err().and_then(|error| refused(error.into()));
                 }
+                let limit = match option {
+                    // The end of its link unbinds it; until then nothing changes for its host.
+                    UnbindOption::WaitLinkDown => {
+                        self.awaits_link_down.insert(vppb);
+                        return self.due(cycle, bindings, stopped);
+                    }
+                    UnbindOption::ManagedRemove => cycle.saturating_add(self.limit_cycles),
+                    UnbindOption::SurpriseRemove => cycle,
+                };
                 stopped.insert(vppb);
-                let is_surprise = option == UnbindOption::SurpriseRemove;
-                let limit = if is_surprise { cycle } else { cycle.saturating_add(self.limit_cycles) };
                 self.draining.insert(vppb, limit);
                 self.due(cycle, bindings, stopped)
             }
@@ -451,7 +460,8 @@ impl Manager {
             let vppb = (binding.vcs, binding.vppb);
             stopped.insert(vppb);
             // An unbind that waits ends here, as nothing will answer it, and what it unbinds does not come back.
-            if self.draining.insert(vppb, cycle).is_none() && comes_back(&binding) {
+            let is_unbound = self.draining.insert(vppb, cycle).is_some() || self.awaits_link_down.contains(&vppb);
+            if !is_unbound && comes_back(&binding) {
                 self.away.begin(binding, AwayCause::LinkDown);
             }
         }
@@ -467,6 +477,7 @@ impl Manager {
 
     /// A binding has been taken away for good.
     fn unbound(&mut self, binding: VppbBinding, cycle: u64, stopped: &mut OrderedSet<Vppb>) {
+        self.awaits_link_down.remove(&(binding.vcs, binding.vppb));
         self.end_containment((binding.vcs, binding.vppb));
         let ready = self.plugs.unbind(binding, cycle);
         self.begin_drains(ready, cycle, stopped);

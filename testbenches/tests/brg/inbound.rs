@@ -785,7 +785,7 @@ fn brg_tmo_02_p() {
 
 /// The link of an access is reset: it ends at once, and its entry and its line are free when its answer has come or cannot come any more.
 #[test]
-fn brg_tag_03_p_link_reset() {
+fn brg_tag_03_p3() {
     let mut bench = Bench::plain();
     for is_forgotten in [true, false] {
         let entry = bench.ask(read(FROM));
@@ -812,7 +812,7 @@ fn brg_tag_03_p_link_reset() {
 
 /// An answer to an entry that was forgotten, which cannot come any more, is told.
 #[test]
-fn brg_tag_03_n_link_reset() {
+fn brg_tag_03_n2() {
     let mut bench = Bench::plain();
     let entry = bench.ask(read(FROM));
     bench.bridge.link_lost(entry, &mut bench.out);

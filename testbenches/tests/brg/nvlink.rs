@@ -320,7 +320,7 @@ fn brg_ord_05_p() {
 
 /// A FLUSH that states no count, as one of a GPU may be that knows nothing of counts, covers what has come before it over any link.
 #[test]
-fn brg_ord_05_p_without_a_count() {
+fn brg_ord_05_p2() {
     let mut gpus = Gpus::of(WindowClass::Mn);
     gpus.ask(&flush(0), 0);
     assert_eq!(gpus.respond().map(|answer| answer.op), Some(Op::RSP_DONE), "nothing has come");

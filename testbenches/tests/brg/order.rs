@@ -597,7 +597,7 @@ fn single_beats(wrong: WrongBridge, order: [usize; 4]) -> Vec<Transfer> {
 
 /// All orders of four answers, line by line.
 #[test]
-fn brg_rsp_03_p_single_beats() {
+fn brg_rsp_03_p2() {
     for n in 0..24 {
         let places = [n % 4, n / 4 % 3, n / 12, 0];
         let mut left = vec![0, 1, 2, 3];
@@ -609,7 +609,7 @@ fn brg_rsp_03_p_single_beats() {
 
 /// Bridges that forget Last, that set it on every beat, that count lines and not offsets, that set a length.
 #[test]
-fn brg_rsp_03_n_single_beats() {
+fn brg_rsp_03_n2() {
     let responds: [fn(&[Event], Transfer) -> Transfer; 4] = [
         |_, response| with_fields(response, |rsp| rsp.last = false),
         |_, response| with_fields(response, |rsp| rsp.last = true),

@@ -57,7 +57,8 @@ fn numbers(set: &[&str], field: &str, layouts: &[&str]) -> BTreeMap<String, BTre
 /// of the lower switch and the one inside it, the device its LD-IDs.
 #[test]
 fn fab_bir_01_p2() {
-    let seen = numbers(&["host.accesses=30", "host.pattern=false-sharing", "host.lines=3"], "bi_id", &["cxl256.s2m_bisnp"]);
+    let seen =
+        numbers(&["host.accesses=30", "host.pattern=false-sharing", "host.lines=3"], "bi_id", &["cxl256.s2m_bisnp"]);
     assert_eq!(seen["shared.dcoh"], (0..4).collect());
     // vPPB 0 above: bus 3, inside the lower switch 4; its vPPB 2 is two buses further, and vPPB 3 above three.
     let of_hosts = [5, 7, 8, 5];
@@ -153,7 +154,8 @@ fn coherent_cascades_are_deterministic() {
 fn a_hierarchy_has_256_buses() {
     // Bus 3 is that of vPPB 0; the switch behind vPPB 250 has bus 253, inside it is 254, and its vPPBs 0 and 1 have 255 and none.
     let at = |vppb: usize| {
-        CASCADE.replacen("{ vcs = 4, vppb = 1, port = 4 }", &format!("{{ vcs = 4, vppb = {vppb}, port = 4 }}"), 1)
+        CASCADE
+            .replacen("{ vcs = 4, vppb = 1, port = 4 }", &format!("{{ vcs = 4, vppb = {vppb}, port = 4 }}"), 1)
             .replacen("hosts = 5\nports = 6", "hosts = 5\nports = 6\nvppbs = 255", 1)
     };
     run(&at(245), &["dev.accesses=5", "host.accesses=5"]).unwrap_or_else(|error| panic!("{error}"));

@@ -4,9 +4,9 @@ use super::relayed::{Relay, Relayed};
 use scalepool::arbiter::{ArbiterKind, RoundRobin, Separable};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::fabric::cxl_switch::{
-    Bindings, CommandError, CxlSwitch, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, PlugDelays, ResetScope,
-    SharedPorts, SwitchConfig, SwitchResult, SwitchTraffic, TableCommit, TimedCommand, UnbindOption, Undelivered,
-    VppbBinding,
+    Bindings, CommandError, CxlSwitch, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, PlugAction, PlugDelays,
+    ResetScope, SharedPorts, SwitchConfig, SwitchResult, SwitchTraffic, TableCommit, TimedCommand, UnbindOption,
+    Undelivered, VppbBinding,
 };
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, RunReport, SimError, Simulation, Time};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -582,16 +582,26 @@ fn late_and_flushed(result: &SwitchResult) -> [u64; 2] {
     [late, result.events.iter().map(flushed).sum()]
 }
 
-/// Every option ends with one record, that of the vPPB; the first two lose nothing.
+/// Every option ends with one record, that of the vPPB; a managed removal loses nothing. Option 0 changes nothing before the link of its
+/// port goes down, which ends it.
 #[test]
 fn fab_bnd_04_p() {
-    for code in 0..3 {
+    let binding = VppbBinding { vcs: 0, vppb: 0, port: 0, ld: None };
+    let is_one =
+        |result: &SwitchResult| matches!(result.events[..], [(_, ManagerEvent::Unbound(of, _))] if of == binding);
+    for (code, loses) in [(1, false), (2, true)] {
         let option = UnbindOption::of_code(code).expect("it is defined");
         let ([.., lost], result, _) = ends(vec![unbind_by(100, option)]);
-        let binding = VppbBinding { vcs: 0, vppb: 0, port: 0, ld: None };
-        assert!(matches!(result.events[..], [(_, ManagerEvent::Unbound(of, _))] if of == binding), "option {code}");
-        assert_eq!(lost > 0, code == 2, "option {code}");
+        assert!(is_one(&result), "option {code}: {:?}", result.events);
+        assert_eq!(lost > 0, loses, "option {code}");
     }
+    let wait = unbind_by(100, UnbindOption::of_code(0).expect("it is defined"));
+    let ([good, ..], result, _) = ends(vec![wait]);
+    assert_eq!((good, &result.events[..]), (200, &[][..]), "the link stays up");
+    let down = TimedCommand { at_cycle: 150, command: ManagerCommand::Plug(0, PlugAction::LinkDown) };
+    let ([good, ..], result, other) = ends(vec![wait, down]);
+    assert!(is_one(&result), "{:?}", result.events);
+    assert!((50..200).contains(&good) && other == 200, "{good} {other}");
 }
 
 /// Other options are invalid input, and a command that fails ends with a record too.

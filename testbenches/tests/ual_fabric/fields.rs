@@ -240,7 +240,7 @@ fn ual_fld_08_n2() {
     assert_eq!((both.ends[0].stats().fields[2], both.ends[0].stats().fields[4]), (1, 0), "uncompressed");
 }
 
-/// While the link is down nothing is kept, and an originator hears of it.
+/// While the link is down nothing is kept, and an originator hears of it, and of each request that is dropped.
 #[test]
 fn drop_mode() {
     let mut both = Both::opened(TlConfig::accelerator());
@@ -249,7 +249,14 @@ fn drop_mode() {
     both.ends[0].send(read(0, 4, 2)).expect("legal, and dropped");
     assert_eq!(both.ends[0].stats().dropped, 2);
     let (told, held) = both.ends[0].take(TlClass::Response).expect("ISOLATE");
-    assert!(held.is_none() && matches!(told.field, ControlField::Response(rsp) if rsp.status == Status::ISOLATE));
+    let isolated = |told: &Transfer| match told.field {
+        ControlField::Response(rsp) if rsp.status == Status::ISOLATE => (rsp.dst, rsp.src, rsp.tag),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((held.is_none(), isolated(&told)), (true, (0, 0, 0)));
+    let (told, _) = both.ends[0].take(TlClass::Response).expect("ISOLATE of the request");
+    let ControlField::Request(dropped) = read(0, 4, 2).field else { panic!("a request") };
+    assert_eq!(isolated(&told), (dropped.src, dropped.dst, 2));
     both.ends[1].link_down();
     both.ends[1].take(TlClass::Response);
     (1000..1400).for_each(|now| both.step(now));

@@ -133,7 +133,7 @@ config! {
         error: String = "corrected-internal" [Unit::Of("-")] in FieldRange::Words(AerError::NAMES), "what command = \"error\" injects at a downstream port (fabric MLD-8)";
         header: String = "" [Unit::Of("-")] in FieldRange::Text("four numbers of eight hexadecimal digits"), "header of the TLP with that error, which hosts see as all ones where it belongs to no single one (fabric MLD-8): in the records that the library returns, neither in the report nor in a trace; not given = no TLP";
         cause: String = "software" [Unit::Of("-")] in FieldRange::Words(CAUSES), "what triggers dpc: a write of software, or an error message of the logical device; uncorrectable is an error without such a message and triggers nothing (fabric MLD-7)";
-        option: String = "managed" [Unit::Of("-")] in FieldRange::Words(UNBIND_OPTIONS), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
+        option: String = "managed" [Unit::Of("-")] in FieldRange::Words(UNBIND_OPTIONS), "how it is unbound: wait (option 0) when the link of its port goes down, managed (1) when its open requests are answered, surprise (2) at once (fabric BND-4, BND-6)";
         port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to, the one that scope = \"port\" covers, or the one where a device or an error comes";
         ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port to bind it to; not given = the port as a whole; of no use to a reset or to viral, which cover what the vPPB is bound to; of an error the one that generated or received it";
     }
@@ -229,9 +229,9 @@ impl HbrCxlSwitch {
             );
             found.push(("kind", text));
         }
-        let edge = ports.iter().find(|port| {
-            port.goes_viral && port.peer_role == PortRole::SwitchDownstream && !port.is_cascade
-        });
+        let edge = ports
+            .iter()
+            .find(|port| port.goes_viral && port.peer_role == PortRole::SwitchDownstream && !port.is_cascade);
         found.extend(edge.map(|port| {
             let text = format!(
                 "found `viral` at this switch or at one of its cascade, and a switch with port based routing above {}, expected hosts above: viral passes switches with hierarchy based routing alone (fabric VIR-1)",
@@ -616,8 +616,7 @@ impl Component for HbrCxlSwitch {
             ));
         }
         for (HbrCommit { vcs, table, .. }, _) in self.commits.iter().filter(|(one, _)| one.vcs < self.hosts) {
-            let is_fit =
-                if table == TABLES[0] { ports[*vcs].coherence.is_none() } else { is_cache(&ports[*vcs]) };
+            let is_fit = if table == TABLES[0] { ports[*vcs].coherence.is_none() } else { is_cache(&ports[*vcs]) };
             if !is_fit {
                 let text = format!(
                     "found a commit of `{table}` of VCS {vcs}, expected `hdm` where the host caches no lines, `cache-id` where devices cache those of the host"
@@ -698,9 +697,8 @@ impl Component for HbrCxlSwitch {
         let coherence = site.ports.iter().filter_map(|port| port.coherence);
         let traffic = coherence.map(traffic).max().unwrap_or(SwitchTraffic::Mem);
         let bindings = self.bound().0;
-        let snoops = |binding: &VppbBinding| {
-            site.ports[self.hosts + binding.port].coherence == Some(CoherenceProtocol::HdmDb)
-        };
+        let snoops =
+            |binding: &VppbBinding| site.ports[self.hosts + binding.port].coherence == Some(CoherenceProtocol::HdmDb);
         let bridge = |VppbBinding { vcs, vppb, .. }: VppbBinding| {
             let numbers = &site.hierarchies[vcs];
             let buses = numbers.buses.get(&vppb).copied().flatten();

@@ -19,7 +19,8 @@ use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::window::{
-    AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WINDOW_WAYS, WindowClass, WindowLimits,
+    AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WINDOW_WAYS, WindowAddresses, WindowClass,
+    WindowLimits,
 };
 use scalepool_forms::{FormError, Object, number, object, shown, text};
 use scalepool_ordered::OrderedMap;
@@ -241,7 +242,11 @@ fn one_of<T: Copy>(form: &Object, key: &str, names: &[(&str, T)], default: Optio
     row.map(|(_, value)| *value).ok_or_else(|| FormError::new(key, format!("`{found}`"), expected()))
 }
 
-fn windows<C: Copy>(form: &Object, classes: &[(&str, C)], limits: WindowLimits) -> Result<BridgeWindows<C>, FormError> {
+fn windows<C: WindowAddresses>(
+    form: &Object,
+    classes: &[(&str, C)],
+    limits: WindowLimits,
+) -> Result<BridgeWindows<C>, FormError> {
     let expected = "a list of windows";
     let listed = form.get("windows").ok_or_else(|| FormError::new("windows", "no such key", expected))?;
     let listed = listed.as_array().ok_or_else(|| FormError::new("windows", shown(listed), expected))?;

@@ -59,6 +59,25 @@ pub enum InboundClass {
     Br,
 }
 
+/// A class of windows of a direction.
+pub trait WindowAddresses: Copy {
+    /// Whether its windows are reached by the same addresses as those of another class of its direction.
+    fn shares_addresses(self, other: Self) -> bool;
+}
+
+impl WindowAddresses for WindowClass {
+    fn shares_addresses(self, _: WindowClass) -> bool {
+        true
+    }
+}
+
+/// Bytes of a BAR are no addresses of CXL.mem.
+impl WindowAddresses for InboundClass {
+    fn shares_addresses(self, other: InboundClass) -> bool {
+        (self == InboundClass::Br) == (other == InboundClass::Br)
+    }
+}
+
 /// Where addresses of a direction end, and its sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WindowLimits {
@@ -238,7 +257,7 @@ impl WindowError {
     }
 }
 
-/// All windows of a direction.
+/// Windows of a direction, of which those that are reached by the same addresses do not overlap.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BridgeWindows<C = WindowClass> {
     windows: Vec<BridgeWindow<C>>,
@@ -288,7 +307,26 @@ impl BridgeWindows<InboundClass> {
     }
 }
 
-impl<C: Copy> BridgeWindows<C> {
+/// Windows from CXL, by what reaches them: an address has a meaning only in one of both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InboundWindows {
+    /// Those of classes NH and DB, by addresses of CXL.mem.
+    pub memory: BridgeWindows<InboundClass>,
+    /// Those of class BR, by bytes of the BAR.
+    pub bar: BridgeWindows<InboundClass>,
+}
+
+impl BridgeWindows<InboundClass> {
+    /// These windows by what reaches them.
+    pub fn by_addresses(self) -> InboundWindows {
+        let BridgeWindows { windows, groups, limits } = self;
+        let (bar, memory) = windows.into_iter().partition(|window| window.class == InboundClass::Br);
+        let of = |windows, groups| BridgeWindows { windows, groups, limits };
+        InboundWindows { memory: of(memory, groups.clone()), bar: of(bar, groups) }
+    }
+}
+
+impl<C: WindowAddresses> BridgeWindows<C> {
     /// The windows, in the order in which they were given.
     pub fn list(&self) -> &[BridgeWindow<C>] {
         &self.windows
@@ -311,7 +349,9 @@ impl<C: Copy> BridgeWindows<C> {
         for (n, window) in windows.iter().enumerate() {
             judge(n, window, ports)?;
             let overlaps = |other: &BridgeWindow<C>| {
-                other.base < window.base + window.size && window.base < other.base + other.size
+                other.class.shares_addresses(window.class)
+                    && other.base < window.base + window.size
+                    && window.base < other.base + other.size
             };
             if let Some(other) = windows[..n].iter().position(overlaps) {
                 return Err(WindowError::Overlap(other, n));

@@ -22,7 +22,8 @@ use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::window::{
-    AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, PORT_IDS, WINDOW_WAYS, WindowClass, WindowLimits,
+    AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, PORT_IDS, WINDOW_WAYS, WindowAddresses, WindowClass,
+    WindowLimits,
 };
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::mem::options::MemConfig;
@@ -355,7 +356,11 @@ fn one_of<T: Copy>(form: &Object, key: &str, names: &[(&str, T)], default: Optio
     row.map(|(_, value)| *value).ok_or_else(|| FormError::new(key, format!("`{found}`"), expected()))
 }
 
-fn windows<C: Copy>(form: &Object, classes: &[(&str, C)], limits: WindowLimits) -> Result<BridgeWindows<C>, FormError> {
+fn windows<C: WindowAddresses>(
+    form: &Object,
+    classes: &[(&str, C)],
+    limits: WindowLimits,
+) -> Result<BridgeWindows<C>, FormError> {
     let expected = "a list of windows";
     let listed = form.get("windows").ok_or_else(|| FormError::new("windows", "no such key", expected))?;
     let listed = listed.as_array().ok_or_else(|| FormError::new("windows", shown(listed), expected))?;

@@ -20,6 +20,14 @@ pub enum EndpointEvent {
         /// What does not fit.
         text: &'static str,
     },
+    /// A completion of a request that was given up; it is dropped.
+    #[error("late completion: found requester {requester:#06x} tag {tag:#x}: its request was given up")]
+    LateCompletion {
+        /// Requester ID in the completion.
+        requester: u16,
+        /// Its tag.
+        tag: u16,
+    },
     /// A request without its completions in time; its tag is free again.
     #[error("completion time-out: tag {tag:#x}, sent at {since}, {missing_bytes} bytes missing")]
     CompletionTimeout {

@@ -1,6 +1,6 @@
 //! A requester: tags, and completions put together.
 //!
-//! Modelled: up to 1024 tags of 10 bits, given out in turn so that a late completion meets a free tag; a limit of open
+//! Modelled: up to 1024 tags of 10 bits, given out in turn so that a late completion meets a free tag, and is told from one that nobody has asked for; a limit of open
 //! requests; split completions checked against byte count and lower address and merged in order; completion time-out;
 //! completions that nobody waits for. Detail: every field that decides where a completion belongs. Left out: ordering
 //! between requests, retries (the caller decides), 14-bit tags.
@@ -11,7 +11,7 @@
 
 use super::event::EndpointEvent;
 use super::tlp::{Tlp, TlpKind};
-use scalepool_ordered::OrderedMap;
+use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
 use std::collections::VecDeque;
@@ -94,13 +94,16 @@ pub struct Requester {
     config: RequesterConfig,
     open: OrderedMap<u16, Open>,
     free: VecDeque<u16>,
+    /// Free tags whose last request was given up.
+    given_up: OrderedSet<u16>,
     events: Vec<EndpointEvent>,
 }
 
 impl Requester {
     /// A requester with nothing open.
     pub fn new(config: RequesterConfig) -> Requester {
-        Requester { config, open: OrderedMap::new(), free: (0..TAGS).collect(), events: Vec::new() }
+        let (open, given_up, events) = (OrderedMap::new(), OrderedSet::new(), Vec::new());
+        Requester { config, open, free: (0..TAGS).collect(), given_up, events }
     }
 
     /// Its bus, device and function.
@@ -147,6 +150,7 @@ impl Requester {
             return Err(NotNow::Full { open });
         }
         tlp.tag = self.free.pop_front().ok_or(NotNow::Full { open })?;
+        self.given_up.remove(&tlp.tag);
         let (missing, lower, is_memory) = match tlp.kind {
             TlpKind::MemRead { address, dw, enables } => {
                 let (first, bytes) = enables.bounds(dw);
@@ -166,6 +170,10 @@ impl Requester {
         let TlpKind::Completion { status, byte_count, lower_address, .. } = tlp.kind else { return None };
         if tlp.requester != self.config.id {
             return self.unexpected(tlp, "it is for another requester");
+        }
+        if self.given_up.contains(&tlp.tag) {
+            self.events.push(EndpointEvent::LateCompletion { requester: tlp.requester, tag: tlp.tag });
+            return None;
         }
         let Some(open) = self.open.get_mut(&tlp.tag) else { return self.unexpected(tlp, "no request has this tag") };
         if status != CplStatus::SC {
@@ -207,6 +215,7 @@ impl Requester {
             let missing_bytes = self.open.get(&tag).map_or(0, |o| o.missing);
             self.events.push(EndpointEvent::CompletionTimeout { tag, since, missing_bytes });
             ended.extend(self.end(tag, Err(RequestFailure::Timeout)));
+            self.given_up.insert(tag);
         }
         ended
     }

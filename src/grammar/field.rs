@@ -62,6 +62,9 @@ impl Display for FieldRange {
     }
 }
 
+/// Multiples of it are round sizes.
+const ROUND_BYTES: u64 = 1 << 20;
+
 /// One field.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
@@ -80,7 +83,19 @@ pub struct Field {
 impl Field {
     /// What it expects, with its unit, for messages.
     pub fn expected(&self) -> String {
+        let shown = |value: &u64| self.unit.shown(*value);
         match (self.range, self.unit) {
+            (FieldRange::Int(low, high), Unit::Time) => format!("{} to {}", shown(&low), shown(&high)),
+            (FieldRange::Int(low, high), Unit::Bytes) => {
+                // A size just below a round one is told by that one too.
+                let above =
+                    high.checked_next_multiple_of(ROUND_BYTES).filter(|above| high > ROUND_BYTES && *above > high);
+                let round = above.map(|above| format!(", which is {} B below {}", above - high, shown(&above)));
+                format!("{} to {}{}", shown(&low), shown(&high), round.unwrap_or_default())
+            }
+            (FieldRange::OneOf(numbers), Unit::Time | Unit::Bytes) => {
+                numbers.iter().map(shown).collect::<Vec<_>>().join(", ")
+            }
             (FieldRange::Int(..) | FieldRange::OneOf(_) | FieldRange::Real(..), unit) if unit != Unit::Of("-") => {
                 format!("{} [{}]", self.range, unit.name())
             }

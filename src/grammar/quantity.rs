@@ -41,11 +41,37 @@ impl Unit {
                 ("ms", 1_000_000_000_000),
                 ("s", 1_000_000_000_000_000),
             ],
-            Unit::Bytes => {
-                &[("B", 1), ("bytes", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)]
-            }
+            Unit::Bytes => &[
+                ("B", 1),
+                ("bytes", 1),
+                ("KiB", 1 << 10),
+                ("MiB", 1 << 20),
+                ("GiB", 1 << 30),
+                ("TiB", 1 << 40),
+                ("PiB", 1 << 50),
+                ("EiB", 1 << 60),
+            ],
             Unit::Rate => &[("GT/s", 1)],
             Unit::Of(_) => &[],
+        }
+    }
+
+    /// A value as one writes it, in the largest unit of which it is at least one: a time with as many digits as it has, a number of bytes
+    /// only if it is a whole number of them.
+    pub fn shown(self, value: u64) -> String {
+        let fits = |factor: u64| match self {
+            Unit::Time => factor <= value,
+            _ => factor <= value && value.is_multiple_of(factor),
+        };
+        let largest = self.words().iter().rfind(|(_, factor)| fits(*factor));
+        match (self, largest) {
+            (Unit::Time | Unit::Bytes, Some((word, factor))) => {
+                let (whole, part) = (value / factor, value % factor);
+                let digits = factor.ilog10() as usize;
+                let part = if part == 0 { String::new() } else { format!(".{part:0digits$}") };
+                format!("{whole}{} {word}", part.trim_end_matches('0'))
+            }
+            _ => value.to_string(),
         }
     }
 
@@ -124,6 +150,22 @@ mod tests {
         ];
         for (text, unit, value) in cases {
             assert_eq!(parse(text, unit), value, "{text} {unit:?}");
+        }
+        for (value, unit, shown) in [
+            (50_000_000_000, Unit::Time, "50 us"),
+            (1_062_500, Unit::Time, "1.0625 ns"),
+            (1 << 50, Unit::Time, "1.125899906842624 s"),
+            (0, Unit::Time, "0"),
+            (7, Unit::Time, "7 fs"),
+            (16 << 30, Unit::Bytes, "16 GiB"),
+            ((1 << 52) - 256, Unit::Bytes, "4503599627370240 bytes"),
+            (1 << 52, Unit::Bytes, "4 PiB"),
+            (0, Unit::Bytes, "0"),
+            (32, Unit::Rate, "32"),
+            (3000, Unit::Of("ports"), "3000"),
+        ] {
+            assert_eq!(unit.shown(value), shown);
+            assert_eq!(parse(shown, unit), Some(value), "what is shown can be written");
         }
         assert_eq!(Unit::Rate.expected(), "a number with the unit GT/s");
         assert_eq!(Unit::Time.expected(), "a number with one of the units fs, ps, ns, us, ms or s");

@@ -95,13 +95,13 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     all.components();
     let (windows, memory_map) = all.memory_map();
     let sound = all.problems.list.len();
-    // What a generator or a part did not make is no second finding, and neither is a port whose link is wrong, or a setting
-    // of what is of no known kind.
+    // What a generator or a part did not make is no second finding, and neither is a port whose link or component is wrong, or a
+    // setting of what is of no known kind.
     if is_whole {
         all.exports();
         all.links();
         all.set_clocks_of_links();
-        if all.problems.list.len() == sound {
+        if all.problems.list.len() == sound && all.components.iter().all(|component| component.is_read) {
             all.ports();
         }
     }
@@ -232,11 +232,6 @@ impl OwnTable {
     /// Path of one of its keys.
     pub fn key(&self, key: &str) -> String {
         format!("{}.{key}", self.path)
-    }
-
-    /// Whether the key of a problem is that of a field, or within its table or list.
-    fn is_within(&self, field: &str, key: &str) -> bool {
-        key.strip_prefix(&self.key(field)).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
     /// Findings of the configuration, at the values that they are about.
@@ -371,6 +366,8 @@ struct Open {
     instance: ComponentInstance,
     table: OwnTable,
     ports: Vec<OpenPort>,
+    /// All its fields could be read; else it may have other ports.
+    is_read: bool,
 }
 
 /// A port, joined or not.
@@ -554,11 +551,11 @@ impl<'a> Resolver<'a> {
                 let sound = self.problems.list.len();
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
                 let own = OwnTable { table: own, place, path: place_path };
-                // What a table that could not be read has in its place is not judged.
-                let is_read =
-                    |name: &str| !self.problems.list[sound..].iter().any(|problem| own.is_within(name, &problem.key));
-                let found = config.check().into_iter().filter(|(name, _)| is_read(name)).collect();
-                own.judge(found, &mut self.problems);
+                // What a field that could not be read has in its place is not judged, neither is what others are beside it.
+                let is_read = self.problems.list.len() == sound;
+                if is_read {
+                    own.judge(config.check(), &mut self.problems);
+                }
                 let ports = config.ports().into_iter().flat_map(|decl| {
                     let indices: Vec<Option<usize>> = decl.len.map_or(vec![None], |len| (0..len).map(Some).collect());
                     indices.into_iter().map(move |index| OpenPort { decl, index, link: None })
@@ -568,7 +565,7 @@ impl<'a> Resolver<'a> {
                 let folder = self.folder(name);
                 let instance =
                     ComponentInstance { path, place, kind, config, clock, external, folder, ports: Vec::new() };
-                self.components.push(Open { instance, table: own, ports });
+                self.components.push(Open { instance, table: own, ports, is_read });
             }
         }
         if self.components.is_empty() && self.table("component").is_none_or(|t| t.entries.is_empty()) {
@@ -873,7 +870,10 @@ impl<'a> Resolver<'a> {
             Some(Index::Number(n)) => array.first + n,
             _ => array.first,
         };
-        let ports = &self.components[element].ports;
+        let Open { ports, is_read, .. } = &self.components[element];
+        if !is_read {
+            return false;
+        }
         let Some(OpenPort { decl, .. }) = ports.iter().find(|open| open.decl.name == port.port.name) else {
             let kind = self.components[element].instance.kind.name;
             let mut names: Vec<&str> = ports.iter().map(|open| open.decl.name).collect();

@@ -184,7 +184,7 @@ fn mistakes_have_their_places() {
             "f.toml:14:11: component.memory.media.bank: found the key `bank`, expected one of kind, interval, banks",
         ),
         ("media = { banks = 0 }", "f.toml:14:19: component.memory.media.banks: found 0, expected 1 to 4096 [banks]"),
-        ("media = { busy = 0 }", "component.memory.media.busy: found 0, expected 1 to 1099511627776 [fs]"),
+        ("media = { busy = 0 }", "component.memory.media.busy: found 0, expected 1 fs to 1.099511627776 ms"),
         ("media = { busy = \"3 KiB\" }", "a number with one of the units fs, ps, ns, us, ms or s"),
         ("media = { interleave = 65 }", "component.memory.media.interleave: found 65, expected 64, 128, 256"),
         ("media = { queue = 0 }", "component.memory.media.queue: found 0, expected 1 to 65536 [requests]"),

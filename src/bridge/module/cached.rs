@@ -78,11 +78,11 @@ impl Bridge {
     pub(super) fn show_write_back(&mut self, n: u16, port: usize, message: &Message, at: Stamp) {
         let cause = self.bridge.write_backs().get(n).and_then(|write_back| write_back.cause);
         let parent = cause.map_or(0, |child| self.traced[usize::from(child.entry)].id);
-        let id = self.tap.new_id();
+        let id = self.tap_at(port).new_id();
         self.traced_write_backs[usize::from(n)] = id;
         let named = self.naming(port, write_backs::tag(n), message);
         let form = self.cxl[port].form;
-        self.tap.named(named, at, RecordKind::Begin, id, parent, || shown(message, form));
+        self.tap_at(port).named(named, at, RecordKind::Begin, id, parent, || shown(message, form));
     }
 
     /// Ends a write back in the trace if this was its last answer.
@@ -95,6 +95,6 @@ impl Bridge {
         if !is_open {
             *slot = 0;
         }
-        self.tap.record(at, kind, id, 0, || shown(message, form));
+        self.tap_at(port).record(at, kind, id, 0, || shown(message, form));
     }
 }

@@ -8,7 +8,7 @@ use super::Bridge;
 use crate::hairpin::{OwnerAnswer, OwnerAtomic};
 use scalepool_kernel::{Cx, In, Out};
 use scalepool_nodes::cxl::cxl_tag;
-use scalepool_trace::{Body, RecordKind, Stamp, TransactionHandle, TransactionNaming, Wait};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
 use std::collections::VecDeque;
 
 /// The channels to the inbound half.
@@ -19,6 +19,8 @@ pub struct OwnerChannels {
     pub answers: In<OwnerAnswer>,
     /// Number of the channels among links, for traces.
     pub link: u32,
+    /// Where what passes between the outbound half and the home is shown.
+    pub tap: Tap,
 }
 
 /// The channels with what waits there.
@@ -42,6 +44,11 @@ impl OwnerState {
         OwnerState { channels, leaving: VecDeque::new(), answers: VecDeque::new() }
     }
 
+    /// Where what passes between the outbound half and the home is shown.
+    pub(super) fn tap(&mut self) -> &mut Tap {
+        &mut self.channels.tap
+    }
+
     /// Whether an answer waits to be taken.
     pub(super) fn is_due(&self, cx: &Cx) -> bool {
         self.channels.answers.is_due(cx)
@@ -61,7 +68,7 @@ impl Bridge {
         let Some(state) = &mut self.owner else { return };
         while let Some(answer) = state.channels.answers.pop(cx) {
             let traced = &self.traced[usize::from(answer.child.entry)];
-            self.tap.wait(at, traced.children[usize::from(answer.child.child)], Wait::Stage, 0);
+            state.channels.tap.wait(at, traced.children[usize::from(answer.child.child)], Wait::Stage, 0);
             state.answers.push_back((due, answer));
         }
         while let Some(state) = &mut self.owner
@@ -94,7 +101,7 @@ impl Bridge {
         state.leaving.pop_front();
         let named = TransactionNaming::As(handle(state.channels.link, &ask));
         let id = self.traced[usize::from(child.entry)].children[usize::from(child.child)];
-        self.tap.named(named, at, RecordKind::Mark, id, 0, || Body::Mark(ATOMIC));
+        state.channels.tap.named(named, at, RecordKind::Mark, id, 0, || Body::Mark(ATOMIC));
         cx.progress();
         true
     }

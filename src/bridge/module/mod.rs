@@ -251,6 +251,14 @@ fn asked_by(
     }
 }
 
+/// The tap of the hairpin, if a bridge has one and it is meant, or that of the bridge.
+fn tap_of<'a>((own, owner): (&'a mut Tap, &'a mut Option<OwnerState>), is_hairpin: bool) -> &'a mut Tap {
+    match owner {
+        Some(owner) if is_hairpin => owner.tap(),
+        _ => own,
+    }
+}
+
 /// The place of a class in [`SENT`].
 fn place_of(msg: &Msg<CacheLine>) -> usize {
     SENT.iter().position(|class| *class == msg.class()).unwrap_or(0)
@@ -299,6 +307,11 @@ impl Bridge {
         }
     }
 
+    /// Where what passes at a CXL port is shown: the hairpin, which is the last one, has a place of its own.
+    fn tap_at(&mut self, port: usize) -> &mut Tap {
+        tap_of((&mut self.tap, &mut self.owner), port + 1 == self.cxl.len())
+    }
+
     fn broken(&mut self, rule: &'static str, found: String, expected: &str, text: &str) {
         if self.mine.broken.len() < MOST_BROKEN {
             let violation = Violation::at_byte(rule, 0, found, expected, text);
@@ -311,6 +324,7 @@ impl Bridge {
     /// Takes a message of each class at each CXL port: there is always room, it was set aside with the entry.
     fn enter_answers(&mut self, cx: &mut Cx, at: Stamp) {
         let due = at.cycle + self.config.timing.answer_cycles();
+        let last = self.cxl.len().saturating_sub(1);
         for (port, link) in self.cxl.iter_mut().enumerate() {
             for n in 0..link.rx.len() {
                 // A snoop stays behind every response that came before it, however many a cycle brings (`coherence` §2.6 O1).
@@ -323,7 +337,7 @@ impl Bridge {
                     self.traced.get(usize::from(id.entry)).map(|traced| traced.children[usize::from(id.child)])
                 });
                 if let Some(child) = child.filter(|child| *child != 0) {
-                    self.tap.wait(at, child, Wait::Stage, 0);
+                    tap_of((&mut self.tap, &mut self.owner), port == last).wait(at, child, Wait::Stage, 0);
                 }
                 self.answers.push_back((due, port, message));
             }
@@ -413,7 +427,7 @@ impl Bridge {
         if !is_open {
             *slot = 0;
         }
-        self.tap.record(at, kind, transaction, 0, || shown(message, form));
+        self.tap_at(port).record(at, kind, transaction, 0, || shown(message, form));
     }
 
     // ---- from accelerators ---------------------------------------------------------------------------------------
@@ -575,10 +589,12 @@ impl Bridge {
             }
             self.deadlines.pop_front();
             if is_open {
+                let is_hairpin = self.bridge.child_of(child).is_some_and(|child| child.class == WindowClass::Hp);
                 self.bridge.time_out(child, advances, &mut self.out);
                 let children = std::mem::take(&mut self.traced[usize::from(child.entry)].children);
                 for id in children.into_iter().filter(|id| *id != 0) {
-                    self.tap.record(at, RecordKind::End, id, 0, || Body::Mark("timed_out"));
+                    let tap = tap_of((&mut self.tap, &mut self.owner), is_hairpin);
+                    tap.record(at, RecordKind::End, id, 0, || Body::Mark("timed_out"));
                 }
                 self.follow(at);
                 cx.progress();
@@ -673,7 +689,7 @@ impl Bridge {
         let mut id = children[usize::from(child.child)];
         let (mut kind, mut named) = (RecordKind::Mark, TransactionNaming::Nowhere);
         if id == 0 {
-            id = self.tap.new_id();
+            id = self.tap_at(port).new_id();
             self.traced[usize::from(child.entry)].children[usize::from(child.child)] = id;
             kind = RecordKind::Begin;
             named = self.naming(port, child.tag(), message);
@@ -684,7 +700,7 @@ impl Bridge {
             kind = RecordKind::End;
             self.traced[usize::from(child.entry)].children[usize::from(child.child)] = 0;
         }
-        self.tap.named(named, at, kind, id, parent, || shown(message, form));
+        self.tap_at(port).named(named, at, kind, id, parent, || shown(message, form));
         self.follow(at);
     }
 

@@ -61,7 +61,8 @@ pub trait Watched {
         None
     }
 
-    /// Of a home: whether poisoned lines go to a memory that keeps their mark alone, so that their bytes are no value.
+    /// Of a home: whether poisoned lines go to a memory that keeps their mark alone, so that their bytes are no value, and whose reads that
+    /// fail or are given up bring poison too.
     fn drops_poisoned_bytes(&self) -> bool {
         false
     }
@@ -112,6 +113,8 @@ pub struct Watcher {
     since: OrderedMap<LineAddr, Vec<CacheLine>>,
     homes: OrderedMap<LineAddr, HomeView>,
     in_flight: Vec<CacheLine>,
+    /// Lines of which a read of memory has brought poison since their last store: poisoned copies of them have no value.
+    unread: OrderedSet<LineAddr>,
     /// Requests that the home lets wait, by line and port, with the requests for the line that it took since.
     waiting: OrderedMap<(LineAddr, AgentPort), u64>,
     /// What is wrong with the message that is being taken.
@@ -141,6 +144,7 @@ impl Watcher {
             since: OrderedMap::new(),
             homes: OrderedMap::new(),
             in_flight: Vec::new(),
+            unread: OrderedSet::new(),
             waiting: OrderedMap::new(),
             overtaken: Vec::new(),
             suspects: OrderedSet::new(),
@@ -210,6 +214,12 @@ impl Watcher {
                 let View { newest, home, in_flight, copies, .. } = &mut view;
                 let values = [newest, home].into_iter().chain(in_flight).chain(copies.iter_mut().map(|c| &mut c.value));
                 values.filter(|value| value.is_poisoned()).for_each(|value| *value = CacheLine::ones().poisoned(true));
+            }
+            // Who has read nothing has no wrong value.
+            if self.unread.contains(&line) {
+                let View { newest, copies, .. } = &mut view;
+                let without = copies.iter_mut().filter(|copy| !copy.dirty && copy.value.is_poisoned());
+                without.for_each(|copy| copy.value = *newest);
             }
             self.checks += 1;
             check_copies(&view, &|n| name_of(&self.names, n), &mut events);
@@ -308,14 +318,16 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
     fn before(&mut self, agent: &A, msg: &Msg<CacheLine>) {
         let mut watcher = self.watcher();
         watcher.met.extend(agent.row(msg));
-        if let Some((line, value)) = agent.fetched(msg) {
+        let fetched = agent.fetched(msg);
+        // A read that fails is poison, and says nothing of the bytes: neither then, nor of what the next one brings.
+        let is_nothing = |(_, value): &(LineAddr, CacheLine)| agent.drops_poisoned_bytes() && value.is_poisoned();
+        watcher.unread.extend(fetched.filter(is_nothing).map(|(line, _)| line));
+        if let Some((line, value)) = fetched.filter(|fetched| !is_nothing(fetched)) {
             let (tracked, kept) = (IdSet::EMPTY, Vec::new());
             let unknown = HomeView { value: None, tracked, kept, device_bias: None };
             let left = watcher.homes.entry(line).or_insert(unknown).value.replace(value);
-            // A read that fails is poison, and says nothing of the bytes: neither then, nor of what the next one brings.
             if let Some((rule, left)) = agent.one_way_to_memory().zip(left)
                 && left != value
-                && !value.is_poisoned()
                 && !left.is_poisoned()
             {
                 let at = watcher.names[HOME].clone();
@@ -398,6 +410,7 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
             watcher.suspects.insert(line);
             if let Some(value) = value {
                 watcher.newest.insert(line, value);
+                watcher.unread.remove(&line);
                 if let Some(values) = watcher.since.get_mut(&line) {
                     values.push(value);
                 }

@@ -28,7 +28,7 @@ fn violation_of(event: &EndpointEvent) -> Option<Violation> {
         EndpointEvent::Refused { .. } | EndpointEvent::Poisoned { .. } => return None,
         EndpointEvent::Malformed(TlpError::Fault(_)) => "CXLIO-FMT-01",
         EndpointEvent::Malformed(_) => "CXLIO-NFM-03",
-        EndpointEvent::UnexpectedCompletion { .. } => "SIM-E2E-02",
+        EndpointEvent::UnexpectedCompletion { .. } | EndpointEvent::LateCompletion { .. } => "SIM-E2E-02",
         EndpointEvent::CompletionTimeout { .. } => "SIM-E2E-03",
     };
     Some(Violation::at_byte(rule, 0, event, "requests and their completions", "an end of a transaction is wrong"))

@@ -45,6 +45,8 @@ pub struct RootResult {
     pub memory: [u64; 3],
     /// Reads that ended by time-out, with UR, and with another status than success, where they may.
     pub failed: [u64; 3],
+    /// Completions of requests that had ended by time-out, where they may.
+    pub late: u64,
     /// Configuration requests that ended by time-out, and with another status than success; who asks whether a function is there
     /// and hears that none is has not failed.
     pub config_failed: [u64; 2],
@@ -622,10 +624,14 @@ impl Module for Root {
             }
             Phase::Over => {}
         }
-        let is_wrong =
-            |event: &EndpointEvent| !self.config.may_fail || !matches!(event, EndpointEvent::CompletionTimeout { .. });
-        let events: Vec<EndpointEvent> = self.config.requester.take_events().into_iter().filter(is_wrong).collect();
-        self.mine.events.extend(events);
+        for event in self.config.requester.take_events() {
+            match event {
+                // Counted with its request.
+                EndpointEvent::CompletionTimeout { .. } if self.config.may_fail => (),
+                EndpointEvent::LateCompletion { .. } if self.config.may_fail => self.mine.late += 1,
+                event => self.mine.events.push(event),
+            }
+        }
         self.mine.events.extend(self.config.agent.take_events());
         let answered = |h: &Happened| matches!(h, Happened::ResetAcknowledged | Happened::FlushAnswered(_));
         self.mine.power_answered += self.config.agent.take_happened().iter().filter(|h| answered(h)).count() as u64;

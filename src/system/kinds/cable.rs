@@ -44,7 +44,8 @@ impl Cable {
         (way_fs, most_fs): (u64, u64),
         why: &str,
     ) -> Option<ConfigFinding> {
-        let text = || format!("found {way_fs} fs one way, expected at most {most_fs}: {why}");
+        let [way, most] = [way_fs, most_fs].map(|fs| Unit::Time.shown(fs));
+        let text = || format!("found {way} one way, expected at most {most}: {why}");
         (way_fs > most_fs).then(|| (self.slowest(own), text()))
     }
 

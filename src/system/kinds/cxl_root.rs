@@ -67,6 +67,7 @@ metrics! {
         TIMED_OUT = "reads timed out" ["requests"] Sum, "reads of registers that ended by time-out, where failures = \"counted\"";
         UNSUPPORTED = "reads unsupported" ["requests"] Sum, "reads of registers that were completed with UR, since nobody has the address, where failures = \"counted\"";
         ABORTED = "reads aborted" ["requests"] Sum, "reads of registers that were completed with CA or CRS, since the right is missing or who has the address could not perform them, where failures = \"counted\"; a bridge says which of both (bridge §8.2)";
+        LATE = "late completions" ["completions"] Sum, "completions of requests that had ended by time-out, where failures = \"counted\"";
         CONFIG_TIMED_OUT = "configuration requests timed out" ["requests"] Sum, "configuration requests that ended by time-out, where failures = \"counted\"";
         CONFIG_REFUSED = "configuration requests refused" ["requests"] Sum, "configuration requests that were completed without success, but for those that ask whether a function is there, where failures = \"counted\"";
         UNFINISHED = "functions not walked to their end" ["functions"] Sum, "functions whose walk ended at a configuration request without data, where failures = \"counted\"";
@@ -190,7 +191,8 @@ impl Component for CxlRoot {
         let rescan = match (self.rest_at, self.rescan_at) {
             (None, Some(_)) => Some("found no rest_at beside it, expected one".to_owned()),
             (Some(rest), Some(again)) if again < rest => {
-                Some(format!("found {again} fs, expected not less than {rest} fs, rest_at"))
+                let [again, rest] = [again, rest].map(|fs| Unit::Time.shown(fs));
+                Some(format!("found {again}, expected not less than {rest}, rest_at"))
             }
             _ => None,
         };
@@ -222,9 +224,12 @@ impl Component for CxlRoot {
             let (num, den) = port.peer_clock.period();
             let answer_fs = u128::from(port.peer.answer_cycles) * u128::from(num) / u128::from(den);
             let least = 2 * u128::from(way_fs) + answer_fs;
-            let found = self.timeout;
-            let text = || format!("found {found} fs, expected more than {least} fs, the time there and back");
-            (u128::from(found) <= least).then(|| ("timeout", text()))
+            let text = || {
+                let [found, least] =
+                    [self.timeout, u64::try_from(least).unwrap_or(u64::MAX)].map(|fs| Unit::Time.shown(fs));
+                format!("found {found}, expected more than {least}, the time there and back")
+            };
+            (u128::from(self.timeout) <= least).then(|| ("timeout", text()))
         });
         missed.collect()
     }
@@ -357,7 +362,7 @@ fn measured(
     }
     if may_fail {
         let [timed_out, unsupported, aborted] = root.failed;
-        counts.extend([(&TIMED_OUT, timed_out), (&UNSUPPORTED, unsupported), (&ABORTED, aborted)]);
+        counts.extend([(&TIMED_OUT, timed_out), (&UNSUPPORTED, unsupported), (&ABORTED, aborted), (&LATE, root.late)]);
         let [timed_out, refused] = root.config_failed;
         let mut unfinished: Vec<u16> = found.unanswered.iter().map(|access| access.target).collect();
         scalepool_ordered::sort(&mut unfinished);

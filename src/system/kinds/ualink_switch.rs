@@ -80,16 +80,29 @@ impl Component for UalSwitch {
         self.routes_denied().1
     }
 
-    fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let is_protected = |port: &SitePort| super::ualink_accelerator::protection(port) != Protection::Off;
-        let Some(other) = ports.iter().find(|port| is_protected(port) && port.peer_port != ports[0].peer_port) else {
+    fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        // A port that has no link is a finding of its own.
+        if ports.len() != self.ports {
             return Vec::new();
-        };
-        let text = format!(
-            "found port {} of an accelerator at {} and port {} at {}, expected one number: ports of one number share keys",
-            ports[0].peer_port, ports[0].path, other.peer_port, other.path
-        );
-        vec![("ports", text)]
+        }
+        let nodes = member.nodes;
+        let spare = (self.ports != usize::from(nodes))
+            .then(|| format!("found {} ports for {nodes} accelerators, expected one for each", self.ports));
+        let elsewhere = ports.iter().enumerate().find(|(n, port)| usize::from(port.peer_member.own) != *n);
+        let elsewhere = elsewhere.filter(|_| spare.is_none()).map(|(n, port)| {
+            format!(
+                "found accelerator {} at {}, expected accelerator {n}: port n of a switch leads to accelerator n, in the order of the file",
+                port.peer_member.own, port.path
+            )
+        });
+        let is_protected = |port: &&SitePort| super::ualink_accelerator::protection(port) != Protection::Off;
+        let other = ports.iter().filter(is_protected).find(|port| port.peer_port != ports[0].peer_port).map(|other| {
+            format!(
+                "found port {} of an accelerator at {} and port {} at {}, expected one number: ports of one number share keys",
+                ports[0].peer_port, ports[0].path, other.peer_port, other.path
+            )
+        });
+        spare.into_iter().chain(elsewhere).chain(other).map(|text| ("ports", text)).collect()
     }
 
     fn denied(&self) -> Vec<(u16, u16)> {
@@ -105,20 +118,6 @@ impl Component for UalSwitch {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
-        if site.ports.len() != usize::from(site.member.nodes) {
-            let (ports, nodes) = (site.ports.len(), site.member.nodes);
-            let text = format!("found {ports} ports for {nodes} accelerators, expected one for each");
-            return Err(NodeError::Joined { path: site.path.to_owned(), text });
-        }
-        for (n, port) in site.ports.iter().enumerate() {
-            if usize::from(port.peer_member.own) != n {
-                let text = format!(
-                    "found accelerator {} at {}, expected accelerator {n}: port n of a switch leads to accelerator n, in the order of the file",
-                    port.peer_member.own, port.path
-                );
-                return Err(NodeError::Joined { path: site.path.to_owned(), text });
-            }
-        }
         let Carried::Ualink { code_word_fs: (num, den), lanes, .. } = site.one_kind_of_link()? else {
             unreachable!("a port takes the links that it declares")
         };

@@ -170,6 +170,13 @@ fn bars_that_cannot_be_are_refused() {
             "found 64, expected less than inbound_entries = 64",
         ),
         (
+            "bar_ports = 1\n",
+            "bar_ports = 1\ninbound_entries = 1\n",
+            "component.bridge.inbound_entries: found 1, expected at least 2",
+        ),
+        ("accelerators = [\"0\", \"1\"]", "accelerators = []", "found a window with an empty list of accelerators"),
+        ("class = \"BR\",", "class = \"BR\", rights = [],", "found a window with an empty list of rights"),
+        (
             "{ base = \"0\", size = \"64 MiB\"",
             "{ base = \"2 MiB\", size = \"64 MiB\"",
             "found no window of class BR at byte 0 of the BAR",
@@ -181,6 +188,52 @@ fn bars_that_cannot_be_are_refused() {
         let error = refused(&UALINK.replace(from, to));
         assert!(error.contains(expected), "{to}: {error}");
     }
-    let unused = UALINK.replace("bar_ports = 1\n", "bar_mode = \"cxl-68b\"\n");
-    assert!(refused(&unused).contains("found cxl-68b without bar_ports"));
+    for (unused, found) in [("bar_mode = \"cxl-68b\"", "cxl-68b"), ("bar_entries = 256", "256")] {
+        let error = refused(&UALINK.replace("bar_ports = 1\n", &format!("{unused}\n")));
+        assert!(error.contains(&format!("found {found} without bar_ports")), "{error}");
+    }
+    // What a setting that is refused would lead to is no second finding.
+    let error = run(UALINK, &["component.bridge.bar_ports=17"]).expect_err("too many").to_string();
+    assert_eq!(error, "--set component.bridge.bar_ports: found `17`, expected 0 to 16 [ports]");
+}
+
+/// A switch with more ports than accelerators is refused with its place, wherever the others lead.
+#[test]
+fn a_switch_has_a_port_for_each_accelerator() {
+    let spare =
+        UALINK.replace("cxl_ports = 0", "cxl_ports = 0\nx_ports = 2").replace("ports = 3 }", "ports = 4 }").replace(
+            "[\"bridge.x[0]\", \"switch.port[2]\"]",
+            "[\"bridge.x[0]\", \"switch.port[2]\"], [\"bridge.x[1]\", \"switch.port[3]\"]",
+        );
+    let turned = UALINK
+        .replace("\"switch.port[0]\"", "\"switch.port[x]\"")
+        .replace("\"switch.port[1]\"", "\"switch.port[0]\"")
+        .replace("\"switch.port[x]\"", "\"switch.port[1]\"");
+    for (text, expected) in [
+        (spare, "component.switch.ports: found 4 ports for 3 accelerators, expected one for each"),
+        (turned, "component.switch.ports: found accelerator 1 at switch.port[0], expected accelerator 0"),
+    ] {
+        let error = refused(&text);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// A few transactions are enough for a BAR, half of which are accesses for it.
+#[test]
+fn a_bar_works_with_few_transactions_of_its_bridge() {
+    sound(&UALINK.replace("bar_ports = 1\n", "bar_ports = 1\ninbound_entries = 2\n"), &["root.accesses=40"]);
+}
+
+/// Completions that come when their requests have ended by time-out, which is counted, are counted and break no rule.
+#[test]
+fn late_completions_of_counted_time_outs_are_counted() {
+    let text = UALINK.replace("timeout = \"1 ms\"", "timeout = \"50 us\", failures = \"counted\"");
+    let report = sound(&text, &["root.accesses=120", "root.access_bytes=4096"]);
+    let [late, timed_out] = ["late completions", "reads timed out"].map(|name| count(&report, "root", name));
+    assert!(late > 0 && timed_out > 0, "{late} {timed_out}");
+    let report = run(&text.replace(", failures = \"counted\"", ""), &["root.accesses=120", "root.access_bytes=4096"]);
+    let report = report.expect("a run");
+    for rule in ["SIM-E2E-02", "SIM-E2E-03"] {
+        assert!(report.violations.iter().any(|broken| broken.violation.rule == rule), "{rule}");
+    }
 }

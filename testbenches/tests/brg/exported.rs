@@ -1091,3 +1091,18 @@ fn a_cache_in_front_of_accelerators_is_not_recorded() {
         assert!(within.3 < without.3, "{} and {}", within.3, without.3);
     }
 }
+
+/// A home that keeps few lines takes one back for each further one: many requests of another cluster wait for longer than their bridge does,
+/// and with more time all of them are served.
+#[test]
+fn a_home_with_few_lines_serves_all_in_their_time() {
+    let violations = |timeout_cycles: u64| {
+        let timeout = format!("component.nbridge.stages.timeout_cycles={timeout_cycles}");
+        let less = ["component.gpu.traffic.requests=20", "component.host.core.accesses=60"];
+        let set = [&["home.filter_entries=4", &timeout][..], &less].concat();
+        crate::fab_hbr::systems::run(TEXT, &set).unwrap_or_else(|error| panic!("{error}")).violations
+    };
+    assert_eq!(violations(1_000_000), []);
+    let late = violations(8000);
+    assert!(!late.is_empty() && late.iter().all(|broken| broken.violation.found == "error 8"), "{late:?}");
+}

@@ -878,6 +878,40 @@ fn a_hairpin_is_in_the_wave() {
     assert!(wave.contains("m2s_req") && wave.contains("s2m_ndr"));
 }
 
+/// The hairpin, which charts and summaries name, has its own place in waves.
+#[test]
+fn a_hairpin_is_a_scope_of_waves() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let vcd = folder.path().join("w.vcd");
+    let outputs = Outputs { vcd: Some(vcd.clone()), scopes: vec!["bridge.hairpin*".to_owned()], ..Outputs::default() };
+    let set = vec!["component.accel.traffic.operations=20".to_owned(), "component.host.core.accesses=10".to_owned()];
+    let description = Some(UALINK.to_owned());
+    let request = ScenarioRequest { description, seed: 1, threads: 1, set, outputs, ..Default::default() };
+    scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    let wave = std::fs::read_to_string(vcd).expect("a wave");
+    let modules: Vec<_> = wave.lines().filter(|line| line.starts_with("$scope module")).collect();
+    assert!(modules.iter().any(|line| line.contains(" hairpin ")), "{modules:?}");
+    assert!(wave.contains("m2s_req") && wave.contains("s2m_ndr") && !modules.iter().any(|line| line.contains("home")));
+}
+
+/// Accesses that a bridge has given up break no rule of coherence, neither at its halves nor at another bridge: who reads has nothing, and what
+/// a write left is poison until the line is written again.
+#[test]
+fn accesses_that_were_given_up_break_no_rule_of_coherence() {
+    const EXPORTED: &str = include_str!("../../systems/exported_hbm.toml");
+    for (text, set) in [
+        (UALINK, "component.bridge.stages.timeout_cycles=400"),
+        (UALINK, "component.bridge.stages.timeout_cycles=900"),
+        (EXPORTED, "component.ubridge.stages.timeout_cycles=300"),
+        (EXPORTED, "component.nbridge.stages.timeout_cycles=1200"),
+    ] {
+        let seen = run(text, &[set]).violations;
+        assert!(!seen.is_empty(), "{set}: nothing was given up");
+        let wrong = seen.iter().find(|found| !["SIM-E2E-01", "SIM-E2E-02"].contains(&found.violation.rule));
+        assert!(wrong.is_none(), "{set}: {wrong:?}");
+    }
+}
+
 /// A read of an accelerator that is given up is poison, which says nothing of its memory: whoever reads the line next finds no other way to it.
 #[test]
 fn a_read_that_was_given_up_is_no_way_past_the_alias() {

@@ -327,6 +327,31 @@ fn brg_sup_01_p() {
     assert_eq!(all.route(0, 8 * LEAST_BYTES, AccessKind::Read), Err(Status::DecodeError));
 }
 
+/// Bytes of a BAR are no addresses of CXL.mem: a window of class BR and one of another class may have the same ones.
+#[test]
+fn windows_overlap_with_those_that_the_same_addresses_reach() {
+    let of = |class, to, port| BridgeWindow { class, ..inbound(0, to, &[port], 256) };
+    for class in [InboundClass::Nh, InboundClass::Db] {
+        let pair = [of(class, 0, 0), of(InboundClass::Br, 1 << 28, 1)];
+        let parted = exporting(&pair).expect("windows").by_addresses();
+        for (windows, window) in [(parted.memory, &pair[0]), (parted.bar, &pair[1])] {
+            assert_eq!(windows.list(), std::slice::from_ref(window));
+            let route = windows.translated(256).expect("it is inside");
+            assert_eq!(
+                (route.class, route.port, route.address),
+                (window.class, window.ports[0], window.out_base + 256)
+            );
+        }
+    }
+    for (one, two) in [
+        (InboundClass::Nh, InboundClass::Db),
+        (InboundClass::Nh, InboundClass::Nh),
+        (InboundClass::Br, InboundClass::Br),
+    ] {
+        assert_eq!(exporting(&[of(one, 0, 0), of(two, 1 << 28, 1)]), Err(WindowError::Overlap(0, 1)));
+    }
+}
+
 /// An address in two windows is refused; where a byte has two addresses, the way back finds both, and such windows are refused too.
 #[test]
 fn brg_sup_01_n() {

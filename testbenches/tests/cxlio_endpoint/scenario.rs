@@ -368,7 +368,7 @@ fn what_fits_alone_and_not_together_is_refused_with_its_place() {
         ),
         (
             at_the_link("propagation = \"90 us\""),
-            "text:12:12: component.host.timeout: found 50000000000 fs, expected more than 180052000000 fs, the time there",
+            "text:12:12: component.host.timeout: found 50 us, expected more than 180.052 us, the time there",
         ),
         // Units of 68 bytes have 544 bits.
         (

@@ -367,7 +367,7 @@ fn a_late_completion_meets_a_free_tag() {
     assert!(rig.settle().is_empty());
     let events = rig.events();
     assert!(
-        matches!(events[..], [EndpointEvent::CompletionTimeout { .. }, EndpointEvent::UnexpectedCompletion { .. }]),
+        matches!(events[..], [EndpointEvent::CompletionTimeout { .. }, EndpointEvent::LateCompletion { .. }]),
         "{events:?}"
     );
     assert_eq!(rig.read(BARS[0], 4), (vec![0; 4], false));

@@ -40,7 +40,7 @@ const RELAXED: u8 = 1 << 1;
 /// How it is built.
 #[derive(Debug, Clone)]
 pub struct BarConfig {
-    /// Windows of all classes from CXL.
+    /// Windows of class BR.
     pub windows: BridgeWindows<InboundClass>,
     /// What one access takes.
     pub reach: AccessReach,
@@ -141,9 +141,15 @@ struct Block {
     pieces: Vec<Piece>,
     /// The worst status so far.
     status: Status,
-    /// What was read, and which of it is known to be wrong.
+    /// What was read.
     data: Vec<u8>,
-    poisoned: Vec<bool>,
+    /// Lines of the block whose bytes are known to be wrong.
+    poisoned: [bool; (BLOCK_BYTES / LINE_BYTES) as usize],
+}
+
+/// The line of its block that an address lies in, on either side: windows move addresses by whole blocks.
+fn line_of_block(address: u64) -> usize {
+    (address % BLOCK_BYTES / LINE_BYTES) as usize
 }
 
 impl Block {
@@ -160,9 +166,6 @@ struct BarRequest {
     blocks: Vec<Block>,
     /// Blocks that are completed.
     completed: usize,
-    is_started: bool,
-    /// All its accesses have left, or need not.
-    is_launched: bool,
     /// It waits for a write, as it was said.
     waits_for: Option<u64>,
 }
@@ -207,6 +210,8 @@ pub struct BarTarget {
     config: BarConfig,
     /// Requests in the order in which they came.
     requests: OrderedMap<u64, BarRequest>,
+    /// Those that are converted, of which accesses have still to leave.
+    launching: OrderedSet<u64>,
     next: u64,
     open: OrderedMap<u16, OpenAccess>,
     free: VecDeque<u16>,
@@ -238,6 +243,7 @@ impl BarTarget {
     pub fn new(config: BarConfig) -> BarTarget {
         BarTarget {
             requests: OrderedMap::new(),
+            launching: OrderedSet::new(),
             next: 1,
             open: OrderedMap::new(),
             free: config.tags.clone().collect(),
@@ -290,7 +296,7 @@ impl BarTarget {
         let request = self.next;
         self.next += 1;
         let (blocks, completed) = (Vec::new(), 0);
-        let of = BarRequest { port, tlp, blocks, completed, is_started: false, is_launched: false, waits_for: None };
+        let of = BarRequest { port, tlp, blocks, completed, waits_for: None };
         if of.is_write() {
             self.writes.entry((port, of.tlp.requester)).or_default().push_back(request);
         }
@@ -300,18 +306,16 @@ impl BarTarget {
 
     /// The stages in front are behind a request: it is converted, and what may leave of it leaves. `is_viral`: its port takes nothing.
     pub fn start(&mut self, request: u64, is_viral: bool, out: &mut BarOutput) {
-        let Some(of) = self.requests.get(&request) else { return };
-        let tlp = of.tlp.clone();
+        let Some(BarRequest { tlp, .. }) = self.requests.get(&request) else { return };
         let (access, n) = match tlp.kind {
             TlpKind::MemWrite { .. } => (AccessKind::Write, 1),
             TlpKind::Atomic { .. } => (AccessKind::Atomic, 2),
             _ => (AccessKind::Read, 0),
         };
-        self.counts.requests[n] += 1;
-        let (address, bytes) = extent(&tlp);
+        let (address, bytes) = extent(tlp);
         let mut blocks: Vec<Block> = Vec::new();
         for place in access::blocks(address, bytes) {
-            blocks.push(self.converted(&tlp, access, place, is_viral));
+            blocks.push(self.converted(tlp, access, place, is_viral));
             if !tlp.is_non_posted() {
                 continue;
             }
@@ -320,9 +324,11 @@ impl BarTarget {
                 break;
             }
         }
+        self.counts.requests[n] += 1;
         if let Some(of) = self.requests.get_mut(&request) {
-            (of.blocks, of.is_started) = (blocks, true);
+            of.blocks = blocks;
         }
+        self.launching.insert(request);
         self.pump(out);
     }
 
@@ -335,13 +341,10 @@ impl BarTarget {
             pieces: Vec::new(),
             status: Status::OKAY,
             data: vec![0; bytes],
-            poisoned: vec![false; bytes],
+            poisoned: Default::default(),
         };
         let windows = &self.config.windows;
-        let found = windows.translated(place.start).filter(|route| route.class == InboundClass::Br);
-        let route = found.ok_or(Status::DecodeError);
-        let route = route.and_then(|_| windows.route(tlp.requester, place.start, access));
-        let route = match (route, action(tlp)) {
+        let route = match (windows.route(tlp.requester, place.start, access), action(tlp)) {
             (Ok(route), TlpAction::Accesses) if !is_viral => route,
             (Ok(_), _) => return Block { status: Status::TargetAbort, ..block },
             (Err(status), _) => return Block { status, ..block },
@@ -391,8 +394,10 @@ impl BarTarget {
     fn pump(&mut self, out: &mut BarOutput) {
         // Lines that an earlier request waits for.
         let mut wanted = OrderedSet::new();
-        let started: Vec<u64> = self.requests.iter().filter(|(_, of)| of.is_started).map(|(n, _)| *n).collect();
-        for request in started {
+        let mut from = 0;
+        let next = |launching: &OrderedSet<u64>, from| launching.range(from..).next().copied();
+        while let Some(request) = next(&self.launching, from) {
+            from = request + 1;
             let before = self.written_before(request);
             let Some(of) = self.requests.get_mut(&request) else { continue };
             if let Some(holder) = before {
@@ -401,22 +406,21 @@ impl BarTarget {
                 }
                 continue;
             }
-            if !of.is_launched {
-                let is_write = of.is_write();
-                for block in 0..of.blocks.len() {
-                    for piece in 0..self.requests.get(&request).map_or(0, |of| of.blocks[block].pieces.len()) {
-                        self.launch((request, block, piece), &mut wanted, out);
-                    }
-                    // Nothing is asked for behind the first block of a read that fails.
-                    let status = self.requests.get(&request).map_or(Status::OKAY, |of| of.blocks[block].status);
-                    if !is_write && status != Status::OKAY {
-                        break;
-                    }
+            let is_write = of.is_write();
+            for block in 0..of.blocks.len() {
+                for piece in 0..self.requests.get(&request).map_or(0, |of| of.blocks[block].pieces.len()) {
+                    self.launch((request, block, piece), &mut wanted, out);
                 }
-                if let Some(of) = self.requests.get_mut(&request) {
-                    let mut pieces = of.blocks.iter().flat_map(|block| &block.pieces);
-                    of.is_launched = pieces.all(|piece| piece.is_sent || piece.is_done);
+                // Nothing is asked for behind the first block of a read that fails.
+                let status = self.requests.get(&request).map_or(Status::OKAY, |of| of.blocks[block].status);
+                if !is_write && status != Status::OKAY {
+                    break;
                 }
+            }
+            let mut pieces =
+                self.requests.get(&request).into_iter().flat_map(|of| &of.blocks).flat_map(|block| &block.pieces);
+            if pieces.all(|piece| piece.is_sent || piece.is_done) {
+                self.launching.remove(&request);
             }
             self.complete(request, out);
         }
@@ -530,14 +534,17 @@ impl BarTarget {
             block.status = merged(block.status, status);
             let base = open.access.address / LINE_BYTES * LINE_BYTES;
             // Bytes around those that were asked for are not passed on.
-            let bytes = block.data.iter_mut().zip(&mut block.poisoned);
-            for ((byte, poisoned), at) in bytes.zip(block.address..) {
-                let Some(line) = at.checked_sub(base).and_then(|at| read.get((at / LINE_BYTES) as usize)) else {
-                    continue;
-                };
-                (*byte, *poisoned) = (line.bytes[(at % LINE_BYTES) as usize], line.poison);
+            let end = block.address + block.data.len() as u64;
+            for (line, at) in read.iter().zip((base..).step_by(LINE_BYTES as usize)) {
+                let (from, to) = (at.max(block.address), (at + LINE_BYTES).min(end));
+                if from < to {
+                    let bytes = &line.bytes[(from - at) as usize..(to - at) as usize];
+                    block.data[(from - block.address) as usize..(to - block.address) as usize].copy_from_slice(bytes);
+                    block.poisoned[line_of_block(at)] = line.poison;
+                }
             }
         }
+        self.complete(open.request, out);
         self.pump(out);
     }
 
@@ -551,7 +558,7 @@ impl BarTarget {
                 self.counts.lost_writes += u64::from(status != Status::OKAY);
                 self.counts.ended(status);
                 let writer = (of.port, of.tlp.requester);
-                self.requests.remove(&request);
+                self.remove(request);
                 if let Some(writes) = self.writes.get_mut(&writer) {
                     writes.retain(|other| *other != request);
                     if writes.is_empty() {
@@ -580,8 +587,13 @@ impl BarTarget {
             // What is under way still is for nobody.
             let own = |open: &&mut OpenAccess| open.request == request && open.awaited == Awaited::ByRequest;
             self.open.values_mut().filter(own).for_each(|open| open.awaited = Awaited::ByNobody);
-            self.requests.remove(&request);
+            self.remove(request);
         }
+    }
+
+    fn remove(&mut self, request: u64) {
+        self.requests.remove(&request);
+        self.launching.remove(&request);
     }
 
     /// The host has set the largest payload.
@@ -593,13 +605,17 @@ impl BarTarget {
 /// The bytes of a block in completions: cut at the largest payload, and where poison begins or ends.
 fn parts(block: &Block, payload_bytes: u64) -> Vec<Range<u64>> {
     let mut parts: Vec<Range<u64>> = Vec::new();
-    for (at, poisoned) in block.place.clone().zip(&block.poisoned) {
+    let mut at = block.place.start;
+    while at < block.place.end {
+        let end = (at / LINE_BYTES * LINE_BYTES + LINE_BYTES).min(block.place.end);
+        // Payloads are whole lines.
         let is_cut = at.is_multiple_of(payload_bytes)
-            || at > block.place.start && block.poisoned[(at - block.place.start) as usize - 1] != *poisoned;
+            || at > block.place.start && block.poisoned[line_of_block(at - 1)] != block.poisoned[line_of_block(at)];
         match parts.last_mut() {
-            Some(part) if !is_cut => part.end = at + 1,
-            _ => parts.push(at..at + 1),
+            Some(part) if !is_cut => part.end = end,
+            _ => parts.push(at..end),
         }
+        at = end;
     }
     parts
 }
@@ -622,5 +638,5 @@ fn completion(tlp: &Tlp, block: &Block, part: &Range<u64>) -> Tlp {
         return answer;
     }
     let [start, end] = [part.start, part.end].map(|at| (at - block.place.start) as usize);
-    Tlp { data: block.data[start..end].to_vec(), poison: block.poisoned[start], ..answer }
+    Tlp { data: block.data[start..end].to_vec(), poison: block.poisoned[line_of_block(part.start)], ..answer }
 }

@@ -38,9 +38,8 @@ pub fn offer(mode: &str) -> Offer {
 }
 
 /// Bytes of the BAR that leads to these windows.
-fn bar_bytes(windows: &[BridgeWindow<InboundClass>]) -> u64 {
-    let ends = windows.iter().filter(|window| window.class == InboundClass::Br).map(|window| window.base + window.size);
-    ends.max().unwrap_or(0).next_power_of_two()
+fn bar_bytes(windows: &BridgeWindows<InboundClass>) -> u64 {
+    windows.end().next_power_of_two()
 }
 
 /// What does not go with who is at these ports.
@@ -89,7 +88,7 @@ pub struct BarPortPart {
 }
 
 impl BarPortPart {
-    /// The ports of a bridge with these windows, behind which memory holds these lines at first.
+    /// The ports of a bridge with these windows of class BR, behind which memory holds these lines at first.
     ///
     /// # Errors
     /// A link that does not come up.
@@ -100,7 +99,7 @@ impl BarPortPart {
         site: &Site<'_>,
         hub: &mut Hub,
     ) -> Result<Vec<BarPortPart>, NodeError> {
-        let one = |(n, port): (usize, &SitePort)| {
+        let one = |port: &SitePort| {
             let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
             let no_link = || joined(format!("found no CXL link at {}, expected one", port.path));
             let own = FlexPort::device(mode);
@@ -111,7 +110,7 @@ impl BarPortPart {
             let agreed = peer.train(&own, rate_gtps).ok_or_else(no_link)?;
             let described = Type3Config {
                 flex_bus: own.can,
-                bar_bytes: [bar_bytes(windows.list()), 0],
+                bar_bytes: [bar_bytes(windows), 0],
                 range_bytes: [0, 0],
                 logical_devices: 1,
                 max_payload_bytes: MAX_PAYLOAD,
@@ -122,13 +121,12 @@ impl BarPortPart {
             let form = mode::form(agreed, device, host);
             let behind = windows.clone();
             super::first_lines(site, port.number).are(Box::new(move |offset| {
-                let route = behind.translated(offset).filter(|route| route.class == InboundClass::Br);
-                route.map(|route| memory(route.port as u16, route.address))
+                behind.translated(offset).map(|route| memory(route.port as u16, route.address))
             }));
-            let tap = hub.tap(&format!("{}.bar{n}", site.path), tlps::shows(form));
+            let tap = hub.tap(&port.path, tlps::shows(form));
             Ok(BarPortPart { form, space, link: port.number, tap })
         };
-        ports.iter().enumerate().map(one).collect()
+        ports.iter().map(one).collect()
     }
 
     /// The port with the ends of its link.

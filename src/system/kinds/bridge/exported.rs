@@ -38,7 +38,7 @@ const CHANNEL_MESSAGES: u32 = 32;
 config! {
     /// How lines are kept coherent.
     pub struct HomeFields {
-        filter_entries: usize = "65_536" [Unit::Of("lines")] in FieldRange::Int(1, 1 << 20), "lines that may be held at a time, a multiple of filter_ways; for one more, another one is taken back (bridge §5.1)";
+        filter_entries: usize = "65_536" [Unit::Of("lines")] in FieldRange::Int(1, 1 << 20), "lines that may be held at a time, a multiple of filter_ways; for one more, another one is taken back; with few of them beside many requests, those that wait for one may time out in the bridges that ask (bridge §5.1)";
         filter_ways: usize = "16" [Unit::Of("lines")] in FieldRange::Int(1, 1 << 10), "lines of a set of the filter (bridge §5.1)";
         recalls: usize = "64" [Unit::Of("snoops")] in FieldRange::Int(1, 4096), "open back-invalidate snoops, at least one for each holder (bridge §7)";
         directory_cycles: u32 = "3" [Unit::Of("cycles")] in FieldRange::Int(2, 1 << 20), "the record of a line is looked up and changed (bridge §11)";

@@ -19,6 +19,7 @@ use scalepool_coherence::clocked::linked::{NodeLink, Numbered, Received};
 use scalepool_coherence::message::Class;
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_protocols::cxl::message::PeerRoute;
+use scalepool_trace::Tap;
 use std::sync::Arc;
 
 /// Messages of a class between the halves.
@@ -143,7 +144,7 @@ impl OwnerEnds {
 
 impl RequesterChannels {
     /// Attached to the outbound half, which has a place of its own among those that the home's lines are watched at.
-    pub fn attach(self, bind: &mut Binder<'_>, seat: &Seat) -> (BridgeCxlPort, OwnerChannels) {
+    pub fn attach(self, bind: &mut Binder<'_>, seat: &Seat, tap: Tap) -> (BridgeCxlPort, OwnerChannels) {
         let RequesterChannels { tx, rx, asks, answers, link } = self;
         let domain = &seat.domain;
         let node = domain.holders() + 1;
@@ -153,6 +154,6 @@ impl RequesterChannels {
             is_coherent: true,
             watch: watch.map(|watch| PortWatch { node, watch }),
         };
-        (port, OwnerChannels { asks: bind.attach(asks), answers: bind.attach(answers), link })
+        (port, OwnerChannels { asks: bind.attach(asks), answers: bind.attach(answers), link, tap })
     }
 }

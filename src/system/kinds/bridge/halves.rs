@@ -114,7 +114,7 @@ impl BridgeHalves<'_> {
         let Some(home) = homes.first().filter(|_| self.outbound.has_hairpin()) else { return Ok(None) };
         let windows = self.inbound.windows(self.link.inbound, site.member.peers.into());
         let windows = windows.map_err(|(_, text)| NodeError::Joined { path: site.path.to_owned(), text })?;
-        Ok(Some(ExportedMemory { windows: Arc::new(windows), memory, home }))
+        Ok(Some(ExportedMemory { windows: Arc::new(windows.by_addresses().memory), memory, home }))
     }
 
     /// What it is to accelerators: without a window to CXL it asks alone.

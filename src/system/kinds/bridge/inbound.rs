@@ -31,7 +31,7 @@ use scalepool_bridge::inbound::side::AcceleratorSide;
 use scalepool_bridge::inbound::table::MOST_INBOUND;
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::waits::WaitWatch;
-use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, WindowLimits};
+use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, InboundWindows, WindowLimits};
 use scalepool_coherence::clocked::linked::Received;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
@@ -86,20 +86,23 @@ config! {
     /// From CXL to accelerators.
     pub struct InboundFields {
         target_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links at which hosts and other bridges find the memory of accelerators (bridge §1.2)";
-        inbound: Vec<(InboundWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(InboundWindowFields::fields), "windows from CXL to accelerators, up to 16 that do not overlap (bridge §2)";
-        inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, of class BR a requester ID, else an LD-ID; those that are not named are in group 0 (bridge §2)";
+        inbound: Vec<(InboundWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(InboundWindowFields::fields), "windows from CXL to accelerators, up to 16 that do not overlap; those of class BR are bytes of the BAR, and overlap with no others (bridge §2)";
+        inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, of class BR a requester ID, else an LD-ID; those that are not named are in group 0. Requester IDs do not say at which port a request came: root complexes, which all have requester ID 0, are one source (bridge §2)";
         inbound_entries: usize = "1024" [Unit::Of("transactions")] in FieldRange::Int(1, MOST_INBOUND as u64), "transactions from CXL that may be under way (bridge §7); with few of them beside many requests at the home, those that wait for one may time out";
         logical_devices: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(1, LOGICAL_DEVICES as u64), "logical devices (LD) that the port of the home is, each for one host behind a switch, all of the same lines; not given = no multi-logical device (bridge §1.2, fabric MLD-1)";
         home_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links at which hosts, peers and other bridges find memory of accelerators that the bridge keeps coherent, HDM-DB (bridge §1.2)";
         bar_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL.io links at which root complexes find memory of accelerators behind a BAR, each as the port of a device (bridge §1.2)";
         bar_mode: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(MODES), "best mode of `bar` ports; not given = cxl-256b";
-        bar_entries: usize = "256" [Unit::Of("accesses")] in FieldRange::Int(1, MOST_INBOUND as u64 - 1), "of the transactions of inbound_entries, accesses for requests of CXL.io; writes wait in front of the bridge when so many are under way (bridge §7)";
+        bar_entries: Option<usize> = "" [Unit::Of("accesses")] in FieldRange::Int(1, MOST_INBOUND as u64 - 1), "of the transactions of inbound_entries, accesses for requests of CXL.io; writes wait in front of the bridge when so many are under way; not given = half of inbound_entries, at most 256 (bridge §7)";
         inbound_cache: Option<InboundCacheFields> = "" [Unit::Of("-")] in FieldRange::Table(InboundCacheFields::fields), "cache in front of the memory of accelerators, for lines of windows of class NH and DB, written back when their block gives way; what accelerators do to their exported memory without the bridge it does not see; left out, there is none (bridge §2)";
         home: HomeFields = "" [Unit::Of("-")] in FieldRange::Table(HomeFields::fields), "how the bridge keeps lines of windows of class DB coherent";
         merge_inbound: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "reads of lines side by side in a block of an accelerator leave as one read of 128 or 256 bytes (bridge §3.5)";
         merge_cycles: u64 = "8" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "cycles that a read waits for those beside it, with merge_inbound (bridge §3.5)";
     }
 }
+
+/// Accesses for requests of CXL.io that may be under way, unless a description says another number or has few transactions.
+const BAR_ENTRIES: usize = 256;
 
 /// A number of things in words.
 fn counted(n: usize, thing: &str) -> String {
@@ -139,9 +142,15 @@ impl InboundFields {
         self.bar_mode.as_deref().unwrap_or(bar::MODE)
     }
 
+    /// Accesses for requests of CXL.io that may be under way.
+    fn bar_entries(&self) -> usize {
+        let all = self.inbound_entries;
+        if self.bar_ports > 0 { self.bar_entries.unwrap_or((all / 2).clamp(1, BAR_ENTRIES)) } else { 0 }
+    }
+
     /// Transactions of CXL.mem that may be under way.
     fn line_entries(&self) -> usize {
-        self.inbound_entries - if self.bar_ports > 0 { self.bar_entries } else { 0 }
+        self.inbound_entries - self.bar_entries()
     }
 
     /// What it is to those that hold lines at its ports of the home, if it has some, and to accelerators that ask for them by the bridge.
@@ -222,14 +231,23 @@ impl InboundFields {
         let plain = of_class("NH", self.target_ports, "target port");
         let coherent = of_class("DB", self.home_ports, "home port");
         let barred = of_class("BR", self.bar_ports, "bar port");
-        let (mode, entries) = (self.bar_mode.as_ref().filter(|_| self.bar_ports == 0), self.bar_entries);
-        let mode = mode.map(|mode| ("bar_mode", format!("found {mode} without bar_ports, expected a port of CXL.io")));
-        let is_all = self.bar_ports > 0 && entries >= self.inbound_entries;
-        let all = is_all.then(|| {
-            let text = format!("found {entries}, expected less than inbound_entries = {}", self.inbound_entries);
-            ("bar_entries", text)
+        let unused = |field, given: Option<String>| {
+            let given = given.filter(|_| self.bar_ports == 0);
+            given.map(|given| (field, format!("found {given} without bar_ports, expected a port of CXL.io")))
+        };
+        let mode = unused("bar_mode", self.bar_mode.clone());
+        let entries = unused("bar_entries", self.bar_entries.map(|entries| entries.to_string()));
+        let is_all = self.bar_ports > 0 && self.bar_entries() >= self.inbound_entries;
+        let all = is_all.then(|| match self.bar_entries {
+            Some(own) => {
+                ("bar_entries", format!("found {own}, expected less than inbound_entries = {}", self.inbound_entries))
+            }
+            None => (
+                "inbound_entries",
+                "found 1, expected at least 2: one of them is an access for CXL.io, see bar_entries".to_owned(),
+            ),
         });
-        let barred = barred.into_iter().chain(mode).chain(all);
+        let barred = barred.into_iter().chain(mode).chain(entries).chain(all);
         let is_apart = self.logical_devices.is_none() || self.target_ports == 0 && self.home_ports == 1;
         let text = || {
             let text = format!(
@@ -337,6 +355,7 @@ impl InboundFields {
     ) -> Result<Option<InboundPart>, NodeError> {
         let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
         let windows = self.windows(limits, site.member.peers.into()).map_err(|(_, text)| joined(text))?;
+        let InboundWindows { memory: windows, bar: bar_windows } = windows.by_addresses();
         if ports.is_empty() && homes.is_empty() && bars.is_empty() {
             return Ok(None);
         }
@@ -363,7 +382,7 @@ impl InboundFields {
         let entries = self.line_entries();
         let of_bars = BarHalfConfig {
             bar: BarConfig {
-                windows: windows.clone(),
+                windows: bar_windows.clone(),
                 reach: if limits.out_end == WindowLimits::INBOUND_NVLINK.out_end {
                     AccessReach::NVLINK
                 } else {
@@ -375,7 +394,7 @@ impl InboundFields {
             timing,
             waits: waits.clone(),
         };
-        let bars = BarPortPart::of((self.bar_mode(), memory), &windows, bars, site, hub)?;
+        let bars = BarPortPart::of((self.bar_mode(), memory), &bar_windows, bars, site, hub)?;
         Ok(Some(InboundPart {
             config: InboundModuleConfig {
                 place: name.clone(),

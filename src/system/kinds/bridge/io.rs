@@ -83,14 +83,14 @@ impl IoPortPart {
     /// # Errors
     /// A link that does not come up.
     pub fn of(mode: &str, ports: &[SitePort], site: &Site<'_>, hub: &mut Hub) -> Result<Vec<IoPortPart>, NodeError> {
-        let one = |(n, port): (usize, &SitePort)| {
+        let one = |port: &SitePort| {
             let text = || format!("found no CXL link at {}, expected one", port.path);
             let joined = || NodeError::Joined { path: site.path.to_owned(), text: text() };
             let form = form(mode, port).ok_or_else(joined)?;
-            let tap = hub.tap(&format!("{}.io{n}", site.path), tlps::shows(form));
+            let tap = hub.tap(&port.path, tlps::shows(form));
             Ok(IoPortPart { form, link: port.number, power_cycles: cycles(POWER_TIMEOUT_FS, site.clock), tap })
         };
-        ports.iter().enumerate().map(one).collect()
+        ports.iter().map(one).collect()
     }
 
     /// The port with the ends of its link.

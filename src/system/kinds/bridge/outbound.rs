@@ -534,9 +534,8 @@ impl OutboundFields {
         let (ports, io_ports) = ports.split_at(self.message_ports());
         let io = IoPortPart::of(self.io_mode(), io_ports, site, hub)?;
         let routes: Vec<_> = ports.iter().enumerate().map(route).collect();
-        // Each port spells its messages as its link does, and the hairpin as the home; a bridge with neither shows those of a fabric.
+        // Each port spells its messages as its link does; a bridge without a port shows those of a fabric.
         let mut forms: Vec<_> = routes.iter().map(|(_, form, _)| *form).collect();
-        forms.extend(exported.as_ref().map(|_| HOME_FORM));
         if forms.is_empty() {
             forms.push(MessageForm::Pbr);
         }
@@ -547,9 +546,12 @@ impl OutboundFields {
             routes,
             io,
             seats: ports.iter().map(|port| port.seat.clone()).collect(),
-            home: exported.map(|exported| exported.home.seat().clone()),
             kept: media.filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset),
             tap: hub.tap(&name, PlaceKind::Messages(layouts)),
+            home: exported.map(|exported| {
+                let shown = PlaceKind::Messages(HOME_FORM.layouts());
+                (exported.home.seat().clone(), hub.tap(&format!("{name}.hairpin"), shown))
+            }),
             result: Arc::default(),
         })
     }
@@ -563,8 +565,8 @@ pub struct OutboundPart {
     /// Ports of CXL.io.
     io: Vec<IoPortPart>,
     seats: Vec<Option<Seat>>,
-    /// Its own home, if windows lead there.
-    home: Option<Seat>,
+    /// Its own home, if windows lead there, and where what it is asked is shown.
+    home: Option<(Seat, Tap)>,
     kept: Option<DramPreset>,
     tap: Tap,
     result: Arc<Mutex<BridgeResult>>,
@@ -609,8 +611,8 @@ impl OutboundPart {
                 ports.push(BridgeCxlPort { link, is_coherent: seat.is_some(), watch: seat.as_ref().and_then(watched) });
             }
             let mut owner = None;
-            if let Some((channels, home)) = hairpin.zip(home) {
-                let (port, channels) = channels.attach(bind, &home);
+            if let Some((channels, (home, tap))) = hairpin.zip(home) {
+                let (port, channels) = channels.attach(bind, &home, tap);
                 ports.push(port);
                 owner = Some(channels);
             }

@@ -30,7 +30,7 @@ config! {
         ports: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts("CXL ports by number, 1, 2, 4, 8 or 16 of them"), "ports of its class among which the window is dealt, each once; left out, port 0 (bridge §2)";
         fallback: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["io"]), "of class MN or MC, what the window becomes if the bridge has none of its ports, since its links have no port based routing or 68B flits: io = a window of class IO at `io` ports of these numbers, which the run says; left out, it is refused (bridge §1.2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
-        rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, a = atomics, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
+        rights: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, a = atomics, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
     }
 }
 
@@ -41,9 +41,9 @@ config! {
         size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
         to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "address of its first byte in the memory of an accelerator, a multiple of 256 bytes (bridge §2)";
         class: String = "NH" [Unit::Of("-")] in FieldRange::Words(&["NH", "DB", "BR"]), "NH = memory of accelerators that nobody keeps coherent, HDM-H, at ports `target`; DB = memory that the bridge keeps coherent, HDM-DB, at ports `home`; BR = memory behind a BAR, reached over CXL.io, at ports `bar` (bridge §2)";
-        accelerators: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(TARGETS), "accelerators among which the window is dealt, each at the address that the window gives; left out, accelerator 0 (bridge §2)";
+        accelerators: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts(TARGETS), "accelerators among which the window is dealt, each at the address that the window gives; left out, accelerator 0 (bridge §2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
-        rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(INBOUND_RIGHTS), "what groups may do: r = read, w = write, a = atomics, of class BR, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
+        rights: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts(INBOUND_RIGHTS), "what groups may do: r = read, w = write, a = atomics, of class BR, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
     }
 }
 
@@ -65,20 +65,28 @@ fn rights(text: &str, letters_known: &str) -> Option<(usize, AccessRights)> {
     known.then(|| (group, AccessRights { read: has('r'), write: has('w'), atomic: has('a') }))
 }
 
-/// Rights of all groups by a list of texts with these letters, of which `expected` says what they may be; without any all may do all.
+/// Rights of all groups by a list of texts with these letters, of which `expected` says what they may be; without a list all may do all.
 fn rights_of_groups(
-    texts: &[(String, TextPlace)],
+    texts: Option<&Vec<(String, TextPlace)>>,
     letters: &str,
     expected: &str,
 ) -> Result<[AccessRights; GROUPS], String> {
-    let rest = if texts.is_empty() { AccessRights::ALL } else { AccessRights::default() };
-    let mut of_groups = [rest; GROUPS];
+    let Some(texts) = texts else { return Ok([AccessRights::ALL; GROUPS]) };
+    if texts.is_empty() {
+        return Err(empty("rights", &format!("{expected}, or no list, by which all groups may do all")));
+    }
+    let mut of_groups = [AccessRights::default(); GROUPS];
     for (text, _) in texts {
         let (group, rights) =
             rights(text, letters).ok_or_else(|| format!("found rights `{text}`, expected {expected}"))?;
         of_groups[group] = rights;
     }
     Ok(of_groups)
+}
+
+/// What is wrong with an empty list, which could mean all as well as nothing.
+fn empty(what: &str, expected: &str) -> String {
+    format!("found a window with an empty list of {what}, expected {expected}")
 }
 
 /// Reads `SOURCE:GROUP`.
@@ -191,7 +199,7 @@ impl BridgeWindowFields {
             class: reached.class,
             ports: numbers.into_iter().map(|port| port + reached.first).collect(),
             granule: self.granule,
-            rights: rights_of_groups(&self.rights, "rwa", RIGHTS)?,
+            rights: rights_of_groups(self.rights.as_ref(), "rwa", RIGHTS)?,
         };
         Ok(ReadWindow { window, fallback })
     }
@@ -204,10 +212,7 @@ impl BridgeWindowFields {
         let given = self.ports.as_ref().map(|ports| ports.iter().map(number).collect::<Result<Vec<usize>, String>>());
         let ports = given.transpose()?.unwrap_or_else(|| vec![0]);
         if ports.is_empty() {
-            return Err(
-                "found a window with an empty list of ports, expected 1, 2, 4, 8 or 16 of them, or no list for port 0"
-                    .to_owned(),
-            );
+            return Err(empty("ports", "1, 2, 4, 8 or 16 of them, or no list for port 0"));
         }
         if let Some(port) = (1..ports.len()).find(|n| ports[..*n].contains(&ports[*n])).map(|n| ports[n]) {
             return Err(format!("found a window with port {port} twice, expected each of its ports once (bridge §2)"));
@@ -225,9 +230,11 @@ impl InboundWindowFields {
         let number = |(text, _): &(String, TextPlace)| {
             text.parse().map_err(|_| format!("found accelerator `{text}`, expected the number of an accelerator"))
         };
-        let mut ports = self.accelerators.iter().map(number).collect::<Result<Vec<usize>, String>>()?;
+        let given = self.accelerators.as_ref();
+        let given = given.map(|list| list.iter().map(number).collect::<Result<Vec<usize>, String>>()).transpose()?;
+        let ports = given.unwrap_or_else(|| vec![0]);
         if ports.is_empty() {
-            ports.push(0);
+            return Err(empty("accelerators", "1, 2, 4, 8 or 16 of them, or no list for accelerator 0"));
         }
         let (class, letters) = match self.class.as_str() {
             "DB" => (InboundClass::Db, "rw"),
@@ -241,7 +248,7 @@ impl InboundWindowFields {
             class,
             ports,
             granule: self.granule,
-            rights: rights_of_groups(&self.rights, letters, INBOUND_RIGHTS)?,
+            rights: rights_of_groups(self.rights.as_ref(), letters, INBOUND_RIGHTS)?,
         })
     }
 }

@@ -237,7 +237,8 @@ impl Component for IoCxlSwitch {
             let (found, most) = (self.power_timeout, host_fs.saturating_sub(way_fs.saturating_mul(2)));
             let path = &port.path;
             let text = || {
-                format!("found {found} fs, expected less than {most} fs: the time-out of the host at {path}, without the time there and back")
+                let [found, most] = [found, most].map(|fs| Unit::Time.shown(fs));
+                format!("found {found}, expected less than {most}: the time-out of the host at {path}, without the time there and back")
             };
             (found >= most).then(|| ("power_timeout", text()))
         });

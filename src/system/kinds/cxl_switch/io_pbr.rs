@@ -198,9 +198,9 @@ impl Component for IoPbrSwitch {
                     (self.power_timeout.saturating_mul(2), host_fs.saturating_sub(way_fs.saturating_mul(2)));
                 if own_fs >= most {
                     let text = format!(
-                        "found {} fs, expected less than {} fs: half the time-out of the host at {path}, without the time there and back",
-                        self.power_timeout,
-                        most.div_ceil(2)
+                        "found {}, expected less than {}: half the time-out of the host at {path}, without the time there and back",
+                        Unit::Time.shown(self.power_timeout),
+                        Unit::Time.shown(most.div_ceil(2))
                     );
                     found.push(("power_timeout", text));
                 }

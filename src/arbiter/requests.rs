@@ -99,12 +99,11 @@ impl Requests {
     /// The lowest requester that asks, at a place or behind it.
     #[inline]
     pub fn first_from(&self, place: usize) -> Option<usize> {
-        let at = place / WORD_BITS;
         let mut mask = u64::MAX << (place % WORD_BITS);
-        for (n, word) in self.words().get(at..)?.iter().enumerate() {
-            let word = word & mask;
+        for at in place / WORD_BITS..self.used {
+            let word = self.words[at] & mask;
             if word != 0 {
-                return Some((at + n) * WORD_BITS + word.trailing_zeros() as usize);
+                return Some(at * WORD_BITS + word.trailing_zeros() as usize);
             }
             mask = u64::MAX;
         }
@@ -128,6 +127,14 @@ impl Requests {
     /// The first of so many requesters that asks at a place or behind it, around the end.
     #[inline]
     pub fn first_around(&self, place: usize, requesters: usize) -> Option<usize> {
+        // A single word is turned instead of looked at twice.
+        if self.used <= 1 && place < WORD_BITS {
+            let exist = if requesters < WORD_BITS { !(u64::MAX << requesters) } else { u64::MAX };
+            let word = self.words[0] & exist;
+            let behind = word & u64::MAX << place;
+            let first = if behind == 0 { word } else { behind }.trailing_zeros();
+            return (word != 0).then_some(first as usize);
+        }
         let exists = |requester: &usize| *requester < requesters;
         self.first_from(place).filter(exists).or_else(|| self.first().filter(exists))
     }
@@ -173,8 +180,9 @@ fn members(used: usize, word_at: impl Fn(usize) -> u64) -> impl Iterator<Item = 
 impl From<u128> for Requests {
     #[inline]
     fn from(bits: u128) -> Requests {
-        let mut set = Requests::NONE;
-        (set.words[0], set.words[1], set.used) = (bits as u64, (bits >> WORD_BITS) as u64, 2);
+        let mut set = Requests::from(bits as u64);
+        set.words[1] = (bits >> WORD_BITS) as u64;
+        set.used += usize::from(set.words[1] != 0);
         set
     }
 }
@@ -183,7 +191,9 @@ impl From<u128> for Requests {
 impl From<u64> for Requests {
     #[inline]
     fn from(bits: u64) -> Requests {
-        u128::from(bits).into()
+        let mut set = Requests::NONE;
+        (set.words[0], set.used) = (bits, 1);
+        set
     }
 }
 

@@ -22,8 +22,8 @@ use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::window::{
-    AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, PORT_IDS, WINDOW_WAYS, WindowAddresses, WindowClass,
-    WindowLimits,
+    AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, PORT_IDS, WINDOW_WAYS, WindowAddresses,
+    WindowClass, WindowLimits,
 };
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::mem::options::MemConfig;

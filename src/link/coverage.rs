@@ -65,8 +65,14 @@ impl CoverageGroup {
     /// Counts the bin of a key, if there is one.
     #[inline]
     pub fn hit(&mut self, key: usize) {
+        self.hits(key, 1);
+    }
+
+    /// Counts the bin of a key so many times, if there is one.
+    #[inline]
+    pub fn hits(&mut self, key: usize, times: u64) {
         if let Some(hits) = self.hits.get_mut(key) {
-            *hits = hits.wrapping_add(1);
+            *hits = hits.wrapping_add(times);
         }
     }
 

@@ -13,8 +13,9 @@ use super::control::{ControlKind, Poison};
 use super::flit::{self, Cxl256Flit, Cxl256Received, SLOTS, body_byte, crc_parts, fec_bytes, slot_byte};
 use super::header::MAX_SEQ;
 use super::mode::Mode;
+use super::per_class::PerClass;
 use super::slot::{Cxl256SlotPlace, SlotFormat, SlotKind};
-use super::stream::{ClassCounts, Cxl256DecodedFlit, Cxl256FlitKind, Cxl256SlotRole};
+use super::stream::{ClassCounts, Cxl256DecodedFlit, Cxl256FlitKind, Cxl256Found, Cxl256SlotRole};
 use super::{Class, Routing};
 use crate::cxl::Dir;
 use crate::cxl::cxlio::dllp::Dllp;
@@ -116,23 +117,24 @@ fn is_sound(decoded: &Cxl256DecodedFlit, config: &Cxl256Config) -> bool {
     if is_crowded || decoded.flit().crd().marks_empty() {
         return false;
     }
-    let mut sums = Sums::default();
+    let (mut sums, mut rest) = (Sums::default(), &decoded.found[..]);
     for (n, role) in decoded.roles.iter().enumerate() {
         let format = match role {
             Cxl256SlotRole::Format(format) => *format,
             Cxl256SlotRole::Data | Cxl256SlotRole::Trailer => continue,
             _ => return false,
         };
-        let bits = decoded.flit().slot(decoded.mode, n);
-        if bits == 0 && !format.has_data() {
-            continue;
-        }
-        if !format.any_valid(bits) {
+        let count = rest.iter().take_while(|found| usize::from(found.slot) == n).count();
+        let (of_slot, behind) = rest.split_at(count);
+        rest = behind;
+        if of_slot.is_empty() {
+            if decoded.flit().slot(decoded.mode, n) == 0 && !format.has_data() {
+                continue;
+            }
             return false;
         }
         let owed = [decoded.owed_slots[n], decoded.owed_slots.get(n + 1).copied().unwrap_or(0)];
-        let valid = (0..).zip(format.places).filter(|(_, place)| place.is_valid(bits));
-        let messages = valid.map(|(k, place)| (k, place.class, place.extract(bits)));
+        let messages = of_slot.iter().map(|found| (found.place, found.class, found.bits));
         if !sums.add((n, format), messages, owed, decoded.dir, config) {
             return false;
         }
@@ -183,9 +185,9 @@ impl Sums {
             }
             used |= 1 << place;
             count += 1;
-            of_classes.0 += PerClass::one(class);
+            of_classes = of_classes.and(PerClass::one(class));
         }
-        self.in_group[group].0 += of_classes.0;
+        self.in_group[group] = self.in_group[group].and(of_classes);
         if n == SHARED_LOPT_SLOT {
             self.in_shared_slot = of_classes;
         }
@@ -202,43 +204,8 @@ impl Sums {
     fn may_stand(&self, last_group: &ClassCounts, mode: Mode) -> bool {
         let [a, b, c, d] = self.in_group;
         let before = PerClass::of(last_group);
-        let last = if mode.is_lopt() { self.in_shared_slot.0 + c.0 + d.0 } else { c.0 + d.0 };
-        [before.0 + a.0, a.0 + b.0, b.0 + c.0, last].into_iter().all(|window| PerClass(window).may_stand())
-    }
-}
-
-/// Messages of each class in a part of a flit, a byte a class.
-#[derive(Debug, Clone, Copy, Default)]
-struct PerClass(u128);
-
-impl PerClass {
-    /// Highest bit of each number. No part of a flit holds so many messages.
-    const GUARDS: u128 = PerClass::most().0;
-    /// Most messages of each class in 128 bytes below its guard: the guard goes when more are taken away.
-    const MOST: u128 = PerClass::most().1;
-
-    const fn most() -> (u128, u128) {
-        let (mut guards, mut most, mut n) = (0, 0, 0);
-        while n < Class::ALL.len() {
-            guards |= 0x80 << (8 * n);
-            most |= (0x80 | Class::ALL[n].max_per_window() as u128) << (8 * n);
-            n += 1;
-        }
-        (guards, most)
-    }
-
-    const fn one(class: Class) -> u128 {
-        1 << (8 * class.index())
-    }
-
-    fn of(counts: &ClassCounts) -> PerClass {
-        let mut bytes = [0; 16];
-        bytes[..counts.len()].copy_from_slice(counts);
-        PerClass(u128::from_le_bytes(bytes))
-    }
-
-    fn may_stand(self) -> bool {
-        (PerClass::MOST - self.0) & PerClass::GUARDS == PerClass::GUARDS
+        let last = if mode.is_lopt() { self.in_shared_slot.and(c).and(d) } else { c.and(d) };
+        [before.and(a), a.and(b), b.and(c), last].into_iter().all(PerClass::may_stand)
     }
 }
 
@@ -286,7 +253,17 @@ fn spelled(flit: &Content256, read: &ContentRead256, (mode, dir): (Mode, Dir)) -
         active: read.active,
         active_in_two: read.active_in_two,
         last_group: read.last_group,
+        found: match &flit.body {
+            Body256::Slots(content) => content.messages.iter().map(found).collect(),
+            Body256::Control(_) | Body256::Nothing => Vec::new(),
+        },
     }
+}
+
+/// A message as it is found in the bytes of its flit.
+fn found(placed: &Placed256) -> Cxl256Found {
+    let Placed256 { slot, place, message, .. } = placed;
+    Cxl256Found { slot: *slot, place: *place, class: message.class, bits: message.bits }
 }
 
 /// FEC and CRC; `false` when nothing behind them counts.

@@ -59,7 +59,7 @@ impl SlotContent256 {
 }
 
 /// Messages for which a flit with one has room at first.
-const FIRST_ROOM: usize = 4;
+const FIRST_ROOM: usize = 8;
 
 impl SlotFill for SlotContent256 {
     #[inline]
@@ -225,16 +225,36 @@ impl ContentReader256 {
         let carried = self.open.len();
         let mut begun = 0;
         let mut group: ClassCounts = [0; Class::COUNT];
-        let mut rest = &slots.messages[..];
-        for n in 0..SLOTS {
+        let (mut rest, mut n) = (&slots.messages[..], 0);
+        while n < SLOTS {
             (read.owed_slots[n], read.open_messages[n]) = (self.owed_slots as u8, self.open.len() as u8);
             if self.owed_slots > 0 && self.mode.slot_kind(n) == SlotKind::G {
-                *(if self.data() { &mut read.trailers } else { &mut read.data }) |= 1 << n;
-            } else if rest.first().is_some_and(|placed| usize::from(placed.slot) == n) {
+                n += self.run(n, read);
+                continue;
+            }
+            if rest.first().is_some_and(|placed| usize::from(placed.slot) == n) {
                 begun += self.messages(n, &mut rest, (n >= FIRST_SLOT_OF_LAST_GROUP).then_some(&mut group));
             }
+            n += 1;
         }
         self.ends(carried, begun, group, read);
+    }
+
+    /// Gives the G slots from `n` on to the message that is owed first, as many as there are without a gap and as it is owed: how
+    /// many.
+    fn run(&mut self, n: usize, read: &mut ContentRead256) -> usize {
+        let Some(front) = self.open.first() else { return 1 };
+        let slots = usize::from(front.to_come).min(self.mode.g_slots_end(n) - n);
+        let has_trailer = front.has_trailer && slots == usize::from(front.to_come);
+        for k in 0..slots {
+            (read.owed_slots[n + k], read.open_messages[n + k]) = ((self.owed_slots - k) as u8, self.open.len() as u8);
+        }
+        let taken = (1 << slots) - 1 << n;
+        let trailer = u16::from(has_trailer) << (n + slots - 1);
+        read.data |= taken & !trailer;
+        read.trailers |= trailer;
+        self.give(slots);
+        slots
     }
 
     fn ends(&mut self, carried: usize, begun: usize, group: ClassCounts, read: &mut ContentRead256) {
@@ -247,7 +267,7 @@ impl ContentReader256 {
         let mut rest = &slots.messages[..];
         for n in 0..count {
             if self.owed_slots > 0 && self.mode.slot_kind(n) == SlotKind::G {
-                self.data();
+                self.give(1);
             } else {
                 self.messages(n, &mut rest, None);
             }
@@ -285,18 +305,16 @@ impl ContentReader256 {
         self.open.len() - first
     }
 
-    /// Gives a slot to the message that is owed first; whether it is a trailer.
+    /// Gives slots to the message that is owed first and is owed as many.
     #[inline]
-    fn data(&mut self) -> bool {
-        let Some(front) = self.open.first_mut() else { return false };
-        self.owed_slots -= 1;
-        front.to_come -= 1;
-        let is_trailer = front.to_come == 0 && front.has_trailer;
+    fn give(&mut self, slots: usize) {
+        let Some(front) = self.open.first_mut() else { return };
+        self.owed_slots -= slots;
+        front.to_come -= slots as u8;
         if front.to_come == 0 {
             self.delivered.push(front.message);
             self.open.drop_first();
         }
-        is_trailer
     }
 }
 

@@ -323,6 +323,13 @@ impl Cxl256Flit {
         crc_parts(mode).iter().all(|crc| crc.fits(self))
     }
 
+    /// Whether a receiver takes it as it came, without a repair: the answer of [`Cxl256Flit::receive`] for nearly every flit, and
+    /// without a copy.
+    pub fn is_clean(&self, mode: Mode) -> bool {
+        let repairs_nothing = || fec256::find(&self.0).is_ok_and(|repairs| repairs.is_empty());
+        (mode.is_lopt() || repairs_nothing()) && self.crc_ok(mode)
+    }
+
     /// What a receiver makes of it.
     pub fn receive(&self, mode: Mode) -> Cxl256Received {
         let half_ok = mode.is_lopt().then(|| [0, 1].map(|n| LOPT_CRC[n].fits(self)));

@@ -23,6 +23,7 @@ pub mod mode;
 pub mod number;
 pub mod packer;
 pub mod pbr;
+mod per_class;
 pub mod routing;
 pub mod slot;
 pub mod stream;

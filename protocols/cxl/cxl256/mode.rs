@@ -1,7 +1,11 @@
 //! The three flit formats of 256B mode. A link has one of them, agreed in negotiation (`cxl-256b` §1.5).
 
 use super::Routing;
+use super::flit::SLOTS;
 use super::slot::SlotKind;
+
+/// The HS slot of a latency-optimised flit (`cxl-256b` §1.5).
+const HS_SLOT: usize = 8;
 
 /// Flit format of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,8 +48,13 @@ impl Mode {
     pub const fn slot_kind(self, slot: usize) -> SlotKind {
         match slot {
             0 => SlotKind::H,
-            8 if self.is_lopt() => SlotKind::Hs,
+            HS_SLOT if self.is_lopt() => SlotKind::Hs,
             _ => SlotKind::G,
         }
+    }
+
+    /// The slot behind the row of G slots in which one stands.
+    pub const fn g_slots_end(self, slot: usize) -> usize {
+        if self.is_lopt() && slot < HS_SLOT { HS_SLOT } else { SLOTS }
     }
 }

@@ -9,17 +9,18 @@
 //! place in a slot first, first slot first: tight packing. A data header adds four data slots a line and its trailer to
 //! what is owed, so that data stands behind its header and never in slot 0.
 
+use super::Class;
 use super::check::{MAX_ACTIVE, MAX_ACTIVE_IN_TWO, MAX_OWED, MAX_OWED_IN_SHORT_SLOT};
 use super::config::Cxl256Config;
 use super::flit::SLOTS;
 use super::mode::Mode;
+use super::per_class::PerClass;
 use super::slot::{self, SlotFormat, SlotKind};
-use super::stream::{ClassCounts, Cxl256Message, LINE_SLOTS, trailer};
-use super::{Class, Routing};
+use super::stream::{Cxl256Message, Data, LINE_SLOTS, trailer};
 use crate::cxl::Dir;
 use crate::cxl::fifo::Fifo;
 use crate::cxl::filled::Filled;
-use crate::cxl::served_last;
+use crate::cxl::turn::Turn;
 
 /// A message that must not be sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -86,29 +87,40 @@ pub fn admit(mode: Mode, dir: Dir, config: &Cxl256Config, message: &Cxl256Messag
     }
 }
 
-/// A slot that is owed to a data header.
+/// The slots that are owed to a data header: its line, then a trailer.
 #[derive(Debug, Clone, Copy)]
 struct Owed {
-    bits: u128,
-    /// Data, or else a trailer.
-    is_data: bool,
-    /// The last slot of a message with all its data.
-    completes: bool,
+    data: Data,
+    trailer: Option<u128>,
+    /// Slots that have gone.
+    gone: usize,
+}
+
+impl Owed {
+    fn slots(&self) -> usize {
+        LINE_SLOTS + usize::from(self.trailer.is_some())
+    }
 }
 
 /// What the flit under construction holds so far.
 #[derive(Debug, Clone, Default)]
 struct Taken {
-    /// Messages of each slot.
-    counts: [ClassCounts; SLOTS],
+    /// Messages in it, and those in front of each slot that was begun.
+    messages: PerClass,
+    before: [PerClass; SLOTS],
+    /// Slots that were begun.
+    slots: usize,
     /// Data messages of earlier flits whose data was not complete at its start.
     carried: usize,
     /// Data headers in it.
     begun: usize,
-    /// Messages in it.
-    messages: usize,
-    /// Some of them stand in the last group.
-    is_late: bool,
+}
+
+impl Taken {
+    /// Messages from a slot on.
+    fn from(&self, slot: usize) -> PerClass {
+        if slot < self.slots { self.messages.without(self.before[slot]) } else { PerClass::default() }
+    }
 }
 
 /// Slots of a flit without header, credits, CRC and FEC; empty slots are 0.
@@ -168,23 +180,19 @@ pub struct Packer {
     /// Classes of which one waits, bit n for [`Class::index`] n.
     waiting: u16,
     owed: Fifo<Owed>,
-    /// Messages of which slots are owed.
-    open: usize,
+    /// Slots owed of all of them.
+    owed_slots: usize,
     filled: Filled,
     /// Data messages that were active in the flit before.
     last_active: usize,
     /// Messages in the last group of the flit before.
-    last_group: ClassCounts,
-    /// Classes that may be sent, the one served longest ago first.
-    turn: Vec<Class>,
-    /// Data messages of the slot that is filled.
-    with_data: Vec<Cxl256Message>,
+    last_group: PerClass,
+    turn: Turn<{ Class::COUNT }>,
 }
 
 impl Packer {
     /// An empty packer.
     pub fn new(mode: Mode, dir: Dir, config: Cxl256Config) -> Packer {
-        let may_go = |c: &Class| config.may_go(*c, dir);
         Packer {
             mode,
             dir,
@@ -193,12 +201,11 @@ impl Packer {
             queued: 0,
             waiting: 0,
             owed: Fifo::default(),
-            open: 0,
+            owed_slots: 0,
             filled: Filled::default(),
             last_active: 0,
-            last_group: [0; Class::COUNT],
-            turn: Class::ALL.into_iter().filter(may_go).collect(),
-            with_data: Vec::new(),
+            last_group: PerClass::default(),
+            turn: Turn::new(),
         }
     }
 
@@ -250,21 +257,30 @@ impl Packer {
 
     /// The next slot that is owed.
     fn next_owed(&mut self) -> Option<u128> {
-        let owed = *self.owed.first()?;
-        self.owed.drop_first();
-        self.open -= usize::from(owed.completes);
-        *(if owed.is_data { &mut self.filled.data } else { &mut self.filled.trailers }) += u128::BITS;
-        Some(owed.bits)
+        let owed = self.owed.first_mut()?;
+        let bits = if owed.gone < LINE_SLOTS {
+            self.filled.data += u128::BITS;
+            owed.data.slot(owed.gone)
+        } else {
+            self.filled.trailers += u128::BITS;
+            owed.trailer?
+        };
+        owed.gone += 1;
+        self.owed_slots -= 1;
+        if owed.gone == owed.slots() {
+            self.owed.drop_first();
+        }
+        Some(bits)
     }
 
     /// Data and trailer slots owed.
     pub fn owed_slots(&self) -> usize {
-        self.owed.len()
+        self.owed_slots
     }
 
     /// Data messages of which data or trailer is owed.
     pub fn open_messages(&self) -> usize {
-        self.open
+        self.owed.len()
     }
 
     /// Fills the G slots of a flit from slot `from` on with what is owed, and nothing else. For a flit whose slots before
@@ -307,6 +323,8 @@ impl Packer {
             if n % GROUP_SLOTS == 0 {
                 barred = 0;
             }
+            taken.before[n] = taken.messages;
+            taken.slots = n + 1;
             let is_g = self.mode.slot_kind(n) == SlotKind::G;
             if is_g && let Some(owed) = self.next_owed() {
                 slots.put_owed(n, owed);
@@ -324,17 +342,14 @@ impl Packer {
             return None;
         }
         self.last_active = taken.carried + taken.begun;
-        self.last_group = [0; Class::COUNT];
-        if taken.is_late {
-            self.last_group = core::array::from_fn(|c| (LAST_GROUP..SLOTS).map(|n| taken.counts[n][c]).sum());
-        }
+        self.last_group = taken.from(LAST_GROUP);
         Some(slots)
     }
 
     /// The flit that goes out has no slots for messages (control, credits alone): the stream moves on without any.
     pub fn skip(&mut self) {
         self.last_active = self.open_messages();
-        self.last_group = [0; Class::COUNT];
+        self.last_group = PerClass::default();
     }
 
     /// The format for a slot and the places it uses, bit n for place n.
@@ -362,7 +377,7 @@ impl Packer {
         barred: u16,
     ) -> Option<(&'static SlotFormat, u8)> {
         let class = self.waiting_classes().next()?;
-        if self.room(n, class, taken, credits) == 0 {
+        if self.room(self.window(n, taken), class, credits) == 0 {
             return None;
         }
         let bits = self.queues[class.index()].first()?.bits;
@@ -371,7 +386,7 @@ impl Packer {
             let place = format.places.iter().position(|place| place.class == class && place.fits(bits))?;
             let fits = || {
                 let own = LINE_SLOTS + usize::from(trailer(class, format.routing, bits).is_some());
-                self.takes_data(n, taken, 0, self.owed.len(), own)
+                self.takes_data(n, taken, 0, self.owed_slots, own)
             };
             (is_open && (!format.has_data() || fits())).then_some((format, 1 << place))
         })
@@ -384,22 +399,23 @@ impl Packer {
         credits: &[u16; Class::COUNT],
         barred: u16,
     ) -> Option<(&'static SlotFormat, u8)> {
-        let mut room = [0; Class::COUNT];
+        let (window, mut room) = (self.window(n, taken), [0; Class::COUNT]);
         let mut has_room = 0u16;
         for class in self.waiting_classes() {
-            room[class.index()] = self.room(n, class, taken, credits);
+            room[class.index()] = self.room(window, class, credits);
             has_room |= u16::from(room[class.index()] > 0) << class.index();
         }
         // Only classes with room and formats with a place for them are tried: a flit takes 1,450 instructions instead of 12,300.
-        for class in self.turn.iter().filter(|class| has_room >> class.index() & 1 == 1) {
+        while let Some(class) = self.turn.first(has_room).map(|n| Class::ALL[n]) {
+            has_room &= !(1 << class.index());
             let mut best: Option<(&'static SlotFormat, u8)> = None;
-            for format in slot::formats_with(self.mode, n, *class) {
+            for format in slot::formats_with(self.mode, n, class) {
                 // One with no more places than are used already holds no more messages.
                 if best.is_some_and(|(_, best)| format.places.len() <= best.count_ones() as usize) {
                     continue;
                 }
                 let plan = self.plan(n, format, taken, &room, barred);
-                let serves = (0..).zip(format.places).any(|(k, p)| plan >> k & 1 == 1 && p.class == *class);
+                let serves = (0..).zip(format.places).any(|(k, p)| plan >> k & 1 == 1 && p.class == class);
                 // The first of equal formats stays: the order of the sheet decides.
                 if !serves || best.is_some_and(|(_, best)| plan.count_ones() <= best.count_ones()) {
                     continue;
@@ -417,39 +433,34 @@ impl Packer {
         None
     }
 
-    /// How many more messages of a class may stand in slot `n`: by queue, credit and the windows of 128 bytes.
-    fn room(&self, n: usize, class: Class, taken: &Taken, credits: &[u16; Class::COUNT]) -> usize {
-        let i = class.index();
-        let most = self.queues[i].len().min(usize::from(credits[i]));
-        if most == 0 {
-            return 0;
-        }
-        let sum = |slots: core::ops::Range<usize>| match taken.messages {
-            0 => 0,
-            _ => slots.map(|s| usize::from(taken.counts[s][i])).sum::<usize>(),
-        };
-        let group = n / GROUP_SLOTS;
-        let start = GROUP_SLOTS * group;
-        let is = match group {
-            0 => usize::from(self.last_group[i]) + sum(0..n),
+    /// Messages in front of slot `n` that count in one window of 128 bytes with it.
+    fn window(&self, n: usize, taken: &Taken) -> PerClass {
+        match n / GROUP_SLOTS {
+            0 => self.last_group.and(taken.messages),
             // Slot 7 of a latency-optimised flit counts in group C too.
-            3 if self.mode.is_lopt() => sum(SHARED_LOPT_SLOT..n),
-            _ => sum(start - GROUP_SLOTS..n),
-        };
-        let window = usize::from(class.max_per_window()).saturating_sub(is);
-        window.min(most)
+            3 if self.mode.is_lopt() => taken.from(SHARED_LOPT_SLOT),
+            group => taken.from((group - 1) * GROUP_SLOTS),
+        }
+    }
+
+    /// How many more messages of a class may stand behind those of a window: by queue, credit and the most in 128 bytes.
+    #[inline]
+    fn room(&self, window: PerClass, class: Class, credits: &[u16; Class::COUNT]) -> u8 {
+        let i = class.index();
+        let most = self.queues[i].len().min(usize::from(credits[i])).min(usize::from(u8::MAX)) as u8;
+        class.max_per_window().saturating_sub(window.get(class)).min(most)
     }
 
     /// The places that a format would use, bit n for place n; 0 where it is not legal now.
-    fn plan(&self, n: usize, format: &SlotFormat, taken: &Taken, room: &[usize; Class::COUNT], barred: u16) -> u8 {
-        let (mut plan, mut headers, mut owed, mut shared_trailer) = (0, 0, self.owed.len(), false);
-        let mut per_class = [0usize; Class::COUNT];
+    fn plan(&self, n: usize, format: &SlotFormat, taken: &Taken, room: &[u8; Class::COUNT], barred: u16) -> u8 {
+        let (mut plan, mut headers, mut owed, mut shared_trailer) = (0, 0, self.owed_slots, false);
+        let mut per_class = [0u8; Class::COUNT];
         for (k, place) in format.places().enumerate() {
             let more = &mut per_class[place.class.index()];
             if *more >= room[place.class.index()] || !self.is_open(format, place.class, barred) {
                 continue;
             }
-            let bits = self.queues[place.class.index()][*more].bits;
+            let bits = self.queues[place.class.index()][usize::from(*more)].bits;
             if !place.fits(bits) {
                 continue;
             }
@@ -476,7 +487,7 @@ impl Packer {
     fn is_open(&self, format: &SlotFormat, class: Class, barred: u16) -> bool {
         match format.kind {
             SlotKind::G => barred >> class.index() & 1 == 0,
-            _ => !format.has_data() || self.owed.len() <= MAX_OWED_IN_SHORT_SLOT,
+            _ => !format.has_data() || self.owed_slots <= MAX_OWED_IN_SHORT_SLOT,
         }
     }
 
@@ -506,63 +517,47 @@ impl Packer {
     ) {
         slots.begin(n, format);
         self.filled.messages += CODE_BITS;
-        let mut served = 0u16;
-        for (k, place) in format.places().enumerate().filter(|(k, _)| plan >> k & 1 == 1) {
+        let first = self.owed.len();
+        let (mut served, mut words, mut shared) = (0u16, 0, None);
+        let mut left = plan;
+        while let Some(place) = format.places.get(left.trailing_zeros() as usize) {
+            let k = left.trailing_zeros() as usize;
+            left &= left - 1;
             let i = place.class.index();
             let Some(message) = self.queues[i].first() else { continue };
             self.queued -= 1;
             debug_assert!(place.fits(message.bits), "place {k} was planned for it");
             credits[i] = credits[i].saturating_sub(1);
-            taken.counts[n][i] += 1;
-            taken.messages += 1;
-            taken.is_late |= n >= LAST_GROUP;
+            taken.messages = taken.messages.and(PerClass::one(place.class));
             served |= 1 << i;
             self.filled.messages += place.kept;
             slots.put(n, format, k, message);
-            if message.data.is_some() {
-                self.with_data.push(*message);
+            if let Some(data) = &message.data {
+                // The trailer of an RwD or D2H data message stands behind its own line, the one that all DRS of a slot share
+                // behind the first line (`cxl-256b` §5.2).
+                let announced = trailer(message.class, format.routing, message.bits);
+                let is_drs = message.class == Class::S2mDrs;
+                if is_drs && announced.is_some() {
+                    let word = u128::from(data.metadata.unwrap_or(0)) << (32 * words);
+                    shared = Some(shared.unwrap_or(0) | word);
+                    words += 1;
+                }
+                let own = announced.filter(|_| !is_drs).map(|trailer| trailer.slot(data));
+                self.owed.push(Owed { data: *data, trailer: own, gone: 0 });
             }
             self.queues[i].drop_first();
             if self.queues[i].is_empty() {
                 self.waiting &= !(1 << i);
             }
         }
-        if !self.with_data.is_empty() {
-            taken.begun += self.with_data.len();
-            let mut with_data = std::mem::take(&mut self.with_data);
-            self.owe(format.routing, &with_data);
-            with_data.clear();
-            self.with_data = with_data;
+        if let Some(owed) = self.owed.get_mut(first..) {
+            if let Some(owed) = owed.first_mut().filter(|_| shared.is_some()) {
+                owed.trailer = shared;
+            }
+            taken.begun += owed.len();
+            self.owed_slots += owed.iter().map(Owed::slots).sum::<usize>();
         }
-        served_last(&mut self.turn, |class| served >> class.index() & 1 == 1);
-    }
-
-    /// Lines in header order; the trailer of an RwD or D2H data message behind its own line, the one that all DRS of a
-    /// slot share behind the first line (`cxl-256b` §5.2).
-    fn owe(&mut self, routing: Routing, messages: &[Cxl256Message]) {
-        let announced = |m: &Cxl256Message| trailer(m.class, routing, m.bits);
-        let words = messages.iter().filter(|m| m.class == Class::S2mDrs && announced(m).is_some());
-        let shared = words
-            .enumerate()
-            .map(|(n, m)| u128::from(m.data.and_then(|d| d.metadata).unwrap_or(0)) << (32 * n))
-            .reduce(|all, word| all | word);
-        for (n, message) in messages.iter().enumerate() {
-            let Some(data) = &message.data else { continue };
-            let own = match message.class {
-                Class::S2mDrs => shared.filter(|_| n == 0),
-                _ => announced(message).map(|t| t.slot(data)),
-            };
-            for k in 0..LINE_SLOTS {
-                self.owed.push(Owed { bits: data.slot(k), is_data: true, completes: false });
-            }
-            if let Some(bits) = own {
-                self.owed.push(Owed { bits, is_data: false, completes: false });
-            }
-            if let Some(last) = self.owed.last_mut() {
-                last.completes = true;
-                self.open += 1;
-            }
-        }
+        self.turn.serve(served);
     }
 }
 
@@ -699,17 +694,17 @@ mod tests {
                 let config = Cxl256Config { mdh: draw.below(2) == 0, ..Cxl256Config::default() };
                 let mut packer = Packer::new(mode, class.dir(), config);
                 packer.push(draw.message(mode, class)).expect("legal");
-                for _ in 0..draw.below(MAX_OWED as u64 + 2) {
-                    packer.owed.push(Owed { bits: 0, is_data: true, completes: false });
-                }
+                packer.owed_slots = draw.below(MAX_OWED as u64 + 2) as usize;
                 packer.last_active = draw.below(MAX_ACTIVE_IN_TWO as u64 + 1) as usize;
-                packer.last_group[class.index()] = draw.below(3) as u8;
+                let behind = |count| (0..count).fold(PerClass::default(), |sum, _| sum.and(PerClass::one(class)));
+                packer.last_group = behind(draw.below(3));
                 let mut taken = Taken {
                     carried: draw.below(MAX_ACTIVE as u64 + 1) as usize,
                     begun: draw.below(BEGUN_IN_ONE as u64 + 1) as usize,
                     ..Taken::default()
                 };
                 for n in 0..SLOTS {
+                    (taken.before[n], taken.slots) = (taken.messages, n + 1);
                     let credits = [draw.below(4).min(1) as u16; Class::COUNT];
                     let barred = draw.below(1 << Class::COUNT) as u16 & draw.below(1 << Class::COUNT) as u16;
                     let one = packer.choose_for_one(n, &taken, &credits, barred);
@@ -720,8 +715,7 @@ mod tests {
                     );
                     placed += usize::from(one.is_some());
                     if draw.below(8) == 0 {
-                        taken.counts[n][class.index()] += 1;
-                        taken.messages += 1;
+                        taken.messages = taken.messages.and(behind(1));
                     }
                 }
             }

@@ -177,6 +177,21 @@ pub struct Cxl256DecodedFlit {
     pub active_in_two: usize,
     /// Messages in slots 12 to 14 of the cachemem flit before.
     pub last_group: ClassCounts,
+    /// Valid messages and data headers, in message order: they are taken out of the slots once, for all who ask for them.
+    pub found: Vec<Cxl256Found>,
+}
+
+/// A valid message or data header in a flit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cxl256Found {
+    /// Its slot, 0 to 14.
+    pub slot: u8,
+    /// Its place in the slot, counted from 0.
+    pub place: u8,
+    /// Class, and so the channel.
+    pub class: Class,
+    /// The message or data header.
+    pub bits: u128,
 }
 
 impl Cxl256DecodedFlit {
@@ -197,14 +212,7 @@ impl Cxl256DecodedFlit {
 
     /// Valid messages and data headers with their slot and bits, in message order.
     pub fn messages(&self) -> impl Iterator<Item = (usize, Class, u128)> + '_ {
-        (0..SLOTS)
-            .filter_map(|n| if let Cxl256SlotRole::Format(f) = self.roles[n] { Some((n, f)) } else { None })
-            .flat_map(|(n, format)| {
-                let slot = self.flit().slot(self.mode, n);
-                let places = if format.any_valid(slot) { format.places } else { &[] };
-                let valid = places.iter().filter(move |p| p.is_valid(slot));
-                valid.map(move |p| (n, p.class, p.extract(slot)))
-            })
+        self.found.iter().map(|found| (usize::from(found.slot), found.class, found.bits))
     }
 }
 
@@ -283,7 +291,7 @@ impl Unpacker {
                 // A control slot tells what the others mean; that waits for the whole flit.
                 Some(format) if format.is_control() => return Vec::new(),
                 Some(format) => {
-                    copy.messages(format, bits, None);
+                    copy.messages(format, bits, None, |_, _, _| ());
                 }
                 None => (),
             }
@@ -324,6 +332,7 @@ impl Unpacker {
             active: 0,
             active_in_two: 0,
             last_group: self.last_group,
+            found: Vec::new(),
         };
         if decoded.is_good() {
             self.take(&mut decoded);
@@ -403,7 +412,12 @@ impl Unpacker {
                     }
                     Some(format) => {
                         let counts = if n >= FIRST_SLOT_OF_LAST_GROUP { Some(&mut group) } else { None };
-                        begun += self.messages(format, bits, counts);
+                        begun += self.messages(format, bits, counts, |place, class, bits| {
+                            if decoded.found.capacity() == 0 {
+                                decoded.found.reserve_exact(FIRST_FOUND);
+                            }
+                            decoded.found.push(Cxl256Found { slot: n as u8, place, class, bits });
+                        });
                         Cxl256SlotRole::Format(format)
                     }
                 }
@@ -415,8 +429,15 @@ impl Unpacker {
         self.last_group = group;
     }
 
-    /// Reads the messages of a slot; gives the number of data messages that begin.
-    fn messages(&mut self, format: &'static SlotFormat, bits: u128, counts: Option<&mut ClassCounts>) -> usize {
+    /// Reads the messages of a slot and shows each with its place; gives the number of data messages that begin.
+    #[inline]
+    fn messages(
+        &mut self,
+        format: &'static SlotFormat,
+        bits: u128,
+        counts: Option<&mut ClassCounts>,
+        mut show: impl FnMut(u8, Class, u128),
+    ) -> usize {
         if !format.any_valid(bits) {
             self.header_slots += 1;
             return 0;
@@ -424,9 +445,10 @@ impl Unpacker {
         let mut none = [0; Class::COUNT];
         let counts = counts.unwrap_or(&mut none);
         let first = self.open.len();
-        for place in format.places().filter(|p| p.is_valid(bits)) {
+        for (k, place) in (0..).zip(format.places).filter(|(_, place)| place.is_valid(bits)) {
             counts[place.class.index()] += 1;
             let message = Cxl256Message { class: place.class, bits: place.extract(bits), data: None };
+            show(k, message.class, message.bits);
             if !place.class.has_data() {
                 self.delivered.push(message);
                 continue;
@@ -478,6 +500,8 @@ impl Unpacker {
     }
 }
 
+/// Messages for which a flit with one has room at first.
+const FIRST_FOUND: usize = 8;
 /// Slots of which all bytes stand in the even half of a latency-optimised flit (`cxl-256b` §1.5).
 pub(super) const EVEN_SLOTS: usize = 7;
 /// Slots 12 to 14 are the last group of a flit (`cxl-256b` §5.3).

@@ -17,7 +17,7 @@ use super::slot::{self, Cxl68SlotPlace, SlotContent, SlotFormat};
 use super::stream::{Cxl68Message, Data, Size};
 use crate::cxl::fifo::Fifo;
 use crate::cxl::filled::Filled;
-use crate::cxl::served_last;
+use crate::cxl::turn::Turn;
 use crate::wire::Wire;
 use std::collections::VecDeque;
 
@@ -113,8 +113,7 @@ pub struct Packer<M = Cxl68Message> {
     /// Chunks owed of all of them.
     chunks: usize,
     filled: Filled,
-    /// Classes of this direction, the one served longest ago first.
-    turn: Vec<Class>,
+    turn: Turn<10>,
     /// Formats of slot 0 and of the others, and where each class stands alone.
     formats: [&'static [SlotFormat]; 2],
     alone: [[Option<Alone>; 10]; 2],
@@ -157,7 +156,7 @@ impl<M: Packable> Packer<M> {
             owed_data: VecDeque::new(),
             chunks: 0,
             filled: Filled::default(),
-            turn: Class::ALL.into_iter().filter(|c| c.dir() == dir).collect(),
+            turn: Turn::new(),
             formats,
             alone: formats.map(alone),
         }
@@ -342,8 +341,12 @@ impl<M: Packable> Packer<M> {
         max_all_data: usize,
     ) -> Option<(&'static SlotFormat, u8)> {
         let formats = self.formats[usize::from(n > 0)];
-        let waits = |class: &&Class| self.waiting >> class.index() & 1 == 1;
-        for class in self.turn.iter().filter(waits).filter(|class| self.may_send(**class, 0, taken, credits)) {
+        let mut left = self.waiting;
+        while let Some(class) = self.turn.first(left).map(|n| Class::ALL[n]) {
+            left &= !(1 << class.index());
+            if !self.may_send(class, 0, taken, credits) {
+                continue;
+            }
             let mut best: Option<(&'static SlotFormat, u8)> = None;
             // Most formats have no place for the class: of the seven of a header slot two have one for an S2M NDR. One with no more
             // places than are used already holds no more messages.
@@ -352,7 +355,7 @@ impl<M: Packable> Packer<M> {
                     continue;
                 }
                 let plan = self.plan(n, format, taken, credits, max_all_data);
-                let serves = (0..).zip(format.places()).any(|(k, p)| plan >> k & 1 == 1 && p.class == *class);
+                let serves = (0..).zip(format.places()).any(|(k, p)| plan >> k & 1 == 1 && p.class == class);
                 // The first of equal formats stays: the order of the sheet decides.
                 if !serves || best.is_some_and(|(_, best)| plan.count_ones() <= best.count_ones()) {
                     continue;
@@ -447,7 +450,7 @@ impl<M: Packable> Packer<M> {
             }
         }
         self.served |= served;
-        served_last(&mut self.turn, |class| served >> class.index() & 1 == 1);
+        self.turn.serve(served);
     }
 }
 

@@ -35,6 +35,7 @@ impl From<In<Message>> for Received {
 
 impl Received {
     /// Whether there is one.
+    #[inline]
     pub fn is_due(&self, cx: &Cx) -> bool {
         match self {
             Received::Link(rx) => rx.is_due(cx),

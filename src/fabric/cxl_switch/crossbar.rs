@@ -414,6 +414,9 @@ impl<T> VoqCrossbar<T> {
     /// after one or two rounds, while nearly every pair has an item.
     pub fn step(&mut self, cycle: u64) -> usize {
         let (rate, mut granted) = (self.config.bytes_per_cycle, 0);
+        if self.occupied.is_empty() {
+            return 0;
+        }
         self.open.clear();
         for output in 0..self.outputs.len() {
             if self.outputs[output].is_free(cycle, rate) {
@@ -521,6 +524,13 @@ impl<T> VoqCrossbar<T> {
     #[inline]
     pub fn granted_classes(&self, output: usize) -> u32 {
         self.granted[output]
+    }
+
+    /// Classes whose first item leaves or stays by what is first in a class, bit n for class n: that class, and what it pushes.
+    #[inline]
+    pub fn decided_by(&self, class: usize) -> u32 {
+        let pushed = self.config.pushed.filter(|pushed| pushed.behind == class);
+        1 << class | pushed.map_or(0, |pushed| 1 << pushed.class)
     }
 
     /// The first item of an output and class, if it can leave in this cycle.

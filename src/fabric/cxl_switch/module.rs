@@ -103,10 +103,23 @@ impl SwitchTraffic {
     }
 
     /// Place of a class among those that are carried.
-    pub fn place(self, class: Class) -> Option<usize> {
-        SWITCH_CLASSES[..self.count()].iter().position(|one| *one == class)
+    #[inline]
+    pub const fn place(self, class: Class) -> Option<usize> {
+        let place = PLACES[class.index()];
+        if place < self.count() { Some(place) } else { None }
     }
 }
+
+/// Place of each class in [`SWITCH_CLASSES`], by [`Class::index`].
+const PLACES: [usize; CLASSES] = {
+    let mut places = [0; CLASSES];
+    let mut n = 0;
+    while n < CLASSES {
+        places[SWITCH_CLASSES[n].index()] = n;
+        n += 1;
+    }
+    places
+};
 
 /// H2D Req and H2D Rsp: a snoop stays behind every response that came before it on its way (`coherence` §2.6 O1, `fabric` ORD-5).
 const PUSHES: PushedClass = PushedClass { class: 11, behind: 9 };
@@ -391,8 +404,12 @@ impl<S: Switching> CxlSwitch<S> {
         let mut next = self.crossbar.granted_outputs().first();
         while let Some(port) = next {
             next = self.crossbar.granted_outputs().first_from(port + 1);
-            loop {
-                let classes = self.sendable(port, cx, at);
+            if self.ports[port].viral.is_some() {
+                continue;
+            }
+            let mut sendable = self.sendable(port, self.crossbar.granted_classes(port), cx, at);
+            while sendable != 0 {
+                let classes = Requests::from(u64::from(sendable));
                 let Some(class) = self.ports[port].sending_turn.arbitrate(&classes) else { break };
                 if !self.ports[port].sending.is_free(at.cycle, width) {
                     is_slow = true;
@@ -400,29 +417,32 @@ impl<S: Switching> CxlSwitch<S> {
                 }
                 self.ports[port].sending_turn.update(&classes, class);
                 self.send_first((port, class), cx, at);
+                // Of the other classes nothing has changed.
+                let asked = self.crossbar.decided_by(class);
+                sendable = sendable & !asked | self.sendable(port, self.crossbar.granted_classes(port) & asked, cx, at);
             }
         }
         is_slow
     }
 
-    /// Classes of a port whose first message can leave now.
-    fn sendable(&mut self, port: usize, cx: &Cx, at: Stamp) -> Requests {
-        let mut classes = Requests::NONE;
+    /// Classes of a port, out of some, whose first message can leave now, bit n for class n.
+    fn sendable(&mut self, port: usize, classes: u32, cx: &Cx, at: Stamp) -> u32 {
+        let mut sendable = 0;
         if !self.ports[port].statuses.is_empty() {
-            return classes;
+            return sendable;
         }
-        for class in classes_of(self.crossbar.granted_classes(port)) {
+        for class in classes_of(classes) {
             let Some(first) = self.crossbar.leaving(port, class, at.cycle) else { continue };
             let own = &self.ports[port];
             // A port of a form without the class is refused when the switch is made.
             if own.tx[class].is_some_and(|place| own.link.tx[place].1.has_room(cx, 1)) {
-                classes.insert(class);
+                sendable |= 1 << class;
             } else if !own.is_held[1][class] {
                 let message = first.message;
                 self.hold((port, 1, class), Some(Wait::Link), &message, at);
             }
         }
-        classes
+        sendable
     }
 
     /// Sends the first message of a class, which can leave.
@@ -509,10 +529,11 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Receives messages of a port. Returns whether the port was limited by its width in this cycle.
     fn take(&mut self, port: usize, cx: &mut Cx, at: Stamp) -> bool {
-        // Channels whose first message has to wait, bit n for channel n.
-        let mut blocked = 0;
+        // Channels with a message, and those whose first message has to wait, bit n for channel n. No message comes while this
+        // runs, so a channel is asked again only when a message was taken from it.
+        let (mut due, mut blocked) = (self.due(port, cx), 0);
         loop {
-            let channels = self.takeable(port, blocked, cx);
+            let channels = self.takeable(port, due) & !blocked;
             if channels == 0 {
                 return false;
             }
@@ -523,20 +544,29 @@ impl<S: Switching> CxlSwitch<S> {
             }
             if self.take_first((port, place), cx, at) {
                 self.ports[port].taking_turn.update(&channels, place);
+                due &= !(u64::from(!self.ports[port].link.rx[place].1.is_due(cx)) << place);
             } else {
                 blocked |= 1 << place;
             }
         }
     }
 
-    /// Channels of a port that have a message and are not blocked, bit n for channel n: there are no more than classes.
+    /// Channels of a port that have a message, bit n for channel n: there are no more than classes.
     #[inline]
-    fn takeable(&self, port: usize, blocked: u64, cx: &Cx) -> u64 {
-        let rx = &self.ports[port].link.rx;
-        let due = (0..).zip(rx).fold(0, |due, (place, (_, end))| due | u64::from(end.is_due(cx)) << place) & !blocked;
-        // A snoop stays behind the responses that arrived before it.
+    fn due(&self, port: usize, cx: &Cx) -> u64 {
+        let (mut due, mut bit) = (0, 1);
+        for (_, end) in &self.ports[port].link.rx {
+            due |= if end.is_due(cx) { bit } else { 0 };
+            bit <<= 1;
+        }
+        due
+    }
+
+    /// Channels of a port out of those with a message that may be asked: a snoop stays behind the responses that arrived before it.
+    #[inline]
+    fn takeable(&self, port: usize, due: u64) -> u64 {
         match self.ports[port].snoop_behind {
-            Some([response, snoop]) if rx[response].1.is_due(cx) => due & !(1 << snoop),
+            Some([response, snoop]) if due >> response & 1 == 1 => due & !(1 << snoop),
             _ => due,
         }
     }

@@ -73,23 +73,30 @@ impl Cxl256Coverage {
 
     /// Counts what one cachemem flit meets.
     pub fn record(&mut self, decoded: &Cxl256DecodedFlit) {
+        let (mut data, mut trailers) = (0, 0);
         for (n, role) in decoded.roles.iter().enumerate() {
-            let bits = decoded.flit().slot(self.mode, n);
             match role {
-                Cxl256SlotRole::Format(f) if f.any_valid(bits) => self.slots.hit(slot_key(f.kind, f.code.into())),
                 Cxl256SlotRole::Control(Some(control)) => {
+                    let bits = decoded.flit().slot(self.mode, n);
                     self.slots.hit(slot_key(self.mode.slot_kind(n), slot::code(bits).into()));
                     self.control(control);
                 }
-                Cxl256SlotRole::Data => self.slots.hit(slot_key(SlotKind::G, DATA)),
-                Cxl256SlotRole::Trailer => self.slots.hit(slot_key(SlotKind::G, TRAILER)),
+                Cxl256SlotRole::Data => data += 1,
+                Cxl256SlotRole::Trailer => trailers += 1,
                 Cxl256SlotRole::Format(_)
                 | Cxl256SlotRole::Control(None)
                 | Cxl256SlotRole::Reserved
                 | Cxl256SlotRole::Unused => (),
             }
         }
-        decoded.messages().for_each(|(_, class, bits)| self.message(class, bits));
+        self.slots.hits(slot_key(SlotKind::G, DATA), data);
+        self.slots.hits(slot_key(SlotKind::G, TRAILER), trailers);
+        for of_slot in decoded.found.chunk_by(|a, b| a.slot == b.slot) {
+            if let Cxl256SlotRole::Format(format) = decoded.roles[usize::from(of_slot[0].slot)] {
+                self.slots.hit(slot_key(format.kind, format.code.into()));
+            }
+            of_slot.iter().for_each(|found| self.message(found.class, found.bits));
+        }
         let crd = decoded.flit().crd().to_bits().unwrap_or(0);
         for (group, field) in Crd::DEF.fields.iter().enumerate() {
             self.credits.hit(credit_key(group, field.extract(crd)));
@@ -112,8 +119,8 @@ impl Cxl256Coverage {
                     self.slots.hit(slot_key(format.kind, format.code.into()));
                     of_slot.iter().for_each(|placed| self.message(placed.message.class, placed.message.bits));
                 }
-                (0..read.data.count_ones()).for_each(|_| self.slots.hit(slot_key(SlotKind::G, DATA)));
-                (0..read.trailers.count_ones()).for_each(|_| self.slots.hit(slot_key(SlotKind::G, TRAILER)));
+                self.slots.hits(slot_key(SlotKind::G, DATA), read.data.count_ones().into());
+                self.slots.hits(slot_key(SlotKind::G, TRAILER), read.trailers.count_ones().into());
             }
         }
         let codes = [flit.crd.request.0, flit.crd.data.0, flit.crd.response.0];

@@ -53,7 +53,7 @@ pub struct Receiver<F = Cxl256Flit> {
     before: Option<bool>,
     /// Naks of the peer in a row; `None`: a bad flit may have been one of them.
     peer_naks: Option<u8>,
-    /// The good flit directly before.
+    /// The good flit directly before, if it was payload: no other one can be taken for a copy of payload.
     previous: Option<F>,
     /// A bad flit was counted since the last stated number.
     guessed: bool,
@@ -216,7 +216,7 @@ impl<F: Flit256> Receiver<F> {
         {
             self.last = None;
         }
-        self.previous = Some(flit.kept());
+        self.previous = payload.then(|| flit.kept());
         let bad_run = std::mem::take(&mut self.bad_run);
         if payload && self.one_missing && stated == Some(self.expected) {
             // The one flit that was asked for stands beside the stream, whose count goes on behind it.
@@ -261,7 +261,8 @@ impl<F: Flit256> Receiver<F> {
 
     /// The number of a flit as the stream counts: behind a lost payload or not, itself payload or not.
     fn count(&self, lost: bool, payload: bool) -> Option<u16> {
-        self.last.map(|n| (0..u8::from(lost) + u8::from(payload)).fold(n, |n, _| number::next(n)))
+        let plus_one = |n: u16, is_more: bool| if is_more { number::next(n) } else { n };
+        self.last.map(|n| plus_one(plus_one(n, lost), payload))
     }
 
     /// A number is stated: what is in doubt is good, or it is dropped.
@@ -316,15 +317,31 @@ impl<F: Flit256> Receiver<F> {
             }
             NumberPlace::Expected => {
                 (self.nak_open, self.one_missing) = (false, false);
-                let mut next = Some(flit);
-                while let Some(flit) = next {
-                    self.due.push_back((self.expected, flit));
-                    self.expected = number::next(self.expected);
-                    next = self.ahead_of_one.remove(&self.expected);
+                self.becomes_due(flit);
+                while let Some(flit) = self.take_ahead() {
+                    self.becomes_due(flit);
                 }
-                // What is left behind a gap comes again.
-                self.ahead_of_one.clear();
+                self.forget_ahead();
             }
+        }
+    }
+
+    fn becomes_due(&mut self, flit: F) {
+        self.due.push_back((self.expected, flit));
+        self.expected = number::next(self.expected);
+    }
+
+    /// Payload that came before its turn and is due now. Nearly always there is none, and none is looked for.
+    #[inline]
+    fn take_ahead(&mut self) -> Option<F> {
+        if self.ahead_of_one.is_empty() { None } else { self.ahead_of_one.remove(&self.expected) }
+    }
+
+    /// What is left behind a gap comes again.
+    #[inline]
+    fn forget_ahead(&mut self) {
+        if !self.ahead_of_one.is_empty() {
+            self.ahead_of_one.clear();
         }
     }
 
@@ -337,7 +354,7 @@ impl<F: Flit256> Receiver<F> {
         } else if number == self.last_good() {
             // All is here.
             (self.nak_open, self.one_missing) = (false, false);
-            self.ahead_of_one.clear();
+            self.forget_ahead();
         }
     }
 }

@@ -333,7 +333,9 @@ impl Switching for PbrRoutes {
         match &self.ports[from] {
             _ if !self.has(from, message.class()) => Routed::Dropped(Undelivered::Class),
             // It was still on the wire.
-            PbrPort::Fabric if self.lost.contains(&from) => Routed::Dropped(Undelivered::LostLink),
+            PbrPort::Fabric if !self.lost.is_empty() && self.lost.contains(&from) => {
+                Routed::Dropped(Undelivered::LostLink)
+            }
             PbrPort::Fabric => self.forward(from, message),
             PbrPort::Host(host) if is_down => match PbrRoutes::entered(host, message) {
                 Some(entered) => self.forward(from, &entered),

@@ -14,7 +14,7 @@ use crate::commands::{AccessKind, CommandAction};
 use crate::flows::{self, FlowStep, LineOperation};
 use crate::io::tlps;
 use crate::lines::{BLOCK_BYTES, BLOCK_LINES, TouchedLine};
-use crate::window::WindowClass;
+use crate::window::{AccessRights, WindowClass};
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_memory::ALL_BYTES;
 use scalepool_protocols::ualink::code::Status;
@@ -68,8 +68,11 @@ fn children(request: &BridgeRequest, template: &Template) -> Vec<Child> {
     request.lines.iter().enumerate().map(child).collect()
 }
 
-/// A request to the control window: a read, or a write, of one line, of which nothing is sent.
-fn control(request: &BridgeRequest) -> Result<Vec<Child>, Status> {
+/// A request to the control window by one who has these rights there: a read, or a write, of one line, of which nothing is sent.
+fn control(request: &BridgeRequest, rights: AccessRights) -> Result<Vec<Child>, Status> {
+    if !rights.allow(request.access) {
+        return Err(Status::ProtectionViolation);
+    }
     if !is_legal(request) || request.lines.len() != 1 || request.access == AccessKind::Atomic {
         return Err(Status::TargetAbort);
     }
@@ -88,8 +91,9 @@ impl OutboundBridge {
         if matches!(transaction.request.action, CommandAction::Ended | CommandAction::Flush) {
             return Ok(Vec::new());
         }
-        if self.is_control(transaction.request.address) {
-            return control(&transaction.request);
+        if let Some(window) = self.config.control.filter(|window| window.holds(transaction.request.address)) {
+            let group = self.config.windows.group(transaction.request.source);
+            return control(&transaction.request, window.rights[group]);
         }
         // Conversions of class IO are not kept: a key does not tell DWs and enables apart.
         let leads_to = |address| self.config.windows.translated(address).map(|route| route.class);

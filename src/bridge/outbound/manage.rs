@@ -15,7 +15,6 @@ use crate::cache::sector::SectorState;
 use crate::registers::{BridgeRegisters, ControlWindow, ManagedRange, RegisterStart};
 use scalepool_coherence::content::CacheLine;
 use scalepool_memory::ALL_BYTES;
-use scalepool_protocols::bridge::CONTROL_BYTES;
 use scalepool_protocols::cxl::cxl256::code::MetaValue;
 use std::collections::VecDeque;
 
@@ -32,9 +31,14 @@ pub(super) struct ManagedOperation {
 }
 
 impl OutboundBridge {
-    /// Whether an address lies in the control window.
+    /// Its registers, if it has any.
+    pub fn control(&self) -> Option<ControlWindow> {
+        self.config.control
+    }
+
+    /// Whether an address is one of its registers.
     pub(super) fn is_control(&self, address: u64) -> bool {
-        self.config.control.is_some_and(|ControlWindow { base, .. }| address >= base && address - base < CONTROL_BYTES)
+        self.config.control.is_some_and(|window| window.holds(address))
     }
 
     /// A request is the first of its key: of one to the control window registers are read or written.

@@ -10,7 +10,7 @@
 
 pub mod tables;
 
-use crate::window::WindowClass;
+use crate::window::{AccessRights, GROUPS, WindowClass};
 use scalepool_memory::LineBytes;
 use scalepool_protocols::bridge::{
     BRIDGE_REGISTER_BYTES, BRIDGE_TABLES_AT, BridgeDone, BridgeFlip, BridgeFlips, BridgeManagementOp, BridgeStatus,
@@ -30,6 +30,8 @@ const OF_LINE: usize = 64 / BRIDGE_REGISTER_BYTES;
 pub struct ControlWindow {
     /// Their first address: a multiple of 4 KiB, outside of all windows.
     pub base: u64,
+    /// What groups of sources may do there.
+    pub rights: [AccessRights; GROUPS],
     /// CXL ports of the bridge, among which windows can be dealt.
     pub ports: usize,
     /// The first so many of them lead to memory that nobody keeps coherent, which takes class MN; those behind them to devices that
@@ -44,6 +46,11 @@ pub struct ControlWindow {
 }
 
 impl ControlWindow {
+    /// Whether an address of accelerators is one of them.
+    pub fn holds(&self, address: u64) -> bool {
+        address >= self.base && address - self.base < CONTROL_BYTES
+    }
+
     /// The class of windows that lead to a port.
     pub fn class_at(&self, port: usize) -> WindowClass {
         match port {

@@ -404,7 +404,7 @@ impl<S: Switching> CxlSwitch<S> {
         let mut next = self.crossbar.granted_outputs().first();
         while let Some(port) = next {
             next = self.crossbar.granted_outputs().first_from(port + 1);
-            if self.ports[port].viral.is_some() {
+            if !self.ports[port].statuses.is_empty() {
                 continue;
             }
             let mut sendable = self.sendable(port, self.crossbar.granted_classes(port), cx, at);
@@ -428,9 +428,6 @@ impl<S: Switching> CxlSwitch<S> {
     /// Classes of a port, out of some, whose first message can leave now, bit n for class n.
     fn sendable(&mut self, port: usize, classes: u32, cx: &Cx, at: Stamp) -> u32 {
         let mut sendable = 0;
-        if !self.ports[port].statuses.is_empty() {
-            return sendable;
-        }
         for class in classes_of(classes) {
             let Some(first) = self.crossbar.leaving(port, class, at.cycle) else { continue };
             let own = &self.ports[port];

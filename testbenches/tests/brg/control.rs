@@ -5,7 +5,7 @@ use super::judge::{Event, ids};
 use scalepool::bridge::cache::DataCacheConfig;
 use scalepool::bridge::outbound::OutboundConfig;
 use scalepool::bridge::registers::ControlWindow;
-use scalepool::bridge::window::WindowClass;
+use scalepool::bridge::window::{AccessRights, GROUPS, WindowClass};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlReq;
@@ -21,6 +21,7 @@ fn bench(class: WindowClass) -> Bench {
     let data = DataCacheConfig { capacity_bytes: 1 << 20, ..SMALL };
     Bench::new(OutboundConfig {
         control: Some(ControlWindow {
+            rights: [AccessRights::ALL; GROUPS],
             base: CONTROL,
             ports: 16,
             plain_ports: 16,
@@ -30,6 +31,31 @@ fn bench(class: WindowClass) -> Bench {
         }),
         ..cached(class, data)
     })
+}
+
+/// The same where the group of the only source has these rights to the registers.
+fn with_rights(rights: AccessRights) -> Bench {
+    let config = cached(WindowClass::Mn, DataCacheConfig { capacity_bytes: 1 << 20, ..SMALL });
+    let mut control = bench(WindowClass::Mn).bridge.control().expect("it has registers");
+    control.rights[config.windows.group(SOURCE)] = rights;
+    Bench::new(OutboundConfig { control: Some(control), ..config })
+}
+
+/// Groups that may not write start nothing, those that may not read see nothing, and both are told so (`bridge` §2).
+#[test]
+fn rights_of_groups_hold_for_registers() {
+    for (read_allowed, write_allowed) in [(true, true), (true, false), (false, true), (false, false)] {
+        let rights = AccessRights { read: read_allowed, write: write_allowed, atomic: false };
+        let mut bench = with_rights(rights);
+        bench.bring(BASE, 'D');
+        let sent = bench.sent.len();
+        let status = |is_allowed| if is_allowed { Status::OKAY } else { Status::ProtectionViolation };
+        let started = bench.whole(Transfer { ..start(FLUSH, BASE, 64) });
+        assert_eq!(rsp(&started).status, status(write_allowed), "{rights:?}");
+        assert_eq!(bench.sent.len() > sent, write_allowed, "{rights:?}");
+        let seen = bench.whole(read(CONTROL, 16));
+        assert_eq!(rsp(&seen).status, status(read_allowed), "{rights:?}");
+    }
 }
 
 /// A write of the first four registers.
@@ -117,6 +143,7 @@ fn a_flush_waits_for_a_line_that_leaves() {
     for (op, base, done) in [(FLUSH, 0, 0), (FLUSH | INVALIDATE, 0, 0), (INVALIDATE, 0, 1), (FLUSH, 256, 1)] {
         let mut bench = Bench::new(OutboundConfig {
             control: Some(ControlWindow {
+                rights: [AccessRights::ALL; GROUPS],
                 base: CONTROL,
                 ports: 16,
                 plain_ports: 16,

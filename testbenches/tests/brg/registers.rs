@@ -38,6 +38,7 @@ const MN: u64 = 0x11;
 
 fn registers(config: OutboundConfig) -> Bench {
     let control = Some(ControlWindow {
+        rights: [AccessRights::ALL; GROUPS],
         base: CONTROL,
         ports: PORTS,
         plain_ports: PLAIN_PORTS,

@@ -165,6 +165,30 @@ fn brg_mig_03_p() {
     assert!(flushed > Some(4), "{json:?}");
 }
 
+/// Rights to the registers of a bridge: who may do all moves its pages; a text that is none, and rights to what is not there, are refused.
+#[test]
+fn rights_to_registers_are_read() {
+    let with = |rights: &str, control: &str| {
+        TEXT.replace("control = \"4 MiB\", cache", &format!("{control}control_rights = [{rights}], cache"))
+    };
+    let control = "control = \"4 MiB\", ";
+    let report = crate::fab_hbr::systems::run(&with("\"0:rw\", \"1:-\"", control), &[]).expect("it runs");
+    assert_eq!(report.violations, []);
+    assert!(crate::fab_hbr::systems::count(&report, "accel[0]", "pages moved") > 0);
+    for (rights, control, expected) in [
+        (
+            "\"0:rwa\"",
+            control,
+            "found rights `0:rwa`, expected GROUP:RIGHTS with groups 0 to 15 and rights of the letters r and w",
+        ),
+        ("", control, "empty list of rights"),
+        ("\"0:r\"", "", "control_rights: found it without control"),
+    ] {
+        let error = resolves(&with(rights, control)).err().expect(expected);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 #[test]
 fn brg_mig_03_n() {
     let mut events = good_move();

@@ -8,7 +8,9 @@ use super::cache::{self, BridgeCacheFields};
 use super::exported::HOME_FORM;
 use super::hairpin::{self, ExportedMemory, RequesterChannels};
 use super::io::{self, IoPortPart};
-use super::windows::{BridgeCommitFields, BridgeWindowFields, ReadWindow, SOURCES, groups_of_sources};
+use super::windows::{
+    BridgeCommitFields, BridgeWindowFields, CONTROL_RIGHTS, ReadWindow, SOURCES, control_rights, groups_of_sources,
+};
 use super::{OutboundEnds, first_lines, first_lines_of_home};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{AgentEnd, Seat, recorded};
@@ -91,6 +93,7 @@ config! {
         entries: usize = "512" [Unit::Of("transactions")] in FieldRange::Int(FEWEST_ENTRIES as u64, MOST_ENTRIES as u64), "transactions that may be under way, 8 of them for each class of requests alone: virtual channels of UALink, NVLink with an answer and posted (bridge §7)";
         write_buffers: usize = "1024" [Unit::Of("beats")] in FieldRange::Int(4, 1 << 20), "buffers of 64 bytes for what is written (bridge §7)";
         control: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - CONTROL_BYTES), "first address, for accelerators, of 4 KiB of registers: flush and invalidate of lines that nobody keeps coherent; windows, rights and groups, and their commit; bits of the cache that flip; a multiple of 4 KiB outside of all windows; left out, there are none (bridge §2, §9.1, §9.9)";
+        control_rights: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts(CONTROL_RIGHTS), "what groups may do with the registers at `control`: r = read, w = write, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
         cache: Option<BridgeCacheFields> = "" [Unit::Of("-")] in FieldRange::Table(BridgeCacheFields::fields), "conversion cache; left out, there is none (bridge §9)";
     }
 }
@@ -337,6 +340,11 @@ impl OutboundFields {
                 let text = text.as_ref().filter(|_| self.io_ports == 0)?;
                 Some((field, format!("found {text} without io_ports, expected a port of CXL.io")))
             });
+        let wrong_rights = match (&self.control_rights, self.control) {
+            (Some(_), None) => Some("found it without control, expected registers that it is about".to_owned()),
+            (texts, _) => control_rights(texts.as_ref()).err(),
+        };
+        let of_control = of_control.into_iter().chain(wrong_rights.map(|text| ("control_rights", text)));
         let own = windows.err().into_iter().chain(unused).chain(unused_io).chain(of_cache).chain(of_control);
         let own = own.chain(is_crowded.then(crowded));
         own.chain(self.check_commits(limits)).chain(self.check_aliases(limits)).collect()
@@ -463,6 +471,7 @@ impl OutboundFields {
         let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
         let windows = self.windows(limits).map_err(|(_, text)| joined(text))?;
         let commits = self.commits(limits).map_err(|(_, text)| joined(text))?.into_iter();
+        let control_rights = control_rights(self.control_rights.as_ref()).map_err(joined)?;
         let timed = |(at, windows)| TimedCommit { at_cycle: site.clock.first_at_or_after(at), windows };
         let data = self.cache.as_ref().map(BridgeCacheFields::data).transpose().map_err(joined)?.flatten();
         let cache_memory = self.cache.as_ref().map(|cache| cache.memory(site)).transpose().map_err(joined)?.flatten();
@@ -480,6 +489,7 @@ impl OutboundFields {
                 templates: self.cache.as_ref().and_then(BridgeCacheFields::templates),
                 control: self.control.map(|base| ControlWindow {
                     base,
+                    rights: control_rights,
                     ports: self.ways(),
                     plain_ports: self.cxl_ports,
                     first_host: self.first_host(),

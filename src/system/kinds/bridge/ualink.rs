@@ -112,9 +112,9 @@ impl Component for BridgeUalink {
         let time_fs = clock.periods_fs(self.stages.timeout_cycles);
         let watchdog = member.gives_up_after_fs.filter(|limit| self.outbound.has_windows() && time_fs >= *limit);
         let late = watchdog.map(|limit_fs| {
-            let text = format!(
-                "found {time_fs} fs, expected less than {limit_fs} fs: accelerators give up before the bridge does"
-            );
+            let [found, limit] = [time_fs, limit_fs].map(|fs| Unit::Time.shown(fs));
+            let text =
+                format!("found {found}, expected less than {limit}: accelerators give up before the bridge does");
             ("stages.timeout_cycles", text)
         });
         guarded.into_iter().chain(late).chain(halves.check_joined(member, ports)).collect()

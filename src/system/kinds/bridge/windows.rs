@@ -14,6 +14,8 @@ use scalepool_ordered::OrderedMap;
 pub const SOURCES: &str = "ACCELERATOR:GROUP with accelerators 0 to 1023, or GPUs 0 to 511, and groups 0 to 15";
 /// Rights of groups.
 const RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r, w and a, or -";
+/// Rights of groups to the registers of a bridge.
+pub(super) const CONTROL_RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r and w, or -";
 /// Rights of groups of CXL, whose messages are no atomics; those of CXL.io are.
 const INBOUND_RIGHTS: &str =
     "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r and w, of class BR also a, or -";
@@ -82,6 +84,14 @@ fn rights_of_groups(
         of_groups[group] = rights;
     }
     Ok(of_groups)
+}
+
+/// Rights of all groups to the registers of a bridge.
+///
+/// # Errors
+/// A text that names none.
+pub(super) fn control_rights(texts: Option<&Vec<(String, TextPlace)>>) -> Result<[AccessRights; GROUPS], String> {
+    rights_of_groups(texts, "rw", CONTROL_RIGHTS)
 }
 
 /// What is wrong with an empty list, which could mean all as well as nothing.

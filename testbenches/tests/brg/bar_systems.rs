@@ -1,6 +1,7 @@
 //! Class BR of the bridge in runs: a root complex reads and writes memory of accelerators behind a BAR, and judges every byte.
 
 use crate::fab_hbr::systems::{count, on_threads, refused, run};
+use scalepool::nodes::PlacedViolation;
 use scalepool::scenario::report::ScenarioReport;
 
 const UALINK: &str = include_str!("../../systems/bar_memory.toml");
@@ -55,6 +56,23 @@ fn beats_of_accelerators_may_come_one_by_one() {
     let merged = ["component.accel.responses=single", "component.ubridge.merge_inbound=on"];
     let report = sound(include_str!("../../systems/exported_hbm.toml"), &merged);
     assert!(count(&report, "ubridge", "inbound merged reads") > 0);
+}
+
+/// The UALink of the bridge goes down for 1 us: what was asked over it ends at once, requests that its port drops end as well, and all that
+/// comes later is served. With a single identifier, which nobody can use until nothing can come for it any more, all is refused meanwhile.
+#[test]
+fn a_bridge_outlives_an_outage_of_its_ualink() {
+    let text = UALINK
+        .replace(", [\"bridge.x[0]\", \"switch.port[2]\"],\n] }", ",\n] }\nx = { kind = \"ualink\", order = \"relaxed\", outage = \"6 us\", between = [[\"bridge.x[0]\", \"switch.port[2]\"]] }")
+        .replace("timeout = \"1 ms\" }", "timeout = \"1 ms\", failures = \"counted\" }");
+    for is_one in [false, true] {
+        let entries = format!("bridge.bar_entries={}", if is_one { 1 } else { 256 });
+        let report = run(&text, &["root.accesses=1500", &entries]).expect("it runs");
+        let links = |found: &&PlacedViolation| found.violation.text == "the link has left Up";
+        assert_eq!(report.violations.iter().filter(links).count(), report.violations.len(), "{:?}", report.violations);
+        assert!(count(&report, "bridge", "BAR time-outs") > 0, "{entries}: something was under way");
+        assert_eq!(count(&report, "bridge", "BAR refused") > 100, is_one, "{entries}");
+    }
 }
 
 /// Atomics of a root complex are performed by accelerators of both protocols, and give back what was there before.

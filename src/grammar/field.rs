@@ -93,9 +93,6 @@ impl Field {
                 let round = above.map(|above| format!(", which is {} B below {}", above - high, shown(&above)));
                 format!("{} to {}{}", shown(&low), shown(&high), round.unwrap_or_default())
             }
-            (FieldRange::OneOf(numbers), Unit::Time | Unit::Bytes) => {
-                numbers.iter().map(shown).collect::<Vec<_>>().join(", ")
-            }
             (FieldRange::Int(..) | FieldRange::OneOf(_) | FieldRange::Real(..), unit) if unit != Unit::Of("-") => {
                 format!("{} [{}]", self.range, unit.name())
             }

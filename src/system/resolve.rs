@@ -234,6 +234,11 @@ impl OwnTable {
         format!("{}.{key}", self.path)
     }
 
+    /// Whether the key of a problem is that of a field, or within its table or list.
+    fn is_within(&self, field: &str, key: &str) -> bool {
+        key.strip_prefix(&self.key(field)).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    }
+
     /// Findings of the configuration, at the values that they are about.
     pub fn judge(&self, found: Vec<ConfigFinding>, problems: &mut Problems) {
         for (key, text) in found {
@@ -551,8 +556,11 @@ impl<'a> Resolver<'a> {
                 let sound = self.problems.list.len();
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
                 let own = OwnTable { table: own, place, path: place_path };
-                // What a field that could not be read has in its place is not judged, neither is what others are beside it.
-                let is_read = self.problems.list.len() == sound;
+                // What a field that could not be read has in its place is not judged, neither is what others are beside it. A key that is
+                // none stands in the place of none.
+                let wrong =
+                    |field: &str| self.problems.list[sound..].iter().any(|found| own.is_within(field, &found.key));
+                let is_read = !(kind.fields)().iter().any(|field| wrong(field.name));
                 if is_read {
                     own.judge(config.check(), &mut self.problems);
                 }

@@ -71,7 +71,7 @@ fn a_cable_that_is_too_long_for_the_link_is_refused() {
         (
             "nvlink-pair",
             &["link.links.retimers=4", "link.links.retimer=200 ns", "link.links.length=60"],
-            "link.links.retimers: found 1136000000 fs one way, expected at most 994240000",
+            "link.links.retimers: found 1.136 us one way, expected at most 994.24 ns",
         ),
     ];
     for (name, set, expected) in cases {

@@ -335,7 +335,7 @@ fn bad_input_is_refused() {
         ),
         (
             "run bias-flip --set link.mode=cxl-256b-lopt --set link.propagation_fs=600000000".into(),
-            "link.propagation_fs: found 616 ns one way",
+            "link.propagation_fs: found 616000000 fs one way",
         ),
         (run(&["--set", "link.rate_gtps=64"]), "link.rate_gtps: found `64`, expected 8, 16, 32"),
         (run(&["--stimulus", "missing"]), "missing: cannot be read: No such file or directory (os error 2)\n"),

@@ -512,7 +512,7 @@ fn descriptions_that_ask_for_more_are_refused() {
         (window("{ class = \"DB\" }"), "found 1 window of class DB and 0 home ports, expected both or neither"),
         (window(""), "found 0 windows and 1 target port, expected both or neither"),
         (window("{ base = 64 }"), "multiple of 256"),
-        (window("{ size = \"1 MiB\" }"), "2097152"),
+        (window("{ size = \"1 MiB\" }"), "expected 2 MiB to 4 PiB"),
         (window("{ accelerators = [\"4\"] }"), "at port or accelerator 4, expected 0 to 3"),
         (window("{ accelerators = [\"0\", \"1\", \"2\"] }"), "1, 2, 4, 8 or 16"),
         (window("{ accelerators = [\"one\"] }"), "found accelerator `one`"),

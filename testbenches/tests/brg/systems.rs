@@ -450,7 +450,7 @@ fn descriptions_that_ask_for_more_are_refused() {
         (other("{ class = \"CC\" }"), "expected one of the 0 ports `host`"),
         (other("{ class = \"MC\" }"), "expected one of the 0 ports `coherent`"),
         (other(""), "found no window"),
-        (other("{ size = \"1 MiB\" }"), "2097152"),
+        (other("{ size = \"1 MiB\" }"), "expected 2 MiB to 4 PiB"),
         (other("{ base = 64 }"), "multiple of 256"),
         (other("{ ports = [\"1\"] }"), "at port 1, expected one of the 1 ports `cxl`"),
         (other("{ ports = [\"one\"] }"), "found port `one`"),

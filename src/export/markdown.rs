@@ -181,7 +181,8 @@ fn rule_index() -> String {
          a rule marked as\nchoice is one that the sheet leaves open. An area has a usual cause, which is what breaks its rules most \
          often, and what to look at\nthen. Of a rule that can be shown, a short case breaks it: the last steps up to there, in the order of \
          time, and what is found. `scalepool\ndescribe RULE` prints the same, `scalepool describe RULE --wave FILE.vcd` writes it as a wave \
-         with its marker there. Of the other rules\nit is said why there is none. The tests `<rule>_p` and `<rule>_n` in `testbenches/tests/` \
+         with its marker there,\nunless nothing moves, as in a description that is refused. Of the other rules it is said why there is none. The \
+         tests `<rule>_p` and `<rule>_n` in `testbenches/tests/` \
          obey and break each rule, such as\n`cxl68_crc_01_n`.\n"
     );
     for family in rule_families() {

@@ -19,10 +19,10 @@ use serde_json::{Value, json};
 /// Time from unit to unit \[fs\].
 const STEP_FS: u64 = 1_000_000;
 
-/// Parts of an object that say no more than the rest.
-const SAID_BEFORE: [&str; 5] = ["hex", "index", "violations", "lints", "segments"];
-/// The same with what is judged apart.
+/// Parts of an object that say no more than the rest, and checks, which are judged apart.
 const PASSED_OVER: [&str; 8] = ["hex", "index", "violations", "lints", "segments", "crc", "fec", "tail"];
+/// Checks of a flit.
+const CHECKS: [&str; 2] = ["crc", "fec"];
 /// Most digits of data that are told.
 const MOST_DIGITS: usize = 32;
 
@@ -172,12 +172,14 @@ impl Decoded {
     }
 }
 
-/// The first field that is read otherwise: where it stands, what is meant, and what is read.
-pub(super) fn first_difference(right: &[Value], wrong: &[Value]) -> Option<(String, String, String)> {
+/// The first field that is read otherwise: where it stands, what is meant, and what is read. Where checks are what it is about, these alone.
+pub(super) fn first_difference(right: &[Value], wrong: &[Value], of_checks: bool) -> Option<(String, String, String)> {
     let pairs = || right.iter().zip(wrong);
-    let find = |passed_over| pairs().find_map(|(right, wrong)| differ("", right, wrong, passed_over));
-    // Checks are judged where all else is as it was.
-    find(&PASSED_OVER).or_else(|| find(&SAID_BEFORE))
+    if of_checks {
+        let find = |name: &str| pairs().find_map(|(right, wrong)| differ(name, &right[name], &wrong[name], &[]));
+        return CHECKS.into_iter().find_map(find);
+    }
+    pairs().find_map(|(right, wrong)| differ("", right, wrong, &PASSED_OVER))
 }
 
 fn differ(place: &str, right: &Value, wrong: &Value, passed_over: &[&str]) -> Option<(String, String, String)> {

@@ -1,12 +1,17 @@
 //! References that are asked, and what they answer.
 
 use crate::CaseError;
+use scalepool_arbiter::{AgeBased, Arbiter, Matrix, Requests, RoundRobin, StrictPriority, WeightedRoundRobin};
+use scalepool_link::cxl68::CreditBook;
 use scalepool_link::cxl68::retry::{Local, LocalRetry, Remote, RemoteTrigger, Trigger};
 use scalepool_link::ualink::state::{Arrived, Fault, LinkState, Sends, State};
 use scalepool_memory::decoder::{Arithmetic, Interleave};
 use scalepool_memory::dram::mapping::{DramMap, DramMapping};
 use scalepool_memory::dram::preset;
 use scalepool_memory::ecc::line::{EccOutcome, EccScheme, LineCells, LineEcc, OnDieEcc};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::message::Class;
+use scalepool_protocols::ualink::header::seq_of_low_bits;
 
 /// A value of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,11 +43,28 @@ pub(super) enum Reference {
     Ecc,
     /// The place of an address in a DRAM: `PRESET ORDER INTERLEAVE XOR ADDRESS`.
     DramMap,
+    /// Grants of an arbiter of four, slot by slot: its name, with the guard or the weights behind it, then who asks in each slot, `-` for
+    /// nobody; of `age` since when each has asked, `-` for not at all.
+    Arbiter,
+    /// Credits of a host with 68B flits: `BITS SENDS`, the bits of its counters and whether it sends on CXL.mem alone (`mem`) or on all
+    /// channels, then `code:N` for a code of request credits that it gets, `freed:N` for buffers that are free again, `header` for one that it sends.
+    Credits,
+    /// The number of a UALink flit of which the low three bits are known: `LAST LOW PAYLOAD`.
+    LowBits,
 }
 
 impl Reference {
-    const ALL: [Reference; 6] =
-        [Reference::Lrsm, Reference::Rrsm, Reference::LinkState, Reference::Window, Reference::Ecc, Reference::DramMap];
+    const ALL: [Reference; 9] = [
+        Reference::Lrsm,
+        Reference::Rrsm,
+        Reference::LinkState,
+        Reference::Window,
+        Reference::Ecc,
+        Reference::DramMap,
+        Reference::Arbiter,
+        Reference::Credits,
+        Reference::LowBits,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -52,6 +74,9 @@ impl Reference {
             Reference::Window => "window",
             Reference::Ecc => "ecc",
             Reference::DramMap => "map",
+            Reference::Arbiter => "arbiter",
+            Reference::Credits => "credits",
+            Reference::LowBits => "low_bits",
         }
     }
 
@@ -119,6 +144,9 @@ impl Reference {
             }
             Reference::Window => Ok(vec![window(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
             Reference::Ecc => Ok(vec![ecc(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
+            Reference::Arbiter => grants(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
+            Reference::Credits => credits(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
+            Reference::LowBits => Ok(vec![low_bits(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
             Reference::DramMap => Ok(vec![dram_place(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
         }
     }
@@ -230,4 +258,73 @@ fn dram_place(words: &[&str]) -> Option<Vec<Figure>> {
         number("row", at.row.into()),
         number("column", at.column.into()),
     ])
+}
+
+/// Requesters of an arbiter.
+const REQUESTERS: usize = 4;
+
+fn grants(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
+    let (name, slots) = words.split_first()?;
+    let (name, given) = name.split_once(':').unwrap_or((name, ""));
+    let numbers = |text: &str| text.split(',').map(|number| number.parse().ok()).collect::<Vec<Option<u64>>>();
+    let granted = |granted: Option<usize>| match granted {
+        Some(to) => vec![number("grant", to as u64)],
+        None => vec![Figure { name: "grant", value: REQUESTERS as u64, said: "none".to_owned() }],
+    };
+    if name == "age" {
+        let mut arbiter = AgeBased::new(REQUESTERS).ok()?;
+        let grant = |slot: &&str| {
+            let to = arbiter.arbitrate(&numbers(slot));
+            to.into_iter().for_each(|to| arbiter.update(to));
+            granted(to)
+        };
+        return Some(slots.iter().map(grant).collect());
+    }
+    let mut arbiter: Box<dyn Arbiter> = match name {
+        "round-robin" => Box::new(RoundRobin::new(REQUESTERS).ok()?),
+        "matrix" => Box::new(Matrix::new(REQUESTERS).ok()?),
+        "weighted" => {
+            let weights = numbers(given).into_iter().map(|weight| u16::try_from(weight?).ok());
+            Box::new(WeightedRoundRobin::new(&weights.collect::<Option<Vec<u16>>>()?).ok()?)
+        }
+        "priority" => Box::new(StrictPriority::new(REQUESTERS, given.parse().ok()).ok()?),
+        _ => return None,
+    };
+    let mut answers = Vec::new();
+    for slot in slots {
+        let mut requests = Requests::NONE;
+        slot.chars().filter_map(|digit| digit.to_digit(10)).for_each(|one| requests.insert(one as usize));
+        let to = arbiter.arbitrate(&requests);
+        to.into_iter().for_each(|to| arbiter.update(&requests, to));
+        answers.push(granted(to));
+    }
+    Some(answers)
+}
+
+fn credits(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
+    let [bits, sends, events @ ..] = words else { return None };
+    let mut can_send = [*sends == "all"; 10];
+    can_send[Class::M2sReq.index()] = true;
+    let mut book = CreditBook::new(Dir::Down, bits.parse().ok()?, can_send, [0; 10]);
+    let (mut answers, mut returned) = (Vec::new(), 0);
+    for event in events {
+        match event.split_once(':').unwrap_or((event, "0")) {
+            ("code", code) => book.receive([0, code.parse().ok()?, 0]),
+            ("freed", count) => (0..count.parse().ok()?).for_each(|_: u16| book.freed(Class::S2mNdr)),
+            ("header", _) => returned = book.take().0[0],
+            _ => return None,
+        }
+        answers.push(vec![
+            number("M2S Req credits", book.spend[Class::M2sReq.index()].into()),
+            number("H2D Req credits", book.spend[Class::H2dReq.index()].into()),
+            number("code of NDR credits", returned.into()),
+        ]);
+    }
+    Some(answers)
+}
+
+fn low_bits(words: &[&str]) -> Option<Vec<Figure>> {
+    let [last, low, payload] = words else { return None };
+    let seq = seq_of_low_bits(last.parse().ok()?, low.parse().ok()?, *payload == "payload");
+    Some(vec![number("sequence number", seq.into())])
 }

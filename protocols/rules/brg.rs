@@ -342,7 +342,7 @@ pub static RULES: &[Rule] = &[
         "bridge §7",
         "space for four lines is taken with the entry before a message leaves, so answers of CXL are always taken",
     ),
-    rule("BRG-BUF-02", "bridge §7", "each virtual channel has 8 entries that no other one takes"),
+    rule("BRG-BUF-02", "bridge §7", "each virtual channel, and the hairpin, has 8 entries that nobody else takes"),
     rule("BRG-BUF-03", "bridge §7", "a write buffer is taken with the entry and free when its data have left"),
     rule(
         "BRG-CRD-01",

@@ -20,7 +20,7 @@ use scalepool_bridge::io::tlps::IoAck;
 use scalepool_bridge::lines::BLOCK_BYTES;
 use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::order::BridgeOrder;
-use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
+use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, FEWEST_WITH_HAIRPIN, MOST_ENTRIES};
 use scalepool_bridge::window::{
     AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, PORT_IDS, WINDOW_WAYS, WindowAddresses,
     WindowClass, WindowLimits,
@@ -195,7 +195,8 @@ fn outbound_half(
     windows: BridgeWindows,
     exported: Option<Arc<BridgeWindows<InboundClass>>>,
 ) -> Result<OutboundConfig, FormError> {
-    let entries = count(form, "entries", FEWEST_ENTRIES as u64..=MOST_ENTRIES as u64, OUTBOUND_ENTRIES)?;
+    let fewest = if exported.is_some() { FEWEST_WITH_HAIRPIN } else { FEWEST_ENTRIES };
+    let entries = count(form, "entries", fewest as u64..=MOST_ENTRIES as u64, OUTBOUND_ENTRIES)?;
     let write_buffers = count(form, "write_buffers", FEWEST_BUFFERS..=MOST_BUFFERS, WRITE_BUFFERS)?;
     let orders = [("blocks", BridgeOrder::Blocks), ("sources", BridgeOrder::Sources)];
     let order = one_of(form, "order", &orders, Some(BridgeOrder::Blocks))?;

@@ -231,7 +231,7 @@
 // pays the weights of all that requested.
 #define SP_ARBITER_WEIGHTED 3
 
-// A request is accepted by the bridge, behind the lookup of its line.
+// A request is accepted by the bridge, behind the lookup of its line; or one who holds a line answers a snoop of the bridge.
 #define SP_BRIDGE_REQUEST 0
 
 // What the request was converted to leaves the bridge on its other side, with a tag of the bridge.
@@ -240,7 +240,7 @@
 // An answer to that comes to the bridge, or a snoop.
 #define SP_BRIDGE_ANSWER 2
 
-// The response to the request leaves the bridge.
+// The response to the request leaves the bridge, or a snoop of those that hold its lines.
 #define SP_BRIDGE_RESPONSE 3
 
 // Size of a layout.
@@ -976,7 +976,10 @@ int32_t sp_arbiter_destroy(uint64_t arbiter);
 // Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
 // (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
 // `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
-// `order` (`blocks` or `sources`), `io_ack` (`flush` or `sent`: when writes of windows of class IO are answered), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
+// `order` (`blocks` or `sources`), `io_ack` (`flush` or `sent`: when writes of windows of class IO are answered), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes).
+// With windows of class DB, which the bridge keeps coherent, also `home` (`holders`: SPID or LD-ID of who holds lines, by CXL port;
+// `filter_entries`, `filter_ways`, `recalls`) and `hairpin`, by which accelerators ask for these lines (`windows` of class HP, `groups`,
+// `entries`, `write_buffers`, `order`): then both come at SP_BRIDGE_REQUEST, with port numbers of their own. The first
 // line of each file of `scalepool export conversions` has one. A scoreboard also takes `credits`: pools whose credits it counts, each with
 // `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (CXL.mem has none;
 // UALink 0 to 3, left out: the common pool; NVLink 0 to 7) and `depth`,

@@ -801,7 +801,10 @@ package scalepool_dpi_pkg;
     // Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
     // (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
     // `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
-    // `order` (`blocks` or `sources`), `io_ack` (`flush` or `sent`: when writes of windows of class IO are answered), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes); the first
+    // `order` (`blocks` or `sources`), `io_ack` (`flush` or `sent`: when writes of windows of class IO are answered), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes).
+    // With windows of class DB, which the bridge keeps coherent, also `home` (`holders`: SPID or LD-ID of who holds lines, by CXL port;
+    // `filter_entries`, `filter_ways`, `recalls`) and `hairpin`, by which accelerators ask for these lines (`windows` of class HP, `groups`,
+    // `entries`, `write_buffers`, `order`): then both come at SP_BRIDGE_REQUEST, with port numbers of their own. The first
     // line of each file of `scalepool export conversions` has one. A scoreboard also takes `credits`: pools whose credits it counts, each with
     // `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (CXL.mem has none;
     // UALink 0 to 3, left out: the common pool; NVLink 0 to 7) and `depth`,

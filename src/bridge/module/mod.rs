@@ -438,7 +438,7 @@ impl Bridge {
         for n in 0..inputs {
             let input = (self.first + n) % inputs;
             let Some(front) = self.side.front(cx, input) else { continue };
-            let lacking = self.bridge.lacks(front.class, front.buffers);
+            let lacking = self.bridge.lacks(front.need);
             self.show_full(input, lacking, front, at);
             if lacking.is_some() {
                 continue;
@@ -756,7 +756,7 @@ impl Bridge {
     fn next(&mut self, cx: &Cx, at: Stamp) -> Next {
         let (bridge, side) = (&self.bridge, &mut self.side);
         let mut fronts = (0..side.inputs()).filter_map(|input| side.front(cx, input));
-        let has_request = fronts.any(|front| bridge.lacks(front.class, front.buffers).is_none());
+        let has_request = fronts.any(|front| bridge.lacks(front.need).is_none());
         let has_answer = |link: &NodeLink| link.rx.iter().any(|(_, channel)| channel.is_due(cx));
         let has_tlp = |state: &IoState| state.port.rx.is_due(cx);
         let has_owner = self.owner.as_ref().is_some_and(|state| state.is_due(cx));

@@ -2,8 +2,8 @@
 
 use super::side::{FrontRequest, RequesterSide};
 use crate::outbound::BridgeFinding;
-use crate::outbound::nvlink::{answered, asked, buffers, operation_row};
-use crate::outbound::request::{BridgeRequest, BridgeResponse};
+use crate::outbound::nvlink::{answered, asked, buffers, operation_row, place};
+use crate::outbound::request::{BridgeRequest, BridgeResponse, EntryNeed};
 use scalepool_kernel::{Cx, In, Out};
 use scalepool_link::nvlink::NvlMessage;
 use scalepool_nodes::nvlink::gpu::request_handle;
@@ -66,7 +66,9 @@ impl RequesterSide for NvlinkRequesters {
         let (own, fabric) = (self.own, self.fabric);
         let message = self.links[input / CLASSES].requests[input % CLASSES].peek(cx)?;
         let handle = operation_row(message.op).map(|_| request_handle(fabric, message, own));
-        Some(FrontRequest { class: (input % CLASSES) as u8, buffers: buffers(message), handle })
+        let class = (input % CLASSES) as u8;
+        let need = EntryNeed { class, address: place(message), buffers: buffers(message) };
+        Some(FrontRequest { need, handle })
     }
 
     fn take(&mut self, cx: &mut Cx, input: usize) -> Option<BridgeRequest> {

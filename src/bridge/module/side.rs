@@ -1,17 +1,15 @@
 //! The links to accelerators that ask, of whatever protocol.
 
 use crate::outbound::BridgeFinding;
-use crate::outbound::request::{BridgeRequest, BridgeResponse};
+use crate::outbound::request::{BridgeRequest, BridgeResponse, EntryNeed};
 use scalepool_kernel::Cx;
 use scalepool_trace::TransactionHandle;
 
 /// The request in front of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrontRequest {
-    /// Its class.
-    pub class: u8,
-    /// Buffers of 64 bytes that its data take.
-    pub buffers: usize,
+    /// What it needs to get in.
+    pub need: EntryNeed,
     /// Its name in traces.
     pub handle: Option<TransactionHandle>,
 }

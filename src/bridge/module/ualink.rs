@@ -2,7 +2,7 @@
 
 use super::side::{FrontRequest, RequesterSide};
 use crate::outbound::BridgeFinding;
-use crate::outbound::request::{BridgeRequest, BridgeResponse};
+use crate::outbound::request::{BridgeRequest, BridgeResponse, EntryNeed};
 use crate::outbound::upli;
 use scalepool_kernel::{Cx, In, Out};
 use scalepool_nodes::ualink::ledger::UalLedger;
@@ -57,10 +57,12 @@ impl RequesterSide for UalinkRequesters {
         let fabric = self.fabric;
         let transfer = self.ports[input].requests.peek(cx)?;
         let ControlField::Request(req) = &transfer.field else {
-            return Some(FrontRequest { class: 0, buffers: 0, handle: None });
+            let need = EntryNeed { class: 0, address: None, buffers: 0 };
+            return Some(FrontRequest { need, handle: None });
         };
-        let (class, buffers) = (req.vchan, transfer.data.len() / 2);
-        Some(FrontRequest { class, buffers, handle: request_handle(fabric, transfer) })
+        let buffers = transfer.data.len() / 2;
+        let need = EntryNeed { class: req.vchan, address: Some(req.address), buffers };
+        Some(FrontRequest { need, handle: request_handle(fabric, transfer) })
     }
 
     fn take(&mut self, cx: &mut Cx, input: usize) -> Option<BridgeRequest> {

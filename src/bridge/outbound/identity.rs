@@ -73,6 +73,7 @@ impl Hash for Transaction {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Transaction {
             request: _,
+            class: _,
             port,
             number: _,
             covered: _,

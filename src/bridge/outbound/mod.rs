@@ -48,7 +48,7 @@ use crate::window::{BridgeWindows, InboundClass, WindowClass};
 use epoch::EpochTables;
 use order::{BridgeOrder, OrderKey, OrderQueues};
 use posted::PostedBook;
-use request::{AnsweredBeats, BridgeRequest, BridgeResponse, PostedRole};
+use request::{AnsweredBeats, BridgeRequest, BridgeResponse, EntryNeed, PostedRole};
 use rooms::RoomQueues;
 use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool_coherence::message::Msg;
@@ -67,7 +67,8 @@ use write_backs::WriteBackBuffer;
 pub struct OutboundConfig {
     /// Its windows at first.
     pub windows: BridgeWindows,
-    /// Entries of its table, [`FEWEST_ENTRIES`](table::FEWEST_ENTRIES) to [`MOST_ENTRIES`](table::MOST_ENTRIES).
+    /// Entries of its table, [`FEWEST_ENTRIES`](table::FEWEST_ENTRIES), with a hairpin
+    /// [`FEWEST_WITH_HAIRPIN`](table::FEWEST_WITH_HAIRPIN), to [`MOST_ENTRIES`](table::MOST_ENTRIES).
     pub entries: usize,
     /// Buffers of 64 bytes for what is written, at least 4.
     pub write_buffers: usize,
@@ -310,7 +311,7 @@ impl OutboundBridge {
     /// A bridge with nothing under way.
     pub fn new(config: OutboundConfig) -> OutboundBridge {
         OutboundBridge {
-            table: TransactionTable::new(config.entries),
+            table: TransactionTable::new(config.entries, config.exported.is_some()),
             queues: OrderQueues::default(),
             turns: IoTurns::default(),
             posted: PostedBook::default(),
@@ -368,23 +369,34 @@ impl OutboundBridge {
         self.buffers_free
     }
 
-    /// What a request of a class with so many buffers of data lacks to get in; `None`: there is room.
-    pub fn lacks(&self, class: u8, buffers: usize) -> Option<Lacking> {
+    /// What a request lacks to get in; `None`: there is room.
+    pub fn lacks(&self, asked: EntryNeed) -> Option<Lacking> {
         if self.is_committing() {
             return Some(Lacking::Epoch);
         }
-        if !self.table.has_room(usize::from(class) % CHANNELS) {
+        if !self.table.has_room(self.entry_class(asked)) {
             return Some(Lacking::Entry);
         }
-        (buffers > self.buffers_free).then_some(Lacking::Buffers)
+        (asked.buffers > self.buffers_free).then_some(Lacking::Buffers)
+    }
+
+    /// The class by which a request gets its entry: its virtual channel, or the hairpin, whatever its channel.
+    fn entry_class(&self, asked: EntryNeed) -> usize {
+        let leads_back = |address| {
+            let route = self.config.windows.translated(address);
+            route.is_some_and(|route| route.class == WindowClass::Hp)
+        };
+        let is_hairpin = self.config.exported.is_some() && asked.address.is_some_and(leads_back);
+        if is_hairpin { table::HAIRPIN } else { usize::from(asked.class) % CHANNELS }
     }
 
     /// Gives a request of an input an entry; `None`: there is no room.
     pub fn admit(&mut self, port: usize, request: BridgeRequest) -> Option<u16> {
-        let (class, buffers) = (request.class, request.buffers);
-        if self.lacks(class, buffers).is_some() {
+        let need = request.need();
+        if self.lacks(need).is_some() {
             return None;
         }
+        let (class, buffers) = (self.entry_class(need), need.buffers);
         let number = match request.posted {
             PostedRole::Posted { link } => self.posted.arrives((request.source, link)),
             _ => 0,
@@ -397,6 +409,7 @@ impl OutboundBridge {
             covered,
             key: OrderKey::of(self.config.order, &request),
             request,
+            class,
             port,
             number,
             progress: TransactionProgress::Admitted,
@@ -410,7 +423,7 @@ impl OutboundBridge {
             waits_turn: false,
             answered_beats: 0,
         };
-        let entry = self.table.insert(usize::from(class) % CHANNELS, transaction)?;
+        let entry = self.table.insert(class, transaction)?;
         self.buffers_free -= buffers;
         Some(entry)
     }
@@ -873,8 +886,8 @@ impl OutboundBridge {
     fn retire(&mut self, entry: u16) {
         let Some(transaction) = self.table.get(entry) else { return };
         if transaction.progress == TransactionProgress::Left && !transaction.awaits_any() {
-            let class = transaction.request.class;
-            self.table.remove(entry, usize::from(class) % CHANNELS);
+            let class = transaction.class;
+            self.table.remove(entry, class);
         }
     }
 }

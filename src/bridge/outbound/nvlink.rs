@@ -95,6 +95,12 @@ pub fn buffers(message: &NvlMessage) -> usize {
     if bytes == 0 { 0 } else { lines::touched(local(message.address), bytes, None).count() }
 }
 
+/// Address of the first byte of a message; `None`: it has none, or is dropped.
+pub fn place(message: &NvlMessage) -> Option<u64> {
+    let row = operation_row(message.op)?;
+    (row.action != CommandAction::Flush).then(|| local(message.address))
+}
+
 /// The request of a message that came over a link; `None`: it is dropped.
 pub fn asked(message: &NvlMessage, link: usize) -> Option<BridgeRequest> {
     let row = operation_row(message.op)?;

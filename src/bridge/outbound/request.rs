@@ -47,6 +47,25 @@ pub struct BridgeRequest {
     pub reply: ReplyForm,
 }
 
+/// What a request needs to get in, as it is known before it is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryNeed {
+    /// Its class, see [`BridgeRequest::class`].
+    pub class: u8,
+    /// Address of its first byte; `None`: it has none, such as FLUSH.
+    pub address: Option<u64>,
+    /// Buffers of 64 bytes that its data take.
+    pub buffers: usize,
+}
+
+impl BridgeRequest {
+    /// What it needs to get in.
+    pub fn need(&self) -> EntryNeed {
+        let has_address = !matches!(self.posted, PostedRole::Flush { .. });
+        EntryNeed { class: self.class, address: has_address.then_some(self.address), buffers: self.buffers }
+    }
+}
+
 /// What a request is to the order of posted requests (`bridge` §6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PostedRole {

@@ -1,7 +1,7 @@
 //! The table of outbound transactions: its entries, their identifiers, and what is reserved with them (`bridge` §7).
 //!
-//! Modelled: entries with four children, whose CXL.mem tag is the entry times 4 and the child; 8 entries for each virtual channel that no
-//! other one can take; entries that stay taken until answers that nobody waits for have come. Left out: what an entry is for.
+//! Modelled: entries with four children, whose CXL.mem tag is the entry times 4 and the child; 8 entries for each virtual channel, and for
+//! the hairpin if there is one, that nobody else can take; entries that stay taken until answers that nobody waits for have come. Left out: what an entry is for.
 //!
 //! A walk: a request of channel 1 comes, all entries but the reserved ones are taken, so it gets one of those of its channel; it is
 //! answered, its entry is free again.
@@ -12,10 +12,14 @@ use super::transaction::{Child, Transaction};
 pub const MOST_ENTRIES: usize = 1024;
 /// Classes of requests: virtual channels of UALink; of NVLink two of them are in use.
 pub const CHANNELS: usize = 4;
-/// Entries that each of them has for itself (`bridge` §7).
+/// The class of requests to memory of the own cluster, whatever their channel.
+pub const HAIRPIN: usize = CHANNELS;
+/// Entries that each class has for itself (`bridge` §7).
 pub const RESERVED: usize = 8;
-/// Fewest entries: those that are reserved.
+/// Fewest entries of a table without a hairpin: those that are reserved.
 pub const FEWEST_ENTRIES: usize = CHANNELS * RESERVED;
+/// The same of a table with a hairpin.
+pub const FEWEST_WITH_HAIRPIN: usize = FEWEST_ENTRIES + RESERVED;
 
 /// A child of an entry: what is done to one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,31 +48,34 @@ pub struct TransactionTable {
     entries: Vec<Option<Box<Transaction>>>,
     /// Entries that are free; the one that came back last is taken last, so that a late answer is seen.
     free: std::collections::VecDeque<u16>,
-    /// Entries in use, by virtual channel.
-    used: [usize; CHANNELS],
+    /// Entries in use, by class.
+    used: [usize; CHANNELS + 1],
+    /// Entries that are reserved for one class or another.
+    reserved: usize,
 }
 
 impl TransactionTable {
-    /// A table without transactions.
-    pub fn new(entries: usize) -> TransactionTable {
+    /// A table without transactions, which has entries for a hairpin alone or not.
+    pub fn new(entries: usize, has_hairpin: bool) -> TransactionTable {
         TransactionTable {
             entries: (0..entries).map(|_| None).collect(),
             free: (0..entries as u16).collect(),
-            used: [0; CHANNELS],
+            used: [0; CHANNELS + 1],
+            reserved: if has_hairpin { FEWEST_WITH_HAIRPIN } else { FEWEST_ENTRIES },
         }
     }
 
-    /// Whether a request of a virtual channel can have an entry.
-    pub fn has_room(&self, channel: usize) -> bool {
-        let shared = self.entries.len() - FEWEST_ENTRIES;
+    /// Whether a request of a class can have an entry.
+    pub fn has_room(&self, class: usize) -> bool {
+        let shared = self.entries.len().saturating_sub(self.reserved);
         let taken: usize = self.used.iter().map(|used| used.saturating_sub(RESERVED)).sum();
-        self.used[channel] < RESERVED || taken < shared
+        self.used[class] < RESERVED || taken < shared
     }
 
-    /// Gives a transaction of a channel an entry; `None`: there is no room.
-    pub fn insert(&mut self, channel: usize, transaction: Transaction) -> Option<u16> {
-        let entry = self.has_room(channel).then(|| self.free.pop_front()).flatten()?;
-        self.used[channel] += 1;
+    /// Gives a transaction of a class an entry; `None`: there is no room.
+    pub fn insert(&mut self, class: usize, transaction: Transaction) -> Option<u16> {
+        let entry = self.has_room(class).then(|| self.free.pop_front()).flatten()?;
+        self.used[class] += 1;
         self.entries[usize::from(entry)] = Some(Box::new(transaction));
         Some(entry)
     }
@@ -89,9 +96,9 @@ impl TransactionTable {
     }
 
     /// Frees an entry.
-    pub fn remove(&mut self, entry: u16, channel: usize) {
+    pub fn remove(&mut self, entry: u16, class: usize) {
         if self.entries.get_mut(usize::from(entry)).and_then(Option::take).is_some() {
-            self.used[channel] -= 1;
+            self.used[class] -= 1;
             self.free.push_back(entry);
         }
     }

@@ -36,6 +36,8 @@ pub enum TransactionProgress {
 pub struct Transaction {
     /// The request.
     pub request: BridgeRequest,
+    /// The class by which it has its entry.
+    pub class: usize,
     /// Input where it came.
     pub port: usize,
     /// Its number among the posted requests of its source and link, if it is one.

@@ -232,7 +232,7 @@ fn added(mut bench: Bench, seed: u64, in_two: bool) -> (Vec<u64>, u64) {
         let source = random.below(2);
         let mut request = if in_two { read(BASE, 16) } else { add(ReqCmd::AtomicR, BASE, 1) };
         change(&mut request, |req| req.src = source as u16);
-        let has_room = bench.bridge.lacks(0, asked(&request).buffers).is_none() && !(in_two && is_writing[source]);
+        let has_room = bench.bridge.lacks(asked(&request).need()).is_none() && !(in_two && is_writing[source]);
         if left[source] > 0 && has_room && random.one_in(2) {
             is_writing[source] = true;
             bench.ask(request);

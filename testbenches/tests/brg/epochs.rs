@@ -4,6 +4,7 @@ use super::common::*;
 use super::systems::resolves;
 use scalepool::bridge::cache::templates::TemplateConfig;
 use scalepool::bridge::outbound::epoch::CommitOutcome;
+use scalepool::bridge::outbound::request::EntryNeed;
 use scalepool::bridge::outbound::{Lacking, OutboundConfig};
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, WindowClass};
 use scalepool::coherence::content::LineAddr;
@@ -33,11 +34,15 @@ fn brg_win_06_p() {
     let mut bench = Bench::of(MN);
     let entry = bench.ask(read(BASE, 32));
     bench.bridge.write_shadow(moved());
-    assert_eq!(bench.bridge.lacks(0, 0), None, "shadow tables change nothing");
+    assert_eq!(
+        bench.bridge.lacks(EntryNeed { class: 0, address: None, buffers: 0 }),
+        None,
+        "shadow tables change nothing"
+    );
     assert_eq!(bench.bridge.commit(), CommitOutcome::Waits);
     assert_eq!((bench.bridge.epoch(), bench.bridge.is_committing()), (0, true));
     for class in 0..4 {
-        assert_eq!(bench.bridge.lacks(class, 0), Some(Lacking::Epoch));
+        assert_eq!(bench.bridge.lacks(EntryNeed { class, address: None, buffers: 0 }), Some(Lacking::Epoch));
     }
     assert_eq!(bench.bridge.admit(0, asked(&read(BASE, 16))), None);
     // The response is ready and has not left.

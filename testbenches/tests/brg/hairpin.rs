@@ -15,8 +15,10 @@ use scalepool::bridge::inbound::nvlink;
 use scalepool::bridge::inbound::table::InboundSource;
 use scalepool::bridge::inbound::ualink::{upli_spelled, upli_understood};
 use scalepool::bridge::inbound::{InboundBridge, InboundConfig, InboundOutput, InboundStep};
-use scalepool::bridge::outbound::table::ChildId;
-use scalepool::bridge::outbound::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig, upli};
+use scalepool::bridge::outbound::table::{ChildId, FEWEST_WITH_HAIRPIN, RESERVED};
+use scalepool::bridge::outbound::{
+    BridgeActor, BridgeOutput, BridgeStep, Lacking, OutboundBridge, OutboundConfig, upli,
+};
 use scalepool::bridge::window::{
     AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WindowClass, WindowLimits,
 };
@@ -98,6 +100,7 @@ struct Cluster {
     bridge: OutboundBridge,
     home: ExportedHome,
     inbound: InboundBridge,
+    exported: Arc<BridgeWindows<InboundClass>>,
     holders: Vec<MemHost<CacheLine>>,
     programs: Vec<VecDeque<HolderOp>>,
     loaded: Vec<Vec<u64>>,
@@ -166,7 +169,8 @@ impl Cluster {
         let inbound = InboundConfig { windows: (*exported).clone(), decoders: vec![None; 2], entries: 16, cache };
         Cluster {
             bridge: OutboundBridge::new(outbound),
-            home: ExportedHome::with_hairpin(&config, exported, sources),
+            home: ExportedHome::with_hairpin(&config, exported.clone(), sources),
+            exported,
             inbound: InboundBridge::new(inbound),
             holders: (0..holders).map(MemHost::new).collect(),
             programs: vec![VecDeque::new(); holders.into()],
@@ -841,13 +845,73 @@ fn windows_of_class_hp_lead_to_windows_of_class_db() {
     assert!(plain.contains("0x4000000 is in none"), "{plain}");
 }
 
+/// A table whose entries other windows hold has eight for hairpins alone, and hairpins leave those of every channel to the others: whoever
+/// waits for the one side, the other goes on.
+#[test]
+fn entries_are_kept_for_hairpins_alone() {
+    let of = |base: u64, out_base: u64, class| BridgeWindow {
+        base,
+        size: 2 << 20,
+        out_base,
+        class,
+        ports: vec![0],
+        granule: 256,
+        rights: [AccessRights::ALL; GROUPS],
+    };
+    let windows = common::windows(vec![of(BASE, EXPORTED, WindowClass::Hp), of(0, 0, WindowClass::Mn)]);
+    let on = |address, vchan| of_source(SOURCE, vchan, read(address, 16));
+    for (entries, shared) in [(FEWEST_WITH_HAIRPIN, 0), (FEWEST_WITH_HAIRPIN + 3, 3)] {
+        for hairpin_first in [true, false] {
+            let mut cluster = Cluster::new(1, 6);
+            let exported = cluster.exported.clone();
+            let windows = windows.clone();
+            let config =
+                OutboundConfig { windows, entries, exported: Some(exported), ..common::config(WindowClass::Hp) };
+            cluster.bridge = OutboundBridge::new(config);
+            let fill = |cluster: &mut Cluster, base: u64, vchan: u8| {
+                let mut n = 0;
+                while let Some(entry) = cluster.bridge.admit(0, asked(&on(base + 256 * n, vchan))) {
+                    let mut out = BridgeOutput::default();
+                    cluster.bridge.start(entry, &mut out);
+                    // Memory of the other windows never answers.
+                    if base == BASE {
+                        cluster.follow_bridge(out);
+                    }
+                    n += 1;
+                }
+                n
+            };
+            // Hairpins of any channel, then four channels to memory, or the other way round.
+            let mut taken = Vec::new();
+            if hairpin_first {
+                taken.push(fill(&mut cluster, BASE, 1));
+            }
+            taken.extend((0..4).map(|vchan| fill(&mut cluster, 0, vchan)));
+            if !hairpin_first {
+                taken.push(fill(&mut cluster, BASE, 3));
+            }
+            let first = RESERVED as u64 + shared;
+            assert_eq!(taken, [first, 8, 8, 8, 8], "{entries} entries, hairpins first: {hairpin_first}");
+            assert_eq!(cluster.bridge.lacks(asked(&on(BASE, 0)).need()), Some(Lacking::Entry));
+            cluster.settle_but(|_| false);
+            assert_eq!(cluster.responses.len() as u64, if hairpin_first { first } else { RESERVED as u64 });
+            assert_eq!(cluster.bridge.lacks(asked(&on(BASE, 0)).need()), None, "they end while memory does not answer");
+            assert_eq!(cluster.findings, []);
+        }
+    }
+    let text = UALINK.replace("cxl_ports = 0", "cxl_ports = 0\nentries = 39");
+    assert_ne!(text, UALINK);
+    let error = resolves(&text).err().expect("a finding");
+    assert!(error.contains("found 39 entries beside windows of class HP, expected at least 40"), "{error}");
+}
+
 /// One and two threads, bit errors, the smallest tables: the same bytes, and none is lost.
 #[test]
 fn a_hairpin_at_the_ends_of_its_ranges() {
     for text in [UALINK.to_owned(), nvlink()] {
         for set in [
             &["component.bridge.inbound_cache.capacity=4 KiB", "component.bridge.inbound_cache.ways=2"][..],
-            &["component.bridge.entries=32", "component.bridge.inbound_entries=4"][..],
+            &["component.bridge.entries=40", "component.bridge.inbound_entries=4"][..],
             &["component.bridge.home.filter_entries=1", "component.bridge.home.filter_ways=1"],
             &["component.bridge.home.recalls=2", "component.bridge.write_buffers=4"],
             &["link.host.ber=1e-5"],

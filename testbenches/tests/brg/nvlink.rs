@@ -3,6 +3,7 @@
 use super::common::{BASE, Bench, OUT, SMALL, cached, config, label};
 use scalepool::bridge::commands::CommandAction;
 use scalepool::bridge::outbound::nvlink::{answered, asked, buffers, operation_row};
+use scalepool::bridge::outbound::request::EntryNeed;
 use scalepool::bridge::outbound::{BridgeStep, OutboundConfig};
 use scalepool::bridge::window::WindowClass;
 use scalepool::coherence::content::{CacheLine, LineContent};
@@ -457,7 +458,7 @@ fn brg_mng_04_n() {
 fn posted_requests_have_entries_of_their_own() {
     let mut gpus = Gpus::new(OutboundConfig { entries: 32, ..config(WindowClass::Mn) });
     let mut n = 0;
-    while gpus.bench.bridge.lacks(1, 1).is_none() {
+    while gpus.bench.bridge.lacks(EntryNeed { class: 1, address: None, buffers: 1 }).is_none() {
         gpus.ask(&write(Op::WRITE_POSTED, BASE + 256 * n, 4, 1), 0);
         n += 1;
     }

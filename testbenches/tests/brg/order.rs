@@ -28,8 +28,7 @@ fn from(
 
 /// What a request lacks to get in.
 fn lacks(bench: &Bench, request: &Transfer) -> Option<Lacking> {
-    let request = asked(request);
-    bench.bridge.lacks(request.class, request.buffers)
+    bench.bridge.lacks(asked(request).need())
 }
 
 /// Children end in any order; there is one answer, behind the last of them.

@@ -5,6 +5,7 @@ use super::common::*;
 use scalepool::bridge::cache::cells::CacheEccConfig;
 use scalepool::bridge::outbound::OutboundConfig;
 use scalepool::bridge::outbound::epoch::CommitOutcome;
+use scalepool::bridge::outbound::request::EntryNeed;
 use scalepool::bridge::registers::ControlWindow;
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, WindowClass};
 use scalepool::memory::ecc::EccScheme;
@@ -241,7 +242,9 @@ fn brg_reg_02_n() {
     bench.ask(read(BASE + 64, 16));
     bench.held = Some(Vec::new());
     let entry = bench.ask(written(COMMIT, &[1]));
-    assert!(bench.bridge.is_committing() && bench.bridge.lacks(0, 0).is_some());
+    assert!(
+        bench.bridge.is_committing() && bench.bridge.lacks(EntryNeed { class: 0, address: None, buffers: 0 }).is_some()
+    );
     bench.finish(false);
     assert_eq!(bench.bridge.epoch(), 0, "responses have still to leave");
     let held = bench.held.take().expect("entries");

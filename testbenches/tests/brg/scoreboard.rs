@@ -295,7 +295,7 @@ fn what_cannot_be_read_is_refused() {
         (hp(r#","targets":[1]"#), "no targets"),
         (hp("").replace("2097152", "4194560"), "window 0 with address 0x800000"),
         (hp("").replace("HP", "MC"), "one of: HP"),
-        (hp("").replace("\"hairpin\":{", "\"hairpin\":{\"entries\":31,"), "hairpin"),
+        (hp("").replace("\"hairpin\":{", "\"hairpin\":{\"entries\":39,"), "40 to 1024"),
     ] {
         let error = config(&text).unwrap_or_else(|| panic!("{text} is taken"));
         assert!(error.contains(word), "{error}");

@@ -31,7 +31,7 @@ use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::epoch::SAME_PORT;
 use scalepool_bridge::outbound::host_lines::MOST_CACHED_ENTRIES;
 use scalepool_bridge::outbound::order::BridgeOrder;
-use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
+use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, FEWEST_WITH_HAIRPIN, MOST_ENTRIES};
 use scalepool_bridge::registers::ControlWindow;
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::waits::WaitWatch;
@@ -90,7 +90,7 @@ config! {
         windows: Vec<(BridgeWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeWindowFields::fields), "windows from accelerators to CXL, up to 16 that do not overlap and lead no two addresses to one on CXL; without any, what accelerators ask is refused (bridge §2)";
         groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of accelerators that have rights together; those that are not named are in group 0 (bridge §2)";
         commits: Vec<(BridgeCommitFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeCommitFields::fields), "windows and rights that replace those before while the system runs, each set in an epoch of its own, in the order of their times; they lead no address of accelerators elsewhere, because these know by it what memory holds (bridge §2)";
-        entries: usize = "512" [Unit::Of("transactions")] in FieldRange::Int(FEWEST_ENTRIES as u64, MOST_ENTRIES as u64), "transactions that may be under way, 8 of them for each class of requests alone: virtual channels of UALink, NVLink with an answer and posted (bridge §7)";
+        entries: usize = "512" [Unit::Of("transactions")] in FieldRange::Int(FEWEST_ENTRIES as u64, MOST_ENTRIES as u64), "transactions that may be under way, 8 of them for each class of requests alone: virtual channels of UALink, NVLink with an answer and posted, and with windows of class HP requests to them (bridge §7)";
         write_buffers: usize = "1024" [Unit::Of("beats")] in FieldRange::Int(4, 1 << 20), "buffers of 64 bytes for what is written (bridge §7)";
         control: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - CONTROL_BYTES), "first address, for accelerators, of 4 KiB of registers: flush and invalidate of lines that nobody keeps coherent; windows, rights and groups, and their commit; bits of the cache that flip; a multiple of 4 KiB outside of all windows; left out, there are none (bridge §2, §9.1, §9.9)";
         control_rights: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts(CONTROL_RIGHTS), "what groups may do with the registers at `control`: r = read, w = write, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
@@ -329,6 +329,14 @@ impl OutboundFields {
             );
             ("entries", text)
         };
+        let is_tight = self.has_hairpin() && self.entries < FEWEST_WITH_HAIRPIN;
+        let tight = || {
+            let text = format!(
+                "found {} entries beside windows of class HP, expected at least {FEWEST_WITH_HAIRPIN}: 8 of them are for requests to these windows alone (bridge §7)",
+                self.entries
+            );
+            ("entries", text)
+        };
         let is_whole = !self.windows.is_empty() || self.count() == 0;
         let text = || {
             let ports = self.count();
@@ -346,7 +354,7 @@ impl OutboundFields {
         };
         let of_control = of_control.into_iter().chain(wrong_rights.map(|text| ("control_rights", text)));
         let own = windows.err().into_iter().chain(unused).chain(unused_io).chain(of_cache).chain(of_control);
-        let own = own.chain(is_crowded.then(crowded));
+        let own = own.chain(is_crowded.then(crowded)).chain(is_tight.then(tight));
         own.chain(self.check_commits(limits)).chain(self.check_aliases(limits)).collect()
     }
 

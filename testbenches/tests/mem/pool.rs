@@ -415,3 +415,32 @@ fn mem_rmv_04_n() {
         assert!(error.contains(expected), "{error}");
     }
 }
+
+/// Hosts reach mirrored memories as any other, over links of any kind, and lose none of their bytes with one of them.
+#[test]
+fn hosts_lose_nothing_with_a_copy() {
+    const HOST: &str = r#"format = 1
+[system]
+name = "mirror"
+[clock]
+core = { period = "500 ps" }
+[component]
+host = { kind = "cxl.host", clock = "core", stimulus = { pattern = "mix", accesses = 400, region_lines = 64 } }
+memory = { kind = "cxl.memory", count = 2, clock = "core", size = "64 MiB" }
+[component.pool]
+kind = "memory.pool"
+clock = "core"
+ranges = [{ base = "0", size = "64 MiB", memories = ["0", "1"] }]
+commands = [
+  { at = "3 us", command = "remove", memory = 0, option = "surprise" },
+]
+[link]
+cxl = { kind = "KIND", between = ["host.cxl", "pool.cxl[0]"] }
+memory = { kind = "KIND", between = ["pool.memory[i]", "memory[i].cxl"] }
+"#;
+    for kind in ["cxl-68b", "cxl-256b", "cxl-256b-pbr"] {
+        let report = run_of(&HOST.replace("KIND", kind), &[]);
+        assert_eq!(report.violations, [], "{kind}");
+        assert!(count(&report, "mirrored writes") > 0 && count(&report, "copies lost") == 1, "{kind}");
+    }
+}

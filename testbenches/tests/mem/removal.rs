@@ -97,8 +97,8 @@ fn mem_rmv_05_n() {
 /// A tray that leaves in order loses no byte: pages are off it before it goes. Frames that come are used.
 #[test]
 fn mem_rmv_06_p() {
-    let orderly = TRAYS.replace("  { at = \"32 us\", command = \"remove\", first = 0, frames = 2, option = \"surprise\" },\n  { at = \"45 us\", command = \"insert\", first = 0, frames = 2 },\n", "");
-    let orderly = orderly.replace("  { at = \"32 us\", command = \"remove\", memory = 0, option = \"surprise\" },\n  { at = \"44 us\", command = \"insert\", memory = 0 },\n", "");
+    let orderly = TRAYS.replace("  { at = \"32 us\", command = \"remove\", first = 2, frames = 2, option = \"surprise\" },\n  { at = \"45 us\", command = \"insert\", first = 2, frames = 2 },\n", "");
+    let orderly = orderly.replace("  { at = \"32 us\", command = \"remove\", memory = 1, option = \"surprise\" },\n  { at = \"44 us\", command = \"insert\", memory = 1 },\n", "");
     for set in [&["operations=1000"][..], &["operations=1000", "policy=temperature", "link.ber=1e-6"]] {
         let report = sound(&orderly, set);
         assert_eq!((count(&report, "frames removed"), count(&report, "frames inserted")), (4, 4), "{set:?}");
@@ -114,17 +114,17 @@ fn mem_rmv_06_n() {
     // Without frames to move to, or out of turn, the description is refused.
     for (from, to, expected) in [
         (
-            "first = 2, frames = 2 },\n  { at = \"25",
+            "first = 0, frames = 2 },\n  { at = \"25",
             "first = 0, frames = 4 },\n  { at = \"25",
             "in which all pages can lie and move",
         ),
         (
-            "first = 2, frames = 2 },\n  { at = \"25",
+            "first = 0, frames = 2 },\n  { at = \"25",
             "first = 1, frames = 2 },\n  { at = \"25",
             "expected the other one before it",
         ),
         (
-            "first = 2, frames = 2 },\n  { at = \"25",
+            "first = 0, frames = 2 },\n  { at = \"25",
             "first = 3, frames = 2 },\n  { at = \"25",
             "expected one of 4 in tier 2",
         ),
@@ -154,7 +154,7 @@ fn mem_rmv_07_p() {
 /// A loss that accelerators do not know of is a finding of each access to it.
 #[test]
 fn mem_rmv_07_n() {
-    let unknown = "  { at = \"32 us\", command = \"remove\", first = 0, frames = 2, option = \"surprise\" },\n  { at = \"45 us\", command = \"insert\", first = 0, frames = 2 },\n";
+    let unknown = "  { at = \"32 us\", command = \"remove\", first = 2, frames = 2, option = \"surprise\" },\n  { at = \"45 us\", command = \"insert\", first = 2, frames = 2 },\n";
     let report = try_run(&TRAYS.replace(unknown, ""), &["operations=1500"]).expect("it runs");
     let rules: Vec<&str> = report.violations.iter().map(|placed| placed.violation.rule).collect();
     assert!(rules.contains(&"SIM-E2E-02"), "{rules:?}");

@@ -543,7 +543,7 @@ mod tests {
         let (all, wrong, _) = outer(text);
         let lines = [
             "f.toml:1:9: c.depth: found 65, expected 1 to 64 [entries]",
-            "f.toml:2:9: c.delay: found `1 MiB`, expected 0 to 1099511627776 [fs]: a number with one of the units fs, ps, ns, us, ms or s",
+            "f.toml:2:9: c.delay: found `1 MiB`, expected 0 to 1.099511627776 ms: a number with one of the units fs, ps, ns, us, ms or s",
             "f.toml:3:8: c.rate: found 8, expected 16, 32 [GT/s per lane]",
             "f.toml:4:7: c.ber: found 2, expected 0 to 0.1 [errors per bit]",
             "f.toml:5:8: c.fast: found 3, expected true or false",

@@ -1615,7 +1615,7 @@ fn describe_writes_the_wave_of_a_rule() {
         ),
         (
             ["describe", "CXL68-CRC", "--wave", "x.vcd"],
-            "found `CXL68-CRC`, expected a rule that has a wave, such as CXL68-CRC-01;",
+            "found `CXL68-CRC`, expected a rule that has a wave, such as CXL68-CRC-01, CXL68-CRC-02, ",
         ),
         (["describe", "TXN-TAG", "--wave", "x.vcd"], "such as TXN-TAG-02"),
         (["describe", "FAB-VCS-01", "--wave", "x.vcd"], "found a case in which nothing moves"),

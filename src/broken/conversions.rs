@@ -113,8 +113,8 @@ impl ConversionBreak {
         let wrong = || CaseError::of(format!("found `{}`, expected a message of the case, such as sent 1", self.place));
         let (point, number) = self.place.split_once(' ').ok_or_else(wrong)?;
         let (point, number): (_, usize) = (point_of(point)?, number.parse().map_err(CaseError::of)?);
-        let of_point = events.iter().enumerate().filter(|(_, event)| event.point == point).map(|(at, _)| at);
-        of_point.skip(number.saturating_sub(1)).next().ok_or_else(wrong)
+        let mut of_point = events.iter().enumerate().filter(|(_, event)| event.point == point).map(|(at, _)| at);
+        of_point.nth(number.saturating_sub(1)).ok_or_else(wrong)
     }
 }
 

@@ -64,29 +64,15 @@ pub struct BrokenCases {
     folder: PathBuf,
     vectors: OrderedMap<&'static str, BreakingCase>,
     messages: OrderedMap<&'static str, BreakingMessage>,
+    /// Rules that have one, in no order.
+    rules: Vec<&'static str>,
 }
 
 impl BrokenCases {
     /// The cases of an id, an area or a family of rules; all for an empty `prefix`. Runs have temporary folders in `folder`.
     pub fn of(prefix: &str, folder: &Path) -> BrokenCases {
-        BrokenCases { folder: folder.to_owned(), vectors: breaking_cases(prefix), messages: breaking_messages(prefix) }
-    }
-
-    /// The rules that have one, in no order. Those of an id are more than it: all that begin so.
-    pub fn rules(&self, prefix: &str) -> Vec<&'static str> {
-        let of_messages = self.messages.keys().copied().filter(|rule| !self.has_better_than_message(rule));
-        self.better_than_messages().chain(of_messages).filter(|rule| rule.starts_with(prefix)).collect()
-    }
-
-    /// Those of them whose cases have a wave.
-    pub fn rules_with_waves(&self, prefix: &str) -> Vec<&'static str> {
-        let has_wave = |rule: &&'static str| descriptions::rules().all(|of| of != *rule);
-        self.rules(prefix).into_iter().filter(has_wave).collect()
-    }
-
-    /// Rules with another case than that of a message alone, which goes behind the others.
-    fn better_than_messages(&self) -> impl Iterator<Item = &'static str> {
-        self.vectors
+        let (vectors, messages) = (breaking_cases(prefix), breaking_messages(prefix));
+        let mut rules: Vec<&'static str> = vectors
             .keys()
             .copied()
             .chain(runs::rules())
@@ -100,10 +86,22 @@ impl BrokenCases {
             .chain(transfers::rules())
             .chain(agents::rules())
             .chain(altered::rules())
+            .collect();
+        // Every other case goes before one of a message alone.
+        let of_messages: Vec<&'static str> = messages.keys().copied().filter(|rule| !rules.contains(rule)).collect();
+        rules.extend(of_messages);
+        BrokenCases { folder: folder.to_owned(), vectors, messages, rules }
     }
 
-    fn has_better_than_message(&self, rule: &str) -> bool {
-        self.better_than_messages().any(|other| other == rule)
+    /// The rules that have one, in no order. Those of an id are more than it: all that begin so.
+    pub fn rules(&self, prefix: &str) -> Vec<&'static str> {
+        self.rules.iter().copied().filter(|rule| rule.starts_with(prefix)).collect()
+    }
+
+    /// Those of them whose cases have a wave.
+    pub fn rules_with_waves(&self, prefix: &str) -> Vec<&'static str> {
+        let without: Vec<&'static str> = descriptions::rules().collect();
+        self.rules(prefix).into_iter().filter(|rule| !without.contains(rule)).collect()
     }
 
     /// The case of a rule; `None` where there is none.

@@ -25,7 +25,7 @@ pub(super) fn write(case: &mut BrokenCase, path: &Path) -> anyhow::Result<Writte
         bail!("--wave: found {}, expected a name that ends in .vcd or .fst", path.display());
     }
     let Some(records) = &mut case.records else {
-        bail!("--wave: found {}, in which nothing moves, expected a case with signals", case.what);
+        bail!("--wave: found a case in which nothing moves ({}), expected a rule whose case has a wave", case.what);
     };
     let (mut part, file) = PartFile::create(path)?;
     let places = records.places().clone();

@@ -1561,7 +1561,9 @@ fn describe_shows_how_a_rule_is_broken() {
     insta::assert_snapshot!("describe_cxl68_crd_04", shown("CXL68-CRD-04"));
     insta::assert_snapshot!("describe_brg_crd_01", shown("BRG-CRD-01"));
     insta::assert_snapshot!("describe_mem_tim_02", shown("MEM-TIM-02"));
-    insta::assert_snapshot!("describe_fab_arb_01", shown("FAB-ARB-01"));
+    insta::assert_snapshot!("describe_fab_arb_07", shown("FAB-ARB-07"));
+    insta::assert_snapshot!("describe_cxl68_slt_06", shown("CXL68-SLT-06"));
+    insta::assert_snapshot!("describe_fab_vcs_01", shown("FAB-VCS-01"));
 }
 
 /// The wave of a rule has the rule and its flits; rules that no case breaks, and names that are no rules, are refused.
@@ -1613,9 +1615,10 @@ fn describe_writes_the_wave_of_a_rule() {
         ),
         (
             ["describe", "CXL68-CRC", "--wave", "x.vcd"],
-            "found `CXL68-CRC`, expected a rule that has a wave, such as CXL68-CRC-01;",
+            "found `CXL68-CRC`, expected a rule that has a wave, such as CXL68-CRC-01, CXL68-CRC-02, ",
         ),
         (["describe", "TXN-TAG", "--wave", "x.vcd"], "such as TXN-TAG-02"),
+        (["describe", "FAB-VCS-01", "--wave", "x.vcd"], "found a case in which nothing moves"),
         (["describe", "CXL68-CRC-01", "--wave", "x.png"], "found x.png, expected a name that ends in .vcd or .fst"),
     ] {
         let (status, out, err) = seen(run(&args));

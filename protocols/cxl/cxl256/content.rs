@@ -249,7 +249,7 @@ impl ContentReader256 {
         for k in 0..slots {
             (read.owed_slots[n + k], read.open_messages[n + k]) = ((self.owed_slots - k) as u8, self.open.len() as u8);
         }
-        let taken = (1 << slots) - 1 << n;
+        let taken = ((1 << slots) - 1) << n;
         let trailer = u16::from(has_trailer) << (n + slots - 1);
         read.data |= taken & !trailer;
         read.trailers |= trailer;

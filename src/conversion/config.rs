@@ -217,7 +217,7 @@ fn outbound_half(
 }
 
 fn inbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, FormError> {
-    if let Some(key) = ["write_buffers", "order", "cache", "io_ack"].into_iter().find(|key| form.contains_key(*key)) {
+    if let Some(key) = ["write_buffers", "order", "io_ack"].into_iter().find(|key| form.contains_key(*key)) {
         return Err(FormError::new("bridge", format!("key `{key}`"), "a key of an inbound bridge"));
     }
     let limits = match protocol {
@@ -237,8 +237,15 @@ fn inbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, F
     {
         return Err(FormError::new("bridge", format!("key `{key}`"), "a key of a bridge without windows of class DB"));
     }
+    if class == InboundClass::Br && form.contains_key("cache") {
+        let expected = "a key of a bridge without windows of class BR, whose bytes are never kept";
+        return Err(FormError::new("bridge", "key `cache`", expected));
+    }
     Ok(match class {
-        InboundClass::Nh => BridgeHalf::Inbound(InboundConfig { windows, decoders: Vec::new(), entries, cache: None }),
+        InboundClass::Nh => {
+            let cache = form.get("cache").map(memory_cache).transpose()?;
+            BridgeHalf::Inbound(InboundConfig { windows, decoders: Vec::new(), entries, cache })
+        }
         InboundClass::Br => {
             let reach = match protocol {
                 AcceleratorProtocol::Ualink => AccessReach::UPLI,
@@ -278,8 +285,9 @@ fn exported(
     let trackers = count(home, "recalls", holders.len() as u64..=MOST_RECALLS, RECALLS as u64)? as usize;
     let mem = MemConfig { filter_sets: lines / ways, filter_ways: ways, trackers, ..MemConfig::default() };
     let hairpin = form.get("hairpin").map(|form| hairpin(form, protocol, &windows)).transpose()?;
+    let cache = form.get("cache").map(memory_cache).transpose()?;
     Ok(ExportedConfig {
-        inbound: InboundConfig { windows, decoders: Vec::new(), entries, cache: None },
+        inbound: InboundConfig { windows, decoders: Vec::new(), entries, cache },
         holders,
         coherence: CoherenceConfig { mem, ..CoherenceConfig::default() },
         hairpin: hairpin.map(Box::new),
@@ -429,6 +437,14 @@ fn groups(form: &Object) -> Result<OrderedMap<u16, usize>, FormError> {
         Ok((source, usize::try_from(group).unwrap_or(usize::MAX)))
     };
     given.iter().map(row).collect()
+}
+
+/// A cache in front of the memory of accelerators: it writes back, and nothing passes it by.
+fn memory_cache(form: &Value) -> Result<DataCache, FormError> {
+    object(form, "cache", &["capacity_bytes", "ways", "block_bytes", "policy"])?;
+    let config = *cache(form)?.config();
+    let of_memory = DataCacheConfig { stores: StorePolicy::Back, stream_blocks: 0, tags_in_hbm: false, ..config };
+    DataCache::new(of_memory).map_err(|e| refused("cache", &e))
 }
 
 fn cache(form: &Value) -> Result<DataCache, FormError> {

@@ -2,8 +2,7 @@
 //! cluster that reach these lines by windows of class HP, the hairpin (`bridge` §1.3, §5.1).
 //!
 //! Modelled: what [`ExportedHome`], the inbound half behind it and the outbound half of the hairpin model, one message after the other: the
-//! messages between them take no time. Whoever holds lines is at a CXL port of its own. Left out: what the halves leave out; a cache in
-//! front of accelerators.
+//! messages between them take no time. Whoever holds lines is at a CXL port of its own. Left out: what the halves leave out.
 //!
 //! A walk through a write of an accelerator to a line that the host at port 1 owns: it comes as a request of UALink; BISnpInv leaves as a
 //! response through CXL port 1; the write back and then BIRspI come as requests there, the write back is sent to the accelerator whose line
@@ -238,6 +237,7 @@ impl ExportedHalf {
                 }
                 self.inbound.left(entry);
             }
+            InboundStep::AccessCache(entry) => self.inbound.cache_accessed(entry, &mut out),
             InboundStep::Drop(entry) => self.inbound.left(entry),
             _ => (),
         }

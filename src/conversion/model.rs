@@ -511,6 +511,10 @@ impl ReferenceBridge {
                     }
                     bridge.left(entry);
                 }
+                InboundStep::AccessCache(entry) => {
+                    bridge.cache_accessed(entry, &mut out);
+                    steps.extend(out.steps.drain(..));
+                }
                 InboundStep::Drop(entry) => bridge.left(entry),
                 _ => (),
             }

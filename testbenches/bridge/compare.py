@@ -44,7 +44,8 @@ class Judge:
 
     def __init__(self, config):
         self.inbound = config["direction"] == "inbound"
-        self.model = INBOUND.get(class_of(config), spelling.Outbound)(config)
+        is_cached = class_of(config) == "NH" and "cache" in config
+        self.model = (spelling.CachedInbound if is_cached else INBOUND.get(class_of(config), spelling.Outbound))(config)
 
     def left(self, event):
         """A message leaves: it is one that is wanted, or a text says what is wrong."""
@@ -131,6 +132,8 @@ def missing(config, words):
         want |= spelling_bar.missing()
         want |= {f"told {status}" for status in spelling.STATUS} if config["protocol"] == "ualink" else {
             f"told RSP_ERROR {status}" for status in range(1, 16)}
+    elif config["direction"] == "inbound" and "cache" in config:
+        want |= {f"asked {opcode}" for opcode in ("MemRd", "MemWr", "MemWrPtl")}
     elif config["direction"] == "inbound":
         want |= {f"asked {opcode}" for opcode in spelling.LEGAL}
         # Reserved and foreign opcodes too.
@@ -272,8 +275,8 @@ def main():
         if not options.set:
             subprocess.run([options.program, "export", "conversions", "--out", made], check=True, stdout=subprocess.DEVNULL)
         files = sorted(folder.glob("*.jsonl"))
-        if len(files) != 19:
-            print(f"bridge: found {len(files)} files of vectors, expected 19", file=sys.stderr)
+        if len(files) != 21:
+            print(f"bridge: found {len(files)} files of vectors, expected 21", file=sys.stderr)
             return 1
         status = 0
         for path in files:

@@ -781,9 +781,13 @@ class Inbound:
         data = octets(message["data"]) if write else None
         poison = write and bool(fields["poison"])
         tc = fields["tc"]
-        self.wanted.append(("access", target, out, tc, "read" if read else "part" if enables else "full", data, enables, poison))
-        self.line = True
+        self.ask("read" if read else "part" if enables else "full", data, enables, poison, tc)
         return None
+
+    def ask(self, kind, data, enables, poison, tc):
+        """The request goes to its accelerator."""
+        self.wanted.append(("access", *self.place, tc, kind, data, enables, poison))
+        self.line = True
 
     def answer(self, event):
         message, fields = event["message"], event["message"]["fields"]
@@ -848,3 +852,74 @@ class Inbound:
         if message["layout"] == "cxl256.s2m_ndr":
             return ("NDR", fields["opcode"], fields["tag"], fields["ld_id"], None, False)
         return ("DRS", fields["opcode"], fields["tag"], fields["ld_id"], octets(message["data"]), bool(fields["poison"]))
+
+
+class CachedInbound(Inbound):
+    """The same with a cache in front of the accelerators (9.4, the rows of MN): written back, a set has one block."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.sets = config["cache"]["capacity_bytes"] // 256 // config["cache"]["ways"]
+        self.blocks, self.open, self.asked = {}, [], {}
+
+    def ask(self, kind, data, enables, poison, tc):
+        target, out = self.place
+        block, at = (target, out // 256), out // 256 % self.sets
+        held = self.blocks.get(at)
+        if held and held[0] != block:
+            return self.evict(at, lambda: self.ask(kind, data, enables, poison, tc))
+        sectors = self.blocks.setdefault(at, (block, {}))[1]
+        if kind == "full":
+            sectors[out] = ("D", data, poison)
+            return self.finish(0, None, False)
+
+        def there():
+            state, old, old_poison = sectors[out]
+            if kind == "read":
+                return self.finish(0, old, old_poison)
+            new = [byte if on else before for byte, on, before in zip(data, enables, old)]
+            # 8.3: a part that is written does not heal the line.
+            sectors[out] = ("D", new, poison or old_poison)
+            return self.finish(0, None, False)
+
+        if out in sectors:
+            return there()
+
+        def filled(came, came_poison):
+            sectors[out] = ("V", came, came_poison)
+            there()
+
+        return self.send(("access", target, out, tc, "read", None, None, False), filled)
+
+    def evict(self, at, then):
+        """9.3: the block that leaves is emptied before anything else is sent, line by line: they have the one entry of the miss."""
+        (target, _), sectors = self.blocks[at]
+        dirty = sorted(out for out, sector in sectors.items() if sector[0] == "D")
+        if not dirty:
+            del self.blocks[at]
+            return then()
+        _, data, poison = sectors[dirty[0]]
+
+        def gone(_data, _poison):
+            del sectors[dirty[0]]
+            self.evict(at, then)
+
+        return self.send(("access", target, dirty[0], self.fields["tc"], "full", data, None, poison), gone)
+
+    def send(self, words, then):
+        self.open.append((words, then))
+        self.wanted.append(words)
+
+    def access(self, event):
+        found = super().access(event)
+        place = next((n for n, (words, _) in enumerate(self.open) if words == found), None)
+        if place is not None:
+            self.asked[event["message"]["fields"]["tag"]] = self.open.pop(place)[1]
+        return found
+
+    def answer(self, event):
+        message, fields = event["message"], event["message"]["fields"]
+        data = message.get("data")
+        data = octets(data[0] if isinstance(data, list) else data) if data else None
+        poison = bool(fields["ep"]) if self.nvlink else bool(message.get("poison"))
+        self.asked.pop(fields["tag"])(data, poison)

@@ -1,9 +1,9 @@
 //! Cases from UALink and NVLink to CXL with a cache of lines (`bridge` §9.4): every operation in every state of a sector.
 
-use super::nvlink;
-use super::peer::{Memory, MemoryMood};
+use super::peer::{Accelerator, Memory, MemoryMood};
 use super::ualink::{Asked, BASE, config};
 use super::{CaseWriter, ConversionVectors};
+use super::{inbound, nvlink};
 use crate::message::BridgeMessage;
 use scalepool_kernel::Rng;
 use scalepool_link::nvlink::NvlMessage;
@@ -27,7 +27,47 @@ pub(super) fn files() -> Vec<ConversionVectors> {
         of("ualink_cached_mn", format!("UALink {plain}"), "ualink", "MN"),
         of("nvlink_cached_mc", format!("NVLink (model) {coherent}"), "nvlink", "MC"),
         of("nvlink_cached_mn", format!("NVLink (model) {plain}"), "nvlink", "MN"),
+        of_memory(
+            "cxl_to_ualink_nh_cached",
+            "CXL.mem to UALink with a cache in front of it, a window of class NH",
+            "ualink",
+        ),
+        of_memory("cxl_to_nvlink_nh_cached", "CXL.mem to NVLink (model) with a cache, a window of class NH", "nvlink"),
     ]
+}
+
+/// The cache in front of the memory of accelerators (`inbound_cache`), whose dirty lines leave one after the other under the tag of who needs
+/// their room: three messages to one line, and one that drives it out.
+fn of_memory(name: &'static str, about: &str, protocol: &str) -> ConversionVectors {
+    let mut config = inbound::config(protocol);
+    config["cache"] = serde_json::json!({ "capacity_bytes": 512, "ways": 1 });
+    let mut writer = CaseWriter::new(name, about, config);
+    let ops: [(&str, fn(&mut CaseWriter, u64) -> BridgeMessage); 4] = [
+        ("read", |writer, at| writer.read(at)),
+        ("write full", |writer, at| writer.write(at, u64::MAX)),
+        ("write part", |writer, at| writer.write(at, 0xff0f)),
+        ("poisoned write", |writer, at| writer.write_poisoned(at)),
+    ];
+    let line = inbound::FROM + 0x2040;
+    for (first, a) in ops {
+        for (second, b) in ops {
+            for (name, is_poisoned) in [("", false), (", poisoned memory", true)] {
+                let requests = [
+                    a(&mut writer, line),
+                    b(&mut writer, line),
+                    ops[0].1(&mut writer, line),
+                    // Another line of the block, then another block of the set, and the first one again.
+                    ops[1].1(&mut writer, line + 64),
+                    ops[0].1(&mut writer, line + 512),
+                    ops[0].1(&mut writer, line),
+                ];
+                let mut peer = if is_poisoned { Accelerator::poisoned() } else { Accelerator::with_status(0) };
+                let what = format!("{first}, then {second}, a read, other lines{name}");
+                writer.case(what, &requests, &mut peer);
+            }
+        }
+    }
+    writer.vectors
 }
 
 /// What is done to a line.

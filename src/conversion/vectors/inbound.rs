@@ -6,25 +6,16 @@ use crate::message::{BridgeMessage, CxlMessage};
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// First address of the window.
-const FROM: u64 = 0x4000_0000;
+pub(super) const FROM: u64 = 0x4000_0000;
 /// A logical device whose group may read alone, and one whose group may write alone.
 const LIMITED: [u8; 2] = [4, 5];
 
 pub(super) fn files() -> Vec<ConversionVectors> {
     let of = |name, about, protocol| {
-        let config = json!({
-            "protocol": protocol, "direction": "inbound", "own": super::ualink::OWN,
-            "windows": [{
-                "class": "NH", "base": FROM, "size": 16 << 20, "out_base": "0x100000000",
-                "targets": [3, 1], "granule": 256, "rights": { "1": "r", "2": "w" },
-            }],
-            "groups": { "4": 1, "5": 2 },
-            "entries": 64,
-        });
-        let mut writer = CaseWriter::new(name, about, config);
+        let mut writer = CaseWriter::new(name, about, config(protocol));
         messages(&mut writer);
         windows(&mut writer);
         statuses(&mut writer);
@@ -34,6 +25,19 @@ pub(super) fn files() -> Vec<ConversionVectors> {
         of("cxl_to_ualink_nh", "CXL.mem to UALink, a window of class NH", "ualink"),
         of("cxl_to_nvlink_nh", "CXL.mem to NVLink (model), a window of class NH", "nvlink"),
     ]
+}
+
+/// The configuration of a bridge to memory of accelerators.
+pub(super) fn config(protocol: &str) -> Value {
+    json!({
+        "protocol": protocol, "direction": "inbound", "own": super::ualink::OWN,
+        "windows": [{
+            "class": "NH", "base": FROM, "size": 16 << 20, "out_base": "0x100000000",
+            "targets": [3, 1], "granule": 256, "rights": { "1": "r", "2": "w" },
+        }],
+        "groups": { "4": 1, "5": 2 },
+        "entries": 64,
+    })
 }
 
 /// What a message of a case says beside its address and data.
@@ -76,11 +80,16 @@ impl CaseWriter {
         BridgeMessage::Cxl(CxlMessage { msg, ld_id, traffic_class })
     }
 
-    fn read(&mut self, address: u64) -> BridgeMessage {
+    pub(super) fn read(&mut self, address: u64) -> BridgeMessage {
         self.req(M2sReqOpcode::MemRd, address, PLAIN)
     }
 
-    fn write(&mut self, address: u64, enables: u64) -> BridgeMessage {
+    /// A write of a line whose bytes are known to be wrong.
+    pub(super) fn write_poisoned(&mut self, address: u64) -> BridgeMessage {
+        self.rwd(M2sRwdOpcode::MemWr, address, STORED, (u64::MAX, true))
+    }
+
+    pub(super) fn write(&mut self, address: u64, enables: u64) -> BridgeMessage {
         let opcode = if enables == u64::MAX { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl };
         self.rwd(opcode, address, STORED, (enables, false))
     }

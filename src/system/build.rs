@@ -3,8 +3,8 @@
 use super::coherence::{Domains, domains, joined};
 use super::design::System;
 use super::kind::{
-    Carried, Clocks, CoherenceProtocol, ComponentNode, ExternalComponent, LinkEndSite, LinkSite, NodeError, NodeLedger, Offer,
-    PortRole, Shared, Site,
+    Carried, Clocks, CoherenceProtocol, ComponentNode, ExternalComponent, LinkEndSite, LinkSite, NodeError, NodeLedger,
+    Offer, PortRole, Shared, Site,
 };
 use super::measured::{ComponentMeasured, Ending, LinkMeasured, Measure, MeasureLink};
 use super::{hierarchies, memory_map, neighbours, outside};

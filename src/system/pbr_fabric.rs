@@ -553,7 +553,8 @@ impl PbrFabric {
                 })
             } else {
                 let (has_snoops, has_cache) = (has_snoops((switch, *port)), has_cache((switch, *port)));
-                let bus = hierarchies::bus_below(system, system.far(self.switches[switch], *port)).filter(|_| has_snoops);
+                let bus =
+                    hierarchies::bus_below(system, system.far(self.switches[switch], *port)).filter(|_| has_snoops);
                 PbrPort::Device(PbrDevicePort { pid, owners: OrderedMap::new(), bus, has_snoops, has_cache })
             };
         }

@@ -18,8 +18,8 @@ use scalepool_proof::systems::part::{
 use scalepool_proof::systems::setup::{AgentDescription, SystemDescription};
 use scalepool_protocols::cxl::message::{MessageForm, PeerRoute};
 use scalepool_system::coherence::{Joined, fabric_ports, joined};
-use scalepool_system::hierarchies;
 use scalepool_system::design::{JoinedPort, System};
+use scalepool_system::hierarchies;
 use scalepool_system::kind::{CoherenceProtocol, PortRole};
 
 /// What is found while the homes are followed.
@@ -113,7 +113,9 @@ impl Found {
             [switch] => Some(self.switch(system, home.component, switch, config, count)?),
             _ => {
                 let (name, found) = (&home.home.name, switches.len());
-                bail!("{name}: found {found} switches between it and its holders, expected one: cascades run, and are not explored")
+                bail!(
+                    "{name}: found {found} switches between it and its holders, expected one: cascades run, and are not explored"
+                )
             }
         };
         for (n, (component, port, name)) in (0..).zip(&home.holders) {
@@ -163,8 +165,10 @@ impl Found {
             Some(_) => {
                 let (_, vcs) = system.far(home, 0);
                 let numbers = hierarchies::numbers(system, component);
-                let routes =
-                    instance.config.cache_routes(vcs, &numbers[vcs], &forms).map_err(|e| anyhow!("{}: {e}", instance.path))?;
+                let routes = instance
+                    .config
+                    .cache_routes(vcs, &numbers[vcs], &forms)
+                    .map_err(|e| anyhow!("{}: {e}", instance.path))?;
                 SwitchTable::CacheId(Box::new(routes))
             }
         };

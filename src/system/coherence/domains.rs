@@ -203,14 +203,8 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
     let Some(home) = instance.config.coherent(&instance.path).and_then(Coherent::home) else {
         unreachable!("it was a home before")
     };
-    let mut open = Open {
-        component,
-        home,
-        holders: Vec::new(),
-        switches: Vec::new(),
-        ways: Vec::new(),
-        passed: Vec::new(),
-    };
+    let mut open =
+        Open { component, home, holders: Vec::new(), switches: Vec::new(), ways: Vec::new(), passed: Vec::new() };
     // The home of CXL.cache is the host, that of CXL.mem the device.
     let to_holders = |port: &usize| match instance.ports[*port].decl.role {
         PortRole::Coherent(CoherenceProtocol::Cache, side) => side == CxlSide::Host,

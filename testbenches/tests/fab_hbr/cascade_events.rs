@@ -70,8 +70,11 @@ fn fab_vir_01_p2() {
             ("low[1]", "vppb = 0"),
             ("low[0]", "scope = \"upstream\""),
         ] {
-            let (places, report) =
-                heard(&text(switch, &format!("{{ at = \"2 us\", command = \"viral\", {place} }}")), mode, &["host.accesses=400"]);
+            let (places, report) = heard(
+                &text(switch, &format!("{{ at = \"2 us\", command = \"viral\", {place} }}")),
+                mode,
+                &["host.accesses=400"],
+            );
             assert_eq!(places, of_first_hierarchy(), "{mode}: {switch} {place}");
             assert_eq!(viral_hierarchies(&report), [1; 3], "{mode}: {switch} {place}");
             for host in ["host[0]", "host[1]"] {
@@ -118,7 +121,8 @@ fn fab_vir_04_p2() {
 /// A reset of the port alone: the hierarchy above stays viral, and the port tells so again when it is used again.
 #[test]
 fn fab_vir_04_n2() {
-    let commands = "{ at = \"2 us\", command = \"viral\", scope = \"upstream\" }, { at = \"3 us\", command = \"reset\" }";
+    let commands =
+        "{ at = \"2 us\", command = \"viral\", scope = \"upstream\" }, { at = \"3 us\", command = \"reset\" }";
     let (_, report) = heard(&text("top", commands), "cxl-256b", &["host.accesses=1500"]);
     assert_eq!(viral_hierarchies(&report), [2, 1, 1], "the lower switch goes viral again");
 }
@@ -161,7 +165,8 @@ fn fab_rst_02_n2() {
 
 #[test]
 fn events_of_cascades_are_deterministic() {
-    let commands = "{ at = \"1 us\", command = \"viral\", vcs = 1 }, { at = \"2 us\", command = \"reset\", scope = \"switch\" }";
+    let commands =
+        "{ at = \"1 us\", command = \"viral\", vcs = 1 }, { at = \"2 us\", command = \"reset\", scope = \"switch\" }";
     let [one, two] = [1, 2].map(|threads| on_threads(&text("top", commands), &["host.accesses=300"], threads).json());
     assert_eq!(one, two);
 }

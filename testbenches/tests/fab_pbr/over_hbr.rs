@@ -33,10 +33,14 @@ fn lines_are_shared_and_cached_over_a_fabric_and_a_switch_below() {
         ];
         let report = sound(&set);
         for class in ["S2M BISnp", "M2S BIRsp", "D2H Req", "D2H Rsp", "H2D Rsp", "H2D Data", "H2D Req"] {
-            let passed = ["front", "spine", "back", "below"].map(|path| count(&report, path, &format!("switched {class}")));
+            let passed =
+                ["front", "spine", "back", "below"].map(|path| count(&report, path, &format!("switched {class}")));
             assert!(passed[3] > 20 && passed[0] == passed[1] && passed[1] == passed[2], "{decode} {class}: {passed:?}");
             let is_cache = class.contains('D');
-            assert!(if is_cache { passed[3] < passed[2] } else { passed[3] == passed[2] }, "{decode} {class}: {passed:?}");
+            assert!(
+                if is_cache { passed[3] < passed[2] } else { passed[3] == passed[2] },
+                "{decode} {class}: {passed:?}"
+            );
         }
     }
 }

@@ -229,9 +229,9 @@ impl HbrCxlSwitch {
             );
             found.push(("kind", text));
         }
-        let edge = ports.iter().find(|port| {
-            port.goes_viral && port.peer_role == PortRole::SwitchDownstream && !port.is_cascade
-        });
+        let edge = ports
+            .iter()
+            .find(|port| port.goes_viral && port.peer_role == PortRole::SwitchDownstream && !port.is_cascade);
         found.extend(edge.map(|port| {
             let text = format!(
                 "found `viral` at this switch or at one of its cascade, and a switch with port based routing above {}, expected hosts above: viral passes switches with hierarchy based routing alone (fabric VIR-1)",
@@ -616,8 +616,7 @@ impl Component for HbrCxlSwitch {
             ));
         }
         for (HbrCommit { vcs, table, .. }, _) in self.commits.iter().filter(|(one, _)| one.vcs < self.hosts) {
-            let is_fit =
-                if table == TABLES[0] { ports[*vcs].coherence.is_none() } else { is_cache(&ports[*vcs]) };
+            let is_fit = if table == TABLES[0] { ports[*vcs].coherence.is_none() } else { is_cache(&ports[*vcs]) };
             if !is_fit {
                 let text = format!(
                     "found a commit of `{table}` of VCS {vcs}, expected `hdm` where the host caches no lines, `cache-id` where devices cache those of the host"
@@ -698,9 +697,8 @@ impl Component for HbrCxlSwitch {
         let coherence = site.ports.iter().filter_map(|port| port.coherence);
         let traffic = coherence.map(traffic).max().unwrap_or(SwitchTraffic::Mem);
         let bindings = self.bound().0;
-        let snoops = |binding: &VppbBinding| {
-            site.ports[self.hosts + binding.port].coherence == Some(CoherenceProtocol::HdmDb)
-        };
+        let snoops =
+            |binding: &VppbBinding| site.ports[self.hosts + binding.port].coherence == Some(CoherenceProtocol::HdmDb);
         let bridge = |VppbBinding { vcs, vppb, .. }: VppbBinding| {
             let numbers = &site.hierarchies[vcs];
             let buses = numbers.buses.get(&vppb).copied().flatten();

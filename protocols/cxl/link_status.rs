@@ -7,6 +7,6 @@ pub enum LinkStatus {
     Viral(u16),
     /// Viral is over, as a conventional reset ends it. No peer hears of that.
     ViralOver,
-    /// A hot reset, which comes with training sets: the link trains again.
+    /// A hot reset.
     HotReset,
 }

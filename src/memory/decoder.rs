@@ -80,6 +80,14 @@ impl Interleave {
             .then_some(split)
     }
 
+    /// The same where several levels of decoders stand below the root, each with ways and a granularity of its own, which are judged
+    /// where they are committed.
+    pub fn over_levels(self, root_ways: usize) -> Option<Interleave> {
+        let root_ways = root_ways as u64;
+        let is_root = WAYS.iter().any(|ways| *ways as u64 == root_ways) && self.ways.is_multiple_of(root_ways);
+        (is_root && (self.ways / root_ways).is_power_of_two()).then_some(Interleave { root_ways, ..self })
+    }
+
     /// Number of targets.
     pub fn ways(&self) -> u64 {
         self.ways

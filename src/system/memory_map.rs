@@ -331,7 +331,8 @@ impl<'a> Index<'a> {
         let reached = near.into_iter().filter_map(|n| {
             let mapped = &self.system.memory_map[n];
             let ways = mapped.targets.iter().map(|target| behind.get(target).copied()).collect::<Option<Vec<_>>>()?;
-            let interleave = split(mapped, &ways).map_err(|text| (n, text));
+            let has_levels = ways.iter().any(|(_, one)| has_levels(self.system, component, one.port));
+            let interleave = split(mapped, &ways, has_levels).map_err(|text| (n, text));
             Some(interleave.map(|interleave| Reach { number: n, mapped, interleave, ways }))
         });
         reached.collect()
@@ -472,13 +473,17 @@ fn below_root(
 }
 
 /// How the ways of a window are dealt: the root tells as many groups apart as there are ports, decoders below it the rest.
-fn split(mapped: &MappedWindow, ways: &[(usize, Reached)]) -> Result<Interleave, String> {
+///
+/// `has_levels`: behind a port stands a switch below another one.
+fn split(mapped: &MappedWindow, ways: &[(usize, Reached)], has_levels: bool) -> Result<Interleave, String> {
     let port = |n: usize| ways[n].1.port;
     let groups = (0..ways.len()).map(port).collect::<OrderedSet<_>>().len();
     if groups == ways.len() {
         return Ok(mapped.window.interleave);
     }
-    let interleave = mapped.window.interleave.over_root(groups).ok_or_else(|| {
+    let whole = mapped.window.interleave;
+    let split = if has_levels { whole.over_levels(groups) } else { whole.over_root(groups) };
+    let interleave = split.ok_or_else(|| {
         let (ways, granularity) = (ways.len(), mapped.window.interleave.granularity());
         format!(
             "found {ways} targets, {granularity} bytes each in turn, over {groups} ports, expected for each port 1, 2, 4 or 8 of them that a switch deals 256 to 16384 bytes to (fabric HDM-8, HDM-9)"
@@ -492,6 +497,13 @@ fn split(mapped: &MappedWindow, ways: &[(usize, Reached)]) -> Result<Interleave,
             ways.len()
         )),
     }
+}
+
+/// Whether a switch stands below another one behind a port of a component.
+fn has_levels(system: &System, component: usize, port: usize) -> bool {
+    let (switch, far_port) = system.far(component, port);
+    let next = if hosts_at(system, switch) == 0 { Vec::new() } else { bound_next(system, switch, far_port) };
+    next.iter().any(|(_, below)| hosts_at(system, below.target.component) > 0)
 }
 
 /// The memories that a component reaches, in the order of its ports and of the vPPBs of switches there.

@@ -369,7 +369,12 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Notes what the link of a port is told, in front of all that it is given later.
     fn declare(&mut self, port: usize, status: LinkStatus, at: Stamp) {
-        self.ports[port].statuses.push_back(status);
+        let statuses = &mut self.ports[port].statuses;
+        if status != LinkStatus::HotReset {
+            // Of viral only the latest is told.
+            statuses.retain(|one| *one == LinkStatus::HotReset);
+        }
+        statuses.push_back(status);
         let (mark, viral) = match status {
             LinkStatus::Viral(vector) => ("tells_viral", Some([1, vector])),
             LinkStatus::ViralOver => ("ends_viral", Some([0, 0])),

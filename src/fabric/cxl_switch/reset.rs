@@ -6,7 +6,7 @@
 //! PERST#, link states and configuration writes, of which CXL.mem sees nothing; the state that a device loses, as its media keep
 //! their bytes; FLR, in which a switch has no part (RST-6).
 //!
-//! A switch at a port that is reset gets a hot reset with the training sets of its link, and does the same for its hierarchy there,
+//! A switch at a port that is reset gets a hot reset over its link, and does the same for its hierarchy there,
 //! and for switches below it. It drops no answer that is due, because the switch above counts them all and discards them (our
 //! choice: on a real link they would be lost, and nobody could tell).
 //!

@@ -5,11 +5,10 @@
 //! of units and items. Agents exchange items (messages or TLPs) with a port and have no knowledge of flits. A link with
 //! CXL.io and CXL.cachemem has one agent for each.
 //!
-//! When one end starts training, it tells the other, which trains too. A hot reset is told in front of a training; what was
-//! under way goes on behind it, as the component that asked for the reset discards it.
-//!  An end returns to Up once its retrain timer has
+//! When one end starts training, it tells the other, which trains too. An end returns to Up once its retrain timer has
 //! expired and the peer's Train message has arrived, so no unit from before the training is mistaken for a unit from
-//! after it.
+//! after it. A hot reset is told in the order of the wire. Left out: that the link trains with it; what was under way goes on,
+//! as the component that asked for the reset discards it.
 //!
 //! A walk through one flit clock: training ends if its timer has expired. Units that are due on the wire are received,
 //! and their events are recorded. Received items go to their agents as far as the channels have room, which frees the
@@ -45,7 +44,7 @@ pub enum WireItem<U> {
     },
     /// The sender starts training. Units behind this item belong to the link after the training.
     Train,
-    /// The component of the sender's end asserts a hot reset, in the training sets of the training that follows.
+    /// The component of the sender's end asserts a hot reset.
     HotReset,
     /// The agents of the sender's end have finished. This item is out of band and does not exist on a real link.
     Over,
@@ -177,14 +176,6 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         }
         self.accounted = self.accounted.max(self.flits_from(cx.cycle()));
         self.frame.down_since = Some(cx.now());
-    }
-
-    /// Resets the link: the peer hears of it in the training sets that follow, or in those of a training that is under way.
-    fn reset_peer(&mut self, cx: &mut Cx) {
-        self.wire_out.push(cx, WireItem::HotReset);
-        if self.training == Training::Over {
-            self.train(cx, false);
-        }
     }
 
     /// Handles the peer's Train message: a reply to the Train message of this end, or a training that the peer started
@@ -320,7 +311,7 @@ impl<E: CxlEnd + Reports> Module for LinkEndPort<E> {
         if is_flit_edge {
             self.fetch(cx, at);
             if self.frame.end.take_hot_reset() {
-                self.reset_peer(cx);
+                self.wire_out.push(cx, WireItem::HotReset);
             }
             if self.training == Training::Over {
                 self.send(cx, at);

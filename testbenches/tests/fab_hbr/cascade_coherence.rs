@@ -63,7 +63,7 @@ fn fab_bir_01_p2() {
     // vPPB 0 above: bus 3, inside the lower switch 4; its vPPB 2 is two buses further, and vPPB 3 above three.
     let of_hosts = [5, 7, 8, 5];
     for (n, bus) in of_hosts.into_iter().enumerate() {
-        assert_eq!(seen[&format!("host[{n}].agent[0]")], BTreeSet::from([bus]), "host[{n}]: {seen:?}");
+        assert_eq!(seen[&format!("host[{n}].mem[0]")], BTreeSet::from([bus]), "host[{n}]: {seen:?}");
     }
     let report = sound(&["host.accesses=30", "host.pattern=false-sharing", "host.lines=3"]);
     for class in ["S2M BISnp", "M2S BIRsp"] {
@@ -124,7 +124,7 @@ fn fab_cid_03_n2() {
     let from = "[\"low.dsp[2]\", \"dev[3].link\"]";
     let more = more.replacen(from, &format!("{from}, {}", links.join(", ")), 1);
     let error = run(&more, &[]).expect_err("17 devices");
-    assert!(error.contains("COH-CID-01: 17 caching devices below one port"), "{error}");
+    assert!(error.contains("found 17 holders of its lines, expected 1 to 16"), "{error}");
 }
 
 /// Pressure on everything that can be full, and wrong bits: invariants hold, and nothing is lost.

@@ -58,6 +58,57 @@ fn fab_hdm_08_n3() {
     assert!(found.contains("memory_map.a.targets") && found.contains("32768"), "{found}");
 }
 
+/// One host port, sixteen memories: two of them at each of eight lower switches, four of four, or eight of two.
+fn sixteen(switches: usize) -> String {
+    let each = 16 / switches;
+    let order = (0..16).map(|n| format!("\"m[{}]\"", n % switches * each + n / switches));
+    let links = (0..16).map(|n| format!("[\"low[{}].dsp[{}]\", \"m[{n}].cxl\"]", n / each, n % each));
+    format!(
+        "format = 1\n[system]\nname = \"sixteen\"\n[clock]\ncore = {{ period = \"500 ps\" }}\n\
+         [component.host]\nkind = \"cxl.host\"\nstimulus = {{ pattern = \"mix\", accesses = 400, order = \"random\", region_lines = 67_108_864 }}\n\
+         [component.top]\nkind = \"cxl.switch.hbr\"\nports = {switches}\n\
+         [component.low]\nkind = \"cxl.switch.hbr\"\ncount = {switches}\nports = {each}\n\
+         [component.m]\nkind = \"cxl.memory\"\ncount = 16\n\
+         [memory_map.a]\nbase = \"64 GiB\"\nsize = \"4 GiB\"\ntargets = [{}]\n\
+         [link.host]\nkind = \"cxl-256b\"\nbetween = [\"host.cxl\", \"top.usp[0]\"]\n\
+         [link.low]\nkind = \"cxl-256b\"\nbetween = [\"top.dsp[i]\", \"low[i].usp[0]\"]\n\
+         [link.m]\nkind = \"cxl-256b\"\nbetween = [{}]\n",
+        order.collect::<Vec<_>>().join(", "),
+        links.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// Each level deals to as many as a decoder can, so one port of a host reaches sixteen memories in turn.
+#[test]
+fn fab_hdm_08_p4() {
+    for switches in [2, 4, 8] {
+        let report = run(&sixteen(switches), &[]).unwrap_or_else(|error| panic!("{switches}: {error}"));
+        assert_eq!(report.violations, [], "{switches}");
+        let passed = |path: &str| count(&report, path, "switched M2S Req") + count(&report, path, "switched M2S RwD");
+        let below: Vec<u64> = (0..switches).map(|n| passed(&format!("low[{n}]"))).collect();
+        assert!(below.iter().all(|taken| *taken > 10), "{switches}: {below:?}");
+        assert_eq!(passed("top"), below.iter().sum::<u64>(), "{switches}");
+        for path in ["top", "low[0]"] {
+            assert_eq!(count(&report, path, "not decoded"), 0, "{switches}: {path}");
+        }
+    }
+}
+
+/// One switch alone has no decoder for sixteen, and a lower one has none either.
+#[test]
+fn fab_hdm_08_n4() {
+    let found = refused(&sixteen(1));
+    assert!(
+        found.contains("memory_map.a.targets") && found.contains("found 16 ways, expected 1, 2, 4 or 8"),
+        "{found}"
+    );
+    let found = refused(&sixteen(16));
+    assert!(
+        found.contains("memory_map.a.targets") && found.contains("found 16 ways, expected 1, 2, 4 or 8"),
+        "{found}"
+    );
+}
+
 /// A switch below another one decodes for the host that its port was first bound to.
 #[test]
 fn a_lower_switch_stays_with_its_host() {

@@ -5,31 +5,28 @@
 //! the highest one that is bound, or as many as are asked for.
 
 use super::cxl_links::POSTED;
-use super::misfit;
-use super::{cycles, published};
+use super::io_node::{TrainedPort, answer_within_fs, node, power_timeout_cycles, with_cachemem};
+use super::{cycles, misfit};
 use crate::channels::{ChannelWait, Reach};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, Offer,
-    PortDecl, PortRole, Site, SitePort, component,
+    Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site,
+    SitePort, component,
 };
 use crate::kinds::cxl_root::PAYLOADS;
-use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
-use scalepool_endpoint::pm::{PmAgent, PmConfig, PmSide};
+use scalepool_endpoint::pm::PmAgent;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_fabric::cxl_switch::{Bindings, HBR_PRESETS, SwitchPreset, VppbBinding};
 use scalepool_kernel::Clock;
 use scalepool_link::cxlio::IoOrder;
-use scalepool_nodes::io::mode::{self, FlexPort, MODES};
+use scalepool_nodes::io::mode::{FlexPort, MODES};
 use scalepool_nodes::io::switch::hierarchy::{FUNCTIONS, IoHierarchy, IoSide};
 use scalepool_nodes::io::switch::manager::ManagerAccess;
-use scalepool_nodes::io::switch::{IoSeat, IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
-use scalepool_nodes::io::{self, tlps};
+use scalepool_nodes::io::switch::{IoSeat, IoSwitchConfig, IoSwitchResult};
 use scalepool_trace::Hub;
-use std::sync::{Arc, Mutex};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -221,21 +218,9 @@ impl Component for IoCxlSwitch {
     }
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let is_shared = |port: &&SitePort| matches!(port.link.carried, Carried::CxlIo { cachemem: true, .. });
-        let shared = ports.iter().find(is_shared).map(|port| {
-            let path = &port.path;
-            (
-                "kind",
-                format!("found CXL.mem on the link at {path}, expected CXL.io alone: a cxl.switch.hbr passes CXL.mem"),
-            )
-        });
         let late = ports.iter().filter_map(|port| {
             // The request of the host travels to the switch, and the answer back.
-            let (Carried::CxlIo { way_fs, .. }, Some(host_fs)) = (&port.link.carried, port.peer.power_timeout_fs) else {
-                return None;
-            };
-            let (found, most) = (self.power_timeout, host_fs.saturating_sub(way_fs.saturating_mul(2)));
-            let path = &port.path;
+            let (found, most, path) = (self.power_timeout, answer_within_fs(port)?, &port.path);
             let text = || {
                 let [found, most] = [found, most].map(|fs| Unit::Time.shown(fs));
                 format!("found {found}, expected less than {most}: the time-out of the host at {path}, without the time there and back")
@@ -247,7 +232,7 @@ impl Component for IoCxlSwitch {
             let text = move |(ld, _)| misfit(&port.path, Some(ld), count).map(|text| ("bindings", text));
             self.logical(n).into_iter().filter_map(text)
         });
-        shared.into_iter().chain(late).chain(absent).collect()
+        with_cachemem(ports, "cxl.switch.hbr").into_iter().chain(late).chain(absent).collect()
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -272,26 +257,17 @@ impl Component for IoCxlSwitch {
         let mut hierarchies: Vec<IoHierarchy> = bound.iter().map(hierarchy).collect();
         let mut ports = Vec::new();
         for (n, port) in site.ports.iter().enumerate() {
-            let Carried::CxlIo { rate_gtps, port_ids: [host, device], .. } = port.link.carried else {
-                unreachable!("a port takes the links that it declares")
-            };
-            let trained = port.peer.flex_bus.and_then(|peer| Some((peer, own.train(&peer, rate_gtps)?)));
-            let Some((peer, agreed)) = trained else { unreachable!("it was checked") };
-            let is_up = n < self.hosts;
-            let (side, ids) = if is_up { (PmSide::Device, [device, host]) } else { (PmSide::Host, [host, device]) };
-            let form = mode::form(agreed, ids[0], ids[1]);
-            let timeout = cycles(site.clock, self.power_timeout).max(1);
-            let agent = || PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) });
-            let seats = self.seats(n, port.peer.io_logical_devices, agent);
+            let trained = TrainedPort::new(&own, port, n < self.hosts);
+            let timeout = power_timeout_cycles(site.clock, self.power_timeout);
+            let seats = self.seats(n, port.peer.io_logical_devices, || trained.agent(timeout));
             for IoSeat { ld, place, .. } in &seats {
                 let Some((of, side)) = *place else { continue };
-                hierarchies[of].trained(side, &peer.can, agreed);
+                hierarchies[of].trained(side, &trained.can, trained.agreed);
                 if let (Some(_), IoSide::Down(vppb)) = (ld, side) {
                     hierarchies[of].redirects(vppb);
                 }
             }
-            let tap = hub.tap(&format!("{}.bridge", port.path), tlps::shows(form));
-            ports.push(IoSwitchPort { seats, form, link: port.number, tap });
+            ports.push(trained.seated(seats, hub));
         }
         let config = IoSwitchConfig {
             latency_cycles: self.latency_cycles(site.clock),
@@ -311,31 +287,12 @@ impl Component for IoCxlSwitch {
             .collect();
         scalepool_ordered::sort_by_key(&mut accesses, |access| access.cycle);
         let is_managed = !accesses.is_empty();
-        let result: Arc<Mutex<IoSwitchResult>> = Arc::default();
-        let (shared, name, place) = (result.clone(), site.path.to_owned(), site.path.to_owned());
-        Ok(ComponentNode {
-            place: Box::new(move |p, clock, plugs| {
-                if plugs.is_empty() {
-                    return Ok(());
-                }
-                p.module(&name, clock, |bind| {
-                    let ends = plugs.into_iter().map(ComponentPlug::cxl_io);
-                    let ports = ports.into_iter().zip(ends).map(|(port, plug)| {
-                        let (tx, rx) = plug.io;
-                        (port, bind.attach(rx), bind.attach(tx))
-                    });
-                    let ports = ports.collect();
-                    IoSwitch::new(config, hierarchies, ports, shared).managed(accesses)
-                })
-            }),
-            measure: Box::new(move || measured(&place, &published(&result), has_lds, is_managed)),
-            digest: Vec::new(),
-            ledger: None,
-        })
+        let counts = move |result: &IoSwitchResult| counts(result, has_lds, is_managed);
+        Ok(node(site, (config, hierarchies, ports), |switch| switch.managed(accesses), counts))
     }
 }
 
-fn measured(place: &str, result: &IoSwitchResult, has_lds: bool, is_managed: bool) -> ComponentMeasured {
+fn counts(result: &IoSwitchResult, has_lds: bool, is_managed: bool) -> Vec<MetricValue> {
     let [posted, non_posted, completions] = result.switched;
     let counts: [MetricValue; 7] = [
         (&SWITCHED_POSTED, posted),
@@ -350,9 +307,5 @@ fn measured(place: &str, result: &IoSwitchResult, has_lds: bool, is_managed: boo
     let [answered, refused] = result.manager;
     let of_manager: [MetricValue; 2] = [(&MANAGER_ANSWERED, answered), (&MANAGER_REFUSED, refused)];
     let of_manager = of_manager.into_iter().filter(|_| is_managed);
-    ComponentMeasured {
-        counts: counts.into_iter().chain(unknown).chain(of_manager).collect(),
-        broken: io::broken(place, &result.events).collect(),
-        ..ComponentMeasured::default()
-    }
+    counts.into_iter().chain(unknown).chain(of_manager).collect()
 }

@@ -6,17 +6,17 @@
 //! walk: the switches of a fabric are looked at together ([`crate::pbr_fabric`]), which gives each its PIDs and its table; the
 //! bindings become hierarchies and virtual links.
 
+use super::cycles;
 use super::io::HBR_MODES;
-use super::{cycles, published};
+use super::io_node::{TrainedPort, answer_within_fs, node, power_timeout_cycles, with_cachemem};
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, Offer,
-    PortDecl, PortRole, Site, SitePort, component,
+    Carried, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl,
+    PortRole, Site, SitePort, component,
 };
 use crate::kinds::cxl_links::POSTED;
 use crate::kinds::cxl_root::PAYLOADS;
-use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
 use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink, PbrSite};
 use crate::problem::TextPlace;
@@ -26,16 +26,14 @@ use scalepool_fabric::cxl_switch::pbr::{PbrChange, PbrOwner, PbrPort, PbrRouting
 use scalepool_fabric::cxl_switch::{PBR_PRESETS, SwitchPreset};
 use scalepool_fabric::spread::{OVERFLOW_MIX, SpreadPolicy};
 use scalepool_kernel::{Clock, Time};
-use scalepool_nodes::io::mode::{self, FlexPort};
+use scalepool_nodes::io::mode::FlexPort;
 use scalepool_nodes::io::switch::fabric::{EDGE_LAYERS, IoChange, IoFabric, IoVirtualLink};
 use scalepool_nodes::io::switch::hierarchy::{IoHierarchy, IoSide};
 use scalepool_nodes::io::switch::reset::{LinkMessage, RELEASE_INTERVAL_FS};
-use scalepool_nodes::io::switch::{IoSeat, IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
-use scalepool_nodes::io::{self, tlps};
+use scalepool_nodes::io::switch::{IoSeat, IoSwitchConfig, IoSwitchResult};
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::cxlio::dvsec::ConnectedMode;
 use scalepool_trace::Hub;
-use std::sync::{Arc, Mutex};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -165,16 +163,10 @@ impl Component for IoPbrSwitch {
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let own = FlexPort::root(MODE);
-        let mut found = Vec::new();
+        let mut found = with_cachemem(ports, "cxl.switch.pbr");
         for (n, port) in ports.iter().enumerate() {
-            let Carried::CxlIo { rate_gtps, cachemem, way_fs, .. } = port.link.carried else { continue };
+            let Carried::CxlIo { rate_gtps, .. } = port.link.carried else { continue };
             let path = &port.path;
-            if cachemem {
-                let text = format!(
-                    "found CXL.mem on the link at {path}, expected CXL.io alone: a cxl.switch.pbr passes CXL.mem"
-                );
-                found.push(("kind", text));
-            }
             let is_fabric = n >= self.hosts + self.ports;
             let mode = port.peer.flex_bus.and_then(|peer| own.train(&peer, rate_gtps));
             match (is_fabric, mode) {
@@ -193,17 +185,14 @@ impl Component for IoPbrSwitch {
                 }
                 _ => (),
             }
-            if let Some(host_fs) = port.peer.power_timeout_fs {
-                let (own_fs, most) =
-                    (self.power_timeout.saturating_mul(2), host_fs.saturating_sub(way_fs.saturating_mul(2)));
-                if own_fs >= most {
-                    let text = format!(
-                        "found {}, expected less than {}: half the time-out of the host at {path}, without the time there and back",
-                        Unit::Time.shown(self.power_timeout),
-                        Unit::Time.shown(most.div_ceil(2))
-                    );
-                    found.push(("power_timeout", text));
-                }
+            // A virtual link waits twice as long for the switch at its other end.
+            if let Some(most) = answer_within_fs(port).filter(|most| self.power_timeout.saturating_mul(2) >= *most) {
+                let text = format!(
+                    "found {}, expected less than {}: half the time-out of the host at {path}, without the time there and back",
+                    Unit::Time.shown(self.power_timeout),
+                    Unit::Time.shown(most.div_ceil(2))
+                );
+                found.push(("power_timeout", text));
             }
         }
         found
@@ -246,51 +235,22 @@ impl Component for IoPbrSwitch {
         let Edge { mut hierarchies, places, fabric } = edge;
         let mut ports = Vec::new();
         for (n, port) in site.ports.iter().enumerate() {
-            let Carried::CxlIo { rate_gtps, port_ids: [host, device], .. } = port.link.carried else {
-                unreachable!("a port takes the links that it declares")
-            };
-            let trained = port.peer.flex_bus.and_then(|peer| Some((peer, own.train(&peer, rate_gtps)?)));
-            let Some((peer, agreed)) = trained else { unreachable!("it was checked") };
+            let trained = TrainedPort::new(&own, port, n < self.hosts);
             let place = places.get(&n).copied();
             if let Some((of, side)) = place {
-                hierarchies[of].trained(side, &peer.can, agreed);
+                hierarchies[of].trained(side, &trained.can, trained.agreed);
             }
-            let is_up = n < self.hosts;
-            let (side, ids) = if is_up { (PmSide::Device, [device, host]) } else { (PmSide::Host, [host, device]) };
-            let form = mode::form(agreed, ids[0], ids[1]);
-            let timeout = cycles(site.clock, self.power_timeout).max(1);
-            let agent = PmAgent::new(PmConfig { is_of_switch: true, timeout, ..PmConfig::new(side) });
+            let agent = trained.agent(power_timeout_cycles(site.clock, self.power_timeout));
             let is_edge = n < fabric.first_isl;
             let seats = is_edge.then_some(IoSeat { ld: None, place, agent }).into_iter().collect();
-            let tap = hub.tap(&format!("{}.bridge", port.path), tlps::shows(form));
-            ports.push(IoSwitchPort { seats, form, link: port.number, tap });
+            ports.push(trained.seated(seats, hub));
         }
         let config = IoSwitchConfig {
             latency_cycles: cycles(site.clock, self.latency_fs()).max(1),
             queue: self.queue,
             width_bytes: self.width,
         };
-        let result: Arc<Mutex<IoSwitchResult>> = Arc::default();
-        let (shared, name, place) = (result.clone(), site.path.to_owned(), site.path.to_owned());
-        Ok(ComponentNode {
-            place: Box::new(move |p, clock, plugs| {
-                if plugs.is_empty() {
-                    return Ok(());
-                }
-                p.module(&name, clock, |bind| {
-                    let ends = plugs.into_iter().map(ComponentPlug::cxl_io);
-                    let ports = ports.into_iter().zip(ends).map(|(port, plug)| {
-                        let (tx, rx) = plug.io;
-                        (port, bind.attach(rx), bind.attach(tx))
-                    });
-                    let ports = ports.collect();
-                    IoSwitch::new(config, hierarchies, ports, shared).in_fabric(fabric)
-                })
-            }),
-            measure: Box::new(move || measured(&place, &published(&result))),
-            digest: Vec::new(),
-            ledger: None,
-        })
+        Ok(node(site, (config, hierarchies, ports), |switch| switch.in_fabric(fabric), counts))
     }
 }
 
@@ -305,7 +265,7 @@ impl Edge {
     fn of(switch: &IoPbrSwitch, pbr: PbrSite, site: &Site<'_>) -> Edge {
         let PbrSite { routes, changes, unbound, errors, may_lose, tree, own } = pbr;
         let can = FlexPort::root(MODE).can;
-        let timeout = cycles(site.clock, switch.power_timeout).max(1).saturating_mul(2);
+        let timeout = power_timeout_cycles(site.clock, switch.power_timeout).saturating_mul(2);
         let agent = |side| PmAgent::new(PmConfig { is_of_switch: true, timeout, may_lose, ..PmConfig::new(side) });
         let (mut hierarchies, mut places, mut links) = (Vec::new(), OrderedMap::new(), Vec::new());
         for (n, port) in routes.ports.iter().enumerate() {
@@ -390,7 +350,7 @@ impl Edge {
     }
 }
 
-fn measured(place: &str, result: &IoSwitchResult) -> ComponentMeasured {
+fn counts(result: &IoSwitchResult) -> Vec<MetricValue> {
     let ([posted, non_posted, completions], fabric) = (result.switched, &result.fabric);
     let counts: [MetricValue; 19] = [
         (&SWITCHED_POSTED, posted),
@@ -414,9 +374,5 @@ fn measured(place: &str, result: &IoSwitchResult) -> ComponentMeasured {
         (&CONTACTS, fabric.contacts),
     ];
     let given_up = fabric.power_given_up.map(|count| -> MetricValue { (&POWER_GIVEN_UP, count) });
-    ComponentMeasured {
-        counts: counts.into_iter().chain(given_up).collect(),
-        broken: io::broken(place, &result.events).collect(),
-        ..ComponentMeasured::default()
-    }
+    counts.into_iter().chain(given_up).collect()
 }

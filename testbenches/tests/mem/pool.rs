@@ -285,7 +285,7 @@ fn mem_mir_04_n() {
     assert_eq!(broken(&[read_taken(), reads(0), LOST, answered(None)]), ["MEM-MIR-04"], "one copy is there");
     // Without the mirror the same loss is seen by those who read.
     let single = "ranges=[{ base = \"0\", size = \"4 MiB\", memories = [\"0\"] }]";
-    let report = run(&["operations=150", single]);
+    let report = run(&[single]);
     assert!(report.violations.iter().any(|placed| placed.place.starts_with("accel")), "{:?}", report.violations);
     assert!(count(&report, "pool unmapped") > 0);
 }

@@ -50,7 +50,7 @@ metrics! {
         FURTHER = "reads of another copy" ["requests"] Sum, "reads that were asked of a further copy, since the first one was lost or answered with poison (MEM-MIR-03, 04)";
         COPIES_LOST = "copies lost" ["copies"] Sum, "copies of mirrored ranges that are out (MEM-MIR-05)";
         UNMAPPED = "pool unmapped" ["requests"] Sum, "requests that were answered as unmapped: no memory has their bytes (MEM-RMV-02)";
-        LATE = "late answers" ["messages"] Sum, "answers of memories that were lost, which came when nobody waited for them";
+        LATE = "late answers" ["answers"] Sum, "answers of memories that were lost, which came when nobody waited for them";
         REMOVED = "memories removed" ["commands"] Sum, "memories that have left";
         INSERTED = "memories inserted" ["commands"] Sum, "memories that have come";
         REFUSED = "pool commands refused" ["commands"] Sum, "commands that could not be done and changed nothing (MEM-RMV-04)";

@@ -36,13 +36,16 @@ pub(super) fn files() -> Vec<ConversionVectors> {
     ]
 }
 
+/// Makes a request for the line at an address.
+type LineRequest = fn(&mut CaseWriter, u64) -> BridgeMessage;
+
 /// The cache in front of the memory of accelerators (`inbound_cache`), whose dirty lines leave one after the other under the tag of who needs
 /// their room: three messages to one line, and one that drives it out.
 fn of_memory(name: &'static str, about: &str, protocol: &str) -> ConversionVectors {
     let mut config = inbound::config(protocol);
     config["cache"] = serde_json::json!({ "capacity_bytes": 512, "ways": 1 });
     let mut writer = CaseWriter::new(name, about, config);
-    let ops: [(&str, fn(&mut CaseWriter, u64) -> BridgeMessage); 4] = [
+    let ops: [(&str, LineRequest); 4] = [
         ("read", |writer, at| writer.read(at)),
         ("write full", |writer, at| writer.write(at, u64::MAX)),
         ("write part", |writer, at| writer.write(at, 0xff0f)),

@@ -78,7 +78,7 @@ fn mem_rmv_05_p() {
     manager.frames_leave(3..4, false);
     assert_eq!(follow(&mut manager), [(1, far(2))]);
     // Frames that come later are not there at first.
-    let mut later = PageManager::new(PlacementPolicy::Exclusive, 2, [1, 0, 5]).without(&[0..2]);
+    let mut later = PageManager::new(PlacementPolicy::Exclusive, 2, [1, 0, 5]).without(std::slice::from_ref(&(0..2)));
     let placed = later.acts.iter().map(|act| if let ManagerAct::Placed { place, .. } = act { place.frame } else { 9 });
     assert_eq!(placed.collect::<Vec<_>>(), [2, 3]);
     later.acts.clear();

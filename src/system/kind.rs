@@ -365,13 +365,15 @@ pub struct DomainMember {
     pub tier2_cache: BridgeCacheFacts,
 }
 
-/// What others have to know of the cache of a bridge.
+/// What others have to know of the cache of a bridge, and of its windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BridgeCacheFacts {
     /// It keeps lines of memory behind it.
     pub keeps_lines: bool,
     /// First address of the registers by which they are flushed (`bridge` §9.9).
     pub control: Option<u64>,
+    /// End of its windows for accelerators, those of commits among them; `None`: it has no windows.
+    pub windows_end: Option<u64>,
 }
 
 /// What a node is to the others of its fabric.

@@ -195,7 +195,13 @@ impl TieredFields {
             );
             wrong.push(("tier2.base", text));
         }
-        let BridgeCacheFacts { keeps_lines, control } = member.tier2_cache;
+        let BridgeCacheFacts { keeps_lines, control, windows_end } = member.tier2_cache;
+        if let Some(last) = windows_end.filter(|last| end > u128::from(*last)) {
+            let text = format!(
+                "found {frames} frames from {base:#x} to {end:#x}, expected them below {last:#x}, the end of the windows of the bridge"
+            );
+            wrong.push(("tier2.base", text));
+        }
         // Writes to a frame there would write the registers.
         for window in self.tier2.control.into_iter().chain(control) {
             if u128::from(window) < end && base < window.saturating_add(CONTROL_BYTES) {
@@ -206,7 +212,8 @@ impl TieredFields {
                 break;
             }
         }
-        let is_missing = self.tier2.control.is_none() && keeps_lines && self.policy().moves_pages();
+        let moves_pages = self.policy().moves_pages() || !self.tier2.commands.is_empty();
+        let is_missing = self.tier2.control.is_none() && keeps_lines && moves_pages;
         if is_missing || self.tier2.control.is_some_and(|own| Some(own) != control) {
             let show = |at: Option<u64>| at.map_or("none".to_owned(), |at| format!("{at:#x}"));
             let (found, of_bridge) = (show(self.tier2.control), show(control));

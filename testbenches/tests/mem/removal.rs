@@ -31,6 +31,16 @@ fn count(report: &ScenarioReport, name: &str) -> u64 {
     of(0).zip(of(1)).map_or_else(|| panic!("no `{name}`: {json:?}"), |(a, b)| a + b)
 }
 
+/// Frames beyond the windows of the bridge, and pages that leave frames behind a cache of lines that nobody flushes, are refused.
+#[test]
+fn frames_lie_in_windows_and_are_flushed() {
+    let frames = try_run(TRAYS, &["component.accel.tier2.pages=1048576"]).err().expect("no window is so large");
+    assert!(frames.contains("the end of the windows of the bridge"), "{frames}");
+    let cache = "cache = { mode = \"data\" }, windows";
+    let cached = try_run(&TRAYS.replace("windows", cache), &[]).err().expect("its lines stay behind");
+    assert!(cached.contains("expected control at the bridge too, by which pages are flushed"), "{cached}");
+}
+
 /// The rules that a row of events breaks, with frames for one page in HBM and four in tier 2.
 fn broken(events: &[TierEvent]) -> Vec<&'static str> {
     let mut watch = MigrationWatch::new(512, [1, 0, 4], false);

@@ -207,7 +207,9 @@ impl OutboundFields {
     /// What others have to know of the cache.
     pub fn cache_facts(&self) -> BridgeCacheFacts {
         let keeps_lines = self.cache.as_ref().is_some_and(BridgeCacheFields::keeps_lines);
-        BridgeCacheFacts { keeps_lines, control: self.control }
+        let of_commits = self.commits.iter().flat_map(|(commit, _)| &commit.windows);
+        let ends = self.windows.iter().chain(of_commits).map(|(window, _)| window.base.saturating_add(window.size));
+        BridgeCacheFacts { keeps_lines, control: self.control, windows_end: ends.max() }
     }
 
     /// The windows at first.

@@ -2,11 +2,12 @@
 //!
 //! Modelled: what is asked as a message of its protocol, through the port of its block; which answers are still to come; what an answer
 //! says. Left out: links. A walk: a read of a line leaves under its tag through the port of its block; an answer with that tag brings a
-//! status and the line, and a second one finds nothing that is open.
+//! status and the line, and a second one finds nothing that is open. Of several lines it may bring one after the other.
 
 use super::config::AcceleratorProtocol;
 use super::message::BridgeMessage;
 use super::model::{BridgeEvent, BridgePoint, ReferenceFinding};
+use scalepool_bridge::inbound::beats::UpliAnswer;
 use scalepool_bridge::inbound::side::{AcceleratorAnswer, SideAccess};
 use scalepool_bridge::lines::BLOCK_BYTES;
 use scalepool_bridge::outbound::request::BridgeResponse;
@@ -25,10 +26,10 @@ pub(crate) fn response_message(own: u16, codec: &NvlConfig, response: &BridgeRes
 }
 
 /// What is under way under a tag.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Asked {
-    /// The answer brings bytes.
-    is_read: bool,
+    /// Its answer on UALink, beat by beat.
+    upli: UpliAnswer,
     /// Address and bytes of an access that is no line.
     extent: Option<(u64, usize)>,
 }
@@ -76,11 +77,12 @@ impl AcceleratorPorts {
             SideAccess::Lines(_) => None,
             SideAccess::Block(access) => Some((access.address, access.bytes)),
         };
-        self.asked.insert(tag, Asked { is_read: access.is_read(), extent });
+        self.asked.insert(tag, Asked { upli: UpliAnswer::new(access.is_read(), access.lines()), extent });
         BridgeEvent { point: BridgePoint::Sent, port, message }
     }
 
-    /// What a message of an accelerator says, if it answers something that is open; `None`: it is no answer of these accelerators.
+    /// What a message of an accelerator says, if it answers something that is open and is the last one to do so; `None`: it is no answer
+    /// of these accelerators.
     pub fn answered(
         &mut self,
         message: &BridgeMessage,
@@ -97,30 +99,39 @@ impl AcceleratorPorts {
             },
             _ => return None,
         };
-        let asked = self.asked.get(&tag).filter(|_| is_own).copied();
-        let Some(asked) = asked else {
+        let Some(asked) = self.asked.get_mut(&tag).filter(|_| is_own) else {
             let (found, expected) = (format!("an answer with tag {tag}"), "an open access to an accelerator");
             findings.push(ReferenceFinding::new("BRG-TAG-02", found, expected));
             return Some(None);
         };
-        self.asked.remove(&tag);
-        let (status, lines) = understood(asked, message).unwrap_or_else(|(found, expected)| {
+        let complete = understood(asked, message).unwrap_or_else(|(found, expected)| {
             // What cannot be used is as if the accelerator had given up.
             findings.push(ReferenceFinding::new("BRG-MAP-64", found, expected));
-            (Status::TargetAbort, Vec::new())
+            Some((Status::TargetAbort, Vec::new()))
         });
-        Some(Some(AcceleratorAnswer { tag, status, lines }))
+        let answer = complete.map(|(status, lines)| AcceleratorAnswer { tag, status, lines });
+        if answer.is_some() {
+            self.asked.remove(&tag);
+        }
+        Some(answer)
     }
 }
 
-/// Status and lines of an answer, or what was found in place of what.
-fn understood(asked: Asked, message: &BridgeMessage) -> Result<(Status, Vec<CacheLine>), (String, &'static str)> {
+/// Status and lines of an answer, if it is complete.
+type UnderstoodAnswer = Option<(Status, Vec<CacheLine>)>;
+
+/// What an answer says, or what was found in place of what.
+fn understood(asked: &mut Asked, message: &BridgeMessage) -> Result<UnderstoodAnswer, (String, &'static str)> {
     match message {
-        BridgeMessage::Upli(transfer) => inbound::ualink::upli_understood(asked.is_read, transfer)
-            .map_err(|found| (found.to_owned(), "the response of its request")),
+        BridgeMessage::Upli(transfer) => {
+            asked.upli.take(transfer).map_err(|found| (found.to_owned(), "the response of its request"))
+        }
         BridgeMessage::Nvlink(message) => match asked.extent {
-            None => inbound::nvlink::understood(message).map_err(|found| (found, "64 bytes, RSP_DONE or RSP_ERROR")),
+            None => inbound::nvlink::understood(message)
+                .map(Some)
+                .map_err(|found| (found, "64 bytes, RSP_DONE or RSP_ERROR")),
             Some(extent) => inbound::nvlink::understood_block(extent, message)
+                .map(Some)
                 .map_err(|found| (found, "the bytes that were asked for, RSP_DONE or RSP_ERROR")),
         },
         BridgeMessage::Cxl(_) | BridgeMessage::Tlp(_) => Err((message.layout().to_owned(), "an accelerator's answer")),

@@ -165,7 +165,7 @@ impl BarBench {
     }
 }
 
-fn read(requester: u16, tag: u16, at: u64, bytes: usize) -> Tlp {
+pub fn read(requester: u16, tag: u16, at: u64, bytes: usize) -> Tlp {
     let (enables, dw) = Enables::span(at, bytes);
     let kind = TlpKind::MemRead { address: at & !3, dw, enables };
     Tlp { tag, ..Tlp::new(kind, requester, Vec::new()) }

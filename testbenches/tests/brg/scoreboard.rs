@@ -5,6 +5,10 @@ use scalepool::conversion::message::BridgeMessage;
 use scalepool::conversion::model::{BridgeEvent, BridgePoint, ReferenceBridge, ReferenceError};
 use scalepool::conversion::scoreboard::BridgeScoreboard;
 use scalepool::conversion::vectors::{self, ConversionVectors};
+use scalepool_protocols::ualink::code::RdWr;
+use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::ualink::field::TlRsp;
+use scalepool_protocols::ualink::pack::with_data;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -497,4 +501,27 @@ fn a_commit_that_strands_lines_of_a_cache_is_refused() {
     for (class, cache) in [("MN", None), ("MC", Some(json!({})))] {
         assert_eq!(ReferenceBridge::new(bridge(class, cache)).commit(&commit(class, 1)), Ok(true), "{class}");
     }
+}
+
+/// Beats of a read that come one by one: the completion leaves behind the last one, and its tag is open until then.
+#[test]
+fn the_model_waits_for_all_beats_of_an_accelerator() {
+    let form = r#"{"protocol":"ualink","direction":"inbound","windows":[{"class":"BR","base":0,"size":2097152,"out_base":0,"targets":[1]}]}"#;
+    let mut model = ReferenceBridge::new(config_of(form));
+    let asked = BridgeMessage::Tlp(Box::new(super::bar::read(0, 1, 0, 128)));
+    let sent = model.request(0, &asked).expect("it is taken");
+    let [BridgeEvent { point: BridgePoint::Sent, message, .. }] = &sent[..] else { panic!("{sent:?}") };
+    let tag = message.tag().expect("an access has one");
+    let beat = |offset: u8, last: bool| {
+        let rsp = TlRsp { rdwr: RdWr::Read, tag, offset, last, ..TlRsp::default() };
+        BridgeMessage::Upli(Box::new(with_data(ControlField::Response(rsp), &[[offset + 1; 64]], None)))
+    };
+    assert_eq!(model.answer(0, &beat(1, false)).expect("an answer"), []);
+    assert!(model.awaits(tag));
+    let done = model.answer(0, &beat(0, true)).expect("an answer");
+    let [BridgeEvent { point: BridgePoint::Response, message: BridgeMessage::Tlp(tlp), .. }] = &done[..] else {
+        panic!("{done:?}")
+    };
+    assert_eq!(tlp.data, [[1; 64], [2; 64]].concat());
+    assert!(!model.awaits(tag) && model.take_findings().is_empty());
 }

@@ -24,6 +24,11 @@ fn sound(text: &str, set: &[&str]) -> ScenarioReport {
     report
 }
 
+/// Why a description is refused.
+fn refused(text: &str, set: &[&str]) -> String {
+    try_run(text, set).map_or_else(|error| error, |_| panic!("{set:?}: it is taken"))
+}
+
 /// What both accelerators have counted together.
 fn count(report: &ScenarioReport, name: &str) -> u64 {
     let json = report.json();
@@ -34,10 +39,10 @@ fn count(report: &ScenarioReport, name: &str) -> u64 {
 /// Frames beyond the windows of the bridge, and pages that leave frames behind a cache of lines that nobody flushes, are refused.
 #[test]
 fn frames_lie_in_windows_and_are_flushed() {
-    let frames = try_run(TRAYS, &["component.accel.tier2.pages=1048576"]).err().expect("no window is so large");
+    let frames = refused(TRAYS, &["component.accel.tier2.pages=1048576"]);
     assert!(frames.contains("the end of the windows of the bridge"), "{frames}");
     let cache = "cache = { mode = \"data\" }, windows";
-    let cached = try_run(&TRAYS.replace("windows", cache), &[]).err().expect("its lines stay behind");
+    let cached = refused(&TRAYS.replace("windows", cache), &[]);
     assert!(cached.contains("expected control at the bridge too, by which pages are flushed"), "{cached}");
 }
 

@@ -27,7 +27,7 @@ pub enum CollectiveKind {
 /// Collectives, one after the other, each with vectors of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectiveTask {
-    /// What.
+    /// Whether all add up, or one tells the others.
     pub kind: CollectiveKind,
     /// Numbers of the vectors.
     pub number: NumberType,

@@ -22,9 +22,9 @@ pub enum FrameChange {
 /// What happens to frames, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimedFrames {
-    /// When.
+    /// The cycle of the accelerators' clock in which it happens.
     pub at_cycle: u64,
-    /// What.
+    /// Whether they leave, are lost, or come.
     pub change: FrameChange,
     /// Frames of tier 2 of each manager.
     pub frames: Range<u32>,

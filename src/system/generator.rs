@@ -2,13 +2,15 @@
 //!
 //! Modelled: `[generator.NAME]` with a kind of the registry [`GENERATORS`]. A generator writes into the description what a
 //! user would write by hand: counts, lengths of arrays of ports, and which ports a link joins. A topology of
-//! routers is one of [`scalepool_fabric::topology`].
+//! routers, or of switches with port based routing, is one of [`scalepool_fabric::topology`].
 //!
 //! A walk through one: its table is read; the components and the link that it names are looked up; what it sets must not be
 //! there yet; then it is there, and the description is resolved as if the user had written it.
 
+mod cxl_fabric;
 mod cxl_rack;
 mod nvlink_pod;
+mod segment_windows;
 mod topology;
 mod topology_file;
 
@@ -41,6 +43,7 @@ pub static GENERATORS: &[GeneratorKind] = &[
     },
     nvlink_pod::KIND,
     cxl_rack::KIND,
+    cxl_fabric::KIND,
     topology::KIND,
 ];
 
@@ -118,6 +121,17 @@ impl Generating<'_> {
         self.problems.add(place, format!("{}.{key}", self.path), text);
     }
 
+    /// A table of the description, `component.accel`.
+    fn table_of(&self, top: &str, name: &str) -> Option<Table> {
+        match self.root.get(top)?.value {
+            Value::Table(ref tables) => match &tables.get(name)?.value {
+                Value::Table(table) => Some(table.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The table that a field names, `component.accel`; a finding if there is none.
     fn named(&mut self, key: &str, top: &str, name: &str) -> Option<Table> {
         let tables = match self.root.get(top) {
@@ -151,6 +165,29 @@ impl Generating<'_> {
         }
     }
 
+    /// Sets a field of one element of a component, which nobody has set yet.
+    fn set_at(&mut self, component: &str, n: usize, key: &str, value: Value) {
+        let element = n.to_string();
+        let path = ["component", component, "at", &element, key].map(str::to_owned);
+        // Looked up in place: a component of thousands of elements is asked for each of them.
+        let mut given = Some(&*self.root);
+        let mut keys = path.iter().map(String::as_str).peekable();
+        let mut found = None;
+        while let (Some(table), Some(key)) = (given.take(), keys.next()) {
+            match table.get(key) {
+                item if keys.peek().is_none() => found = item.map(|item| (item.place, item.shown())),
+                Some(DocumentItem { value: Value::Table(inner), .. }) => given = Some(inner),
+                _ => (),
+            }
+        }
+        if let Some((place, shown)) = found {
+            let text = format!("found {shown}, expected none: {} sets it", self.path);
+            self.problems.add(place, path.join("."), text);
+            return;
+        }
+        document::edit(self.root, &path, DocumentItem { place: self.place, value });
+    }
+
     /// Sets fields of a component that a field of the generator names.
     fn set_of(&mut self, role: &str, name: &str, values: &[(&str, Value)]) {
         if self.named(role, "component", name).is_some() {
@@ -180,9 +217,9 @@ impl Generating<'_> {
         Value::List(ports.map(|port| DocumentItem { place, value: Value::Text(port) }).to_vec())
     }
 
-    /// Says which ports a link joins.
-    fn join(&mut self, link: &str, between: Value) {
-        if self.named("link", "link", link).is_some() {
+    /// Says which ports the link joins that a field of the generator names.
+    fn join(&mut self, role: &str, link: &str, between: Value) {
+        if self.named(role, "link", link).is_some() {
             self.set("link", link, "between", between);
         }
     }
@@ -193,5 +230,5 @@ fn pod(own: &mut Generating<'_>) {
     own.array("nodes", &nodes, node_count, switch_count);
     own.array("switches", &switches, switch_count, node_count);
     let between = own.pair([format!("{nodes}[i].port[k]"), format!("{switches}[k].port[i]")]);
-    own.join(&link, between);
+    own.join("link", &link, between);
 }

@@ -1,7 +1,7 @@
 //! Fabrics of switches with port based routing: who is in them, what is bound, PIDs and routes (`fabric` §3).
 //!
 //! Modelled: switches that inter-switch links join are one fabric. Its host ports, devices and bindings are numbered in the
-//! order of the description, PIDs are allocated in that order, and routes are minimal or go up and then down
+//! order of the description, PIDs are allocated in that order, and routes are minimal, by the lowest port, or go up and then down
 //! ([`scalepool_fabric::cxl_switch::pbr::paths`]), one for each PID, or several where segment tables name it and the switch deals
 //! messages over them; and again without links that are lost, from when the fabric manager leads messages around them. Left out:
 //! hot-add, and bindings that change while the system runs.
@@ -414,8 +414,8 @@ impl PbrFabric {
         fabric.plan(system, tables, problems);
         for n in 0..fabric.switches.len() {
             let policy = decl_of(system, fabric.switches[n])?.spread.0;
-            if policy.needs_longer_ways() && routing == PbrRouting::Minimal {
-                let text = "found a policy for longer ways with routes of minimal, which has none, expected routing = \"up-down\" (fabric RGT-7)";
+            if policy.needs_longer_ways() && !routing.has_longer_ways() {
+                let text = "found a policy for longer ways with routes that have none, expected routing = \"up-down\" (fabric RGT-7)";
                 tables[fabric.switches[n]].judge(vec![("spread", text.to_owned())], problems);
             }
         }

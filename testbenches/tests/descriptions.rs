@@ -438,7 +438,7 @@ fn mistakes_of_generators_are_named_with_their_places() {
         (
             "kind = \"pod\"",
             "kind = \"pot\"",
-            "f.toml:25:8: generator.pod.kind: found the kind of generator `pot`, expected one of pod, nvlink.pod, cxl.rack, topology; the nearest is `pod`",
+            "f.toml:25:8: generator.pod.kind: found the kind of generator `pot`, expected one of pod, nvlink.pod, cxl.rack, cxl.fabric, topology; the nearest is `pod`",
         ),
         (
             "kind = \"pod\"",

@@ -17,3 +17,4 @@ mod sharing;
 mod spread;
 mod systems;
 mod tables;
+mod topologies;

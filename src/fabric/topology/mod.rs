@@ -11,6 +11,7 @@
 //! | `torus:8x8`, `torus:4x4x4` | the same, with rings in each dimension | dimension order, in the shorter direction | two, by the dateline |
 //! | `fat-tree:4x3` | K^N nodes, N levels of K^(N-1) routers | up by any port to a common ancestor, then down | one |
 //! | `dragonfly:2,4,2` | (p, a, h): groups of a routers, p nodes and h global channels each, a h + 1 groups | local, global, local | two of local channels |
+//! | `full:2,4` | (p, a): a routers with p nodes each, every router joined to every other one (`fabric` §6.5, groups) | the one channel | one |
 //! | `graph:DIGEST` | as a file lists them ([`Topology::of_ports`]) | shortest by the lowest port, or up, then down | one |
 //!
 //! A walk through one packet: at each router [`Topology::route`] returns the ports that lead towards the destination, and
@@ -186,7 +187,7 @@ fn graphs() -> MutexGuard<'static, OrderedMap<String, Arc<Graph>>> {
 }
 
 /// The notation of topologies, for error messages.
-pub const EXPECTED: &str = "mesh:8x8, torus:8x8, torus:4x4x4, fat-tree:4x3 (K x N, a K-ary N-tree), dragonfly:2,4,2 (p, a, h), or the same with other numbers; file:PATH where a generator makes the fabric";
+pub const EXPECTED: &str = "mesh:8x8, torus:8x8, torus:4x4x4, fat-tree:4x3 (K x N, a K-ary N-tree), dragonfly:2,4,2 (p, a, h), full:2,4 (p, a), or the same with other numbers; file:PATH where a generator makes the fabric";
 
 impl Topology {
     /// Parses a topology, such as `mesh:8x8`.
@@ -204,7 +205,7 @@ impl Topology {
                 .map(|graph| Topology(Shape::Graph(graph)))
                 .ok_or_else(|| TopologyError::Graph { text: text() });
         }
-        let separator = if shape == "dragonfly" { ',' } else { 'x' };
+        let separator = if matches!(shape, "dragonfly" | "full") { ',' } else { 'x' };
         let numbers: Option<Vec<usize>> = numbers.split(separator).map(|n| n.trim().parse().ok()).collect();
         let numbers = numbers.ok_or_else(form)?;
         if numbers.iter().any(|&n| n == 0 || n > MOST_ROUTERS) {
@@ -227,6 +228,12 @@ impl Topology {
                 Shape::FatTree(FatTree::new(k, n))
             }
             ("dragonfly", &[p, a, h]) => Shape::Dragonfly(Dragonfly::new(p, a, h)),
+            ("full", &[p, a]) => {
+                if !(2..=MOST_PORTS).contains(&a) || p + a - 1 > MOST_PORTS {
+                    return Err(size(format!("2 to {MOST_PORTS} routers, each with at most {MOST_PORTS} ports")));
+                }
+                return Topology::of_ports(fully_connected(p, a), GRAPH_ROUTING_NAMES[0]);
+            }
             _ => return Err(form()),
         };
         let topology = Topology(shape);
@@ -375,6 +382,17 @@ impl Topology {
             Shape::Graph(graph) => graph.place(router),
         }
     }
+}
+
+/// The ports of `a` routers with `p` nodes each, of which every one leads to every other: nodes first, then routers in their order.
+fn fully_connected(p: usize, a: usize) -> Vec<Vec<PortPeer>> {
+    let ports = |own: usize| {
+        let nodes = (0..p).map(move |n| PortPeer::Node(own * p + n));
+        // A router leaves itself out, so those behind it have the port before.
+        let others = (0..a).filter(move |other| *other != own);
+        nodes.chain(others.map(move |other| PortPeer::Router(other, p + own - usize::from(own > other)))).collect()
+    };
+    (0..a).map(ports).collect()
 }
 
 impl fmt::Display for Topology {

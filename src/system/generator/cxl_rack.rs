@@ -5,10 +5,11 @@
 //! leaf, memories alike. Where windows are asked for, each memory or logical device has one in a segment of its own
 //! (`fabric` EDG-1). Left out: several links between two switches.
 
+use super::segment_windows::{logical_devices, windows};
 use super::{Generating, GeneratorKind};
-use crate::document::{DocumentItem, Table, Value};
+use crate::document::{DocumentItem, Value};
 use crate::field::{Config, FieldRange, config};
-use crate::quantity::{self, Unit};
+use crate::quantity::Unit;
 use scalepool_fabric::cxl_switch::pbr::pid::{PidCounts, PidPlan};
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_memory::decoder::WINDOW_STEP_BYTES;
@@ -86,9 +87,9 @@ fn generate(own: &mut Generating<'_>) {
         Value::List(pairs.collect())
     };
     let pairs = at_leaf(own, (&rack.host_leaves, "usp"), &rack.hosts, of_hosts);
-    own.join(&rack.host_link, pairs);
+    own.join("host_link", &rack.host_link, pairs);
     let pairs = at_leaf(own, (&rack.memory_leaves, "dsp"), &rack.memories, of_memories);
-    own.join(&rack.memory_link, pairs);
+    own.join("memory_link", &rack.memory_link, pairs);
     let trunk = |own: &Generating<'_>, leaves: &str, first: usize, count: usize| {
         let ways = (0..count).flat_map(|leaf| (0..rack.spine_count).map(move |spine| (leaf, spine)));
         let pairs = ways.map(|(leaf, spine)| {
@@ -99,47 +100,10 @@ fn generate(own: &mut Generating<'_>) {
         Value::List(pairs.collect())
     };
     let pairs = trunk(own, &rack.host_leaves, 0, of_hosts.count);
-    own.join(&rack.host_trunk, pairs);
+    own.join("host_trunk", &rack.host_trunk, pairs);
     let pairs = trunk(own, &rack.memory_leaves, of_hosts.count, of_memories.count);
-    own.join(&rack.memory_trunk, pairs);
+    own.join("memory_trunk", &rack.memory_trunk, pairs);
     if let Some(bytes) = rack.window {
-        let targets = (0..memories).flat_map(|n| {
-            let memory = format!("{}[{n}]", rack.memories);
-            let of_ld = |ld: usize| format!("{memory}.ld[{ld}]");
-            logical.map_or_else(|| vec![memory.clone()], |count| (0..count).map(of_ld).collect())
-        });
-        windows(own, targets.collect(), bytes);
+        windows(own, &rack.memories, memories, logical, bytes);
     }
-}
-
-/// The number of logical devices that the table of a memory says.
-fn logical_devices(memory: &Table) -> Option<usize> {
-    match &memory.get("logical_devices")?.value {
-        // The command line gives numbers as text.
-        Value::Number(text) | Value::Text(text) => usize::try_from(quantity::parse(text, Unit::Of("-"))?).ok(),
-        _ => None,
-    }
-}
-
-/// A memory map with a window for each target.
-fn windows(own: &mut Generating<'_>, targets: Vec<String>, bytes: u64) {
-    let place = own.place;
-    let entry = |key: &str, value: Value| (key.to_owned(), place, DocumentItem { place, value });
-    let number = |n: u64| Value::Number(n.to_string());
-    let step = bytes.next_multiple_of(SEGMENT_BYTES);
-    let window = |(n, target): (usize, String)| {
-        let target = DocumentItem { place, value: Value::Text(target) };
-        let entries = vec![
-            entry("base", number(n as u64 * step)),
-            entry("size", number(bytes)),
-            entry("targets", Value::List(vec![target])),
-        ];
-        entry(&format!("window{n}"), Value::Table(Table { entries }))
-    };
-    let entries = targets.into_iter().enumerate().map(window).collect();
-    if own.root.get("memory_map").is_some() {
-        return own
-            .refuse("window", "found a [memory_map] beside it, expected none: the windows are all of it".to_owned());
-    }
-    own.root.set("memory_map", place, DocumentItem { place, value: Value::Table(Table { entries }) });
 }

@@ -83,7 +83,7 @@ fn generate(own: &mut Generating<'_>) {
         DocumentItem { place, value: own.pair(ports) }
     });
     let pairs = Value::List(pairs.collect());
-    own.join(&pod.link, pairs);
+    own.join("link", &pod.link, pairs);
     let rate = generation(&pod.generation).link_generation.to_string();
     own.set("link", &pod.link, "generation", Value::Text(rate));
 }

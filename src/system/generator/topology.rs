@@ -5,7 +5,8 @@
 //! virtual channels and latency of channels. A topology of any form comes from a file ([`topology_file`](super::topology_file)).
 //! Left out: places of links on a board.
 
-use super::topology_file::{self, FileTopology};
+use super::topology_file;
+pub(super) use super::topology_file::FileTopology;
 use super::{Generating, GeneratorKind};
 use crate::document::{self, DocumentItem, Table, Value};
 use crate::field::{Config, FieldRange, config};
@@ -33,17 +34,32 @@ config! {
     }
 }
 
+/// The topology of a shape, or of a file; what is wrong is said, and there is none.
+pub(super) fn made(own: &mut Generating<'_>, shape: &str) -> Option<FileTopology> {
+    if let Some(path) = shape.strip_prefix(topology_file::PREFIX) {
+        return topology_file::read(own, path);
+    }
+    match Topology::parse(shape) {
+        Ok(topology) => Some(FileTopology { topology, settings: OrderedMap::new() }),
+        Err(error) => {
+            own.refuse("shape", error.to_string());
+            None
+        }
+    }
+}
+
 impl Generating<'_> {
     /// Sets what the description leaves to the topology.
-    fn set_unless_given(&mut self, top: &str, name: &str, key: &str, value: Value) {
-        if self.named("shape", top, name).is_some_and(|table| table.get(key).is_none()) {
+    pub(super) fn set_unless_given(&mut self, top: &str, name: &str, key: &str, value: Value) {
+        if self.table_of(top, name).is_some_and(|table| table.get(key).is_none()) {
             self.set(top, name, key, value);
         }
     }
 
     /// Sets what a file says of single links, by their numbers.
-    fn set_of_links(&mut self, name: &str, settings: Vec<Option<&Table>>) {
-        let Some(link) = self.named("shape", "link", name) else { return };
+    pub(super) fn set_of_links(&mut self, name: &str, settings: Vec<Option<&Table>>) {
+        // A name that is no link's is found where the link is joined.
+        let Some(link) = self.table_of("link", name) else { return };
         let exceptions = match link.get("at") {
             Some(DocumentItem { value: Value::Table(at), .. }) => at.clone(),
             _ => Table::default(),
@@ -68,15 +84,7 @@ impl Generating<'_> {
 
 fn generate(own: &mut Generating<'_>) {
     let TopologyOf { shape, nodes, routers, channels, terminals } = own.read();
-    let made = match shape.strip_prefix(topology_file::PREFIX) {
-        Some(path) => topology_file::read(own, path),
-        None => match Topology::parse(&shape) {
-            Ok(topology) => Some(FileTopology { topology, settings: OrderedMap::new() }),
-            Err(error) => return own.refuse("shape", error.to_string()),
-        },
-    };
-    // What is wrong with a file has been said.
-    let Some(FileTopology { topology, settings }) = made else { return };
+    let Some(FileTopology { topology, settings }) = made(own, &shape) else { return };
     let number = |n: usize| Value::Number(n.to_string());
     let name = topology.graph_text().map_or_else(
         || topology.to_string(),
@@ -93,8 +101,7 @@ fn generate(own: &mut Generating<'_>) {
     let place = own.place;
     for router in 0..topology.routers() {
         for (key, n) in [("position", router), ("ports", topology.ports(router))] {
-            let path = ["component", &routers, "at", &router.to_string(), key].map(str::to_owned);
-            document::edit(own.root, &path, DocumentItem { place, value: number(n) });
+            own.set_at(&routers, router, key, number(n));
         }
     }
     let (mut between_routers, mut to_nodes) = (Vec::new(), Vec::new());
@@ -113,11 +120,11 @@ fn generate(own: &mut Generating<'_>) {
     }
     scalepool_ordered::sort_by_key(&mut to_nodes, |(node, ..)| *node);
     let to_nodes = to_nodes.into_iter().map(|(_, pair, settings)| (pair, settings)).collect();
-    for (link, joined) in [(&channels, between_routers), (&terminals, to_nodes)] {
+    for (role, link, joined) in [("channels", &channels, between_routers), ("terminals", &terminals, to_nodes)] {
         let (pairs, settings): (Vec<_>, Vec<_>) = joined.into_iter().unzip();
         let pairs = pairs.into_iter().map(|ports| DocumentItem { place, value: own.pair(ports) });
         let between = Value::List(pairs.collect());
-        own.join(link, between);
+        own.join(role, link, between);
         own.set_of_links(link, settings);
     }
     let defaults = topology.defaults();

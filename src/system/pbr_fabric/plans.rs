@@ -152,7 +152,10 @@ impl PbrFabric {
 
     /// By destination and switch, the fabric ports that lead there over links that are left.
     pub(super) fn candidates(&self, system: &System, avoids: &OrderedSet<FabricPort>) -> Vec<Vec<PbrCandidates>> {
-        let graph = self.graph(system, avoids);
+        let graph = match avoids.is_empty() {
+            true => self.graph(system, avoids),
+            false => self.graph(system, avoids).after(&self.graph(system, &OrderedSet::new())),
+        };
         (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect()
     }
 

@@ -7,7 +7,7 @@ fn topology(text: &str) -> Topology {
     Topology::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"))
 }
 
-const ALL: [&str; 10] = [
+const ALL: [&str; 12] = [
     "mesh:8x8",
     "mesh:3x1",
     "mesh:2x3x4",
@@ -18,6 +18,8 @@ const ALL: [&str; 10] = [
     "fat-tree:4x3",
     "fat-tree:2x6",
     "dragonfly:2,4,2",
+    "full:2,4",
+    "full:1,2",
 ];
 
 /// Routers from each router to all others, those at both ends counted, by search in breadth.

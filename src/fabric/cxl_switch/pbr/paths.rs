@@ -1,11 +1,15 @@
 //! Routes between the switches of a fabric.
 //!
-//! Modelled: switches and the inter-switch links between them, any connected graph; for each switch and DPID one next hop. Two
-//! policies: `minimal` takes a shortest way; `up-down` takes links towards the first switch before links away from it and
-//! never one of the former behind one of the latter, so that links cannot wait for each other in a circle, in any graph. Of
-//! several next hops the DPID selects one, so that destinations are dealt over them, or a policy does message by message
+//! Modelled: switches and the inter-switch links between them, any connected graph; for each switch and DPID one next hop. Three
+//! policies: `minimal` takes a shortest way; `lowest-port` of several shortest ways always that over the lowest port, which is
+//! dimension order in a mesh whose ports are numbered by dimension; `up-down` takes links towards the first switch before links
+//! away from it and never one of the former behind one of the latter, so that links cannot wait for each other in a circle, in any
+//! graph. Of several next hops the DPID selects one, so that destinations are dealt over them, or a policy does message by message
 //! ([`crate::spread`]): our choice, which the sheet leaves free (`fabric` RGT-7). Longer ways are those of `up-down` over other
 //! links up, which close no circle either. Left out: what is known of load further away.
+//!
+//! Of a graph without links that are lost, `up-down` keeps the directions of the links that are left, where these lead everywhere.
+//! Otherwise they are found anew, and messages from before and after can wait for each other; the check of the system sees that.
 //!
 //! A walk through one route: distances to the switch of the destination are counted in breadth from there; for `up-down` over
 //! links that lead away from the first switch alone, and a switch without such a way goes up. The candidates of a switch are
@@ -21,8 +25,30 @@ use std::collections::VecDeque;
 pub enum PbrRouting {
     /// On a shortest way.
     Minimal,
+    /// On the shortest way over the lowest port of each switch.
+    LowestPort,
     /// Up, and then down.
     UpDown,
+}
+
+impl PbrRouting {
+    /// Their names in descriptions.
+    pub const NAMES: &[&str] = &["minimal", "lowest-port", "up-down"];
+
+    /// That of a name.
+    pub fn of_name(name: &str) -> Option<PbrRouting> {
+        match name {
+            "minimal" => Some(PbrRouting::Minimal),
+            "lowest-port" => Some(PbrRouting::LowestPort),
+            "up-down" => Some(PbrRouting::UpDown),
+            _ => None,
+        }
+    }
+
+    /// Whether it has ways beside the shortest ones.
+    pub fn has_longer_ways(self) -> bool {
+        self == PbrRouting::UpDown
+    }
 }
 
 /// Ports of a switch that lead to another one.
@@ -39,6 +65,8 @@ pub struct PbrCandidates {
 pub struct PbrGraph {
     /// By switch: own port and switch at the other end.
     links: Vec<Vec<(usize, usize)>>,
+    /// Ranks by which links lead up or down, of the graph before links of it were lost.
+    before: Option<Vec<usize>>,
 }
 
 /// Judges the containment of the downstream port of an inter-switch link: it is required, but where the link is the only way to the
@@ -55,7 +83,22 @@ pub fn judge_containment(is_only_way: bool, is_contained: bool) -> Option<Violat
 impl PbrGraph {
     /// Switches without links.
     pub fn new(switches: usize) -> PbrGraph {
-        PbrGraph { links: vec![Vec::new(); switches] }
+        PbrGraph { links: vec![Vec::new(); switches], before: None }
+    }
+
+    /// Says what the graph was before links of it were lost. Its links keep their directions up and down where every switch is still
+    /// reached, so messages on new ways and those on ways from before do not wait for each other in a circle either.
+    pub fn after(mut self, whole: &PbrGraph) -> PbrGraph {
+        self.before = Some(whole.places());
+        let is_reached = |to: usize| {
+            let any = self.distances(to, &|_, _| true);
+            let ways = self.up_down(to);
+            (0..self.links.len()).all(|from| from == to || any[from].is_none() || !ways[from].primary.is_empty())
+        };
+        if !(0..self.links.len()).all(is_reached) {
+            self.before = None;
+        }
+        self
     }
 
     /// Joins a port of a switch to another switch, in one direction.
@@ -68,9 +111,14 @@ impl PbrGraph {
     /// there is no way.
     pub fn next(&self, routing: PbrRouting, to: usize) -> Vec<PbrCandidates> {
         match routing {
-            PbrRouting::Minimal => {
+            PbrRouting::Minimal | PbrRouting::LowestPort => {
+                let most = if routing == PbrRouting::Minimal { usize::MAX } else { 1 };
                 let distances = self.distances(to, &|_, _| true);
-                let primary = |from| self.closer(from, &distances, &|_| true);
+                let primary = |from| {
+                    let mut ports = self.closer(from, &distances, &|_| true);
+                    ports.truncate(most);
+                    ports
+                };
                 let all = (0..self.links.len()).map(primary);
                 all.map(|primary| PbrCandidates { primary, secondary: Vec::new() }).collect()
             }
@@ -115,6 +163,9 @@ impl PbrGraph {
 
     /// Place of each switch in breadth from the first one; a link leads up if it leads to an earlier place.
     fn places(&self) -> Vec<usize> {
+        if let Some(before) = &self.before {
+            return before.clone();
+        }
         let mut places = vec![usize::MAX; self.links.len()];
         let mut reached = 0;
         for first in 0..self.links.len() {

@@ -101,7 +101,7 @@ config! {
         hosts: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 64), "edge ports towards root complexes";
         ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "edge ports towards devices";
         fabric: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "fabric ports, each for an inter-switch link";
-        routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it (fabric RGT-7, ISL-9)";
+        routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(PbrRouting::NAMES), "routes of its fabric, the same at all of its switches: a shortest way, of several such ways always that over the lowest port (dimension order in a mesh whose ports are numbered by dimension), or links towards the first switch of the description before links away from it (fabric RGT-7, ISL-9)";
         ur_on_unknown: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "the edge of a host completes as Unsupported Request what its table has no way for; off: it drops that, and the host times out (fabric DRT-3)";
         lost: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "inter-switch links at this switch that go down for good while the system runs; when the fabric manager writes the tables it takes down the virtual links that used them (fabric ISL-7)";
         errors: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "uncorrectable errors of inter-switch links at this switch: containment takes the link down like a lost one, but where it is the only way between its ends, and so to the fabric manager, which is at the first switch of the description (fabric ISL-4)";
@@ -206,7 +206,7 @@ impl Component for IoPbrSwitch {
         Some(PbrDecl {
             hosts: self.hosts,
             devices: self.ports,
-            routing: if self.routing == "minimal" { PbrRouting::Minimal } else { PbrRouting::UpDown },
+            routing: PbrRouting::of_name(&self.routing).unwrap_or_else(|| unreachable!("a word of the range")),
             spread: (SpreadPolicy::Static, OVERFLOW_MIX),
             has_segments: false,
             is_ldst: false,

@@ -57,11 +57,13 @@ config! {
         hosts: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "edge ports towards hosts";
         ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "edge ports towards devices";
         fabric: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "fabric ports, each for an inter-switch link";
-        routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it, which no graph can make wait in a circle (fabric RGT-7, ISL-9)";
+        routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(PbrRouting::NAMES), "routes of its fabric, the same at all of its switches: a shortest way, of several such ways always that over the lowest port (dimension order in a mesh whose ports are numbered by dimension), or links towards the first switch of the description before links away from it, which no graph can make wait in a circle (fabric RGT-7, ISL-9)";
         spread: String = "static" [Unit::Of("-")] in FieldRange::Words(SPREAD_NAMES), "next hop of a message whose device a segment table names, or that goes to a host with such a table, where there are several. static: one for each destination; random, congestion: a random or the least loaded one of those that mix picks; advanced: the cheapest of all; valiant: a random one of all; ugal: a shortest one, unless its backlog times its links is more. S2M NDR takes the static one, because it stays in order (fabric RGT-3, RGT-7)";
         mix: u8 = "7" [Unit::Of("-")] in FieldRange::Int(0, 7), "share of messages for shortest next hops with random and congestion, 0 to 6 = 7/8 to 1/8; 7 = all for which there is room (fabric RGT-4)";
         decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst", "fast"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table, whose windows begin at multiples of 64 GiB: LDST, or FAST, which leads to G-FAM devices of any number of hosts, LDST to those of 16 (fabric §3.3, GFD-1)";
         lost: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "inter-switch links at this switch that go down for good while the system runs; a link stands at one of its two switches alone (fabric ISL-7)";
+        column: Option<usize> = "" [Unit::Of("-")] in FieldRange::Int(0, 1 << 15), "column of the switch in drawings, with `row`; a generator sets them; not given = by its distance from the hosts";
+        row: Option<usize> = "" [Unit::Of("-")] in FieldRange::Int(0, 1 << 15), "row of the switch in drawings";
         bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices and logical devices go to its hosts in turn, in the order of the description, and a device with port based routing to all hosts of its protocol";
     }
 }
@@ -88,7 +90,10 @@ impl Component for PbrCxlSwitch {
             );
             ("fabric", text)
         });
-        range.into_iter().chain(self.hardware.weights().1).collect()
+        let place = (self.column.is_some() != self.row.is_some()).then(|| {
+            ("column", "found one of `column` and `row`, expected both: a drawing has a switch at a place".to_owned())
+        });
+        range.into_iter().chain(place).chain(self.hardware.weights().1).collect()
     }
 
     /// Hosts that keep lines coherent share a device with port based routing, and any hosts a G-FAM device.
@@ -119,9 +124,13 @@ impl Component for PbrCxlSwitch {
         "which passes requests on to memories"
     }
 
+    fn drawn_at(&self) -> Option<(usize, usize)> {
+        self.column.zip(self.row)
+    }
+
     fn pbr(&self) -> Option<PbrDecl<'_>> {
         let has_segments = self.decode != "hdm";
-        let routing = if self.routing == "minimal" { PbrRouting::Minimal } else { PbrRouting::UpDown };
+        let routing = PbrRouting::of_name(&self.routing).unwrap_or_else(|| unreachable!("a word of the range"));
         let spread = SpreadPolicy::by_name(&self.spread).unwrap_or_else(|| unreachable!("a word of the range"));
         Some(PbrDecl {
             hosts: self.hosts,

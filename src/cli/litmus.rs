@@ -46,7 +46,7 @@ pub(super) struct Litmus {
     #[arg(long, value_name = "N", default_value_t = MOST_STATES as u64, value_parser = clap::value_parser!(u64).range(1..))]
     max_states: u64,
     /// Run the program of a .litmus file N times on clocked cores over links.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_RUNS))]
     runs: Option<u64>,
     /// Seed of the first simulation; each of 1000 runs has the next one.
     #[arg(long, requires = "runs", default_value_t = scalepool_scenario::DEFAULT_SEED)]
@@ -65,6 +65,9 @@ pub(super) struct Litmus {
     #[arg(long, requires = "runs", value_name = "LOG")]
     allowed: Option<PathBuf>,
 }
+
+/// Most runs of a program: they take days, and what each thousand of them has seen still fits into memory.
+const MOST_RUNS: u64 = 1_000_000_000;
 
 /// Most bytes of a file that is read: cases, scripts.
 pub(super) const MOST_BYTES: u64 = 1 << 20;

@@ -292,7 +292,7 @@ impl<D: LineContent> Msg<D> {
             }
             Msg::H2dRsp { opcode, .. } => name(opcode.name(), opcode.0),
             Msg::M2sReq { opcode, meta_field, meta, snp, .. } => {
-                let meta = if *meta_field == MetaField::Meta0State { name(meta.name(), meta.0) } else { "NoOp".into() };
+                let meta = if *meta_field == MetaField::NoOp { "NoOp".into() } else { name(meta.name(), meta.0) };
                 format!("{} {meta} {}", name(opcode.name(), opcode.0), name(snp.name(), snp.0))
             }
             Msg::M2sRwd { opcode, meta, snp, data, .. } => {

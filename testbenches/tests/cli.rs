@@ -1694,6 +1694,7 @@ fn litmus_runs_a_program_on_clocked_cores() {
     for (args, text) in [
         (&["litmus", &case, "--runs", "1"][..], "found a case in TOML"),
         (&["litmus", &adds, "--seed", "1"], "--runs"),
+        (&["litmus", &adds, "--runs", "18446744073709551615"], "is not in 1..=1000000000"),
         (&["litmus", &adds, "--runs", "1", "--system", "cxl68-expander"], "found 0 homes of lines"),
         (&["litmus", &adds, "--runs", "1", "--allowed", &case], "line 1, column 1: found no outcomes"),
     ] {

@@ -223,8 +223,10 @@ impl<D: LineContent> Dcoh<D> {
     /// The host whose open request for the line says that it holds nothing (MetaValue Invalid).
     pub fn gives_up(&self, line: LineAddr) -> Option<AgentPort> {
         self.open.iter().filter(|o| o.covers(line)).find_map(|o| match o.cause {
-            Cause::Host { host, meta_field: MetaField::Meta0State, meta: MetaValue::Invalid, .. } => Some(host),
-            _ => None,
+            Cause::Host { host, meta_field, meta, .. } => {
+                (tables::meaning(meta_field, meta) == Some(MetaValue::Invalid)).then_some(host)
+            }
+            Cause::Device(_) => None,
         })
     }
 
@@ -560,7 +562,8 @@ impl<D: LineContent> Dcoh<D> {
         let holders = self.filter.get(line).unwrap_or(Holders::NONE);
         let others = holders.without(host);
         let own = self.own.get(&line).map_or(Copy4::I, |o| o.0);
-        let any = meta_field == MetaField::Meta0State && meta == MetaValue::Any;
+        let meaning = tables::meaning(meta_field, meta);
+        let any = meaning == Some(MetaValue::Any);
         let has_data = tables::is_read(opcode);
         let alone = others.is_empty();
         let exclusive = match opcode {
@@ -600,8 +603,7 @@ impl<D: LineContent> Dcoh<D> {
             self.filter.put(line, holders);
         }
         let forgets = opcode == M2sReqOpcode::MemClnEvct
-            || (!has_data && meta_field == MetaField::Meta0State && meta == MetaValue::Invalid)
-            || (opcode == M2sReqOpcode::MemRd && meta_field == MetaField::Meta0State && meta == MetaValue::Invalid);
+            || (meaning == Some(MetaValue::Invalid) && (!has_data || opcode == M2sReqOpcode::MemRd));
         if forgets {
             self.filter.update(line, |h| h.without(host));
         }

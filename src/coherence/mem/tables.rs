@@ -2,8 +2,8 @@
 //!
 //! Modelled: every row of `coherence` §3.2 for HDM-D, HDM-DB and HDM-H, the host states at issue, and the legal answers
 //! to a back-invalidate of §3.4. Detail: rows are data; sender, receiver, monitors, coverage and the printed tables read
-//! the same rows. A combination that has no row is illegal. Left out: the TEE opcodes (answered as reserved) and
-//! Extended-Meta, which changes no coherence state.
+//! the same rows. A combination that has no row is illegal. Left out: the TEE opcodes (answered as reserved) and what
+//! Extended-Meta carries: its MetaValue counts as that of Meta0.
 
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -500,9 +500,15 @@ pub static ANSWER_ROWS: &[AnswerRow] = &[
     answer("COH-SFI-04", BisnpOpcode::BISnpCur, M, BirspOpcode::BIRspI, I, true),
 ];
 
-/// The value a Req row means: `None` when the MetaField is NoOp or not looked at.
-fn meaning(field: MetaField, value: MetaValue) -> Option<MetaValue> {
+/// What MetaField and MetaValue say of the host's copies; `None` when the MetaField is NoOp. Under Extended-Meta the MetaValue says the
+/// same as under Meta0 (`coherence` §1, §3.1).
+pub fn meaning(field: MetaField, value: MetaValue) -> Option<MetaValue> {
     (field != MetaField::NoOp).then_some(value)
+}
+
+/// Whether a kind of memory takes a MetaField: HDM-D has no extended metadata (`coherence` §3.1).
+fn takes_field(region: HdmRegion, field: MetaField) -> bool {
+    region != HdmRegion::HdmD || field != MetaField::EMS
 }
 
 /// Whether a row has this meaning of the meta fields.
@@ -522,7 +528,7 @@ pub fn req_rows(
     let meta = meaning(field, value);
     REQ_ROWS.iter().filter(move |r| {
         let region_fits = match region {
-            HdmRegion::HdmD => r.hdm_d,
+            HdmRegion::HdmD => r.hdm_d && (r.meta_ignored || takes_field(region, field)),
             HdmRegion::HdmDb => r.hdm_db,
             HdmRegion::HdmH => false,
         };
@@ -576,7 +582,7 @@ pub fn rwd(
     let near = RWD_ROWS.iter().find(|r| r.opcodes.contains(&opcode));
     let Some(row) = row else { return Err(near.map_or("COH-MEM-28", |r| r.rule)) };
     let region_fits = match region {
-        HdmRegion::HdmD => row.hdm_d,
+        HdmRegion::HdmD => row.hdm_d && takes_field(region, field),
         HdmRegion::HdmDb => true,
         HdmRegion::HdmH => false,
     };

@@ -197,7 +197,7 @@ impl<U: Flit68> LinkEnd for Cxl68End<U> {
         health.number(&figures::CRC_ERRORS, stats.crc_errors);
         health.number(&figures::FRAMING_ERRORS, stats.pid_errors);
         health.number(&figures::DISCARDED_FLITS, stats.discarded);
-        health.number(&figures::TRAININGS, stats.reinits);
+        health.number(&figures::TRAININGS, stats.trainings);
         health.number(&figures::CREDIT_STALLS, stats.credit_stalls);
         let down = self.config().dir;
         let of = |is_sent: bool, count: &dyn Fn(Class68) -> u64| {

@@ -8,7 +8,7 @@ use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
 use scalepool::coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::options::MemConfig;
-use scalepool::coherence::mem::tables::{Copy4, REQ_ROWS};
+use scalepool::coherence::mem::tables::{Copy4, HdmRegion, REQ_ROWS, check_req};
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostAccess, HostReq};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::monitor::MemHostWatch;
@@ -18,6 +18,29 @@ use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DevLoad, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
+
+/// The MetaValue under Extended-Meta says what it says under Meta0: a DCOH answers and records the same. HDM-D has no extended metadata.
+#[test]
+fn the_value_of_extended_metadata_is_that_of_meta0() {
+    let config = CoherenceConfig::default();
+    let holders = [Holders::NONE, Holders::Owner(0), Holders::Shared(IdSet::one(0))];
+    let rows = REQ_ROWS.iter().filter(|row| row.hdm_db && row.meta.is_some() && !row.meta_ignored);
+    for (row, holders) in rows.flat_map(|row| holders.iter().map(move |holders| (row, holders))) {
+        for &opcode in row.opcodes {
+            let meta = row.meta.expect("a value");
+            let [plain, extended] = [MetaField::Meta0State, MetaField::EMS].map(|meta_field| {
+                let mut dcoh = device(&config, 2, holders.clone());
+                let mut out = AgentOutput::default();
+                let msg = Msg::M2sReq { opcode, snp: row.snp, meta_field, meta, line: X, tag: TAG };
+                dcoh.take(&config, 0, msg, 0, &mut out);
+                (out.sends, out.events, dcoh.holders(X), dcoh.gives_up(X))
+            });
+            assert_eq!(plain, extended, "{opcode:?} {meta:?} {:?} with {holders}", row.snp);
+            let of_hdm_d = check_req(HdmRegion::HdmD, opcode, MetaField::EMS, meta, row.snp);
+            assert!(of_hdm_d.is_err(), "{opcode:?} {meta:?} {:?} of HDM-D", row.snp);
+        }
+    }
+}
 
 #[test]
 fn coh_mem_01_p() {

@@ -99,6 +99,32 @@ fn cxl68_llr_02_p2() {
     assert_eq!(solo.seen(), NONE);
 }
 
+/// Units without a usable ID that were on the wire when training began ask for no other one: what they held comes again anyway.
+#[test]
+fn cxl68_llr_02_p3() {
+    let mut solo = Solo::up(link());
+    let eseq = solo.end.eseq();
+    let mut noise = llcrd(0, [0; 3]);
+    (noise.0[0], noise.0[1]) = (0, 0);
+    solo.feed(noise);
+    solo.feed(noise);
+    assert!(solo.end.take_retrain_request());
+    solo.phy_down();
+    solo.feed(noise);
+    solo.end.phy_up();
+    assert!(!solo.end.take_retrain_request(), "one training");
+    assert_eq!((solo.end.stats().trainings, solo.end.stats().pid_errors), (1, 3));
+    assert_eq!(as_req(&solo.sends_all(6)[5]).eseq, eseq);
+    // The next one behind it does, unless the peer has begun to train.
+    solo.feed(noise);
+    solo.phy_down();
+    solo.end.phy_up();
+    assert!(!solo.end.take_retrain_request(), "it has trained");
+    solo.feed(noise);
+    assert!(solo.end.take_retrain_request());
+    assert_eq!(solo.end.stats().trainings, 3);
+}
+
 #[test]
 fn cxl68_llr_02_n() {
     assert!(killed(RetryFault::CountedWhileFrozen).names("CXL68-LLR-02"));

@@ -194,6 +194,46 @@ fn ual_urt_05_p() {
     assert_eq!(solo.end.messages.uart().take(), None);
 }
 
+/// A request that comes while a message goes out: the message ends first, for its receiver still counts its DWords.
+#[test]
+fn ual_urt_05_in_a_message_p() {
+    let mut solo = ready();
+    (0..40).for_each(|n| solo.end.messages.uart().send(n));
+    solo.exchange(&[credit(128)]);
+    let begun = sent(&mut solo, 2);
+    assert!(begun[0] == header(32) && begun.len() < 20, "{begun:?}");
+    solo.exchange(&[word(&UartResetReq::default())]);
+    let words = [begun, sent(&mut solo, 20)].concat();
+    let message = [header(32)].into_iter().chain(0..32);
+    let answer = [word(&UartResetRsp::default()), credit(128)];
+    assert_eq!(words, message.chain(answer).collect::<Vec<_>>(), "what was queued behind the message is lost");
+    // Two ends in traffic, at every phase of their messages; in the end the stream works.
+    for start in 0..24 {
+        let mut pair = pair_of(configs(), [0, 0]);
+        rest(&mut pair, 400);
+        (0..200).for_each(|n| pair.ends_mut().into_iter().for_each(|end| end.messages.uart().send(n)));
+        (0..start).for_each(|_| pair.step());
+        pair.host.messages.uart().start_reset();
+        (0..200).for_each(|_| pair.step());
+        assert!(!pair.host.messages.uart().is_resetting(), "begun in flit {start}");
+        assert_eq!(events(&mut pair), []);
+    }
+}
+
+/// Both ends ask for a reset at once: each answers the other and takes its own response.
+#[test]
+fn ual_urt_05_crossing_p() {
+    let mut pair = pair_of(configs(), [0, 0]);
+    rest(&mut pair, 400);
+    pair.ends_mut().into_iter().for_each(|end| end.messages.uart().start_reset());
+    (0..200).for_each(|_| pair.step());
+    assert!(pair.ends_mut().into_iter().all(|end| !end.messages.uart().is_resetting()));
+    pair.ends_mut().into_iter().for_each(|end| end.messages.uart().send(7));
+    (0..100).for_each(|_| pair.step());
+    let got: Vec<_> = pair.ends_mut().into_iter().map(|end| end.messages.uart().take()).collect();
+    assert_eq!((got, events(&mut pair)), (vec![Some(7); 2], vec![]));
+}
+
 #[test]
 fn ual_urt_05_n() {
     let mut solo = ready();

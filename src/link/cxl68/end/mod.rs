@@ -97,8 +97,10 @@ pub struct Stats {
     pub replays: u64,
     /// Good flits that are not RETRY, thrown away while a replay was awaited.
     pub discarded: u64,
-    /// PHY reinitialisations asked for by this end.
+    /// PHY reinitialisations that this end asked for, because NUM_RETRY was at its maximum.
     pub reinits: u64,
+    /// Trainings that this end asked for, those and the ones for protocol IDs that cannot be used.
+    pub trainings: u64,
     /// Flit clocks in which a message waited and had no credit, while nothing else could be sent.
     pub credit_stalls: u64,
 }
@@ -379,6 +381,7 @@ impl<U: Flit68> Cxl68End<U> {
     /// Training has begun, whoever asked for it.
     pub fn phy_down(&mut self) {
         self.local.step(Trigger::PhyDown);
+        self.retrain_wanted = false;
         self.sequence.clear();
         self.answers = None;
         self.run = None;

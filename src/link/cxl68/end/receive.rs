@@ -77,7 +77,10 @@ impl Cxl68End {
         }
         if action.accept.is_none() {
             self.stats.pid_errors += 1;
-            self.retrain_wanted = true;
+            // What was on the wire when training began asks for no other one.
+            if self.local.state != Local::PhyReinit {
+                self.ask_for_training();
+            }
             self.frames = 0;
             // The unit may have held a number: nothing counts until it has come again, even if training begins later.
             self.local.step(Trigger::Error);
@@ -262,6 +265,12 @@ impl Cxl68End<Content68> {
 }
 
 impl<U: Flit68> Cxl68End<U> {
+    /// Asks the physical layer to train, once.
+    pub(super) fn ask_for_training(&mut self) {
+        self.stats.trainings += u64::from(!self.retrain_wanted);
+        self.retrain_wanted = true;
+    }
+
     fn clean_flit(&mut self) {
         self.init.clean_seen = true;
         if let Some((modulus, left)) = self.peer_modulus_soon {

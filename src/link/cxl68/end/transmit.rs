@@ -145,7 +145,7 @@ impl<U: Flit68> Cxl68End<U> {
                 self.event(Severity::Uncorrectable, finding("CXL68-LRS-06", found, "a RETRY.Ack of the peer", text));
             } else {
                 self.local.step(Trigger::RetryLimit);
-                self.retrain_wanted = true;
+                self.ask_for_training();
                 self.stats.reinits += 1;
                 self.fruitless += 1;
             }

@@ -181,7 +181,7 @@ impl Uart {
             }
             (self.allowed, self.flits_since_heard) = (Some(UartCredit::from_bits(bits).data_fc_seq), 0);
         } else if def.name == UartResetReq::DEF.name {
-            self.clear();
+            self.reset_by_peer();
             self.answer = Some(word(&UartResetRsp::default()));
         } else if def.name == UartResetRsp::DEF.name {
             if self.reset.take().is_none_or(|r| matches!(r, Reset::NoOps(_))) {
@@ -199,8 +199,18 @@ impl Uart {
         } else if def.name == UartResetReq::DEF.name {
             self.reset = Some(Reset::Asked(0));
         } else if def.name == UartResetRsp::DEF.name {
-            self.clear();
+            self.reset_by_peer();
         }
+    }
+
+    /// The peer begins the stream anew. A message that is being sent goes to its end, because no other one may come between its
+    /// DWords: the peer would take the response for one of them. A reset that this end has asked for still waits for its own
+    /// response.
+    fn reset_by_peer(&mut self) {
+        let (sending, reset) = (self.sending, self.reset);
+        let rest: VecDeque<u32> = self.out.drain(..usize::from(sending).min(self.out.len())).collect();
+        self.clear();
+        (self.sending, self.reset, self.out) = (sending, reset, rest);
     }
 
     /// The stream begins anew, in both directions.

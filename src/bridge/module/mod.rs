@@ -774,7 +774,11 @@ impl Bridge {
         let io_from = self.cxl.len();
         let has_tlp = |(n, state): (usize, &IoState)| !links.is_down(io_from + n) && state.port.rx.is_due(cx);
         let has_owner = self.owner.as_ref().is_some_and(|state| state.is_due(cx));
-        if has_request || has_owner || self.cxl.iter().enumerate().any(has_answer) || self.io.iter().enumerate().any(has_tlp) {
+        if has_request
+            || has_owner
+            || self.cxl.iter().enumerate().any(has_answer)
+            || self.io.iter().enumerate().any(has_tlp)
+        {
             return Next::Busy;
         }
         let sends = self.sends.iter().flatten().filter_map(|queue| queue.front().map(|leaving| leaving.due));

@@ -109,7 +109,8 @@ impl OutboundBridge {
     pub fn tlps_taken_back(&mut self, entry: u16, out: &mut BridgeOutput) {
         let children = self.table.get(entry).map_or(0, |transaction| transaction.children.len() as u8);
         for id in (0..children).map(|child| ChildId { entry, child }) {
-            let Some(child) = self.child(id).filter(|child| child.class == WindowClass::Io && child.awaited.any()) else {
+            let Some(child) = self.child(id).filter(|child| child.class == WindowClass::Io && child.awaited.any())
+            else {
                 continue;
             };
             (child.awaited.completion, child.awaited.data) = (false, false);

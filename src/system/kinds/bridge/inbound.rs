@@ -9,6 +9,7 @@ use super::bar::{self, BarPortPart};
 use super::exported::{HOME_FORM, HomeAsks, HomeFields, HomePart};
 use super::hairpin::{HomeChannels, OwnerEnds};
 use super::inbound_cache::{self, InboundCacheFields};
+use super::losses::LossCounts;
 use super::windows::{InboundWindowFields, groups_of_sources};
 use super::{TargetEnds, first_lines};
 use crate::channels::{ChannelWait, Reach};
@@ -29,6 +30,7 @@ use scalepool_bridge::inbound::module::{InboundModule, InboundModuleConfig, Inbo
 use scalepool_bridge::inbound::port::TargetPort;
 use scalepool_bridge::inbound::side::AcceleratorSide;
 use scalepool_bridge::inbound::table::MOST_INBOUND;
+use scalepool_bridge::outages::LinkOutage;
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::waits::WaitWatch;
 use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, InboundWindows, WindowLimits};
@@ -393,6 +395,7 @@ impl InboundFields {
             },
             timing,
             waits: waits.clone(),
+            outages: Vec::new(),
         };
         let bars = BarPortPart::of((self.bar_mode(), memory), &bar_windows, bars, site, hub)?;
         Ok(Some(InboundPart {
@@ -401,6 +404,7 @@ impl InboundFields {
                 inbound: InboundConfig { windows, decoders, entries, cache },
                 timing,
                 cache_cycles: self.cache_cycles(),
+                outages: Vec::new(),
                 viral: viral.clone(),
                 merge_cycles: self.merge_inbound.then_some(self.merge_cycles),
                 shown,
@@ -430,8 +434,14 @@ pub struct InboundPart {
 }
 
 impl InboundPart {
+    /// Times in which links of its target ports and of its ports of class BR are down.
+    pub fn set_outages(&mut self, targets: Vec<LinkOutage>, bars: Vec<LinkOutage>) {
+        self.config.outages = targets;
+        self.of_bars.outages = bars;
+    }
+
     /// Gives its figures, whenever the run is looked at.
-    pub fn measure(&self) -> impl Fn() -> ComponentMeasured + Send + 'static {
+    pub fn measure(&self) -> impl Fn() -> (ComponentMeasured, LossCounts) + Send + 'static {
         let (result, home) = (self.result.clone(), self.home.as_ref().map(HomePart::measure));
         let place = self.config.place.clone();
         let of_home = self.home.as_ref().map(HomePart::refusals);
@@ -439,13 +449,18 @@ impl InboundPart {
             let mut all = crate::kinds::published(&result);
             // What the home refuses does not come to the half behind it.
             all.counts.refused += of_home.as_ref().map_or(0, |refusals| refusals());
+            let lost = LossCounts {
+                links: all.lost_links + all.bars.lost_links,
+                messages: all.lost_messages + all.bars.lost_tlps,
+                ..LossCounts::default()
+            };
             let own = measured(&place, all);
             match home.as_ref().map(|home| home()) {
-                None => own,
+                None => (own, lost),
                 Some(mut all) => {
                     all.counts.extend(own.counts);
                     all.broken.extend(own.broken);
-                    all
+                    (all, lost)
                 }
             }
         }

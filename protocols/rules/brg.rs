@@ -374,8 +374,16 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-ERR-03", "bridge §8.1", "a right that is missing ends with status 6"),
     rule("BRG-ERR-04", "bridge §8.1", "a command, operation or size that is not supported ends with status 2"),
-    rule("BRG-ERR-05", "bridge §8.1", "a request whose answer does not come in time ends with status 8"),
-    rule("BRG-ERR-06", "bridge §8.1", "a request for a CXL port that has gone viral ends with status 2"),
+    rule(
+        "BRG-ERR-05",
+        "bridge §8.1",
+        "a request whose answer does not come in time, or whose CXL link is lost while it is under way, ends with status 8",
+    ),
+    rule(
+        "BRG-ERR-06",
+        "bridge §8.1",
+        "a request for a CXL port that has gone viral, or whose link is down, ends with status 2",
+    ),
     rule("BRG-ERR-07", "bridge §8.1", "data with poison are OKAY, with a poisoned beat"),
     rule("BRG-ERR-08", "bridge §8.1", "MC: a plain Cmp for MemInv Any ends with status 3, and no MemWr follows"),
     rule("BRG-ERR-09", "bridge §8.1", "MN: a write to memory that is not there is OKAY"),
@@ -394,6 +402,11 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-ERR-24", "bridge §8.2", "data that an accelerator marks as wrong are MemData with poison"),
     rule("BRG-ERR-25", "bridge §8.2", "the bridge never answers with status 15"),
+    rule(
+        "BRG-ERR-26",
+        "bridge §8.1",
+        "what a host has asked over a CXL link that goes down is not answered, and ends by the time-out of the host; what it writes is done or not",
+    ),
     rule(
         "BRG-ERR-30",
         "bridge §8.2",

@@ -103,25 +103,16 @@ config! {
     }
 }
 
+/// Classes of CXL.mem at ports of the home.
+const MEM_CLASSES: [Class; 6] =
+    [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp, Class::S2mNdr, Class::S2mDrs, Class::S2mBisnp];
+
 /// Accesses for requests of CXL.io that may be under way, unless a description says another number or has few transactions.
 const BAR_ENTRIES: usize = 256;
 
 /// A number of things in words.
 fn counted(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
-}
-
-/// A window of class DB in which a group cannot both read and write. Who holds lines of it does both: with the right to read a line comes the
-/// one to write it back.
-fn unequal_rights(windows: &BridgeWindows<InboundClass>) -> Option<ConfigFinding> {
-    let groups = || [0].into_iter().chain(windows.groups().values().copied());
-    let coherent = windows.list().iter().enumerate().filter(|(_, window)| window.class == InboundClass::Db);
-    let part = coherent.flat_map(|(n, window)| groups().map(move |group| (n, group, window.rights[group])));
-    let (n, group, _) = part.into_iter().find(|(_, _, rights)| !(rights.read && rights.write))?;
-    let text = format!(
-        "found window {n} of class DB without the rights to read and to write of group {group}, expected both for each group: who holds a line may write it back"
-    );
-    Some(("inbound", text))
 }
 
 /// What the memory of an accelerator holds at first, by its number and an address there.
@@ -259,10 +250,8 @@ impl InboundFields {
             );
             ("logical_devices", text)
         };
-        let unequal = self.windows(limits, usize::MAX).ok().and_then(|windows| unequal_rights(&windows));
-        let windows = windows.into_iter().chain(unequal);
         let is_cached = self.inbound.iter().any(|(window, _)| window.class != "BR");
-        let windows = windows.chain(self.inbound_cache.iter().flat_map(|cache| cache.check(is_cached)));
+        let windows = windows.into_iter().chain(self.inbound_cache.iter().flat_map(|cache| cache.check(is_cached)));
         let found = windows.chain(plain).chain(coherent).chain(barred).chain(self.home.check());
         found.chain((!is_apart).then(text)).collect()
     }
@@ -325,7 +314,9 @@ impl InboundFields {
             queue: Some("table of transactions from CXL"),
             why: "asks an accelerator for what it is asked for",
         };
-        let own = cxl_links::answered_memory().into_iter().chain([asks(Class::M2sReq), asks(Class::M2sRwd)]);
+        let has_lines = self.target_ports + self.home_ports > 0;
+        let of_lines = cxl_links::answered_memory().into_iter().chain([asks(Class::M2sReq), asks(Class::M2sRwd)]);
+        let own = of_lines.filter(|_| has_lines);
         // TLPs wait for accelerators too (bridge §10: ioN, ioP, XO).
         let of_tlp = |incoming: &'static str| ChannelWait {
             incoming,
@@ -339,7 +330,12 @@ impl InboundFields {
             [answered, of_tlp(cxl_links::NON_POSTED), of_tlp(cxl_links::POSTED)]
         });
         let own = own.chain(of_tlps.into_iter().flatten());
-        let of_home = (self.home_ports > 0).then(|| coherent_waits(&WaitTable::default(), &Reach::AnyPort));
+        // A home of HDM-DB hears and says nothing of CXL.cache, whatever a wait table has of it (bridge §10: mQ, mW, bS).
+        let is_mem = |name: &str| MEM_CLASSES.iter().any(|class| class.name() == name);
+        let of_home = (self.home_ports > 0).then(|| {
+            let all = coherent_waits(&WaitTable::default(), &Reach::AnyPort);
+            all.into_iter().filter(|wait| is_mem(wait.incoming) && is_mem(wait.outgoing)).collect::<Vec<_>>()
+        });
         own.chain(of_home.into_iter().flatten()).collect()
     }
 

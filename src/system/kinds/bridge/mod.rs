@@ -27,13 +27,18 @@ use losses::BridgeLosses;
 use outbound::OutboundPart;
 use scalepool_kernel::{InEnd, OutEnd};
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
-use scalepool_nodes::first_lines::FirstLines;
+use scalepool_nodes::first_lines::{FirstLines, LinesOfDevices};
 use scalepool_protocols::cxl::message::Message;
 use std::sync::Arc;
 
 /// What the memory at the device's end of a CXL link holds at first, said by the device if its addresses do not say it.
 pub(super) fn first_lines(site: &Site<'_>, link: u32) -> Arc<FirstLines> {
     site.shared.get(&format!("first lines of memory at CXL link {link}"), FirstLines::default)
+}
+
+/// What memory behind BARs of bridges holds at first, by their serial numbers.
+pub(super) fn lines_of_devices(site: &Site<'_>) -> Arc<LinesOfDevices> {
+    site.shared.get("first lines of devices", LinesOfDevices::default)
 }
 
 /// What the memory of a host holds at first, said by the host if that is not zeros.

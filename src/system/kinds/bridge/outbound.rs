@@ -449,7 +449,9 @@ impl OutboundFields {
             why: "gives back a line that it holds",
         };
         let [req, rwd, birsp] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
-        let mut asked = vec![req, rwd];
+        // Its own home is asked by messages of CXL.mem too.
+        let asks_memory = self.first_host() > 0 || self.has_hairpin();
+        let mut asked = if asks_memory { vec![req, rwd] } else { Vec::new() };
         // A host pulls what is written (dQ), and its snoops are answered at once (hS).
         let of_host = (self.host_ports > 0).then_some([Class::D2hReq, Class::D2hData]);
         asked.extend(of_host.into_iter().flatten());
@@ -477,7 +479,8 @@ impl OutboundFields {
             queue: Some("table of transactions"),
             why: "takes a line of the own cluster back and asks its accelerator",
         });
-        let own = own.chain([snooped(rwd), snooped(birsp)]).chain(of_snoops.into_iter().flatten());
+        let of_memory = asks_memory.then(|| [snooped(rwd), snooped(birsp)]);
+        let own = own.chain(of_memory.into_iter().flatten()).chain(of_snoops.into_iter().flatten());
         own.chain(of_tlps).chain(of_hairpin).collect()
     }
 

@@ -62,6 +62,11 @@ pub static RULES: &[Rule] = &[
         "MC asks with snoops and holds S, E and M; MN asks without them and holds V and D",
     ),
     rule("BRG-WIN-09", "bridge §2", "the traffic class on CXL is the virtual channel; LD-ID is 0"),
+    rule(
+        "BRG-WIN-10",
+        "bridge §2 §5.1",
+        "of memory that the bridge keeps coherent, who may not write never owns a line: MemRdData gets Cmp-S, and what asks for ownership ends with status 6",
+    ),
     rule("BRG-SPL-01", "bridge §3.1", "a request is cut at lines of 64 bytes; beat i is the i-th line that it touches"),
     rule("BRG-SPL-02", "bridge §3.2", "bytes are written that are covered and enabled; others are ignored and counted"),
     rule("BRG-SPL-03", "bridge §3.1", "a request that leaves its block of 256 bytes ends with status 2"),
@@ -374,8 +379,16 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-ERR-03", "bridge §8.1", "a right that is missing ends with status 6"),
     rule("BRG-ERR-04", "bridge §8.1", "a command, operation or size that is not supported ends with status 2"),
-    rule("BRG-ERR-05", "bridge §8.1", "a request whose answer does not come in time ends with status 8"),
-    rule("BRG-ERR-06", "bridge §8.1", "a request for a CXL port that has gone viral ends with status 2"),
+    rule(
+        "BRG-ERR-05",
+        "bridge §8.1",
+        "a request whose answer does not come in time, or whose CXL link is lost while it is under way, ends with status 8",
+    ),
+    rule(
+        "BRG-ERR-06",
+        "bridge §8.1",
+        "a request for a CXL port that has gone viral, or whose link is down, ends with status 2",
+    ),
     rule("BRG-ERR-07", "bridge §8.1", "data with poison are OKAY, with a poisoned beat"),
     rule("BRG-ERR-08", "bridge §8.1", "MC: a plain Cmp for MemInv Any ends with status 3, and no MemWr follows"),
     rule("BRG-ERR-09", "bridge §8.1", "MN: a write to memory that is not there is OKAY"),
@@ -394,6 +407,11 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-ERR-24", "bridge §8.2", "data that an accelerator marks as wrong are MemData with poison"),
     rule("BRG-ERR-25", "bridge §8.2", "the bridge never answers with status 15"),
+    rule(
+        "BRG-ERR-26",
+        "bridge §8.1",
+        "what a host has asked over a CXL link that goes down is not answered, and ends by the time-out of the host; what it writes is done or not",
+    ),
     rule(
         "BRG-ERR-30",
         "bridge §8.2",
@@ -609,7 +627,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-DLK-02",
         "bridge §10",
-        "a dependency graph is refused, with its cycle, in which requests to accelerators wait for requests from them (XO -> XQ0), writes to memory for snoops (mW -> bS), answers of accelerators for open transactions (XI -> ACT), answers of memory for writes to it (mR -> mW), or snoops for reads of memory (bS -> mQ)",
+        "a dependency graph is refused, with its cycle, in which requests to accelerators wait for requests from them (XO -> XQ0), writes to memory for snoops (mW -> bS), answers of accelerators for open transactions (XI -> ACT), answers of memory for writes to it (mR -> mW), snoops for reads of memory (bS -> mQ), posted TLPs for completions (ioP -> ioC), or snoops of a host for requests to it (hS -> dQ); so is a write to memory that waits for a TLP (mW -> ioN), which is no cycle",
     ),
     rule(
         "BRG-DLK-03",

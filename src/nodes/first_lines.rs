@@ -5,7 +5,8 @@
 //! has 4 GiB above; an originator that reads it for the first time expects that.
 
 use scalepool_memory::LineBytes;
-use std::sync::OnceLock;
+use scalepool_ordered::OrderedMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The line at an address, a multiple of 64; `None`: there is no memory at it.
 pub type LinesBehind = Box<dyn Fn(u64) -> Option<LineBytes> + Send + Sync>;
@@ -23,6 +24,19 @@ impl FirstLines {
     /// The lines, if somebody has said it.
     pub fn get(&self) -> Option<&LinesBehind> {
         self.0.get()
+    }
+}
+
+/// Memory behind BARs, by the serial number of the device that has the BAR: who finds a device over CXL.io knows it by that, wherever it
+/// stands.
+#[derive(Default)]
+pub struct LinesOfDevices(Mutex<OrderedMap<u64, Arc<FirstLines>>>);
+
+impl LinesOfDevices {
+    /// What is behind the BAR of the device with this number.
+    pub fn of(&self, serial_number: u64) -> Arc<FirstLines> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(serial_number).or_default().clone()
     }
 }
 

@@ -248,6 +248,8 @@ pub struct Offer {
     pub declares_viral: bool,
     /// It records damage of the lines at its ports.
     pub hears_damage: bool,
+    /// It is a host without a time-out: a request of it without an answer stalls the run.
+    pub waits_for_ever: bool,
     /// It is a G-FAM device.
     pub is_gfd: bool,
     /// Most switches of CXL.io one below the other that a host sees through it, of an edge of a fabric (`fabric` PID-4).

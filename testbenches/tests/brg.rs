@@ -34,6 +34,7 @@ mod io_systems;
 mod judge;
 mod latency;
 mod lines;
+mod links;
 mod nvlink;
 mod order;
 mod path_latency;

@@ -5,8 +5,9 @@
 //! the accelerator; messages that stand in no row are answered without an effect, and counted; the load that is told is the larger one of
 //! the DCOH and of the table behind it. Detail: message in, messages out; what the accelerators are asked leaves as CXL.mem without
 //! coherence, which the [inbound half](super) spells. What accelerators of the same cluster ask of these lines comes by the [`hairpin`].
-//! Left out: holders without the right to write, which a description may not have; virtual channels, for one access may serve several
-//! requests: all leave on channel 0.
+//! Who may not write may not own a line either, since an owner stores without a message: its requests for ownership are refused, and where the
+//! home is free to grant E it grants S (our choice, as the sheet says nothing of rights of holders). Left out: virtual channels, for one
+//! access may serve several requests: all leave on channel 0.
 //!
 //! A walk: MemRd Shared/SnpData of host 1 for a line that host 2 owns. Window and rights let it pass; BISnpData goes to host 2, whose MemWr
 //! Shared becomes a WriteFull at the accelerator and is answered when that is; BIRspS ends the recall; a Read at the accelerator brings the
@@ -29,7 +30,9 @@ use scalepool_coherence::mem::tables::{self, HdmRegion};
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::CopyView;
 use scalepool_kernel::Module;
-use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode};
+use scalepool_protocols::cxl::cxl256::code::{
+    DevLoad, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
+};
 use scalepool_protocols::ualink::code::Status;
 use std::sync::{Arc, Mutex};
 
@@ -88,12 +91,7 @@ impl ExportedHome {
     /// With which status a message ends here, and whether it breaks a rule of the DCOH; `None`: it is the DCOH's. Window, rights, legality
     /// are looked at in this order (`bridge` §2). A line that the hairpin gives back ends here with status 0.
     fn refused(&self, port: AgentPort, msg: &Msg<CacheLine>) -> Option<(Status, bool)> {
-        let access = match msg {
-            Msg::M2sReq { .. } => AccessKind::Read,
-            Msg::M2sRwd { opcode: M2sRwdOpcode::BIConflict, .. } => return None,
-            Msg::M2sRwd { .. } => AccessKind::Write,
-            _ => return None,
-        };
+        let needed = needed(msg)?;
         let address = msg.line()?.address();
         if !self.windows.translated(address).is_some_and(|route| route.class == InboundClass::Db) {
             return Some((Status::DecodeError, false));
@@ -107,8 +105,10 @@ impl ExportedHome {
             return (!is_legal).then_some((Status::TargetAbort, false));
         }
         let source = self.sources.get(usize::from(port)).copied().unwrap_or(0);
-        if let Err(status) = self.windows.route(source, address, access) {
-            return Some((status, false));
+        for access in needed {
+            if let Err(status) = self.windows.route(source, address, *access) {
+                return Some((status, false));
+            }
         }
         let is_legal = match *msg {
             Msg::M2sReq { opcode, meta_field, meta, snp, .. } => {
@@ -120,6 +120,17 @@ impl ExportedHome {
             _ => true,
         };
         (!is_legal).then_some((Status::TargetAbort, true))
+    }
+
+    /// A message as the DCOH gets it: MemRdData of a holder that may not write is a request to share the line.
+    fn limited(&self, port: AgentPort, msg: &Msg<CacheLine>) -> Msg<CacheLine> {
+        let Msg::M2sReq { opcode: M2sReqOpcode::MemRdData, line, tag, .. } = *msg else { return *msg };
+        let source = self.sources.get(usize::from(port)).copied().unwrap_or(0);
+        if self.is_hairpin(port) || self.windows.route(source, line.address(), AccessKind::Write).is_ok() {
+            return *msg;
+        }
+        let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Shared);
+        Msg::M2sReq { opcode: M2sReqOpcode::MemRd, snp: SnpType::SnpData, meta_field, meta, line, tag }
     }
 
     /// Answers a message that has no effect, so that nobody waits for ever. A read gets Cmp too, unless there is no memory
@@ -149,18 +160,37 @@ impl ExportedHome {
     }
 }
 
+/// Rights that a message of a holder takes; `None`: it asks for nothing. What is given up takes none.
+fn needed(msg: &Msg<CacheLine>) -> Option<&'static [AccessKind]> {
+    Some(match *msg {
+        Msg::M2sReq { opcode: M2sReqOpcode::MemClnEvct, .. } => &[],
+        Msg::M2sReq { opcode, meta_field: MetaField::Meta0State, meta: MetaValue::Any, .. } => {
+            match opcode {
+                // Its meta value says nothing (`coherence` §3.2).
+                M2sReqOpcode::MemRdData => &[AccessKind::Read],
+                _ if tables::is_read(opcode) => &[AccessKind::Read, AccessKind::Write],
+                _ => &[AccessKind::Write],
+            }
+        }
+        Msg::M2sReq { .. } => &[AccessKind::Read],
+        Msg::M2sRwd { opcode: M2sRwdOpcode::BIConflict, .. } => return None,
+        Msg::M2sRwd { .. } => &[AccessKind::Write],
+        _ => return None,
+    })
+}
+
 impl Agent<CacheLine> for ExportedHome {
     fn accepts(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<CacheLine>) -> Accept {
         let waits = |holds: &HairpinHolds| !self.is_hairpin(port) && holds.keeps_waiting(msg);
         match self.refused(port, msg) {
             Some(_) => Accept::Take,
             None if self.hairpin.as_ref().is_some_and(waits) => Accept::Wait,
-            None => self.dcoh.accepts(config, port, msg),
+            None => self.dcoh.accepts(config, port, &self.limited(port, msg)),
         }
     }
 
     fn ways(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<CacheLine>) -> u8 {
-        self.dcoh.ways(config, port, msg)
+        self.dcoh.ways(config, port, &self.limited(port, msg))
     }
 
     fn take(
@@ -183,7 +213,7 @@ impl Agent<CacheLine> for ExportedHome {
         }
         // Of what is wrong the DCOH says which rule of the table is broken, and nothing else.
         if refused.is_none_or(|(_, is_wrong)| is_wrong) {
-            self.dcoh.take(config, port, msg, way, out);
+            self.dcoh.take(config, port, self.limited(port, &msg), way, out);
         }
         if let Some((status, _)) = refused {
             self.refused += u64::from(status != Status::OKAY);

@@ -20,6 +20,7 @@ pub mod cached;
 pub mod convert;
 pub mod exported;
 pub mod hairpin;
+mod links;
 mod merge;
 pub mod module;
 pub mod nvlink;

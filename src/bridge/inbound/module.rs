@@ -21,6 +21,7 @@ use super::side::{AcceleratorAnswer, AcceleratorSide, SideAccess};
 use super::table::InboundSource;
 use super::{InboundBridge, InboundConfig, InboundCounts, InboundOutput, InboundStep};
 use crate::entries::none_open;
+use crate::outages::{LinkOutage, LinkOutages};
 use crate::outbound::BridgeFinding;
 use crate::timing::BridgeTiming;
 use crate::waits::WaitWatch;
@@ -52,6 +53,8 @@ pub struct InboundModuleConfig {
     pub merge_cycles: Option<u64>,
     /// Latency of an access to the memory of the cache, if there is one \[cycles\].
     pub cache_cycles: u64,
+    /// Times in which links of target ports are down; those of one port do not overlap.
+    pub outages: Vec<LinkOutage>,
     /// Whether the CXL ports of the bridge are viral, as the other half says.
     pub viral: Arc<AtomicBool>,
     /// How traces spell messages, whatever the form of their link.
@@ -75,6 +78,10 @@ pub struct InboundResult {
     pub cycles: u64,
     /// Cycles in which a message was at a port and no entry was free for it.
     pub full_cycles: u64,
+    /// Times that the link of a target port has gone down.
+    pub lost_links: u64,
+    /// Messages of CXL.mem that were lost with a link, or whose answers were.
+    pub lost_messages: u64,
     /// Rules that were broken.
     pub broken: Vec<PlacedViolation>,
     /// Of class BR.
@@ -85,7 +92,7 @@ pub struct InboundResult {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TracedInbound {
     pub(super) id: u64,
-    since_cycle: u64,
+    pub(super) since_cycle: u64,
     /// What it waits for, as the trace says.
     wait: Option<Wait>,
 }
@@ -111,7 +118,7 @@ pub struct InboundModule {
     /// Answers of accelerators in the stages.
     answers: VecDeque<(u64, AcceleratorAnswer)>,
     /// Answers to CXL in the last stage, by port.
-    responses: Vec<VecDeque<(u64, u16)>>,
+    pub(super) responses: Vec<VecDeque<(u64, u16)>>,
     /// When a transaction that has not got on since is given up: cycle, entry, which time it had got on.
     deadlines: VecDeque<(u64, u16, u64)>,
     /// Accesses whose link was reset: when nothing can come for them any more, tag, the cycle in which that was heard.
@@ -119,15 +126,19 @@ pub struct InboundModule {
     pub(super) traced: Vec<TracedInbound>,
     /// Since when the message in front of each port waits for an entry \[cycles\].
     full_since: Vec<Option<u64>>,
+    /// Links of target ports that are down, or will be.
+    pub(super) links: LinkOutages,
+    /// When the link of each port went down last \[cycles\]; 0: it has not.
+    pub(super) lost_before: Vec<u64>,
     arrived: Vec<Result<AcceleratorAnswer, BridgeFinding>>,
     out: InboundOutput,
-    tap: Tap,
-    mine: InboundResult,
+    pub(super) tap: Tap,
+    pub(super) mine: InboundResult,
     result: Arc<Mutex<InboundResult>>,
 }
 
 /// A message's request as its host knows it in traces.
-fn handle_of(link: u32, message: &Message) -> Option<TransactionHandle> {
+pub(super) fn handle_of(link: u32, message: &Message) -> Option<TransactionHandle> {
     let (host, device, tag) = match message {
         // A link has port identifiers or LD-IDs.
         Message::M2sReq(header) => (header.spid, header.dpid | u16::from(header.ld_id), header.tag),
@@ -171,6 +182,8 @@ impl InboundModule {
             lost: VecDeque::new(),
             traced: vec![TracedInbound::default(); config.inbound.entries],
             full_since: vec![None; ports.len()],
+            links: LinkOutages::new(&config.outages),
+            lost_before: vec![0; ports.len()],
             arrived: Vec::new(),
             out: InboundOutput::default(),
             mine: InboundResult::default(),
@@ -279,7 +292,7 @@ impl InboundModule {
     }
 
     /// Says of the message in front of a port that it waits for an entry, and when it does no more.
-    fn show_full(&mut self, port: usize, is_full: bool, cx: &Cx, at: Stamp) {
+    pub(super) fn show_full(&mut self, port: usize, is_full: bool, cx: &Cx, at: Stamp) {
         if is_full == self.full_since[port].is_some() {
             return;
         }
@@ -526,6 +539,7 @@ impl InboundModule {
             self.accesses.iter().map(|(due, _)| *due).filter(|due| *due > at.cycle).min(),
             self.deadlines.front().map(|(due, ..)| *due),
             self.lost.front().map(|(due, ..)| *due),
+            self.links.due(),
         ];
         let responses = self.responses.iter().filter_map(|queue| queue.front().map(|(due, _)| *due));
         let of_owner = self.owner.as_ref().and_then(OwnerEntrance::due);
@@ -538,6 +552,7 @@ impl InboundModule {
 impl Module for InboundModule {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.follow_links(cx, at);
         self.take_answers(cx, at);
         // By turns, so that neither takes every entry.
         if !self.enter_atomic(cx, at) {
@@ -550,6 +565,7 @@ impl Module for InboundModule {
         self.time_out(cx, at);
         self.bars.time_out(at, cx);
         let is_rated = self.send(cx, at);
+        self.drop_lost(cx, at);
         let has_left = self.respond(cx, at) | self.answer_atomic(cx, at) | self.bars.respond(at, cx);
         for finding in self.bars.take_findings() {
             self.broken(finding, at);

@@ -77,6 +77,18 @@ impl IoState {
         self.answers.front().map(|(due, ..)| *due).into_iter().chain(self.port.agent.due()).min()
     }
 
+    /// Where its TLPs are shown.
+    pub(super) fn tap(&mut self) -> &mut Tap {
+        &mut self.port.tap
+    }
+
+    /// What waits to leave does not leave: the entries of the requests to which it belonged.
+    pub(super) fn take_back(&mut self) -> Vec<u16> {
+        let mut entries: Vec<u16> = self.leaving.drain(..).map(|leaving| leaving.child.entry).collect();
+        entries.dedup();
+        entries
+    }
+
     /// Whether power management has nothing to say.
     pub(super) fn is_quiet(&self) -> bool {
         self.port.agent.is_quiet()
@@ -87,7 +99,8 @@ impl Bridge {
     /// Takes what has come at ports of CXL.io, and says what power management has to say there.
     pub(super) fn enter_tlps(&mut self, cx: &mut Cx, at: Stamp) {
         let due = at.cycle + self.config.timing.answer_cycles();
-        for n in 0..self.io.len() {
+        let is_down = |n: &usize| self.links.is_down(self.cxl.len() + n);
+        for n in (0..self.io.len()).filter(|n| !is_down(n)).collect::<Vec<_>>() {
             while let Some(item) = self.io[n].port.rx.pop(cx) {
                 if let IoItem::Tlp(bytes) = item {
                     self.enter_tlp(n, due, bytes, at);
@@ -180,6 +193,9 @@ impl Bridge {
     pub(super) fn next_tlp(&mut self, cx: &Cx, at: Stamp) -> Option<(u64, usize)> {
         let mut next: Option<(u64, usize)> = None;
         for n in 0..self.io.len() {
+            if self.links.is_down(self.cxl.len() + n) {
+                continue;
+            }
             let has_room = self.io[n].port.tx.has_room(cx, 1);
             let Some(front) = self.io[n].leaving.front_mut().filter(|front| front.due <= at.cycle) else { continue };
             if has_room {

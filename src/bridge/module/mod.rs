@@ -18,6 +18,7 @@ mod cached;
 pub mod epochs;
 pub mod hairpin;
 pub mod io;
+mod links;
 pub mod nvlink;
 pub mod side;
 pub mod ualink;
@@ -26,6 +27,7 @@ use crate::cache::ConversionCacheCounts;
 use crate::cache_memory::CacheMemory;
 use crate::entries::none_open;
 use crate::load::IssueWindow;
+use crate::outages::{LinkOutage, LinkOutages};
 use crate::outbound::request::{BridgeRequest, PostedRole};
 use crate::outbound::table::ChildId;
 use crate::outbound::write_backs::WriteBackEnd;
@@ -74,6 +76,8 @@ pub struct BridgeConfig {
     pub timing: BridgeTiming,
     /// Windows that it gets later, the earliest first.
     pub commits: Vec<TimedCommit>,
+    /// Times in which CXL links are down; those of one port do not overlap.
+    pub outages: Vec<LinkOutage>,
     /// Whether its CXL ports are viral: both halves look at it.
     pub viral: Arc<AtomicBool>,
     /// The memory of its cache of lines, if it has one.
@@ -103,6 +107,8 @@ pub struct BridgeResult {
     pub epochs: EpochCounts,
     /// CXL ports that are viral, of those by which it asks.
     pub viral_ports: u64,
+    /// Times that a CXL link has gone down.
+    pub lost_links: u64,
     /// What the DRAM of its cache has done, if that is what it is.
     pub dram: Option<DramFigures>,
     /// Commands of this DRAM, if they are kept.
@@ -203,6 +209,8 @@ pub struct Bridge {
     accessed: VecDeque<(u64, BridgeActor)>,
     /// Windows that it gets later.
     commits: VecDeque<TimedCommit>,
+    /// CXL links that are down, or will be.
+    links: LinkOutages,
     /// When the commit was due that waits \[cycles\].
     commit_since: Option<u64>,
     /// Since when the request in front of each input waits \[cycles\], and what for.
@@ -290,6 +298,7 @@ impl Bridge {
             dram_findings: 0,
             accessed: VecDeque::new(),
             commits: config.commits.clone().into(),
+            links: LinkOutages::new(&config.outages),
             commit_since: None,
             full_since: vec![None; side.inputs()],
             out: BridgeOutput::default(),
@@ -325,7 +334,7 @@ impl Bridge {
     fn enter_answers(&mut self, cx: &mut Cx, at: Stamp) {
         let due = at.cycle + self.config.timing.answer_cycles();
         let last = self.cxl.len().saturating_sub(1);
-        for (port, link) in self.cxl.iter_mut().enumerate() {
+        for (port, link) in self.cxl.iter_mut().enumerate().filter(|(port, _)| !self.links.is_down(*port)) {
             for n in 0..link.rx.len() {
                 // A snoop stays behind every response that came before it, however many a cycle brings (`coherence` §2.6 O1).
                 let is_response = |(class, channel): &(Class, Received)| *class == Class::H2dRsp && channel.is_due(cx);
@@ -639,7 +648,8 @@ impl Bridge {
         let mut next: Option<(u64, usize, usize)> = None;
         let mut unlisted = Vec::new();
         for port in 0..self.cxl.len() {
-            for (place, sent) in SENT.iter().enumerate() {
+            let is_down = self.links.is_down(port);
+            for (place, sent) in SENT.iter().enumerate().filter(|_| !is_down) {
                 let Some(front) = self.sends[port][place].front_mut().filter(|front| front.due <= at.cycle) else {
                     continue;
                 };
@@ -757,15 +767,24 @@ impl Bridge {
         let (bridge, side) = (&self.bridge, &mut self.side);
         let mut fronts = (0..side.inputs()).filter_map(|input| side.front(cx, input));
         let has_request = fronts.any(|front| bridge.lacks(front.need).is_none());
-        let has_answer = |link: &NodeLink| link.rx.iter().any(|(_, channel)| channel.is_due(cx));
-        let has_tlp = |state: &IoState| state.port.rx.is_due(cx);
+        let links = &self.links;
+        let has_answer = |(port, link): (usize, &NodeLink)| {
+            !links.is_down(port) && link.rx.iter().any(|(_, channel)| channel.is_due(cx))
+        };
+        let io_from = self.cxl.len();
+        let has_tlp = |(n, state): (usize, &IoState)| !links.is_down(io_from + n) && state.port.rx.is_due(cx);
         let has_owner = self.owner.as_ref().is_some_and(|state| state.is_due(cx));
-        if has_request || has_owner || self.cxl.iter().any(has_answer) || self.io.iter().any(has_tlp) {
+        if has_request
+            || has_owner
+            || self.cxl.iter().enumerate().any(has_answer)
+            || self.io.iter().enumerate().any(has_tlp)
+        {
             return Next::Busy;
         }
         let sends = self.sends.iter().flatten().filter_map(|queue| queue.front().map(|leaving| leaving.due));
         let fronts = [
             self.commits.front().map(|commit| commit.at_cycle),
+            self.links.due(),
             self.requests.front().map(|(due, _)| *due),
             self.answers.front().map(|(due, ..)| *due),
             self.responses.iter().map(|response| response.due).find(|due| *due > at.cycle),
@@ -784,6 +803,7 @@ impl Bridge {
 impl Module for Bridge {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.follow_links(cx, at);
         self.enter_answers(cx, at);
         self.take_answers(cx, at);
         self.enter_tlps(cx, at);

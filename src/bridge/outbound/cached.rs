@@ -39,7 +39,7 @@ impl OutboundBridge {
             }
             _ => (),
         }
-        if self.ends_by_viral(id, out) {
+        if self.ends_by_viral(id, out) || self.ends_by_loss(id, out) {
             return;
         }
         let Some(child) = self.child_of(id) else { return };
@@ -68,7 +68,7 @@ impl OutboundBridge {
     }
 
     pub(super) fn look_up(&mut self, id: ChildId, out: &mut BridgeOutput) {
-        if self.ends_by_viral(id, out) {
+        if self.ends_by_viral(id, out) || self.ends_by_loss(id, out) {
             return;
         }
         let (Some(child), Some(cache)) = (self.child_of(id), &self.cache) else { return };

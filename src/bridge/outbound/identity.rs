@@ -35,10 +35,12 @@ impl OutboundBridge {
             epochs: _,
             cells: _,
             is_viral,
+            down,
         } = self;
         (table, queues, locks, buffers_free, streams).hash(state);
         cache.as_ref().inspect(|cache| cache.hash_lines(state));
         (write_backs, rooms, waiting_snoops, is_viral).hash(state);
+        down.iter().for_each(|port| port.hash(state));
     }
 
     /// Gives the accelerators of open requests other numbers, one each. What follows is the same with those numbers: nothing is done in the

@@ -17,6 +17,7 @@ mod hairpin;
 pub mod host_lines;
 mod identity;
 mod io;
+mod links;
 mod manage;
 pub mod nvlink;
 pub mod order;
@@ -53,6 +54,7 @@ use rooms::RoomQueues;
 use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool_coherence::message::Msg;
 use scalepool_endpoint::tlp::Tlp;
+use scalepool_ordered::OrderedSet;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, NdrOpcode};
 use scalepool_protocols::ualink::code::Status;
 use std::collections::VecDeque;
@@ -248,6 +250,8 @@ pub struct OutboundCounts {
     pub ignored_bytes: u64,
     /// Requests that were given up.
     pub timeouts: u64,
+    /// Requests that ended because the CXL link that they needed went down.
+    pub lost: u64,
     /// Answers that nobody waited for any more.
     pub late: u64,
     /// Back-invalidate snoops.
@@ -305,6 +309,8 @@ pub struct OutboundBridge {
     cells: Option<CacheCells>,
     /// Its CXL ports are viral.
     is_viral: bool,
+    /// CXL ports whose link is down.
+    down: OrderedSet<usize>,
 }
 
 impl OutboundBridge {
@@ -335,6 +341,7 @@ impl OutboundBridge {
             epochs: EpochTables::default(),
             cells: config.ecc.map(CacheCells::new),
             is_viral: false,
+            down: OrderedSet::new(),
             config,
         }
     }
@@ -434,7 +441,7 @@ impl OutboundBridge {
         let (key, ignored) = (transaction.key, transaction.request.ignored);
         let (action, access) = (transaction.request.action, transaction.request.access);
         let (status, children) = match self.converted(entry) {
-            Ok(children) => (Status::OKAY, children),
+            Ok(mut children) => (self.refuses_lost(&mut children), children),
             Err(status) => (status, Vec::new()),
         };
         self.counts.ignored_bytes += u64::from(ignored);
@@ -826,21 +833,7 @@ impl OutboundBridge {
         self.counts.timeouts += 1;
         let children = self.table.get(id.entry).map_or(0, |transaction| transaction.children.len() as u8);
         for child in 0..children {
-            let id = ChildId { child, ..id };
-            let Some(open) = self.child_of(id).filter(|child| !child.is_done) else { continue };
-            let (place, is_waiting) = ((open.port, open.line), open.waits_for_room);
-            // It holds its line, and its request waits for another one.
-            let is_holding = open.is_held && !open.awaited.any();
-            if !open.awaited.any() && !is_waiting && !is_holding {
-                self.locks.give_up(place, id);
-            }
-            self.end(id, Some(Status::CompletionTimeout));
-            if is_waiting {
-                self.waits_no_longer(id);
-            }
-            if is_waiting || is_holding {
-                self.release(id, out);
-            }
+            self.give_up(ChildId { child, ..id }, Status::CompletionTimeout, out);
         }
         self.settle(out);
     }

@@ -103,6 +103,11 @@ impl TransactionTable {
         }
     }
 
+    /// Entries in use, ascending.
+    pub fn numbers(&self) -> Vec<u16> {
+        (0u16..).zip(&self.entries).filter(|(_, entry)| entry.is_some()).map(|(n, _)| n).collect()
+    }
+
     /// All transactions that have an entry.
     pub fn all(&self) -> impl Iterator<Item = &Transaction> {
         self.entries.iter().flatten().map(|transaction| &**transaction)

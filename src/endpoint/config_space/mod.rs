@@ -262,13 +262,27 @@ impl ConfigSpace {
 
     /// Appends a DVSEC of zeros to the list and answers where it begins.
     fn add_dvsec(&mut self, id: DvsecId, length_bytes: usize) -> usize {
+        let at = self.append(length_bytes);
+        self.set(at, &bytes_of(&id.header(length_bytes)));
+        at
+    }
+
+    /// The capability of a device with a serial number.
+    fn add_serial_number(&mut self, number: u64) {
+        let at = self.append(reg::SERIAL_BYTES);
+        // Version 1, nothing behind it.
+        self.set(at, &(1 << 16 | u32::from(reg::SERIAL_ID)).to_le_bytes());
+        self.set(at + reg::SERIAL_AT, &number.to_le_bytes());
+    }
+
+    /// Makes room for an extended capability at the end of the list; where it begins.
+    fn append(&mut self, length_bytes: usize) -> usize {
         let at = self.end;
         if let Some(last) = self.last {
             let mut before = self.header_at(last);
             before.next_bytes = at as u16;
             self.set(last, &bytes_of(&before));
         }
-        self.set(at, &bytes_of(&id.header(length_bytes)));
         self.last = Some(at);
         // The next one begins at a whole DW.
         self.end = (at + length_bytes).next_multiple_of(4);

@@ -85,3 +85,10 @@ pub const fn payload_bytes(code: u8) -> usize {
 pub fn payload_code(bytes: usize) -> u8 {
     (0..=5).rev().find(|&code| payload_bytes(code) <= bytes).unwrap_or(0)
 }
+
+/// Extended capability with the serial number of a device (PCI Express: Device Serial Number).
+pub const SERIAL_ID: u16 = 0x0003;
+/// Its length.
+pub const SERIAL_BYTES: usize = 12;
+/// Where the number begins in it, 64 bits.
+pub const SERIAL_AT: usize = 4;

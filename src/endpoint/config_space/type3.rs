@@ -19,6 +19,8 @@ pub struct Type3Config {
     pub logical_devices: u16,
     /// Largest payload that it can send or take \[bytes\], 128 to 4096.
     pub max_payload_bytes: usize,
+    /// Serial number, if it says one.
+    pub serial_number: Option<u64>,
 }
 
 impl Default for Type3Config {
@@ -30,6 +32,7 @@ impl Default for Type3Config {
             range_bytes: [16 << 30, 0],
             logical_devices: 1,
             max_payload_bytes: 512,
+            serial_number: None,
         }
     }
 }
@@ -100,6 +103,9 @@ pub fn type3(config: &Type3Config) -> Result<ConfigSpace, Type3ConfigError> {
     if config.logical_devices > 1 {
         let mld = space.add_dvsec(DvsecId::Mld, dvsec::mld::LEN);
         space.set(mld + dvsec::mld::LOGICAL_DEVICES.start, &config.logical_devices.to_le_bytes());
+    }
+    if let Some(number) = config.serial_number {
+        space.add_serial_number(number);
     }
     Ok(space)
 }

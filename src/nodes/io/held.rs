@@ -72,10 +72,8 @@ impl fmt::Display for HeldByte {
 pub struct HeldBytes {
     /// Bytes that were written or read.
     bytes: OrderedMap<u64, HeldByte>,
-    /// What memory behind the first BAR holds at first, if somebody says it; else zeros.
-    first: Arc<FirstLines>,
-    /// The first BAR.
-    bar: Range<u64>,
+    /// What memory behind BARs holds at first, of those of which somebody says it; else zeros.
+    first: Vec<(Range<u64>, Arc<FirstLines>)>,
     /// Whether bytes that were neither written nor read are as at first.
     is_as_at_first: bool,
     /// Writes may be lost or refused.
@@ -84,13 +82,13 @@ pub struct HeldBytes {
 
 impl HeldBytes {
     /// All bytes are as at first. `may_lose`: writes may be lost or refused.
-    pub fn new(first: Arc<FirstLines>, may_lose: bool) -> HeldBytes {
-        HeldBytes { bytes: OrderedMap::new(), first, bar: 0..0, is_as_at_first: true, may_lose }
+    pub fn new(may_lose: bool) -> HeldBytes {
+        HeldBytes { bytes: OrderedMap::new(), first: Vec::new(), is_as_at_first: true, may_lose }
     }
 
-    /// The first BAR lies here.
-    pub fn place(&mut self, bar: Range<u64>) {
-        self.bar = bar;
+    /// BARs lie here, behind which memory holds this at first.
+    pub fn place(&mut self, first: Vec<(Range<u64>, Arc<FirstLines>)>) {
+        self.first = first;
     }
 
     /// Nothing is known any more.
@@ -113,8 +111,8 @@ impl HeldBytes {
     }
 
     fn first_at(&self, address: u64) -> u8 {
-        let lines = self.first.get().filter(|_| self.bar.contains(&address));
-        let line = lines.and_then(|lines| lines(line_address(address - self.bar.start)));
+        let at = self.first.iter().find(|(bar, _)| bar.contains(&address));
+        let line = at.and_then(|(bar, lines)| lines.get()?(line_address(address - bar.start)));
         line.map_or(0, |line| line[(address % LINE_BYTES) as usize])
     }
 
@@ -142,7 +140,7 @@ mod tests {
     use super::*;
 
     fn held(may_lose: bool) -> HeldBytes {
-        HeldBytes::new(Arc::default(), may_lose)
+        HeldBytes::new(may_lose)
     }
 
     #[test]

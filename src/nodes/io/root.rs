@@ -15,7 +15,7 @@ use super::held::{HeldByte, HeldBytes};
 use super::tlps::{self, IoRequestNames};
 use super::walk::{ConfigAccess, ConfigWalkResult, Log, Pause, Windows, enumerate, judge_layers};
 use crate::PlacedViolation;
-use crate::first_lines::FirstLines;
+use crate::first_lines::LinesOfDevices;
 use crate::latencies::Latencies;
 use scalepool_endpoint::config_space::{ConfigSpace, registers as reg};
 use scalepool_endpoint::event::EndpointEvent;
@@ -94,8 +94,8 @@ pub struct RootConfig {
     pub rescan: Option<[u64; 2]>,
     /// Most switches one below the other that it may see; `None`: any number (`fabric` PID-4).
     pub edge_layers: Option<usize>,
-    /// What the memory behind the first BAR holds at first, if somebody says it; else zeros.
-    pub behind: Arc<FirstLines>,
+    /// What memory behind BARs holds at first, by the serial numbers of their devices; zeros where nobody says it.
+    pub behind: Arc<LinesOfDevices>,
     /// Accesses that end without data are counted, and are nothing wrong: links are lost while it runs, or rights are missing; of writes, which
     /// have no answer, nobody knows whether they were performed until a read shows it.
     pub may_fail: bool,
@@ -185,7 +185,7 @@ impl Root {
         let mut root = Root {
             accesses_left: config.accesses,
             requests: IoRequestNames::new(config.link),
-            held: HeldBytes::new(config.behind.clone(), config.may_fail),
+            held: HeldBytes::new(config.may_fail),
             tried: None,
             config,
             log: Log::default(),
@@ -212,7 +212,8 @@ impl Root {
             Err(Pause(access)) => self.next = Some((access, cycle)),
             Ok(found) => {
                 self.bars.clone_from(&found.bars);
-                self.held.place(found.bars.first().cloned().unwrap_or_default());
+                let behind = |(number, bar)| (bar, self.config.behind.of(number));
+                self.held.place(found.numbered_bars().map(behind).collect());
                 let layers = self.config.edge_layers.and_then(|most| judge_layers(&found, most));
                 for violation in found.broken.iter().chain(&layers) {
                     self.mine

@@ -147,6 +147,10 @@ pub struct ConfigWalkResult {
     pub dvsecs: Vec<(u16, u16)>,
     /// BARs as they were placed.
     pub bars: Vec<Range<u64>>,
+    /// The first BAR of each function that has one, and the function.
+    pub first_bars: Vec<(u16, Range<u64>)>,
+    /// Serial numbers of functions that say one.
+    pub serial_numbers: Vec<(u16, u64)>,
     /// Memory ranges as they were placed.
     pub ranges: Vec<Range<u64>>,
     /// Largest payload that both can take \[bytes\].
@@ -176,6 +180,16 @@ impl ConfigWalkResult {
                 Ok(None)
             }
         }
+    }
+}
+
+impl ConfigWalkResult {
+    /// First BARs of functions with a serial number, and the number.
+    pub fn numbered_bars(&self) -> impl Iterator<Item = (u64, Range<u64>)> + '_ {
+        self.first_bars.iter().filter_map(|(target, bar)| {
+            let number = self.serial_numbers.iter().find(|(of, _)| of == target)?.1;
+            Some((number, bar.clone()))
+        })
     }
 }
 
@@ -376,6 +390,9 @@ fn bars(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult
         function.write(at, base as u32, 0xf)?;
         function.write(at + 4, (base >> 32) as u32, 0xf)?;
         free = end;
+        if found.first_bars.last().is_none_or(|(target, _)| *target != function.target) {
+            found.first_bars.push((function.target, base..free));
+        }
         found.bars.push(base..free);
     }
     Ok(())
@@ -392,6 +409,10 @@ fn extended(function: &mut Function, found: &mut ConfigWalkResult) -> Result<Vec
             break;
         }
         found.extended.push((at as u16, capability.capability_id));
+        if capability.capability_id == reg::SERIAL_ID {
+            let [low, high] = [function.read(at + reg::SERIAL_AT)?, function.read(at + reg::SERIAL_AT + 4)?];
+            found.serial_numbers.push((function.target, u64::from(high) << 32 | u64::from(low)));
+        }
         if capability.capability_id == CAPABILITY_ID {
             let [second, third] = [function.read(at + 4)?, function.read(at + 8)?].map(u128::from);
             let header = DvsecHeader::from_bits(first | second << 32 | third << 64);

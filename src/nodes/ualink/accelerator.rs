@@ -72,6 +72,8 @@ pub struct AcceleratorResult {
     pub is_timed_out: bool,
     /// Answers that came when nobody waited any more, in isolation.
     pub late: u64,
+    /// Operations that a bridge answered with another status than OKAY, where these are counted.
+    pub failed: u64,
     /// End-to-end checks that failed.
     pub broken: Vec<PlacedViolation>,
 }
@@ -119,6 +121,8 @@ pub struct AcceleratorConfig {
     pub poison_every: u64,
     /// Others store to the same bytes, so it does not know what it reads.
     pub shares: bool,
+    /// Operations that a bridge answers with another status than OKAY are counted and break no rule.
+    pub counts_failures: bool,
     /// Time after which an answer is late \[fs\].
     pub timeout_fs: u64,
     /// Request to answer in its memory.
@@ -298,6 +302,9 @@ impl Accelerator {
             }
             return;
         };
+        if self.config.counts_failures && rsp.status != Status::OKAY && self.behind.of(open.dst()).is_some() {
+            return self.given_up(port, rsp, at, cx);
+        }
         if rsp.status == Status::CompletionTimeout {
             return match self.behind.of(open.dst()) {
                 Some(_) => self.given_up(port, rsp, at, cx),
@@ -329,7 +336,8 @@ impl Accelerator {
         }
     }
 
-    /// A node that stands in front of memory of others has given a request up. What it was to write is there or not.
+    /// A node that stands in front of memory of others has given a request up, or if failures are counted, refused it. What it was to write is
+    /// there or not.
     fn given_up(&mut self, port: usize, rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
         let Some(open) = self.open.get(port, rsp.tag) else { return };
         let named = TlRsp { src: open.dst(), ..*rsp };
@@ -337,9 +345,14 @@ impl Accelerator {
         if rsp.rdwr == RdWr::Read && !rsp.last {
             return;
         }
-        let text = if open.is_read() { "a read has no data" } else { "a write is done or not" };
-        let found = format!("{:?} of node {} for accelerator {}", rsp.status, open.dst(), rsp.dst);
-        self.broken("SIM-E2E-02", found, format!("OKAY for {}", self.config.own), format!("{text}: it was given up"));
+        if self.config.counts_failures {
+            self.mine.failed += 1;
+        } else {
+            let text = if open.is_read() { "a read has no data" } else { "a write is done or not" };
+            let found = format!("{:?} of node {} for accelerator {}", rsp.status, open.dst(), rsp.dst);
+            let text = format!("{text}: it was given up");
+            self.broken("SIM-E2E-02", found, format!("OKAY for {}", self.config.own), text);
+        }
         let place = (port, rsp.tag);
         let others: Vec<_> = self.open.by_place().filter(|(other, _)| *other != place).collect();
         self.unknown.given_up(place, &open, &others, at.cycle);
@@ -386,7 +399,9 @@ impl Accelerator {
         let Some(open) = self.open.remove(port, rsp.tag) else { return };
         self.unknown.ended((port, rsp.tag));
         self.tags[port].back.push_back(rsp.tag);
-        if open.cmd != ReqCmd::WriteMessage && rsp.status != Status::CompletionTimeout {
+        let has_failed =
+            rsp.status == Status::CompletionTimeout || self.config.counts_failures && rsp.status != Status::OKAY;
+        if open.cmd != ReqCmd::WriteMessage && !has_failed {
             self.mine.done += 1;
             self.mine.bytes += 4 * u64::from(open.dwords);
             self.mine.beats += u64::from(open.beats());

@@ -47,6 +47,8 @@ pub enum LineJudgement {
 pub struct UnknownLines {
     /// What the lines of open writes to bridges held before.
     before: OrderedMap<RequestAt, Read>,
+    /// Of those writes, lines that were unknown before: what they held is not what was expected.
+    unknown_before: OrderedSet<(RequestAt, u64)>,
     lines: OrderedMap<u64, UnknownLine>,
     /// Open requests that were sent when it was not known yet that a line of theirs would be unknown.
     accepted: OrderedSet<RequestAt>,
@@ -75,7 +77,9 @@ impl UnknownLines {
         let (first, end) = (start / LINE_BYTES * LINE_BYTES, start + 4 * u64::from(op.dwords));
         for line in (0..u64::from(before.beats())).map(|beat| first + beat * LINE_BYTES) {
             if op.cmd == ReqCmd::WriteFull && start <= line && line + LINE_BYTES <= end {
-                self.lines.remove(&line);
+                if self.lines.remove(&line).is_some() {
+                    self.unknown_before.insert((at, line));
+                }
             } else if let Some(unknown) = self.lines.get_mut(&line) {
                 *unknown = UnknownLine { before: None, since_cycle: cycle };
             }
@@ -86,6 +90,7 @@ impl UnknownLines {
     /// A request has ended.
     pub fn ended(&mut self, at: RequestAt) {
         self.before.remove(&at);
+        self.unknown_before.retain(|(other, _)| *other != at);
         self.accepted.remove(&at);
     }
 
@@ -108,7 +113,8 @@ impl UnknownLines {
             let mut at_line = others.iter().filter(|(_, other)| lines_of(other).any(|of| of == line)).peekable();
             let is_alone = at_line.clone().all(|(_, other)| !writes(other.cmd)) && !self.lines.contains_key(&line);
             self.accepted.extend(at_line.by_ref().map(|(at, _)| *at));
-            let before = before.filter(|_| is_alone);
+            let was_known = !self.unknown_before.remove(&(at, line));
+            let before = before.filter(|_| is_alone && was_known);
             self.lines.insert(line, UnknownLine { before, since_cycle: cycle });
         }
     }
@@ -197,6 +203,17 @@ mod tests {
         assert_eq!(judge(&mut after_write, 6, 11, OTHER), LineJudgement::Learned);
         after_write.accept(LINE, &[((0, 7), open(ReqCmd::Read, 11))]);
         assert_eq!(judge(&mut after_write, 7, 11, OLD), LineJudgement::Accepted);
+    }
+
+    /// A write of the whole line that fails as well leaves what was there before the first one, of which nobody knows.
+    #[test]
+    fn two_writes_that_fail_one_after_the_other_leave_anything() {
+        let mut twice = unknown(&[]);
+        twice.sends((0, 1), &op(ReqCmd::WriteFull), vec![NEW].into(), 12);
+        twice.given_up((0, 1), &open(ReqCmd::WriteFull, 12), &[], 14);
+        twice.ended((0, 1));
+        assert_eq!(judge(&mut twice, 2, 15, OLD), LineJudgement::Learned);
+        assert!(twice.is_empty() && twice.unknown_before.is_empty());
     }
 
     /// A write of all bytes makes a line known, one of some does not.

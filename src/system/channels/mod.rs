@@ -14,6 +14,7 @@
 //! of each, and [`problems`](ChannelGraph::problems) says where it stands in the description.
 
 pub mod circles;
+mod forbidden;
 mod waits;
 
 pub use waits::{ChannelWait, ClassOrder, Reach, RoutedWays};
@@ -127,6 +128,26 @@ fn asked(system: &System, component: usize, reach: Reach) -> Reach {
     }
     let pairs = (0..ports.len()).flat_map(|from| (0..ports.len()).map(move |to| (from, to)));
     Reach::Ways(pairs.filter(|(from, to)| reach.leads(*from, *to) && !(bridges[*from] && bridges[*to])).collect())
+}
+
+/// Waits that are wrong by themselves, once for each component and pair of classes.
+fn forbidden_waits(system: &System, problems: &mut Problems) {
+    for (component, own) in system.components.iter().enumerate() {
+        let mut told: Vec<(&str, &str)> = Vec::new();
+        for ChannelWait { incoming, outgoing, why, .. } in own.config.waits().into_iter().flatten() {
+            let Some(reason) = forbidden::why_not(incoming, outgoing) else { continue };
+            if told.contains(&(incoming, outgoing)) {
+                continue;
+            }
+            told.push((incoming, outgoing));
+            let by = By::Component(component);
+            let text = format!(
+                "found {incoming} that waits for room for {outgoing} ({} {why}), expected no such wait: {reason} (bridge §10)",
+                own.path
+            );
+            problems.add(by.place(system), by.key(system), text);
+        }
+    }
 }
 
 impl ChannelGraph {
@@ -346,6 +367,7 @@ impl ChannelGraph {
             let by = self.reasons[reason].by;
             problems.add(by.place(system), by.key(system), text);
         }
+        forbidden_waits(system, &mut problems);
         problems.sorted()
     }
 }

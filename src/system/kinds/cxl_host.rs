@@ -3,8 +3,8 @@
 use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, PortDecl, PortRole,
-    Site, SitePort, component,
+    Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, Offer, PortDecl,
+    PortRole, Site, SitePort, component,
 };
 use crate::kinds::cxl_coherent::hdm_db_host::ThrottleConfig;
 use crate::measured::ComponentMeasured;
@@ -146,6 +146,10 @@ impl Component for CxlHost {
             ports[0].path, other.path
         );
         vec![("ports", text)]
+    }
+
+    fn offer(&self) -> Offer {
+        Offer { waits_for_ever: self.timeout_fs().is_none(), ..Offer::default() }
     }
 
     fn uses_memory_map(&self) -> bool {

@@ -272,7 +272,7 @@ impl Component for CxlRoot {
             power: self.power(),
             rescan: self.rescan(clock),
             edge_layers: port.peer.edge_layers,
-            behind: super::bridge::first_lines(site, port.number),
+            behind: super::bridge::lines_of_devices(site),
             may_fail: self.failures.as_deref() == Some("counted"),
         };
         let mem_config = HostConfig {

@@ -57,6 +57,7 @@ metrics! {
         ATOMICS = "atomics" ["requests"] Sum, "atomic operations begun";
         DUMMIES = "dummy answers" ["answers"] Sum, "error responses that this side made itself because the peer can no longer answer";
         LATE = "late answers" ["answers"] Sum, "answers to requests that were given up before";
+        FAILED = "operations failed" ["requests"] Sum, "operations that a bridge answered with another status than OKAY, where failures = \"counted\"";
         KEY_ROLLS = "key rolls" ["rolls"] Sum, "key rolls begun";
     }
 }
@@ -93,6 +94,7 @@ config! {
         interval_cycles: u64 = "0" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "cycles from one operation to the next; 0 = unthrottled";
         poison_every: u64 = "0" [Unit::Of("writes")] in FieldRange::Int(0, 1 << 30), "poison one beat in every N writes; 0 = none";
         shared: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["on", "off"]), "on = other components, such as hosts behind a bridge, store to the same bytes, so that what is read is not compared with what was written here; coherent copies are judged all the same; left out, off";
+        failures: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["broken", "counted"]), "operations that a bridge answers with another status than OKAY: broken = each breaks a rule; counted = they are counted, and lines of such writes hold what they held before or what was written; left out, broken (bridge §8.1)";
         key_roll_every: u64 = "0" [Unit::Of("operations")] in FieldRange::Int(0, 1 << 30), "operations of an accelerator between two key rolls, of types 1, 2, 3 in turn; 0 = never (ualink §12)";
     }
 }
@@ -352,6 +354,7 @@ impl Component for UalAccelerator {
             vcs: self.vcs,
             poison_every: self.traffic.poison_every,
             shares: self.traffic.shared.as_deref() == Some("on"),
+            counts_failures: self.traffic.failures.as_deref() == Some("counted"),
             timeout_fs: self.timeout,
             latency_cycles: self.latency_cycles,
             queue: self.queue,
@@ -373,7 +376,7 @@ impl Component for UalAccelerator {
         let logs = site.shared.get(&originators, || DrawLogs::new(site.member.nodes));
         let behind = memory_behind(site);
         let from_fs = site.clock.edge(self.traffic.start_cycles).as_fs();
-        let (path, offered) = (name.clone(), self.offered(site));
+        let (path, judged) = (name.clone(), (self.offered(site), config.counts_failures));
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let mut ends = Vec::new();
@@ -397,7 +400,7 @@ impl Component for UalAccelerator {
             measure: Box::new(move || {
                 let stations: Vec<(&str, StationResult)> =
                     station_results.iter().map(|(name, result)| (name.as_str(), super::published(result))).collect();
-                let figures = ComponentMeasured { from_fs, ..measured(&path, offered, &super::published(&result)) };
+                let figures = ComponentMeasured { from_fs, ..measured(&path, judged, &super::published(&result)) };
                 with_stations(figures, &stations)
             }),
             digest: Vec::new(),
@@ -472,7 +475,7 @@ fn open_work(place: &str, found: String, expected: &str, text: &str) -> PlacedVi
     PlacedViolation { place: place.to_owned(), violation }
 }
 
-fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> ComponentMeasured {
+fn measured(path: &str, (offered, counts_failures): (f64, bool), result: &AcceleratorResult) -> ComponentMeasured {
     let mut broken = result.broken.clone();
     broken.extend(result.isolation(path));
     let mut counts: Vec<MetricValue> = vec![
@@ -483,6 +486,7 @@ fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> ComponentMe
         (&DUMMIES, result.dummies),
         (&LATE, result.late),
     ];
+    counts.extend(counts_failures.then_some((&FAILED, result.failed)));
     counts.extend((result.issued[3] > 0).then_some((&KEY_ROLLS, result.issued[3])));
     ComponentMeasured {
         counts,

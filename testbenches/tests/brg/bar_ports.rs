@@ -163,6 +163,7 @@ fn run(asks: Vec<Tlp>, timeout_cycles: u64, room_from: u64) -> Ran {
             timing,
             merge_cycles: None,
             cache_cycles: 0,
+            outages: Vec::new(),
             viral: Arc::default(),
             shown: MessageForm::Hbr,
             waits: waits.clone(),
@@ -183,7 +184,7 @@ fn run(asks: Vec<Tlp>, timeout_cycles: u64, room_from: u64) -> Ran {
                 tap: Tap::off(),
             };
             let bar = BarConfig { windows, reach: AccessReach::UPLI, tags: 1..9, payload_bytes: 0 };
-            let bars = BarHalf::new(BarHalfConfig { bar, timing, waits }, vec![port]);
+            let bars = BarHalf::new(BarHalfConfig { bar, timing, waits, outages: Vec::new() }, vec![port]);
             InboundModule::new(config, Box::new(side), (Vec::new(), bars, None), Tap::off(), shared)
         })
     });

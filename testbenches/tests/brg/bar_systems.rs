@@ -255,3 +255,69 @@ fn late_completions_of_counted_time_outs_are_counted() {
         assert!(report.violations.iter().any(|broken| broken.violation.rule == rule), "{rule}");
     }
 }
+
+const BEHIND_SWITCH: &str = include_str!("../../systems/bar_behind_switch.toml");
+
+/// Bridges behind a switch, beside a device: each byte is that of the device whose BAR it is, at the first access and behind writes.
+#[test]
+fn bars_of_bridges_are_reached_through_a_switch() {
+    for set in [
+        &[][..],
+        &["root.mode=cxl-68b"],
+        &["link.ber=1e-5", "root.accesses=200"],
+        &["root.access_bytes=4096", "root.accesses=60"],
+        &["switch.queue=1", "switch.order=relaxed"],
+    ] {
+        let report = sound(BEHIND_SWITCH, set);
+        for bridge in ["ubridge", "nbridge"] {
+            let of = |name| count(&report, bridge, name);
+            assert!(of("BAR reads") > 5 && of("BAR writes") > 5, "{bridge}, {set:?}");
+            assert_eq!(of("BAR requests"), of("BAR reads") + of("BAR writes"), "{bridge}, {set:?}");
+            assert_eq!([of("BAR refused"), of("BAR writes lost")], [0; 2], "{bridge}, {set:?}");
+        }
+        assert!(count(&report, "switch", "switched posted") > 20, "{set:?}");
+    }
+}
+
+/// A root complex that took the bytes of one bridge for those of the other would be seen: they differ, as do their first addresses.
+#[test]
+fn bars_of_bridges_hold_different_bytes() {
+    let far = BEHIND_SWITCH.replace(
+        "{ vcs = 0, vppb = 1, port = 1 }, { vcs = 0, vppb = 2, port = 2 }",
+        "{ vcs = 0, vppb = 2, port = 1 }, { vcs = 0, vppb = 1, port = 2 }",
+    );
+    assert_ne!(far, BEHIND_SWITCH);
+    for text in [BEHIND_SWITCH, &far] {
+        let one = sound(text, &["root.accesses=100"]);
+        assert!(count(&one, "ubridge", "BAR reads") > 0 && count(&one, "nbridge", "BAR reads") > 0);
+    }
+}
+
+/// A port of a bridge behind a switch, and another one of it elsewhere: two root complexes could write to the same bytes.
+#[test]
+fn a_second_port_beside_a_switch_is_refused() {
+    let text = BEHIND_SWITCH
+        .replacen("bar_ports = 1", "bar_ports = 2", 1)
+        .replace("[\"switch.dsp[3]\", \"device[1].link\"]", "[\"switch.dsp[3]\", \"ubridge.bar[1]\"]")
+        .replace("kind = \"cxl.io-device\", count = 2", "kind = \"cxl.io-device\", count = 1");
+    let found = refused(&text);
+    assert!(found.contains("expected one port alone"), "{found}");
+    let small = BEHIND_SWITCH.replace("{ base = \"0\", size = \"64 MiB\"", "{ base = \"64 MiB\", size = \"64 MiB\"");
+    assert!(refused(&small).contains("found no window of class BR at byte 0 of the BAR"));
+}
+
+/// The link of a port of class BR is lost: what a root complex has asked ends by its own time-out, and what comes later is served. What is
+/// written meanwhile is there or not.
+#[test]
+fn brg_err_26_p2() {
+    for (text, port) in [(UALINK, "bar[0]"), (BEHIND_SWITCH, "bar[0]")] {
+        let text = text
+            .replace("timeout = \"1 ms\" }", "timeout = \"20 us\", failures = \"counted\" }")
+            .replacen("bar_ports = 1", &format!("bar_ports = 1\nlost = [{{ port = \"{port}\", at = \"8 us\", length = \"2 us\" }}, {{ port = \"{port}\", at = \"30 us\", length = \"1 fs\" }}]"), 1);
+        let report = run(&text, &["root.accesses=1500"]).expect("it runs");
+        assert_eq!(report.violations, []);
+        let bridge = if text.contains("component.ubridge") { "ubridge" } else { "bridge" };
+        assert_eq!(count(&report, bridge, "CXL links lost"), 2);
+        assert!(count(&report, bridge, "messages lost with links") > 0, "{bridge}");
+    }
+}

@@ -31,8 +31,8 @@ const TEXT: &str = include_str!("../../systems/exported_hbm.toml");
 const FROM: u64 = 0x20_0000;
 const TO: u64 = 0x4000_0000;
 const SIZE: u64 = 4 << 20;
-/// Source of the third holder, which may only read.
-const READER: u16 = 12;
+/// Source of a fourth holder, which may only read.
+const READER: u16 = 13;
 const HOLDERS: u16 = 3;
 
 fn line(n: u64) -> LineAddr {
@@ -779,9 +779,9 @@ fn what_is_refused_ends_in_the_words_of_the_sheet() {
         let answers = bench.whole(0, at(read, to));
         let [Msg::S2mDrs { opcode: DrsOpcode::MemDataNXM, .. }] = answers[..] else { panic!("{answers:?}") };
     }
-    // The third holder may only read.
-    let mut bench = Bench::recorded(&ExportRecord::A(2), right, HOLDERS);
-    let answers = bench.whole(2, rwd(M2sRwdOpcode::MemWr, INVALID, SnpType::NoOp, u64::MAX));
+    // The fourth holder may only read.
+    let mut bench = Bench::recorded(&ExportRecord::A(2), right, HOLDERS + 1);
+    let answers = bench.whole(3, rwd(M2sRwdOpcode::MemWr, INVALID, SnpType::NoOp, u64::MAX));
     assert_eq!((answers.iter().map(named).collect::<Vec<_>>(), bench.accesses.len()), (vec!["Cmp"], 0));
     assert_eq!(bench.memory[&(TO + FROM)], CacheLine::of([9; 64]), "memory keeps the old value");
     // A read that fails is poison, and one of memory that is not there is no copy.
@@ -797,6 +797,84 @@ fn what_is_refused_ends_in_the_words_of_the_sheet() {
     bench.whole(0, rwd(M2sRwdOpcode::MemWr, INVALID, SnpType::NoOp, u64::MAX));
     let answers = bench.whole(1, read);
     assert!(answers.iter().any(|answer| matches!(answer, Msg::S2mDrs { data, .. } if *data == poison)), "{answers:?}");
+}
+
+/// Who may not write shares lines and never owns one: where a home may grant E it grants S, and ownership is refused without an effect.
+#[test]
+fn brg_win_10_p() {
+    let reader = HOLDERS;
+    for record in [ExportRecord::I, ExportRecord::A(0), ExportRecord::S(vec![0, 1])] {
+        let recorded = || Bench::recorded(&record, right, HOLDERS + 1);
+        for shares in
+            [req(M2sReqOpcode::MemRdData, NONE, SnpType::SnpData), req(M2sReqOpcode::MemRd, SHARED, SnpType::SnpData)]
+        {
+            let mut bench = recorded();
+            let mut answers: Vec<_> = bench.whole(reader, shares).iter().map(named).collect();
+            answers.sort_unstable();
+            assert_eq!(answers, ["Cmp-S", "DRS"], "{record:?}");
+            let ExportRecord::S(all) = bench.record(line(0)) else { panic!("{:?}", bench.record(line(0))) };
+            assert!(all.contains(&reader) && bench.findings.is_empty(), "{record:?}: {all:?}");
+            // What it has it may give up.
+            bench.whole(reader, req(M2sReqOpcode::MemClnEvct, INVALID, SnpType::NoOp));
+            assert!(!matches!(bench.record(line(0)), ExportRecord::S(all) if all.contains(&reader)), "{record:?}");
+        }
+        let owning = [
+            req(M2sReqOpcode::MemRd, ANY, SnpType::SnpInv),
+            req(M2sReqOpcode::MemInv, ANY, SnpType::SnpInv),
+            req(M2sReqOpcode::MemInvNT, ANY, SnpType::SnpInv),
+            rwd(M2sRwdOpcode::MemWr, ANY, SnpType::NoOp, u64::MAX),
+        ];
+        for owns in owning {
+            let mut bench = recorded();
+            let answers = bench.whole(reader, owns);
+            assert!(answers.iter().any(|answer| named(answer) == "Cmp"), "{record:?}: {answers:?}");
+            let is_poison = |answer: &Msg<CacheLine>| match answer {
+                Msg::S2mDrs { data, .. } => *data == CacheLine::of([0xff; 64]).poisoned(true),
+                _ => true,
+            };
+            assert!(answers.iter().all(is_poison), "{record:?}: {answers:?}");
+            assert_eq!((bench.record(line(0)), bench.recalled.len(), bench.accesses.len()), (record.clone(), 0, 0));
+        }
+    }
+}
+
+/// Who may write owns a line that nobody else has, so a home that made no difference would be seen.
+#[test]
+fn brg_win_10_n() {
+    for opcode in [M2sReqOpcode::MemRdData, M2sReqOpcode::MemRd] {
+        let asks = |holder| {
+            let meta = if opcode == M2sReqOpcode::MemRd { (ANY, SnpType::SnpInv) } else { (NONE, SnpType::SnpData) };
+            let mut bench = Bench::recorded(&ExportRecord::I, right, HOLDERS + 1);
+            bench.whole(holder, req(opcode, meta.0, meta.1));
+            bench.record(line(0))
+        };
+        assert_eq!(asks(0), ExportRecord::A(0));
+        assert_ne!(asks(HOLDERS), ExportRecord::A(HOLDERS));
+    }
+}
+
+/// A host that may only read sees every store of one that may write.
+#[test]
+fn a_reader_shares_what_others_store() {
+    let window = "class = \"DB\" }]";
+    let keys = "logical_devices = 2\ninbound_groups = [\"1:1\"]";
+    let text = over_hierarchies(2, keys, &bound(2))
+        .replace(window, "class = \"DB\", rights = [\"0:rw\", \"1:r\"] }]")
+        .replace("core = { accesses = 60,", "core = { pattern = \"producer-consumer\", accesses = 200,");
+    let report = sound(&text, &[]);
+    assert_eq!(report.json()["components"]["ubridge"]["inbound refused"].as_u64(), Some(0));
+    // Without any right it would read poison.
+    let report = scenario::run(
+        &ScenarioRequest {
+            description: Some(text.replace("\"1:r\"", "\"1:-\"")),
+            seed: 1,
+            threads: 1,
+            ..ScenarioRequest::default()
+        },
+        &mut |_| (),
+    )
+    .expect("a run");
+    assert!(!report.violations.is_empty());
 }
 
 /// Two hosts and GPUs behind another bridge hold lines of accelerators, with a filter for 16 lines, and every invariant holds.
@@ -1014,12 +1092,6 @@ fn homes_that_cannot_work_are_refused() {
     let with = |other: &str| refused(&alone.replace(window, other));
     let high = with("{ base = \"4 GiB\", size = \"1 GiB\", to = \"8 GiB\", class = \"DB\" }");
     assert!(high.contains("whose core works on 8 lines from address 0 on"), "{high}");
-    for rights in ["0:r", "1:rw", "0:w"] {
-        let text = with(&format!(
-            "{{ base = \"0\", size = \"1 GiB\", to = \"8 GiB\", class = \"DB\", rights = [\"{rights}\"] }}"
-        ));
-        assert!(text.contains("window 0 of class DB without the rights to read and to write of group 0"), "{text}");
-    }
     let two = |second: &str| {
         let windows = format!(
             "{{ base = \"0\", size = \"512 MiB\", to = \"8 GiB\", class = \"DB\", accelerators = [\"0\", \"1\"] }}, {{ base = \"{second}\", size = \"512 MiB\", to = \"16 GiB\", class = \"DB\", accelerators = [\"0\", \"1\"] }}"

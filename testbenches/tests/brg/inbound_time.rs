@@ -175,6 +175,7 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
             timing,
             merge_cycles,
             cache_cycles: cache_cycles.unwrap_or(0),
+            outages: Vec::new(),
             viral: Arc::default(),
             shown: MessageForm::Hbr,
             waits: WaitWatch::new(CLASSES, listed.to_vec()),
@@ -187,7 +188,8 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
             tags: 0..0,
             payload_bytes: 256,
         };
-        let bars = BarHalf::new(BarHalfConfig { bar, timing, waits: config.waits.clone() }, Vec::new());
+        let bars =
+            BarHalf::new(BarHalfConfig { bar, timing, waits: config.waits.clone(), outages: Vec::new() }, Vec::new());
         let (answers, lost, untold) = Default::default();
         let side = Side { answers, seen: of_side, is_silent, reset_at, lost, untold };
         p.module("bridge", id, |bind| {

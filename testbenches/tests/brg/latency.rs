@@ -187,6 +187,7 @@ pub fn run_of(
             outbound,
             timing,
             commits: Vec::new(),
+            outages: Vec::new(),
             viral: Arc::default(),
             cache_memory,
             waits: WaitWatch::default(),

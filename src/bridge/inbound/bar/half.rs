@@ -4,6 +4,9 @@
 //! enters at each port a cycle; what needs no accelerator is answered behind the same stages; completions leave in their order, one a
 //! cycle and port; while as many writes are under way as there are tags no port takes a TLP. Left out: logical devices, the second BAR.
 //!
+//! A link that is lost takes with it what was asked over it, as those of lines do (`inbound::links`): writes are still done, completions go
+//! nowhere, and what comes meanwhile is dropped, but for messages of power management.
+//!
 //! A walk through one cycle, of which [`InboundModule`](crate::inbound::module::InboundModule) is the clock: TLPs enter; those through the
 //! stages are converted, or answered; accesses without progress are given up; accesses leave for accelerators, completions for hosts.
 //!
@@ -11,7 +14,9 @@
 
 use super::rows::{TlpAction, action};
 use super::{BarConfig, BarCounts, BarOutput, BarStep, BarTarget};
+use crate::inbound::links::LOST;
 use crate::inbound::side::{AcceleratorSide, SideAccess};
+use crate::outages::{LinkChange, LinkOutage, LinkOutages};
 use crate::outbound::BridgeFinding;
 use crate::timing::BridgeTiming;
 use crate::waits::WaitWatch;
@@ -65,6 +70,8 @@ pub struct BarHalfConfig {
     pub timing: BridgeTiming,
     /// What its requests may wait for.
     pub waits: WaitWatch,
+    /// Times in which links of its ports are down; those of one port do not overlap.
+    pub outages: Vec<LinkOutage>,
 }
 
 /// A TLP in the last stage.
@@ -84,6 +91,8 @@ struct BarPortState {
     leaving: VecDeque<Leaving>,
     /// The trace says that the first one has no room.
     is_held: bool,
+    /// When its link went down last \[cycles\]; 0: it has not.
+    lost_before: u64,
 }
 
 /// A request in traces.
@@ -105,6 +114,10 @@ pub struct BarResult {
     pub done: u64,
     /// Cycles from the port in to the port out, or to the last access of a write, of all of them.
     pub cycles: u64,
+    /// Times that the link of a port has gone down.
+    pub lost_links: u64,
+    /// Requests that were lost with a link, and completions.
+    pub lost_tlps: u64,
     /// What did not go as it should.
     pub events: Vec<EndpointEvent>,
 }
@@ -121,6 +134,8 @@ pub struct BarHalf {
     /// When an access that has not got on since is given up: cycle, tag, which time it had got on.
     deadlines: VecDeque<(u64, u16, u64)>,
     traced: OrderedMap<u64, TracedRequest>,
+    /// Links of ports that are down, or will be.
+    links: LinkOutages,
     findings: Vec<BridgeFinding>,
     mine: BarResult,
 }
@@ -133,9 +148,11 @@ impl BarHalf {
             port,
             leaving: VecDeque::new(),
             is_held: false,
+            lost_before: 0,
         };
         let mut half = BarHalf {
             target: BarTarget::new(config.bar.clone()),
+            links: LinkOutages::new(&config.outages),
             config,
             ports: ports.into_iter().map(state).collect(),
             requests: VecDeque::new(),
@@ -192,8 +209,9 @@ impl BarHalf {
 
     /// Takes a TLP at each port, and says what power management has to say there.
     pub fn enter(&mut self, cx: &mut Cx, at: Stamp) {
+        self.follow_links(cx, at);
         for n in 0..self.ports.len() {
-            if self.target.has_room()
+            if (self.target.has_room() || self.links.is_down(n))
                 && let Some(item) = self.ports[n].port.rx.pop(cx)
             {
                 cx.progress();
@@ -207,6 +225,22 @@ impl BarHalf {
             let state = &mut self.ports[n].port;
             self.mine.events.extend(state.completer.take_events());
             self.mine.events.extend(state.agent.take_events());
+        }
+    }
+
+    /// Links go down and come back that are due to.
+    fn follow_links(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(change) = self.links.next_at(at.cycle) {
+            cx.progress();
+            let (port, name) = match change {
+                LinkChange::Down(port) => {
+                    self.ports[port].lost_before = at.cycle;
+                    self.mine.lost_links += 1;
+                    (port, "link_lost")
+                }
+                LinkChange::Up(port) => (port, "link_back"),
+            };
+            self.ports[port].port.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(name));
         }
     }
 
@@ -240,6 +274,10 @@ impl BarHalf {
         }
         let (id, form) = (state.port.tap.new_id(), state.port.form);
         state.port.tap.named(named, at, RecordKind::Begin, id, 0, || tlps::body(bytes, form));
+        if self.links.is_down(n) {
+            self.mine.lost_tlps += 1;
+            return state.port.tap.record(at, RecordKind::End, id, 0, || Body::Mark(LOST));
+        }
         if let Some(tlp) = behind_bar(&state.port.completer, &tlp) {
             state.port.tap.wait(at, id, Wait::Stage, 0);
             let (is_posted, since_cycle) = (!tlp.is_non_posted(), at.cycle);
@@ -430,6 +468,16 @@ impl BarHalf {
             let state = &mut self.ports[n];
             let Some(first) = state.leaving.front().filter(|leaving| leaving.due <= at.cycle) else { continue };
             let (id, form) = (first.id, state.port.form);
+            if first.since_cycle < state.lost_before {
+                // Its host has asked by a link that was lost since.
+                if let Some(Leaving { is_last: true, .. }) = state.leaving.pop_front() {
+                    state.port.tap.record(at, RecordKind::End, id, 0, || Body::Mark(LOST));
+                }
+                self.mine.lost_tlps += 1;
+                cx.progress();
+                has_left = true;
+                continue;
+            }
             if !state.port.tx.has_room(cx, 1) {
                 if !std::mem::replace(&mut state.is_held, true) {
                     state.port.tap.wait(at, id, Wait::Link, 0);
@@ -454,7 +502,8 @@ impl BarHalf {
 
     /// Whether a TLP can be taken.
     pub fn is_due(&self, cx: &Cx) -> bool {
-        self.target.has_room() && self.ports.iter().any(|state| state.port.rx.is_due(cx))
+        let takes = |n| self.target.has_room() || self.links.is_down(n);
+        self.ports.iter().enumerate().any(|(n, state)| takes(n) && state.port.rx.is_due(cx))
     }
 
     /// The first later cycle in which it has something to do without being woken.
@@ -463,6 +512,7 @@ impl BarHalf {
             self.requests.front().map(|(due, _)| *due),
             self.accesses.iter().map(|(due, _)| *due).filter(|due| *due > at.cycle).min(),
             self.deadlines.front().map(|(due, ..)| *due),
+            self.links.due(),
         ];
         let leaving = self.ports.iter().filter_map(|state| state.leaving.front().map(|leaving| leaving.due));
         let agents = self.ports.iter().filter_map(|state| state.port.agent.due());

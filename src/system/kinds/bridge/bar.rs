@@ -1,7 +1,8 @@
 //! Ports of CXL.io at which a bridge is a device, as a description gives them, see [`scalepool_bridge::inbound::bar`].
 //!
 //! Modelled: ports of a device whose BAR 0 leads to the windows of class BR; the mode that the link trains to; what the memory behind the
-//! BAR holds at first, which a root complex that compares bytes is told. Left out: switches of CXL.io in front of a bridge. A walk: a
+//! BAR holds at first, which a root complex that compares bytes is told. A root complex may stand behind switches of CXL.io: it knows the bridge by the
+//! serial number of its port. Left out: several ports of a bridge of which one is behind a switch. A walk: a
 //! window begins at byte 0 of the BAR, whose size is the next power of two behind the end of the last window; the root complex places it,
 //! and reads memory of accelerators there.
 
@@ -50,11 +51,21 @@ pub fn check_joined(windows: &[BridgeWindow<InboundClass>], ports: &[SitePort]) 
         let text = format!("found a link with cachemem at {}, expected one of CXL.io alone", port.path);
         return Some(("bar_ports", text));
     }
-    // A root complex says how long its power management waits, a bridge and a switch do not.
-    if let Some(port) = ports.iter().find(|port| port.peer.power_timeout_fs.is_none()) {
+    let is_switch = |port: &&SitePort| port.peer_role == PortRole::SwitchDownstream;
+    // A root complex says how long its power management waits, a bridge does not.
+    let is_host = |port: &&SitePort| port.peer.power_timeout_fs.is_some() || is_switch(port);
+    if let Some(port) = ports.iter().find(|port| !is_host(port)) {
+        let text =
+            format!("found no root complex at {}, expected one, or a switch to one: it places the BAR", port.path);
+        return Some(("bar_ports", text));
+    }
+    // Who uses the BAR behind a switch is not known here, and may be another one later.
+    let behind_switch = ports.iter().find(is_switch);
+    if let (Some(port), true) = (behind_switch, ports.len() > 1) {
         let text = format!(
-            "found no root complex at {}, expected one with no switch between them: it places the BAR",
-            port.path
+            "found a switch at {} and {} ports, expected one port alone: root complexes at both would each judge bytes by their own writes",
+            port.path,
+            ports.len()
         );
         return Some(("bar_ports", text));
     }
@@ -75,7 +86,7 @@ pub fn check_joined(windows: &[BridgeWindow<InboundClass>], ports: &[SitePort]) 
             port.path
         )
     };
-    let is_missing = port.peer.uses_bars && !windows.iter().any(is_used);
+    let is_missing = (port.peer.uses_bars || is_switch(&port)) && !windows.iter().any(is_used);
     is_missing.then(|| ("inbound", text()))
 }
 
@@ -114,13 +125,15 @@ impl BarPortPart {
                 range_bytes: [0, 0],
                 logical_devices: 1,
                 max_payload_bytes: MAX_PAYLOAD,
+                // No two ports are the same: a root complex knows by it what is behind the BAR, whatever is between them.
+                serial_number: Some(port.number.into()),
                 ..Type3Config::default()
             };
             let mut space = type3(&described).map_err(|error| joined(error.to_string()))?;
             space.trained(&peer.can, agreed);
             let form = mode::form(agreed, device, host);
             let behind = windows.clone();
-            super::first_lines(site, port.number).are(Box::new(move |offset| {
+            super::lines_of_devices(site).of(port.number.into()).are(Box::new(move |offset| {
                 behind.translated(offset).map(|route| memory(route.port as u16, route.address))
             }));
             let tap = hub.tap(&port.path, tlps::shows(form));

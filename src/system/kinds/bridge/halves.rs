@@ -6,12 +6,14 @@
 
 use super::hairpin::ExportedMemory;
 use super::inbound::{InboundFields, MemoryOf};
+use super::losses::{BridgeLosses, HalvesOutages};
 use super::outbound::OutboundFields;
 use crate::channels::ChannelWait;
 use crate::coherence::Coherent;
 use crate::kind::{ConfigFinding, DomainMember, NodeError, NodePart, Offer, PortDecl, PortRole, Site, SitePort};
 use scalepool_bridge::waits::{AcceleratorClasses, WaitWatch};
 use scalepool_bridge::window::WindowLimits;
+use scalepool_kernel::Clock;
 use std::sync::Arc;
 
 /// What a bridge has to know of the links to its accelerators.
@@ -40,6 +42,8 @@ pub struct BridgeHalves<'a> {
     pub outbound: &'a OutboundFields,
     /// From CXL to accelerators.
     pub inbound: &'a InboundFields,
+    /// CXL links that are lost.
+    pub losses: &'a BridgeLosses,
 }
 
 impl BridgeHalves<'_> {
@@ -75,7 +79,8 @@ impl BridgeHalves<'_> {
     pub fn check(&self) -> Vec<ConfigFinding> {
         let outbound = self.outbound.check(self.link.outbound);
         let hairpin = self.outbound.check_hairpin(self.link.outbound, &self.inbound.exported());
-        outbound.into_iter().chain(self.inbound.check(self.link.inbound)).chain(hairpin).collect()
+        let losses = self.losses.check(self.outbound, self.lost_inbound());
+        outbound.into_iter().chain(self.inbound.check(self.link.inbound)).chain(hairpin).chain(losses).collect()
     }
 
     /// Fields that do not go with who is at the ports.
@@ -87,7 +92,8 @@ impl BridgeHalves<'_> {
         });
         let outbound = self.outbound.check_joined(self.link.outbound, cxl);
         let inbound = self.inbound.check_joined(self.link.inbound, member, [targets, homes, bars]);
-        other.into_iter().chain(outbound).chain(inbound).collect()
+        let losses = self.losses.check_joined(targets);
+        other.into_iter().chain(outbound).chain(inbound).chain(losses).collect()
     }
 
     /// What it is to devices that keep their memory coherent, and to those that hold lines of its own.
@@ -115,6 +121,21 @@ impl BridgeHalves<'_> {
         let windows = self.inbound.windows(self.link.inbound, site.member.peers.into());
         let windows = windows.map_err(|(_, text)| NodeError::Joined { path: site.path.to_owned(), text })?;
         Ok(Some(ExportedMemory { windows: Arc::new(windows.by_addresses().memory), memory, home }))
+    }
+
+    /// Ports of the inbound half whose links may be lost: target ports, and those of class BR.
+    fn lost_inbound(&self) -> [usize; 2] {
+        [self.inbound.target_ports, self.inbound.bar_ports]
+    }
+
+    /// Times in which CXL links are down.
+    pub fn outages(&self, clock: Clock) -> HalvesOutages {
+        self.losses.outages(self.outbound, self.lost_inbound(), clock)
+    }
+
+    /// The longest time for which a message may stay in it: what it waits for may be behind a link that is down \[fs\].
+    pub fn own_wait_fs(&self, timeout_cycles: u64, clock: Clock) -> u64 {
+        clock.periods_fs(timeout_cycles).saturating_add(self.losses.longest_fs())
     }
 
     /// What it is to accelerators: without a window to CXL it asks alone.

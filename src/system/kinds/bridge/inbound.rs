@@ -9,6 +9,7 @@ use super::bar::{self, BarPortPart};
 use super::exported::{HOME_FORM, HomeAsks, HomeFields, HomePart};
 use super::hairpin::{HomeChannels, OwnerEnds};
 use super::inbound_cache::{self, InboundCacheFields};
+use super::losses::LossCounts;
 use super::windows::{InboundWindowFields, groups_of_sources};
 use super::{TargetEnds, first_lines};
 use crate::channels::{ChannelWait, Reach};
@@ -29,6 +30,7 @@ use scalepool_bridge::inbound::module::{InboundModule, InboundModuleConfig, Inbo
 use scalepool_bridge::inbound::port::TargetPort;
 use scalepool_bridge::inbound::side::AcceleratorSide;
 use scalepool_bridge::inbound::table::MOST_INBOUND;
+use scalepool_bridge::outages::LinkOutage;
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::waits::WaitWatch;
 use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, InboundWindows, WindowLimits};
@@ -101,25 +103,16 @@ config! {
     }
 }
 
+/// Classes of CXL.mem at ports of the home.
+const MEM_CLASSES: [Class; 6] =
+    [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp, Class::S2mNdr, Class::S2mDrs, Class::S2mBisnp];
+
 /// Accesses for requests of CXL.io that may be under way, unless a description says another number or has few transactions.
 const BAR_ENTRIES: usize = 256;
 
 /// A number of things in words.
 fn counted(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
-}
-
-/// A window of class DB in which a group cannot both read and write. Who holds lines of it does both: with the right to read a line comes the
-/// one to write it back.
-fn unequal_rights(windows: &BridgeWindows<InboundClass>) -> Option<ConfigFinding> {
-    let groups = || [0].into_iter().chain(windows.groups().values().copied());
-    let coherent = windows.list().iter().enumerate().filter(|(_, window)| window.class == InboundClass::Db);
-    let part = coherent.flat_map(|(n, window)| groups().map(move |group| (n, group, window.rights[group])));
-    let (n, group, _) = part.into_iter().find(|(_, _, rights)| !(rights.read && rights.write))?;
-    let text = format!(
-        "found window {n} of class DB without the rights to read and to write of group {group}, expected both for each group: who holds a line may write it back"
-    );
-    Some(("inbound", text))
 }
 
 /// What the memory of an accelerator holds at first, by its number and an address there.
@@ -257,10 +250,8 @@ impl InboundFields {
             );
             ("logical_devices", text)
         };
-        let unequal = self.windows(limits, usize::MAX).ok().and_then(|windows| unequal_rights(&windows));
-        let windows = windows.into_iter().chain(unequal);
         let is_cached = self.inbound.iter().any(|(window, _)| window.class != "BR");
-        let windows = windows.chain(self.inbound_cache.iter().flat_map(|cache| cache.check(is_cached)));
+        let windows = windows.into_iter().chain(self.inbound_cache.iter().flat_map(|cache| cache.check(is_cached)));
         let found = windows.chain(plain).chain(coherent).chain(barred).chain(self.home.check());
         found.chain((!is_apart).then(text)).collect()
     }
@@ -323,7 +314,9 @@ impl InboundFields {
             queue: Some("table of transactions from CXL"),
             why: "asks an accelerator for what it is asked for",
         };
-        let own = cxl_links::answered_memory().into_iter().chain([asks(Class::M2sReq), asks(Class::M2sRwd)]);
+        let has_lines = self.target_ports + self.home_ports > 0;
+        let of_lines = cxl_links::answered_memory().into_iter().chain([asks(Class::M2sReq), asks(Class::M2sRwd)]);
+        let own = of_lines.filter(|_| has_lines);
         // TLPs wait for accelerators too (bridge §10: ioN, ioP, XO).
         let of_tlp = |incoming: &'static str| ChannelWait {
             incoming,
@@ -337,7 +330,12 @@ impl InboundFields {
             [answered, of_tlp(cxl_links::NON_POSTED), of_tlp(cxl_links::POSTED)]
         });
         let own = own.chain(of_tlps.into_iter().flatten());
-        let of_home = (self.home_ports > 0).then(|| coherent_waits(&WaitTable::default(), &Reach::AnyPort));
+        // A home of HDM-DB hears and says nothing of CXL.cache, whatever a wait table has of it (bridge §10: mQ, mW, bS).
+        let is_mem = |name: &str| MEM_CLASSES.iter().any(|class| class.name() == name);
+        let of_home = (self.home_ports > 0).then(|| {
+            let all = coherent_waits(&WaitTable::default(), &Reach::AnyPort);
+            all.into_iter().filter(|wait| is_mem(wait.incoming) && is_mem(wait.outgoing)).collect::<Vec<_>>()
+        });
         own.chain(of_home.into_iter().flatten()).collect()
     }
 
@@ -393,6 +391,7 @@ impl InboundFields {
             },
             timing,
             waits: waits.clone(),
+            outages: Vec::new(),
         };
         let bars = BarPortPart::of((self.bar_mode(), memory), &bar_windows, bars, site, hub)?;
         Ok(Some(InboundPart {
@@ -401,6 +400,7 @@ impl InboundFields {
                 inbound: InboundConfig { windows, decoders, entries, cache },
                 timing,
                 cache_cycles: self.cache_cycles(),
+                outages: Vec::new(),
                 viral: viral.clone(),
                 merge_cycles: self.merge_inbound.then_some(self.merge_cycles),
                 shown,
@@ -430,8 +430,14 @@ pub struct InboundPart {
 }
 
 impl InboundPart {
+    /// Times in which links of its target ports and of its ports of class BR are down.
+    pub fn set_outages(&mut self, targets: Vec<LinkOutage>, bars: Vec<LinkOutage>) {
+        self.config.outages = targets;
+        self.of_bars.outages = bars;
+    }
+
     /// Gives its figures, whenever the run is looked at.
-    pub fn measure(&self) -> impl Fn() -> ComponentMeasured + Send + 'static {
+    pub fn measure(&self) -> impl Fn() -> (ComponentMeasured, LossCounts) + Send + 'static {
         let (result, home) = (self.result.clone(), self.home.as_ref().map(HomePart::measure));
         let place = self.config.place.clone();
         let of_home = self.home.as_ref().map(HomePart::refusals);
@@ -439,13 +445,18 @@ impl InboundPart {
             let mut all = crate::kinds::published(&result);
             // What the home refuses does not come to the half behind it.
             all.counts.refused += of_home.as_ref().map_or(0, |refusals| refusals());
+            let lost = LossCounts {
+                links: all.lost_links + all.bars.lost_links,
+                messages: all.lost_messages + all.bars.lost_tlps,
+                ..LossCounts::default()
+            };
             let own = measured(&place, all);
             match home.as_ref().map(|home| home()) {
-                None => own,
+                None => (own, lost),
                 Some(mut all) => {
                     all.counts.extend(own.counts);
                     all.broken.extend(own.broken);
-                    all
+                    (all, lost)
                 }
             }
         }

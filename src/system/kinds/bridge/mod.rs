@@ -12,6 +12,7 @@ pub mod halves;
 pub mod inbound;
 pub mod inbound_cache;
 pub mod io;
+pub mod losses;
 pub mod nvlink;
 pub mod outbound;
 pub mod stages;
@@ -22,16 +23,22 @@ use crate::coherence::Seat;
 use crate::kind::{ComponentPlug, IoPlug, Site};
 use crate::measured::ComponentMeasured;
 use inbound::InboundPart;
+use losses::BridgeLosses;
 use outbound::OutboundPart;
 use scalepool_kernel::{InEnd, OutEnd};
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
-use scalepool_nodes::first_lines::FirstLines;
+use scalepool_nodes::first_lines::{FirstLines, LinesOfDevices};
 use scalepool_protocols::cxl::message::Message;
 use std::sync::Arc;
 
 /// What the memory at the device's end of a CXL link holds at first, said by the device if its addresses do not say it.
 pub(super) fn first_lines(site: &Site<'_>, link: u32) -> Arc<FirstLines> {
     site.shared.get(&format!("first lines of memory at CXL link {link}"), FirstLines::default)
+}
+
+/// What memory behind BARs of bridges holds at first, by their serial numbers.
+pub(super) fn lines_of_devices(site: &Site<'_>) -> Arc<LinesOfDevices> {
+    site.shared.get("first lines of devices", LinesOfDevices::default)
 }
 
 /// What the memory of a host holds at first, said by the host if that is not zeros.
@@ -84,17 +91,27 @@ fn dealt(plugs: Vec<ComponentPlug>, [cxl_ports, io_ports]: [usize; 2]) -> PortEn
 }
 
 /// Gives the figures of both halves together.
-fn measure(outbound: &OutboundPart, inbound: Option<&InboundPart>) -> Box<dyn Fn() -> ComponentMeasured> {
+fn measure(
+    outbound: &OutboundPart,
+    inbound: Option<&InboundPart>,
+    losses: &BridgeLosses,
+) -> Box<dyn Fn() -> ComponentMeasured> {
     let (outbound, inbound) = (outbound.measure(), inbound.map(InboundPart::measure));
+    let loses = losses.are_any();
     Box::new(move || {
-        let mut all = outbound();
-        if let Some(inbound) = inbound.as_ref().map(|inbound| inbound()) {
+        let (mut all, mut lost) = outbound();
+        if let Some((inbound, of_inbound)) = inbound.as_ref().map(|inbound| inbound()) {
+            lost.links += of_inbound.links;
+            lost.messages += of_inbound.messages;
             let ComponentMeasured { counts, broken, messages, rows, has_stopped, .. } = inbound;
             all.counts.extend(counts);
             all.broken.extend(broken);
             all.messages.extend(messages);
             all.rows.extend(rows);
             all.has_stopped |= has_stopped;
+        }
+        if loses {
+            all.counts.extend(lost.measured());
         }
         all
     })

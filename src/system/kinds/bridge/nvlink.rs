@@ -9,6 +9,7 @@ use super::hairpin;
 use super::halves::{AcceleratorLink, BridgeHalves};
 use super::inbound::{INBOUND_METRICS, InboundFields, MemoryOf};
 use super::inbound_cache::INBOUND_CACHE_METRICS;
+use super::losses::{BridgeLosses, LOSS_METRICS};
 use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
 use super::{cache::CACHE_METRICS, dealt, measure};
@@ -39,7 +40,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: BridgeNvlink::fields,
     read: component::<BridgeNvlink>,
     external: &["flits"],
-    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS, INBOUND_CACHE_METRICS],
+    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS, INBOUND_CACHE_METRICS, LOSS_METRICS],
 };
 
 /// Its links to GPUs.
@@ -54,7 +55,7 @@ const LINK: AcceleratorLink = AcceleratorLink {
 
 config! {
     /// A bridge.
-    pub struct BridgeNvlink with { outbound: OutboundFields, inbound: InboundFields } {
+    pub struct BridgeNvlink with { outbound: OutboundFields, inbound: InboundFields, losses: BridgeLosses } {
         x_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 18), "NVLinks of the bridge, as many as GPUs have (bridge §1.1)";
         stages: BridgeStages = "" [Unit::Of("-")] in FieldRange::Table(BridgeStages::fields), "latencies of its stages";
     }
@@ -62,8 +63,8 @@ config! {
 
 impl BridgeNvlink {
     fn halves(&self) -> BridgeHalves<'_> {
-        let BridgeNvlink { x_ports, outbound, inbound, .. } = self;
-        BridgeHalves { link: &LINK, x_ports: *x_ports, outbound, inbound }
+        let BridgeNvlink { x_ports, outbound, inbound, losses, .. } = self;
+        BridgeHalves { link: &LINK, x_ports: *x_ports, outbound, inbound, losses }
     }
 }
 
@@ -110,7 +111,7 @@ impl Component for BridgeNvlink {
     }
 
     fn own_wait_fs(&self, clock: Clock) -> u64 {
-        clock.periods_fs(self.stages.timeout_cycles)
+        self.halves().own_wait_fs(self.stages.timeout_cycles, clock)
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
@@ -125,13 +126,16 @@ impl Component for BridgeNvlink {
         let exported = self.halves().exported(memory, homes, site)?;
         let hairpin = exported.as_ref().map(|exported| exported.home.number);
         let setup = (LINK.outbound, BridgeOrder::Blocks, timing, self.halves().wait_watch());
-        let outbound = self.outbound.elaborate(setup, (cxl, exported), site, hub)?;
+        let mut outbound = self.outbound.elaborate(setup, (cxl, exported), site, hub)?;
         let setup = (LINK.inbound, timing, memory, self.halves().wait_watch());
-        let inbound =
+        let mut inbound =
             self.inbound.elaborate(setup, (outbound.viral(), hairpin.is_some()), [targets, homes, bars], site, hub)?;
+        let outages = self.halves().outages(site.clock);
+        outbound.set_outages(outages.outbound);
+        inbound.iter_mut().for_each(|part| part.set_outages(outages.targets.clone(), outages.bars.clone()));
         let ledger: Arc<Mutex<NvlLedger>> = Arc::default();
         let entered = ledger.clone();
-        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.ports_by_kind());
+        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref(), &self.losses), self.outbound.ports_by_kind());
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let (x, cxl, targets) = dealt(plugs, cxl_ports);

@@ -8,6 +8,7 @@ use super::cache::{self, BridgeCacheFields};
 use super::exported::HOME_FORM;
 use super::hairpin::{self, ExportedMemory, RequesterChannels};
 use super::io::{self, IoPortPart};
+use super::losses::LossCounts;
 use super::windows::{
     BridgeCommitFields, BridgeWindowFields, CONTROL_RIGHTS, ReadWindow, SOURCES, control_rights, groups_of_sources,
 };
@@ -27,6 +28,7 @@ use crate::quantity::Unit;
 use scalepool_bridge::module::epochs::TimedCommit;
 use scalepool_bridge::module::side::RequesterSide;
 use scalepool_bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
+use scalepool_bridge::outages::LinkOutage;
 use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::epoch::SAME_PORT;
 use scalepool_bridge::outbound::host_lines::MOST_CACHED_ENTRIES;
@@ -151,6 +153,19 @@ impl OutboundFields {
     fn ports_by_class(&self) -> [usize; 5] {
         let OutboundFields { cxl_ports, coherent_ports, host_ports, io_ports, .. } = *self;
         [cxl_ports, coherent_ports, host_ports, usize::from(self.has_hairpin()), io_ports]
+    }
+
+    /// The way to a CXL port by its name and number; `None`: there is none.
+    pub fn way_of(&self, name: &str, n: usize) -> Option<usize> {
+        let classes = ["cxl", "coherent", "host", "", "io"].into_iter().zip(self.ports_by_class());
+        let mut before = 0;
+        for (class, ports) in classes {
+            if class == name && n < ports {
+                return Some(before + n);
+            }
+            before += ports;
+        }
+        None
     }
 
     /// How many these are.
@@ -434,7 +449,9 @@ impl OutboundFields {
             why: "gives back a line that it holds",
         };
         let [req, rwd, birsp] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
-        let mut asked = vec![req, rwd];
+        // Its own home is asked by messages of CXL.mem too.
+        let asks_memory = self.first_host() > 0 || self.has_hairpin();
+        let mut asked = if asks_memory { vec![req, rwd] } else { Vec::new() };
         // A host pulls what is written (dQ), and its snoops are answered at once (hS).
         let of_host = (self.host_ports > 0).then_some([Class::D2hReq, Class::D2hData]);
         asked.extend(of_host.into_iter().flatten());
@@ -462,7 +479,8 @@ impl OutboundFields {
             queue: Some("table of transactions"),
             why: "takes a line of the own cluster back and asks its accelerator",
         });
-        let own = own.chain([snooped(rwd), snooped(birsp)]).chain(of_snoops.into_iter().flatten());
+        let of_memory = asks_memory.then(|| [snooped(rwd), snooped(birsp)]);
+        let own = own.chain(of_memory.into_iter().flatten()).chain(of_snoops.into_iter().flatten());
         own.chain(of_tlps).chain(of_hairpin).collect()
     }
 
@@ -512,6 +530,7 @@ impl OutboundFields {
             },
             timing: BridgeTiming { template_cycles, ..timing },
             commits: commits.map(timed).collect(),
+            outages: Vec::new(),
             viral: Arc::default(),
             cache_memory,
             waits,
@@ -598,15 +617,24 @@ impl OutboundPart {
         self.config.outbound.single_beat = is_on;
     }
 
+    /// Times in which its links are down, by ways.
+    pub fn set_outages(&mut self, outages: Vec<LinkOutage>) {
+        self.config.outages = outages;
+    }
+
     /// Whether the CXL ports of the bridge are viral.
     pub fn viral(&self) -> &Arc<AtomicBool> {
         &self.config.viral
     }
 
     /// Gives its figures, whenever the run is looked at.
-    pub fn measure(&self) -> impl Fn() -> ComponentMeasured + Send + 'static {
+    pub fn measure(&self) -> impl Fn() -> (ComponentMeasured, LossCounts) + Send + 'static {
         let (result, kept) = (self.result.clone(), self.kept);
-        move || measured(crate::kinds::published(&result), kept)
+        move || {
+            let result = crate::kinds::published(&result);
+            let lost = LossCounts { links: result.lost_links, requests: result.counts.lost, ..LossCounts::default() };
+            (measured(result, kept), lost)
+        }
     }
 
     /// Puts it into a partition with its CXL ports and its links to accelerators.

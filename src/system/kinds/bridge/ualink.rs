@@ -10,6 +10,7 @@ use super::hairpin;
 use super::halves::{AcceleratorLink, BridgeHalves};
 use super::inbound::{INBOUND_METRICS, InboundFields, MemoryOf};
 use super::inbound_cache::INBOUND_CACHE_METRICS;
+use super::losses::{BridgeLosses, LOSS_METRICS};
 use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
 use super::{cache::CACHE_METRICS, dealt, measure};
@@ -46,7 +47,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: BridgeUalink::fields,
     read: component::<BridgeUalink>,
     external: &["flits"],
-    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS, INBOUND_CACHE_METRICS],
+    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS, INBOUND_CACHE_METRICS, LOSS_METRICS],
 };
 
 /// Its links to accelerators.
@@ -61,7 +62,7 @@ const LINK: AcceleratorLink = AcceleratorLink {
 
 config! {
     /// A bridge.
-    pub struct BridgeUalink with { outbound: OutboundFields, inbound: InboundFields } {
+    pub struct BridgeUalink with { outbound: OutboundFields, inbound: InboundFields, losses: BridgeLosses } {
         x_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "UALinks of the bridge (bridge §1.1)";
         single_beat: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["on", "off"]), "on = reads of several lines are answered by a response for each line, as the lines come, the last one with LAST; off = by one response with all lines, ascending; left out, off (bridge §3.3)";
         stages: BridgeStages = "" [Unit::Of("-")] in FieldRange::Table(BridgeStages::fields), "latencies of its stages";
@@ -70,8 +71,8 @@ config! {
 
 impl BridgeUalink {
     fn halves(&self) -> BridgeHalves<'_> {
-        let BridgeUalink { x_ports, outbound, inbound, .. } = self;
-        BridgeHalves { link: &LINK, x_ports: *x_ports, outbound, inbound }
+        let BridgeUalink { x_ports, outbound, inbound, losses, .. } = self;
+        BridgeHalves { link: &LINK, x_ports: *x_ports, outbound, inbound, losses }
     }
 }
 
@@ -141,7 +142,7 @@ impl Component for BridgeUalink {
     }
 
     fn own_wait_fs(&self, clock: Clock) -> u64 {
-        clock.periods_fs(self.stages.timeout_cycles)
+        self.halves().own_wait_fs(self.stages.timeout_cycles, clock)
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
@@ -160,11 +161,14 @@ impl Component for BridgeUalink {
         let mut outbound = self.outbound.elaborate(setup, (cxl, exported), site, hub)?;
         outbound.set_single_beat(self.single_beat.as_deref() == Some("on"));
         let setup = (LINK.inbound, timing, memory, self.halves().wait_watch());
-        let inbound =
+        let mut inbound =
             self.inbound.elaborate(setup, (outbound.viral(), hairpin.is_some()), [targets, homes, bars], site, hub)?;
+        let outages = self.halves().outages(site.clock);
+        outbound.set_outages(outages.outbound);
+        inbound.iter_mut().for_each(|part| part.set_outages(outages.targets.clone(), outages.bars.clone()));
         let ledger: Arc<Mutex<UalLedger>> = Arc::default();
         let entered = ledger.clone();
-        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref()), self.outbound.ports_by_kind());
+        let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref(), &self.losses), self.outbound.ports_by_kind());
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let (x, cxl, targets) = dealt(plugs, cxl_ports);

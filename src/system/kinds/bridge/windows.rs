@@ -45,7 +45,7 @@ config! {
         class: String = "NH" [Unit::Of("-")] in FieldRange::Words(&["NH", "DB", "BR"]), "NH = memory of accelerators that nobody keeps coherent, HDM-H, at ports `target`; DB = memory that the bridge keeps coherent, HDM-DB, at ports `home`; BR = memory behind a BAR, reached over CXL.io, at ports `bar` (bridge §2)";
         accelerators: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts(TARGETS), "accelerators among which the window is dealt, each at the address that the window gives; left out, accelerator 0 (bridge §2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
-        rights: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts(INBOUND_RIGHTS), "what groups may do: r = read, w = write, a = atomics, of class BR, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
+        rights: Option<Vec<(String, TextPlace)>> = "" [Unit::Of("-")] in FieldRange::Texts(INBOUND_RIGHTS), "what groups may do: r = read, w = write, a = atomics, of class BR, which take all three, - = nothing; of class DB, who may not write may share lines and not own them; left out, all may do all, else those that are not named nothing (bridge §2)";
     }
 }
 

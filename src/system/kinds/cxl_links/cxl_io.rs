@@ -52,11 +52,11 @@ pub const CXL_IO: LinkKind = LinkKind {
 };
 
 /// Class of posted requests and messages of CXL.io.
-pub(in crate::kinds) const POSTED: &str = "posted";
+pub(crate) const POSTED: &str = "posted";
 /// Class of requests of CXL.io with a completion.
-pub(in crate::kinds) const NON_POSTED: &str = "non-posted";
+pub(crate) const NON_POSTED: &str = "non-posted";
 /// Class of completions of CXL.io.
-pub(in crate::kinds) const COMPLETION: &str = "completion";
+pub(crate) const COMPLETION: &str = "completion";
 metrics! {
     /// What a link counts.
     static METRICS {

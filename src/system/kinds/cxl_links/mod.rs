@@ -12,7 +12,7 @@ mod cxl_io;
 mod site;
 
 pub use cxl_io::CXL_IO;
-pub(super) use cxl_io::{COMPLETION, NON_POSTED, POSTED};
+pub(crate) use cxl_io::{COMPLETION, NON_POSTED, POSTED};
 pub use cxl68::CXL_68B;
 pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 

@@ -1,0 +1,43 @@
+//! Waits that no component may have, whether they close a circle or not (`bridge` §10, extra prohibitions; `coherence` §3.6).
+//!
+//! Modelled: pairs of classes by the names of their links. Left out: ports, as these waits are wrong wherever the room is. A walk: a component
+//! says that writes to memory wait for room for non-posted TLPs; CXL.io may stand still for as long as software likes, so the pair is refused.
+
+use scalepool_coherence::message::Class;
+
+/// Names of the classes of CXL.io.
+const OF_IO: [&str; 3] =
+    [crate::kinds::cxl_links::POSTED, crate::kinds::cxl_links::NON_POSTED, crate::kinds::cxl_links::COMPLETION];
+
+/// Why messages of a class may not wait for room for another one; `None`: they may.
+pub fn why_not(incoming: &str, outgoing: &str) -> Option<&'static str> {
+    let class = |name: &str| Class::ALL.into_iter().find(|class| class.name() == name);
+    let from = class(incoming)?;
+    if OF_IO.contains(&outgoing) {
+        return Some("no class of CXL.mem or CXL.cache waits for CXL.io");
+    }
+    match (from, class(outgoing)?) {
+        (Class::M2sRwd, Class::S2mBisnp) => Some("writes to memory never wait for snoops"),
+        (Class::H2dReq, Class::D2hReq | Class::S2mBisnp) => {
+            Some("snoops of a host never wait for requests of a device or for its snoops")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_refused_by_their_classes() {
+        for of_io in OF_IO {
+            assert!(Class::ALL.iter().all(|class| why_not(class.name(), of_io).is_some()));
+            // TLPs wait for TLPs, and requests of accelerators for both.
+            assert!([of_io, "request", "posted request"].iter().all(|from| why_not(from, of_io).is_none()));
+        }
+        let all = || Class::ALL.into_iter().flat_map(|from| Class::ALL.map(|to| (from.name(), to.name())));
+        let refused: Vec<_> = all().filter(|(from, to)| why_not(from, to).is_some()).collect();
+        assert_eq!(refused, [("H2D Req", "D2H Req"), ("H2D Req", "S2M BISnp"), ("M2S RwD", "S2M BISnp")]);
+    }
+}

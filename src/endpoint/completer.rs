@@ -131,7 +131,12 @@ impl Completer {
                 vec![self.refuse(tlp, CplStatus::UR, "nothing is behind this device")]
             }
             TlpKind::Other { .. } => vec![self.refuse(tlp, CplStatus::UR, "a request that the device does not serve")],
-            TlpKind::Completion { .. } | TlpKind::Message { .. } => {
+            // Memory that UIO reaches is behind no BAR.
+            TlpKind::UioRead { .. } | TlpKind::UioWrite { .. } => {
+                self.drop_posted(tlp, CplStatus::UR, "a request of UIO to a device without memory for it");
+                tlp.uio_ended(self.id, CplStatus::UR).into_iter().collect()
+            }
+            TlpKind::Completion { .. } | TlpKind::UioCompletion { .. } | TlpKind::Message { .. } => {
                 self.drop_posted(tlp, CplStatus::UR, "no request of a completer");
                 Vec::new()
             }

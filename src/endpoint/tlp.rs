@@ -388,15 +388,15 @@ impl Tlp {
     fn length(&self) -> Result<u16, TlpError> {
         let payload = TlpError::Payload { found: self.data.len() };
         match self.kind {
-            TlpKind::MemRead { dw, .. } | TlpKind::UioRead { dw, .. } => length_field(dw).ok_or(TlpError::Payload { found: dw * DW_BYTES }),
+            TlpKind::MemRead { dw, .. } | TlpKind::UioRead { dw, .. } => {
+                length_field(dw).ok_or(TlpError::Payload { found: dw * DW_BYTES })
+            }
             TlpKind::ConfigRead { .. } => Ok(1),
             _ if !self.data.len().is_multiple_of(DW_BYTES) => Err(payload),
             TlpKind::MemWrite { .. }
             | TlpKind::UioWrite { .. }
             | TlpKind::ConfigWrite { .. }
-            | TlpKind::Atomic { .. } => {
-                length_field(self.data.len() / DW_BYTES).ok_or(payload)
-            }
+            | TlpKind::Atomic { .. } => length_field(self.data.len() / DW_BYTES).ok_or(payload),
             _ if self.data.is_empty() => Ok(0),
             _ => length_field(self.data.len() / DW_BYTES).ok_or(payload),
         }
@@ -496,9 +496,10 @@ impl Tlp {
                 })
             }
             TlpKind::Message { code, dw2, dw3, .. } => header!(NfmMsg { message_code: code, dw2: dw2, dw3: dw3 }),
-            TlpKind::UioRead { .. } | TlpKind::UioWrite { .. } | TlpKind::UioCompletion { .. } | TlpKind::Other { .. } => {
-                Err(TlpError::Type { found: byte0 })
-            }
+            TlpKind::UioRead { .. }
+            | TlpKind::UioWrite { .. }
+            | TlpKind::UioCompletion { .. }
+            | TlpKind::Other { .. } => Err(TlpError::Type { found: byte0 }),
         }
     }
 

@@ -188,10 +188,7 @@ impl IoTlp {
     pub fn is_uio(&self) -> bool {
         let code = FmType(self.code());
         self.form != IoTlpForm::NonFlit
-            && matches!(
-                code,
-                FmType::UIOMRd | FmType::UIOMWr | FmType::UIORdCpl | FmType::UIORdCplD | FmType::UIOWrCpl
-            )
+            && matches!(code, FmType::UIOMRd | FmType::UIOMWr | FmType::UIORdCpl | FmType::UIORdCplD | FmType::UIOWrCpl)
     }
 
     /// First byte of the header: Fmt and Type, or the flit-mode type.

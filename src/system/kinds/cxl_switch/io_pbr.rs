@@ -235,7 +235,7 @@ impl Component for IoPbrSwitch {
         let Edge { mut hierarchies, places, fabric } = edge;
         let mut ports = Vec::new();
         for (n, port) in site.ports.iter().enumerate() {
-            let trained = TrainedPort::new(&own, port, n < self.hosts);
+            let trained = TrainedPort::new(&own, port, n < self.hosts, false);
             let place = places.get(&n).copied();
             if let Some((of, side)) = place {
                 hierarchies[of].trained(side, &trained.can, trained.agreed);

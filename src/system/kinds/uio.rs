@@ -51,7 +51,7 @@ config! {
         accesses: u64 = "100" [Unit::Of("accesses")] in FieldRange::Int(0, 1 << 24), "writes and reads";
         bytes: u64 = "64" [Unit::Bytes] in FieldRange::Int(4, LONGEST_UIO_BYTES), "bytes of each: a multiple of 4, at most the smallest payload";
         step: u64 = "64" [Unit::Bytes] in FieldRange::Int(4, 1 << 20), "addresses are multiples of this from the first one on: a multiple of 4; less than `bytes` lets requests cross boundaries";
-        start: u64 = "50 us" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it begins: of a device behind a switch when its root complex has brought up what is on the way";
+        start: u64 = "100 us" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it begins: of a device behind a switch when its root complex has brought up what is on the way";
         outstanding: usize = "16" [Unit::Of("requests")] in FieldRange::Int(1, 1024), "requests that can be open; tags have 10 bits";
         timeout: u64 = "50 us" [Unit::Time] in FieldRange::Int(50_000_000_000, 1 << 50), "completion time-out, at least 50 us";
         refused: String = "broken" [Unit::Of("-")] in FieldRange::Words(&["broken", "counted"]), "requests that are completed without success: broken = each breaks a rule; counted = they are counted, for systems that refuse some";

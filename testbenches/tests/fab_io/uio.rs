@@ -6,6 +6,11 @@ use scalepool::scenario::report::ScenarioReport;
 const PEERS: &str = include_str!("../../systems/uio_peers.toml");
 const COUNTED: &str = "uio.refused=counted";
 
+/// The system whose switch has decoders that do not allow UIO.
+fn not_allowed(text: &str) -> String {
+    text.replace("\nvppb = ", "\nuio = \"off\"\nvppb = ")
+}
+
 fn good(text: &str, set: &[&str]) -> ScenarioReport {
     let report = run(text, set).unwrap_or_else(|error| panic!("{set:?}: {error}"));
     assert_eq!(report.violations, [], "{set:?}");
@@ -43,17 +48,17 @@ fn fab_ior_06_in_a_run_p() {
 /// does not look at the bit is found.
 #[test]
 fn fab_ior_06_in_a_run_n() {
-    let report = good(PEERS, &["uio.allowed=off", COUNTED]);
+    let report = good(&not_allowed(PEERS), &[COUNTED]);
     assert_eq!((of_requester(&report, "accelerator"), of_requester(&report, "host")), ([0, 0, 80], [0, 0, 40]));
     assert_eq!((of_switch(&report), count(&report, "host", "UIO requests that came")), ([0, 80, 0], 80));
-    let broken = run(PEERS, &["uio.allowed=off", "uio.fault=uio-bit"]).expect("it runs");
+    let broken = run(&not_allowed(PEERS), &["uio.fault=uio-bit"]).expect("it runs");
     let at_switch: Vec<_> = broken.violations.iter().filter(|one| one.place == "switch").collect();
     assert!(at_switch.len() >= 120 && at_switch.iter().all(|one| one.violation.rule == "FAB-IOR-06"));
     assert!(at_switch[0].violation.to_string().contains("whose decoder has UIO off"), "{}", at_switch[0].violation);
     // The same switch does nothing wrong where every decoder allows it.
     good(PEERS, &["uio.fault=uio-bit"]);
     // A refused request breaks a rule where nothing is said of refusals.
-    let refused = run(PEERS, &["uio.allowed=off"]).expect("it runs");
+    let refused = run(&not_allowed(PEERS), &[]).expect("it runs");
     assert!(!refused.violations.is_empty() && refused.violations.iter().all(|one| one.violation.rule == "SIM-E2E-03"));
 }
 
@@ -90,7 +95,7 @@ fn uio_leaves_at_no_port_without_its_channel() {
         .replace("\"component.host.uio.start\", ", "");
     let report = good(&text, &[]);
     assert_eq!((of_requester(&report, "accelerator"), of_switch(&report)), ([80, 0, 0], [80, 0, 0]));
-    let report = good(&text, &["uio.allowed=off", COUNTED]);
+    let report = good(&not_allowed(&text), &[COUNTED]);
     assert_eq!((of_requester(&report, "accelerator"), of_switch(&report)), ([0, 0, 80], [0, 0, 0]));
     let text = PEERS.replacen("mode = \"cxl-256b\"\nuio_memory", "mode = \"cxl-68b\"\nuio_memory", 1);
     let report = good(&text, &[COUNTED]);

@@ -90,9 +90,7 @@ fn fab_uio_03_in_a_run() {
 fn uio_leaves_at_no_port_without_its_channel() {
     let text = PEERS.replace("uio = { window = \"0x20000010000\", accesses = 40, start = \"20 us\" }\n", "");
     assert!(text.len() < PEERS.len());
-    let text = text
-        .replace("\"component.host.uio.refused\", ", "")
-        .replace("\"component.host.uio.start\", ", "");
+    let text = text.replace("\"component.host.uio.refused\", ", "").replace("\"component.host.uio.start\", ", "");
     let report = good(&text, &[]);
     assert_eq!((of_requester(&report, "accelerator"), of_switch(&report)), ([80, 0, 0], [80, 0, 0]));
     let report = good(&not_allowed(&text), &[COUNTED]);
@@ -121,7 +119,11 @@ fn what_no_decoder_says_is_refused() {
         ("accesses = 80, start", "bytes = 6, start", "found bytes = 0x6, expected a multiple of 4"),
         ("accesses = 80, start", "step = 6, start", "found step = 0x6, expected a multiple of 4"),
         ("accesses = 80, start", "window_bytes = 32, start", "found window_bytes = 32, expected at least 64"),
-        ("uio_memory = { base = \"0x20000000000\", size = \"512 MiB\", ways = 2 }", "logical_devices = 2\nuio_memory = {}", "found 2 logical devices beside it"),
+        (
+            "uio_memory = { base = \"0x20000000000\", size = \"512 MiB\", ways = 2 }",
+            "logical_devices = 2\nuio_memory = {}",
+            "found 2 logical devices beside it",
+        ),
     ] {
         let text = PEERS.replacen(from, to, 1);
         assert_ne!(text, PEERS, "{from}");

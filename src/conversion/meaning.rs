@@ -77,7 +77,7 @@ pub(crate) fn meant(message: &BridgeMessage) -> BridgeMessage {
 
 /// Whether the tag of a TLP says anything.
 fn message_has_tag(tlp: &Tlp) -> bool {
-    tlp.is_non_posted() || matches!(tlp.kind, TlpKind::Completion { .. })
+    tlp.is_non_posted() || tlp.is_completion()
 }
 
 /// Makes bytes zero that are not kept.

@@ -4,7 +4,8 @@
 //! memory reads and writes of 32 and 64 bits with byte enables, and atomics, behind an enabled BAR; completions cut at the read
 //! completion boundary, at the largest payload, and at boundaries where poison begins or ends; poison in both directions;
 //! Unsupported Request for what nobody claims, Completer Abort for a request that runs over the end of its BAR, Request Retry
-//! Status while the device is not ready.
+//! Status while the device is not ready; memory that UIO reaches by the decoder of the device, whose requests are performed whole or, as
+//! Completer Abort, not at all (`fabric` UIO-03).
 //! Detail: every field of a completion. Left out: ordering between queues (requests take effect in order of arrival), the
 //! meaning of the registers behind the BARs, MLD and type 1 forwarding.
 //!
@@ -15,8 +16,9 @@
 use super::config_space::ConfigSpace;
 use super::config_space::type3::MAX_BAR_BYTES;
 use super::event::EndpointEvent;
-use super::tlp::{Enables, Tlp, TlpAtomic, TlpKind};
+use super::tlp::{Enables, Tlp, TlpAtomic, TlpKind, UioAnswer};
 use scalepool_memory::store::Store;
+use scalepool_memory::uio::UioRange;
 use scalepool_memory::{LINE_BYTES, line_address};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
@@ -45,8 +47,13 @@ pub struct Completer {
     /// Bus, device and function, learnt from configuration writes; 0 before.
     id: u16,
     not_ready: u32,
+    /// Memory that UIO reaches, as the decoder of the device says; `None`: it has none.
+    uio: Option<UioRange>,
     events: Vec<EndpointEvent>,
 }
+
+/// Where memory that UIO reaches begins in the store, behind the BARs.
+const UIO_AT: u64 = BAR_STRIDE * super::config_space::registers::BARS as u64;
 
 /// Distance of the BARs in the store: that of the largest one.
 const BAR_STRIDE: u64 = MAX_BAR_BYTES;
@@ -64,7 +71,12 @@ enum Place {
 impl Completer {
     /// A device after reset.
     pub fn new(config: CompleterConfig, space: ConfigSpace, store: Store) -> Completer {
-        Completer { config, space, store, id: 0, not_ready: config.not_ready, events: Vec::new() }
+        Completer { config, space, store, id: 0, not_ready: config.not_ready, uio: None, events: Vec::new() }
+    }
+
+    /// The device with memory that UIO reaches.
+    pub fn with_uio(self, uio: Option<UioRange>) -> Completer {
+        Completer { uio, ..self }
     }
 
     /// Its configuration space.
@@ -131,11 +143,41 @@ impl Completer {
                 vec![self.refuse(tlp, CplStatus::UR, "nothing is behind this device")]
             }
             TlpKind::Other { .. } => vec![self.refuse(tlp, CplStatus::UR, "a request that the device does not serve")],
-            TlpKind::Completion { .. } | TlpKind::Message { .. } => {
+            TlpKind::UioRead { address, enables, .. } | TlpKind::UioWrite { address, enables } => {
+                self.uio(tlp, address, enables).into_iter().collect()
+            }
+            TlpKind::Completion { .. } | TlpKind::UioCompletion { .. } | TlpKind::Message { .. } => {
                 self.drop_posted(tlp, CplStatus::UR, "no request of a completer");
                 Vec::new()
             }
         }
+    }
+
+    /// A request of UIO: one completion, which has all data of a read.
+    fn uio(&mut self, tlp: &Tlp, address: u64, enables: Enables) -> Option<Tlp> {
+        let (_, bytes) = tlp.uio_span()?;
+        let refusal = match &self.uio {
+            None => Some((CplStatus::UR, "a request of UIO to a device without memory for it")),
+            Some(range) if !range.takes(address, bytes) => {
+                Some((CplStatus::CA, "a request of UIO that the decoder of the device does not take"))
+            }
+            Some(_) => None,
+        };
+        if let Some((status, text)) = refusal {
+            self.drop_posted(tlp, status, text);
+            return tlp.uio_ended(self.id, status);
+        }
+        let at = UIO_AT + address - self.uio.as_ref().map_or(0, |range| range.base);
+        if let TlpKind::UioWrite { .. } = tlp.kind {
+            self.write(tlp, address, at, enables);
+            return tlp.uio_ended(self.id, CplStatus::SC);
+        }
+        let (first, byte_count) = enables.bounds(bytes as usize / DW_BYTES);
+        let lower_address = ((address + first as u64) & 0x7f) as u8;
+        let (of, completer, status) = (UioAnswer::Data, self.id, CplStatus::SC);
+        let kind = TlpKind::UioCompletion { of, completer, status, byte_count, lower_address };
+        let (data, poison) = self.bytes(at, bytes as usize);
+        Some(Tlp { tag: tlp.tag, tc: tlp.tc, attr: tlp.attr, poison, ..Tlp::new(kind, tlp.requester, data) })
     }
 
     /// Whether a configuration request is served: function 0 alone, and not before the device is ready.

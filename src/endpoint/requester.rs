@@ -89,7 +89,7 @@ struct Open {
     is_memory: bool,
 }
 
-/// The requester.
+/// The requester. Who asks by UIO too has one of its own for that, as those requests have tags of their own.
 pub struct Requester {
     config: RequesterConfig,
     open: OrderedMap<u16, Open>,
@@ -109,6 +109,11 @@ impl Requester {
     /// Its bus, device and function.
     pub fn id(&self) -> u16 {
         self.config.id
+    }
+
+    /// It has learnt its bus, device and function.
+    pub fn learns(&mut self, id: u16) {
+        self.config.id = id;
     }
 
     /// Time until a request is given up.
@@ -152,7 +157,7 @@ impl Requester {
         tlp.tag = self.free.pop_front().ok_or(NotNow::Full { open })?;
         self.given_up.remove(&tlp.tag);
         let (missing, lower, is_memory) = match tlp.kind {
-            TlpKind::MemRead { address, dw, enables } => {
+            TlpKind::MemRead { address, dw, enables } | TlpKind::UioRead { address, dw, enables } => {
                 let (first, bytes) = enables.bounds(dw);
                 (bytes, ((address + first as u64) & 0x7f) as u8, true)
             }
@@ -167,7 +172,11 @@ impl Requester {
 
     /// Takes a completion; [`Done`] if it ends its request.
     pub fn receive(&mut self, tlp: &Tlp) -> Option<Done> {
-        let TlpKind::Completion { status, byte_count, lower_address, .. } = tlp.kind else { return None };
+        let (TlpKind::Completion { status, byte_count, lower_address, .. }
+        | TlpKind::UioCompletion { status, byte_count, lower_address, .. }) = tlp.kind
+        else {
+            return None;
+        };
         if tlp.requester != self.config.id {
             return self.unexpected(tlp, "it is for another requester");
         }

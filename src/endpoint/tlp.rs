@@ -1,9 +1,10 @@
 //! A TLP as requesters and completers see it, the same in every mode, and its bytes in each.
 //!
 //! Modelled: memory reads and writes, atomics, configuration requests of both types, completions, messages, in non-flit mode, flit
-//! mode, and flit mode with port based routing. Detail: every bit of the headers; an OHC-A is sent where the TLP cannot go
-//! without. Other requests are known by who waits for an answer and are not taken apart. Left out: prefixes with a meaning,
-//! ECRC, IDE, PASID.
+//! mode, and flit mode with port based routing; requests of unordered I/O (UIO) and their completions, which flit mode alone has.
+//! Detail: every bit of the headers; an OHC-A is sent where the TLP cannot go without. The sheet gives no header of the completions of UIO
+//! beyond their codes and their base of 3 DW, so they have the fields of other completions and OHC-A5 \[D\]. Other requests are known by
+//! who waits for an answer and are not taken apart. Left out: prefixes with a meaning, ECRC, IDE, PASID.
 
 use scalepool_protocols::cxl::cxlio::code::{CplStatus, FmType};
 use scalepool_protocols::cxl::cxlio::flit_mode::{
@@ -111,6 +112,38 @@ impl TlpAtomic {
     }
 }
 
+/// What a completion of UIO ends (`cxl-io` §3.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UioAnswer {
+    /// A write (UIOWrCpl).
+    Written,
+    /// A read that brings no data (UIORdCpl).
+    NoData,
+    /// A read, with data (UIORdCplD).
+    Data,
+}
+
+impl UioAnswer {
+    /// The type of its header.
+    const fn code(self) -> FmType {
+        match self {
+            UioAnswer::Written => FmType::UIOWrCpl,
+            UioAnswer::NoData => FmType::UIORdCpl,
+            UioAnswer::Data => FmType::UIORdCplD,
+        }
+    }
+
+    /// The one of this type; `None`: it is no completion of UIO.
+    const fn of_code(code: FmType) -> Option<UioAnswer> {
+        match code {
+            FmType::UIOWrCpl => Some(UioAnswer::Written),
+            FmType::UIORdCpl => Some(UioAnswer::NoData),
+            FmType::UIORdCplD => Some(UioAnswer::Data),
+            _ => None,
+        }
+    }
+}
+
 /// What a TLP is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TlpKind {
@@ -181,6 +214,35 @@ pub enum TlpKind {
         operation: TlpAtomic,
         /// Byte address of the element, a multiple of its size.
         address: u64,
+    },
+    /// Memory read of UIO.
+    UioRead {
+        /// Byte address of the first DW.
+        address: u64,
+        /// Number of DW, 1 to 1024.
+        dw: usize,
+        /// Bytes that matter.
+        enables: Enables,
+    },
+    /// Memory write of UIO, which is answered.
+    UioWrite {
+        /// Byte address of the first DW.
+        address: u64,
+        /// Bytes that are written.
+        enables: Enables,
+    },
+    /// Completion of UIO.
+    UioCompletion {
+        /// What it ends.
+        of: UioAnswer,
+        /// Who answers.
+        completer: u16,
+        /// How the request ended.
+        status: CplStatus,
+        /// Bytes still to come, this completion included, 1 to 4096.
+        byte_count: usize,
+        /// Low 7 bits of the byte address of the first byte that comes.
+        lower_address: u8,
     },
     /// A request of another kind: I/O, locked.
     Other {
@@ -267,12 +329,43 @@ impl Tlp {
             | TlpKind::ConfigRead { .. }
             | TlpKind::ConfigWrite { .. }
             | TlpKind::Atomic { .. }
+            | TlpKind::UioRead { .. }
+            | TlpKind::UioWrite { .. }
             | TlpKind::Other { .. } => true,
-            TlpKind::MemWrite { .. } | TlpKind::Completion { .. } | TlpKind::Message { .. } => false,
+            TlpKind::MemWrite { .. }
+            | TlpKind::Completion { .. }
+            | TlpKind::UioCompletion { .. }
+            | TlpKind::Message { .. } => false,
         }
     }
 
-    /// First byte in non-flit mode (`cxl-io` §1.2).
+    /// Whether it ends a request, or brings a part of its data.
+    pub fn is_completion(&self) -> bool {
+        matches!(self.kind, TlpKind::Completion { .. } | TlpKind::UioCompletion { .. })
+    }
+
+    /// First address and bytes of a request of UIO, all of its DW; `None` of everything else.
+    pub fn uio_span(&self) -> Option<(u64, u64)> {
+        match self.kind {
+            TlpKind::UioRead { address, dw, .. } => Some((address, (dw * DW_BYTES) as u64)),
+            TlpKind::UioWrite { address, .. } => Some((address, self.data.len() as u64)),
+            _ => None,
+        }
+    }
+
+    /// The completion of this request of UIO without data; `None` of everything else. A write that was performed and every request that
+    /// was refused has one.
+    pub fn uio_ended(&self, completer: u16, status: CplStatus) -> Option<Tlp> {
+        let of = match self.kind {
+            TlpKind::UioRead { .. } => UioAnswer::NoData,
+            TlpKind::UioWrite { .. } => UioAnswer::Written,
+            _ => return None,
+        };
+        let kind = TlpKind::UioCompletion { of, completer, status, byte_count: DW_BYTES, lower_address: 0 };
+        Some(Tlp { tag: self.tag, tc: self.tc, attr: self.attr, ..Tlp::new(kind, self.requester, Vec::new()) })
+    }
+
+    /// First byte in non-flit mode (`cxl-io` §1.2); of UIO, which is in flit mode alone, the type there.
     pub fn type_code(&self) -> u8 {
         let data = if self.data.is_empty() { 0 } else { 0x40 };
         match self.kind {
@@ -285,6 +378,9 @@ impl Tlp {
                 let long = if address < BELOW_4G { 0 } else { 0x20 };
                 TlpAtomic::FIRST_CODE + operation as u8 + long
             }
+            TlpKind::UioRead { .. } => FmType::UIOMRd.0,
+            TlpKind::UioWrite { .. } => FmType::UIOMWr.0,
+            TlpKind::UioCompletion { of, .. } => of.code().0,
             TlpKind::Other { type_code } => type_code,
         }
     }
@@ -292,12 +388,15 @@ impl Tlp {
     fn length(&self) -> Result<u16, TlpError> {
         let payload = TlpError::Payload { found: self.data.len() };
         match self.kind {
-            TlpKind::MemRead { dw, .. } => length_field(dw).ok_or(TlpError::Payload { found: dw * DW_BYTES }),
+            TlpKind::MemRead { dw, .. } | TlpKind::UioRead { dw, .. } => {
+                length_field(dw).ok_or(TlpError::Payload { found: dw * DW_BYTES })
+            }
             TlpKind::ConfigRead { .. } => Ok(1),
             _ if !self.data.len().is_multiple_of(DW_BYTES) => Err(payload),
-            TlpKind::MemWrite { .. } | TlpKind::ConfigWrite { .. } | TlpKind::Atomic { .. } => {
-                length_field(self.data.len() / DW_BYTES).ok_or(payload)
-            }
+            TlpKind::MemWrite { .. }
+            | TlpKind::UioWrite { .. }
+            | TlpKind::ConfigWrite { .. }
+            | TlpKind::Atomic { .. } => length_field(self.data.len() / DW_BYTES).ok_or(payload),
             _ if self.data.is_empty() => Ok(0),
             _ => length_field(self.data.len() / DW_BYTES).ok_or(payload),
         }
@@ -397,7 +496,10 @@ impl Tlp {
                 })
             }
             TlpKind::Message { code, dw2, dw3, .. } => header!(NfmMsg { message_code: code, dw2: dw2, dw3: dw3 }),
-            TlpKind::Other { type_code } => Err(TlpError::Type { found: type_code }),
+            TlpKind::UioRead { .. }
+            | TlpKind::UioWrite { .. }
+            | TlpKind::UioCompletion { .. }
+            | TlpKind::Other { .. } => Err(TlpError::Type { found: byte0 }),
         }
     }
 
@@ -427,14 +529,19 @@ impl Tlp {
                 Ok(bytes)
             }};
         }
+        let is_uio = self.uio_span().is_some();
         match self.kind {
-            TlpKind::MemRead { address, enables, .. } | TlpKind::MemWrite { address, enables } => {
+            TlpKind::MemRead { address, enables, .. }
+            | TlpKind::MemWrite { address, enables }
+            | TlpKind::UioRead { address, enables, .. }
+            | TlpKind::UioWrite { address, enables } => {
                 // Without OHC-A1 all bytes are meant (`cxl-io` §3.5).
                 let ohc = (enables != Enables::all(length_dw(length)))
                     .then(|| to_bytes(&OhcA1 { first_be: enables.first, last_be: enables.last, ..OhcA1::default() }))
                     .transpose()?;
-                match address < BELOW_4G {
+                match address < BELOW_4G && !is_uio {
                     true => header!(FmMem32, ohc, { tag: self.tag, address: address }),
+                    // Requests of UIO have 64-bit addresses alone (`cxl-io` §3.3).
                     false => header!(FmMem64, ohc, { tag: self.tag, address: address }),
                 }
             }
@@ -447,7 +554,8 @@ impl Tlp {
                 let ohc = Some(to_bytes(&OhcA3 { first_be: enables, ..OhcA3::default() })?);
                 header!(FmCfg, ohc, { tag: self.tag, completer: target, reg_dw: register / DW_BYTES as u16 })
             }
-            TlpKind::Completion { completer, status, byte_count, lower_address } => {
+            TlpKind::Completion { completer, status, byte_count, lower_address }
+            | TlpKind::UioCompletion { completer, status, byte_count, lower_address, .. } => {
                 // Without OHC-A5 it is successful and begins at a whole DW.
                 let ohc = (status != CplStatus::SC || lower_address & 3 != 0)
                     .then(|| to_bytes(&OhcA5 { status, lower_addr: lower_address & 3, ..OhcA5::default() }))
@@ -575,6 +683,8 @@ impl Tlp {
             match code {
                 FmType::MWr32 | FmType::MWr64 => TlpKind::MemWrite { address, enables },
                 FmType::MRd32 | FmType::MRd64 => TlpKind::MemRead { address, dw: length_dw(length), enables },
+                FmType::UIOMWr => TlpKind::UioWrite { address, enables },
+                FmType::UIOMRd => TlpKind::UioRead { address, dw: length_dw(length), enables },
                 _ => TlpAtomic::of_code(code.0)
                     .map_or(TlpKind::Other { type_code: code.0 }, |operation| TlpKind::Atomic { operation, address }),
             }
@@ -597,11 +707,11 @@ impl Tlp {
             Base::Cpl => {
                 let h = FmCpl::from_bits(header);
                 let (status, low) = parts.completion();
-                let kind = TlpKind::Completion {
-                    completer: h.completer,
-                    status,
-                    byte_count: byte_count_bytes(h.byte_count),
-                    lower_address: u8::from(h.lower_addr_6) << 6 | h.lower_addr << 2 | low,
+                let (completer, byte_count) = (h.completer, byte_count_bytes(h.byte_count));
+                let lower_address = u8::from(h.lower_addr_6) << 6 | h.lower_addr << 2 | low;
+                let kind = match UioAnswer::of_code(code) {
+                    Some(of) => TlpKind::UioCompletion { of, completer, status, byte_count, lower_address },
+                    None => TlpKind::Completion { completer, status, byte_count, lower_address },
                 };
                 tlp!(h, h.tag, kind)
             }

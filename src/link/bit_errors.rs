@@ -1,7 +1,8 @@
 //! Verdicts about bit errors of CXL flits from the pattern of the errors alone (`fabric` §6).
 //!
 //! Modelled: what a receiver makes of a flit that was good when it was sent: repairs of the FEC, CRCs, the protocol ID of a 68B unit. Detail: one
-//! flit. Left out: runs, where a link whose bits can be wrong has bytes.
+//! flit. In runs a link whose bits can be wrong has bytes, and each verdict from them is compared with that of the pattern where the wire
+//! damages a flit ([`FaultyWire`](crate::fault::FaultyWire)).
 //!
 //! A walk through one pattern: CRC and FEC are linear and a flit of zeros is a good one, so a pattern put on any good flit has the syndromes
 //! that it has alone. The receiver is given the pattern as if it were a flit; what it makes of it is what is left of the errors,

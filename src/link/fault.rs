@@ -2,11 +2,13 @@
 //!
 //! Modelled: bits of unit n flipped, unit n replaced by noise (a *drop* on a real wire: its place carries no valid
 //! unit), unit n sent twice, unit n lost without a trace (which a 68B link cannot see), bit errors at a rate.
+//! The verdict about each unit that they hit is asked for twice, of its bytes and of the pattern of the errors alone (`fabric` BIT-3).
 //! Left out: bursts over lanes.
 //!
 //! What a unit is, and what a bad one looks like, is told by its link layer: [`WireUnit`].
 
 use scalepool_kernel::Rng;
+use scalepool_protocols::wire::Violation;
 
 /// One fault at one unit, counted from 0 in the order of transmission.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,6 +143,16 @@ pub trait WireUnit: Clone {
     fn make_bad(&mut self, rng: &mut Rng);
     /// Whether a receiver takes it for good though it is not what was sent.
     fn deceives(&self, sent: &Self) -> bool;
+    /// The rule that is broken where the pattern of its errors alone decides differently from its bytes (`fabric` BIT-3); `None` also of
+    /// units of which only the bytes are looked at.
+    fn judge_pattern(&self, sent: &Self) -> Option<Violation> {
+        let _ = sent;
+        None
+    }
+    /// Whether it was good before any error; units of which only the bytes are looked at count as good.
+    fn is_good(&self) -> bool {
+        true
+    }
 }
 
 /// What arrives for one unit that was sent.
@@ -161,13 +173,24 @@ pub struct FaultyWire {
     pub undetected: u64,
     /// Units that vanished or came twice: what a 68B link cannot see.
     pub unseen: u64,
+    /// Rules that verdicts from patterns of errors broke.
+    wrong: Vec<Violation>,
 }
 
 impl FaultyWire {
     /// A wire with listed faults and a bit error rate of 0 up to 1.
     pub fn new(faults: Vec<Fault>, ber: f64, rng: Rng) -> FaultyWire {
-        let mut wire =
-            FaultyWire { faults, rng, sent: 0, next_error_bits: 0, ber, damaged: 0, undetected: 0, unseen: 0 };
+        let mut wire = FaultyWire {
+            faults,
+            rng,
+            sent: 0,
+            next_error_bits: 0,
+            ber,
+            damaged: 0,
+            undetected: 0,
+            unseen: 0,
+            wrong: Vec::new(),
+        };
         wire.next_error_bits = wire.draw_gap();
         wire
     }
@@ -209,8 +232,19 @@ impl FaultyWire {
         is_whole
     }
 
+    /// Rules that verdicts from patterns of errors broke since the last call.
+    pub fn take_wrong(&mut self) -> Vec<Violation> {
+        std::mem::take(&mut self.wrong)
+    }
+
     /// Sends a unit over the wire.
     pub fn send<U: WireUnit>(&mut self, unit: U) -> Arrivals<U> {
+        self.send_hooked(unit, false)
+    }
+
+    /// The same of a unit that a hook may have changed. An end spoils units itself, such as one that tells that it is viral: of these the verdict from the
+    /// pattern of their errors is not asked for, but for those that a hook has changed (`hooked`).
+    pub(crate) fn send_hooked<U: WireUnit>(&mut self, unit: U, hooked: bool) -> Arrivals<U> {
         if unit.bytes().is_empty() {
             return [Some(unit), None];
         }
@@ -232,6 +266,9 @@ impl FaultyWire {
         }
         self.next_error_bits = self.next_error_bits.saturating_sub(bits);
         self.damaged += u64::from(hit);
+        if hit && (hooked || unit.is_good()) {
+            self.wrong.extend(arrives.judge_pattern(&unit));
+        }
         self.undetected += u64::from(hit && arrives.deceives(&unit));
         self.unseen += u64::from(lost || twice);
         if !lost {

@@ -1,7 +1,7 @@
 //! Unordered I/O (UIO) to host-managed memory: where a request goes at a downstream port, and what a device takes (`fabric` §2.6).
 //!
 //! Modelled: the UIO range of a downstream port with the interleave bits above its granularity, and the decoder of a device. Detail: one
-//! request, without time. Left out: the virtual channel, and UIO in any run: no component sends it.
+//! request, without time; switches and devices of CXL.io ask it in runs.
 //!
 //! A walk through one request: a port compares all of its bytes with its range. If they all are of its place in the interleave, the
 //! request turns to the peer below; if some are, or the decoder has UIO off, the host has to take it. A device refuses what crosses

@@ -230,6 +230,8 @@ pub struct Offer {
     pub flex_bus: Option<FlexPort>,
     /// Which TLPs it lets pass which, of a switch of CXL.io.
     pub io_order: Option<IoOrder>,
+    /// It takes part in unordered I/O, at a port of CXL.io: a link of two such ports has a virtual channel for it.
+    pub has_uio: bool,
     /// Logical devices of a device of CXL.io, and of those of a switch at the port in question the highest that is bound, counted from 1.
     pub io_logical_devices: Option<u16>,
     /// Time from a request to its answer \[cycles of its clock\].

@@ -4,3 +4,4 @@ mod hierarchy;
 mod logical_devices;
 mod silent_device;
 mod systems;
+mod uio;

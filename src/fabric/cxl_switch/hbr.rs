@@ -7,6 +7,7 @@ use super::manager::{Due, Manager};
 use super::module::{CxlSwitch, SwitchConfig, SwitchResult};
 use super::plug::{PlugDelays, SharedPorts};
 use super::plug_watch::PlugWatch;
+use super::port_mode::DspModes;
 use super::route::{HbrRoute, HbrRoutes, has_answer};
 use super::switching::{Managed, Routed, Switching, Undelivered};
 use super::{VppbBinding, violation};
@@ -25,6 +26,8 @@ pub struct HbrSwitching {
     routes: HbrRoutes,
     manager: Manager,
     commits: Committing,
+    /// Modes of downstream ports (`fabric` VCS-6).
+    modes: DspModes,
     /// What is being flushed.
     flushing: Option<Flushing>,
 }
@@ -46,13 +49,18 @@ impl HbrSwitching {
     /// for outstanding requests for at most `drain_cycles` cycles.
     pub fn new(routes: HbrRoutes, commands: Vec<TimedCommand>, drain_cycles: u64) -> HbrSwitching {
         let manager = Manager::new(commands, drain_cycles, &routes.bindings);
-        HbrSwitching { routes, manager, commits: Committing::default(), flushing: None }
+        HbrSwitching { routes, manager, commits: Committing::default(), modes: DspModes::default(), flushing: None }
     }
 
     /// The same, with links and hosts that take their time when a port comes or goes; `shared`: ports for devices with logical
     /// devices, beside those where one is bound.
     pub fn with_plugs(self, shared: SharedPorts, delays: PlugDelays) -> HbrSwitching {
         HbrSwitching { manager: self.manager.with_plugs(shared, delays, &self.routes.bindings), ..self }
+    }
+
+    /// The same, with these modes of downstream ports.
+    pub fn with_modes(self, modes: DspModes) -> HbrSwitching {
+        HbrSwitching { modes, ..self }
     }
 
     /// The same, with tables that are in use from their commit on.
@@ -115,7 +123,7 @@ impl Switching for HbrSwitching {
     }
 
     fn route(&self, from: usize, message: &Message) -> Routed<Vppb> {
-        match self.routes.route(from, message) {
+        match self.modes.route(&self.routes, from, message) {
             HbrRoute::Port(_, _, flow) if self.manager.is_contained(flow) => Routed::Dropped(Undelivered::Contained),
             HbrRoute::Port(to, message, flow) => Routed::Port { to, message, flow },
             HbrRoute::Answered(why, answer) => Routed::Answered { why, answer: answer.map(|answer| (from, answer)) },

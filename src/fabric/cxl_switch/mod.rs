@@ -30,7 +30,7 @@
 //! | [`port_mode`] | ports in CXL and in PCIe mode, as a reference |
 //! | [`hop_credits`] | credits of a class on both sides of a switch, as a reference |
 //! | [`cut_through`] | messages that leave before all of them has come, as a reference |
-//! | [`uio_route`] | unordered I/O to memory below, as a reference |
+//! | [`uio_route`] | unordered I/O to memory below, and its judge |
 //! | [`hbr`] | the routes, their bindings and the manager as a running switch uses them |
 //! | [`pbr`] | port based routing |
 //! | [`room`] | what judges the room that messages take inside a switch |

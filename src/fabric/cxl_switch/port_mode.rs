@@ -1,8 +1,8 @@
 //! Modes in which the links of downstream ports have come up (`fabric` VCS-6).
 //!
 //! Modelled: ports in CXL mode, with a device of CXL 1.1 (RCD), and in PCIe mode; which messages of CXL.mem and CXL.cache pass them, and that
-//! a hierarchy has one RCD at most. Detail: one message, without time. Left out: the training that decides a mode, and ports in PCIe
-//! mode in any run, where every port has a device of CXL.
+//! a hierarchy has one RCD at most. Detail: one message, without time; a switch with hierarchy based routing asks for each of its messages.
+//! Left out: the training that decides a mode, which a description says.
 //!
 //! A walk through one message: it is routed as in any switch ([`HbrRoutes::route`]). What leads to a port in PCIe mode, or comes from one,
 //! is of a class that the port has not negotiated, so it is dropped (`fabric` ERR-4).
@@ -23,6 +23,21 @@ pub enum DspMode {
     Rcd,
     /// PCI Express: neither CXL.mem nor CXL.cache.
     Pcie,
+}
+
+impl DspMode {
+    /// Their names in descriptions.
+    pub const NAMES: &'static [&'static str] = &["cxl", "rcd", "pcie"];
+
+    /// The mode of a name.
+    pub fn by_name(name: &str) -> Option<DspMode> {
+        match name {
+            "cxl" => Some(DspMode::Cxl),
+            "rcd" => Some(DspMode::Rcd),
+            "pcie" => Some(DspMode::Pcie),
+            _ => None,
+        }
+    }
 }
 
 /// Two devices of CXL 1.1 in one hierarchy.

@@ -1,9 +1,11 @@
 //! What faults of the wire make of a 256B flit.
 
+use crate::bit_errors::{bytes_256, judge_verdict, pattern_256};
 use crate::fault::WireUnit;
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, crc_parts};
+use scalepool_protocols::wire::Violation;
 
 /// A flit on the wires of a link that has one flit format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,5 +50,16 @@ impl WireUnit for WireFlit {
         let same =
             received.flit.header() == sent.flit.header() && received.flit.body(self.mode).eq(sent.flit.body(self.mode));
         received.is_good() && !same
+    }
+
+    fn judge_pattern(&self, sent: &Self) -> Option<Violation> {
+        let pattern = Cxl256Flit(std::array::from_fn(|n| self.flit.0[n] ^ sent.flit.0[n]));
+        let [of_pattern, of_bytes] = [pattern_256(self.mode, &pattern), bytes_256(self.mode, &sent.flit, &pattern)];
+        judge_verdict(&of_pattern, &of_bytes)
+    }
+
+    fn is_good(&self) -> bool {
+        let received = self.flit.receive(self.mode);
+        received.is_good() && received.flit == self.flit
     }
 }

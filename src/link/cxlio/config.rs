@@ -2,7 +2,6 @@
 
 use super::credit::{Advertised, IoCreditField};
 use super::order::IoOrder;
-use super::tlp::IoCreditClass;
 use scalepool_protocols::cxl::cxl256::Mode;
 
 /// What the local prefix 8Eh carries on this link (`cxl-io` §3.8).
@@ -42,6 +41,8 @@ pub struct IoConfig {
     pub flit_fs: u64,
     /// Receive buffers by [`IoCreditClass::index`]; a kind may be infinite. Each must hold the longest TLP that comes.
     pub buffers: [Buffers; 3],
+    /// Receive buffers of the channel of UIO ([`UIO_VC`](super::flow::UIO_VC)), where the link has one: in flit mode alone.
+    pub uio: Option<[Buffers; 3]>,
     /// TLPs of each kind that may wait to be sent, by [`IoCreditClass::index`].
     pub queue_tlps: [usize; 3],
     /// Which of them may leave in front of which.
@@ -64,6 +65,7 @@ impl Default for IoConfig {
         IoConfig {
             flit_fs: 1_062_500,
             buffers: [finite, finite, endless],
+            uio: None,
             queue_tlps: [64; 3],
             order: IoOrder::STRICT,
             update_fc_fs: 10_000_000_000,
@@ -94,8 +96,8 @@ impl IoConfig {
         if self.update_fc_fs / 4 < self.flit_fs {
             return wrong("update_fc_fs", self.update_fc_fs, "at least 4 flits");
         }
-        for kind in IoCreditClass::ALL {
-            let Buffers { headers, data } = self.buffers[kind.index()];
+        let of_channels = [Some(self.buffers), self.uio].into_iter().flatten();
+        for Buffers { headers, data } in of_channels.flatten() {
             if !headers.is_legal(IoCreditField::Header) {
                 return wrong("buffers.headers", headers.field.into(), "at most 127 counts");
             }

@@ -1,15 +1,15 @@
 //! Credits of CXL.io on a 256B link, for those who watch it (`cxl-io` §2.2).
 //!
-//! Modelled: what each end grants of channel 0, by the DLLPs of the flits that it sends, and what the TLPs of its peer take of it. Left
-//! out: credits that were granted before the first flit of a capture, so a link is judged from its InitFC on; other channels and shared
-//! credits: where an end grants any, nobody knows of which a TLP takes, so what is sent to it is not judged any more; how long nothing is
+//! Modelled: what each end grants of channel 0, and of that of UIO, by the DLLPs of the flits that it sends, and what the TLPs of its peer
+//! take of it; UIO takes credits of its channel from the first DLLP of that on. Left out: credits that were granted before the first flit of
+//! a capture, so a link is judged from its InitFC on; other channels and shared credits: where an end grants any, nobody knows of which a TLP takes, so what is sent to it is not judged any more; how long nothing is
 //! said ([`FlowControl::silence`] has a clock, a flit has none).
 //!
 //! A walk through one flit: its DLLP goes to [`IoCreditWatch::dllp`], each TLP that it ends to [`IoCreditWatch::tlp`], both with the
 //! direction of the flit.
 
 use super::config::IoConfig;
-use super::flow::FlowControl;
+use super::flow::{DEFAULT_VC, FlowControl, UIO_VC};
 use super::tlp::{IoTlp, IoTlpForm};
 use crate::event::finding;
 use crate::hook::Direction;
@@ -21,20 +21,38 @@ use scalepool_protocols::wire::{Violation, Wire};
 #[derive(Debug, Clone)]
 pub struct IoCreditWatch {
     /// What is granted to the end beside the watcher, and to its peer; `None`: more than is followed.
-    granted: [Option<FlowControl>; 2],
+    granted: [Option<GrantedChannels>; 2],
+}
+
+/// What one end grants.
+#[derive(Debug, Clone)]
+struct GrantedChannels {
+    main: FlowControl,
+    /// The channel of UIO.
+    uio: FlowControl,
+    has_uio: bool,
+}
+
+impl GrantedChannels {
+    /// The channel of a TLP.
+    fn of(&mut self, tlp: &IoTlp) -> &mut FlowControl {
+        if self.has_uio && tlp.is_uio() { &mut self.uio } else { &mut self.main }
+    }
 }
 
 impl Default for IoCreditWatch {
     fn default() -> Self {
         // Buffers and clocks of an end are of no use here.
-        let nothing = FlowControl::new(&IoConfig::default());
+        let config = IoConfig::default();
+        let uio = FlowControl::of_channel(UIO_VC, config.buffers, &config);
+        let nothing = GrantedChannels { main: FlowControl::new(&config), uio, has_uio: false };
         IoCreditWatch { granted: [Some(nothing.clone()), Some(nothing)] }
     }
 }
 
 impl IoCreditWatch {
     /// What is granted to who sends in this direction.
-    fn granted_to(&mut self, way: Direction) -> &mut Option<FlowControl> {
+    fn granted_to(&mut self, way: Direction) -> &mut Option<GrantedChannels> {
         let [to_end, to_peer] = &mut self.granted;
         match way {
             Direction::Tx => to_end,
@@ -52,16 +70,19 @@ impl IoCreditWatch {
             Direction::Tx => Direction::Rx,
         };
         let granted = self.granted_to(to);
-        if fc.vc != 0 || fc.shared {
+        if !matches!(fc.vc, DEFAULT_VC | UIO_VC) || fc.shared {
             *granted = None;
         }
-        granted.as_mut()?.receive(&fc, 0)
+        let granted = granted.as_mut()?;
+        granted.has_uio |= fc.vc == UIO_VC;
+        let channel = if fc.vc == UIO_VC { &mut granted.uio } else { &mut granted.main };
+        channel.receive(&fc, 0)
     }
 
     /// A TLP passes in this direction: whether its sender has the credits for it. Bytes that are no TLP take none.
     pub fn tlp(&mut self, way: Direction, form: IoTlpForm, bytes: &[u8]) -> Option<Violation> {
         let tlp = IoTlp::new(form, bytes.to_vec()).ok()?;
-        let granted = self.granted_to(way).as_mut()?;
+        let granted = self.granted_to(way).as_mut()?.of(&tlp);
         let [headers, data] = granted.counters(tlp.kind())?;
         let (wanted, [has_headers, has_data]) = (tlp.data_credits(), [headers.left(), data.left()]);
         let fits = headers.covers(1) && data.covers(wanted);
@@ -106,6 +127,24 @@ mod tests {
     fn the_third_read_has_no_credit() {
         assert_eq!(reads(&[init(1, 0, false)]), ["CXLIO-FCC-01"]);
         assert_eq!(reads(&[init(0, 0, false)]), [""; 0], "of its kind nothing is known");
+    }
+
+    /// A UIO read of a DW in flit mode.
+    const UIO_READ: [u8; 16] = [0x22, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x10, 0];
+
+    #[test]
+    fn uio_takes_the_credits_of_its_channel_alone() {
+        let mut watch = IoCreditWatch::default();
+        for dllp in [init(1, 0, false), init(1, 3, false)] {
+            assert_eq!(watch.dllp(Direction::Rx, dllp), None);
+        }
+        let form = IoTlpForm::Flit { pbr: false };
+        let rules: Vec<_> = [&READ[..], &UIO_READ, &READ, &UIO_READ, &UIO_READ, &READ]
+            .into_iter()
+            .map(|tlp| watch.tlp(Direction::Tx, form, tlp).map(|violation| violation.rule))
+            .collect();
+        let none = Some("CXLIO-FCC-01");
+        assert_eq!(rules, [None, None, None, None, none, none]);
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl FlitEnd {
     fn tick(&mut self, now: u64) {
         self.now = now;
         if std::mem::take(&mut self.resumed) {
-            self.channel.flow.restart_clocks(now);
+            self.channel.restart_clocks(now);
         }
         self.channel.clock(now);
     }
@@ -170,9 +170,7 @@ impl FlitEnd {
     fn take_dllp(&mut self, dllp: Dllp, now: u64) {
         let fc = DllpFc::from_bits(dllp.bits());
         if FcType(dllp.0[0] >> 4).name().is_some() {
-            if fc.vc != 0 || fc.shared {
-                self.channel.stats.dllps_dropped += 1;
-            } else if let Some(wrong) = self.channel.flow.receive(&fc, now) {
+            if let Some(wrong) = self.channel.receive_flow(&fc, now) {
                 self.protocol_dllp(wrong);
             }
             return;
@@ -215,7 +213,7 @@ impl Client for FlitEnd {
         let region = match self.fill() {
             Some(region) => region,
             None => {
-                if !self.channel.flow.has_dllp(now_flits) {
+                if !self.channel.has_dllp(now_flits) {
                     self.dllp_since = None;
                     return None;
                 }
@@ -273,7 +271,7 @@ impl Client for FlitEnd {
 
     fn dllp(&mut self, now_flits: u64) -> Option<[u8; DLLP_BYTES]> {
         self.tick(now_flits);
-        let dllp = self.channel.flow.next_dllp(now_flits)?;
+        let dllp = self.channel.next_dllp(now_flits)?;
         self.channel.stats.dllps_sent += 1;
         self.dllp_since = None;
         Some(dllp.0)
@@ -312,7 +310,7 @@ impl Client for FlitEnd {
 
     fn wakes_at(&self, now_flits: u64) -> Option<u64> {
         if self.stream.is_empty() && !self.channel.can_send() {
-            return self.channel.flow.wakes_at(now_flits);
+            return self.channel.flow_wakes_at(now_flits);
         }
         Some(now_flits + 1)
     }

@@ -1,13 +1,13 @@
-//! Flow control of virtual channel 0: initialisation, credits of both ends, UpdateFC and its clock (`cxl-io` §2.2, §2.5).
+//! Flow control of a virtual channel: initialisation, credits of both ends, UpdateFC and its clock (`cxl-io` §2.2, §2.5).
 //!
 //! Modelled: InitFC1 until the peer's three are known, InitFC2 until the peer shows that it knows ours, then UpdateFC
-//! when buffers are freed and before the longest silence is over. Left out: other channels, shared credits, the exchange
-//! of data link features (both ends scale).
+//! when buffers are freed and before the longest silence is over. Left out: shared credits, the exchange of data link features
+//! (both ends scale).
 //!
 //! A walk: DLLPs that came go to [`FlowControl::receive`]; [`FlowControl::next_dllp`] gives those that are due, one a
 //! call; a TLP leaves only if [`FlowControl::may_send`], and takes its credits with [`FlowControl::sent`].
 
-use super::config::IoConfig;
+use super::config::{Buffers, IoConfig};
 use super::credit::{Advertised, IoCreditCounter, IoCreditField, IoCreditLedger, Scale, Wrong};
 use super::tlp::{IoCreditClass, IoTlp};
 use crate::event::finding;
@@ -54,9 +54,16 @@ fn type_of(says: Says, kind: IoCreditClass) -> FcType {
     FcType(first.0 + kind.index() as u8)
 }
 
+/// Channel of everything but UIO.
+pub const DEFAULT_VC: u8 = 0;
+/// Channel of UIO (`fabric` ISL-1 gives it this number on links between switches; elsewhere it is our choice \[D\]).
+pub const UIO_VC: u8 = 3;
+
 /// Flow control of one end.
 #[derive(Debug, Clone)]
 pub struct FlowControl {
+    /// Its virtual channel, in every DLLP.
+    vc: u8,
     step: FlowInitStep,
     /// What the peer has granted: headers and data.
     counters: [Option<[IoCreditCounter; 2]>; 3],
@@ -81,13 +88,19 @@ pub struct FlowControl {
 }
 
 impl FlowControl {
-    /// Before the first InitFC1.
+    /// Before the first InitFC1, of channel 0.
     pub fn new(config: &IoConfig) -> FlowControl {
-        let ledgers = config.buffers.map(|b| {
+        FlowControl::of_channel(DEFAULT_VC, config.buffers, config)
+    }
+
+    /// The same of a channel with these receive buffers.
+    pub fn of_channel(vc: u8, buffers: [Buffers; 3], config: &IoConfig) -> FlowControl {
+        let ledgers = buffers.map(|b| {
             [IoCreditLedger::new(IoCreditField::Header, b.headers), IoCreditLedger::new(IoCreditField::Data, b.data)]
         });
         let silence_flits = config.flits(config.update_fc_fs, 4);
         FlowControl {
+            vc,
             step: FlowInitStep::Init1,
             counters: [None; 3],
             ledgers,
@@ -103,6 +116,11 @@ impl FlowControl {
             held: false,
             rests: false,
         }
+    }
+
+    /// Its virtual channel.
+    pub fn vc(&self) -> u8 {
+        self.vc
     }
 
     /// Step of the initialisation.
@@ -172,7 +190,7 @@ impl FlowControl {
 
     // ---- DLLPs ---------------------------------------------------------------------------------------------------
 
-    /// Hears a flow-control DLLP of channel 0. What cannot be right is named and, but for credits taken back, not used.
+    /// Hears a flow-control DLLP of its channel. What cannot be right is named and, but for credits taken back, not used.
     pub fn receive(&mut self, dllp: &DllpFc, now: u64) -> Option<Violation> {
         let (says, kind) = read_type(dllp.fc_type)?;
         let scales = [dllp.hdr_scale, dllp.data_scale];
@@ -298,6 +316,7 @@ impl FlowControl {
         self.speak_at[kind.index()] = now + self.speak_flits;
         let fc = DllpFc {
             fc_type: type_of(says, kind),
+            vc: self.vc,
             hdr_fc: headers as u8,
             data_fc: data,
             hdr_scale,

@@ -1,9 +1,9 @@
 //! The link layer of CXL.io: TLPs between two ends, over 68B units or over 256B flits (`cxl-io`, `cxl-256b` §1.2, §9).
 //!
-//! Modelled: flow control of one virtual channel with its initialisation, ordering of posted, non-posted and completion
+//! Modelled: flow control of virtual channel 0 and, where UIO is on the link, of a second one, with their initialisation, ordering of posted, non-posted and completion
 //! TLPs ([`order`]), local ID prefixes; in *non-flit mode* ([`NonFlitEnd`]) framing, sequence numbers, LCRC, Ack, Nak and replay; in
 //! *flit mode* ([`FlitEnd`]) filling and reading of TLP bytes, PBR headers and the DLLP field, while numbers and replay
-//! are below it. Detail: one flit a flit clock in each direction. Left out: more virtual channels, shared credits, the
+//! are below it. Detail: one flit a flit clock in each direction. Left out: other virtual channels, shared credits, the
 //! exchange of data link features, Optimized_Update_FC, ECRC and IDE checks, what a TLP means.
 //!
 //! Both ends are an [`IoPort`] to those above. A walk through one flit clock: what arrived is cut into TLPs and DLLPs;

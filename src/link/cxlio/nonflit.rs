@@ -142,7 +142,7 @@ impl NonFlitEnd {
             self.put_dllp(Dllp((bits as u32).to_be_bytes()));
             return Some(false);
         }
-        if let Some(dllp) = self.channel.flow.next_dllp(now) {
+        if let Some(dllp) = self.channel.next_dllp(now) {
             self.put_dllp(dllp);
             return Some(false);
         }
@@ -174,7 +174,7 @@ impl NonFlitEnd {
         if std::mem::take(&mut self.resumed) {
             self.sender.restart(now);
             self.receiver.restart(now);
-            self.channel.flow.restart_clocks(now);
+            self.channel.restart_clocks(now);
         }
         self.channel.clock(now);
     }
@@ -246,9 +246,7 @@ impl NonFlitEnd {
                 self.act_on(heard);
             }
             _ if FcType(dllp.0[0] >> 4).name().is_some() => {
-                if fc.vc != 0 || fc.shared {
-                    self.channel.stats.dllps_dropped += 1;
-                } else if let Some(wrong) = self.channel.flow.receive(&fc, now) {
+                if let Some(wrong) = self.channel.receive_flow(&fc, now) {
                     self.channel.protocol(wrong);
                 }
             }

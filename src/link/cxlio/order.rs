@@ -2,7 +2,8 @@
 //!
 //! Modelled: the two policies of the sheet for waiting TLPs (`fabric` ORD-2), each a function of the later and the earlier TLP; and a judge
 //! that compares every TLP that leaves in front of others, and every clock in which none leaves, with the table of the sheet
-//! ([`passing`]). The judge asks no policy, so a wrong one is found. Left out: more virtual channels than one, PASIDs.
+//! ([`passing`]). The judge asks no policy, so a wrong one is found. TLPs of UIO wait in queues of their own, with the
+//! credits of their channel. Left out: PASIDs.
 
 use super::queue::Queues;
 use super::tlp::{IoCreditClass, IoTlp, IoTlpForm};
@@ -173,7 +174,7 @@ impl IoTlp {
                 let status = self.parts().map_or(CplStatus::SC, |parts| parts.completion().0);
                 TlpOrder {
                     tc: request.tc,
-                    is_unordered: is_unordered(code),
+                    is_unordered: self.is_uio(),
                     is_relaxed: request.attr & 2 != 0,
                     is_by_id: request.attr & 4 != 0,
                     completer,
@@ -183,9 +184,4 @@ impl IoTlp {
             }
         }
     }
-}
-
-/// Whether it is unordered I/O.
-fn is_unordered(code: FmType) -> bool {
-    matches!(code, FmType::UIOMRd | FmType::UIOMWr | FmType::UIORdCpl | FmType::UIORdCplD | FmType::UIOWrCpl)
 }

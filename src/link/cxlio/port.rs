@@ -1,12 +1,20 @@
 //! What both link layers show to those above: TLPs in, TLPs out, credits, events.
+//!
+//! A walk through one TLP: it waits in the queues of its virtual channel, that of UIO or that of everything else, and leaves when the peer
+//! has room there; the two channels take turns, so that neither waits for the other (`fabric` ORD-1).
 
 use super::config::{IdPrefix, IoConfig, IoConfigError};
-use super::flow::{FlowControl, FlowInitStep};
-use super::order;
+use super::flow::{FlowControl, FlowInitStep, UIO_VC};
+use super::order::{self, IoOrder};
 use super::queue::Queues;
 use super::tlp::{IoCreditClass, IoTlp, IoTlpForm};
 use crate::event::{LinkEvent, Severity, finding};
+use scalepool_protocols::cxl::cxlio::dllp::{Dllp, DllpFc};
 use scalepool_protocols::wire::Violation;
+
+/// TLPs of UIO of each kind that may wait to be sent: as many as tags of 10 bits name, so that none of them is held in front of the channel,
+/// where TLPs of others would wait behind it.
+const UIO_QUEUE_TLPS: usize = 1 << 10;
 
 /// Why a TLP was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -141,7 +149,7 @@ pub trait IoPort {
 
     /// Whether TLPs may flow: credits are known at both ends.
     fn is_up(&self) -> bool {
-        self.channel().flow.step() == FlowInitStep::Up
+        self.channel().main.flow.step() == FlowInitStep::Up
     }
 
     /// Credits of the peer beyond those that waiting TLPs will take; none before the link is up.
@@ -152,7 +160,7 @@ pub trait IoPort {
     /// TLPs wait and none of them has credit.
     fn lacks_credit(&self) -> bool {
         let channel = self.channel();
-        self.is_up() && !channel.outgoing.is_empty() && !channel.can_send()
+        self.is_up() && channel.lanes().any(|lane| !lane.outgoing.is_empty()) && !channel.can_send()
     }
 
     /// Events since the last call.
@@ -165,14 +173,69 @@ pub trait IoPort {
         &self.channel().stats
     }
 
-    /// Credits of both ends.
+    /// Credits of both ends in channel 0.
     fn flow(&self) -> &FlowControl {
-        &self.channel().flow
+        &self.channel().main.flow
+    }
+
+    /// Credits of both ends in the channel of UIO; `None`: the link has none.
+    fn uio_flow(&self) -> Option<&FlowControl> {
+        self.channel().uio.as_ref().map(|lane| &lane.flow)
     }
 
     /// A fault: no credits are returned while `held`.
     fn hold_credits(&mut self, held: bool) {
-        self.channel_mut().flow.held = held;
+        self.channel_mut().lanes_mut().for_each(|lane| lane.flow.held = held);
+    }
+}
+
+/// A virtual channel of one end: its queues and its credits.
+#[derive(Debug, Clone)]
+struct IoLane {
+    flow: FlowControl,
+    outgoing: Queues,
+    incoming: Queues,
+    /// Nothing leaves although something has to be able to, which was said.
+    is_stuck: bool,
+}
+
+impl IoLane {
+    fn new(flow: FlowControl, config: &IoConfig) -> IoLane {
+        let [outgoing, incoming] = std::array::from_fn(|_| Queues::new(config.order));
+        IoLane { flow, outgoing, incoming, is_stuck: false }
+    }
+
+    /// Whether a TLP could leave now.
+    fn can_send(&self) -> bool {
+        self.outgoing.next(|tlp| self.flow.may_send(tlp)).is_some()
+    }
+
+    /// The next TLP that leaves, its credits taken; how many it passes; and what is wrong with that choice.
+    fn next_tlp(&mut self, order: &IoOrder) -> (Option<(IoTlp, usize)>, Option<Violation>) {
+        if self.outgoing.is_empty() {
+            return (None, None);
+        }
+        let flow = &self.flow;
+        let chosen = self.outgoing.next(|tlp| flow.may_send(tlp));
+        // The oldest passes nobody; who is stuck is named once.
+        let is_known = chosen == Some(0) || chosen.is_none() && self.is_stuck;
+        let judged = (!is_known).then(|| order::judge(order, &self.outgoing, chosen, |tlp| flow.may_send(tlp)));
+        let wrong = judged.flatten();
+        if wrong.is_some() {
+            self.is_stuck = chosen.is_none();
+        }
+        let Some((n, tlp)) = chosen.and_then(|n| Some((n, self.outgoing.take(n)?))) else { return (None, wrong) };
+        self.is_stuck = false;
+        self.flow.sent(&tlp);
+        (Some((tlp, n)), wrong)
+    }
+
+    /// Nothing waits in either direction, and every UpdateFC went.
+    fn is_quiet(&self, now: u64) -> bool {
+        self.flow.step() == FlowInitStep::Up
+            && self.outgoing.is_empty()
+            && self.incoming.is_empty()
+            && (self.flow.held || !self.flow.has_dllp(now))
     }
 }
 
@@ -181,45 +244,78 @@ pub trait IoPort {
 pub struct IoChannel {
     pub(super) config: IoConfig,
     pub(super) form: IoTlpForm,
-    pub(super) flow: FlowControl,
+    /// Channel 0.
+    main: IoLane,
+    /// The channel of UIO; without it UIO takes channel 0.
+    uio: Option<IoLane>,
+    /// The channel of UIO sends, and is heard, first.
+    is_turn_of_uio: bool,
     pub(super) stats: Stats,
     /// Flits received.
     pub(super) received: u64,
-    outgoing: Queues,
-    incoming: Queues,
-    /// Nothing leaves although something has to be able to, which was said.
-    is_stuck: bool,
     events: Vec<LinkEvent>,
 }
 
 impl IoChannel {
     pub(super) fn new(config: IoConfig, form: IoTlpForm) -> Result<IoChannel, IoConfigError> {
         config.check()?;
+        let (main, uio) = IoChannel::fresh(&config, form);
         Ok(IoChannel {
-            flow: FlowControl::new(&config),
+            main,
+            uio,
+            is_turn_of_uio: false,
             form,
             stats: Stats::default(),
             received: 0,
-            outgoing: Queues::new(config.order),
-            incoming: Queues::new(config.order),
-            is_stuck: false,
             config,
             events: Vec::new(),
         })
     }
 
+    fn fresh(config: &IoConfig, form: IoTlpForm) -> (IoLane, Option<IoLane>) {
+        let main = IoLane::new(FlowControl::new(config), config);
+        // UIO is in flit mode alone (`cxl-io` §3.3).
+        let buffers = config.uio.filter(|_| form != IoTlpForm::NonFlit);
+        let of_uio = |buffers| IoLane::new(FlowControl::of_channel(UIO_VC, buffers, config), config);
+        (main, buffers.map(of_uio))
+    }
+
     /// As it was built; events stay.
     pub(super) fn reset(&mut self) {
-        self.flow = FlowControl::new(&self.config);
-        [self.outgoing, self.incoming] = std::array::from_fn(|_| Queues::new(self.config.order));
-        self.is_stuck = false;
+        (self.main, self.uio) = IoChannel::fresh(&self.config, self.form);
+        self.is_turn_of_uio = false;
+    }
+
+    fn lanes(&self) -> impl Iterator<Item = &IoLane> {
+        [Some(&self.main), self.uio.as_ref()].into_iter().flatten()
+    }
+
+    fn lanes_mut(&mut self) -> impl Iterator<Item = &mut IoLane> {
+        [Some(&mut self.main), self.uio.as_mut()].into_iter().flatten()
+    }
+
+    /// Both channels, that whose turn it is first.
+    fn lanes_in_turn(&mut self) -> impl Iterator<Item = &mut IoLane> {
+        let (main, uio) = (Some(&mut self.main), self.uio.as_mut());
+        let in_turn = if self.is_turn_of_uio { [uio, main] } else { [main, uio] };
+        in_turn.into_iter().flatten()
+    }
+
+    /// The channel that a TLP takes.
+    fn lane_of(&self, tlp: &IoTlp) -> &IoLane {
+        self.uio.as_ref().filter(|_| tlp.is_uio()).unwrap_or(&self.main)
+    }
+
+    /// The same, to be changed.
+    fn lane_of_mut(&mut self, tlp: &IoTlp) -> &mut IoLane {
+        self.uio.as_mut().filter(|_| tlp.is_uio()).unwrap_or(&mut self.main)
     }
 
     fn push(&mut self, tlp: IoTlp) -> Result<(), IoRefused> {
         match self.refusal(&tlp) {
             Some(why) => Err(IoRefused { tlp, why }),
             None => {
-                self.outgoing.push(tlp);
+                self.lane_of_mut(&tlp).outgoing.push(tlp);
                 Ok(())
             }
         }
@@ -237,11 +333,13 @@ impl IoChannel {
         if !self.prefix_fits(tlp) {
             return Some(Why::Prefix { found: tlp.id_prefix(), expected: self.config.id_prefix });
         }
-        let advertised = self.flow.counters(kind).and_then(|[_, data]| data.granted().credits());
+        let lane = self.lane_of(tlp);
+        let advertised = lane.flow.counters(kind).and_then(|[_, data]| data.granted().credits());
         if let Some(expected) = advertised.filter(|&most| found > most) {
             return Some(Why::NeverFits { found, expected });
         }
-        (self.outgoing.len(kind) >= self.config.queue_tlps[kind.index()]).then_some(Why::Full)
+        let most = if lane.flow.vc() == UIO_VC { UIO_QUEUE_TLPS } else { self.config.queue_tlps[kind.index()] };
+        (lane.outgoing.len(kind) >= most).then_some(Why::Full)
     }
 
     /// PTH-04 (`cxl-io` §3.8): an ID stands in front where the link has several devices behind it, and only there. On a
@@ -255,16 +353,21 @@ impl IoChannel {
     }
 
     fn pop(&mut self, wanted: impl Fn(IoCreditClass) -> bool) -> Option<IoTlp> {
-        let tlp = self.incoming.pop(|tlp| wanted(tlp.kind()))?;
-        self.flow.freed(&tlp);
-        Some(tlp)
+        let tlp = self.lanes_in_turn().find_map(|lane| {
+            let tlp = lane.incoming.pop(|tlp| wanted(tlp.kind()))?;
+            lane.flow.freed(&tlp);
+            Some(tlp)
+        });
+        self.is_turn_of_uio ^= tlp.is_some();
+        tlp
     }
 
     fn room(&self, kind: IoCreditClass) -> IoCreditRoom {
-        let Some([headers, data]) = self.flow.counters(kind).filter(|_| self.flow.step() == FlowInitStep::Up) else {
+        let lane = &self.main;
+        let Some([headers, data]) = lane.flow.counters(kind).filter(|_| lane.flow.step() == FlowInitStep::Up) else {
             return IoCreditRoom { headers: Some(0), data: Some(0) };
         };
-        let waiting = (self.outgoing.len(kind) as u64, self.outgoing.data_credits(kind));
+        let waiting = (lane.outgoing.len(kind) as u64, lane.outgoing.data_credits(kind));
         IoCreditRoom {
             headers: headers.left().map(|n| n.saturating_sub(waiting.0)),
             data: data.left().map(|n| n.saturating_sub(waiting.1)),
@@ -273,39 +376,64 @@ impl IoChannel {
 
     /// Whether a TLP could leave now.
     pub(super) fn can_send(&self) -> bool {
-        self.outgoing.next(|tlp| self.flow.may_send(tlp)).is_some()
+        self.lanes().any(IoLane::can_send)
     }
 
     /// The next TLP that leaves; its credits are taken.
     pub(super) fn next_tlp(&mut self) -> Option<IoTlp> {
-        if self.outgoing.is_empty() {
-            return None;
-        }
-        let flow = &self.flow;
-        let chosen = self.outgoing.next(|tlp| flow.may_send(tlp));
-        // The oldest passes nobody; who is stuck is named once.
-        let is_known = chosen == Some(0) || chosen.is_none() && self.is_stuck;
-        if !is_known
-            && let Some(violation) = order::judge(&self.config.order, &self.outgoing, chosen, |tlp| flow.may_send(tlp))
-        {
-            self.is_stuck = chosen.is_none();
-            self.protocol(violation);
-        }
-        let tlp = self.outgoing.take(chosen?)?;
-        self.is_stuck = false;
-        self.stats.passed += u64::from(chosen > Some(0));
-        self.flow.sent(&tlp);
+        let order = self.config.order;
+        let mut wrong = Vec::new();
+        let chosen = self.lanes_in_turn().find_map(|lane| {
+            let (chosen, found) = lane.next_tlp(&order);
+            wrong.extend(found);
+            chosen
+        });
+        wrong.into_iter().for_each(|violation| self.protocol(violation));
+        let (tlp, n) = chosen?;
+        self.is_turn_of_uio ^= self.uio.is_some();
+        self.stats.passed += u64::from(n > 0);
         self.stats.sent[tlp.kind().index()] += 1;
         Some(tlp)
     }
 
     /// Nothing waits in either direction, and every UpdateFC went.
     pub(super) fn is_quiet(&self, now: u64) -> bool {
-        self.flow.step() == FlowInitStep::Up
-            && self.outgoing.is_empty()
-            && self.incoming.is_empty()
-            && (self.flow.held || !self.flow.has_dllp(now))
+        self.lanes().all(|lane| lane.is_quiet(now))
     }
+
+    // ---- DLLPs of flow control -----------------------------------------------------------------------------------
+
+    /// Whether a DLLP of flow control is due.
+    pub(super) fn has_dllp(&self, now: u64) -> bool {
+        self.lanes().any(|lane| lane.flow.has_dllp(now))
+    }
+
+    /// The next one that is due.
+    pub(super) fn next_dllp(&mut self, now: u64) -> Option<Dllp> {
+        self.lanes_mut().find_map(|lane| lane.flow.next_dllp(now))
+    }
+
+    /// Flit clock, later than `now`, at which a DLLP is due or a silence is too long, if nothing happens before.
+    pub(super) fn flow_wakes_at(&self, now: u64) -> Option<u64> {
+        self.lanes().filter_map(|lane| lane.flow.wakes_at(now)).min()
+    }
+
+    /// Hears a DLLP of flow control; one of a channel that this link does not have is dropped.
+    pub(super) fn receive_flow(&mut self, dllp: &DllpFc, now: u64) -> Option<Violation> {
+        let vc = dllp.vc;
+        if let Some(lane) = self.lanes_mut().find(|lane| lane.flow.vc() == vc && !dllp.shared) {
+            return lane.flow.receive(dllp, now);
+        }
+        self.stats.dllps_dropped += 1;
+        None
+    }
+
+    /// Both ends count afresh from here: the link was down.
+    pub(super) fn restart_clocks(&mut self, now: u64) {
+        self.lanes_mut().for_each(|lane| lane.flow.restart_clocks(now));
+    }
+
+    // ---- what came -----------------------------------------------------------------------------------------------
 
     /// Takes the bytes of a TLP that came well.
     pub(super) fn arrived(&mut self, bytes: Vec<u8>) {
@@ -318,10 +446,10 @@ impl IoChannel {
                 return;
             }
         };
-        if !self.flow.arrived(&tlp) {
+        if !self.lane_of_mut(&tlp).flow.arrived(&tlp) {
             self.stats.dropped += 1;
             let found = format!("1 header and {} data credits", tlp.data_credits());
-            let [headers, data] = self.flow.ledgers(tlp.kind()).map(|l| l.free_credits());
+            let [headers, data] = self.lane_of(&tlp).flow.ledgers(tlp.kind()).map(|l| l.free_credits());
             let expected = format!("at most {headers:?} and {data:?}");
             let text = format!("a TLP received although its sender has no credit for it, {:?}", tlp.kind());
             self.protocol(finding("CXLIO-FCC-01", found, expected, &text));
@@ -329,7 +457,7 @@ impl IoChannel {
         }
         if !self.prefix_fits(&tlp) {
             self.stats.dropped += 1;
-            self.flow.freed(&tlp);
+            self.lane_of_mut(&tlp).flow.freed(&tlp);
             let found = tlp.id_prefix().map_or("no ID prefix".to_owned(), |id| format!("ID prefix {id:#x}"));
             let expected = format!("{:?}", self.config.id_prefix);
             self.protocol(finding(
@@ -342,7 +470,7 @@ impl IoChannel {
         }
         self.stats.received[tlp.kind().index()] += 1;
         self.stats.poisoned += u64::from(tlp.is_poisoned());
-        self.incoming.push(tlp);
+        self.lane_of_mut(&tlp).incoming.push(tlp);
     }
 
     pub(super) fn event(&mut self, severity: Severity, violation: Violation) {
@@ -355,13 +483,12 @@ impl IoChannel {
 
     /// From here on both ends are silent while nothing is under way.
     pub fn rest(&mut self) {
-        self.flow.rests = true;
+        self.lanes_mut().for_each(|lane| lane.flow.rests = true);
     }
 
     /// What the clock alone brings.
     pub(super) fn clock(&mut self, now: u64) {
-        if let Some(violation) = self.flow.silence(now) {
-            self.protocol(violation);
-        }
+        let silent: Vec<Violation> = self.lanes_mut().filter_map(|lane| lane.flow.silence(now)).collect();
+        silent.into_iter().for_each(|violation| self.protocol(violation));
     }
 }

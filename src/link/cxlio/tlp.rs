@@ -184,6 +184,13 @@ impl IoTlp {
         self.header().iter().fold(0, |n, &b| n << 8 | u128::from(b))
     }
 
+    /// Whether it is unordered I/O, which has a channel of its own.
+    pub fn is_uio(&self) -> bool {
+        let code = FmType(self.code());
+        self.form != IoTlpForm::NonFlit
+            && matches!(code, FmType::UIOMRd | FmType::UIOMWr | FmType::UIORdCpl | FmType::UIORdCplD | FmType::UIOWrCpl)
+    }
+
     /// First byte of the header: Fmt and Type, or the flit-mode type.
     pub fn code(&self) -> u8 {
         self.bytes[self.header_at]

@@ -183,6 +183,14 @@ impl<E: LinkEnd, R> Frame<E, R> {
         }
     }
 
+    /// Keeps what the wire behind the transmitter has found out about verdicts from patterns of errors.
+    #[inline]
+    pub fn report_wire(&mut self, at: Stamp) {
+        for violation in self.way_out.take_wrong() {
+            self.broken(violation, at);
+        }
+    }
+
     fn keep(&mut self, damaged: bool, at: Stamp) {
         for event in self.end.take_events() {
             self.record(&event.violation, at);

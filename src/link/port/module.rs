@@ -281,6 +281,7 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         if let Some(unit) = self.frame.transmit(now_flits) {
             let (expects, wire_out) = (self.frame.end.expects(), &mut self.wire_out);
             self.frame.leaves(unit, |arriving| wire_out.push(cx, WireItem::Unit { arriving, expects }));
+            self.frame.report_wire(at);
         }
         self.frame.report(false, at);
         if self.frame.end.take_retrain_request() {

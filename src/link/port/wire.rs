@@ -2,6 +2,7 @@
 
 use crate::fault::{FaultyWire, WireUnit};
 use crate::hook::{Direction, Hooks};
+use scalepool_protocols::wire::Violation;
 
 /// A unit behind the faulty wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +59,7 @@ impl WayOut {
         }
         for (leaves, hooked) in on_wire(hooks, Direction::Tx, protocol, unit) {
             let (damaged_before, unseen_before) = (self.wire.damaged, self.wire.unseen);
-            for unit in self.wire.send(leaves).into_iter().flatten() {
+            for unit in self.wire.send_hooked(leaves, hooked).into_iter().flatten() {
                 let damaged = hooked || self.wire.damaged != damaged_before;
                 let behind_hidden = std::mem::take(&mut self.hidden);
                 push(Arriving { unit, damaged, behind_hidden });
@@ -67,6 +68,11 @@ impl WayOut {
             }
             self.hidden |= self.wire.unseen != unseen_before;
         }
+    }
+
+    /// Rules that verdicts from patterns of errors broke since the last call (`fabric` BIT-3).
+    pub fn take_wrong(&mut self) -> Vec<Violation> {
+        self.wire.take_wrong()
     }
 
     /// Units that its faults changed, where units have numbers also those that vanished or came twice.

@@ -1,12 +1,14 @@
 //! The device: a completer and a power management agent behind one link end, or one of each for every logical device.
 //!
 //! Modelled: logical devices by the LD-ID in front of each TLP (`fabric` IOR-5), each with a configuration space, memory and an agent of
-//! its own. Left out: the logical device of the fabric manager.
+//! its own; a device that is one may use memory of its peers by unordered I/O ([`UioAccesses`]), from when it is the master of its bus on.
+//! Left out: the logical device of the fabric manager.
 //!
 //! A walk through one cycle: what is due leaves, answers first, then what the agent has to say; then everything that came
 //! is taken. A request takes effect at once and its completions become due after the latency of the device.
 
 use super::tlps::{self, IoRequestNames};
+use super::uio::{UioAccessResult, UioAccesses};
 use scalepool_endpoint::completer::Completer;
 use scalepool_endpoint::event::EndpointEvent;
 use scalepool_endpoint::pm::{Happened, PmAgent};
@@ -28,6 +30,8 @@ pub struct FunctionResult {
     pub completions: u64,
     /// TLPs for logical devices that are not there, which were dropped.
     pub unknown_ld: u64,
+    /// What it asked of others by UIO; `None`: it asks for nothing.
+    pub uio: Option<UioAccessResult>,
 }
 
 /// A logical device, or the whole device.
@@ -61,6 +65,8 @@ pub struct Function {
     is_held: bool,
     /// Keeps the time of every answer; what it answers is registers and memory alike, so it has no banks.
     answers: Box<dyn MemoryBackend<Answer>>,
+    /// What it asks of others by UIO.
+    uio: Option<UioAccesses>,
     rx: In<IoItem>,
     tx: Out<IoItem>,
     tap: Tap,
@@ -83,7 +89,28 @@ impl Function {
     ) -> Function {
         let (answers, mine) = (MemoryTiming::fixed(latency_cycles).build(), FunctionResult::default());
         let is_held = false;
-        Function { logical, form, requests, is_held, answers, rx, tx, tap, result, mine }
+        Function { logical, form, requests, is_held, answers, uio: None, rx, tx, tap, result, mine }
+    }
+
+    /// The device, which makes these accesses by UIO.
+    pub fn asking(self, uio: Option<UioAccesses>) -> Function {
+        Function { uio, ..self }
+    }
+
+    /// What its accesses of UIO have to say: completions that do not come, and requests, if it is the master of its bus.
+    fn ask(&mut self, cx: &mut Cx, at: Stamp) {
+        let (Some(uio), [own]) = (&mut self.uio, &self.logical[..]) else { return };
+        uio.expire(&mut self.tap, at);
+        if !own.completer.space().passes_up() {
+            return;
+        }
+        uio.learns(own.completer.id());
+        while self.tx.has_room(cx, 1)
+            && let Some(bytes) = uio.next(cx.now(), &mut self.tap, at)
+        {
+            // Room was asked for before.
+            let _ = self.tx.push(cx, IoItem::Tlp(bytes));
+        }
     }
 
     /// The bytes of a TLP of ours: every field of it comes from a TLP of the same form, so it has some.
@@ -125,7 +152,7 @@ impl Function {
         }
     }
 
-    fn take(&mut self, bytes: &[u8], cx: &Cx, at: Stamp) {
+    fn take(&mut self, bytes: &[u8], cx: &mut Cx, at: Stamp) {
         let (ld, bytes) = tlps::without_ld(bytes);
         let tlp = match Tlp::decode(bytes, self.form) {
             Ok(tlp) => tlp,
@@ -134,6 +161,11 @@ impl Function {
                 return;
             }
         };
+        if let (TlpKind::UioCompletion { .. }, Some(uio)) = (&tlp.kind, &mut self.uio) {
+            uio.receive(&tlp, bytes.to_vec(), &mut self.tap, at);
+            cx.progress();
+            return;
+        }
         let named = TransactionNaming::By(self.requests.handle_of(ld, &tlp));
         let Some(n) = self.logical.iter().position(|one| one.ld == ld) else {
             self.mine.unknown_ld += 1;
@@ -150,7 +182,7 @@ impl Function {
         self.tap.named(named, at, RecordKind::Begin, id, 0, || tlps::body(bytes, form));
         self.mine.requests += 1;
         let answers = self.logical[n].completer.receive(&tlp);
-        if answers.is_empty() || matches!(tlp.kind, TlpKind::Completion { .. }) {
+        if answers.is_empty() || tlp.is_completion() {
             self.tap.record(at, RecordKind::End, id, 0, || scalepool_trace::Body::None);
         } else {
             self.tap.wait(at, id, Wait::Media, 0);
@@ -177,14 +209,17 @@ impl Module for Function {
         }
         self.logical.iter_mut().for_each(|one| one.agent.expire(at.cycle));
         self.send(cx, at);
+        self.ask(cx, at);
         for one in &mut self.logical {
             self.mine.events.extend(one.completer.take_events());
             self.mine.events.extend(one.agent.take_events());
         }
-        match self.answers.ready_at() {
-            Some(ready) if ready > at.cycle => Next::In(ready - at.cycle),
-            // Due and no room: the consumer's pop wakes us.
-            _ => Next::Idle,
+        // An answer that is due and has no room is woken by the consumer's pop.
+        let ready = self.answers.ready_at().filter(|ready| *ready > at.cycle);
+        let asks = self.uio.as_ref().and_then(|uio| uio.due(at.cycle));
+        match ready.into_iter().chain(asks).min() {
+            Some(cycle) => Next::In(cycle - at.cycle),
+            None => Next::Idle,
         }
     }
 
@@ -196,12 +231,13 @@ impl Module for Function {
             None if !self.logical.iter().all(|one| one.agent.is_quiet()) => {
                 Err(Pending::new("power management messages to send", Time::ZERO))
             }
-            None => Ok(()),
+            None => self.uio.as_ref().and_then(UioAccesses::pending).map_or(Ok(()), Err),
         }
     }
 
     fn publish(&self) {
-        self.result.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&self.mine);
+        let uio = self.uio.as_ref().map(UioAccesses::result);
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = FunctionResult { uio, ..self.mine.clone() };
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

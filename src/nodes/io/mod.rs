@@ -1,7 +1,8 @@
 //! A root complex, devices, and a switch between them, that speak CXL.io.
 //!
 //! Modelled: the host walks configuration space, sizes and places BARs, programs the memory ranges of CXL.mem and locks them,
-//! then writes and reads behind the BARs; both sides start power management beside it. Left out: ranges of
+//! then writes and reads behind the BARs; both sides start power management beside it; root complexes and devices that use memory of
+//! devices by unordered I/O ([`uio`]). Left out: ranges of
 //! memory that decode addresses of CXL.mem.
 //!
 //! A walk through one configuration read: the root complex gives it a tag and its bytes go to the host's link end, which
@@ -14,6 +15,7 @@ pub mod mode;
 pub mod root;
 pub mod switch;
 pub mod tlps;
+pub mod uio;
 pub mod walk;
 
 use crate::PlacedViolation;

@@ -3,7 +3,9 @@
 //! Modelled: the walk of [`super::walk`] with one configuration access at a time, retried while the device says that it is
 //! not ready; then writes, reads and, if they are asked for, atomics of random lengths behind the BARs, as many at a time as the requester
 //! allows, each read and each old value of an atomic checked against the bytes that were written, since the last walk if there were
-//! several; the power management agent of the host beside both. Left out: software latencies, interrupts, relaxed ordering.
+//! several; the power management agent of the host beside both; accesses to memory of devices by unordered I/O (UIO), when the walk is over.
+//! UIO that comes to the host is completed as Unsupported Request, as none of its memory is there for devices. Left out: software
+//! latencies, interrupts, relaxed ordering.
 //!
 //! A walk through one cycle: everything that came is taken, completions end requests; requests whose time is up end too;
 //! then the agent speaks and the next requests leave as far as there is room.
@@ -13,6 +15,7 @@
 
 use super::held::{HeldByte, HeldBytes};
 use super::tlps::{self, IoRequestNames};
+use super::uio::{UioAccessConfig, UioAccessResult, UioAccesses};
 use super::walk::{ConfigAccess, ConfigWalkResult, Log, Pause, Windows, enumerate, judge_layers};
 use crate::PlacedViolation;
 use crate::first_lines::LinesOfDevices;
@@ -30,6 +33,7 @@ use scalepool_protocols::cxl::cxlio::code::CplStatus;
 use scalepool_protocols::cxl::cxlio::dvsec::FlexBusStatus;
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the root complex leaves behind for the report.
@@ -54,6 +58,10 @@ pub struct RootResult {
     pub bytes: u64,
     /// Request to answer, by transaction.
     pub latencies: Latencies,
+    /// What it asked for by UIO; `None`: it asks for nothing.
+    pub uio: Option<UioAccessResult>,
+    /// Requests of UIO that came, and were completed as Unsupported Request.
+    pub uio_refused: u64,
     /// What did not go as it should.
     pub events: Vec<EndpointEvent>,
     /// End-to-end checks that failed.
@@ -99,6 +107,8 @@ pub struct RootConfig {
     /// Accesses that end without data are counted, and are nothing wrong: links are lost while it runs, or rights are missing; of writes, which
     /// have no answer, nobody knows whether they were performed until a read shows it.
     pub may_fail: bool,
+    /// What it asks for by UIO, and the requester for it.
+    pub uio: Option<(UioAccessConfig, Requester)>,
 }
 
 /// What an open request is for.
@@ -164,6 +174,9 @@ pub struct Root {
     held: HeldBytes,
     open: OrderedMap<u16, Open>,
     rng: Rng,
+    uio: Option<UioAccesses>,
+    /// Completions of what came, which wait for room.
+    answers: VecDeque<Tlp>,
     tx: Out<IoItem>,
     rx: In<IoItem>,
     tap: Tap,
@@ -173,16 +186,19 @@ pub struct Root {
 }
 
 impl Root {
-    /// A root complex with its channel ends.
+    /// A root complex with its channel ends, and random numbers of its own and of its UIO.
     pub fn new(
-        config: RootConfig,
+        mut config: RootConfig,
         tx: Out<IoItem>,
         rx: In<IoItem>,
-        rng: Rng,
+        [rng, rng_of_uio]: [Rng; 2],
         tap: Tap,
         result: Arc<Mutex<RootResult>>,
     ) -> Root {
+        let uio = config.uio.take().map(|(accesses, requester)| UioAccesses::new(accesses, requester, rng_of_uio));
         let mut root = Root {
+            uio,
+            answers: VecDeque::new(),
             accesses_left: config.accesses,
             requests: IoRequestNames::new(config.link),
             held: HeldBytes::new(config.may_fail),
@@ -259,6 +275,16 @@ impl Root {
                 if let Some(done) = self.config.requester.receive(&tlp) {
                     self.end(done, cx, at);
                 }
+            }
+            TlpKind::UioCompletion { .. } if self.uio.is_some() => {
+                if let Some(uio) = &mut self.uio {
+                    uio.receive(&tlp, bytes, &mut self.tap, at);
+                    cx.progress();
+                }
+            }
+            TlpKind::UioRead { .. } | TlpKind::UioWrite { .. } => {
+                self.mine.uio_refused += 1;
+                self.answers.extend(tlp.uio_ended(self.config.requester.id(), CplStatus::UR));
             }
             _ if self.config.agent.receive(&tlp, at.cycle) => {}
             _ => {
@@ -381,6 +407,34 @@ impl Root {
         // Room was asked for before.
         let _ = self.tx.push(cx, IoItem::Tlp(bytes));
         true
+    }
+
+    /// Sends completions of what came, as far as there is room.
+    fn answer(&mut self, cx: &mut Cx) {
+        while self.tx.has_room(cx, 1)
+            && let Some(answer) = self.answers.pop_front()
+        {
+            match answer.encode(self.config.form) {
+                // Room was asked for before.
+                Ok(bytes) => {
+                    let _ = self.tx.push(cx, IoItem::Tlp(bytes));
+                }
+                Err(error) => self.mine.events.push(error.into()),
+            }
+        }
+    }
+
+    /// Sends what it asks for by UIO, as far as there is room.
+    fn ask_by_uio(&mut self, cx: &mut Cx, at: Stamp) {
+        let Some(uio) = &mut self.uio else { return };
+        uio.expire(&mut self.tap, at);
+        while self.phase != Phase::Walk
+            && self.tx.has_room(cx, 1)
+            && let Some(bytes) = uio.next(cx.now(), &mut self.tap, at)
+        {
+            // Room was asked for before.
+            let _ = self.tx.push(cx, IoItem::Tlp(bytes));
+        }
     }
 
     /// Sends what the agent has to say.
@@ -590,6 +644,7 @@ impl Root {
             && self.config.rescan.is_none()
             && self.accesses_left == 0
             && self.open.is_empty()
+            && self.uio.as_ref().is_none_or(UioAccesses::is_over)
             && self.config.agent.is_ready()
             && self.config.agent.is_quiet()
     }
@@ -615,6 +670,8 @@ impl Module for Root {
         }
         self.config.agent.expire(at.cycle);
         self.speak(cx, at);
+        self.answer(cx);
+        self.ask_by_uio(cx, at);
         match self.phase {
             Phase::Walk => self.send_config(cx, at),
             Phase::Memory => {
@@ -651,7 +708,8 @@ impl Module for Root {
         let retry = self.next.map(|(_, from)| from).filter(|from| *from > at.cycle);
         let timeout = self.config.requester.oldest().map(|(_, since)| since + self.config.requester.timeout());
         let rescan = self.config.rescan.iter().flatten().copied().find(|cycle| *cycle > at.cycle);
-        match retry.into_iter().chain(timeout).chain(rescan).chain(self.config.agent.due()).min() {
+        let uio = self.uio.as_ref().and_then(|uio| uio.due(at.cycle));
+        match retry.into_iter().chain(timeout).chain(rescan).chain(uio).chain(self.config.agent.due()).min() {
             Some(cycle) => Next::In(cycle.saturating_sub(at.cycle).max(1)),
             None => Next::Idle,
         }
@@ -666,6 +724,9 @@ impl Module for Root {
             let n = self.open.len();
             return Err(Pending::new(format!("{n} requests open, oldest: {what}, tag {tag:#x}"), open.since));
         }
+        if let Some(pending) = self.uio.as_ref().and_then(UioAccesses::pending) {
+            return Err(pending);
+        }
         match self.told {
             true => Ok(()),
             false => Err(Pending::new("the device is not found and used yet", Time::ZERO)),
@@ -676,6 +737,7 @@ impl Module for Root {
         *self.result.lock().unwrap_or_else(PoisonError::into_inner) = RootResult {
             status: self.config.port.flex_bus_status(),
             pm_ready: self.config.agent.is_ready(),
+            uio: self.uio.as_ref().map(UioAccesses::result),
             ..self.mine.clone()
         };
     }

@@ -48,7 +48,9 @@ impl IoRequestNames {
 
     /// The same on a link with several logical devices, whose hosts may have the same identifiers.
     pub fn handle_of(&mut self, ld: Option<u16>, request: &Tlp) -> TransactionHandle {
-        let requester = u32::from(request.requester) | u32::from(ld.unwrap_or(0)) << 16;
+        // UIO has tags of its own, beside those of other requests.
+        let of_uio = u32::from(request.uio_span().is_some()) << 31;
+        let requester = u32::from(request.requester) | u32::from(ld.unwrap_or(0)) << 16 | of_uio;
         let (identifier, owner, value) = match request.is_non_posted() {
             true => (RequestIdentifier::IoTag, requester, request.tag),
             false => {

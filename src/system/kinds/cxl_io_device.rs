@@ -8,9 +8,10 @@ use crate::kind::{
     Offer, PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::cxl_root::PAYLOADS;
+use crate::kinds::uio::{self, UioDecoder, UioStimulus};
 use crate::kinds::{cxl_links, memory_device};
 use crate::measured::ComponentMeasured;
-use crate::metric::metrics;
+use crate::metric::{MetricValue, metrics};
 use crate::quantity::Unit;
 use scalepool_endpoint::completer::{Completer, CompleterConfig};
 use scalepool_endpoint::config_space::type3::{Type3Config, Type3ConfigError, type3};
@@ -27,7 +28,9 @@ use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::function::{Function, FunctionResult, LogicalFunction};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
 use scalepool_nodes::io::tlps::IoRequestNames;
+use scalepool_nodes::io::uio::UioAccesses;
 use scalepool_nodes::io::{self, tlps};
+use scalepool_nodes::latencies::Latencies;
 use scalepool_protocols::cxl::cxlio::dvsec::FlexBus;
 use scalepool_trace::{Hub, PlaceKind};
 use std::ops::Range;
@@ -48,6 +51,10 @@ metrics! {
     static METRICS {
         SERVED = "requests served" ["requests"] Sum, "requests of CXL.io that the device carried out";
         COMPLETIONS = "completions" ["TLPs"] Sum, "completions that it sent";
+        UIO_WRITES = "UIO writes" ["requests"] Sum, "requests of UIO of the device that wrote memory of others, given where it has `uio`";
+        UIO_READS = "UIO reads" ["requests"] Sum, "requests of UIO of the device that read memory of others";
+        UIO_ABORTED = "UIO aborted" ["requests"] Sum, "requests of UIO of the device that were completed as Completer Abort";
+        UIO_UNSUPPORTED = "UIO unsupported" ["requests"] Sum, "requests of UIO of the device that were completed as Unsupported Request";
     }
 }
 
@@ -73,6 +80,8 @@ config! {
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::OneOf(PAYLOADS), "largest payload of the device";
         boundary: u64 = "64" [Unit::Bytes] in FieldRange::OneOf(&[64, 128]), "read completion boundary; completions end there too where poison begins or ends, so that with 128 a poisoned line marks its neighbour";
         not_ready: u32 = "2" [Unit::Of("requests")] in FieldRange::Int(0, 1000), "configuration requests that the device answers with Request Retry Status before it is ready";
+        uio_memory: Option<UioDecoder> = "" [Unit::Of("-")] in FieldRange::Table(UioDecoder::fields), "the decoder of memory that others reach by unordered I/O; its bytes begin as 0, and CXL.mem does not see them. Left out, such requests are unsupported";
+        uio: Option<UioStimulus> = "" [Unit::Of("-")] in FieldRange::Table(UioStimulus::fields), "accesses to memory of others by unordered I/O, from when the device is the master of its bus on; a device whose logical devices are bound apart makes none";
         latency_cycles: u64 = "40" [Unit::Of("device cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to completion in the device";
     }
 }
@@ -132,7 +141,8 @@ impl IoDevice {
 
 impl Component for IoDevice {
     fn own_wait_fs(&self, clock: Clock) -> u64 {
-        clock.periods_fs(self.latency_cycles)
+        let uio = self.uio.as_ref().map_or(0, |uio| uio.start.max(uio.timeout));
+        clock.periods_fs(self.latency_cycles).max(uio)
     }
 
     fn ports(&self) -> Vec<PortDecl> {
@@ -152,6 +162,7 @@ impl Component for IoDevice {
         Offer {
             flex_bus: Some(self.port()),
             io_logical_devices: (self.logical_devices > 1).then_some(self.logical_devices),
+            has_uio: self.uio.is_some() || self.uio_memory.is_some(),
             answer_cycles: self.latency_cycles,
             memory_from: bars.first().map_or(0, |bar| bar.start),
             memory_bytes: bars.last().map(|bar| bar.end),
@@ -192,7 +203,16 @@ impl Component for IoDevice {
             let size = self.bar0;
             ("placed", format!("found {at:#x}, expected a multiple of the size of BAR 0, {size:#x}"))
         });
-        wrong.into_iter().chain(unaligned).collect()
+        let decoder = self.uio_memory.as_ref().and_then(|uio| uio.check("uio_memory"));
+        let shared = (self.logical_devices > 1).then_some(["uio", "uio_memory"]).into_iter().flatten();
+        let given = shared.zip([self.uio.is_some(), self.uio_memory.is_some()]).filter(|(_, is_given)| *is_given);
+        let of_several = given.map(|(field, _)| {
+            let text = format!("found {} logical devices beside it, expected one", self.logical_devices);
+            (field, text)
+        });
+        let of_several: Vec<_> = of_several.collect();
+        let stimulus = self.uio.as_ref().and_then(|uio| uio.check("uio"));
+        wrong.into_iter().chain(unaligned).chain(decoder).chain(stimulus).chain(of_several).collect()
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
@@ -233,6 +253,9 @@ impl Component for IoDevice {
         let of_memory: Arc<Mutex<MemoryResult>> = Arc::default();
         let broken = of_memory.clone();
         let dropped = site.dropped_stores();
+        let uio_memory = self.uio_memory.as_ref().map(UioDecoder::range);
+        // It learns its bus, device and function from configuration writes.
+        let uio = self.uio.as_ref().map(|uio| uio.accesses((&name, link, form), 0, site.clock));
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let Some(plug) = plugs.into_iter().map(ComponentPlug::cxl_io).next() else { return Ok(()) };
@@ -240,12 +263,14 @@ impl Component for IoDevice {
                 p.module(&name, clock, |bind| {
                     let logical = spaces.into_iter().map(|(ld, space)| LogicalFunction {
                         ld,
-                        completer: Completer::new(config, space, Store::new(REGISTERS)),
+                        completer: Completer::new(config, space, Store::new(REGISTERS)).with_uio(uio_memory),
                         agent: PmAgent::new(PmConfig::new(PmSide::Device)),
                     });
                     let logical = logical.collect();
                     let (rx, tx) = (bind.attach(rx), bind.attach(tx));
-                    Function::new(logical, form, latency_cycles, IoRequestNames::new(link), rx, tx, tap, shared)
+                    let uio = uio.map(|(accesses, requester)| UioAccesses::new(accesses, requester, bind.rng()));
+                    let names = IoRequestNames::new(link);
+                    Function::new(logical, form, latency_cycles, names, rx, tx, tap, shared).asking(uio)
                 })?;
                 let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
                 let port = mode::routed_id(agreed, own);
@@ -277,9 +302,15 @@ impl Component for IoDevice {
 }
 
 fn measured(place: &str, function: &FunctionResult, of_memory: Vec<PlacedViolation>) -> ComponentMeasured {
-    ComponentMeasured {
-        counts: vec![(&SERVED, function.requests), (&COMPLETIONS, function.completions)],
-        broken: io::broken(place, &function.events).chain(of_memory).collect(),
-        ..ComponentMeasured::default()
+    let mut counts: Vec<MetricValue> = vec![(&SERVED, function.requests), (&COMPLETIONS, function.completions)];
+    let mut broken: Vec<_> = io::broken(place, &function.events).chain(of_memory).collect();
+    let (mut bytes, mut latencies) = (0, Latencies::default());
+    if let Some(uio) = &function.uio {
+        let metrics = [&UIO_WRITES, &UIO_READS, &UIO_ABORTED, &UIO_UNSUPPORTED];
+        counts.extend(metrics.into_iter().zip(uio::counted(uio)));
+        broken.extend(io::broken(place, &uio.events));
+        broken.extend(uio.broken.iter().cloned());
+        (bytes, latencies) = (uio.bytes, uio.latencies.clone());
     }
+    ComponentMeasured { counts, bytes, latencies, broken, ..ComponentMeasured::default() }
 }

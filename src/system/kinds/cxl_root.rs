@@ -7,6 +7,7 @@ use crate::kind::{
     Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, Offer,
     PortDecl, PortRole, Site, SitePort, component,
 };
+use crate::kinds::uio::{self, UioStimulus};
 use crate::measured::ComponentMeasured;
 use crate::metric::MetricValue;
 use crate::metric::metrics;
@@ -71,6 +72,11 @@ metrics! {
         CONFIG_TIMED_OUT = "configuration requests timed out" ["requests"] Sum, "configuration requests that ended by time-out, where failures = \"counted\"";
         CONFIG_REFUSED = "configuration requests refused" ["requests"] Sum, "configuration requests that were completed without success, but for those that ask whether a function is there, where failures = \"counted\"";
         UNFINISHED = "functions not walked to their end" ["functions"] Sum, "functions whose walk ended at a configuration request without data, where failures = \"counted\"";
+        UIO_WRITES = "UIO writes" ["requests"] Sum, "requests of UIO that wrote memory of a device, given where it has `uio`";
+        UIO_READS = "UIO reads" ["requests"] Sum, "requests of UIO that read memory of a device";
+        UIO_ABORTED = "UIO aborted" ["requests"] Sum, "requests of UIO that were completed as Completer Abort";
+        UIO_UNSUPPORTED = "UIO unsupported" ["requests"] Sum, "requests of UIO that were completed as Unsupported Request";
+        UIO_CAME = "UIO requests that came" ["requests"] Sum, "requests of UIO that came up to the host, which completes them as Unsupported Request";
         MEM_READS = "CXL.mem reads" ["requests"] Sum, "lines read over CXL.mem";
         MEM_WRITES = "CXL.mem writes" ["requests"] Sum, "lines written over CXL.mem";
         MEM_LATENCY = "CXL.mem mean latency [fs]" ["fs"] Largest, "request to answer over CXL.mem, arithmetic mean";
@@ -130,6 +136,7 @@ config! {
         rest_at: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "from then on it asks for nothing behind its BARs until it walks again, because its hierarchy is reset; not given = it walks once";
         rescan_at: Option<u64> = "" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it walks again; not given = at rest_at";
         failures: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["broken", "counted"]), "reads of registers and configuration requests that end without data: broken = each breaks a rule; counted = they are counted, for systems that lose links or refuse accesses, and a byte that was written may have its old value until it is read, since writes have no answer; not given = broken";
+        uio: Option<UioStimulus> = "" [Unit::Of("-")] in FieldRange::Table(UioStimulus::fields), "accesses to memory of devices by unordered I/O, beside the others; its link has the channel of UIO if the other end takes part in it too. Left out, it takes no part";
         memory: MemAccesses = "" [Unit::Of("-")] in FieldRange::Table(MemAccesses::fields), "CXL.mem accesses beside it";
     }
 }
@@ -182,7 +189,8 @@ impl MemAccesses {
 impl Component for CxlRoot {
     fn own_wait_fs(&self, _: Clock) -> u64 {
         let rescan = self.rescan_at.or(self.rest_at).unwrap_or(0);
-        self.memory.start.max(self.timeout).max(self.retry).max(rescan)
+        let uio = self.uio.as_ref().map_or(0, |uio| uio.start.max(uio.timeout));
+        self.memory.start.max(self.timeout).max(self.retry).max(rescan).max(uio)
     }
 
     /// A time at which it walks again without one from which it rests says nothing; whether an atomic that has failed was performed nobody
@@ -199,7 +207,8 @@ impl Component for CxlRoot {
         let may_fail = self.atomics && self.failures.as_deref() == Some("counted");
         let text = "found atomics beside failures = \"counted\", expected one of them: what an atomic that has failed did is not known";
         let unknown = may_fail.then(|| ("atomics", text.to_owned()));
-        rescan.map(|found| ("rescan_at", found)).into_iter().chain(unknown).collect()
+        let uio = self.uio.as_ref().and_then(|uio| uio.check("uio"));
+        rescan.map(|found| ("rescan_at", found)).into_iter().chain(unknown).chain(uio).collect()
     }
 
     fn ports(&self) -> Vec<PortDecl> {
@@ -212,6 +221,7 @@ impl Component for CxlRoot {
             flex_bus: Some(FlexPort::root(&self.mode)),
             answers_due: self.memory.accesses,
             power_timeout_fs: Some(self.timeout),
+            has_uio: self.uio.is_some(),
             uses_bars: self.accesses > 0,
             ..Offer::default()
         }
@@ -274,6 +284,7 @@ impl Component for CxlRoot {
             edge_layers: port.peer.edge_layers,
             behind: super::bridge::lines_of_devices(site),
             may_fail: self.failures.as_deref() == Some("counted"),
+            uio: self.uio.as_ref().map(|uio| uio.accesses((&name, port.number, form), ROOT_ID, clock)),
         };
         let mem_config = HostConfig {
             place: mem_name.clone(),
@@ -302,8 +313,8 @@ impl Component for CxlRoot {
                 let Some(plug) = plugs.into_iter().map(ComponentPlug::cxl_io).next() else { return Ok(()) };
                 let (tx, rx) = plug.io;
                 p.module(&name, clock, |bind| {
-                    let (tx, rx, rng) = (bind.attach(tx), bind.attach(rx), bind.rng());
-                    Root::new(config, tx, rx, rng, tap, shared)
+                    let (tx, rx, rngs) = (bind.attach(tx), bind.attach(rx), [bind.rng(), bind.rng_for("uio")]);
+                    Root::new(config, tx, rx, rngs, tap, shared)
                 })?;
                 let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
                 p.module(&mem_name, clock, |bind| {
@@ -375,6 +386,13 @@ fn measured(
     }
     let mut broken: Vec<_> = io::broken(place, &root.events).chain(root.broken).collect();
     let mut all_bytes = root.bytes;
+    if let Some(uio) = root.uio {
+        let metrics = [&UIO_WRITES, &UIO_READS, &UIO_ABORTED, &UIO_UNSUPPORTED];
+        counts.extend(metrics.into_iter().zip(uio::counted(&uio)));
+        counts.push((&UIO_CAME, root.uio_refused));
+        all_bytes += uio.bytes;
+        broken.extend(io::broken(place, &uio.events).chain(uio.broken));
+    }
     if let Some(mem) = mem {
         let sum_fs: u64 = mem.latencies.each().map(|((_, fs), times)| fs * times).sum();
         let mean_fs = sum_fs.checked_div(mem.latencies.len()).unwrap_or(0);

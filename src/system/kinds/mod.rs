@@ -33,6 +33,7 @@ pub mod nvlink_switch;
 pub mod ualink_accelerator;
 pub mod ualink_link;
 pub mod ualink_switch;
+pub mod uio;
 
 use super::kind::{ConfigFinding, Site};
 use super::problem::TextPlace;

@@ -542,6 +542,10 @@ fn behind_bar(completer: &Completer, tlp: &Tlp) -> Option<Tlp> {
 
 /// The completion of a request that has no effect.
 fn refused(tlp: &Tlp, completer: u16, status: CplStatus) -> Tlp {
+    // Unordered I/O has completions of its own.
+    if let Some(ended) = tlp.uio_ended(completer, status) {
+        return ended;
+    }
     let kind = TlpKind::Completion { completer, status, byte_count: DW_BYTES, lower_address: 0 };
     Tlp { tag: tlp.tag, tc: tlp.tc, attr: tlp.attr, ..Tlp::new(kind, tlp.requester, Vec::new()) }
 }

@@ -38,14 +38,15 @@ pub fn action(tlp: &Tlp) -> TlpAction {
             let has_element = matches!(size, 4 | 8) && address.is_multiple_of(size as u64);
             if has_element { TlpAction::Accesses } else { TlpAction::Refused(CplStatus::CA) }
         }
-        TlpKind::Other { type_code } => {
-            let found = REFUSED.iter().find(|(code, _)| code.0 == type_code);
+        TlpKind::UioRead { .. } | TlpKind::UioWrite { .. } | TlpKind::Other { .. } => {
+            let found = REFUSED.iter().find(|(code, _)| code.0 == tlp.type_code());
             found.map_or(TlpAction::Local, |(_, status)| TlpAction::Refused(*status))
         }
         TlpKind::ConfigRead { .. }
         | TlpKind::ConfigWrite { .. }
         | TlpKind::Message { .. }
-        | TlpKind::Completion { .. } => TlpAction::Local,
+        | TlpKind::Completion { .. }
+        | TlpKind::UioCompletion { .. } => TlpAction::Local,
     }
 }
 

@@ -5,7 +5,8 @@
 //! configuration request for the bus of a link becomes type 0 there. What nobody claims is Unsupported Request: completed where
 //! somebody waits, else dropped and counted. What a logical
 //! device sends to a peer goes up, as the access control of its port is fixed (`fabric` MLD-9). Left out: other access control (peers reach
-//! one another), I/O space, messages by address or ID or to everybody, UIO.
+//! one another), I/O space, messages by address or ID or to everybody. Requests of UIO go by the decoders of the upstream port and no
+//! window ([`UioRoutes`], `fabric` IOR-6).
 //!
 //! A walk through one read of a device: the address is in a window of the upstream port and in one of a vPPB, so the read leaves
 //! at the port to which that is bound. Its completion carries the bus of the root, which is behind no vPPB, and goes up.
@@ -13,9 +14,11 @@
 use scalepool_endpoint::config_space::ConfigSpace;
 use scalepool_endpoint::config_space::port::{SwitchPort, switch_port};
 use scalepool_endpoint::tlp::{Tlp, TlpKind};
+use scalepool_fabric::cxl_switch::{UioFrom, UioRouted, UioRoutes};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
 use scalepool_protocols::cxl::cxlio::dvsec::{ConnectedMode, FlexBus};
+use scalepool_protocols::wire::Violation;
 
 /// Most functions of a device, so most vPPBs with one device number (`fabric` VCS-7).
 pub const FUNCTIONS: usize = 8;
@@ -48,6 +51,8 @@ pub enum IoRouted {
     Completed(Tlp),
     /// Unsupported Request, which is completed where it came.
     Unsupported(Tlp),
+    /// Completer Abort, which is completed where it came: UIO to a peer from a port that is not enabled for it.
+    Aborted(Tlp),
     /// Nobody claims it and nobody waits for it.
     Dropped,
 }
@@ -74,6 +79,18 @@ pub struct IoHierarchy {
     bridges: Vec<IoBridge>,
     /// The space of the upstream port as it is after a reset.
     fresh: ConfigSpace,
+    uio: UioSettings,
+}
+
+/// What a hierarchy does with UIO, as firmware has committed its decoders.
+#[derive(Debug, Clone, Default)]
+pub struct UioSettings {
+    /// Ranges of vPPBs.
+    pub routes: UioRoutes,
+    /// Its ports may send UIO to peers.
+    pub to_peers: bool,
+    /// A fault: whether a decoder allows UIO is not looked at. The ranges as it then takes them.
+    pub fault: Option<UioRoutes>,
 }
 
 impl IoHierarchy {
@@ -90,7 +107,13 @@ impl IoHierarchy {
             Some(IoBridge { space, device_function, is_bound: *is_bound, is_redirected: false, fresh })
         });
         let upstream = switch_port(SwitchPort::Upstream, flex_bus, max_payload_bytes);
-        IoHierarchy { fresh: upstream.clone(), upstream, id: 0, bridges: bridges.collect() }
+        let (bridges, uio) = (bridges.collect(), UioSettings::default());
+        IoHierarchy { fresh: upstream.clone(), upstream, id: 0, bridges, uio }
+    }
+
+    /// Its decoders may allow UIO, as these settings say.
+    pub fn sets_uio(&mut self, uio: UioSettings) {
+        self.uio = uio;
     }
 
     /// A reset reaches its upstream port: all that software has written in its ports is gone (`fabric` RST-3).
@@ -157,7 +180,17 @@ impl IoHierarchy {
             TlpKind::MemRead { address, .. } | TlpKind::MemWrite { address, .. } | TlpKind::Atomic { address, .. } => {
                 self.memory(from, address, tlp)
             }
-            TlpKind::Completion { .. } => {
+            TlpKind::UioRead { .. } | TlpKind::UioWrite { .. } => match self.uio_route(from, &tlp) {
+                Some(UioRouted::Down(n)) if self.bridges.get(n).is_some_and(|bridge| bridge.is_bound) => {
+                    IoRouted::To(IoSide::Down(n), tlp)
+                }
+                Some(UioRouted::Up) => IoRouted::To(IoSide::Up, tlp),
+                Some(UioRouted::Abort) => {
+                    tlp.uio_ended(self.id, CplStatus::CA).map_or(IoRouted::Dropped, IoRouted::Aborted)
+                }
+                _ => self.refused(tlp),
+            },
+            TlpKind::Completion { .. } | TlpKind::UioCompletion { .. } => {
                 let bus = (tlp.requester >> 8) as u8;
                 match self.behind(|space| space.has_behind(bus)) {
                     Some(n) if from != IoSide::Down(n) && self.is_redirected(from) => IoRouted::To(IoSide::Up, tlp),
@@ -206,6 +239,39 @@ impl IoHierarchy {
         IoRouted::To(IoSide::Down(n), onward)
     }
 
+    /// Where a request of UIO comes from, for its decoders.
+    fn uio_from(&self, from: IoSide) -> UioFrom {
+        match from {
+            IoSide::Up => UioFrom::Up,
+            IoSide::Down(vppb) => UioFrom::Down { vppb, is_enabled: self.uio.to_peers },
+        }
+    }
+
+    /// Where a request of UIO goes (`fabric` IOR-6); `None`: its port, or the upstream port, passes no requests.
+    fn uio_route(&self, from: IoSide, tlp: &Tlp) -> Option<UioRouted> {
+        let (address, bytes) = tlp.uio_span()?;
+        if let IoSide::Down(own) = from
+            && !self.bridges[own].space.passes_up()
+        {
+            return None;
+        }
+        let routes = self.uio.fault.as_ref().unwrap_or(&self.uio.routes);
+        let to = routes.route(self.uio_from(from), address, bytes);
+        // What a logical device sends to a peer goes up (`fabric` MLD-9), and is then none for this switch.
+        let to = if self.is_redirected(from) && matches!(to, UioRouted::Down(_)) { UioRouted::Up } else { to };
+        (to != UioRouted::Up || self.upstream.passes_up()).then_some(to)
+    }
+
+    /// The rule that was broken with a request of UIO that came at a side and was sent to another one.
+    pub fn judge_uio(&self, from: IoSide, to: IoSide, tlp: &Tlp) -> Option<Violation> {
+        let (address, bytes) = tlp.uio_span()?;
+        let to = match to {
+            IoSide::Up => UioRouted::Up,
+            IoSide::Down(vppb) => UioRouted::Down(vppb),
+        };
+        self.uio.routes.judge(self.uio_from(from), address, bytes, to)
+    }
+
     /// A memory request (`fabric` IOR-2).
     fn memory(&self, from: IoSide, address: u64, tlp: Tlp) -> IoRouted {
         let is_own = self.upstream.passes_down(address);
@@ -239,6 +305,11 @@ impl IoHierarchy {
 
     /// The completion of a request that is not supported, from the upstream port.
     pub fn unsupported(&self, request: &Tlp) -> Tlp {
+        let of_uio = request.uio_ended(self.id, CplStatus::UR);
+        of_uio.unwrap_or_else(|| self.ended(request))
+    }
+
+    fn ended(&self, request: &Tlp) -> Tlp {
         completion(request, self.id, CplStatus::UR, Vec::new())
     }
 

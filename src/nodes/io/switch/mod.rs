@@ -5,6 +5,7 @@
 //! ([`IoSeat`]); a queue for each output, which TLPs leave in the order in which they came, so that nothing passes a posted
 //! request; agents of power management at every port, of which that towards the host answers resets and flushes when those of all
 //! ports of its hierarchy have been answered, or given up (`fabric` RST-8); what the manager asks of its own ports ([`manager`]);
+//! requests of UIO by the decoders of a hierarchy, judged where they leave, and as unsupported where the link there has no channel for them;
 //! in a fabric virtual links, and resets that cross them ([`fabric`], [`reset`]). Detail: whole TLPs; a TLP occupies a port for its
 //! bytes; a pipeline is a latency. Posted requests of an input wait in the link when the switch holds as many of them as its queue
 //! has room for. Requests with a completion, and completions, are always taken: there are no more of them than requesters have
@@ -49,7 +50,7 @@ const COMPLETION: usize = 2;
 /// The kind of a TLP.
 fn traffic(tlp: &Tlp) -> usize {
     match tlp.kind {
-        TlpKind::Completion { .. } => COMPLETION,
+        TlpKind::Completion { .. } | TlpKind::UioCompletion { .. } => COMPLETION,
         _ if tlp.is_non_posted() => NON_POSTED,
         _ => POSTED,
     }
@@ -71,6 +72,8 @@ pub struct IoSwitchPort {
     pub seats: Vec<IoSeat>,
     /// How TLPs are written on its link.
     pub form: TlpForm,
+    /// Its link has the channel of UIO.
+    pub has_uio: bool,
     /// Number of its link, for traces.
     pub link: u32,
     /// Where it shows in traces.
@@ -97,6 +100,10 @@ pub struct IoSwitchResult {
     pub own_config: u64,
     /// Requests that nobody claims, which were completed as Unsupported Request.
     pub unsupported: u64,
+    /// Requests of UIO passed on, down and up (`fabric` IOR-6).
+    pub uio: [u64; 2],
+    /// Requests of UIO that the switch completed as Completer Abort (`fabric` UIO-02).
+    pub uio_aborted: u64,
     /// TLPs that nobody claims and nobody waits for.
     pub dropped: u64,
     /// Of these the ones with an LD-ID that is not bound (`fabric` MLD-5).
@@ -312,7 +319,7 @@ impl IoSwitch {
             let agent = mem::replace(&mut link.agent, PmAgent::new(PmConfig::new(PmSide::Device)));
             let form = TlpForm::Pbr { spid: link.own, dpid: link.far };
             let seats = vec![IoSeat { ld: None, place: Some(link.place), agent }];
-            self.ports.push(Port::new(IoSwitchPort { seats, form, link: 0, tap: Tap::off() }, None));
+            self.ports.push(Port::new(IoSwitchPort { seats, form, has_uio: true, link: 0, tap: Tap::off() }, None));
         }
         self.mine.fabric.power_given_up = fabric.may_lose.then_some(0);
         self.fabric = Some((fabric, count));
@@ -424,22 +431,39 @@ impl IoSwitch {
         };
         let is_request = traffic(&tlp) != COMPLETION;
         let back = Way { port: n, ld };
+        let came = side;
         match self.hierarchies[of].route(side, tlp) {
-            IoRouted::To(side, tlp) => match self.port_of(of, side) {
-                Some((to, _)) if self.ports[to].channels.is_none() => {
-                    self.send_over_fabric(to, tlp, Some(n), is_request.then_some(handle), at);
+            IoRouted::To(side, tlp) if tlp.uio_span().is_some() && !self.has_uio(of, side) => {
+                self.mine.unsupported += 1;
+                let answer = self.hierarchies[of].unsupported(&tlp);
+                self.answer_at(back, answer, at);
+            }
+            IoRouted::To(side, tlp) => {
+                if tlp.uio_span().is_some() {
+                    let wrong = self.hierarchies[of].judge_uio(came, side, &tlp);
+                    self.mine.events.extend(wrong.map(EndpointEvent::Rule));
+                    self.mine.uio[usize::from(side == IoSide::Up)] += 1;
                 }
-                Some((to, seat)) => {
-                    if ld.is_some() && side != IoSide::Up {
-                        self.mine.events.push(EndpointEvent::Rule(redirect_violation(ld, side)));
+                match self.port_of(of, side) {
+                    Some((to, _)) if self.ports[to].channels.is_none() => {
+                        self.send_over_fabric(to, tlp, Some(n), is_request.then_some(handle), at);
                     }
-                    self.mine.switched[traffic(&tlp)] += 1;
-                    self.ports[n].posted += usize::from(traffic(&tlp) == POSTED);
-                    let way = Way { port: to, ld: self.ports[to].own.seats[seat].ld };
-                    self.queue(way, tlp, Some(n), is_request.then_some(handle), at);
+                    Some((to, seat)) => {
+                        if ld.is_some() && side != IoSide::Up {
+                            self.mine.events.push(EndpointEvent::Rule(redirect_violation(ld, side)));
+                        }
+                        self.mine.switched[traffic(&tlp)] += 1;
+                        self.ports[n].posted += usize::from(traffic(&tlp) == POSTED);
+                        let way = Way { port: to, ld: self.ports[to].own.seats[seat].ld };
+                        self.queue(way, tlp, Some(n), is_request.then_some(handle), at);
+                    }
+                    None => self.mine.dropped += 1,
                 }
-                None => self.mine.dropped += 1,
-            },
+            }
+            IoRouted::Aborted(answer) => {
+                self.mine.uio_aborted += 1;
+                self.answer_at(back, answer, at);
+            }
             IoRouted::Completed(answer) => {
                 self.mine.own_config += 1;
                 self.answer_at(back, answer, at);
@@ -450,6 +474,11 @@ impl IoSwitch {
             }
             IoRouted::Dropped => self.mine.dropped += 1,
         }
+    }
+
+    /// Whether UIO can leave at a side of a hierarchy.
+    fn has_uio(&self, hierarchy: usize, side: IoSide) -> bool {
+        self.port_of(hierarchy, side).is_some_and(|(port, _)| self.ports[port].own.has_uio)
     }
 
     /// Sends an answer of the switch back where the request came.

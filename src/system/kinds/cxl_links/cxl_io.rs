@@ -108,6 +108,8 @@ struct EndSide {
     order: Option<IoOrder>,
     /// What the local prefix of TLPs carries on the link.
     id_prefix: IdPrefix,
+    /// The link has a virtual channel for UIO.
+    has_uio: bool,
 }
 
 /// How the link is after training: the format of 256B flits; `None`: 68B units.
@@ -139,7 +141,9 @@ impl CxlIoLink {
         queue_tlps[non_posted] = TAGS;
         let order = side.and_then(|side| side.order).unwrap_or_default();
         let id_prefix = side.map(|side| side.id_prefix).unwrap_or_default();
-        IoConfig { flit_fs: num.div_ceil(den), buffers, queue_tlps, order, id_prefix, ..plain }
+        // The channel of UIO has as many buffers as that of everything else.
+        let uio = side.filter(|side| side.has_uio).map(|_| buffers);
+        IoConfig { flit_fs: num.div_ceil(den), buffers, uio, queue_tlps, order, id_prefix, ..plain }
     }
 
     fn io_of_units(&self, side: Option<EndSide>) -> Result<NonFlitEnd, IoConfigError> {
@@ -216,7 +220,9 @@ impl CxlIoLink {
         let (unit_bytes, unit_time_fs) = self.unit(flits);
         let has_lds = site.offers.iter().all(|offer| offer.flex_bus.is_some_and(|port| port.can.mld));
         let id_prefix = if has_lds { IdPrefix::LdId } else { IdPrefix::Nothing };
-        let side = |dir, offer: Offer| EndSide { dir, order: offer.io_order, id_prefix };
+        // UIO is in flit mode alone (`cxl-io` §3.3).
+        let has_uio = flits.is_some() && site.offers.iter().all(|offer| offer.has_uio);
+        let side = |dir, offer: Offer| EndSide { dir, order: offer.io_order, id_prefix, has_uio };
         let [host, device] = [side(Dir::Down, site.offers[0]), side(Dir::Up, site.offers[1])];
         let link = CxlLink {
             host: IoEnd::new(end(host), answers_due).between_switches(both),

@@ -24,9 +24,9 @@ use scalepool_fabric::cxl_switch::commit::CommitLimit;
 use scalepool_fabric::cxl_switch::hot_plug::PortStep;
 use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS, VIRAL_SIGNALS};
 use scalepool_fabric::cxl_switch::{
-    Bindings, CachingDevices, ContainmentCause, HBR_PRESETS, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent,
-    PlugAction, PlugDelays, PortError, ResetScope, SwitchResult, SwitchTraffic, TableCommit, TableKind, TimedCommand,
-    UnbindOption, Undelivered, VppbBinding, VppbBridge,
+    Bindings, CachingDevices, ContainmentCause, DspMode, DspModes, HBR_PRESETS, HbrRoutes, HbrSwitching,
+    ManagerCommand, ManagerEvent, PlugAction, PlugDelays, PortError, ResetScope, SwitchResult, SwitchTraffic,
+    TableCommit, TableKind, TimedCommand, UnbindOption, Undelivered, VppbBinding, VppbBridge,
 };
 use scalepool_kernel::{Clock, Time};
 use scalepool_ordered::{OrderedMap, OrderedSet};
@@ -123,6 +123,14 @@ config! {
 }
 
 config! {
+    /// The mode in which the link of a downstream port has come up.
+    pub struct HbrPortMode {
+        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port";
+        mode: String = "cxl" [Unit::Of("-")] in FieldRange::Words(DspMode::NAMES), "cxl; rcd = with a device of CXL 1.1, of which a hierarchy has one at most; pcie = neither CXL.mem nor CXL.cache: such messages are dropped there (fabric VCS-6, ERR-4)";
+    }
+}
+
+config! {
     /// A command of the fabric manager.
     pub struct HbrCommand {
         at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it is given";
@@ -160,6 +168,7 @@ config! {
         vppbs: usize = "32" [Unit::Of("vPPBs")] in FieldRange::Int(1, 255), "vPPBs of downstream ports in each virtual hierarchy";
         bindings: Vec<(HbrBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrBinding::fields), "what is bound before the hosts start; every hierarchy needs one (fabric VCS-1). Without any, and without commands that bind, the ports go whole to the hierarchies in turn";
         start: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(STARTS), "static = there is no fabric manager: bindings are those of reset and stay, and there are no logical devices; not given = managed (fabric VCS-4, VCS-5)";
+        modes: Vec<(HbrPortMode, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrPortMode::fields), "modes of downstream ports that are not in CXL mode (fabric VCS-6)";
         commands: Vec<(HbrCommand, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommand::fields), "what the fabric manager does to bindings while the system runs; a command that cannot be done changes nothing, and is a finding of the run (fabric BND-7)";
         commits: Vec<(HbrCommit, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommit::fields), "tables that software commits while the system runs, and that are not in use before (fabric CID-4); others are in use from the start";
         table: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CACHEID:DEVICE, CACHEID:none"), "entries of every hierarchy that differ from CacheID n to its n-th caching device; messages without an entry are discarded (fabric CID-3)";
@@ -184,6 +193,24 @@ impl HbrCxlSwitch {
             ld: one.ld,
         };
         self.bindings.iter().map(given).collect()
+    }
+
+    /// Modes of the downstream ports.
+    fn port_modes(&self) -> DspModes {
+        let mut modes = DspModes::default();
+        for (HbrPortMode { port, mode }, _) in &self.modes {
+            modes.set(*port, DspMode::by_name(mode).unwrap_or_default());
+        }
+        modes
+    }
+
+    /// What is wrong with the modes of its ports.
+    fn check_modes(&self) -> Option<String> {
+        let absent = self.modes.iter().find(|(one, _)| one.port >= self.ports);
+        if let Some((HbrPortMode { port, .. }, _)) = absent {
+            return Some(format!("found port {port}, expected 0 to {}", self.ports - 1));
+        }
+        self.port_modes().check(&self.bound_ever()).err().map(|error| error.to_string())
     }
 
     /// Whether it has no fabric manager.
@@ -529,6 +556,7 @@ impl Component for HbrCxlSwitch {
         }
         wrong.extend(self.bindings.iter().filter_map(|(one, _)| one.unknown_error()));
         let wrong = wrong.into_iter().map(|text| ("bindings", text));
+        let wrong = wrong.chain(self.check_modes().map(|text| ("modes", text)));
         let of_command = |(one, _): &(HbrCommand, TextPlace)| one.unused().or_else(|| one.out_of_range(self));
         let wrong = wrong.chain(self.commands.iter().filter_map(of_command).map(|text| ("commands", text)));
         // The last host that is ready has all unbound, and an attention asks all of them; a bridge contains by itself.
@@ -749,6 +777,7 @@ impl Component for HbrCxlSwitch {
             training_cycles: cycles(site.clock, self.link_training),
         };
         let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles)
+            .with_modes(self.port_modes())
             .with_viral_off(off)
             .with_switches_below(switches_below)
             .with_plugs(shared, delays)

@@ -5,7 +5,7 @@
 //! the highest one that is bound, or as many as are asked for.
 
 use super::cxl_links::POSTED;
-use super::io_node::{TrainedPort, answer_within_fs, node, power_timeout_cycles, with_cachemem};
+use super::io_node::{TrainedPort, answer_within_fs, node, power_timeout_cycles, uio_settings, with_cachemem};
 use super::{cycles, misfit};
 use crate::channels::{ChannelWait, Reach};
 use crate::field::{Config, FieldRange, config};
@@ -14,6 +14,7 @@ use crate::kind::{
     SitePort, component,
 };
 use crate::kinds::cxl_root::PAYLOADS;
+use crate::kinds::uio::UioDecoder;
 use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
@@ -50,9 +51,15 @@ metrics! {
         UNKNOWN_LD = "TLPs of unknown LD-ID" ["TLPs"] Sum, "TLPs for or from logical devices that are not there, which are dropped (fabric MLD-5); given where logical devices are bound";
         MANAGER_ANSWERED = "manager accesses" ["requests"] Sum, "configuration requests of the fabric manager that were answered, where it makes any";
         MANAGER_REFUSED = "manager accesses refused" ["requests"] Sum, "configuration requests of the fabric manager to ports that are bound (fabric VCS-8)";
+        UIO_DOWN = "UIO down" ["requests"] Sum, "requests of UIO that left at a vPPB by a decoder that allows it, given where there are any decoders (fabric IOR-6)";
+        UIO_UP = "UIO up" ["requests"] Sum, "requests of UIO that went toward the host, as no decoder that allows it has all of their bytes (fabric UIO-02)";
+        UIO_ABORTED = "UIO aborted" ["requests"] Sum, "requests of UIO to a peer from a port that is not enabled for it, completed as Completer Abort (fabric UIO-02)";
         POWER_COLLECTED = "power requests collected" ["requests"] Sum, "resets and phases of a flush that all ports of a hierarchy have answered (fabric RST-8)";
     }
 }
+
+/// Names of faults with UIO.
+pub(super) const UIO_FAULTS: &[&str] = &["uio-bit"];
 
 /// Names of the presets.
 const PRESET_NAMES: &[&str] = &[HBR_PRESETS[0].name, HBR_PRESETS[1].name, HBR_PRESETS[2].name];
@@ -80,6 +87,14 @@ config! {
 }
 
 config! {
+    /// A range of the HDM decoders of an upstream port, as UIO sees it: that of one vPPB.
+    pub struct IoUioRange with { decoder: UioDecoder } {
+        vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 63), "virtual hierarchy, the number of its upstream port";
+        vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0";
+    }
+}
+
+config! {
     /// A switch. Numbers without another source are of the model (basis: model).
     pub struct IoCxlSwitch {
         preset: String = "cxl_switch" [Unit::Of("-")] in FieldRange::Words(PRESET_NAMES), "latency from port to port: 90, 60 or 140 ns (fabric §5, none is measured)";
@@ -90,6 +105,9 @@ config! {
         device_numbers: usize = "32" [Unit::Of("numbers")] in FieldRange::Int(1, 32), "device numbers of the bus inside the switch: vPPBs take function 0 of each of them, then function 1, up to 7 (fabric VCS-7)";
         bindings: Vec<(IoBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoBinding::fields), "which vPPBs the ports are bound to; without any the ports go to the hierarchies in turn";
         manager: Vec<(IoManagerAccess, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoManagerAccess::fields), "what the fabric manager reads and writes in devices at ports that are bound to no vPPB (fabric VCS-8)";
+        uio: Vec<(IoUioRange, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoUioRange::fields), "ranges of the HDM decoders by which requests of UIO, from the host and from peers, find their vPPB (fabric IOR-6); without any the switch takes no part in UIO";
+        uio_to_peers: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "its downstream ports may send UIO to peers; off: such requests are completed as Completer Abort (fabric UIO-02)";
+        uio_fault: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(UIO_FAULTS), "a fault that the switch has, to see it found: uio-bit = it does not look at whether a decoder allows UIO";
         mode: String = "cxl-256b" [Unit::Of("-")] in FieldRange::Words(HBR_MODES), "best mode of its ports; each link gets the best that both ends can do";
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::OneOf(PAYLOADS), "largest payload that its ports pass";
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an input that the switch holds; further ones wait in the link";
@@ -170,6 +188,7 @@ impl Component for IoCxlSwitch {
         Offer {
             flex_bus: Some(FlexPort::root(&self.mode)),
             io_order: IoOrder::by_name(&self.order),
+            has_uio: !self.uio.is_empty(),
             ..Offer::default()
         }
     }
@@ -194,12 +213,21 @@ impl Component for IoCxlSwitch {
             }
         });
         let wrong = wrong.map(|text| ("manager", text));
+        let uio = self.uio.iter().find_map(|(one, _)| {
+            let is_bound = self.given().iter().any(|bound| (bound.vcs, bound.vppb) == (one.vcs, one.vppb));
+            let unbound = (!is_bound).then(|| {
+                let text = format!("found vPPB {} of VCS {}, expected one that is bound", one.vppb, one.vcs);
+                ("uio", text)
+            });
+            unbound.or_else(|| one.decoder.check("uio"))
+        });
         let mut bindings = Bindings::new(self.hosts, count, self.ports);
         let mut found: Vec<ConfigFinding> = self
             .given()
             .into_iter()
             .filter_map(|one| Some(("bindings", bindings.bind(one).err()?.to_string())))
             .chain(wrong)
+            .chain(uio)
             .collect();
         if let Some(vcs) = (0..self.hosts).find(|vcs| found.is_empty() && bindings.list().all(|one| one.vcs != *vcs)) {
             let text =
@@ -255,9 +283,15 @@ impl Component for IoCxlSwitch {
         self.given().iter().for_each(|one| bound[one.vcs][one.vppb] = true);
         let hierarchy = |bound: &Vec<bool>| IoHierarchy::new(bound, self.device_numbers, own.can, self.max_payload);
         let mut hierarchies: Vec<IoHierarchy> = bound.iter().map(hierarchy).collect();
+        for (vcs, hierarchy) in hierarchies.iter_mut().enumerate() {
+            let own = self.uio.iter().filter(|(one, _)| one.vcs == vcs);
+            let ranges = own.map(|(one, _)| (one.vppb, one.decoder.range())).collect();
+            let settings = uio_settings(ranges, self.uio_to_peers, self.uio_fault.is_some());
+            hierarchy.sets_uio(settings);
+        }
         let mut ports = Vec::new();
         for (n, port) in site.ports.iter().enumerate() {
-            let trained = TrainedPort::new(&own, port, n < self.hosts);
+            let trained = TrainedPort::new(&own, port, n < self.hosts, self.offer().has_uio);
             let timeout = power_timeout_cycles(site.clock, self.power_timeout);
             let seats = self.seats(n, port.peer.io_logical_devices, || trained.agent(timeout));
             for IoSeat { ld, place, .. } in &seats {
@@ -287,9 +321,18 @@ impl Component for IoCxlSwitch {
             .collect();
         scalepool_ordered::sort_by_key(&mut accesses, |access| access.cycle);
         let is_managed = !accesses.is_empty();
-        let counts = move |result: &IoSwitchResult| counts(result, has_lds, is_managed);
+        let has_uio = !self.uio.is_empty();
+        let counts = move |result: &IoSwitchResult| {
+            let of_uio = has_uio.then(|| uio_counts(result)).into_iter().flatten();
+            counts(result, has_lds, is_managed).into_iter().chain(of_uio).collect()
+        };
         Ok(node(site, (config, hierarchies, ports), |switch| switch.managed(accesses), counts))
     }
+}
+
+fn uio_counts(result: &IoSwitchResult) -> [MetricValue; 3] {
+    let [down, up] = result.uio;
+    [(&UIO_DOWN, down), (&UIO_UP, up), (&UIO_ABORTED, result.uio_aborted)]
 }
 
 fn counts(result: &IoSwitchResult, has_lds: bool, is_managed: bool) -> Vec<MetricValue> {

@@ -9,9 +9,11 @@ use crate::measured::ComponentMeasured;
 use crate::metric::MetricValue;
 use scalepool_endpoint::pm::{PmAgent, PmConfig, PmSide};
 use scalepool_endpoint::tlp::TlpForm;
+use scalepool_fabric::cxl_switch::UioRoutes;
 use scalepool_kernel::Clock;
+use scalepool_memory::uio::UioRange;
 use scalepool_nodes::io::mode::{self, FlexPort};
-use scalepool_nodes::io::switch::hierarchy::IoHierarchy;
+use scalepool_nodes::io::switch::hierarchy::{IoHierarchy, UioSettings};
 use scalepool_nodes::io::switch::{IoSeat, IoSwitch, IoSwitchConfig, IoSwitchPort, IoSwitchResult};
 use scalepool_nodes::io::{self, tlps};
 use scalepool_protocols::cxl::cxlio::dvsec::{ConnectedMode, FlexBus};
@@ -27,18 +29,21 @@ pub(super) struct TrainedPort<'a> {
     pub agreed: ConnectedMode,
     form: TlpForm,
     side: PmSide,
+    /// Its own side takes part in UIO.
+    has_uio: bool,
 }
 
 impl<'a> TrainedPort<'a> {
     /// A port of a switch whose ports can do `own`; `is_up`: it leads towards a host.
-    pub fn new(own: &FlexPort, port: &'a SitePort, is_up: bool) -> TrainedPort<'a> {
+    /// `has_uio`: the switch takes part in UIO there.
+    pub fn new(own: &FlexPort, port: &'a SitePort, is_up: bool, has_uio: bool) -> TrainedPort<'a> {
         let Carried::CxlIo { rate_gtps, port_ids: [host, device], .. } = port.link.carried else {
             unreachable!("a port takes the links that it declares")
         };
         let trained = port.peer.flex_bus.and_then(|peer| Some((peer.can, own.train(&peer, rate_gtps)?)));
         let Some((can, agreed)) = trained else { unreachable!("it was checked") };
         let (side, [from, to]) = if is_up { (PmSide::Device, [device, host]) } else { (PmSide::Host, [host, device]) };
-        TrainedPort { port, can, agreed, form: mode::form(agreed, from, to), side }
+        TrainedPort { port, can, agreed, form: mode::form(agreed, from, to), side, has_uio }
     }
 
     /// Its power management, which gives up a device after so many cycles.
@@ -49,7 +54,8 @@ impl<'a> TrainedPort<'a> {
     /// The port with its places in hierarchies.
     pub fn seated(self, seats: Vec<IoSeat>, hub: &mut Hub) -> IoSwitchPort {
         let tap = hub.tap(&format!("{}.bridge", self.port.path), tlps::shows(self.form));
-        IoSwitchPort { seats, form: self.form, link: self.port.number, tap }
+        let has_uio = self.has_uio && self.port.peer.has_uio && self.form != TlpForm::NonFlit;
+        IoSwitchPort { seats, form: self.form, has_uio, link: self.port.number, tap }
     }
 }
 
@@ -63,6 +69,13 @@ pub(super) fn power_timeout_cycles(clock: Clock, fs: u64) -> u64 {
 pub(super) fn answer_within_fs(port: &SitePort) -> Option<u64> {
     let Carried::CxlIo { way_fs, .. } = port.link.carried else { return None };
     Some(port.peer.power_timeout_fs?.saturating_sub(way_fs.saturating_mul(2)))
+}
+
+/// What a hierarchy with these ranges of vPPBs does with UIO; `ignores_bit`: with the fault that the UIO bit of a decoder is not looked at.
+pub(super) fn uio_settings(ranges: Vec<(usize, UioRange)>, to_peers: bool, ignores_bit: bool) -> UioSettings {
+    let allowed = |(vppb, range): &(usize, UioRange)| (*vppb, UioRange { allows_uio: true, ..*range });
+    let fault = ignores_bit.then(|| UioRoutes::of_ranges(ranges.iter().map(allowed).collect()));
+    UioSettings { routes: UioRoutes::of_ranges(ranges), to_peers, fault }
 }
 
 /// Links that carry CXL.mem too, which `passes` would pass on.

@@ -8,7 +8,7 @@
 
 use super::cycles;
 use super::io::HBR_MODES;
-use super::io_node::{TrainedPort, answer_within_fs, node, power_timeout_cycles, with_cachemem};
+use super::io_node::{TrainedPort, answer_within_fs, node, power_timeout_cycles, uio_settings, with_cachemem};
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -17,6 +17,7 @@ use crate::kind::{
 };
 use crate::kinds::cxl_links::POSTED;
 use crate::kinds::cxl_root::PAYLOADS;
+use crate::kinds::uio::UioDecoder;
 use crate::metric::{MetricValue, metrics};
 use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink, PbrSite};
 use crate::problem::TextPlace;
@@ -55,6 +56,9 @@ metrics! {
         OWN_CONFIG = "own configuration requests" ["requests"] Sum, "configuration requests for the ports of the switch";
         UNSUPPORTED = "unsupported requests" ["requests"] Sum, "requests that nobody claims, completed as Unsupported Request (fabric IOR-4)";
         UNCLAIMED = "unclaimed TLPs" ["TLPs"] Sum, "posted requests and completions that nobody claims, which are dropped (fabric IOR-4)";
+        UIO_DOWN = "UIO down" ["requests"] Sum, "requests of UIO that left at a vPPB of an edge by a decoder that allows it, given where there are any decoders (fabric IOR-6)";
+        UIO_UP = "UIO up" ["requests"] Sum, "requests of UIO that went from an edge toward the host, as no decoder there that allows it has all of their bytes (fabric UIO-02)";
+        UIO_ABORTED = "UIO aborted" ["requests"] Sum, "requests of UIO to a peer from a port that is not enabled for it, completed as Completer Abort (fabric UIO-02)";
         POWER_COLLECTED = "power requests collected" ["requests"] Sum, "resets and phases of a flush that all ports of a hierarchy have answered (fabric RST-8)";
         POWER_GIVEN_UP = "power requests given up" ["requests"] Sum, "resets and phases of a flush that the switch at the other end of a virtual link did not answer in time, in a fabric that loses links";
         LOST = "TLPs lost with links" ["TLPs"] Sum, "TLPs that were queued for a link or came over one after it was lost, or whose virtual link was taken down (fabric DRT-2, ISL-7)";
@@ -94,6 +98,15 @@ config! {
 }
 
 config! {
+    /// A range of HDM decoders of a hierarchy at an edge, as UIO sees it: that of one vPPB.
+    pub struct IoPbrUioRange with { decoder: UioDecoder } {
+        edge: String = "host" [Unit::Of("-")] in FieldRange::Words(&["host", "device"]), "host = the hierarchy of a host at this switch; device = that of a device here whose host is at another switch, which has one vPPB";
+        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "edge port towards that host, or towards that device";
+        vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, of a host: in the order of its devices; of a device 0";
+    }
+}
+
+config! {
     /// A switch. Numbers without another source are of the model (basis: model).
     pub struct IoPbrSwitch {
         preset: String = "pbr_hop" [Unit::Of("-")] in FieldRange::Words(PRESET_NAMES), "latency from port to port: 100 ns (fabric §5, not measured)";
@@ -108,6 +121,8 @@ config! {
         resets: Vec<(IoPbrReset, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoPbrReset::fields), "resets of hosts at this switch: bus numbers and windows of their hierarchies are gone, and a host has to walk again (rescan_at of cxl.root)";
         reset_hold: u64 = "1 us" [Unit::Time] in FieldRange::Int(1_000_000, 1 << 50), "how long a reset is asserted";
         bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices go to its hosts in turn, in the order of the description";
+        uio: Vec<(IoPbrUioRange, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoPbrUioRange::fields), "ranges of the HDM decoders by which requests of UIO find their vPPB at edges of this switch (fabric IOR-6); without any its edge ports take no part in UIO. Inter-switch links have its channel in any case (fabric ISL-1)";
+        uio_to_peers: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "its downstream ports, virtual ones too, may send UIO to peers; off: such requests are completed as Completer Abort (fabric UIO-02)";
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::OneOf(PAYLOADS), "largest payload that its ports pass; of a switch without edge ports, which no host sees, nothing else than 512";
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an edge port that the switch holds; further ones wait in the link. Those of a fabric port are always taken";
         width: u64 = "128 B" [Unit::Bytes] in FieldRange::Int(16, 4096), "bytes that an output moves in a cycle";
@@ -116,6 +131,24 @@ config! {
 }
 
 impl IoPbrSwitch {
+    /// Whether a port takes part in UIO.
+    fn has_uio_at(&self, port: usize) -> bool {
+        port >= self.hosts + self.ports || !self.uio.is_empty()
+    }
+
+    /// What is wrong with a range of UIO as it stands.
+    fn check_uio(&self, range: &IoPbrUioRange) -> Option<ConfigFinding> {
+        let (is_host, ports) = if range.edge == "host" { (true, self.hosts) } else { (false, self.ports) };
+        let text = if range.port >= ports {
+            format!("found port = {}, expected one of the {ports} edge ports towards {}s", range.port, range.edge)
+        } else if !is_host && range.vppb != 0 {
+            format!("found vppb = {}, expected 0: the hierarchy of a device at an edge has one vPPB", range.vppb)
+        } else {
+            return range.decoder.check("uio");
+        };
+        Some(("uio", text))
+    }
+
     fn latency_fs(&self) -> u64 {
         let Some(preset) = SwitchPreset::by_name(&self.preset) else { unreachable!("a word of the range") };
         self.latency.unwrap_or_else(|| preset.stages_fs.iter().sum())
@@ -134,6 +167,10 @@ impl Component for IoPbrSwitch {
 
     fn offer(&self) -> Offer {
         Offer { flex_bus: Some(FlexPort::root(MODE)), edge_layers: Some(EDGE_LAYERS), ..Offer::default() }
+    }
+
+    fn offer_at(&self, port: usize) -> Offer {
+        Offer { has_uio: self.has_uio_at(port), ..self.offer() }
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -158,7 +195,8 @@ impl Component for IoPbrSwitch {
                 ("resets", text)
             })
         };
-        range.into_iter().chain(unseen).chain(self.resets.iter().filter_map(wrong)).collect()
+        let uio = self.uio.iter().filter_map(|(range, _)| self.check_uio(range));
+        range.into_iter().chain(unseen).chain(self.resets.iter().filter_map(wrong)).chain(uio).collect()
     }
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
@@ -232,10 +270,18 @@ impl Component for IoPbrSwitch {
         let own = FlexPort::root(MODE);
         let Some(pbr) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
         let edge = Edge::of(&self, pbr, site);
+        if let Some(text) = edge.no_vppb(&self.uio, self.hosts) {
+            return Err(NodeError::Joined { path: site.path.to_owned(), text });
+        }
         let Edge { mut hierarchies, places, fabric } = edge;
+        for (of, hierarchy) in hierarchies.iter_mut().enumerate() {
+            let own = self.uio.iter().filter(|(range, _)| Edge::hierarchy_of(&places, range, self.hosts) == Some(of));
+            let ranges = own.map(|(range, _)| (range.vppb, range.decoder.range())).collect();
+            hierarchy.sets_uio(uio_settings(ranges, self.uio_to_peers, false));
+        }
         let mut ports = Vec::new();
         for (n, port) in site.ports.iter().enumerate() {
-            let trained = TrainedPort::new(&own, port, n < self.hosts);
+            let trained = TrainedPort::new(&own, port, n < self.hosts, self.has_uio_at(n));
             let place = places.get(&n).copied();
             if let Some((of, side)) = place {
                 hierarchies[of].trained(side, &trained.can, trained.agreed);
@@ -250,6 +296,12 @@ impl Component for IoPbrSwitch {
             queue: self.queue,
             width_bytes: self.width,
         };
+        let has_uio = !self.uio.is_empty();
+        let counts = move |result: &IoSwitchResult| {
+            let [down, up] = result.uio;
+            let of_uio: [MetricValue; 3] = [(&UIO_DOWN, down), (&UIO_UP, up), (&UIO_ABORTED, result.uio_aborted)];
+            counts(result).into_iter().chain(of_uio.into_iter().filter(|_| has_uio)).collect()
+        };
         Ok(node(site, (config, hierarchies, ports), |switch| switch.in_fabric(fabric), counts))
     }
 }
@@ -262,6 +314,30 @@ struct Edge {
 }
 
 impl Edge {
+    /// The hierarchy that a range of UIO is of; `None`: there is none with its vPPB. The port of a device that is bound at this switch is in
+    /// the hierarchy of its host.
+    fn hierarchy_of(places: &OrderedMap<usize, (usize, IoSide)>, range: &IoPbrUioRange, hosts: usize) -> Option<usize> {
+        let is_host = range.edge == "host";
+        let port = if is_host { range.port } else { hosts + range.port };
+        let (of, _) = places.get(&port)?;
+        // Hosts have the first hierarchies, in the order of their ports.
+        (is_host || *of >= hosts).then_some(*of)
+    }
+
+    /// A range of UIO of a vPPB that is not there.
+    fn no_vppb(&self, ranges: &[(IoPbrUioRange, TextPlace)], hosts: usize) -> Option<String> {
+        ranges.iter().map(|(range, _)| range).find_map(|range| {
+            let of = Edge::hierarchy_of(&self.places, range, hosts);
+            let has = of.is_some_and(|of| self.hierarchies[of].bridge(range.vppb).is_some());
+            let IoPbrUioRange { edge, port, vppb, .. } = range;
+            (!has).then(|| {
+                format!(
+                    "uio: found vPPB {vppb} at the edge port {port} of a {edge}, expected one to which a device is bound, and of a device one whose host is at another switch"
+                )
+            })
+        })
+    }
+
     fn of(switch: &IoPbrSwitch, pbr: PbrSite, site: &Site<'_>) -> Edge {
         let PbrSite { routes, changes, unbound, errors, may_lose, tree, own } = pbr;
         let can = FlexPort::root(MODE).can;

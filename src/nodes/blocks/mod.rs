@@ -19,9 +19,6 @@ use scalepool_protocols::ualink::field::TlReq;
 use scalepool_trace::{Stamp, Tap, Wait};
 use std::ops::Range;
 
-/// Answers a port that wait for their time or for room on NVLink, at which no more requests are taken \[D\].
-pub const NVLINK_ANSWERS: usize = 256;
-
 /// Bytes of a block, which a request does not leave: a region of UALink (`ualink` §12), a block of NVLink (`bridge` §6).
 pub const BLOCK_BYTES: u64 = 256;
 

@@ -12,9 +12,9 @@
 use super::open::{OpenBlock, OpenBlocks};
 use super::{
     BLOCK_BYTES, BlockAccess, BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig,
-    BlockRequest, ForeignOperation, ForeignRequest, MarkedLine, NVLINK_ANSWERS, ReplyForm,
+    BlockRequest, ForeignOperation, ForeignRequest, MarkedLine, ReplyForm,
 };
-use crate::nvlink::completer::{NvlCompleter, REFUSED};
+use crate::nvlink::completer::{NVLINK_ANSWERS, NvlCompleter, REFUSED};
 use crate::nvlink::gpu::{LinkEnds, request_handle};
 use crate::nvlink::ledger::{NvlLedger, NvlPeer};
 use crate::nvlink::link_group::{LinkGroup, TAGS, global, local, target};

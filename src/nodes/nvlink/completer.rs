@@ -18,6 +18,9 @@ use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
 /// Error code of a refused operation (`bridge` §4.3, status 2), in `size` of RSP_ERROR.
 pub const REFUSED: u8 = 2;
 
+/// Answers a link that wait for their time or for room, at which no more requests are taken \[D\].
+pub const NVLINK_ANSWERS: usize = 256;
+
 /// An answer with the transaction that it ends.
 pub struct NvlDelayedAnswer {
     /// The answer.

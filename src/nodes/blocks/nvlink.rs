@@ -2,12 +2,12 @@
 //!
 //! Modelled: all requests to a block take one link and one channel, so they keep their order (see
 //! [`link_group`](crate::nvlink::link_group)); tags of 10 bits until the last answer. A packet has one poison bit for all of its lines
-//! (`bridge` §8.3), so a write of lines of which only some are poisoned goes in parts, one behind the other, and a read of several lines that comes
-//! with poison is asked for again, line by line; until all of that is over, requests to the block that could come in between wait \[D\]. Left
+//! (`bridge` §8.3), so a write of lines of which only some are poisoned goes in parts, and a read of several lines that comes
+//! with poison is asked for again, line by line; a write to the block waits until such a read is over, since it could come in between \[D\]. Left
 //! out: atomics, byte enables, links that go down, which end a run.
 //!
-//! A walk: four lines of which the second is poisoned are read. RSP_DATA comes with poison, so four READs of a line follow under the same
-//! tag; each brings the mark of its own line; with the last one the read is over. A write to the block waits until then.
+//! A walk: four lines of which the second is poisoned are read. RSP_DATA comes with poison, so four READs of a line follow, each with a tag of
+//! its own; each brings the mark of its line; with the last one the read is over.
 
 use super::open::{OpenBlock, OpenBlocks};
 use super::{
@@ -38,7 +38,7 @@ const ANSWERS: usize = 2;
 /// Bytes of a line.
 const LINE: usize = LINE_BYTES as usize;
 
-/// A packet of a request: some of its lines.
+/// A packet of a request without a tag: some of its lines.
 struct Packet {
     /// The first of them.
     first: usize,
@@ -46,22 +46,22 @@ struct Packet {
     message: NvlMessage,
 }
 
-/// What of a request is on its way, and what of it has not left.
+/// A packet that is not answered.
+#[derive(Clone, Copy)]
 struct OnWay {
+    /// Tag of its request.
+    request: u16,
     first: usize,
     lines: usize,
-    left: VecDeque<Packet>,
-    /// It goes in parts.
-    is_split: bool,
 }
 
-/// What is open of a block.
+/// Packets of a request.
 #[derive(Default)]
-struct BlockUse {
-    /// Reads of several lines, which may have to be asked for again.
-    long_reads: u32,
-    /// Requests in parts.
-    split: u32,
+struct Packets {
+    /// Without a tag so far.
+    left: VecDeque<Packet>,
+    /// Not answered.
+    on_way: usize,
 }
 
 /// A packet that waits for room.
@@ -81,8 +81,12 @@ pub struct NvlinkBlocks {
     hbm: Box<dyn MemoryBackend<(u16, Vec<MarkedLine>)>>,
     group: LinkGroup,
     open: OpenBlocks,
+    /// Packets that are not answered, by their tags.
     on_way: OrderedMap<u16, OnWay>,
-    blocks: OrderedMap<(u16, u64), BlockUse>,
+    /// Packets of requests, by the tags of these.
+    packets: OrderedMap<u16, Packets>,
+    /// Open reads of several lines, which may have to be asked for again, by block.
+    long_reads: OrderedMap<(u16, u64), u32>,
     held: VecDeque<Held>,
     /// What is still to be told.
     found: VecDeque<BlockFinding>,
@@ -110,7 +114,8 @@ impl NvlinkBlocks {
             group: LinkGroup::new(links.len()),
             open: OpenBlocks::new(TAGS as u16),
             on_way: OrderedMap::new(),
-            blocks: OrderedMap::new(),
+            packets: OrderedMap::new(),
+            long_reads: OrderedMap::new(),
             held: VecDeque::new(),
             found: VecDeque::new(),
             served: 0,
@@ -126,28 +131,28 @@ impl NvlinkBlocks {
 
     // ---- packets -------------------------------------------------------------------------------------------------
 
-    fn message(&self, op: Op, at: BlockAddress, tag: u16) -> NvlMessage {
+    fn message(&self, op: Op, at: BlockAddress) -> NvlMessage {
         let (rid, address) = (self.config.own, global(at.node, at.address));
-        NvlMessage { tag, rid, address, ..NvlMessage::new(op, &self.codec) }
+        NvlMessage { rid, address, ..NvlMessage::new(op, &self.codec) }
     }
 
     /// A read of so many lines from one on.
-    fn read(&self, to: BlockAddress, first: usize, lines: usize, tag: u16) -> Packet {
+    fn read(&self, to: BlockAddress, first: usize, lines: usize) -> Packet {
         let at = BlockAddress { address: to.address + LINE_BYTES * first as u64, ..to };
         // Units of 16 bytes less one.
         let size = (lines * LINE / 16 - 1) as u8;
-        Packet { first, lines, message: NvlMessage { size, ..self.message(Op::READ, at, tag) } }
+        Packet { first, lines, message: NvlMessage { size, ..self.message(Op::READ, at) } }
     }
 
     /// Writes of all lines, a packet for each run of lines with the same mark.
-    fn writes(&self, op: Op, to: BlockAddress, lines: &[MarkedLine], tag: u16) -> VecDeque<Packet> {
+    fn writes(&self, op: Op, to: BlockAddress, lines: &[MarkedLine]) -> VecDeque<Packet> {
         let mut first = 0;
         let runs = lines.chunk_by(|a, b| a.1 == b.1);
         let packet = |run: &[MarkedLine]| {
             let at = BlockAddress { address: to.address + LINE_BYTES * first as u64, ..to };
             let (data, ep) = (run.iter().flat_map(|(line, _)| *line).collect(), run[0].1);
-            let packet =
-                Packet { first, lines: run.len(), message: NvlMessage { data, ep, ..self.message(op, at, tag) } };
+            let message = NvlMessage { data, ep, ..self.message(op, at) };
+            let packet = Packet { first, lines: run.len(), message };
             first += run.len();
             packet
         };
@@ -188,12 +193,28 @@ impl NvlinkBlocks {
         }
     }
 
+    /// Packets of a request get tags, as far as there are any, this one first; whether it was given away.
+    fn give_tags(&mut self, request: u16, (link, id): (usize, u64), tag: u16) -> bool {
+        let mut free = Some(tag);
+        while let Some(packets) = self.packets.get_mut(&request)
+            && !packets.left.is_empty()
+            && let Some(tag) = free.take().or_else(|| self.open.take_tag())
+            && let Some(Packet { first, lines, message }) = packets.left.pop_front()
+        {
+            packets.on_way += 1;
+            self.on_way.insert(tag, OnWay { request, first, lines });
+            self.held.push_back(Held { link, message: NvlMessage { tag, ..message }, id });
+        }
+        free.is_none()
+    }
+
     // ---- answers -------------------------------------------------------------------------------------------------
 
     fn answer(&mut self, cx: &mut Cx, link: usize, message: NvlMessage, at: Stamp, tap: &mut Tap) -> Option<BlockEnd> {
         let is_own = message.rid == self.config.own;
-        let open = self.open.get_mut(message.tag).filter(|open| is_own && open.port == Some(link));
-        let Some((open, way)) = open.zip(self.on_way.get_mut(&message.tag)) else {
+        let way = self.on_way.get(&message.tag).copied().filter(|_| is_own);
+        let open = way.and_then(|way| self.open.get_mut(way.request)).filter(|open| open.port == Some(link));
+        let Some((open, OnWay { request, first, lines })) = open.zip(way) else {
             self.found.push_back(BlockFinding {
                 rule: "NVL-TLR-01",
                 found: format!("{:?} to {} with tag {} at link {link}", message.op, message.rid, message.tag),
@@ -202,55 +223,55 @@ impl NvlinkBlocks {
             });
             return None;
         };
-        let (tag, to, id, is_read) = (message.tag, open.to, open.id, open.is_read);
-        let (first, lines) = (way.first, way.lines);
+        self.on_way.remove(&message.tag);
+        let (to, id, is_read) = (open.to, open.id, open.is_read);
         let expected = if is_read { (Op::RSP_DATA, lines * LINE) } else { (Op::RSP_DONE, 0) };
-        let (mut next, mut is_asked_again) = (None, false);
-        if message.op == Op::RSP_ERROR {
-            open.refused = Some(format!("error {} of node {}", message.size, to.node));
-        } else if (message.op, message.data.len()) != expected {
-            open.refused = Some(format!("{:?} with {} bytes of node {}", message.op, message.data.len(), to.node));
-        } else if message.ep && lines > 1 {
-            (is_asked_again, way.is_split) = (true, true);
-        } else {
+        let is_error = message.op == Op::RSP_ERROR;
+        let is_asked_again = !is_error && message.ep && lines > 1;
+        if is_error || (message.op, message.data.len()) != expected {
+            let found = match is_error {
+                true => format!("error {} of node {}", message.size, to.node),
+                false => format!("{:?} with {} bytes of node {}", message.op, message.data.len(), to.node),
+            };
+            open.refused.get_or_insert(found);
+        } else if !is_asked_again {
             for (slot, line) in open.lines.iter_mut().skip(first).zip(lines_of(&message.data, message.ep)) {
                 *slot = Some(line);
             }
-            next = way.left.pop_front();
         }
-        if is_asked_again {
-            self.blocks.entry(block_of(to)).or_default().split += 1;
-            let mut left: VecDeque<Packet> = (0..lines).map(|n| self.read(to, first + n, 1, tag)).collect();
-            next = left.pop_front();
-            if let Some(way) = self.on_way.get_mut(&tag) {
-                way.left = left;
-            }
-        }
+        let again: Vec<Packet> = match is_asked_again && open.refused.is_none() {
+            true => (0..lines).map(|n| self.read(to, first + n, 1)).collect(),
+            false => Vec::new(),
+        };
+        let packets = self.packets.entry(request).or_default();
+        packets.on_way -= 1;
+        packets.left.extend(again);
         self.ledger().receive((NvlPeer::Gpu(to.node), link, ANSWERS), &message);
         cx.progress();
-        let Some(Packet { first, lines, message: part }) = next else {
-            tap.record(at, RecordKind::End, id, 0, || body_of(&message));
-            return self.end(tag);
-        };
-        if let Some(way) = self.on_way.get_mut(&tag) {
-            (way.first, way.lines) = (first, lines);
+        // The tag of a request stays its own until it is over.
+        if !self.give_tags(request, (link, id), message.tag) && message.tag != request {
+            self.open.give_tag(message.tag);
         }
-        self.held.push_back(Held { link, message: part, id });
         self.send_held(cx, at, tap);
-        None
+        if self.packets.get(&request).is_some_and(|packets| packets.on_way > 0) {
+            return None;
+        }
+        tap.record(at, RecordKind::End, id, 0, || body_of(&message));
+        self.end(request)
     }
 
     /// The request of a tag is over.
     fn end(&mut self, tag: u16) -> Option<BlockEnd> {
         let open = self.open.take(tag)?;
         let key = block_of(open.to);
-        if let Some(way) = self.on_way.remove(&tag)
-            && let Some(block) = self.blocks.get_mut(&key)
+        let is_long_read = open.is_read && open.lines.len() > 1;
+        if self.packets.remove(&tag).is_some()
+            && is_long_read
+            && let Some(count) = self.long_reads.get_mut(&key)
         {
-            block.long_reads -= u32::from(open.is_read && open.lines.len() > 1);
-            block.split -= u32::from(way.is_split);
-            if (block.long_reads, block.split) == (0, 0) {
-                self.blocks.remove(&key);
+            *count -= 1;
+            if *count == 0 {
+                self.long_reads.remove(&key);
             }
         }
         Some(open.end(tag, "NVL-TLR-01", "all lines that were asked for"))
@@ -294,9 +315,8 @@ impl BlockNode for NvlinkBlocks {
         if self.is_held(link, channel) || !self.links[link].tx[channel].has_room(cx, 1) {
             return Some(Wait::Link);
         }
-        let is_read = matches!(access, BlockAccess::Read(_));
-        let is_met = |block: &BlockUse| block.split > 0 || block.long_reads > 0 && !is_read;
-        self.blocks.get(&block_of(to)).is_some_and(is_met).then_some(Wait::Line)
+        let is_met = access == BlockAccess::Write && self.long_reads.contains_key(&block_of(to));
+        is_met.then_some(Wait::Line)
     }
 
     fn send(&mut self, cx: &mut Cx, at: Stamp, tap: &mut Tap, request: BlockRequest) -> Option<u16> {
@@ -329,18 +349,25 @@ impl BlockNode for NvlinkBlocks {
             return Some(tag);
         };
         let mut left = match is_read {
-            true => VecDeque::from([self.read(to, 0, count as usize, tag)]),
-            false => self.writes(Op::WRITE_NONPOSTED, to, &lines, tag),
+            true => VecDeque::from([self.read(to, 0, count as usize)]),
+            false => self.writes(Op::WRITE_NONPOSTED, to, &lines),
         };
-        let is_split = left.len() > 1;
-        let block = self.blocks.entry(block_of(to)).or_default();
-        block.long_reads += u32::from(is_read && count > 1);
-        block.split += u32::from(is_split);
+        if is_read && count > 1 {
+            *self.long_reads.entry(block_of(to)).or_default() += 1;
+        }
         self.open.begin(tag, open);
         let Some(Packet { first, lines, message }) = left.pop_front() else { return Some(tag) };
-        self.on_way.insert(tag, OnWay { first, lines, left, is_split });
+        self.on_way.insert(tag, OnWay { request: tag, first, lines });
+        self.packets.insert(tag, Packets { left, on_way: 1 });
+        let message = NvlMessage { tag, ..message };
         tap.named(self.named(&message), at, RecordKind::Begin, id, parent, || body_of(&message));
         self.push(cx, link, REQUESTS, message);
+        if let Some(second) = self.open.take_tag()
+            && !self.give_tags(tag, (link, id), second)
+        {
+            self.open.give_tag(second);
+        }
+        self.send_held(cx, at, tap);
         Some(tag)
     }
 
@@ -349,7 +376,7 @@ impl BlockNode for NvlinkBlocks {
         let BlockRequest { to, lines, parent, .. } = request;
         let link = self.group.link_of(to.address);
         // Lines of bulk have no poison, so there is one packet.
-        for Packet { message, .. } in self.writes(Op::WRITE_POSTED, to, &lines, 0) {
+        for Packet { message, .. } in self.writes(Op::WRITE_POSTED, to, &lines) {
             let message = NvlMessage { tag: self.group.post(to.node, link), ..message };
             let id = tap.new_id();
             tap.named(self.named(&message), at, RecordKind::Begin, id, parent, || body_of(&message));
@@ -364,13 +391,14 @@ impl BlockNode for NvlinkBlocks {
             let Some(tag) = self.open.take_tag() else { return };
             let to = BlockAddress { node, address: 0 };
             let address = global(node, local(count << 4));
-            let message = NvlMessage { address, ..self.message(Op::FLUSH, to, tag) };
+            let message = NvlMessage { tag, address, ..self.message(Op::FLUSH, to) };
             let id = tap.new_id();
             tap.record(at, RecordKind::Begin, id, 0, || body_of(&message));
             let (lines, since_cycle) = (Vec::new(), at.cycle);
             let open = OpenBlock { to, port: Some(link), is_read: false, lines, refused: None, since_cycle, id };
             self.open.begin(tag, open);
-            self.on_way.insert(tag, OnWay { first: 0, lines: 0, left: VecDeque::new(), is_split: false });
+            self.on_way.insert(tag, OnWay { request: tag, first: 0, lines: 0 });
+            self.packets.insert(tag, Packets { left: VecDeque::new(), on_way: 1 });
             self.held.push_back(Held { link, message, id });
         }
         self.send_held(cx, at, tap);
@@ -472,7 +500,8 @@ impl BlockNode for NvlinkBlocks {
 
     fn isolate(&mut self) -> Vec<(u16, u64)> {
         self.on_way = OrderedMap::new();
-        self.blocks = OrderedMap::new();
+        self.packets = OrderedMap::new();
+        self.long_reads = OrderedMap::new();
         self.held.clear();
         self.open.take_all()
     }

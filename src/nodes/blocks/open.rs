@@ -49,9 +49,14 @@ impl OpenBlocks {
         self.free.is_empty()
     }
 
-    /// A tag, if one is free; [`begin`](OpenBlocks::begin) has to follow.
+    /// A tag, if one is free, for a request that [`begin`](OpenBlocks::begin)s or for a part of one.
     pub fn take_tag(&mut self) -> Option<u16> {
         self.free.pop()
+    }
+
+    /// The tag of a part is free again.
+    pub fn give_tag(&mut self, tag: u16) {
+        self.free.push(tag);
     }
 
     /// A request of a tag that was taken is open.

@@ -8,8 +8,8 @@
 
 use super::open::{OpenBlock, OpenBlocks};
 use super::{
-    BlockAccess, BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig, BlockRequest, ForeignOperation,
-    ForeignRequest, MarkedLine, ReplyForm,
+    BlockAccess, BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig, BlockRequest,
+    ForeignOperation, ForeignRequest, MarkedLine, ReplyForm,
 };
 use crate::ualink::accelerator::AcceleratorPortEnds;
 use crate::ualink::completer::{Responses, UalDelayedAnswer, answers, apply, global};

@@ -9,8 +9,8 @@ use crate::channels::{ChannelWait, Reach};
 use crate::coherence::Coherent;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide, DomainMember,
-    NodeError, PortDecl, PortRole, Site, SitePort, component,
+    Carried, CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide,
+    DomainMember, NodeError, PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::block_nodes::BlockNodeSite;
 use crate::kinds::cxl_coherent::agent::{Described, Ready};

@@ -388,7 +388,6 @@ impl TieredFields {
             self.warm_pages
         )
     }
-
 }
 
 impl<L: TierLink> Component for TieredComponent<L> {

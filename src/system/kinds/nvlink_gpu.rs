@@ -19,8 +19,8 @@ use scalepool_fabric::nvlink_switch::reduction::NumberType;
 use scalepool_kernel::{Clock, Rng};
 use scalepool_link::coverage::Met;
 use scalepool_memory::limit;
-use scalepool_nodes::nvlink::completer::NVLINK_ANSWERS;
 use scalepool_nodes::nvlink::collective::{Algorithm, AllReduce, Vectors};
+use scalepool_nodes::nvlink::completer::NVLINK_ANSWERS;
 use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds};
 use scalepool_nodes::nvlink::ledger::NvlLedger;
 use scalepool_nodes::nvlink::link_group::BLOCK_BYTES;
@@ -224,6 +224,10 @@ impl Component for NvGpu {
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let nodes = member.peers;
         let mut wrong = Vec::new();
+        if member.is_apart {
+            let text = "found it beside accelerators of another kind, with pages or buffers of their own, expected GPUs of one kind";
+            wrong.push(("traffic", text.to_owned()));
+        }
         if self.traffic.pattern == "litmus" && nodes != 2 {
             wrong.push(("traffic.pattern", format!("found litmus tests of {nodes} GPUs, expected two GPUs")));
         }

@@ -267,13 +267,7 @@ impl TieredAccelerator {
     }
 
     /// An access has ended.
-    pub(super) fn access_ends(
-        &mut self,
-        access: &OpenAccess,
-        lines: &[MarkedLine],
-        is_refused: bool,
-        at: Stamp,
-    ) {
+    pub(super) fn access_ends(&mut self, access: &OpenAccess, lines: &[MarkedLine], is_refused: bool, at: Stamp) {
         let OpenAccess { page, expects, doubted, bytes, id, due_cycle } = access;
         if is_refused {
             self.tap.record(at, RecordKind::End, *id, 0, || Body::Mark("refused"));

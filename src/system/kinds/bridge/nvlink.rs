@@ -16,8 +16,8 @@ use crate::channels::ChannelWait;
 use crate::coherence::Coherent;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    BridgeCacheFacts, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, NodeLedger,
-    NodePart, Offer, PortDecl, Site, SitePort, component,
+    BridgeCacheFacts, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
+    NodeLedger, NodePart, Offer, PortDecl, Site, SitePort, component,
 };
 use crate::kinds::media::DRAM_METRICS;
 use crate::kinds::nvlink_link::{POSTED, REQUEST, RESPONSE};

@@ -683,7 +683,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "BRG-TIR-03",
         "bridge §1.4 §2",
-        "coherence by CXL beside bulk by XLink: a flag is seen only when its bulk is visible, so it is stored behind the answers to all writes of that",
+        "coherence by CXL beside bulk by XLink: a flag is seen only when its bulk is visible, so it is stored behind the answers to all writes of that, or to the FLUSH behind them",
     ),
     rule(
         "BRG-TIR-04",

@@ -74,6 +74,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::ualink_accelerator::KIND,
     kinds::accelerator_coherent::KIND,
     kinds::accelerator_ualink::KIND,
+    kinds::accelerator_nvlink::KIND,
     kinds::ualink_switch::KIND,
     kinds::bridge::ualink::KIND,
     kinds::bridge::nvlink::KIND,

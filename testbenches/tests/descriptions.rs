@@ -778,11 +778,12 @@ fn states_of_several_components_are_not_summed() {
 }
 
 /// Files of `systems/` with kinds that no scenario has.
-const OTHER_KINDS: [(&str, &str); 7] = [
+const OTHER_KINDS: [(&str, &str); 8] = [
     ("memory_box.toml", include_str!("../systems/memory_box.toml")),
     ("io_switch.toml", include_str!("../systems/io_switch.toml")),
     ("pbr_io.toml", include_str!("../systems/pbr_io.toml")),
     ("tiers.toml", include_str!("../systems/tiers.toml")),
+    ("tiers_nvlink.toml", include_str!("../systems/tiers_nvlink.toml")),
     ("handover.toml", include_str!("../systems/handover.toml")),
     ("remote_memory.toml", include_str!("../systems/remote_memory.toml")),
     ("mirrored_tier2.toml", include_str!("../systems/mirrored_tier2.toml")),

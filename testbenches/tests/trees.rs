@@ -145,7 +145,7 @@ fn everything_that_begins_ends() {
     );
     waits.extend(self::trees(&text).all().values().flat_map(|t| &t.waits).map(|w| w.wait));
     // Pages move, and windows change, in no other systems.
-    for path in ["/systems/tiers.toml", "/systems/epochs.toml"] {
+    for path in ["/systems/tiers.toml", "/systems/tiers_nvlink.toml", "/systems/epochs.toml"] {
         let text = trace(&format!("{}{path}", env!("CARGO_MANIFEST_DIR")), &["operations=150"], None);
         let trees = self::trees(&text);
         assert!(trees.all().values().all(|t| t.end_fs.is_some()), "something of {path} never ends");

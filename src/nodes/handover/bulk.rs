@@ -1,8 +1,9 @@
 //! The bulk half of an accelerator: it fills the buffer of the next one, and checks its own, which the one before fills.
 //!
-//! Modelled: writes of 256 bytes that take effect in the HBM of the next accelerator when they arrive there and are answered behind its latency; tags; all
-//! writes to a region on one port; every byte of a buffer compared with that of the round whose flag was seen. Left out: reads on
-//! UALink, poison, UPLI, protection.
+//! Modelled: writes of 256 bytes that take effect in the HBM of the next accelerator when they arrive there: on UALink each is answered behind its
+//! latency, on NVLink they are posted, and a FLUSH is answered behind the last of them; all
+//! writes to a block on one link; every byte of a buffer compared with that of the round whose flag was seen. What the links need, its
+//! [node](crate::blocks) does. Left out: reads of others, poison, UPLI, protection.
 //!
 //! A walk through the check of a round: its flag was seen, so all blocks are read at once, as they are in that cycle; a block of an older round
 //! breaks BRG-TIR-03; behind the latency of HBM the buffer may be filled again.
@@ -10,33 +11,17 @@
 use super::collective::{CollectiveResult, CollectiveTask, RingMember};
 use super::{FlagOrder, SharedDesk, on};
 use crate::PlacedViolation;
-use crate::ualink::accelerator::AcceleratorPortEnds;
-use crate::ualink::completer::{Responses, UalDelayedAnswer, answers, apply, global};
-use crate::ualink::ledger::UalLedger;
-use crate::ualink::read::{BACKGROUND, Read};
-use crate::ualink::request_handle;
+use crate::blocks::{BLOCK_BYTES, BlockAccess, BlockAddress, BlockEnd, BlockEvent, BlockNode, BlockRequest};
 use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
-use scalepool_link::ualink::tl::TlClass;
-use scalepool_link::ualink::upli::Ordered;
 use scalepool_memory::backend::{MemoryBackend, MemoryRequest, MemoryTiming};
-use scalepool_memory::store::Store;
 use scalepool_memory::{LINE_BYTES, LineBytes};
 use scalepool_protocols::rules;
-use scalepool_protocols::ualink::code::{ReqCmd, Status};
-use scalepool_protocols::ualink::control::ControlField;
-use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
-use scalepool_protocols::ualink::unpack::Transfer;
-use scalepool_protocols::wire::{Violation, Wire};
-use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use scalepool_protocols::wire::Violation;
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, Wait};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Lines of a block.
-const BLOCK_LINES: u64 = REGION_BYTES / LINE_BYTES;
-/// Tags of an accelerator: 11 bits (`ualink` §12), here of all ports together.
-const TAGS: u16 = 1 << 11;
-/// Answers that wait for a port, at which no more requests are taken.
-const MOST_LEAVING: usize = 64;
+const BLOCK_LINES: u64 = BLOCK_BYTES / LINE_BYTES;
 /// Most broken checks that are kept one by one.
 const MOST_BROKEN: usize = 100;
 
@@ -47,8 +32,6 @@ pub struct BulkConfig {
     pub own: u16,
     /// Number of the one that it fills, and of the one that fills its own buffer.
     pub neighbours: [u16; 2],
-    /// Number of its fabric, for traces.
-    pub fabric: u32,
     /// Place in traces.
     pub place: String,
     /// Its clock.
@@ -61,7 +44,7 @@ pub struct BulkConfig {
     pub ring: Option<CollectiveTask>,
     /// When flags are stored.
     pub order: FlagOrder,
-    /// Most writes that are open.
+    /// Most writes that are open; those that are posted are not.
     pub outstanding: usize,
     /// Cycle of the first write.
     pub start_cycle: u64,
@@ -72,7 +55,7 @@ pub struct BulkConfig {
 /// What the half leaves behind for the report.
 #[derive(Debug, Clone, Default)]
 pub struct BulkResult {
-    /// Rounds that were given, with all writes answered.
+    /// Rounds that were given.
     pub given: u64,
     /// Rounds that were checked.
     pub checked: u64,
@@ -90,42 +73,31 @@ pub struct BulkResult {
     pub is_isolated: bool,
 }
 
-/// What HBM does.
-enum HbmWork {
-    /// An answer to another node.
-    Answer { port: usize, answer: UalDelayedAnswer, id: u64 },
-    /// The buffer was read for a round.
-    Checked { round: u64, id: u64 },
-}
-
-/// A write without an answer.
-#[derive(Debug, Clone, Copy)]
-struct OpenWrite {
-    port: usize,
+/// A look at the buffer that HBM is not through with.
+struct OpenCheck {
+    round: u64,
+    /// The transaction in traces.
     id: u64,
-    since_cycle: u64,
 }
 
 /// The half.
 pub struct BulkHalf {
     config: BulkConfig,
-    ports: Vec<AcceleratorPortEnds>,
+    /// Its HBM and its links.
+    node: Box<dyn BlockNode>,
     desk: SharedDesk,
     ring: Option<RingMember>,
-    memory: Store,
-    hbm: Box<dyn MemoryBackend<HbmWork>>,
-    leaving: Vec<VecDeque<(UalDelayedAnswer, u64)>>,
-    open: Vec<Option<OpenWrite>>,
-    free: Vec<u16>,
+    checks: Box<dyn MemoryBackend<OpenCheck>>,
     /// The round that is being written, and its next block.
     round: u64,
     block: u64,
+    /// It was asked whether the last block of it is visible.
+    is_fenced: bool,
     /// The round whose buffer was read last.
     reading: u64,
     tap: Tap,
     mine: BulkResult,
     result: Arc<Mutex<BulkResult>>,
-    ledger: Arc<Mutex<UalLedger>>,
 }
 
 /// Bytes of a line of a block: who writes them, in which round, and where they are.
@@ -140,36 +112,28 @@ fn stamped(writer: u16, round: u64, line: u64) -> LineBytes {
 }
 
 impl BulkHalf {
-    /// A half with its ports, at least one. What it publishes is in `result`; messages are in `ledger` as they pass.
+    /// A half with a node that has its number and no control addresses. What it publishes is in `result`.
     pub fn new(
         config: BulkConfig,
-        ports: Vec<AcceleratorPortEnds>,
+        node: Box<dyn BlockNode>,
         desk: SharedDesk,
         tap: Tap,
-        (result, ledger): (Arc<Mutex<BulkResult>>, Arc<Mutex<UalLedger>>),
+        result: Arc<Mutex<BulkResult>>,
     ) -> BulkHalf {
         BulkHalf {
             ring: config.ring.map(|task| RingMember::new(task, config.own)),
-            memory: Store::new(BACKGROUND),
-            hbm: MemoryTiming::fixed(config.hbm_cycles).build(),
-            leaving: ports.iter().map(|_| VecDeque::new()).collect(),
-            open: vec![None; usize::from(TAGS)],
-            free: (0..TAGS).rev().collect(),
+            checks: MemoryTiming::fixed(config.hbm_cycles).build(),
             round: 1,
             block: 0,
+            is_fenced: false,
             reading: 0,
             mine: BulkResult::default(),
             config,
-            ports,
+            node,
             desk,
             tap,
             result,
-            ledger,
         }
-    }
-
-    fn ledger(&self) -> MutexGuard<'_, UalLedger> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn broken(&mut self, rule: &'static str, found: String, expected: String, text: &str) {
@@ -181,10 +145,6 @@ impl BulkHalf {
 
     fn is_over(&self) -> bool {
         on(&self.desk).is_over(self.config.rounds) && self.round > self.config.rounds
-    }
-
-    fn under_way(&self) -> usize {
-        usize::from(TAGS) - self.free.len()
     }
 
     // ---- originator ----------------------------------------------------------------------------------------------
@@ -206,33 +166,32 @@ impl BulkHalf {
 
     /// Writes blocks of the round as far as there are tags and room; whether the last one has left.
     fn write(&mut self, cx: &mut Cx, at: Stamp) -> bool {
-        let BulkConfig { own, neighbours: [next, _], outstanding, .. } = self.config;
+        let BulkConfig { neighbours: [node, _], outstanding, .. } = self.config;
         let blocks = self.round_blocks();
-        while self.block < blocks && self.under_way() < outstanding.min(usize::from(TAGS)) {
-            let address = self.block * REGION_BYTES;
-            let port = (self.block % self.ports.len() as u64) as usize;
-            if !self.ports[port].tx[TlClass::Request.index()].has_room(cx, 1) {
+        while self.block < blocks && self.node.open() < outstanding {
+            let to = BlockAddress { node, address: self.block * BLOCK_BYTES };
+            if self.node.hindered(cx, to, BlockAccess::Bulk).is_some() {
                 break;
             }
-            let Some(tag) = self.free.pop() else { break };
-            let lines: Vec<(LineBytes, bool)> = self.block_lines().into_iter().map(|line| (line, false)).collect();
-            let Read { data, poisoned } = lines.into();
-            let (cmd, len, numbeats) = (ReqCmd::WriteFull, (16 * BLOCK_LINES - 1) as u8, (BLOCK_LINES - 1) as u8);
-            let req = TlReq { cmd, src: own, dst: next, address, len, numbeats, tag, ..TlReq::default() };
-            let transfer = Transfer { data, poisoned, ..Transfer::new(ControlField::Request(req)) };
-            let named = request_handle(self.config.fabric, &transfer);
-            let named = named.map_or(TransactionNaming::Nowhere, TransactionNaming::As);
-            let (id, bits) = (self.tap.new_id(), || req.to_bits().unwrap_or(0));
-            let body = || Body::Message { layout: TlReq::DEF, bits: bits(), data: None };
-            self.tap.named(named, at, RecordKind::Begin, id, 0, body);
-            self.ledger().sends(port, &transfer);
-            // Room was asked for before.
-            let _ = self.ports[port].tx[TlClass::Request.index()].push(cx, Box::new(transfer));
-            self.open[usize::from(tag)] = Some(OpenWrite { port, id, since_cycle: at.cycle });
+            let lines = self.block_lines().into_iter().map(|line| (line, false)).collect();
+            let request = BlockRequest { to, lines, count: BLOCK_LINES, parent: 0 };
+            self.node.send_bulk(cx, at, &mut self.tap, request);
             self.block += 1;
             cx.progress();
         }
         self.block == blocks
+    }
+
+    /// Whether the round may be given when all of its blocks have left: they are visible, or nobody asks for that.
+    fn may_give(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        if self.config.order == FlagOrder::Sent {
+            return true;
+        }
+        if !std::mem::replace(&mut self.is_fenced, true) {
+            let [next, _] = self.config.neighbours;
+            self.node.fence(cx, at, &mut self.tap, next);
+        }
+        self.node.open() == 0
     }
 
     /// A round begins when the one before was taken, and is given by its order.
@@ -248,55 +207,39 @@ impl BulkHalf {
         if order == FlagOrder::First {
             on(&self.desk).given = self.round;
         }
-        if self.write(cx, at) && self.under_way() == 0 {
+        if self.write(cx, at) && self.may_give(cx, at) {
             on(&self.desk).given = self.round;
             self.mine.given += 1;
             self.mine.blocks += self.block;
-            (self.round, self.block) = (self.round + 1, 0);
+            (self.round, self.block, self.is_fenced) = (self.round + 1, 0, false);
             cx.progress();
         }
     }
 
-    fn response(&mut self, cx: &mut Cx, port: usize, transfer: &Transfer, at: Stamp) {
-        let ControlField::Response(rsp) = &transfer.field else { return };
-        if rsp.status == Status::ISOLATE {
-            return self.isolate(cx, at);
-        }
-        let [next, _] = self.config.neighbours;
-        let open = self.open.get_mut(usize::from(rsp.tag));
-        let Some(open) = open.and_then(|open| open.take_if(|open| open.port == port)) else {
-            if !self.mine.is_isolated {
-                let found = format!("tag {:#x} at port {port}", rsp.tag);
-                let expected = "an open write of this accelerator at its port".to_owned();
-                self.broken("SIM-E2E-02", found, expected, "a response is received without a request");
+    /// What answers of others tell.
+    fn heeds(&mut self, cx: &mut Cx, event: BlockEvent, at: Stamp) {
+        match event {
+            BlockEvent::Ended(BlockEnd { refused: Some(found), .. }) => {
+                let (expected, text) = ("OKAY".to_owned(), "a response does not fit its request");
+                self.broken("SIM-E2E-02", found, expected, text);
+                // What is not written is not given.
+                self.mine.is_isolated = true;
             }
-            return;
-        };
-        self.free.push(rsp.tag);
-        // A compressed answer does not say where it comes from.
-        self.ledger().came.add(port, Ordered::response(&TlRsp { src: next, ..*rsp }));
-        let bits = || rsp.to_bits().unwrap_or(0);
-        let body = || Body::Message { layout: TlRsp::DEF, bits: bits(), data: None };
-        self.tap.record(at, RecordKind::End, open.id, 0, body);
-        cx.progress();
-        if rsp.status != Status::OKAY {
-            let found = format!("{:?} of node {next}", rsp.status);
-            self.broken("SIM-E2E-02", found, "OKAY".to_owned(), "a response does not fit its request");
-            // What is not written is not given.
-            self.mine.is_isolated = true;
+            BlockEvent::Found(_) if self.mine.is_isolated => (),
+            BlockEvent::Found(finding) => self.broken(finding.rule, finding.found, finding.expected, finding.text),
+            BlockEvent::LinkDown => self.isolate(cx, at),
+            BlockEvent::Ended(_) | BlockEvent::Late => (),
         }
     }
 
     /// The link is down: no round is given any more (`ualink` §12).
     fn isolate(&mut self, cx: &mut Cx, at: Stamp) {
+        let open = self.node.isolate();
         if std::mem::replace(&mut self.mine.is_isolated, true) {
             return;
         }
-        for (tag, open) in (0..TAGS).zip(&mut self.open) {
-            if let Some(open) = open.take() {
-                self.free.push(tag);
-                self.tap.record(at, RecordKind::End, open.id, 0, || Body::Mark("isolated"));
-            }
+        for (_, id) in open {
+            self.tap.record(at, RecordKind::End, id, 0, || Body::Mark("isolated"));
         }
         cx.progress();
         let found = "a link that is down".to_owned();
@@ -316,15 +259,12 @@ impl BulkHalf {
         self.tap.record(at, RecordKind::Begin, id, 0, || Body::Access { name: "check", address: 0 });
         self.tap.wait(at, id, Wait::Media, 0);
         // A latency without limits always has room.
-        let _ = self.hbm.push(at.cycle, &MemoryRequest::NONE, HbmWork::Checked { round: seen, id });
+        let _ = self.checks.push(at.cycle, &MemoryRequest::NONE, OpenCheck { round: seen, id });
         if self.ring.is_some() {
             return self.sums(seen, at);
         }
-        let (BulkConfig { own, neighbours: [_, before], blocks, .. }, memory) = (&self.config, &self.memory);
-        let is_right = |line: &u64| {
-            let stored = memory.read_line(global(*own, line * LINE_BYTES));
-            !stored.poison && stored.data == stamped(*before, seen, *line)
-        };
+        let (BulkConfig { neighbours: [_, before], blocks, .. }, node) = (&self.config, &self.node);
+        let is_right = |line: &u64| node.own_line(line * LINE_BYTES) == (stamped(*before, seen, *line), false);
         let is_stale = |block: &u64| !(block * BLOCK_LINES..(block + 1) * BLOCK_LINES).all(|line| is_right(&line));
         let stale: Vec<u64> = (0..*blocks).filter(is_stale).collect();
         if let Some(first) = stale.first() {
@@ -338,8 +278,8 @@ impl BulkHalf {
 
     /// Takes the chunk that came in a round of a ring.
     fn sums(&mut self, round: u64, at: Stamp) {
-        let (own, memory) = (self.config.own, &self.memory);
-        let line = |line: u64| memory.read_line(global(own, line * LINE_BYTES)).data;
+        let node = &self.node;
+        let line = |line: u64| node.own_line(line * LINE_BYTES).0;
         let Some(arrival) = self.ring.as_mut().map(|ring| ring.arrives(round, line)) else { return };
         self.mine.collectives.is_wrong(&format!("round {round}"), &arrival.wrong);
         if arrival.is_last {
@@ -348,54 +288,24 @@ impl BulkHalf {
         }
     }
 
-    /// What HBM has done by now, and answers that leave.
-    fn memory_ends(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(work) = self.hbm.pop(at.cycle) {
+    /// Looks at the buffer that HBM is through with by now.
+    fn checks_end(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(OpenCheck { round, id }) = self.checks.pop(at.cycle) {
             cx.progress();
-            match work {
-                HbmWork::Answer { port, answer, id } => self.leaving[port].push_back((answer, id)),
-                HbmWork::Checked { round, id } => {
-                    self.tap.record(at, RecordKind::End, id, 0, || Body::None);
-                    self.mine.checked += 1;
-                    on(&self.desk).checked = round;
-                }
-            }
-        }
-        for port in 0..self.ports.len() {
-            while !self.leaving[port].is_empty()
-                && self.ports[port].tx[TlClass::Response.index()].has_room(cx, 1)
-                && let Some((answer, id)) = self.leaving[port].pop_front()
-            {
-                self.tap.record(at, RecordKind::End, id, 0, || Body::None);
-                let answer = answer.transfer(self.config.own);
-                self.ledger().sends(port, &answer);
-                // Room was asked for before.
-                let _ = self.ports[port].tx[TlClass::Response.index()].push(cx, Box::new(answer));
-            }
+            self.tap.record(at, RecordKind::End, id, 0, || Body::None);
+            self.mine.checked += 1;
+            on(&self.desk).checked = round;
         }
     }
 
     /// Requests of others take effect.
     fn serve(&mut self, cx: &mut Cx, at: Stamp) {
-        for port in 0..self.ports.len() {
-            while self.leaving[port].len() < MOST_LEAVING
-                && let Some(transfer) = self.ports[port].rx[TlClass::Request.index()].pop(cx)
-            {
-                self.ledger().takes(port, &transfer);
-                let ControlField::Request(req) = &transfer.field else { continue };
-                self.mine.served += 1;
-                let id = self.tap.new_id();
-                let named = request_handle(self.config.fabric, &transfer);
-                let named = named.map_or(TransactionNaming::Nowhere, TransactionNaming::By);
-                let body = || Body::Access { name: "serve", address: req.address };
-                self.tap.named(named, at, RecordKind::Begin, id, 0, body);
-                self.tap.wait(at, id, Wait::Media, 0);
-                let read = apply(&mut self.memory, self.config.own, &transfer);
-                for answer in answers(read, req, Responses::Multi) {
-                    // A latency without limits always has room.
-                    let _ = self.hbm.push(at.cycle, &MemoryRequest::NONE, HbmWork::Answer { port, answer, id });
-                }
-            }
+        while let Some(request) = self.node.serve(cx, at, &mut self.tap) {
+            // There are no control addresses.
+            self.node.reply(at, &request, vec![([0; LINE_BYTES as usize], true); request.lines]);
+        }
+        while let Some(finding) = self.node.found() {
+            self.broken(finding.rule, finding.found, finding.expected, finding.text);
         }
     }
 }
@@ -403,12 +313,14 @@ impl BulkHalf {
 impl Module for BulkHalf {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        for port in 0..self.ports.len() {
-            while let Some(transfer) = self.ports[port].rx[TlClass::Response.index()].pop(cx) {
-                self.response(cx, port, &transfer, at);
-            }
+        while let Some(event) = self.node.answered(cx, at, &mut self.tap) {
+            self.heeds(cx, event, at);
         }
-        self.memory_ends(cx, at);
+        self.checks_end(cx, at);
+        while self.node.own_ended(cx, at, &mut self.tap).is_some() {
+            // It asks for nothing in its own HBM; answers to others are due by now.
+        }
+        self.node.leave(cx, at, &mut self.tap);
         // What was written before a flag was seen is there; what comes in this cycle is not yet.
         self.checks(at);
         self.serve(cx, at);
@@ -417,15 +329,18 @@ impl Module for BulkHalf {
         if !self.is_over() {
             return Next::Busy;
         }
-        let due = self.hbm.ready_at().into_iter().filter(|due| *due > at.cycle).min();
+        let checks = self.checks.ready_at().into_iter().filter(|due| *due > at.cycle);
+        let due = checks.chain(self.node.due(at.cycle)).min();
         due.map_or(Next::Idle, |due| Next::At(cx.in_cycles(due - at.cycle)))
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let since = self.open.iter().flatten().map(|open| self.config.clock.edge(open.since_cycle)).min();
         let desk = *on(&self.desk);
-        match since {
-            Some(since) => Err(Pending::new(format!("{} writes without answer", self.under_way()), since)),
+        match self.node.open_since() {
+            Some(since) => {
+                let found = format!("{} writes without answer", self.node.open());
+                Err(Pending::new(found, self.config.clock.edge(since)))
+            }
             None if !self.is_over() => {
                 let rounds = self.config.rounds;
                 let text = format!("rounds {} taken and {} checked of {rounds}", desk.taken, desk.checked);
@@ -436,11 +351,12 @@ impl Module for BulkHalf {
     }
 
     fn publish(&self) {
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = self.mine.clone();
+        let mine = BulkResult { served: self.node.served(), ..self.mine.clone() };
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("open", self.under_way() as u64);
+        visit("open", self.node.open() as u64);
         visit("round", self.round);
     }
 }

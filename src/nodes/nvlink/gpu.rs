@@ -11,9 +11,9 @@
 //! In traces a request of the program is the root of a tree, with a mark `sent` for each message that it takes; a posted one
 //! ends when it is sent. What the target does for it is its child, as is what members do for a reduction.
 
+use super::completer::NvlCompleter;
 use super::ledger::{NvlLedger, NvlPeer};
 use super::link_group::{LinkGroup, TAGS, global, local, target};
-use super::memory::GpuMemory;
 use super::program::{GpuProgram, GpuRequest, GpuStep};
 use crate::PlacedViolation;
 use crate::latencies::Latencies;
@@ -21,7 +21,6 @@ use scalepool_fabric::nvlink_switch::crossbar::SWITCH_RID;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::nvlink::NvlMessage;
 use scalepool_link::nvlink::port::body_of;
-use scalepool_memory::backend::{MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::nvlink::{Ae, Class, NvlConfig, NvlHeader, Op};
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
@@ -94,12 +93,6 @@ struct OpenAsk {
     group: Option<u64>,
 }
 
-/// An answer with the transaction that it ends.
-struct Answer {
-    message: NvlMessage,
-    id: u64,
-}
-
 /// A message that has not gone to its port.
 struct Held {
     link: usize,
@@ -110,20 +103,12 @@ struct Held {
     waits: bool,
 }
 
-/// A FLUSH whose writes are not all here.
-struct Flush {
-    link: usize,
-    count: u64,
-    message: NvlMessage,
-    id: u64,
-}
-
 /// The module.
 pub struct Gpu {
     config: GpuConfig,
     codec: NvlConfig,
     place: String,
-    memory: GpuMemory,
+    completer: NvlCompleter,
     link_group: LinkGroup,
     links: Vec<LinkEnds>,
     open: OrderedMap<u16, OpenAsk>,
@@ -133,11 +118,6 @@ pub struct Gpu {
     next_group: u64,
     /// What found no room.
     held: VecDeque<Held>,
-    /// Answers by link, which keep their order there.
-    answers: Vec<Box<dyn MemoryBackend<Answer>>>,
-    /// Links whose first answer is due and has no room, as the trace says.
-    full: Vec<bool>,
-    flushes: Vec<Flush>,
     tap: Tap,
     mine: GpuResult,
     /// All messages that it has sent and received.
@@ -147,9 +127,6 @@ pub struct Gpu {
     left: Arc<Mutex<NvlLedger>>,
     until: Option<u64>,
 }
-
-/// Error code of a refused operation (`bridge` §4.3, status 2), in `size` of RSP_ERROR.
-const REFUSED: u8 = 2;
 
 /// A request as its requester and its target know it in traces.
 pub fn request_handle(fabric: u32, request: &NvlMessage, target: u16) -> TransactionHandle {
@@ -199,16 +176,18 @@ impl Gpu {
         let mut gpu = Gpu {
             codec: NvlConfig::default(),
             place: format!("gpu[{}]", config.id),
-            memory: GpuMemory::default(),
+            completer: NvlCompleter::new(
+                (config.id, config.fabric),
+                links.len(),
+                config.memory_cycles,
+                config.answer_queue,
+            ),
             link_group: LinkGroup::new(links.len()),
             open: OrderedMap::new(),
             free_tags: (0..TAGS as u16).collect(),
             groups: OrderedMap::new(),
             next_group: 0,
             held: VecDeque::new(),
-            answers: links.iter().map(|_| MemoryTiming::fixed(config.memory_cycles).build()).collect(),
-            full: vec![false; links.len()],
-            flushes: Vec::new(),
             tap,
             mine: GpuResult::default(),
             ledger: NvlLedger::default(),
@@ -218,7 +197,7 @@ impl Gpu {
             links,
             config,
         };
-        gpu.config.program.start(&mut gpu.memory);
+        gpu.config.program.start(&mut gpu.completer.memory);
         gpu
     }
 
@@ -296,95 +275,29 @@ impl Gpu {
         self.tap.record(at, RecordKind::End, open.id, 0, || body_of(&message));
         cx.progress();
         let data = first_error.map_or(Ok(message.data.as_slice()), Err);
-        self.config.program.answered(&open.ask, data, &mut self.memory);
+        self.config.program.answered(&open.ask, data, &mut self.completer.memory);
     }
 
     // ---- requests of others --------------------------------------------------------------------------------------
 
-    /// Begins what is done for a request of another GPU.
-    fn serves(&mut self, message: &NvlMessage, at: Stamp) -> u64 {
-        let id = self.tap.new_id();
-        let named = TransactionNaming::By(request_handle(self.config.fabric, message, self.config.id));
-        let address = message.address;
-        self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "serve", address });
-        id
-    }
-
     fn take_posted(&mut self, cx: &mut Cx, at: Stamp, link: usize, message: NvlMessage) {
-        let id = self.serves(&message, at);
+        let id = self.completer.serves(&message, at, &mut self.tap);
         self.tap.record(at, RecordKind::End, id, 0, || Body::None);
         self.mine.received_flits += flits(&message);
         *self.mine.served.entry(message.op.0).or_default() += 1;
-        if message.op != Op::MULTICAST_WRITE
-            && let Err((home, tag)) = self.link_group.arrived(message.rid, link, message.tag, message.address)
-        {
-            let found = format!("link {link}, number {}, from {}", message.tag, message.rid);
-            self.rule(
-                "NVL-TLR-03",
-                found,
-                format!("link {home}, number {tag}"),
-                "posted requests to a block have come in the wrong order",
-            );
-        }
-        let address = local(message.address);
-        if message.op == Op::ATOMIC_POSTED {
-            // Nobody hears of a refused one: it has no answer.
-            let _ = self.memory.atomic(address, message.attr, message.be.unwrap_or(0), &message.data);
-        } else {
-            self.memory.write_marked(address, &message.data, message.be, message.ep);
+        if let Some(wrong) = self.completer.posted(&message, link) {
+            self.broken(wrong);
         }
         cx.progress();
-        self.config.program.arrived(message.rid, address, &message.data, &mut self.memory);
-    }
-
-    /// Answers a request, for which transaction `id` was begun; data come with the poison of any line that they are read from.
-    fn answer(&mut self, (at, id): (Stamp, u64), link: usize, to: &NvlMessage, op: Op, data: Vec<u8>, size: u8) {
-        self.tap.wait(at, id, Wait::Media, 0);
-        let ep = self.memory.is_poisoned(local(to.address), data.len());
-        let message = NvlMessage { tag: to.tag, rid: to.rid, ep, data, size, ..NvlMessage::new(op, &self.codec) };
-        // A latency without limits always has room.
-        let _ = self.answers[link].push(at.cycle, &MemoryRequest::NONE, Answer { message, id });
+        let address = local(message.address);
+        self.config.program.arrived(message.rid, address, &message.data, &mut self.completer.memory);
     }
 
     fn take_request(&mut self, at: Stamp, link: usize, message: NvlMessage) {
-        let id = self.serves(&message, at);
-        let served = (at, id);
+        let id = self.completer.serves(&message, at, &mut self.tap);
         self.mine.received_flits += flits(&message);
         *self.mine.served.entry(message.op.0).or_default() += 1;
-        let address = local(message.address);
-        match message.op {
-            Op::READ => {
-                let data = self.memory.read(address, 16 * (usize::from(message.size) + 1));
-                self.answer(served, link, &message, Op::RSP_DATA, data, 0);
-            }
-            Op::WRITE_NONPOSTED => {
-                self.memory.write_marked(address, &message.data, message.be, message.ep);
-                self.answer(served, link, &message, Op::RSP_DONE, Vec::new(), 0);
-            }
-            Op::ATOMIC_RETURN => {
-                match self.memory.atomic(address, message.attr, message.be.unwrap_or(0), &message.data) {
-                    Some(old) => self.answer(served, link, &message, Op::RSP_DATA, old, 0),
-                    None => self.answer(served, link, &message, Op::RSP_ERROR, Vec::new(), REFUSED),
-                }
-            }
-            Op::FLUSH => {
-                self.tap.wait(at, id, Wait::Order, 0);
-                self.flushes.push(Flush { link, count: address >> 4, message, id });
-            }
-            // What only a switch understands.
-            _ => self.answer(served, link, &message, Op::RSP_ERROR, Vec::new(), REFUSED),
-        }
-    }
-
-    fn answer_flushes(&mut self, at: Stamp) {
-        for flush in std::mem::take(&mut self.flushes) {
-            let Flush { link, count, message, id } = &flush;
-            if self.link_group.has(message.rid, *link, *count) {
-                self.answer((at, *id), *link, message, Op::RSP_DONE, Vec::new(), 0);
-            } else {
-                self.flushes.push(flush);
-            }
-        }
+        self.completer.request(message, link, id, at, &mut self.tap);
     }
 
     fn receive(&mut self, cx: &mut Cx, at: Stamp) {
@@ -398,14 +311,14 @@ impl Gpu {
                 self.ledger.receive((NvlPeer::of_requester(message.rid), link, 1), &message);
                 self.take_posted(cx, at, link, message);
             }
-            while self.answers[link].in_flight() < self.config.answer_queue
+            while self.completer.may_take(link)
                 && let Some(message) = self.links[link].rx[0].pop(cx)
             {
                 self.ledger.receive((NvlPeer::of_requester(message.rid), link, 0), &message);
                 self.take_request(at, link, message);
             }
         }
-        self.answer_flushes(at);
+        self.completer.answer_flushes(at, &mut self.tap);
         if self.mine.answers + self.mine.served.values().sum::<u64>() != before {
             self.mine.last_cycle = at.cycle;
         }
@@ -434,7 +347,7 @@ impl Gpu {
             let parts = self.link_group.flush(ask.target);
             if parts.is_empty() {
                 self.tap.record(at, RecordKind::End, id, 0, || Body::None);
-                self.config.program.answered(&ask, Ok(&[]), &mut self.memory);
+                self.config.program.answered(&ask, Ok(&[]), &mut self.completer.memory);
                 return;
             }
             let group = self.next_group;
@@ -509,29 +422,23 @@ impl Gpu {
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
         self.until = None;
         for link in 0..self.links.len() {
-            while self.answers[link].is_ready(at.cycle)
+            while self.completer.is_due(link, at.cycle)
                 && self.links[link].tx[2].has_room(cx, 1)
-                && let Some(answer) = self.answers[link].pop(at.cycle)
+                && let Some(answer) = self.completer.leaves(link, at, &mut self.tap)
             {
-                self.full[link] = false;
-                self.tap.record(at, RecordKind::End, answer.id, 0, || Body::None);
-                self.enter(link, 2, &answer.message);
-                self.mine.flits += flits(&answer.message);
+                self.enter(link, 2, &answer);
+                self.mine.flits += flits(&answer);
                 // There was room.
-                let _ = self.links[link].tx[2].push(cx, answer.message);
+                let _ = self.links[link].tx[2].push(cx, answer);
             }
-            let first = self.answers[link].first().filter(|_| !self.full[link]);
-            if let Some(first) = first.filter(|_| self.answers[link].is_ready(at.cycle)) {
-                self.full[link] = true;
-                self.tap.wait(at, first.id, Wait::Link, 0);
-            }
+            self.completer.stays(link, at, &mut self.tap);
         }
         while self.send_held(cx, at) {
             // A FLUSH takes a tag for each link.
             if self.open.len() >= self.config.outstanding || self.free_tags.len() < self.links.len() {
                 break;
             }
-            match self.config.program.next(at.cycle, &mut self.memory) {
+            match self.config.program.next(at.cycle, &mut self.completer.memory) {
                 GpuStep::Send(ask) => self.issue(cx, at, ask),
                 GpuStep::Until(cycle) => {
                     self.until = Some(cycle);
@@ -552,14 +459,11 @@ impl Module for Gpu {
         self.receive(cx, at);
         self.send(cx, at);
         // Requests that were left in their channels wake nobody again, and answers that left have made room for more.
-        let more = |(link, ends): (usize, &LinkEnds)| {
-            self.answers[link].in_flight() < self.config.answer_queue && ends.rx[0].is_due(cx)
-        };
+        let more = |(link, ends): (usize, &LinkEnds)| self.completer.may_take(link) && ends.rx[0].is_due(cx);
         if self.links.iter().enumerate().any(more) {
             return Next::Busy;
         }
-        let answers = self.answers.iter().filter_map(|queue| queue.ready_at()).filter(|&ready| ready > at.cycle);
-        match answers.chain(self.until).min() {
+        match self.completer.due(at.cycle).into_iter().chain(self.until).min() {
             Some(due) => Next::In(due.saturating_sub(at.cycle).max(1)),
             None => Next::Idle,
         }
@@ -573,8 +477,7 @@ impl Module for Gpu {
         if let Some(what) = self.config.program.missing() {
             return Err(Pending::new(what, Time::ZERO));
         }
-        let waiting =
-            self.answers.iter().map(|queue| queue.in_flight()).sum::<usize>() + self.held.len() + self.flushes.len();
+        let waiting = self.completer.waiting() + self.held.len();
         if waiting > 0 {
             return Err(Pending::new(format!("{waiting} messages to send or flushes to answer"), Time::ZERO));
         }

@@ -76,6 +76,12 @@ impl GpuMemory {
         out
     }
 
+    /// The line at an address, a multiple of 64, with its mark.
+    pub fn marked_line(&self, address: u64) -> (LineBytes, bool) {
+        let stored = self.store.read_line(address);
+        (self.first_line(address).unwrap_or(stored.data), self.is_marked && stored.poison)
+    }
+
     /// Whether a line among so many bytes from an address on is poisoned.
     pub fn is_poisoned(&self, address: u64, bytes: usize) -> bool {
         let lines = address / LINE_BYTES..(address + bytes as u64).div_ceil(LINE_BYTES);

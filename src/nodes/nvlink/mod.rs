@@ -5,6 +5,7 @@
 //! block of the address and gives it a number; the peer's GPU checks link and number, and writes its memory.
 
 pub mod collective;
+pub mod completer;
 pub mod gpu;
 pub mod ledger;
 pub mod link_group;

@@ -5,15 +5,14 @@
 //! is computed on the way. A walk: a copy of 64 KiB has 256 blocks; of 16 blocks the reads leave; each answer becomes a write, and each
 //! answered write lets the next read leave; the copy ends with its last write.
 
-use super::frames::TierAddress;
-use scalepool_memory::LineBytes;
+use crate::blocks::{BlockAddress, MarkedLine};
 use std::collections::VecDeque;
 
-/// Bytes that are read and written at once (BRG-MIG, choice c27): the largest request of UALink.
-pub const COPY_BLOCK_BYTES: u64 = 256;
+/// Bytes that are read and written at once (BRG-MIG, choice c27): the largest request of UALink and of NVLink.
+pub const COPY_BLOCK_BYTES: u64 = crate::blocks::BLOCK_BYTES;
 
 /// Lines of a block, each with its poison.
-pub type CopyLines = Vec<(LineBytes, bool)>;
+pub type CopyLines = Vec<MarkedLine>;
 
 /// A copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +20,9 @@ pub struct CopyJob {
     /// Names it.
     pub id: u64,
     /// First byte that is read.
-    pub from: TierAddress,
+    pub from: BlockAddress,
     /// First byte that is written.
-    pub to: TierAddress,
+    pub to: BlockAddress,
     /// Bytes, a multiple of [`COPY_BLOCK_BYTES`].
     pub bytes: u64,
 }
@@ -38,7 +37,7 @@ pub enum CopyRequest {
         /// Number of the block in it.
         block: u64,
         /// Where.
-        at: TierAddress,
+        at: BlockAddress,
     },
     /// A block is written.
     Write {
@@ -47,7 +46,7 @@ pub enum CopyRequest {
         /// Number of the block in it.
         block: u64,
         /// Where.
-        at: TierAddress,
+        at: BlockAddress,
         /// Its bytes.
         lines: CopyLines,
     },
@@ -68,8 +67,8 @@ impl OpenCopy {
     }
 }
 
-fn block_of(start: TierAddress, block: u64) -> TierAddress {
-    TierAddress { address: start.address + COPY_BLOCK_BYTES * block, ..start }
+fn block_of(start: BlockAddress, block: u64) -> BlockAddress {
+    BlockAddress { address: start.address + COPY_BLOCK_BYTES * block, ..start }
 }
 
 /// The copies of an accelerator.
@@ -103,14 +102,15 @@ impl CopyEngine {
         self.copies.is_empty()
     }
 
-    /// The copy to which the next request belongs and where it goes, if there is one that may leave.
-    pub fn next_request(&self) -> Option<(u64, TierAddress)> {
+    /// The copy to which the next request belongs, where it goes and whether it is a read, if there is one that may leave.
+    pub fn next_request(&self) -> Option<(u64, BlockAddress, bool)> {
         match self.writes.front() {
-            Some(CopyRequest::Read { id, at, .. } | CopyRequest::Write { id, at, .. }) => Some((*id, *at)),
+            Some(CopyRequest::Read { id, at, .. }) => Some((*id, *at, true)),
+            Some(CopyRequest::Write { id, at, .. }) => Some((*id, *at, false)),
             None if self.under_way >= self.outstanding => None,
             None => {
                 let open = self.copies.iter().find(|open| open.read < open.blocks())?;
-                Some((open.copy.id, block_of(open.copy.from, open.read)))
+                Some((open.copy.id, block_of(open.copy.from, open.read), true))
             }
         }
     }

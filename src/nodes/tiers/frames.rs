@@ -6,6 +6,7 @@
 //! the first free frame of HBM; when it moves to tier 2 it has a frame in both until every source knows the new one; then the old one is
 //! free.
 
+use crate::blocks::{BLOCK_BYTES, BlockAddress};
 use std::ops::Range;
 
 /// A tier, the fastest first.
@@ -38,15 +39,6 @@ pub struct TierFrame {
     pub frame: u32,
 }
 
-/// Where bytes of a page are asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TierAddress {
-    /// Accelerator or bridge.
-    pub node: u16,
-    /// Byte address there.
-    pub address: u64,
-}
-
 /// How the frames of all accelerators of a fabric lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TierLayout {
@@ -62,16 +54,39 @@ pub struct TierLayout {
     pub bridge: u16,
     /// First address of tier 2 there.
     pub tier2_base: u64,
+    /// First address of an accelerator at which messages about pages are taken, behind all HBM.
+    pub control_base: u64,
 }
 
 impl TierLayout {
+    /// Pages of all accelerators.
+    pub fn all_pages(&self) -> u32 {
+        self.pages * u32::from(self.accelerators)
+    }
+
+    /// The address of an accelerator at which it takes messages about a page.
+    pub fn control_address(&self, page: u32) -> u64 {
+        self.control_base + BLOCK_BYTES * u64::from(page)
+    }
+
+    /// The addresses of all of these.
+    pub fn control_addresses(&self) -> Range<u64> {
+        self.control_base..self.control_address(self.all_pages())
+    }
+
+    /// The page of such an address; `None`: it is the address of none.
+    pub fn page_at(&self, address: u64) -> Option<u32> {
+        let page = u32::try_from(address.checked_sub(self.control_base)? / BLOCK_BYTES).ok()?;
+        (page < self.all_pages()).then_some(page)
+    }
+
     /// The accelerator that manages a page.
     pub fn manager(&self, page: u32) -> u16 {
         (page / self.pages) as u16
     }
 
     /// The frame of tier 2, of whatever manager, in which an address of a node lies.
-    pub fn tier2_frame(&self, at: TierAddress) -> Option<u32> {
+    pub fn tier2_frame(&self, at: BlockAddress) -> Option<u32> {
         let frames = u64::from(self.frames[Tier::Tier2.index()]);
         let number = at.address.checked_sub(self.tier2_base)? / self.page_bytes;
         let is_there = at.node == self.bridge && number < frames * u64::from(self.accelerators);
@@ -84,18 +99,18 @@ impl TierLayout {
     }
 
     /// Where a frame of a manager begins. HBM holds the frames of its own accelerator first and those that it lends behind them.
-    pub fn address(&self, manager: u16, place: TierFrame) -> TierAddress {
+    pub fn address(&self, manager: u16, place: TierFrame) -> BlockAddress {
         let of_frame = |n: u64| n * self.page_bytes;
         let frame = u64::from(place.frame);
         match place.tier {
-            Tier::Hbm => TierAddress { node: manager, address: of_frame(frame) },
-            Tier::PeerHbm => TierAddress {
+            Tier::Hbm => BlockAddress { node: manager, address: of_frame(frame) },
+            Tier::PeerHbm => BlockAddress {
                 node: (manager + 1) % self.accelerators,
                 address: of_frame(u64::from(self.frames[Tier::Hbm.index()]) + frame),
             },
             Tier::Tier2 => {
                 let before = u64::from(manager) * u64::from(self.frames[Tier::Tier2.index()]);
-                TierAddress { node: self.bridge, address: self.tier2_base + of_frame(before + frame) }
+                BlockAddress { node: self.bridge, address: self.tier2_base + of_frame(before + frame) }
             }
         }
     }

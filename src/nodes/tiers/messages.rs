@@ -13,10 +13,11 @@
 
 use super::frames::{Tier, TierFrame};
 use scalepool_memory::LineBytes;
-use scalepool_protocols::ualink::field::REGION_BYTES;
 
-/// First control address of an accelerator: behind all HBM, below the 54 bits of addresses that stores tell accelerators apart by.
-pub const CONTROL_BASE: u64 = 1 << 40;
+/// First control address of an accelerator on UALink: behind all HBM, below the 54 bits of addresses that stores tell accelerators apart by.
+pub const UALINK_CONTROL_BASE: u64 = 1 << 40;
+/// First control address of a GPU on NVLink: the upper half of the 36 bits of local addresses (`nvlink` §5), below which HBM lies.
+pub const NVLINK_CONTROL_BASE: u64 = 1 << 35;
 
 /// What a message says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,17 +30,6 @@ pub enum PageMessage {
     Switch(TierFrame, bool),
     /// A source has made so many accesses in the last interval.
     Accesses(u64),
-}
-
-/// The control address of a page.
-pub fn control_address(page: u32) -> u64 {
-    CONTROL_BASE + REGION_BYTES * u64::from(page)
-}
-
-/// The page of a control address, of so many pages; `None`: it is the address of none.
-pub fn page_at(address: u64, pages: u32) -> Option<u32> {
-    let page = u32::try_from(address.checked_sub(CONTROL_BASE)? / REGION_BYTES).ok()?;
-    (page < pages).then_some(page)
 }
 
 impl PageMessage {

@@ -1,7 +1,7 @@
 //! `accelerator.coherent`: an accelerator with a CXL.cache link of its own beside XLink, see [`scalepool_nodes::handover`].
 //!
-//! Modelled: up to 16 UALinks and one link of CXL.cache to a host (`bridge` §1.4, choice c3); all accelerators of a fabric are of this kind and fill
-//! as many buffers of the same size. Left out: protection of transactions and UPLIs, see [`ualink_accelerator`](super::ualink_accelerator) for an accelerator with these;
+//! Modelled: up to 16 UALinks or 18 NVLinks and one link of CXL.cache to a host (`bridge` §1.4, choice c3); all accelerators of a fabric are of
+//! this kind and fill as many buffers of the same size. Left out: protection of transactions and UPLIs, see [`ualink_accelerator`](super::ualink_accelerator) for an accelerator with these;
 //! memory behind bridges. A walk through one description: the links say who the next accelerator is and where it stands among the devices of the
 //! host; both halves are made with one desk.
 
@@ -9,13 +9,14 @@ use crate::channels::{ChannelWait, Reach};
 use crate::coherence::Coherent;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide, DomainMember,
-    NodeError, NodeLedger, PortDecl, PortRole, Site, SitePort, component,
+    Carried, CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide,
+    DomainMember, NodeError, PortDecl, PortRole, Site, SitePort, component,
 };
+use crate::kinds::block_nodes::BlockNodeSite;
 use crate::kinds::cxl_coherent::agent::{Described, Ready};
 use crate::kinds::cxl_coherent::{coherent_waits, figures};
 use crate::kinds::cxl_links;
-use crate::kinds::ualink_accelerator::{place_port, protection};
+use crate::kinds::nvlink_gpu::links_lead_wrong;
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
 use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
@@ -29,16 +30,13 @@ use scalepool_fabric::nvlink_switch::reduction::NumberType;
 use scalepool_kernel::Clock;
 use scalepool_link::ualink::security::Protection;
 use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::blocks::{BLOCK_BYTES, BlockNodeConfig};
 use scalepool_nodes::handover::bulk::{BulkConfig, BulkHalf, BulkResult};
 use scalepool_nodes::handover::collective::{CollectiveKind, CollectiveResult, CollectiveTask};
 use scalepool_nodes::handover::exchange::{ExchangeConfig, ExchangeCore};
 use scalepool_nodes::handover::flags::{FlagConfig, FlagCore};
 use scalepool_nodes::handover::{FlagOrder, SharedDesk};
-use scalepool_nodes::ualink::accelerator::{self, AcceleratorPortEnds};
-use scalepool_nodes::ualink::ledger::UalLedger;
-use scalepool_nodes::ualink::port::Tamper;
 use scalepool_protocols::rules;
-use scalepool_protocols::ualink::field::REGION_BYTES;
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Hub, PlaceKind};
 use std::sync::{Arc, Mutex};
@@ -46,7 +44,7 @@ use std::sync::{Arc, Mutex};
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "accelerator.coherent",
-    about: "accelerator that fills a buffer in HBM of the next one over UALink and says so by a flag in memory of a host, which both cache by CXL.cache links of their own; its ports are `port[n]` on UALink and `cxl`",
+    about: "accelerator that fills a buffer in HBM of the next one over UALink or NVLink and says so by a flag in memory of a host, which both cache by CXL.cache links of their own; its ports are `port[n]` on UALink or NVLink and `cxl`",
     fields: CoherentAccelerator::fields,
     read: component::<CoherentAccelerator>,
     external: &["flits"],
@@ -56,7 +54,7 @@ pub const KIND: ComponentKind = ComponentKind {
 metrics! {
     /// What such an accelerator counts beside the accesses of its flags.
     static METRICS {
-        GIVEN = "rounds given" ["rounds"] Sum, "buffers of the next accelerator that were filled, each write of them answered";
+        GIVEN = "rounds given" ["rounds"] Sum, "buffers of the next accelerator that were filled and given by a flag";
         CHECKED = "rounds checked" ["rounds"] Sum, "buffers whose flag was seen and whose bytes were compared";
         BLOCKS = "blocks written" ["blocks"] Sum, "blocks of 256 bytes of buffers that were given";
         STALE = "stale blocks" ["blocks"] Sum, "blocks that were not of the round whose flag was seen";
@@ -67,11 +65,14 @@ metrics! {
     }
 }
 
+/// Most UALinks of an accelerator (`ualink` §1).
+const MOST_UALINKS: usize = 16;
+
 config! {
     /// Collectives of all accelerators of a fabric.
     pub struct CoherentCollective {
         kind: String = "all-reduce" [Unit::Of("-")] in FieldRange::Words(&["all-reduce", "broadcast"]), "all-reduce: each accelerator gets the sum of the vectors of all; broadcast: each gets that of accelerator 0. A vector has a chunk of `blocks` for each accelerator";
-        by: String = "xlink" [Unit::Of("-")] in FieldRange::Words(&["xlink", "cxl"]), "xlink: chunks go around the ring of accelerators, each into a buffer of the next one over UALink, told by a flag; cxl: vectors and sums are stored and loaded coherently in lines of the host, and nothing goes over UALink";
+        by: String = "xlink" [Unit::Of("-")] in FieldRange::Words(&["xlink", "cxl"]), "xlink: chunks go around the ring of accelerators, each into a buffer of the next one over UALink or NVLink, told by a flag; cxl: vectors and sums are stored and loaded coherently in lines of the host, and nothing goes over XLink";
         number: String = "f32" [Unit::Of("-")] in FieldRange::Words(&["f32", "bf16", "int32"]), "type of the numbers; every result is compared bit for bit with a plain sum in the order in which it was added (BRG-TIR-06)";
     }
 }
@@ -79,11 +80,11 @@ config! {
 config! {
     /// An accelerator with a link of CXL.cache. Numbers without another source are our own choice (basis: model).
     pub struct CoherentAccelerator {
-        ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "UALinks of the accelerator (ualink §1)";
+        ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 18), "UALinks (ualink §1: up to 16) or NVLinks (nvlink §4: up to 18) of the accelerator";
         blocks: u64 = "64" [Unit::Of("blocks")] in FieldRange::Int(1, 1 << 20), "blocks of 256 bytes of the buffer that is filled in each round";
         rounds: u64 = "20" [Unit::Of("rounds")] in FieldRange::Int(1, 1 << 24), "times that the buffer is filled";
-        flag: String = "behind" [Unit::Of("-")] in FieldRange::Words(&["behind", "first"]), "when the flag of a round is stored: behind = when every write of its bulk is answered; first = when its first write leaves, as by software that takes the order of its stores for that of their effects, which breaks BRG-TIR-03 where old bulk is read (choice c25)";
-        outstanding: usize = "64" [Unit::Of("writes")] in FieldRange::Int(1, 1024), "writes that can be outstanding, or accesses of a collective by CXL";
+        flag: String = "behind" [Unit::Of("-")] in FieldRange::Words(&["behind", "sent", "first"]), "when the flag of a round is stored: behind = when every write of its bulk is answered, or, on NVLink, where they are posted, the FLUSH behind them; sent = when its last write leaves, as by software that does not wait for answers or for a FLUSH, which breaks BRG-TIR-03 where the flag is faster than the bulk; first = when its first write leaves, as by software that takes the order of its stores for that of their effects, which breaks BRG-TIR-03 where old bulk is read (choice c25)";
+        outstanding: usize = "64" [Unit::Of("writes")] in FieldRange::Int(1, 1024), "writes that can be outstanding, of which posted ones are none, or accesses of a collective by CXL";
         collective: Option<CoherentCollective> = "" [Unit::Of("-")] in FieldRange::Table(CoherentCollective::fields), "all-reduces or broadcasts, as many as there are rounds, in the place of buffers with stamps";
         hbm_cycles: u64 = "100" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in its HBM";
         poll_cycles: u64 = "16" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 20), "cycles from one look at a flag to the next";
@@ -93,7 +94,11 @@ config! {
 
 impl CoherentAccelerator {
     fn order(&self) -> FlagOrder {
-        if self.flag == "first" { FlagOrder::First } else { FlagOrder::Behind }
+        match self.flag.as_str() {
+            "first" => FlagOrder::First,
+            "sent" => FlagOrder::Sent,
+            _ => FlagOrder::Behind,
+        }
     }
 
     /// The collectives, among so many accelerators; the second one says whether they go by CXL.
@@ -152,7 +157,7 @@ impl Component for CoherentAccelerator {
     fn ports(&self) -> Vec<PortDecl> {
         let cache = PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Device);
         vec![
-            PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: PortRole::Node },
+            PortDecl { name: "port", len: Some(self.ports), links: &["ualink", "nvlink"], role: PortRole::Node },
             PortDecl { name: "cxl", len: None, links: cxl_links::NAMES, role: cache },
         ]
     }
@@ -160,7 +165,11 @@ impl Component for CoherentAccelerator {
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let mut wrong = Vec::new();
         let ports = &ports[..self.ports];
-        if let Some(port) = ports.iter().find(|port| protection(port) != Protection::Off) {
+        let is_protected = |port: &&SitePort| match port.link.carried {
+            Carried::Ualink { protection, .. } => protection != Protection::Off,
+            _ => false,
+        };
+        if let Some(port) = ports.iter().find(is_protected) {
             let text = format!("found authentication at {}, expected none: it does not check tags", port.path);
             wrong.push(("ports", text));
         }
@@ -183,6 +192,12 @@ impl Component for CoherentAccelerator {
             );
             wrong.push(("ports", text));
         }
+        wrong.extend(links_lead_wrong(ports).map(|text| ("ports", text)));
+        let is_ualink = ports.iter().any(|port| matches!(port.link.carried, Carried::Ualink { .. }));
+        if is_ualink && ports.len() > MOST_UALINKS {
+            let text = format!("found {} UALinks, expected at most {MOST_UALINKS} (ualink §1)", ports.len());
+            wrong.push(("ports", text));
+        }
         let first = ports.first().map(|port| port.link.carried);
         if let Some(port) = ports.iter().find(|port| Some(port.link.carried) != first) {
             let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
@@ -196,7 +211,7 @@ impl Component for CoherentAccelerator {
             .collective
             .as_ref()
             .map_or(String::new(), |CoherentCollective { kind, by, number }| format!(" of {kind} of {number} by {by}"));
-        Some(format!("{} rounds{collective} of {} blocks of {REGION_BYTES} bytes", self.rounds, self.blocks))
+        Some(format!("{} rounds{collective} of {} blocks of {BLOCK_BYTES} bytes", self.rounds, self.blocks))
     }
 
     fn coherent(&self, path: &str) -> Option<Coherent> {
@@ -231,7 +246,6 @@ impl Component for CoherentAccelerator {
         let config = BulkConfig {
             own,
             neighbours: [(own + 1) % peers, (own + peers - 1) % peers],
-            fabric,
             place: name.clone(),
             clock: site.clock,
             blocks: self.blocks,
@@ -242,10 +256,11 @@ impl Component for CoherentAccelerator {
             start_cycle: self.start_cycles,
             hbm_cycles: self.hbm_cycles,
         };
-        let tap = hub.tap(&name, accelerator::SHOWS);
+        let of_node = BlockNodeConfig { own, fabric, hbm_cycles: self.hbm_cycles, control: 0..0 };
+        let node = BlockNodeSite::new(site.ports);
+        let (tap, ledger) = (hub.tap(&name, node.shows()), node.ledger());
         let result: Arc<Mutex<BulkResult>> = Arc::default();
-        let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
-        let entered = ledger.clone();
+        let shared = result.clone();
         let of_bulk_half = name.clone();
         let (from_fs, period) = (site.clock.edge(self.start_cycles).as_fs(), site.clock.period());
         Ok(ComponentNode {
@@ -254,21 +269,12 @@ impl Component for CoherentAccelerator {
                 for plug in plugs {
                     match plug {
                         ComponentPlug::Coherent(ends) => of_cache.push(ends),
-                        plug => of_bulk.push(plug.ualink()),
+                        plug => of_bulk.push(plug),
                     }
                 }
                 place(p, clock, of_cache)?;
-                let mut ends = Vec::new();
-                for (n, (socket, flit)) in of_bulk.into_iter().enumerate() {
-                    ends.push(place_port(p, &name, n, (*socket, flit), None, Tamper::default())?);
-                }
-                p.module(&name, clock, |bind| {
-                    let ports = ends.into_iter().map(|(tx, rx)| AcceleratorPortEnds {
-                        tx: tx.map(|end| bind.attach(end)),
-                        rx: rx.map(|end| bind.attach(end)),
-                    });
-                    BulkHalf::new(config, ports.collect(), desk, tap, (shared, entered))
-                })
+                let node = node.place(p, &name, of_bulk, of_node)?;
+                p.module(&name, clock, |bind| BulkHalf::new(config, node(bind), desk, tap, shared))
             }),
             measure: Box::new(move || {
                 let flags = figures::measured(&[(&of_flags, read_flags())], period, false);
@@ -276,7 +282,7 @@ impl Component for CoherentAccelerator {
                 measured((&of_bulk_half, from_fs), (&super::published(&result), task.is_some()), by_cxl, flags)
             }),
             digest: Vec::new(),
-            ledger: Some(NodeLedger::Ualink(ledger)),
+            ledger: Some(ledger),
         })
     }
 }
@@ -309,7 +315,7 @@ fn measured(
     own.extend(of_collectives.into_iter().filter(|_| has_collectives));
     ComponentMeasured {
         counts: [own, flags.counts].concat(),
-        bytes: flags.bytes + bulk.blocks * REGION_BYTES,
+        bytes: flags.bytes + bulk.blocks * BLOCK_BYTES,
         broken: bulk.broken.iter().cloned().chain(flags.broken).chain(wrong).collect(),
         is_isolated: bulk.is_isolated,
         from_fs,

@@ -4,7 +4,10 @@
 //! [`kind::LINKS`](super::kind::LINKS).
 
 pub mod accelerator_coherent;
+pub mod accelerator_nvlink;
+pub mod accelerator_tiers;
 pub mod accelerator_ualink;
+mod block_nodes;
 pub mod bridge;
 pub mod cable;
 pub mod cxl_coherent;

@@ -20,6 +20,7 @@ use scalepool_kernel::{Clock, Rng};
 use scalepool_link::coverage::Met;
 use scalepool_memory::limit;
 use scalepool_nodes::nvlink::collective::{Algorithm, AllReduce, Vectors};
+use scalepool_nodes::nvlink::completer::NVLINK_ANSWERS;
 use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds};
 use scalepool_nodes::nvlink::ledger::NvlLedger;
 use scalepool_nodes::nvlink::link_group::BLOCK_BYTES;
@@ -60,8 +61,6 @@ metrics! {
     }
 }
 
-/// Answers that wait in a GPU for each link, before it takes requests no more.
-const ANSWER_QUEUE: usize = 256;
 /// Operations of the transaction layer, the coverage points, with their names in reports.
 static OPERATIONS: [(Op, &Metric); 8] = [
     (Op::READ, &READ),
@@ -225,18 +224,14 @@ impl Component for NvGpu {
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let nodes = member.peers;
         let mut wrong = Vec::new();
+        if member.is_apart {
+            let text = "found it beside accelerators of another kind, with pages or buffers of their own, expected GPUs of one kind";
+            wrong.push(("traffic", text.to_owned()));
+        }
         if self.traffic.pattern == "litmus" && nodes != 2 {
             wrong.push(("traffic.pattern", format!("found litmus tests of {nodes} GPUs, expected two GPUs")));
         }
-        if let Some((n, port)) =
-            ports.iter().enumerate().find(|(n, p)| p.peer_role == PortRole::Node && p.peer_port != *n)
-        {
-            let text = format!(
-                "found link {} of the other GPU at {}, expected link {n}: a block takes the link of its number at both GPUs",
-                port.peer_port, port.path
-            );
-            wrong.push(("links", text));
-        }
+        wrong.extend(links_lead_wrong(ports).map(|text| ("links", text)));
         if self.traffic.shares() && (self.mix().is_none() || self.algorithm().is_some()) {
             let text = "found it with a program that knows its values, expected requests whose bytes others may change";
             wrong.push(("traffic.shared", text.to_owned()));
@@ -304,7 +299,7 @@ impl Component for NvGpu {
             fabric: site.member.fabric,
             memory_cycles: self.memory_cycles,
             outstanding: self.outstanding,
-            answer_queue: ANSWER_QUEUE,
+            answer_queue: NVLINK_ANSWERS,
             group: if is_switched { members } else { 0 },
             program,
         };
@@ -337,6 +332,16 @@ impl Component for NvGpu {
             ledger: Some(NodeLedger::Nvlink(ledger)),
         })
     }
+}
+
+/// What is wrong with links that lead to another GPU without a switch, if something is.
+pub(super) fn links_lead_wrong(ports: &[SitePort]) -> Option<String> {
+    let is_wrong = |(n, port): &(usize, &SitePort)| port.peer_role == PortRole::Node && port.peer_port != *n;
+    let (n, port) = ports.iter().enumerate().find(is_wrong)?;
+    let (found, path) = (port.peer_port, &port.path);
+    Some(format!(
+        "found link {found} of the other GPU at {path}, expected link {n}: a block takes the link of its number at both GPUs"
+    ))
 }
 
 /// The vector of an all-reduce.

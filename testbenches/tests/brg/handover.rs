@@ -3,6 +3,8 @@
 use super::systems::resolves;
 use crate::fab_hbr::systems::{count, on_threads, run};
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
+use scalepool::nodes::blocks::BlockNodeConfig;
+use scalepool::nodes::blocks::ualink::UalinkBlocks;
 use scalepool::nodes::handover::bulk::{BulkConfig, BulkHalf, BulkResult};
 use scalepool::nodes::handover::{FlagOrder, HandoverDesk, SharedDesk};
 use scalepool::nodes::ualink::accelerator::AcceleratorPortEnds;
@@ -17,6 +19,7 @@ use scalepool_protocols::ualink::unpack::Transfer;
 use std::sync::{Arc, Mutex};
 
 const TEXT: &str = include_str!("../../systems/handover.toml");
+const NVLINK: &str = include_str!("../../systems/handover_nvlink.toml");
 
 /// Two accelerators, without a switch.
 fn two() -> String {
@@ -77,6 +80,70 @@ fn brg_tir_03_n() {
     }
 }
 
+/// Over NVLink bulk is posted, and a FLUSH behind it keeps the flag back: over any switch and wire, with errors, over two links, with the smallest buffers.
+#[test]
+fn flags_wait_for_the_flush_over_nvlink() {
+    for set in [
+        &[][..],
+        &["accel.blocks=1", "accel.rounds=60", "accel.poll_cycles=1"],
+        &["accel.blocks=300", "accel.rounds=4", "accel.hbm_cycles=900"],
+        &["link.fabric.latency=900 ns", "accel.rounds=5"],
+        &["link.cxl_kind=cxl-68b", "link.cxl_ber=1e-6", "link.fabric_ber=1e-6", "accel.rounds=10"],
+        &["link.fabric.headers=1", "link.fabric.data_flits=16", "accel.rounds=4"],
+    ] {
+        let report = run(NVLINK, set).unwrap_or_else(|error| panic!("{set:?}: {error}"));
+        assert_eq!(report.violations, [], "{set:?}");
+        let [given, checked] = ["rounds given", "rounds checked"].map(|name| of(&report, name));
+        assert!(given == checked && given >= 12 && of(&report, "stale blocks") == 0, "{set:?}: {given} {checked}");
+        // Each round has a FLUSH over its one link.
+        assert_eq!(of(&report, "requests served"), of(&report, "blocks written") + given, "{set:?}");
+    }
+    let pairs: Vec<String> =
+        (0..6).map(|n| format!("[\"accel[{}].port[{}]\", \"switch.port[{n}]\"]", n / 2, n % 2)).collect();
+    let two_links = NVLINK
+        .replace("blocks = 64", "ports = 2, blocks = 64")
+        .replace("\"nvlink.switch\", clock = \"gpu\", ports = 3", "\"nvlink.switch\", clock = \"gpu\", ports = 6")
+        .replace("[\"accel[i].port[0]\", \"switch.port[i]\"]", &format!("[{}]", pairs.join(", ")));
+    let report = run(&two_links, &["accel.rounds=5"]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    assert_eq!(of(&report, "requests served"), of(&report, "blocks written") + 2 * of(&report, "rounds given"));
+    let set = ["accel.rounds=4"];
+    assert_eq!(on_threads(NVLINK, &set, 1).json(), on_threads(NVLINK, &set, 2).json());
+    // Chunks of collectives go around the same way.
+    for kind in ["all-reduce", "broadcast"] {
+        let text = NVLINK.replace("blocks = 64", &format!("blocks = 4, collective = {{ kind = \"{kind}\" }}"));
+        let report = run(&text, &["accel.rounds=2"]).unwrap_or_else(|error| panic!("{kind}: {error}"));
+        assert_eq!((report.violations.as_slice(), of(&report, "collectives")), (&[][..], 6), "{kind}");
+    }
+}
+
+/// Without a FLUSH the flag overtakes what was posted: old bulk is read, which is told of, and nothing else is wrong. On UALink the same is a
+/// flag that does not wait for answers.
+#[test]
+fn flags_without_a_flush_overtake_the_bulk() {
+    for (text, set) in [
+        (NVLINK, &["accel.flag=sent"][..]),
+        (NVLINK, &["accel.flag=sent", "link.fabric.latency=900 ns", "accel.rounds=4"]),
+        (NVLINK, &["accel.flag=first", "accel.rounds=4"]),
+        (
+            TEXT,
+            &[
+                "accel.flag=sent",
+                "accel.hbm_cycles=1",
+                "accel.poll_cycles=1",
+                "link.fabric.latency=2 us",
+                "accel.rounds=4",
+            ],
+        ),
+    ] {
+        let report = run(text, set).unwrap_or_else(|error| panic!("{set:?}: {error}"));
+        let rules: Vec<_> = report.violations.iter().map(|broken| broken.violation.rule).collect();
+        assert!(!rules.is_empty() && rules.iter().all(|rule| *rule == "BRG-TIR-03"), "{set:?}: {rules:?}");
+        assert!(of(&report, "stale blocks") > 0, "{set:?}");
+        assert_eq!(of(&report, "rounds checked"), of(&report, "rounds given"), "{set:?}: all of it ends");
+    }
+}
+
 /// Neither threads nor who looks change anything.
 #[test]
 fn handing_over_is_the_same_however_it_runs() {
@@ -108,7 +175,8 @@ fn accelerators_that_cannot_hand_over_are_refused() {
     for (text, expected) in [
         (other, "expected what the first accelerator of the fabric has"),
         (TEXT.replace("order = \"relaxed\"", "authentication = \"auth\""), "does not check tags"),
-        (TEXT.replace("blocks = 64", "flag = \"never\""), "expected behind, first"),
+        (TEXT.replace("blocks = 64", "flag = \"never\""), "expected behind, sent, first"),
+        (TEXT.replace("blocks = 64", "ports = 19"), "expected 1 to 18"),
     ] {
         let error = resolves(&text).err().unwrap_or_else(|| panic!("{expected}: it is taken"));
         assert!(error.contains(expected), "{expected}: {error}");
@@ -174,7 +242,6 @@ fn desk(order: FlagOrder, kept: u64, cycles: u64) -> (HandoverDesk, BulkResult) 
         let config = BulkConfig {
             own: 0,
             neighbours: [1, 1],
-            fabric: 0,
             place: "accel".into(),
             clock,
             blocks: 8,
@@ -190,7 +257,9 @@ fn desk(order: FlagOrder, kept: u64, cycles: u64) -> (HandoverDesk, BulkResult) 
                 tx: [asks, replies].map(|end| bind.attach(end)),
                 rx: [taken, came].map(|end| bind.attach(end)),
             };
-            BulkHalf::new(config, vec![port], of_half, Tap::off(), (shared, Arc::default()))
+            let of_node = BlockNodeConfig { own: 0, fabric: 0, hbm_cycles: 5, control: 0..0 };
+            let node = UalinkBlocks::new(of_node, vec![port], Arc::default());
+            BulkHalf::new(config, Box::new(node), of_half, Tap::off(), shared)
         })
     });
     let limit = Some(Time::from_fs(cycles * 1_000_000));

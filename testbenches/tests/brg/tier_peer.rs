@@ -1,9 +1,11 @@
 //! An accelerator with tiers against a peer that does what a test says: refused messages, bad answers, a link that goes down.
 
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, Rng, RunOptions, Simulation, Time};
+use scalepool::nodes::blocks::BlockNodeConfig;
+use scalepool::nodes::blocks::ualink::UalinkBlocks;
 use scalepool::nodes::tiers::accelerator::{TieredAccelerator, TieredConfig, TieredResult};
 use scalepool::nodes::tiers::frames::{Tier, TierFrame, TierLayout};
-use scalepool::nodes::tiers::messages::{CONTROL_BASE, PageMessage, control_address};
+use scalepool::nodes::tiers::messages::{PageMessage, UALINK_CONTROL_BASE};
 use scalepool::nodes::tiers::policy::PlacementPolicy;
 use scalepool::nodes::tiers::traffic::{TieredGenerator, TieredTraffic};
 use scalepool::nodes::ualink::accelerator::AcceleratorPortEnds;
@@ -17,8 +19,15 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 /// Accelerator 0 manages pages 0 and 1, the peer is accelerator 1 with pages 2 and 3, and also bridge 2.
-const LAYOUT: TierLayout =
-    TierLayout { accelerators: 2, pages: 2, page_bytes: 4096, frames: [2, 0, 1], bridge: 2, tier2_base: 0 };
+const LAYOUT: TierLayout = TierLayout {
+    accelerators: 2,
+    pages: 2,
+    page_bytes: 4096,
+    frames: [2, 0, 1],
+    bridge: 2,
+    tier2_base: 0,
+    control_base: UALINK_CONTROL_BASE,
+};
 /// Cycles of a run.
 const CYCLES: u64 = 2000;
 
@@ -90,7 +99,6 @@ fn run(copies: u64, sends: Vec<(u64, Transfer)>, answers: Answers) -> (Vec<(u64,
         };
         let config = TieredConfig {
             own: 0,
-            fabric: 0,
             place: "accel".into(),
             clock,
             layout: LAYOUT,
@@ -107,14 +115,15 @@ fn run(copies: u64, sends: Vec<(u64, Transfer)>, answers: Answers) -> (Vec<(u64,
             outstanding: 4,
             copy_outstanding: 4,
             poison_every: 0,
-            hbm_cycles: 5,
         };
+        let of_node = BlockNodeConfig { own: 0, fabric: 0, hbm_cycles: 5, control: LAYOUT.control_addresses() };
         p.module("accel", id, |bind| {
             let port = AcceleratorPortEnds {
                 tx: [asks, replies].map(|end| bind.attach(end)),
                 rx: [taken, came].map(|end| bind.attach(end)),
             };
-            TieredAccelerator::new(config, vec![port], Tap::off(), (of_accelerator, Arc::default()))
+            let node = UalinkBlocks::new(of_node, vec![port], Arc::default());
+            TieredAccelerator::new(config, Box::new(node), Tap::off(), of_accelerator)
         })
     });
     let limit = Some(Time::from_fs(CYCLES * 1_000_000));
@@ -128,7 +137,7 @@ fn run(copies: u64, sends: Vec<(u64, Transfer)>, answers: Answers) -> (Vec<(u64,
 /// A message of a node about a page.
 fn message(src: u16, page: u32, said: PageMessage, tag: u16) -> Transfer {
     let cmd = ReqCmd::WriteFull;
-    let req = TlReq { cmd, src, dst: 0, address: control_address(page), len: 15, tag, ..TlReq::default() };
+    let req = TlReq { cmd, src, dst: 0, address: LAYOUT.control_address(page), len: 15, tag, ..TlReq::default() };
     let Read { data, poisoned } = vec![(said.line(), false)].into();
     Transfer { data, poisoned, ..Transfer::new(ControlField::Request(req)) }
 }
@@ -144,7 +153,7 @@ fn answer(req: &TlReq, status: Status, lines: Vec<([u8; 64], bool)>) -> Transfer
 
 /// The place of a page of the peer: page 2 is in its first frame of HBM, page 3 in the second one.
 fn place(req: &TlReq) -> Option<Transfer> {
-    let page = (req.address.checked_sub(CONTROL_BASE)? / 256) as u32;
+    let page = (req.address.checked_sub(LAYOUT.control_base)? / 256) as u32;
     let place = TierFrame { tier: Tier::Hbm, frame: page - 2 };
     Some(answer(req, Status::OKAY, vec![(PageMessage::Place(place).line(), false)]))
 }

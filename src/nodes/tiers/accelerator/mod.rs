@@ -1,7 +1,7 @@
-//! The clocked accelerator: originator and completer on UALink, manager of its pages, copy engine.
+//! The clocked accelerator: originator and completer on its links, manager of its pages, copy engine.
 //!
-//! Modelled: as many requests a cycle as it has ports; requests to a region of 256 bytes take one port, so they keep their order; tags that are
-//! unique until the answer; HBM with a latency, in which requests take effect in the order in which they come; every byte that is read
+//! Modelled: as many requests a cycle as it has links; requests to a block of 256 bytes take one link, so they keep their order; what
+//! links of a protocol need, its [node](crate::blocks) does; every byte that is read
 //! is compared with what was written; isolation: when its link goes down, it asks for nothing more, and what it has begun ends undone,
 //! while it goes on answering others; frames of tier 2 that leave and come: requests to one that is lost end with an error, and what
 //! could not be read has poison from then on, until it is written again (MEM-RMV-07). Detail: whole transactions. Left out: atomics, protection of transactions, UPLI, time-outs: a
@@ -19,7 +19,7 @@ mod transfers;
 
 use super::caller::PlacementSlot;
 use super::copies::CopyEngine;
-use super::frames::{TierAddress, TierLayout};
+use super::frames::TierLayout;
 use super::leaving::{FrameChange, FrameSchedule, TimedFrames};
 use super::manager::PageManager;
 use super::policy::PlacementPolicy;
@@ -27,35 +27,22 @@ use super::table::PageTable;
 use super::traffic::{TieredGenerator, TieredOp};
 use super::watch::{MigrationWatch, TierEvent};
 use crate::PlacedViolation;
+use crate::blocks::{
+    BlockAccess, BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockRequest, MarkedLine,
+};
 use crate::latencies::Latencies;
-use crate::ualink::accelerator::AcceleratorPortEnds;
-use crate::ualink::completer::{Responses, UalDelayedAnswer, answers, apply};
-use crate::ualink::ledger::UalLedger;
-use crate::ualink::read::{BACKGROUND, Read};
-use crate::ualink::request_handle;
+use crate::ualink::read::BACKGROUND;
 use operations::TriedOp;
 use pages::{OpenMove, WaitingMessage};
-use scalepool_kernel::{Clock, Cx, Module, Next, Out, Pending, Time};
-use scalepool_link::ualink::tl::TlClass;
-use scalepool_link::ualink::upli::Ordered;
-use scalepool_memory::LineBytes;
-use scalepool_memory::backend::{MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
+use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
 use scalepool_memory::store::Store;
 use scalepool_ordered::OrderedSet;
-use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
-use scalepool_protocols::ualink::control::ControlField;
-use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
-use scalepool_protocols::ualink::unpack::Transfer;
-use scalepool_protocols::wire::{Violation, Wire};
-use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
+use scalepool_protocols::wire::Violation;
+use scalepool_trace::{Body, RecordKind, Stamp, Tap};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use transfers::OpenTierCopy;
 
-/// Tags of an accelerator: 11 bits (`ualink` §12), here of all ports together.
-const TAGS: u16 = 1 << 11;
-/// Answers that wait for a port, at which no more requests are taken.
-const MOST_LEAVING: usize = 64;
 /// Most broken checks that are kept one by one.
 const MOST_BROKEN: usize = 100;
 
@@ -110,8 +97,6 @@ pub struct TieredResult {
 pub struct TieredConfig {
     /// Its number.
     pub own: u16,
-    /// Number of its fabric, for traces.
-    pub fabric: u32,
     /// Place in traces.
     pub place: String,
     /// Its clock.
@@ -144,8 +129,6 @@ pub struct TieredConfig {
     pub copy_outstanding: usize,
     /// One in so many writes has a poisoned line; 0: none.
     pub poison_every: u64,
-    /// Request to answer in its HBM.
-    pub hbm_cycles: u64,
 }
 
 /// Why a request was sent.
@@ -176,7 +159,7 @@ enum Purpose {
 struct OpenAccess {
     page: u32,
     /// What has to be read.
-    expects: Read,
+    expects: Vec<MarkedLine>,
     /// Lines of it, by bit, that may have been lost with a frame.
     doubted: u64,
     bytes: u64,
@@ -188,9 +171,9 @@ struct OpenAccess {
 /// A request that is to leave.
 #[derive(Debug, Clone)]
 struct TierRequest {
-    to: TierAddress,
+    to: BlockAddress,
     /// Lines to write; none: a read.
-    lines: Vec<(LineBytes, bool)>,
+    lines: Vec<MarkedLine>,
     /// Lines to read or write.
     count: u64,
     purpose: Purpose,
@@ -198,38 +181,17 @@ struct TierRequest {
     parent: u64,
 }
 
-/// A request without an answer.
-struct OpenTierRequest {
-    purpose: Purpose,
-    at: TierAddress,
-    /// Where its answers come; `None`: from its own HBM.
-    port: Option<usize>,
-    is_read: bool,
-    /// No answer so far says otherwise.
-    is_ok: bool,
-    /// What has come of a read.
-    lines: Vec<Option<(LineBytes, bool)>>,
-    since_cycle: u64,
-    id: u64,
-}
-
-/// What HBM does.
-enum HbmWork {
-    /// A request of its own: what it has read.
-    Own { tag: u16, read: Read },
-    /// An answer to another node.
-    Answer { port: usize, answer: UalDelayedAnswer, id: u64 },
+impl TierRequest {
+    fn access(&self) -> BlockAccess {
+        if self.lines.is_empty() { BlockAccess::Read(self.count) } else { BlockAccess::Write }
+    }
 }
 
 /// An accelerator.
 pub struct TieredAccelerator {
     config: TieredConfig,
-    ports: Vec<AcceleratorPortEnds>,
-    /// HBM.
-    memory: Store,
-    hbm: Box<dyn MemoryBackend<HbmWork>>,
-    /// Answers that wait for the room of a port.
-    leaving: Vec<VecDeque<(UalDelayedAnswer, u64)>>,
+    /// Its HBM and its links.
+    node: Box<dyn BlockNode>,
     table: PageTable,
     manager: PageManager,
     engine: CopyEngine,
@@ -238,8 +200,8 @@ pub struct TieredAccelerator {
     next_copy: u64,
     /// What it has written, by addresses of pages.
     expected: Store,
-    open: Vec<Option<OpenTierRequest>>,
-    free: Vec<u16>,
+    /// Why the requests were sent that are open, by tag.
+    purposes: Vec<Option<Purpose>>,
     /// Reads and writes among the open requests.
     open_accesses: usize,
     /// Messages about pages that are to leave.
@@ -262,24 +224,20 @@ pub struct TieredAccelerator {
     tap: Tap,
     mine: TieredResult,
     result: Arc<Mutex<TieredResult>>,
-    ledger: Arc<Mutex<UalLedger>>,
 }
 
 impl TieredAccelerator {
-    /// An accelerator with its ports, at least one. What it publishes is in `result`; messages are in `ledger` as they pass.
+    /// An accelerator with a node that has its number and the control addresses of its layout. What it publishes is in `result`.
     pub fn new(
         mut config: TieredConfig,
-        ports: Vec<AcceleratorPortEnds>,
+        node: Box<dyn BlockNode>,
         tap: Tap,
-        (result, ledger): (Arc<Mutex<TieredResult>>, Arc<Mutex<UalLedger>>),
+        result: Arc<Mutex<TieredResult>>,
     ) -> TieredAccelerator {
         let layout = config.layout;
-        let all = layout.pages * u32::from(layout.accelerators);
+        let all = layout.all_pages();
         let next = config.operations.next();
         TieredAccelerator {
-            memory: Store::new(BACKGROUND),
-            hbm: MemoryTiming::fixed(config.hbm_cycles).build(),
-            leaving: ports.iter().map(|_| VecDeque::new()).collect(),
             table: PageTable::new(all),
             manager: PageManager::new(config.policy, layout.pages, layout.frames)
                 .without(&config.changes.absent())
@@ -290,8 +248,7 @@ impl TieredAccelerator {
             copies: Vec::new(),
             next_copy: 0,
             expected: Store::new(BACKGROUND),
-            open: (0..TAGS).map(|_| None).collect(),
-            free: (0..TAGS).rev().collect(),
+            purposes: Vec::new(),
             open_accesses: 0,
             control: VecDeque::new(),
             waiting: Vec::new(),
@@ -305,16 +262,11 @@ impl TieredAccelerator {
             writes: 0,
             is_copy_turn: false,
             config,
-            ports,
+            node,
             tap,
             mine: TieredResult::default(),
             result,
-            ledger,
         }
-    }
-
-    fn ledger(&self) -> MutexGuard<'_, UalLedger> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn broken(&mut self, rule: &'static str, found: String, expected: &str, text: &str) {
@@ -333,124 +285,48 @@ impl TieredAccelerator {
 
     // ---- requests ------------------------------------------------------------------------------------------------
 
-    fn port_of(&self, address: u64) -> usize {
-        (address / REGION_BYTES % self.ports.len() as u64) as usize
-    }
-
-    /// Why a request cannot leave now.
-    fn hindered(&self, cx: &Cx, to: TierAddress) -> Option<Wait> {
-        if self.free.is_empty() {
-            return Some(Wait::Tag);
-        }
-        let is_own = to.node == self.config.own;
-        let out: &Out<_> = &self.ports[self.port_of(to.address)].tx[TlClass::Request.index()];
-        (!is_own && !out.has_room(cx, 1)).then_some(Wait::Link)
-    }
-
     /// A request leaves; whether it can was asked before.
     fn send(&mut self, cx: &mut Cx, at: Stamp, request: TierRequest) {
         let TierRequest { to, lines, count, purpose, parent } = request;
-        let Some(tag) = self.free.pop() else { return };
-        let is_read = lines.is_empty();
-        let req = TlReq {
-            cmd: if is_read { ReqCmd::Read } else { ReqCmd::WriteFull },
-            src: self.config.own,
-            dst: to.node,
-            address: to.address,
-            // A request has four lines at most.
-            len: (16 * count - 1) as u8,
-            numbeats: if is_read { 0 } else { (count - 1) as u8 },
-            attr: if is_read { 0xff } else { 0 },
-            tag,
-            ..TlReq::default()
+        let Some(tag) = self.node.send(cx, at, &mut self.tap, BlockRequest { to, lines, count, parent }) else {
+            return;
         };
-        let Read { data, poisoned } = lines.into();
-        let transfer = Transfer { data, poisoned, ..Transfer::new(ControlField::Request(req)) };
-        let id = self.tap.new_id();
-        if to.node == self.config.own {
-            self.tap.record(at, RecordKind::Begin, id, parent, || Body::Access { name: "hbm", address: to.address });
-            self.tap.wait(at, id, Wait::Media, 0);
-            let read = apply(&mut self.memory, to.node, &transfer);
-            let access = if is_read { MemoryAccess::Read } else { MemoryAccess::Write };
-            let memory = MemoryRequest { address: to.address, bytes: 64 * count, access };
-            // A latency without limits always has room.
-            let _ = self.hbm.push(at.cycle, &memory, HbmWork::Own { tag, read });
-        } else {
-            let port = self.port_of(to.address);
-            let named =
-                request_handle(self.config.fabric, &transfer).map_or(TransactionNaming::Nowhere, TransactionNaming::As);
-            let bits = || req.to_bits().unwrap_or(0);
-            let body = || Body::Message { layout: TlReq::DEF, bits: bits(), data: None };
-            self.tap.named(named, at, RecordKind::Begin, id, parent, body);
-            self.ledger().sends(port, &transfer);
-            // Room was asked for before.
-            let _ = self.ports[port].tx[TlClass::Request.index()].push(cx, Box::new(transfer));
+        self.open_accesses += usize::from(matches!(purpose, Purpose::Access(_)));
+        let tag = usize::from(tag);
+        if self.purposes.len() <= tag {
+            self.purposes.resize(tag + 1, None);
         }
-        let lines = if is_read { vec![None; count as usize] } else { Vec::new() };
-        let port = (to.node != self.config.own).then(|| self.port_of(to.address));
-        let open = OpenTierRequest { purpose, at: to, port, is_read, is_ok: true, lines, since_cycle: at.cycle, id };
-        self.open_accesses += usize::from(matches!(open.purpose, Purpose::Access(_)));
-        self.open[usize::from(tag)] = Some(open);
+        self.purposes[tag] = Some(purpose);
     }
 
-    fn response(&mut self, cx: &mut Cx, port: usize, transfer: &Transfer, at: Stamp) {
-        let ControlField::Response(rsp) = &transfer.field else { return };
-        if rsp.status == Status::ISOLATE {
-            return self.isolate(cx, at);
-        }
-        if self.mine.is_isolated {
-            self.mine.late += 1;
-            return;
-        }
-        let (own, is_read) = (self.config.own, rsp.rdwr == RdWr::Read);
-        let asked = self.open.get_mut(usize::from(rsp.tag)).and_then(Option::as_mut);
-        let is_meant =
-            |open: &&mut OpenTierRequest| open.is_read == is_read && open.port == Some(port) && rsp.dst == own;
-        let Some(open) = asked.filter(is_meant) else {
-            let found = format!("tag {:#x} for accelerator {} at port {port}", rsp.tag, rsp.dst);
-            return self.broken(
-                "SIM-E2E-02",
-                found,
-                "an open request of this accelerator, of its kind and at its port",
-                "a response is received without a request",
-            );
-        };
-        open.is_ok &= rsp.status == Status::OKAY;
-        // A compressed answer does not say where it comes from.
-        let named = TlRsp { src: open.at.node, ..*rsp };
-        let to = open.at;
-        let first = if rsp.len == 0 { usize::from(rsp.offset) } else { 0 };
-        let came = Read { data: transfer.data.clone(), poisoned: transfer.poisoned };
-        for (slot, line) in open.lines.iter_mut().skip(first).zip(came.lines(0)) {
-            *slot = Some(line);
-        }
-        let is_finished = !is_read || rsp.last;
-        self.ledger().came.add(port, Ordered::response(&named));
-        if rsp.status != Status::OKAY && !self.is_lost(to) {
-            let (found, node) = (format!("{:?}", rsp.status), named.src);
-            self.broken("SIM-E2E-02", format!("{found} of node {node}"), "OKAY", "a response does not fit its request");
-        }
-        if is_finished {
-            let bits = || rsp.to_bits().unwrap_or(0);
-            self.ended(cx, rsp.tag, at, || Body::Message { layout: TlRsp::DEF, bits: bits(), data: None });
+    fn is_wrong(&mut self, finding: BlockFinding) {
+        self.broken(finding.rule, finding.found, &finding.expected, finding.text);
+    }
+
+    /// What answers of others tell.
+    fn heeds(&mut self, cx: &mut Cx, event: BlockEvent, at: Stamp) {
+        match event {
+            BlockEvent::Ended(end) => self.ended(end, at),
+            BlockEvent::Found(finding) => self.is_wrong(finding),
+            BlockEvent::LinkDown => self.isolate(cx, at),
+            BlockEvent::Late => self.mine.late += 1,
         }
     }
 
     /// The last answer to a request has come.
-    fn ended(&mut self, cx: &mut Cx, tag: u16, at: Stamp, body: impl FnOnce() -> Body) {
-        let Some(open) = self.open[usize::from(tag)].take() else { return };
-        self.free.push(tag);
-        self.tap.record(at, RecordKind::End, open.id, 0, body);
-        cx.progress();
-        let lines: Vec<(LineBytes, bool)> = open.lines.iter().flatten().copied().collect();
-        let is_refused = !open.is_ok && self.is_lost(open.at);
-        self.mine.refused_requests += u64::from(is_refused);
-        if lines.len() < open.lines.len() && !is_refused {
-            let found = format!("{} of {} beats", lines.len(), open.lines.len());
-            self.broken("UAL-UPL-12", found, "Last with the final beat", "a read response is not complete");
+    fn ended(&mut self, end: BlockEnd, at: Stamp) {
+        let BlockEnd { tag, to, lines, refused, incomplete } = end;
+        let Some(purpose) = self.purposes.get_mut(usize::from(tag)).and_then(Option::take) else { return };
+        let (is_ok, is_lost) = (refused.is_none(), self.is_lost(to));
+        let is_refused = !is_ok && is_lost;
+        if let Some(found) = refused.filter(|_| !is_lost) {
+            self.broken("SIM-E2E-02", found, "OKAY", "a response does not fit its request");
         }
-        let is_ok = open.is_ok;
-        match open.purpose {
+        self.mine.refused_requests += u64::from(is_refused);
+        if let Some(finding) = incomplete.filter(|_| is_ok) {
+            self.is_wrong(finding);
+        }
+        match purpose {
             Purpose::Access(access) => {
                 self.open_accesses -= 1;
                 self.access_ends(&access, &lines, is_refused, at);
@@ -474,7 +350,7 @@ impl TieredAccelerator {
     }
 
     /// Whether an address is in a frame that is lost.
-    fn is_lost(&self, at: TierAddress) -> bool {
+    fn is_lost(&self, at: BlockAddress) -> bool {
         self.config.layout.tier2_frame(at).is_some_and(|frame| self.config.changes.is_lost(frame))
     }
 
@@ -508,10 +384,9 @@ impl TieredAccelerator {
         self.config.changes.end();
         self.control.clear();
         self.manager_ends(at);
-        let open: Vec<OpenTierRequest> = self.open.iter_mut().filter_map(Option::take).collect();
-        for OpenTierRequest { purpose, id, .. } in open {
+        for (tag, id) in self.node.isolate() {
             self.ends_undone(id, at);
-            if let Purpose::Access(access) = purpose {
+            if let Some(Purpose::Access(access)) = self.purposes.get_mut(usize::from(tag)).and_then(Option::take) {
                 self.ends_undone(access.id, at);
                 self.page_ends(access.page, at);
             }
@@ -531,64 +406,17 @@ impl TieredAccelerator {
 
     // ---- completer -----------------------------------------------------------------------------------------------
 
-    /// What HBM has done by now, and answers that leave.
-    fn memory_ends(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(work) = self.hbm.pop(at.cycle) {
-            match work {
-                HbmWork::Own { tag, read } => {
-                    if let Some(open) = self.open[usize::from(tag)].as_mut() {
-                        open.lines = read.lines(0).map(Some).collect();
-                    }
-                    self.ended(cx, tag, at, || Body::None);
-                }
-                HbmWork::Answer { port, answer, id } => self.leaving[port].push_back((answer, id)),
-            }
-        }
-        for port in 0..self.ports.len() {
-            while !self.leaving[port].is_empty()
-                && self.ports[port].tx[TlClass::Response.index()].has_room(cx, 1)
-                && let Some((answer, id)) = self.leaving[port].pop_front()
-            {
-                self.tap.record(at, RecordKind::End, id, 0, || Body::None);
-                let answer = answer.transfer(self.config.own);
-                self.ledger().sends(port, &answer);
-                // Room was asked for before.
-                let _ = self.ports[port].tx[TlClass::Response.index()].push(cx, Box::new(answer));
-            }
-        }
-    }
-
-    /// Requests of others take effect.
+    /// Requests of others take effect; those about pages are messages.
     fn serve(&mut self, cx: &mut Cx, at: Stamp) {
-        for port in 0..self.ports.len() {
-            while self.leaving[port].len() < MOST_LEAVING
-                && let Some(transfer) = self.ports[port].rx[TlClass::Request.index()].pop(cx)
-            {
-                self.ledger().takes(port, &transfer);
-                let ControlField::Request(req) = &transfer.field else { continue };
-                self.mine.served += 1;
-                let id = self.tap.new_id();
-                let named = request_handle(self.config.fabric, &transfer)
-                    .map_or(TransactionNaming::Nowhere, TransactionNaming::By);
-                let body = || Body::Access { name: "serve", address: req.address };
-                self.tap.named(named, at, RecordKind::Begin, id, 0, body);
-                match super::messages::page_at(req.address, self.accesses.len() as u32) {
-                    Some(page) => self.message(page, port, req, &transfer, id, at),
-                    None => {
-                        self.tap.wait(at, id, Wait::Media, 0);
-                        let read = apply(&mut self.memory, self.config.own, &transfer);
-                        self.answer(port, req, read, id, at);
-                    }
-                }
+        while let Some(request) = self.node.serve(cx, at, &mut self.tap) {
+            match self.config.layout.page_at(request.address) {
+                Some(page) => self.message(page, request, at),
+                // The node has the control addresses of pages alone.
+                None => self.node.reply(at, &request, vec![([0; 64], true); request.lines]),
             }
         }
-    }
-
-    /// A request of another node is answered behind the latency of HBM.
-    fn answer(&mut self, port: usize, req: &TlReq, read: Read, id: u64, at: Stamp) {
-        for answer in answers(read, req, Responses::Multi) {
-            // A latency without limits always has room.
-            let _ = self.hbm.push(at.cycle, &MemoryRequest::NONE, HbmWork::Answer { port, answer, id });
+        while let Some(finding) = self.node.found() {
+            self.is_wrong(finding);
         }
     }
 }
@@ -596,12 +424,13 @@ impl TieredAccelerator {
 impl Module for TieredAccelerator {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        for port in 0..self.ports.len() {
-            while let Some(transfer) = self.ports[port].rx[TlClass::Response.index()].pop(cx) {
-                self.response(cx, port, &transfer, at);
-            }
+        while let Some(event) = self.node.answered(cx, at, &mut self.tap) {
+            self.heeds(cx, event, at);
         }
-        self.memory_ends(cx, at);
+        while let Some(end) = self.node.own_ended(cx, at, &mut self.tap) {
+            self.ended(end, at);
+        }
+        self.node.leave(cx, at, &mut self.tap);
         self.change_frames(at);
         self.serve(cx, at);
         self.end_interval(at);
@@ -616,15 +445,15 @@ impl Module for TieredAccelerator {
         let stops = self.next.and(self.config.stop_cycle);
         let changes = self.config.changes.due_at();
         let timers = begins.into_iter().chain(interval).chain(changes).chain(stops);
-        let due = self.hbm.ready_at().into_iter().chain(timers).filter(|due| *due > at.cycle).min();
+        let due = self.node.due(at.cycle).into_iter().chain(timers).filter(|due| *due > at.cycle).min();
         due.map_or(Next::Idle, |due| Next::At(cx.in_cycles(due - at.cycle)))
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let since = self.open.iter().flatten().map(|open| self.config.clock.edge(open.since_cycle)).min();
-        match since {
+        match self.node.open_since() {
             Some(since) => {
-                Err(Pending::new(format!("{} requests without answer", self.open.iter().flatten().count()), since))
+                let found = format!("{} requests without answer", self.node.open());
+                Err(Pending::new(found, self.config.clock.edge(since)))
             }
             None if self.next.is_some() => Err(Pending::new("operations not issued", Time::ZERO)),
             None if self.manager.is_leaving() => Err(Pending::new("pages in frames that leave", Time::ZERO)),
@@ -640,12 +469,12 @@ impl Module for TieredAccelerator {
 
     fn publish(&self) {
         let (prefetched, refused) = (self.manager.prefetched(), self.manager.refused());
-        let mine = TieredResult { prefetched, refused, ..self.mine.clone() };
+        let mine = TieredResult { prefetched, refused, served: self.node.served(), ..self.mine.clone() };
         *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("open", self.open.iter().flatten().count() as u64);
+        visit("open", self.node.open() as u64);
         visit("blocks_copied", self.engine.under_way() as u64);
     }
 }

@@ -7,13 +7,13 @@
 
 use super::super::copies::COPY_BLOCK_BYTES;
 use super::super::frames::TierFrame;
-use super::super::messages::{PageMessage, control_address};
+use super::super::messages::PageMessage;
 use super::super::table::Translation;
 use super::super::traffic::TieredOp;
 use super::super::watch::TierEvent;
 use super::transfers::CopyReason;
-use super::{OpenAccess, Purpose, TierAddress, TierRequest, TieredAccelerator};
-use crate::ualink::read::Read;
+use super::{OpenAccess, Purpose, TierRequest, TieredAccelerator};
+use crate::blocks::{BlockAccess, BlockAddress, MarkedLine};
 use scalepool_kernel::Cx;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES, LineBytes};
 use scalepool_trace::{Body, RecordKind, Stamp, Wait};
@@ -40,9 +40,8 @@ impl TieredAccelerator {
     /// Sends what can leave in this cycle; how much that was.
     pub(super) fn issue(&mut self, cx: &mut Cx, at: Stamp) -> usize {
         let mut issued = 0;
-        while !self.mine.is_isolated && issued < self.ports.len() {
-            if let Some(first) = self.control.front()
-                && self.hindered(cx, first.to).is_none()
+        while !self.mine.is_isolated && issued < self.node.width() {
+            if self.control_may_leave(cx)
                 && let Some(message) = self.control.pop_front()
             {
                 self.mine.messages += 1;
@@ -56,7 +55,7 @@ impl TieredAccelerator {
             };
             if !is_issued {
                 // The operation may just have asked where its page is: the question leaves now, since nothing else wakes it.
-                if self.control.front().is_some_and(|first| self.hindered(cx, first.to).is_none()) {
+                if self.control_may_leave(cx) {
                     continue;
                 }
                 break;
@@ -65,6 +64,11 @@ impl TieredAccelerator {
             issued += 1;
         }
         issued
+    }
+
+    /// Whether there is a message about a page that can leave.
+    fn control_may_leave(&self, cx: &Cx) -> bool {
+        self.control.front().is_some_and(|first| self.node.hindered(cx, first.to, first.access()).is_none())
     }
 
     /// Tries the next operation; `false`: there is none that is due, or it has to wait.
@@ -125,7 +129,7 @@ impl TieredAccelerator {
                 self.manager.asks(manager, page % self.config.layout.pages);
                 self.follow(at);
             } else {
-                let to = TierAddress { node: manager, address: control_address(page) };
+                let to = BlockAddress { node: manager, address: self.config.layout.control_address(page) };
                 let (purpose, parent) = (Purpose::Ask { page }, self.tried.as_ref().map_or(0, |tried| tried.id));
                 self.control.push_back(TierRequest { to, lines: Vec::new(), count: 1, purpose, parent });
             }
@@ -136,10 +140,10 @@ impl TieredAccelerator {
         }
     }
 
-    fn frame_address(&self, page: u32, place: TierFrame, offset: u64) -> TierAddress {
+    fn frame_address(&self, page: u32, place: TierFrame, offset: u64) -> BlockAddress {
         let layout = &self.config.layout;
         let start = layout.address(layout.manager(page), place);
-        TierAddress { address: start.address + offset, ..start }
+        BlockAddress { address: start.address + offset, ..start }
     }
 
     /// Whether a range of a page is read or written by an explicit copy that is open.
@@ -185,14 +189,18 @@ impl TieredAccelerator {
             return Some(Wait::Limit);
         }
         let to = self.frame_address(page, place, offset);
-        if let Some(wait) = self.hindered(cx, to) {
+        let access = if lines == 0 { BlockAccess::Read(count) } else { BlockAccess::Write };
+        if let Some(wait) = self.node.hindered(cx, to, access) {
             return Some(wait);
         }
         let address = self.virtual_address(page, offset);
         let written = if lines == 0 { Vec::new() } else { self.draw(address, lines) };
         let expects = match lines {
-            0 => Read::of(&self.expected, |n| address + LINE_BYTES * n, BLOCK_LINES),
-            _ => Read::nothing(),
+            0 => (0..BLOCK_LINES)
+                .map(|n| self.expected.read_line(address + LINE_BYTES * n))
+                .map(|line| (line.data, line.poison))
+                .collect(),
+            _ => Vec::new(),
         };
         let is_doubted = |n: &u64| self.doubted.contains(&(address + LINE_BYTES * n));
         let doubted = (0..BLOCK_LINES).filter(is_doubted).fold(0, |lines, n| lines | 1 << n);
@@ -206,7 +214,7 @@ impl TieredAccelerator {
     }
 
     /// New bytes for lines, which are expected from here on; of some writes the first line is poisoned.
-    fn draw(&mut self, address: u64, lines: u64) -> Vec<(LineBytes, bool)> {
+    fn draw(&mut self, address: u64, lines: u64) -> Vec<MarkedLine> {
         self.writes += 1;
         let every = self.config.poison_every;
         let is_poisoned = every > 0 && self.writes.is_multiple_of(every);
@@ -259,19 +267,13 @@ impl TieredAccelerator {
     }
 
     /// An access has ended.
-    pub(super) fn access_ends(
-        &mut self,
-        access: &OpenAccess,
-        lines: &[(LineBytes, bool)],
-        is_refused: bool,
-        at: Stamp,
-    ) {
+    pub(super) fn access_ends(&mut self, access: &OpenAccess, lines: &[MarkedLine], is_refused: bool, at: Stamp) {
         let OpenAccess { page, expects, doubted, bytes, id, due_cycle } = access;
         if is_refused {
             self.tap.record(at, RecordKind::End, *id, 0, || Body::Mark("refused"));
             return self.page_ends(*page, at);
         }
-        for (n, (is, expected)) in lines.iter().zip(expects.lines(0)).enumerate() {
+        for (n, (is, expected)) in lines.iter().zip(expects).enumerate() {
             if is.1 && doubted >> n & 1 == 1 {
                 self.mine.lost_lines += 1;
                 continue;

@@ -8,20 +8,14 @@
 
 use super::super::frames::{Tier, TierFrame};
 use super::super::manager::ManagerAct;
-use super::super::messages::{PageMessage, control_address};
+use super::super::messages::PageMessage;
 use super::super::table::Translation;
 use super::super::watch::TierEvent;
 use super::transfers::CopyReason;
-use super::{Purpose, TierAddress, TierRequest, TieredAccelerator};
-use crate::ualink::read::Read;
-use scalepool_memory::{LINE_BYTES, LineBytes};
-use scalepool_protocols::ualink::code::ReqCmd;
-use scalepool_protocols::ualink::field::TlReq;
-use scalepool_protocols::ualink::unpack::Transfer;
+use super::{Purpose, TierRequest, TieredAccelerator};
+use crate::blocks::{BlockAddress, ForeignOperation, ForeignRequest, MarkedLine};
+use scalepool_memory::LINE_BYTES;
 use scalepool_trace::{Body, RecordKind, Stamp, Wait};
-
-/// Length of a request of one line, as requests say it: doublewords less one (`ualink` §12).
-const LINE_DOUBLEWORDS: u8 = 15;
 
 /// Flush and invalidate, as the control window of a bridge names them (`bridge` §9.9).
 const FLUSH_AND_INVALIDATE: u64 = 3;
@@ -33,10 +27,14 @@ const MOST_POLLS: u64 = 4;
 /// A message of another accelerator that is not answered yet.
 pub(super) struct WaitingMessage {
     page: u32,
-    port: usize,
-    req: TlReq,
-    /// The transaction in traces.
-    id: u64,
+    request: ForeignRequest,
+}
+
+impl WaitingMessage {
+    /// Whether it is a block of its page; else it is a question.
+    fn is_block(&self) -> bool {
+        matches!(self.request.operation, ForeignOperation::Write(_))
+    }
 }
 
 /// A move in traces.
@@ -66,57 +64,61 @@ impl TieredAccelerator {
     }
 
     /// Another accelerator says something about a page, or asks for its place.
-    pub(super) fn message(&mut self, page: u32, port: usize, req: &TlReq, transfer: &Transfer, id: u64, at: Stamp) {
-        let said = crate::ualink::read::lines_of(&transfer.data).next().and_then(|line| PageMessage::of_line(&line));
-        let (pages, is_managed) = (self.config.layout.pages, self.config.layout.manager(page) == self.config.own);
-        let waiting = WaitingMessage { page, port, req: *req, id };
-        let is_line = req.len == LINE_DOUBLEWORDS && req.src != self.config.own;
-        let is_write = is_line && req.cmd == ReqCmd::WriteFull && transfer.poisoned == 0;
-        let is_source = req.src < self.config.layout.accelerators;
-        let is_of_manager = is_write && self.config.layout.manager(page) == req.src;
+    pub(super) fn message(&mut self, page: u32, request: ForeignRequest, at: Stamp) {
+        let (source, id, layout) = (request.source, request.id, self.config.layout);
+        let (pages, is_managed) = (layout.pages, layout.manager(page) == self.config.own);
+        let is_line = request.lines == 1 && source != self.config.own;
+        let is_source = source < layout.accelerators;
+        let said = match request.operation {
+            ForeignOperation::Write((line, false)) if is_line => PageMessage::of_line(&line),
+            _ => None,
+        };
+        let is_of_manager = layout.manager(page) == source;
         match said {
-            _ if req.cmd == ReqCmd::Read && is_line && is_managed && is_source => {
+            _ if request.operation == ForeignOperation::Read && is_line && is_managed && is_source => {
                 self.tap.wait(at, id, Wait::Page, 0);
-                self.waiting.push(waiting);
-                self.manager.asks(req.src, page % pages);
+                self.waiting.push(WaitingMessage { page, request });
+                self.manager.asks(source, page % pages);
             }
             Some(PageMessage::Block) if is_of_manager && !self.is_block_waiting(page) => {
                 self.tap.wait(at, id, Wait::Line, 0);
-                self.waiting.push(waiting);
+                self.waiting.push(WaitingMessage { page, request });
                 if self.table.block(page) {
                     self.block_is_done(page, at);
                 }
             }
-            Some(PageMessage::Switch(place, is_damaged)) if is_of_manager && self.config.layout.has_frame(place) => {
+            Some(PageMessage::Switch(place, is_damaged)) if is_of_manager && layout.has_frame(place) => {
                 self.page_has_moved(page, place, is_damaged);
-                self.answer(port, req, Read::nothing(), id, at);
+                self.node.reply(at, &request, Vec::new());
             }
-            Some(PageMessage::Accesses(count)) if is_write && is_managed && is_source => {
+            Some(PageMessage::Accesses(count)) if is_managed && is_source => {
                 self.manager.accessed(page % pages, count);
-                self.answer(port, req, Read::nothing(), id, at);
+                self.node.reply(at, &request, Vec::new());
             }
             _ => {
-                let found = format!("{:?} of node {} about page {page}: {said:?}", req.cmd, req.src);
+                let found = format!("{} of node {source} about page {page}: {said:?}", request.operation.name());
                 self.broken("SIM-E2E-02", found, "a message about a page", "a control address takes no such request");
-                let lines = usize::from(req.len / (LINE_DOUBLEWORDS + 1)) + 1;
-                let read = if req.cmd == ReqCmd::Read { vec![([0; 64], true); lines].into() } else { Read::nothing() };
-                self.answer(port, req, read, id, at);
+                self.node.reply(at, &request, vec![([0; 64], true); request.lines]);
             }
         }
     }
 
     /// Whether a block of a page waits for the last access to it.
     fn is_block_waiting(&self, page: u32) -> bool {
-        self.waiting.iter().any(|message| message.page == page && message.req.cmd == ReqCmd::WriteFull)
+        self.waiting.iter().any(|message| message.page == page && message.is_block())
     }
 
-    /// The message about a page that waits, of a kind and of a source if it is said.
-    fn take_waiting(&mut self, page: u32, cmd: ReqCmd, source: Option<u16>) -> Option<WaitingMessage> {
+    /// The message about a page that waits: the question of a source, or the block.
+    fn take_waiting(&mut self, page: u32, asking: Option<u16>) -> Option<ForeignRequest> {
         let is_meant = |message: &WaitingMessage| {
-            message.page == page && message.req.cmd == cmd && source.is_none_or(|source| source == message.req.src)
+            let is_kind = match asking {
+                Some(source) => !message.is_block() && message.request.source == source,
+                None => message.is_block(),
+            };
+            message.page == page && is_kind
         };
         let n = self.waiting.iter().position(is_meant)?;
-        Some(self.waiting.remove(n))
+        Some(self.waiting.remove(n).request)
     }
 
     /// An access to a page or a copy has ended: who waits for the last one is told.
@@ -132,8 +134,8 @@ impl TieredAccelerator {
         self.see(TierEvent::AnswersBlock(page));
         if self.config.layout.manager(page) == self.config.own {
             self.has_drained(self.config.own, page);
-        } else if let Some(WaitingMessage { port, req, id, .. }) = self.take_waiting(page, ReqCmd::WriteFull, None) {
-            self.answer(port, &req, Read::nothing(), id, at);
+        } else if let Some(request) = self.take_waiting(page, None) {
+            self.node.reply(at, &request, Vec::new());
         }
     }
 
@@ -144,7 +146,7 @@ impl TieredAccelerator {
     }
 
     /// The manager of a page has told its place.
-    pub(super) fn place_was_told(&mut self, page: u32, line: Option<&(LineBytes, bool)>) {
+    pub(super) fn place_was_told(&mut self, page: u32, line: Option<&MarkedLine>) {
         match line.and_then(|(line, _)| PageMessage::of_line(line)) {
             Some(PageMessage::Place(place)) if self.config.layout.has_frame(place) => self.learn(page, place),
             other => {
@@ -195,11 +197,8 @@ impl TieredAccelerator {
                 let page = self.page_of_all(page);
                 if source == own {
                     self.learn(page, place);
-                } else if let Some(WaitingMessage { port, req, id, .. }) =
-                    self.take_waiting(page, ReqCmd::Read, Some(source))
-                {
-                    let line = (PageMessage::Place(place).line(), false);
-                    self.answer(port, &req, vec![line].into(), id, at);
+                } else if let Some(request) = self.take_waiting(page, Some(source)) {
+                    self.node.reply(at, &request, vec![(PageMessage::Place(place).line(), false)]);
                 }
             }
             ManagerAct::Moves { page, to, .. } => {
@@ -261,7 +260,7 @@ impl TieredAccelerator {
 
     /// A message about a page is to leave.
     pub(super) fn tell(&mut self, node: u16, page: u32, message: PageMessage, purpose: Purpose, parent: u64) {
-        let to = TierAddress { node, address: control_address(page) };
+        let to = BlockAddress { node, address: self.config.layout.control_address(page) };
         let lines = vec![(message.line(), false)];
         self.control.push_back(TierRequest { to, lines, count: 1, purpose, parent });
     }
@@ -274,9 +273,9 @@ impl TieredAccelerator {
         Some(self.config.layout.address(self.config.own, from).address)
     }
 
-    fn ask_control(&mut self, lines: Vec<(LineBytes, bool)>, purpose: Purpose) {
+    fn ask_control(&mut self, lines: Vec<MarkedLine>, purpose: Purpose) {
         let Some(address) = self.config.control else { return };
-        let to = TierAddress { node: self.config.layout.bridge, address };
+        let to = BlockAddress { node: self.config.layout.bridge, address };
         let parent = self.moving.as_ref().map_or(0, |moving| moving.id);
         self.control.push_back(TierRequest { to, lines, count: 1, purpose, parent });
     }
@@ -296,7 +295,7 @@ impl TieredAccelerator {
     }
 
     /// The registers of the bridge: base is the second one, done the fifth.
-    pub(super) fn flush_was_polled(&mut self, page: u32, line: Option<&(LineBytes, bool)>) {
+    pub(super) fn flush_was_polled(&mut self, page: u32, line: Option<&MarkedLine>) {
         let Some(from) = self.flushed_from() else { return };
         let Some((line, false)) = line else { return self.is_not_flushed(page, "no registers of a bridge".to_owned()) };
         let polls = self.moving.as_mut().map_or(0, |moving| {

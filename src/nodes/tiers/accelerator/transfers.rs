@@ -5,9 +5,9 @@
 //! write leaves with the same lines; behind the last one the manager goes on.
 
 use super::super::copies::{COPY_BLOCK_BYTES, CopyJob, CopyLines, CopyRequest};
-use super::super::frames::TierAddress;
 use super::super::watch::TierEvent;
 use super::{Purpose, TierRequest, TieredAccelerator};
+use crate::blocks::{BlockAccess, BlockAddress};
 use scalepool_kernel::Cx;
 use scalepool_memory::LINE_BYTES;
 use scalepool_trace::{Body, RecordKind, Stamp};
@@ -36,8 +36,8 @@ impl TieredAccelerator {
     pub(super) fn begin_copy(
         &mut self,
         reason: CopyReason,
-        from: TierAddress,
-        to: TierAddress,
+        from: BlockAddress,
+        to: BlockAddress,
         bytes: u64,
         traced: u64,
     ) {
@@ -71,12 +71,13 @@ impl TieredAccelerator {
 
     /// The next request of the engine leaves; `false`: there is none, or it has to wait.
     pub(super) fn copy_step(&mut self, cx: &mut Cx, at: Stamp) -> bool {
-        let Some((id, to)) = self.engine.next_request() else { return false };
-        if self.hindered(cx, to).is_some() {
+        let Some((id, to, is_read)) = self.engine.next_request() else { return false };
+        let count = BLOCK_LINES as u64;
+        let access = if is_read { BlockAccess::Read(count) } else { BlockAccess::Write };
+        if self.node.hindered(cx, to, access).is_some() {
             return false;
         }
         let parent = self.copy_of(id).map_or(0, |copy| copy.traced);
-        let count = BLOCK_LINES as u64;
         let request = match self.engine.take_next() {
             Some(CopyRequest::Read { id, block, at: to }) => {
                 TierRequest { to, lines: Vec::new(), count, purpose: Purpose::CopyRead { id, block }, parent }

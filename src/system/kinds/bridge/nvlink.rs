@@ -17,8 +17,8 @@ use crate::channels::ChannelWait;
 use crate::coherence::Coherent;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, NodeLedger,
-    NodePart, Offer, PortDecl, Site, SitePort, component,
+    BridgeCacheFacts, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
+    NodeLedger, NodePart, Offer, PortDecl, Site, SitePort, component,
 };
 use crate::kinds::media::DRAM_METRICS;
 use crate::kinds::nvlink_link::{POSTED, REQUEST, RESPONSE};
@@ -108,6 +108,10 @@ impl Component for BridgeNvlink {
 
     fn refuses_atomics(&self) -> bool {
         self.outbound.refuses_atomics()
+    }
+
+    fn bridge_cache(&self) -> BridgeCacheFacts {
+        self.outbound.cache_facts()
     }
 
     fn own_wait_fs(&self, clock: Clock) -> u64 {

@@ -1,6 +1,6 @@
 //! Which bits of a message at a port mean something, so that nothing else is compared.
 //!
-//! Modelled: bytes without an enable, MetaValue without a MetaField, the load of targets, what links of UALink keep of addresses and
+//! Modelled: bytes without an enable, bytes of Bogus data, MetaValue without a MetaField, the load of targets, what links of UALink keep of addresses and
 //! credits, bytes of a response that nobody asked for, the payload of numbers that are none. Left out: what links refuse before.
 //!
 //! A walk: a read of 8 bytes at byte 16 of a line is answered by a beat of 64 bytes. [`AnsweredBytes::of`] knows of its request that bytes
@@ -42,6 +42,11 @@ pub(crate) fn meant(message: &BridgeMessage) -> BridgeMessage {
             }
             if let Msg::M2sRwd { opcode: M2sRwdOpcode::MemWrPtl, enables, data, .. } = msg {
                 clear(&mut data.bytes, |k| *enables >> k & 1 == 1);
+            }
+            if let Msg::D2hData { bogus, enables, data, .. } = msg {
+                // The line was taken away before: its bytes mean nothing (`bridge` §9.6 R8).
+                data.poison &= !*bogus;
+                clear(&mut data.bytes, |k| !*bogus && *enables >> k & 1 == 1);
             }
         }
         BridgeMessage::Upli(transfer) => {
@@ -98,7 +103,10 @@ fn clear_beats(transfer: &mut Transfer, keeps: impl Fn(usize) -> bool) {
 
 /// A line behind a sum of floating point numbers: in its elements, of so many bytes, every number that is none becomes the same one.
 pub(crate) fn same_nan(message: &mut BridgeMessage, (element_bytes, mask): (usize, u64)) {
-    let BridgeMessage::Cxl(CxlMessage { msg: Msg::M2sRwd { data, .. }, .. }) = message else { return };
+    let BridgeMessage::Cxl(CxlMessage { msg: Msg::M2sRwd { data, .. } | Msg::D2hData { data, .. }, .. }) = message
+    else {
+        return;
+    };
     // Bits of the mantissa of binary16, binary32 and binary64.
     let mantissa_bits = match element_bytes {
         2 => 10,

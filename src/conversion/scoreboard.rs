@@ -62,11 +62,13 @@ struct ExpectedEvent {
     meant: BridgeMessage,
     /// TLPs of one number leave in their order (`bridge` §6.2, O4); `None`: it is no TLP.
     row: Option<u64>,
+    /// Bytes of an element, and the bytes of the elements, of a sum of floating point numbers in data for a host, which have no tag.
+    sum: Option<(usize, u64)>,
 }
 
 impl From<BridgeEvent> for ExpectedEvent {
     fn from(event: BridgeEvent) -> ExpectedEvent {
-        ExpectedEvent { meant: meant(&event.message), event, row: None }
+        ExpectedEvent { meant: meant(&event.message), event, row: None, sum: None }
     }
 }
 
@@ -81,7 +83,7 @@ pub struct BridgeScoreboard {
     model: ReferenceBridge,
     /// What has still to leave.
     expected: Vec<ExpectedEvent>,
-    /// Tags of the model, by port and tag of the bridge, as long as an answer under them is to come.
+    /// Tags of the model, of CXL.cache CQIDs, by port and tag of the bridge, as long as an answer under them is to come.
     tags: OrderedMap<(usize, u16), u16>,
     /// The same of BITags, of snoops that the bridge has sent.
     snoop_tags: OrderedMap<(usize, u16), u16>,
@@ -207,7 +209,7 @@ impl BridgeScoreboard {
                     renamed.set_snoop_tag(own);
                 }
                 match self.model.request(*port, &renamed) {
-                    Ok(followed) => self.expects(followed),
+                    Ok(followed) => self.expects(followed, None),
                     Err(ReferenceError::Full) => {
                         let found =
                             format!("a request for which there is no free entry or buffer, {}", told(*port, message));
@@ -234,6 +236,7 @@ impl BridgeScoreboard {
                     self.passed += 1;
                     return Ok(());
                 };
+                let sum = self.model.float_elements_behind(*port, &told);
                 let followed = self.model.answer(*port, &told)?;
                 if let (Some(tag), Some(own)) = (message.tag(), told.tag()) {
                     // Behind the last answer the tag is free, even if the model sends its next message under the same one.
@@ -242,11 +245,11 @@ impl BridgeScoreboard {
                             && event.message.tag() == Some(own)
                             && !is_conflict(&event.message)
                     };
-                    if !self.model.awaits(own) || followed.iter().any(is_next) {
+                    if !self.model.awaits(*port, own) || followed.iter().any(is_next) {
                         self.tags.remove(&(*port, tag));
                     }
                 }
-                self.expects(followed);
+                self.expects(followed, sum);
             }
             BridgePoint::Sent => self.sent(*port, message),
             BridgePoint::Response => self.responded(*port, message),
@@ -264,17 +267,19 @@ impl BridgeScoreboard {
         match message.tag() {
             None => Some(message.clone()),
             Some(tag) => {
-                let own = self.tags.get(&(port, tag)).filter(|own| self.model.awaits(**own))?;
+                let own = self.tags.get(&(port, tag)).filter(|own| self.model.awaits(port, **own))?;
                 Some(message.clone().tagged(*own))
             }
         }
     }
 
-    /// These have to leave. TLPs up to one with a completion are of one request, which sends them in this order.
-    fn expects(&mut self, followed: Vec<BridgeEvent>) {
+    /// These have to leave, and data for a host among them may have such a sum. TLPs up to one with a completion are of one request, which
+    /// sends them in this order.
+    fn expects(&mut self, followed: Vec<BridgeEvent>, sum: Option<(usize, u64)>) {
         let mut is_new = true;
         for event in followed {
             let mut expected = ExpectedEvent::from(event);
+            expected.sum = sum.filter(|_| is_host_data(&expected.event.message));
             if let BridgeMessage::Tlp(tlp) = &expected.event.message {
                 self.rows += u64::from(is_new);
                 expected.row = Some(self.rows);
@@ -299,7 +304,7 @@ impl BridgeScoreboard {
             if let Some(own) = own {
                 found.set_tag(own);
             }
-            match own.and_then(|own| model.float_elements(own)) {
+            match own.and_then(|own| model.float_elements(port, own)).or(expected.sum) {
                 Some(elements) => {
                     let (mut wanted, mut found) = (expected.meant.clone(), found.clone());
                     same_nan(&mut wanted, elements);
@@ -328,7 +333,7 @@ impl BridgeScoreboard {
             return;
         }
         let before = self.tags.insert((port, tag), own);
-        if before.is_some_and(|before| self.model.awaits(before)) {
+        if before.is_some_and(|before| self.model.awaits(port, before)) {
             let expected = "a tag under which no answer is to come";
             self.find("BRG-TAG-02", format!("tag {tag:#x} a second time at port {port}"), expected);
         }
@@ -434,6 +439,11 @@ impl BridgeScoreboard {
 fn is_conflict(message: &BridgeMessage) -> bool {
     let BridgeMessage::Cxl(CxlMessage { msg, .. }) = message else { return false };
     matches!(msg, Msg::M2sRwd { opcode: M2sRwdOpcode::BIConflict, .. })
+}
+
+/// Whether it is D2H Data.
+fn is_host_data(message: &BridgeMessage) -> bool {
+    matches!(message, BridgeMessage::Cxl(CxlMessage { msg: Msg::D2hData { .. }, .. }))
 }
 
 /// Class of responses within which those of a source keep their order (`bridge` §6.2, O3).

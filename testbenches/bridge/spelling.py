@@ -186,8 +186,10 @@ def cxl_request(event):
 
 
 def tag_of(event):
-    """The tag of a message, which in TLPs stands in three fields."""
+    """The tag of a message, which in TLPs stands in three fields and in CXL.cache is the CQID."""
     fields = event["message"]["fields"]
+    if "cqid" in fields:
+        return fields["cqid"]
     return fields["tag"] + (fields.get("tag_8", 0) << 8) + (fields.get("tag_9", 0) << 9)
 
 

@@ -13,6 +13,8 @@ mod bar;
 mod cached;
 mod exported;
 mod holders;
+mod host;
+mod host_lines;
 mod inbound;
 mod io;
 mod nvlink;
@@ -22,7 +24,7 @@ mod ualink;
 use super::config::ReferenceConfig;
 use super::message::BridgeMessage;
 use super::model::{BridgeEvent, BridgePoint, ReferenceBridge};
-use peer::Peer;
+use peer::{Below, Peer};
 use scalepool_forms::Object;
 use scalepool_kernel::Rng;
 use serde_json::{Value, json};
@@ -61,6 +63,7 @@ pub fn all() -> Vec<ConversionVectors> {
     files.extend(ualink::files());
     files.extend(nvlink::files());
     files.extend(cached::files());
+    files.extend(host_lines::files());
     files.extend(inbound::files());
     files.extend(io::files());
     files.extend(bar::files());
@@ -98,6 +101,8 @@ fn event_to_json(event: &BridgeEvent) -> Value {
 struct CaseWriter {
     vectors: ConversionVectors,
     config: Option<ReferenceConfig>,
+    /// Who is behind the windows of an outbound half.
+    below: Below,
     rng: Rng,
 }
 
@@ -105,8 +110,9 @@ impl CaseWriter {
     fn new(name: &'static str, about: impl Into<String>, config: Value) -> CaseWriter {
         // The configurations of this module can be read; one that could not would have no cases, which a test sees.
         let read = ReferenceConfig::from_json(&config).ok();
+        let below = if config["windows"][0]["class"] == "CC" { Below::Host } else { Below::Memory };
         let vectors = ConversionVectors { name, about: about.into(), config, cases: Vec::new() };
-        CaseWriter { vectors, config: read, rng: Rng::for_name(SEED, name) }
+        CaseWriter { vectors, config: read, below, rng: Rng::for_name(SEED, name) }
     }
 
     /// Requests one after the other, each from its arrival to its last answer.

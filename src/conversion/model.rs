@@ -1,6 +1,6 @@
 //! One half of a bridge as a reference model: messages in, messages out, no time.
 //!
-//! Modelled: what [`scalepool_bridge`] models of conversion, order, line locks, caches, status and poison, behind three calls: a request
+//! Modelled: what [`scalepool_bridge`] models of conversion, order, line locks, caches, lines of hosts, status and poison, behind three calls: a request
 //! comes, an answer comes, new windows are committed. Accesses to the memory of a cache end at once. Left out: latencies, time-outs, the load that targets report,
 //! back-pressure of links: whoever drives the model asks for one request after the other and takes what it makes. A request is looked up
 //! in the moment in which it comes: [`BridgePoint::Request`] is where a bridge has accepted it behind its lookup.
@@ -35,7 +35,8 @@ use thiserror::Error;
 pub enum BridgePoint {
     /// A request is accepted by the bridge, behind the lookup of its line; or a holder answers a snoop of the bridge.
     Request,
-    /// What it was converted to leaves, with a tag of the bridge.
+    /// What it was converted to leaves, with a tag of the bridge; or the answer to a snoop of a host, or data that a host pulls, both under the
+    /// UQID of the host.
     Sent,
     /// An answer to that comes, or a snoop.
     Answer,

@@ -26,7 +26,7 @@ import spelling_db
 #: About so many messages of a file are spoiled, one after the other.
 SPOILED = 150
 #: Files of vectors.
-FILES = 25
+FILES = 26
 
 
 def asked(event):
@@ -124,6 +124,8 @@ def met(config, cases):
                 if end == "RSP_ERROR":
                     end = f"error {fields['size']}"
                 words.add(f"{name} ended {end}")
+                if config.get("single_beat") and len(event["message"].get("data", [])) == 1:
+                    words.add((fields["offset"], fields["last"]))
             elif event["point"] == "answer" and event["message"]["layout"] == "cxl256.h2d_rsp" and fields["opcode"] == "GO":
                 words.add(f"told GO-{spelling_cc.GO[fields['rsp_data'] % 16]}")
             elif event["point"] == "answer" and event["message"]["layout"] == "cxl256.h2d_data":
@@ -156,6 +158,10 @@ def missing(config, words):
             want |= {f"told RSP_ERROR {status}" for status in range(1, 16)}
     elif class_of(config) == "IO":
         want |= missing_io(config["protocol"])
+    elif config.get("single_beat"):
+        want |= {f"Read ended {end}" for end in ("OKAY", "TargetAbort", "DecodeError", "ProtectionViolation")}
+        lacks += sorted({(n, last) for n in range(4) for last in (0, 1)} - {word for word in words if isinstance(word, tuple)})
+        want |= {"WriteFull ended OKAY", "AtomicR ended OKAY"}
     elif config["protocol"] == "ualink" and "cache" not in config:
         known = {code: name for name, code in spelling.COMMAND.items()}
         want |= {f"asked {known.get(code, code)}" for code in range(64)}
@@ -168,12 +174,12 @@ def missing(config, words):
             want |= {f"{op} ended error {status}" for status in (2, 3, 6)}
         want |= {"asked WRITE_POSTED", "asked ATOMIC_POSTED", "asked MULTICAST_WRITE", "REDUCE_READ ended error 2",
                  "WRITE_NONPOSTED ended RSP_DONE", "READ ended RSP_DATA", "WRITE_POSTED ended error 3"}
-    if config["direction"] == "outbound" and "cache" not in config:
+    if config["direction"] == "outbound" and "cache" not in config and "single_beat" not in config:
         reads, writes = ("READ", "WRITE_NONPOSTED") if config["protocol"] == "nvlink" else ("Read", "Write")
         for (kind, op), steps in spelling.FLOWS.items():
             if kind == class_of(config) and op != "atomic":
                 want |= {f"{reads if op == 'read' else writes} sent {step[0]}" for step in steps}
-    elif config["direction"] == "outbound" and class_of(config) != "CC":
+    elif config["direction"] == "outbound" and class_of(config) != "CC" and "single_beat" not in config:
         kind = class_of(config)
         fills = {words for (of, _, _), (words, _) in spelling.FILLS.items() if of == kind}
         evicts = {spelling.EVICTS[state] for state in ("SEM" if coherent else "D")}
@@ -209,7 +215,7 @@ def spoiled(event):
     """The event with one thing changed, several times: data, places, words, status."""
     fields = event["message"]["fields"]
     for name in ("status", "opcode", "address", "snp_type", "meta_value", "tc", "dst", "rdwr", "poison", "tag", "vchan", "rid",
-                 "op", "size", "ep", "first_be", "last_be", "attr", "uqid", "bogus"):
+                 "op", "size", "ep", "first_be", "last_be", "attr", "uqid", "bogus", "offset", "last"):
         if name not in fields or event["point"] == "sent" and name == "tag":
             continue
         changed = copy.deepcopy(event)
@@ -217,7 +223,7 @@ def spoiled(event):
         other = {"op": "RSP_DONE" if old != "RSP_DONE" else "RSP_DATA", "opcode": "MemRdData", "status": 9,
                  "snp_type": "SnpData" if old != "SnpData" else "SnpInv", "rdwr": "Write" if old == "Read" else "Read",
                  "meta_value": "Shared" if old != "Shared" else "Any", "poison": int(not old),
-                 "bogus": int(not old)}
+                 "bogus": int(not old), "last": int(not old)}
         changed["message"]["fields"][name] = other.get(name, 64 + spelling.number(old) if name == "address" else
                                                        old + 1 if isinstance(old, int) else 1)
         yield name, changed

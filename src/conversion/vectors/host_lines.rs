@@ -62,7 +62,9 @@ pub(super) fn alone(writer: &mut CaseWriter, request: Request) {
     ];
     for ((name, operation), (_, sent)) in OPERATIONS.into_iter().zip(sent) {
         for op in sent {
-            for refusal in [GoState::Error, GoState::Invalid] {
+            // GO-I is an error of reads with a GO alone.
+            let refusals = [GoState::Error, GoState::Invalid];
+            for refusal in refusals.into_iter().take(if *op == Op::RdOwn { 2 } else { 1 }) {
                 let message = request(operation, LINE, &mut writer.rng);
                 let what = format!("{name}, {} refused by {refusal:?}", told(*op));
                 writer.case(what, &[message], &mut Host::of(MemoryMood::Good).refusing(&[*op], refusal));
@@ -118,7 +120,9 @@ fn states(writer: &mut CaseWriter, request: Request) {
 fn refusals(writer: &mut CaseWriter, request: Request) {
     use D2hReqOpcode as Op;
     for refused in [Op::RdShared, Op::RdOwn, Op::RdOwnNoData, Op::DirtyEvict] {
-        for refusal in [GoState::Error, GoState::Invalid] {
+        let refusals = [GoState::Error, GoState::Invalid];
+        let has_data = refused == Op::RdShared || refused == Op::RdOwn;
+        for refusal in refusals.into_iter().take(if has_data { 2 } else { 1 }) {
             for (first, a) in OPERATIONS {
                 for (second, b) in OPERATIONS {
                     let requests = cached::four([a, b], LINE, request, &mut writer.rng);

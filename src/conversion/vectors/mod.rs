@@ -3,13 +3,14 @@
 //! Modelled: files of cases. A case begins with an idle bridge and lists in their order all messages at its four points: requests, what is
 //! sent for them, the answers to that, responses. The cases walk commands, sizes and places, masks, windows and rights, every status of
 //! accelerators, lines that are not there, poison both ways, the states of a cached line, and the records of lines that the bridge keeps
-//! coherent. Left out: time and what follows from it alone, such as status 8 of a time-out; snoops of cached lines; caches that write
-//! through or are passed by; strict order. Tags are those of the model, which a bridge may choose otherwise.
+//! coherent. Left out: time and what follows from it alone, such as status 8 of a time-out; back-invalidate snoops of cached lines; caches that
+//! write through or are passed by; strict order. Tags are those of the model, which a bridge may choose otherwise.
 //!
 //! A walk through one case: a partial write is given to a model with one window; it sends MemRd; the memory of the case answers by data
 //! and Cmp-E, in either order; MemWr is sent and answered; the response ends the case.
 
 mod bar;
+mod beats;
 mod cached;
 mod exported;
 mod holders;
@@ -61,6 +62,7 @@ pub struct ConversionVectors {
 pub fn all() -> Vec<ConversionVectors> {
     let mut files = Vec::new();
     files.extend(ualink::files());
+    files.extend(beats::files());
     files.extend(nvlink::files());
     files.extend(cached::files());
     files.extend(host_lines::files());

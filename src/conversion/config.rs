@@ -1,8 +1,8 @@
 //! How a reference model of a bridge is built: its JSON form.
 //!
 //! Modelled: one half of a bridge with one protocol of accelerators, its windows and rights, its table, order and caches. Left out:
-//! latencies, which the model does not have, and what shows in them alone: kept conversions, tags of the cache in HBM; registers of control;
-//! responses in single beats. A walk: `{"protocol":"ualink","direction":"outbound","windows":[{"class":"MC","base":"0x10000000",
+//! latencies, which the model does not have, and what shows in them alone: kept conversions, tags of the cache in HBM; registers of control.
+//! A walk: `{"protocol":"ualink","direction":"outbound","windows":[{"class":"MC","base":"0x10000000",
 //! "size":"0x1000000","out_base":"0x400000000"}]}` is a bridge with one window of coherent memory and all else as in the sheet.
 
 use super::credits::{CreditPool, CreditSides};
@@ -19,6 +19,7 @@ use scalepool_bridge::inbound::table::MOST_INBOUND;
 use scalepool_bridge::io::tlps::IoAck;
 use scalepool_bridge::lines::BLOCK_BYTES;
 use scalepool_bridge::outbound::OutboundConfig;
+use scalepool_bridge::outbound::host_lines::MOST_CACHED_ENTRIES;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, FEWEST_WITH_HAIRPIN, MOST_ENTRIES};
 use scalepool_bridge::window::{
@@ -30,6 +31,7 @@ use scalepool_coherence::mem::options::MemConfig;
 use scalepool_forms::{FormError, Object, number, object, shown, text};
 use scalepool_ordered::OrderedMap;
 use serde_json::Value;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Entries of the table of outbound transactions (`bridge` §7).
@@ -102,7 +104,7 @@ pub struct ReferenceConfig {
 }
 
 /// Keys of every configuration.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "credits",
     "protocol",
     "direction",
@@ -117,7 +119,11 @@ const KEYS: [&str; 14] = [
     "io_ack",
     "home",
     "hairpin",
+    "host_ports",
+    "single_beat",
 ];
+/// Keys of an outbound half alone.
+const OUTBOUND_KEYS: [&str; 5] = ["write_buffers", "order", "io_ack", "host_ports", "single_beat"];
 
 impl ReferenceConfig {
     /// Reads its JSON form.
@@ -160,7 +166,7 @@ fn outbound_limits(protocol: AcceleratorProtocol) -> WindowLimits {
 }
 
 fn outbound_windows(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeWindows, FormError> {
-    let classes = [("MC", WindowClass::Mc), ("MN", WindowClass::Mn), ("IO", WindowClass::Io)];
+    let classes = [("MC", WindowClass::Mc), ("MN", WindowClass::Mn), ("CC", WindowClass::Cc), ("IO", WindowClass::Io)];
     windows(form, &classes, outbound_limits(protocol))
 }
 
@@ -182,11 +188,78 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
     let acks = [("flush", IoAck::Flush), ("sent", IoAck::Sent)];
     let io_ack = one_of(form, "io_ack", &acks, Some(IoAck::Flush))?;
     let data = form.get("cache").map(cache).transpose()?;
-    let half = OutboundConfig { io_ack, data, ..outbound_half(form, windows, None)? };
+    let host_ports = host_ports(form, &windows)?;
+    let single_beat = single_beat(form, protocol)?;
+    let half = OutboundConfig { io_ack, data, host_ports, single_beat, ..outbound_half(form, windows, None)? };
+    if half.entries > MOST_CACHED_ENTRIES && half.data.is_some() && !half.host_ports.is_empty() {
+        let expected = format!(
+            "at most {MOST_CACHED_ENTRIES} beside a cache of lines of hosts: CQIDs have 12 bits, and what the cache gives back takes some"
+        );
+        return Err(FormError::new("entries", half.entries.to_string(), expected));
+    }
     match io_tags(&half.windows).filter(|_| half.entries > MOST_IO_ENTRIES) {
         Some(wrong) => Err(wrong),
         None => Ok(BridgeHalf::Outbound(Box::new(half))),
     }
+}
+
+/// CXL ports that lead to hosts: `[1, 2]`, ports side by side. Left out: those of windows of class CC, and what is between them.
+fn host_ports(form: &Object, windows: &BridgeWindows) -> Result<Range<usize>, FormError> {
+    let ports = match form.get("host_ports") {
+        Some(value) => {
+            let expected = format!("a list of ports 0 to {}, side by side", TARGETS - 1);
+            let wrong = || FormError::new("host_ports", value.to_string(), &*expected);
+            let list = value.as_array().filter(|list| list.len() <= TARGETS).ok_or_else(wrong)?;
+            let port = |port: &Value| port.as_u64().filter(|port| *port < TARGETS as u64).ok_or_else(wrong);
+            let list = list.iter().map(port).collect::<Result<Vec<u64>, FormError>>()?;
+            let first = list.first().copied().unwrap_or(0);
+            if list.iter().zip(first..).any(|(port, next)| *port != next) {
+                return Err(wrong());
+            }
+            first as usize..first as usize + list.len()
+        }
+        None => {
+            let of_hosts = || windows.list().iter().filter(|w| w.class == WindowClass::Cc).flat_map(|w| &w.ports);
+            let ends = of_hosts().min().zip(of_hosts().max());
+            ends.map_or(0..0, |(first, last)| *first..last + 1)
+        }
+    };
+    match other_sort(windows, &ports) {
+        Some(wrong) => Err(wrong),
+        None => Ok(ports),
+    }
+}
+
+/// What is wrong with windows of which one leads by a port to a host that is none, or past the hosts by one of theirs: a port keeps lines by
+/// CXL.cache or is asked by CXL.mem, and its lines are kept by their ports.
+pub(crate) fn other_sort(windows: &BridgeWindows, hosts: &Range<usize>) -> Option<FormError> {
+    let wrong = |class: WindowClass, port: &&usize| match class {
+        WindowClass::Cc => !hosts.contains(port),
+        WindowClass::Mc | WindowClass::Mn => hosts.contains(port),
+        WindowClass::Io | WindowClass::Hp => false,
+    };
+    let mut found = windows.list().iter().enumerate();
+    let (n, class, port) = found.find_map(|(n, window)| {
+        let port = window.ports.iter().find(|port| wrong(window.class, port))?;
+        Some((n, window.class, *port))
+    })?;
+    let name = if class == WindowClass::Cc { "CC" } else { "MC or MN" };
+    let expected = match (class, hosts.is_empty()) {
+        (_, true) => "no window of class CC: no port leads to a host, `host_ports` names some".to_owned(),
+        (WindowClass::Cc, _) => format!("ports {} to {}, those of hosts", hosts.start, hosts.end - 1),
+        _ => format!("no port from {} to {}, which lead to hosts", hosts.start, hosts.end - 1),
+    };
+    Some(FormError::new("windows", format!("window {n} of class {name} by port {port}"), expected))
+}
+
+/// Whether reads of several lines are answered line by line, as these come (`bridge` §3.3).
+fn single_beat(form: &Object, protocol: AcceleratorProtocol) -> Result<bool, FormError> {
+    let Some(value) = form.get("single_beat") else { return Ok(false) };
+    if protocol != AcceleratorProtocol::Ualink {
+        let expected = "a key of a bridge of UALink: a read of NVLink has one response";
+        return Err(FormError::new("bridge", "key `single_beat`", expected));
+    }
+    value.as_bool().ok_or_else(|| FormError::new("single_beat", shown(value), "true or false"))
 }
 
 /// What every half from accelerators has: table, buffers and order.
@@ -217,7 +290,7 @@ fn outbound_half(
 }
 
 fn inbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, FormError> {
-    if let Some(key) = ["write_buffers", "order", "io_ack"].into_iter().find(|key| form.contains_key(*key)) {
+    if let Some(key) = OUTBOUND_KEYS.into_iter().find(|key| form.contains_key(*key)) {
         return Err(FormError::new("bridge", format!("key `{key}`"), "a key of an inbound bridge"));
     }
     let limits = match protocol {

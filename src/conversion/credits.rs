@@ -29,6 +29,9 @@ const NVLINK: [&[&str]; 2] = [&["header", "data"]; 2];
 /// Classes of CXL.mem, from host to memory and back.
 const CXL: [&[&str]; 2] = [&["m2s_req", "m2s_rwd", "m2s_birsp"], &["s2m_ndr", "s2m_drs", "s2m_bisnp"]];
 
+/// Classes of CXL.cache, from device to host and back: those of a bridge that asks hosts.
+const CXL_CACHE: [&[&str]; 2] = [&["d2h_req", "d2h_rsp", "d2h_data"], &["h2d_req", "h2d_rsp", "h2d_data"]];
+
 /// Which credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CreditKey {
@@ -114,6 +117,7 @@ impl CreditSides {
         };
         match (is_above != self.is_inbound, is_above && self.has_hairpin) {
             (true, _) => of_accelerators.to_vec(),
+            (false, _) if !self.is_inbound => [CXL[is_back], CXL_CACHE[is_back]].concat(),
             (false, true) => [CXL[is_back], of_accelerators].concat(),
             (false, false) => CXL[is_back].to_vec(),
         }
@@ -137,9 +141,9 @@ impl CreditSides {
         let ports = if asks_accelerators { self.ports } else { TARGETS as u64 };
         let port = bounded(form, "port", 0..=ports - 1, Some(0))? as usize;
         let has_vchan = form.contains_key("vchan");
-        let vchan = if CXL.concat().contains(class) {
+        let vchan = if CXL.concat().contains(class) || CXL_CACHE.concat().contains(class) {
             if has_vchan {
-                return Err(FormError::new("vchan", format!("a channel of {class}"), "none: CXL.mem has one"));
+                return Err(FormError::new("vchan", format!("a channel of {class}"), "none: CXL has one"));
             }
             None
         } else {
@@ -218,8 +222,12 @@ fn spending(message: &BridgeMessage) -> [(&'static str, Option<u8>, u64); 2] {
                 Msg::S2mNdr { .. } => CXL[1][0],
                 Msg::S2mDrs { .. } => CXL[1][1],
                 Msg::S2mBisnp { .. } => CXL[1][2],
-                // Others do not pass at a bridge.
-                _ => return [("", None, 0); 2],
+                Msg::D2hReq { .. } => CXL_CACHE[0][0],
+                Msg::D2hRsp { .. } => CXL_CACHE[0][1],
+                Msg::D2hData { .. } => CXL_CACHE[0][2],
+                Msg::H2dReq { .. } => CXL_CACHE[1][0],
+                Msg::H2dRsp { .. } => CXL_CACHE[1][1],
+                Msg::H2dData { .. } => CXL_CACHE[1][2],
             };
             [(class, None, 1), (class, None, 0)]
         }

@@ -1,13 +1,13 @@
 //! Which bits of a message at a port mean something, so that nothing else is compared.
 //!
-//! Modelled: bytes without an enable, MetaValue without a MetaField, the load of targets, what links of UALink keep of addresses and
+//! Modelled: bytes without an enable, bytes of Bogus data, MetaValue without a MetaField, the load of targets, what links of UALink keep of addresses and
 //! credits, bytes of a response that nobody asked for, the payload of numbers that are none. Left out: what links refuse before.
 //!
 //! A walk: a read of 8 bytes at byte 16 of a line is answered by a beat of 64 bytes. [`AnsweredBytes::of`] knows of its request that bytes
-//! 16 to 23 were asked for; [`AnsweredBytes::clear_others`] makes the others zero in both responses before they are compared.
+//! 16 to 23 were asked for; [`OwedResponse::is_same`] makes the others zero in both responses before they are compared.
 
 use super::message::{BridgeMessage, CxlMessage};
-use scalepool_bridge::lines::{BLOCK_BYTES, BLOCK_LINES};
+use scalepool_bridge::lines::{self, BLOCK_BYTES, BLOCK_LINES};
 use scalepool_coherence::message::Msg;
 use scalepool_endpoint::tlp::{Tlp, TlpKind};
 use scalepool_nodes::ualink::read::lines_of;
@@ -42,6 +42,11 @@ pub(crate) fn meant(message: &BridgeMessage) -> BridgeMessage {
             }
             if let Msg::M2sRwd { opcode: M2sRwdOpcode::MemWrPtl, enables, data, .. } = msg {
                 clear(&mut data.bytes, |k| *enables >> k & 1 == 1);
+            }
+            if let Msg::D2hData { bogus, enables, data, .. } = msg {
+                // The line was taken away before: its bytes mean nothing (`bridge` §9.6 R8).
+                data.poison &= !*bogus;
+                clear(&mut data.bytes, |k| !*bogus && *enables >> k & 1 == 1);
             }
         }
         BridgeMessage::Upli(transfer) => {
@@ -98,7 +103,10 @@ fn clear_beats(transfer: &mut Transfer, keeps: impl Fn(usize) -> bool) {
 
 /// A line behind a sum of floating point numbers: in its elements, of so many bytes, every number that is none becomes the same one.
 pub(crate) fn same_nan(message: &mut BridgeMessage, (element_bytes, mask): (usize, u64)) {
-    let BridgeMessage::Cxl(CxlMessage { msg: Msg::M2sRwd { data, .. }, .. }) = message else { return };
+    let BridgeMessage::Cxl(CxlMessage { msg: Msg::M2sRwd { data, .. } | Msg::D2hData { data, .. }, .. }) = message
+    else {
+        return;
+    };
     // Bits of the mantissa of binary16, binary32 and binary64.
     let mantissa_bits = match element_bytes {
         2 => 10,
@@ -128,13 +136,64 @@ pub(crate) fn asker(message: &BridgeMessage) -> Option<(u16, u16)> {
     }
 }
 
+/// What a request is owed: responses with these bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwedResponse {
+    bytes: AnsweredBytes,
+    /// Beats that have still to leave, of a read that is answered beat by beat; `None`: one response has all.
+    beats_left: Option<usize>,
+}
+
+impl OwedResponse {
+    /// What a request is owed by a bridge that answers reads beat by beat, or not.
+    pub(crate) fn to(request: &BridgeMessage, single_beat: bool) -> OwedResponse {
+        let beats = |transfer: &Transfer| match transfer.field {
+            ControlField::Request(req) if req.cmd == ReqCmd::Read => {
+                let bytes = DWORD_BYTES as u64 * (u64::from(req.len) + 1);
+                Some(lines::touched(req.address, bytes, None).count())
+            }
+            _ => None,
+        };
+        let beats_left = match request {
+            BridgeMessage::Upli(transfer) if single_beat => beats(transfer),
+            _ => None,
+        };
+        OwedResponse { bytes: AnsweredBytes::of(request), beats_left }
+    }
+
+    /// Whether a response of the bridge is one of the model. Which beat is the last one follows from what has left.
+    pub(crate) fn is_same(&self, found: &BridgeMessage, wanted: &BridgeMessage) -> bool {
+        let shown = |message: &BridgeMessage| {
+            let mut shown = self.bytes.clear_others(message);
+            if let BridgeMessage::Upli(transfer) = &mut shown
+                && let ControlField::Response(rsp) = &mut transfer.field
+                && self.beats_left.is_some()
+            {
+                rsp.last = false;
+            }
+            shown
+        };
+        // Only what answers the same requester under the same tag can be the same.
+        asker(wanted) == asker(found) && shown(wanted) == shown(found)
+    }
+
+    /// A response leaves: whether it says rightly if others follow, and whether none does.
+    pub(crate) fn leaves(&mut self, response: &BridgeMessage) -> (bool, bool) {
+        let (Some(left), BridgeMessage::Upli(transfer)) = (self.beats_left, response) else { return (true, true) };
+        let left = left.saturating_sub(lines_of(&transfer.data).count());
+        self.beats_left = Some(left);
+        let is_last = matches!(transfer.field, ControlField::Response(rsp) if rsp.last);
+        (is_last == (left == 0), left == 0)
+    }
+}
+
 /// The bytes of a response that were asked for, counted from the first byte of its first beat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct AnsweredBytes([bool; BLOCK_LINES * LINE_BYTES]);
+struct AnsweredBytes([bool; BLOCK_LINES * LINE_BYTES]);
 
 impl AnsweredBytes {
     /// What a request asks for: a read what it covers, an atomic its elements.
-    pub(crate) fn of(request: &BridgeMessage) -> AnsweredBytes {
+    fn of(request: &BridgeMessage) -> AnsweredBytes {
         let mut asked = AnsweredBytes([true; BLOCK_LINES * LINE_BYTES]);
         match request {
             BridgeMessage::Upli(transfer) => {
@@ -160,12 +219,18 @@ impl AnsweredBytes {
         asked
     }
 
-    /// A response with zeros in all other bytes.
-    pub(crate) fn clear_others(&self, response: &BridgeMessage) -> BridgeMessage {
+    /// A response with zeros in all other bytes. The first beat of one that is not the first of its request is the one that its offset names.
+    fn clear_others(&self, response: &BridgeMessage) -> BridgeMessage {
         let mut response = response.clone();
         let keeps = |k: usize| self.0.get(k).is_some_and(|asked| *asked);
         match &mut response {
-            BridgeMessage::Upli(transfer) => clear_beats(transfer, keeps),
+            BridgeMessage::Upli(transfer) => {
+                let skipped = match transfer.field {
+                    ControlField::Response(rsp) => LINE_BYTES * usize::from(rsp.offset),
+                    _ => 0,
+                };
+                clear_beats(transfer, |k| keeps(skipped + k));
+            }
             BridgeMessage::Nvlink(message) => clear(&mut message.data, keeps),
             BridgeMessage::Cxl(_) | BridgeMessage::Tlp(_) => (),
         }

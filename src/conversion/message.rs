@@ -1,7 +1,8 @@
 //! A message at one of the ports of a bridge, and its JSON form.
 //!
 //! Modelled: requests and responses of UALink with their beats, byte enables and poison; messages of NVLink with the parts of their packet;
-//! messages of CXL.mem in the layouts of 256B flits with hierarchy based routing; TLPs of CXL.io in those of non-flit mode ([`tlp`]). Left out: what links add, such as CRC and credits.
+//! messages of CXL.mem and CXL.cache in the layouts of 256B flits with hierarchy based routing; TLPs of CXL.io in those of non-flit mode ([`tlp`]).
+//! Left out: what links add, such as CRC and credits; CacheID and BI-ID, which say which port of the fabric a message belongs to; hints.
 //!
 //! A walk: `{"layout":"ualink.tl_req","fields":{"cmd":"Read","address":"0x1000","len":15}}` is a read of 64 bytes. A write has `data`, one
 //! string of 128 digits for each beat, and `enables`, 64 digits, if its command has byte enables; `poison` has the numbers of the beats that
@@ -27,7 +28,7 @@ use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::{LayoutDef, Wire};
 use serde_json::Value;
 
-/// Bytes of a line, a beat of UALink, the data of a message of CXL.mem.
+/// Bytes of a line, a beat of UALink, the data of a message of CXL.mem or CXL.cache.
 const LINE_BYTES: usize = 64;
 /// Bytes of a unit of the sizes of NVLink.
 const UNIT_BYTES: usize = 16;
@@ -39,14 +40,14 @@ const NVLINK_FIELDS: [&str; 8] = ["op", "vc", "tag", "rid", "size", "ep", "atag"
 /// Fields of an address extension that belong to the transaction.
 const EXTENSION_FIELDS: [&str; 3] = ["route", "attr", "address"];
 
-/// A message of CXL.mem with what links know beside it.
+/// A message of CXL.mem or CXL.cache with what links know beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CxlMessage {
     /// The message.
     pub msg: Msg<CacheLine>,
     /// Logical device that it is for; 0 without one.
     pub ld_id: u8,
-    /// Traffic class of a request.
+    /// Traffic class of a request of CXL.mem; 0 of others.
     pub traffic_class: u8,
 }
 
@@ -57,7 +58,7 @@ pub enum BridgeMessage {
     Upli(Box<Transfer>),
     /// A message of NVLink.
     Nvlink(Box<NvlMessage>),
-    /// A message of CXL.mem.
+    /// A message of CXL.mem or CXL.cache.
     Cxl(CxlMessage),
     /// A TLP of CXL.io.
     Tlp(Box<Tlp>),
@@ -79,7 +80,8 @@ impl BridgeMessage {
         }
     }
 
-    /// The number that joins requests and answers, of a message that has one.
+    /// The number that joins requests and answers, of a message that has one: of CXL.cache the CQID. The UQID, by which snoops and pulled data
+    /// are joined, is the choice of the host.
     pub fn tag(&self) -> Option<u16> {
         match self {
             BridgeMessage::Upli(transfer) => match transfer.field {
@@ -95,6 +97,7 @@ impl BridgeMessage {
             BridgeMessage::Cxl(CxlMessage { msg, .. }) => match *msg {
                 Msg::M2sReq { tag, .. } | Msg::M2sRwd { tag, .. } => Some(tag),
                 Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => Some(tag),
+                Msg::D2hReq { cqid, .. } | Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => Some(cqid),
                 _ => None,
             },
         }
@@ -119,6 +122,7 @@ impl BridgeMessage {
             BridgeMessage::Cxl(CxlMessage { msg, .. }) => match msg {
                 Msg::M2sReq { tag, .. } | Msg::M2sRwd { tag, .. } => *tag = new,
                 Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => *tag = new,
+                Msg::D2hReq { cqid, .. } | Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => *cqid = new,
                 _ => (),
             },
         }
@@ -157,13 +161,13 @@ impl BridgeMessage {
     /// Reads its JSON form.
     ///
     /// # Errors
-    /// What is no message of UALink, NVLink, CXL.mem or CXL.io, with its place.
+    /// What is no message of UALink, NVLink, CXL.mem, CXL.cache or CXL.io, with its place.
     pub fn from_json(form: &Value) -> Result<BridgeMessage, FormError> {
         let keys = ["layout", "fields", "data", "enables", "poison", "ae", "be"];
         let form = object(form, "message", &keys)?;
         let def = layout_of(form)?;
         let wrong = || {
-            let expected = "ualink.tl_req, ualink.tl_rsp, nvlink.header, cxlio.nfm_mem32, cxlio.nfm_mem64, cxlio.nfm_cpl, or a message of CXL.mem of cxl256";
+            let expected = "ualink.tl_req, ualink.tl_rsp, nvlink.header, cxlio.nfm_mem32, cxlio.nfm_mem64, cxlio.nfm_cpl, or a message of CXL.mem or CXL.cache of cxl256";
             FormError::new("layout", def.name, expected)
         };
         match def.name {
@@ -171,7 +175,7 @@ impl BridgeMessage {
             "nvlink.header" => nvlink_from_json(form),
             _ if tlp::is_tlp(def) => tlp::from_json(def, form),
             _ => {
-                let class = Class::of(def, Routing::Hbr).filter(|class| class.is_mem()).ok_or_else(wrong)?;
+                let class = Class::of(def, Routing::Hbr).ok_or_else(wrong)?;
                 cxl_from_json(class, def, form)
             }
         }
@@ -357,14 +361,14 @@ fn cxl_to_json(message: &CxlMessage) -> Value {
 fn cxl_from_json(class: Class, def: &'static LayoutDef, form: &Object) -> Result<BridgeMessage, FormError> {
     only(form, &["layout", "fields", "data", "enables"])?;
     let bits = bits_of(def, form, None)?;
-    let has_data = matches!(class, Class::M2sRwd | Class::S2mDrs);
+    let has_data = matches!(class, Class::M2sRwd | Class::S2mDrs | Class::D2hData | Class::H2dData);
     let line = form.get("data").map(|data| number::array_of::<LINE_BYTES>(data, "data")).transpose()?;
     if has_data != line.is_some() {
         let (found, expected) = if has_data { ("none", "64 bytes") } else { ("64 bytes", "none with this class") };
         return Err(FormError::new("data", found, expected));
     }
     let byte_enables = match form.get("enables") {
-        Some(_) if class != Class::M2sRwd => {
+        Some(_) if !matches!(class, Class::M2sRwd | Class::D2hData) => {
             return Err(FormError::new("enables", "some", "none with this class"));
         }
         enables => enables.map(|e| number::array_of(e, "enables").map(u64::from_le_bytes)).transpose()?,
@@ -398,9 +402,12 @@ fn consistent(def: &LayoutDef, form: &Object, bits: u128, has_enables: bool) -> 
     if let Some(ckid) = given("ckid").filter(|ckid| *ckid != 0) {
         return wrong("ckid", ckid, "0: what is encrypted by keys is not modelled");
     }
-    match given("trp") {
-        Some(0) if has_enables => wrong("trp", 0, "1 with enables, or no such field"),
-        Some(1) if !has_enables => wrong("trp", 1, "0 without enables, or no such field"),
-        _ => Ok(()),
+    for name in ["trp", "bep"] {
+        match given(name) {
+            Some(0) if has_enables => return wrong(name, 0, "1 with enables, or no such field"),
+            Some(1) if !has_enables => return wrong(name, 1, "0 without enables, or no such field"),
+            _ => (),
+        }
     }
+    Ok(())
 }

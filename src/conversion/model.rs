@@ -1,6 +1,6 @@
 //! One half of a bridge as a reference model: messages in, messages out, no time.
 //!
-//! Modelled: what [`scalepool_bridge`] models of conversion, order, line locks, caches, status and poison, behind three calls: a request
+//! Modelled: what [`scalepool_bridge`] models of conversion, order, line locks, caches, lines of hosts, status and poison, behind three calls: a request
 //! comes, an answer comes, new windows are committed. Accesses to the memory of a cache end at once. Left out: latencies, time-outs, the load that targets report,
 //! back-pressure of links: whoever drives the model asks for one request after the other and takes what it makes. A request is looked up
 //! in the moment in which it comes: [`BridgePoint::Request`] is where a bridge has accepted it behind its lookup.
@@ -9,7 +9,7 @@
 //! Invalid/NoOp leaves with the merged line; its Cmp comes, and the response leaves.
 
 use super::accelerators::{AcceleratorPorts, response_message};
-use super::config::{AcceleratorProtocol, BridgeHalf, ReferenceConfig, committed, io_tags};
+use super::config::{AcceleratorProtocol, BridgeHalf, ReferenceConfig, committed, io_tags, other_sort};
 use super::exported::{ExportedHalf, Made};
 use super::message::{BridgeMessage, CxlMessage};
 use super::tlp;
@@ -27,6 +27,7 @@ use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_protocols::nvlink::{Class, NvlConfig};
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::ops::Range;
 use thiserror::Error;
 
 /// Where a message passes, seen from a transaction.
@@ -34,7 +35,8 @@ use thiserror::Error;
 pub enum BridgePoint {
     /// A request is accepted by the bridge, behind the lookup of its line; or a holder answers a snoop of the bridge.
     Request,
-    /// What it was converted to leaves, with a tag of the bridge.
+    /// What it was converted to leaves, with a tag of the bridge; or the answer to a snoop of a host, or data that a host pulls, both under the
+    /// UQID of the host.
     Sent,
     /// An answer to that comes, or a snoop.
     Answer,
@@ -132,6 +134,8 @@ pub struct ReferenceBridge {
     cached: Vec<BridgeWindows>,
     /// Its entries are few enough for tags of TLPs.
     has_io_tags: bool,
+    /// CXL ports that lead to hosts.
+    host_ports: Range<usize>,
     /// A commit waits for responses of another bridge.
     is_held: bool,
     findings: Vec<ReferenceFinding>,
@@ -144,9 +148,9 @@ impl ReferenceBridge {
             BridgeHalf::Outbound(config) if config.data.is_some() => vec![config.windows.clone()],
             _ => Vec::new(),
         };
-        let has_io_tags = match &config.half {
-            BridgeHalf::Outbound(config) => config.entries <= tlp::MOST_ENTRIES,
-            BridgeHalf::Inbound(_) | BridgeHalf::Bar(_) | BridgeHalf::Exported(_) => true,
+        let (has_io_tags, host_ports) = match &config.half {
+            BridgeHalf::Outbound(config) => (config.entries <= tlp::MOST_ENTRIES, config.host_ports.clone()),
+            BridgeHalf::Inbound(_) | BridgeHalf::Bar(_) | BridgeHalf::Exported(_) => (true, 0..0),
         };
         let accelerators = AcceleratorPorts::new(config.protocol, config.own, config.ports);
         let half = match config.half {
@@ -162,6 +166,7 @@ impl ReferenceBridge {
             codec: NvlConfig::default(),
             cached,
             has_io_tags,
+            host_ports,
             is_held: false,
             findings: Vec::new(),
         }
@@ -177,14 +182,14 @@ impl ReferenceBridge {
         }
     }
 
-    /// Whether an answer with this tag of the model is still to come.
-    pub fn awaits(&self, tag: u16) -> bool {
+    /// Whether an answer with this tag of the model, of CXL.cache this CQID, is still to come at a port.
+    pub fn awaits(&self, port: usize, tag: u16) -> bool {
         match &self.half {
-            Half::Outbound(bridge) => match outbound::write_backs::of_tag(tag) {
+            Half::Outbound(bridge) => match bridge.write_back_of(port, tag) {
                 Some(n) => bridge.write_backs().get(n).is_some(),
                 None => {
                     let child = bridge.child_of(outbound::table::ChildId::of_tag(tag));
-                    child.is_some_and(|child| child.awaited.any())
+                    child.is_some_and(|child| child.port == port && child.awaited.any())
                 }
             },
             Half::Inbound(_, accelerators) | Half::Bar(_, accelerators) => accelerators.awaits(tag),
@@ -197,12 +202,24 @@ impl ReferenceBridge {
         matches!(&self.half, Half::Exported(half) if half.awaits_snoop(port, tag))
     }
 
-    /// Bytes of an element, and the bytes of the elements, of the sum of floating point numbers that is done under a tag of the model.
-    pub(crate) fn float_elements(&self, tag: u16) -> Option<(usize, u64)> {
+    /// Bytes of an element, and the bytes of the elements, of the sum of floating point numbers that is done under a tag of the model at a
+    /// port.
+    pub(crate) fn float_elements(&self, port: usize, tag: u16) -> Option<(usize, u64)> {
         let Half::Outbound(bridge) = &self.half else { return None };
-        let is_write_back = outbound::write_backs::of_tag(tag).is_some();
+        let is_write_back = bridge.write_back_of(port, tag).is_some();
         let child = bridge.child_of(outbound::table::ChildId::of_tag(tag)).filter(|_| !is_write_back)?;
         child.atomic.as_ref()?.float_elements()
+    }
+
+    /// The same of the data that leave for a host because of an answer of it, or of its snoop: they have no tag of the bridge.
+    pub(crate) fn float_elements_behind(&self, port: usize, answer: &BridgeMessage) -> Option<(usize, u64)> {
+        let Half::Outbound(bridge) = &self.half else { return None };
+        let BridgeMessage::Cxl(CxlMessage { msg, .. }) = answer else { return None };
+        match *msg {
+            Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => self.float_elements(port, cqid),
+            Msg::H2dReq { line, .. } => bridge.child_with(port, line)?.atomic.as_ref()?.float_elements(),
+            _ => None,
+        }
     }
 
     /// Rules that messages have broken since the last call.
@@ -214,11 +231,12 @@ impl ReferenceBridge {
     /// valid now. If not, requests that are under way have to be answered first, and no other one is taken meanwhile.
     ///
     /// # Errors
-    /// Windows that cannot be; an inbound half, whose windows stay; an earlier commit that waits; with a cache of lines, windows that lead an
+    /// Windows that cannot be, or that lead to a host by a port of memory or the other way; an inbound half, whose windows stay; an earlier commit that waits; with a cache of lines, windows that lead an
     /// address of class MN by another port than earlier ones did, since the model has no registers by which the cache is flushed before.
     pub fn commit(&mut self, form: &Value) -> Result<bool, FormError> {
         let windows = committed(form, self.protocol)?;
-        if let Some(found) = self.io_without_tags(&windows) {
+        let other_sort = || other_sort(&windows, &self.host_ports).filter(|_| matches!(self.half, Half::Outbound(_)));
+        if let Some(found) = self.io_without_tags(&windows).or_else(other_sort) {
             return Err(found);
         }
         let Half::Outbound(bridge) = &mut self.half else {
@@ -276,7 +294,9 @@ impl ReferenceBridge {
             (Half::Outbound(_), BridgePoint::Request) => {
                 format!("a request of the accelerators, which speak {protocol}")
             }
-            (Half::Outbound(_), _) => "S2M NDR, DRS or BISnp of cxl256, or a completion of CXL.io".to_owned(),
+            (Half::Outbound(_), _) => {
+                "S2M NDR, DRS or BISnp of cxl256, of a host H2D Req, Rsp or Data, or a completion of CXL.io".to_owned()
+            }
             (Half::Inbound(..), BridgePoint::Request) => "M2S Req or RwD of cxl256".to_owned(),
             (Half::Bar(..), BridgePoint::Request) => "MRd, MWr or an atomic of CXL.io".to_owned(),
             (Half::Exported(half), BridgePoint::Request) => {
@@ -384,7 +404,9 @@ impl ReferenceBridge {
         let misplaced = self.misplaced(BridgePoint::Answer, message);
         match (&mut self.half, message) {
             (Half::Outbound(_), BridgeMessage::Cxl(CxlMessage { msg, .. })) => {
-                if !matches!(msg, Msg::S2mNdr { .. } | Msg::S2mDrs { .. } | Msg::S2mBisnp { .. }) {
+                let is_of_memory = matches!(msg, Msg::S2mNdr { .. } | Msg::S2mDrs { .. } | Msg::S2mBisnp { .. });
+                let is_of_host = matches!(msg, Msg::H2dReq { .. } | Msg::H2dRsp { .. } | Msg::H2dData { .. });
+                if !is_of_memory && !is_of_host {
                     return Err(misplaced);
                 }
                 Ok(self.outbound(|bridge, out| bridge.receive(port, *msg, out)))
@@ -432,7 +454,8 @@ impl ReferenceBridge {
                     let mut traffic_class = 0;
                     if let Some(BridgeActor::Child(child)) = by {
                         bridge.sent(child, &msg, &mut out);
-                        let of = bridge.transaction(child.entry);
+                        // CXL.cache has no traffic classes.
+                        let of = bridge.transaction(child.entry).filter(|_| msg.class().is_mem());
                         traffic_class = of.map_or(0, |transaction| transaction.request.traffic_class);
                     }
                     let message = BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, traffic_class });
@@ -451,6 +474,13 @@ impl ReferenceBridge {
                     bridge.accessed(by, &mut out);
                     self.findings.extend(out.findings.drain(..).map(ReferenceFinding::from));
                     steps.extend(out.steps.drain(..));
+                }
+                BridgeStep::Beat { entry, beat } => {
+                    if let Some((port, response)) = bridge.beat(entry, beat) {
+                        let message = response_message(self.own, &self.codec, &response);
+                        let event = |message| BridgeEvent { point: BridgePoint::Response, port, message };
+                        events.extend(message.map(event));
+                    }
                 }
                 BridgeStep::Respond { entry } => {
                     if let Some((port, response)) = bridge.response(entry) {

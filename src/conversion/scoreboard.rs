@@ -4,7 +4,7 @@
 //! requests and answers. Requests in order: a message that leaves before its turn is one that the model has not sent. Conservation: each
 //! request is answered once, and nothing is left at the end. Identifiers: tags of the bridge are its own choice, but none is used twice
 //! at once, BITags of its own snoops among them; what was sent, its port, address, fields, data, enables and poison are compared. [Credits](super::credits) of pools that the
-//! configuration names. Left out: when something leaves, responses in single beats. What says nothing is not compared: the load that a target reports,
+//! configuration names. Left out: when something leaves. What says nothing is not compared: the load that a target reports,
 //! bytes without an enable, bytes of a response that nobody asked for, the value of a number that is none in what a sum without a cache
 //! writes.
 //!
@@ -12,12 +12,15 @@
 //! passes therefore when the bridge has accepted it behind the lookup of its line (the line lock is taken, or the request waits for it
 //! or has joined), not when it enters a pipeline; a bench hooks the point where the bridge writes that decision down.
 //!
+//! For the same reason a snoop passes when the bridge looks up the state of its line. A bridge that gives a line back, by the decision that it
+//! has taken before, may still have that message on its way out, and answers as one that gives it back.
+//!
 //! A walk: a read of two lines comes; the model expects two MemRd; the bridge sends the second one first, with tag 9: it is found, and tag 9
 //! stands for that of the model; the answer with tag 9 is given to the model; when both are answered the model expects the response.
 
 use super::config::{BridgeHalf, ReferenceConfig};
 use super::credits::{CreditBook, CreditFault, CreditSides};
-use super::meaning::{AnsweredBytes, asker, meant, same_nan};
+use super::meaning::{OwedResponse, asker, meant, same_nan};
 use super::message::{BridgeMessage, CxlMessage};
 use super::model::{BridgeEvent, BridgePoint, ReferenceBridge, ReferenceError};
 use super::told::{difference, told};
@@ -62,11 +65,13 @@ struct ExpectedEvent {
     meant: BridgeMessage,
     /// TLPs of one number leave in their order (`bridge` §6.2, O4); `None`: it is no TLP.
     row: Option<u64>,
+    /// Bytes of an element, and the bytes of the elements, of a sum of floating point numbers in data for a host, which have no tag.
+    sum: Option<(usize, u64)>,
 }
 
 impl From<BridgeEvent> for ExpectedEvent {
     fn from(event: BridgeEvent) -> ExpectedEvent {
-        ExpectedEvent { meant: meant(&event.message), event, row: None }
+        ExpectedEvent { meant: meant(&event.message), event, row: None, sum: None }
     }
 }
 
@@ -81,15 +86,17 @@ pub struct BridgeScoreboard {
     model: ReferenceBridge,
     /// What has still to leave.
     expected: Vec<ExpectedEvent>,
-    /// Tags of the model, by port and tag of the bridge, as long as an answer under them is to come.
+    /// Tags of the model, of CXL.cache CQIDs, by port and tag of the bridge, as long as an answer under them is to come.
     tags: OrderedMap<(usize, u16), u16>,
     /// The same of BITags, of snoops that the bridge has sent.
     snoop_tags: OrderedMap<(usize, u16), u16>,
-    /// Bytes that responses have to bring, by port, source and tag of their requests.
-    asked: OrderedMap<(usize, u16, u16), Vec<AnsweredBytes>>,
+    /// What responses have to bring, by port, source and tag of their requests.
+    asked: OrderedMap<(usize, u16, u16), Vec<OwedResponse>>,
     credits: CreditBook,
     /// Responses of a source keep the order of its requests.
     is_strict: bool,
+    /// Reads of several lines are answered beat by beat.
+    single_beat: bool,
     findings: VecDeque<ScoreboardFinding>,
     /// Rows of TLPs, all together.
     rows: u64,
@@ -108,9 +115,11 @@ impl BridgeScoreboard {
         let has_hairpin = is_inbound && asking.is_some();
         let sides = CreditSides { protocol: config.protocol, is_inbound, has_hairpin, ports: config.ports };
         let is_strict = asking.is_some_and(|half| half.order == BridgeOrder::Sources);
+        let single_beat = asking.is_some_and(|half| half.single_beat);
         BridgeScoreboard {
             credits: CreditBook::new(sides, &config.credits),
             is_strict,
+            single_beat,
             model: ReferenceBridge::new(config),
             expected: Vec::new(),
             tags: OrderedMap::new(),
@@ -207,7 +216,7 @@ impl BridgeScoreboard {
                     renamed.set_snoop_tag(own);
                 }
                 match self.model.request(*port, &renamed) {
-                    Ok(followed) => self.expects(followed),
+                    Ok(followed) => self.expects(followed, None),
                     Err(ReferenceError::Full) => {
                         let found =
                             format!("a request for which there is no free entry or buffer, {}", told(*port, message));
@@ -224,7 +233,10 @@ impl BridgeScoreboard {
                     Err(misplaced) => return Err(misplaced),
                 }
                 if let Some((source, tag)) = asker(message) {
-                    self.asked.entry((*port, source, tag)).or_default().push(AnsweredBytes::of(message));
+                    self.asked
+                        .entry((*port, source, tag))
+                        .or_default()
+                        .push(OwedResponse::to(message, self.single_beat));
                 }
             }
             BridgePoint::Answer => {
@@ -234,6 +246,7 @@ impl BridgeScoreboard {
                     self.passed += 1;
                     return Ok(());
                 };
+                let sum = self.model.float_elements_behind(*port, &told);
                 let followed = self.model.answer(*port, &told)?;
                 if let (Some(tag), Some(own)) = (message.tag(), told.tag()) {
                     // Behind the last answer the tag is free, even if the model sends its next message under the same one.
@@ -242,11 +255,11 @@ impl BridgeScoreboard {
                             && event.message.tag() == Some(own)
                             && !is_conflict(&event.message)
                     };
-                    if !self.model.awaits(own) || followed.iter().any(is_next) {
+                    if !self.model.awaits(*port, own) || followed.iter().any(is_next) {
                         self.tags.remove(&(*port, tag));
                     }
                 }
-                self.expects(followed);
+                self.expects(followed, sum);
             }
             BridgePoint::Sent => self.sent(*port, message),
             BridgePoint::Response => self.responded(*port, message),
@@ -264,17 +277,19 @@ impl BridgeScoreboard {
         match message.tag() {
             None => Some(message.clone()),
             Some(tag) => {
-                let own = self.tags.get(&(port, tag)).filter(|own| self.model.awaits(**own))?;
+                let own = self.tags.get(&(port, tag)).filter(|own| self.model.awaits(port, **own))?;
                 Some(message.clone().tagged(*own))
             }
         }
     }
 
-    /// These have to leave. TLPs up to one with a completion are of one request, which sends them in this order.
-    fn expects(&mut self, followed: Vec<BridgeEvent>) {
+    /// These have to leave, and data for a host among them may have such a sum. TLPs up to one with a completion are of one request, which
+    /// sends them in this order.
+    fn expects(&mut self, followed: Vec<BridgeEvent>, sum: Option<(usize, u64)>) {
         let mut is_new = true;
         for event in followed {
             let mut expected = ExpectedEvent::from(event);
+            expected.sum = sum.filter(|_| is_host_data(&expected.event.message));
             if let BridgeMessage::Tlp(tlp) = &expected.event.message {
                 self.rows += u64::from(is_new);
                 expected.row = Some(self.rows);
@@ -299,7 +314,7 @@ impl BridgeScoreboard {
             if let Some(own) = own {
                 found.set_tag(own);
             }
-            match own.and_then(|own| model.float_elements(own)) {
+            match own.and_then(|own| model.float_elements(port, own)).or(expected.sum) {
                 Some(elements) => {
                     let (mut wanted, mut found) = (expected.meant.clone(), found.clone());
                     same_nan(&mut wanted, elements);
@@ -328,7 +343,7 @@ impl BridgeScoreboard {
             return;
         }
         let before = self.tags.insert((port, tag), own);
-        if before.is_some_and(|before| self.model.awaits(before)) {
+        if before.is_some_and(|before| self.model.awaits(port, before)) {
             let expected = "a tag under which no answer is to come";
             self.find("BRG-TAG-02", format!("tag {tag:#x} a second time at port {port}"), expected);
         }
@@ -338,36 +353,43 @@ impl BridgeScoreboard {
         let key = asker(message).map(|(source, tag)| (port, source, tag));
         let asked = key.and_then(|key| self.asked.get(&key)).cloned().unwrap_or_default();
         // Requests of one source with one tag at a time are one; if there are more, the response is that of any.
-        let masks = asked.iter().enumerate().map(|(n, mask)| (Some(n), Some(mask)));
-        let masks: Vec<_> = if asked.is_empty() { vec![(None, None)] } else { masks.collect() };
+        let owed = asked.iter().enumerate().map(|(n, owed)| (Some(n), Some(owed)));
+        let owed: Vec<_> = if asked.is_empty() { vec![(None, None)] } else { owed.collect() };
         let mut found = meant(message);
         if message.snoop_tag().is_some() {
             return self.snooped(port, message, &mut found);
         }
-        for (n, mask) in masks {
-            let is_same = |wanted: &BridgeMessage| match mask {
-                // Only what answers the same requester under the same tag can be the same.
-                Some(mask) => asker(wanted) == asker(message) && mask.clear_others(wanted) == mask.clear_others(&found),
-                None => *wanted == found,
-            };
+        for (n, owed) in owed {
+            let is_same = |wanted: &BridgeMessage| owed.map_or(*wanted == found, |owed| owed.is_same(&found, wanted));
             let is_meant = |event: &ExpectedEvent| event.is_at(BridgePoint::Response, port) && is_same(&event.meant);
             let place = self.expected.iter().position(is_meant);
             let Some(place) = place else { continue };
             self.judge_order(place);
             self.expected.remove(place);
-            if let (Some(key), Some(n)) = (key, n)
-                && let Some(asked) = self.asked.get_mut(&key)
-            {
-                asked.remove(n);
-                if asked.is_empty() {
-                    self.asked.remove(&key);
-                }
+            if let (Some(key), Some(n)) = (key, n) {
+                self.left(key, n, message);
             }
             return;
         }
         let expected = self.still_expected(BridgePoint::Response, message);
         let rule = if isolates(message) { "BRG-ERR-25" } else { "BRG-INT-02" };
         self.find(rule, told(port, message), expected);
+    }
+
+    /// A response to a request leaves; behind the last one nothing is owed to it.
+    fn left(&mut self, key: (usize, u16, u16), n: usize, message: &BridgeMessage) {
+        let Some(asked) = self.asked.get_mut(&key) else { return };
+        let Some((is_right, is_last)) = asked.get_mut(n).map(|owed| owed.leaves(message)) else { return };
+        if is_last {
+            asked.remove(n);
+        }
+        if asked.is_empty() {
+            self.asked.remove(&key);
+        }
+        if !is_right {
+            let expected = if is_last { "LAST: no other one follows" } else { "no LAST: other ones follow" };
+            self.find("BRG-RSP-03", told(key.0, message), expected);
+        }
     }
 
     /// A snoop leaves for one who holds a line: its BITag is the bridge's own choice.
@@ -393,9 +415,14 @@ impl BridgeScoreboard {
 
     /// In strict order a response leaves behind those of its source and channel whose requests came before.
     fn judge_order(&mut self, place: usize) {
-        let (port, of) = (self.expected[place].event.port, channel(&self.expected[place].event.message));
-        let is_before =
-            |other: &&ExpectedEvent| other.is_at(BridgePoint::Response, port) && channel(&other.event.message) == of;
+        let ExpectedEvent { event: BridgeEvent { port, message, .. }, .. } = &self.expected[place];
+        let (port, own, of) = (*port, asker(message), channel(message));
+        // Beats of one read leave as they come.
+        let is_before = |other: &&ExpectedEvent| {
+            let message = &other.event.message;
+            let is_other = !self.single_beat || asker(message) != own;
+            is_other && other.is_at(BridgePoint::Response, port) && channel(message) == of
+        };
         let Some(first) = self.expected[..place].iter().find(is_before).filter(|_| self.is_strict) else { return };
         let (found, expected) = (text(&self.expected[place].event), text(&first.event));
         self.find("BRG-ORD-03", found, format!("first {expected}"));
@@ -434,6 +461,11 @@ impl BridgeScoreboard {
 fn is_conflict(message: &BridgeMessage) -> bool {
     let BridgeMessage::Cxl(CxlMessage { msg, .. }) = message else { return false };
     matches!(msg, Msg::M2sRwd { opcode: M2sRwdOpcode::BIConflict, .. })
+}
+
+/// Whether it is D2H Data.
+fn is_host_data(message: &BridgeMessage) -> bool {
+    matches!(message, BridgeMessage::Cxl(CxlMessage { msg: Msg::D2hData { .. }, .. }))
 }
 
 /// Class of responses within which those of a source keep their order (`bridge` §6.2, O3).

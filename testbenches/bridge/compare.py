@@ -19,20 +19,26 @@ import tempfile
 
 import spelling
 import spelling_bar
+import spelling_cc
 import spelling_db
 
 
 #: About so many messages of a file are spoiled, one after the other.
 SPOILED = 150
+#: Files of vectors.
+FILES = 26
 
 
 def asked(event):
     """What leaves for CXL."""
-    return (spelling.tlp if event["message"]["layout"].startswith("cxlio.") else spelling.cxl_request)(event)
+    layout = event["message"]["layout"]
+    if layout.startswith("cxl256.d2h_"):
+        return spelling_cc.message(event)
+    return (spelling.tlp if layout.startswith("cxlio.") else spelling.cxl_request)(event)
 
 
-#: Halves by the class of their windows; all others are from accelerators.
-INBOUND = {"NH": spelling.Inbound, "BR": spelling_bar.Bar, "DB": spelling_db.Home}
+#: Halves by the class of their windows; all others are from accelerators to memory.
+HALVES = {"NH": spelling.Inbound, "BR": spelling_bar.Bar, "DB": spelling_db.Home, "CC": spelling_cc.HostLines}
 
 
 def class_of(config):
@@ -45,7 +51,7 @@ class Judge:
     def __init__(self, config):
         self.inbound = config["direction"] == "inbound"
         is_cached = class_of(config) == "NH" and "cache" in config
-        self.model = (spelling.CachedInbound if is_cached else INBOUND.get(class_of(config), spelling.Outbound))(config)
+        self.model = (spelling.CachedInbound if is_cached else HALVES.get(class_of(config), spelling.Outbound))(config)
 
     def left(self, event):
         """A message leaves: it is one that is wanted, or a text says what is wrong."""
@@ -111,12 +117,19 @@ def met(config, cases):
                     name = spelling.TLP_NAMES[fields["fmt"] >> 1 & 1, fields["tlp_type"]]
                 words.add(f"asked {name}")
             if event["point"] == "sent" and config["direction"] == "outbound":
-                words.add(f"{name} sent {asked(event).words}")
+                found = asked(event)
+                words.add(f"{name} sent {found.words}" + (" Bogus" if fields.get("bogus") else ""))
             elif event["point"] == "response":
                 end = fields.get("status", fields.get("opcode", fields.get("op")))
                 if end == "RSP_ERROR":
                     end = f"error {fields['size']}"
                 words.add(f"{name} ended {end}")
+                if config.get("single_beat") and len(event["message"].get("data", [])) == 1:
+                    words.add((fields["offset"], fields["last"]))
+            elif event["point"] == "answer" and event["message"]["layout"] == "cxl256.h2d_rsp" and fields["opcode"] == "GO":
+                words.add(f"told GO-{spelling_cc.GO[fields['rsp_data'] % 16]}")
+            elif event["point"] == "answer" and event["message"]["layout"] == "cxl256.h2d_data":
+                words.add("told H2D Data error" if fields["go_err"] else "told H2D Data")
             elif event["point"] == "answer":
                 words.add(f"told {fields.get('status', fields.get('opcode', fields.get('op')))} {fields.get('size', '')}".strip())
     return words
@@ -126,6 +139,7 @@ def missing(config, words):
     """What the walk has to have, as the sheet lists it, and has not."""
     want = set()
     coherent = class_of(config) == "MC"
+    lacks = spelling_cc.missing(config, words) if class_of(config) == "CC" else []
     if class_of(config) == "DB":
         want |= spelling_db.missing(config)
     elif class_of(config) == "BR":
@@ -144,30 +158,34 @@ def missing(config, words):
             want |= {f"told RSP_ERROR {status}" for status in range(1, 16)}
     elif class_of(config) == "IO":
         want |= missing_io(config["protocol"])
+    elif config.get("single_beat"):
+        want |= {f"Read ended {end}" for end in ("OKAY", "TargetAbort", "DecodeError", "ProtectionViolation")}
+        lacks += sorted({(n, last) for n in range(4) for last in (0, 1)} - {word for word in words if isinstance(word, tuple)})
+        want |= {"WriteFull ended OKAY", "AtomicR ended OKAY"}
     elif config["protocol"] == "ualink" and "cache" not in config:
         known = {code: name for name, code in spelling.COMMAND.items()}
         want |= {f"asked {known.get(code, code)}" for code in range(64)}
         for command in ("Read", "Write", "WriteFull", "AtomicR", "AtomicNR"):
             want |= {f"{command} ended {end}" for end in ("TargetAbort", "DecodeError", "ProtectionViolation")}
-            want |= {f"{command} ended OKAY"} if coherent or "Atomic" not in command else set()
+            want |= {f"{command} ended OKAY"} if class_of(config) != "MN" or "Atomic" not in command else set()
         want |= {f"{code} ended TargetAbort" for code in range(64) if code not in known}
     elif config["protocol"] == "nvlink" and "cache" not in config:
         for op in ("READ", "WRITE_NONPOSTED", "ATOMIC_RETURN"):
             want |= {f"{op} ended error {status}" for status in (2, 3, 6)}
         want |= {"asked WRITE_POSTED", "asked ATOMIC_POSTED", "asked MULTICAST_WRITE", "REDUCE_READ ended error 2",
                  "WRITE_NONPOSTED ended RSP_DONE", "READ ended RSP_DATA", "WRITE_POSTED ended error 3"}
-    if config["direction"] == "outbound" and "cache" not in config:
+    if config["direction"] == "outbound" and "cache" not in config and "single_beat" not in config:
         reads, writes = ("READ", "WRITE_NONPOSTED") if config["protocol"] == "nvlink" else ("Read", "Write")
         for (kind, op), steps in spelling.FLOWS.items():
             if kind == class_of(config) and op != "atomic":
                 want |= {f"{reads if op == 'read' else writes} sent {step[0]}" for step in steps}
-    elif config["direction"] == "outbound":
+    elif config["direction"] == "outbound" and class_of(config) != "CC" and "single_beat" not in config:
         kind = class_of(config)
         fills = {words for (of, _, _), (words, _) in spelling.FILLS.items() if of == kind}
         evicts = {spelling.EVICTS[state] for state in ("SEM" if coherent else "D")}
         heard = {word.split(" sent ", 1)[1] for word in words if " sent " in word}
         return sorted((fills | evicts) - heard)
-    return sorted(want - words)
+    return lacks + sorted(want - words)
 
 
 def missing_io(protocol):
@@ -197,14 +215,15 @@ def spoiled(event):
     """The event with one thing changed, several times: data, places, words, status."""
     fields = event["message"]["fields"]
     for name in ("status", "opcode", "address", "snp_type", "meta_value", "tc", "dst", "rdwr", "poison", "tag", "vchan", "rid",
-                 "op", "size", "ep", "first_be", "last_be", "attr"):
+                 "op", "size", "ep", "first_be", "last_be", "attr", "uqid", "bogus", "offset", "last"):
         if name not in fields or event["point"] == "sent" and name == "tag":
             continue
         changed = copy.deepcopy(event)
         old = fields[name]
         other = {"op": "RSP_DONE" if old != "RSP_DONE" else "RSP_DATA", "opcode": "MemRdData", "status": 9,
                  "snp_type": "SnpData" if old != "SnpData" else "SnpInv", "rdwr": "Write" if old == "Read" else "Read",
-                 "meta_value": "Shared" if old != "Shared" else "Any", "poison": int(not old)}
+                 "meta_value": "Shared" if old != "Shared" else "Any", "poison": int(not old),
+                 "bogus": int(not old), "last": int(not old)}
         changed["message"]["fields"][name] = other.get(name, 64 + spelling.number(old) if name == "address" else
                                                        old + 1 if isinstance(old, int) else 1)
         yield name, changed
@@ -235,10 +254,12 @@ def blind(config, cases):
                 no_channel = name == "tc" and event["point"] == "response"
                 request = case["events"][0]["message"]
                 no_lane = name == "data" and not any(bytes.fromhex(request.get("enables", request.get("be", "01"))))
+                # Bytes of a line that was taken away before mean nothing.
+                no_bytes = fields.get("bogus") and name in ("data", "poison", "enables")
                 no_address = name == "address" and event["point"] == "response"
                 # Of UALink they are byte enables of reads, which are compared nowhere else.
                 no_attributes = name == "attr" and not layout.startswith("cxlio.")
-                if no_meta or no_channel or no_address or no_attributes or no_lane or (layout, name) in nothing:
+                if no_meta or no_channel or no_address or no_attributes or no_lane or no_bytes or (layout, name) in nothing:
                     continue
                 tried += 1
                 other = dict(case, events=case["events"][:n] + [changed] + case["events"][n + 1:])
@@ -275,8 +296,8 @@ def main():
         if not options.set:
             subprocess.run([options.program, "export", "conversions", "--out", made], check=True, stdout=subprocess.DEVNULL)
         files = sorted(folder.glob("*.jsonl"))
-        if len(files) != 21:
-            print(f"bridge: found {len(files)} files of vectors, expected 21", file=sys.stderr)
+        if len(files) != FILES:
+            print(f"bridge: found {len(files)} files of vectors, expected {FILES}", file=sys.stderr)
             return 1
         status = 0
         for path in files:

@@ -186,8 +186,10 @@ def cxl_request(event):
 
 
 def tag_of(event):
-    """The tag of a message, which in TLPs stands in three fields."""
+    """The tag of a message, which in TLPs stands in three fields and in CXL.cache is the CQID."""
     fields = event["message"]["fields"]
+    if "cqid" in fields:
+        return fields["cqid"]
     return fields["tag"] + (fields.get("tag_8", 0) << 8) + (fields.get("tag_9", 0) << 9)
 
 
@@ -294,7 +296,7 @@ class Request:
         self.key, self.op, self.rights, self.lines = key, op, rights, lines
         self.legal, self.reply, self.status = legal, reply, 0
         self.source = self.address = self.tc = 0
-        self.done = False
+        self.done, self.told = False, []
         self.posted = self.flush = None
 
 
@@ -330,6 +332,7 @@ class Outbound:
         self.nvlink = config["protocol"] == "nvlink"
         self.windows = Windows(config, 1 << 52)
         self.queues, self.behind = {}, {}
+        self.single_beat = config.get("single_beat", False)
         self.by_tag, self.posted, self.sticky, self.flushes = {}, [], {}, []
         self.cache = {} if "cache" in config else None
         self.sets = config["cache"]["capacity_bytes"] // 256 // config["cache"]["ways"] if self.cache is not None else 0
@@ -609,6 +612,9 @@ class Outbound:
         for each in done:
             each.request.todo.remove(each)
             each.request.status = min(each.request.status, status, key=RANK.index)
+            if self.single_beat and each.op == "read" and each.request.todo:
+                each.request.told.append(each)
+                self.upli_answer(each.request, [each], False)
         if holders:
             self.launch(holders[0])
         for each in done:
@@ -638,19 +644,27 @@ class Outbound:
                 request.status = self.sticky.pop(request.source, 0)
                 self.respond(request)
 
+    def upli_answer(self, request, lines, last):
+        _, channel, source, tag, vchan = request.reply
+        beats, poison = [], []
+        if channel == "Read":
+            for n, line in enumerate(lines):
+                value = ONES if request.status else [0] * 64 if request.op == "ended" else line.shown()
+                beats.append(value)
+                if not request.status and line.read_poison:
+                    poison.append(n)
+        offset = request.lines.index(lines[0]) if request.told else 0
+        self.wanted.append(("upli", channel, source, tag, vchan, request.status, beats, poison, offset, last))
+
     def respond(self, request):
         if request.reply[1] is None:
             return
         if request.reply[0] == "upli":
-            _, channel, source, tag, vchan = request.reply
-            beats, poison = [], []
-            if channel == "Read":
-                for n, line in enumerate(request.lines):
-                    value = ONES if request.status else [0] * 64 if request.op == "ended" else line.shown()
-                    beats.append(value)
-                    if not request.status and line.read_poison:
-                        poison.append(n)
-            self.wanted.append(("upli", channel, source, tag, vchan, request.status, beats, poison))
+            lines = request.lines
+            if request.told:
+                # 3.3: the final beat of a read that is answered beat by beat.
+                lines = [line for line in lines if line not in request.told]
+            self.upli_answer(request, lines, request.reply[1] == "Read")
             return
         _, op, source, tag = request.reply
         if request.status:
@@ -722,10 +736,10 @@ def upli_response(event):
     message, fields = event["message"], event["message"]["fields"]
     beats = [octets(beat) for beat in message.get("data", [])]
     read = fields["rdwr"] == "Read"
-    if fields["last"] != int(read) or fields["offset"] or fields["len"] != (len(beats) - 1 if read else 0):
-        raise ValueError(f"last, offset and len of a response: {fields}")
+    if fields["len"] != (len(beats) - 1 if read else 0):
+        raise ValueError(f"len of a response: {fields}")
     return ("upli", fields["rdwr"], fields["dst"], fields["tag"], fields["vchan"], number(fields["status"], STATUS),
-            beats, message.get("poison", []))
+            beats, message.get("poison", []), fields["offset"], bool(fields["last"]))
 
 
 def nvlink_response(event):

@@ -41,6 +41,8 @@ mod order;
 mod path_latency;
 mod registers;
 mod scoreboard;
+mod scoreboard_beats;
+mod scoreboard_hosts;
 mod snoops;
 mod supercluster;
 mod systems;

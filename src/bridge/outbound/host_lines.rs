@@ -10,7 +10,8 @@
 //! snoop DirtyEvict leaves as soon as the atomic is done; a snoop before its GO_WritePull takes the line (R8), and what is pulled is Bogus.
 
 use super::table::{ChildId, MOST_ENTRIES};
-use super::write_backs::{SNOOP_WRITE_BACKS, WRITE_BACKS, WriteBackEnd, WriteBackMessage};
+use super::transaction::Child;
+use super::write_backs::{self, SNOOP_WRITE_BACKS, WRITE_BACKS, WriteBackEnd, WriteBackMessage};
 use super::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge};
 use crate::cache::data::{PortLine, Sector};
 use crate::cache::sector::SectorState;
@@ -101,6 +102,19 @@ impl OutboundBridge {
     /// Whether a CXL port leads to a host.
     pub fn is_host(&self, port: usize) -> bool {
         self.config.host_ports.contains(&port)
+    }
+
+    /// The write back whose answers have this tag at a port, of CXL.cache this CQID; `None`: it can only be a request's.
+    pub fn write_back_of(&self, port: usize, tag: u16) -> Option<u16> {
+        if self.is_host(port) { write_back_of(tag).filter(|_| self.cache.is_some()) } else { write_backs::of_tag(tag) }
+    }
+
+    /// The request that has asked a port for a line, or has it.
+    pub fn child_with(&self, port: usize, line: LineAddr) -> Option<&Child> {
+        match self.locks.holder((port, line))? {
+            LockHolder::Child(id) => self.child_of(id),
+            LockHolder::WriteBack(_) => None,
+        }
     }
 
     fn seat(&self, place: PortLine) -> (HostSeat, CacheLineState) {

@@ -612,7 +612,14 @@ impl OutboundBridge {
 
     /// A message comes from CXL: an answer, or a snoop.
     pub fn receive(&mut self, port: usize, msg: Msg<CacheLine>, out: &mut BridgeOutput) {
+        let is_host = self.is_host(port);
         match msg {
+            // Nothing else is between a bridge and a host: an identifier of CXL.mem would be taken for a CQID.
+            other if is_host == other.class().is_mem() => {
+                let expected =
+                    if is_host { "H2D Req, Rsp or Data of a host" } else { "S2M NDR, DRS or BISnp of memory" };
+                out.find("COH-TYP-01", other.class().name().to_owned(), expected);
+            }
             Msg::S2mDrs { opcode, tag, data, .. } => {
                 let is_nxm = opcode == DrsOpcode::MemDataNXM;
                 if let Some((id, child)) = self.awaiting(port, tag, |awaited| awaited.data, "S2M DRS", out) {
@@ -630,13 +637,9 @@ impl OutboundBridge {
             Msg::S2mNdr { opcode: NdrOpcode::BIConflictAck, tag, .. } => self.acknowledged(port, tag, out),
             Msg::S2mNdr { opcode, tag, .. } => self.completed(port, tag, opcode, out),
             Msg::S2mBisnp { opcode, line, bi_tag } => self.snooped(port, opcode, line, bi_tag, out),
-            Msg::H2dReq { opcode, line, uqid } if self.is_host(port) => {
-                self.host_snooped(port, opcode, line, uqid, out);
-            }
-            Msg::H2dRsp { opcode, rsp_data, cqid } if self.is_host(port) => {
-                self.host_answered(port, (opcode, rsp_data, cqid), out);
-            }
-            Msg::H2dData { cqid, data, go_err } if self.is_host(port) => {
+            Msg::H2dReq { opcode, line, uqid } => self.host_snooped(port, opcode, line, uqid, out),
+            Msg::H2dRsp { opcode, rsp_data, cqid } => self.host_answered(port, (opcode, rsp_data, cqid), out),
+            Msg::H2dData { cqid, data, go_err } => {
                 self.host_filled(port, cqid, (data, go_err), out);
             }
             other => out.find(

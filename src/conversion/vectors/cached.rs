@@ -5,6 +5,7 @@ use super::ualink::{Asked, BASE, config};
 use super::{CaseWriter, ConversionVectors};
 use super::{inbound, nvlink};
 use crate::message::BridgeMessage;
+use scalepool_bridge::flows::LineOperation;
 use scalepool_kernel::Rng;
 use scalepool_link::nvlink::NvlMessage;
 use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
@@ -73,52 +74,53 @@ fn of_memory(name: &'static str, about: &str, protocol: &str) -> ConversionVecto
     writer.vectors
 }
 
-/// What is done to a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operation {
-    Read,
-    WriteFull,
-    WritePart,
-    Atomic,
+/// What is done to a line, with names.
+pub(super) const OPERATIONS: [(&str, LineOperation); 4] = [
+    ("read", LineOperation::Read),
+    ("write full", LineOperation::WriteFull),
+    ("write part", LineOperation::WritePart),
+    ("atomic", LineOperation::Atomic),
+];
+
+/// Two requests for a line, a read of it, and a read of another block of its set.
+pub(super) fn four(
+    [first, second]: [LineOperation; 2],
+    line: u64,
+    request: fn(LineOperation, u64, &mut Rng) -> BridgeMessage,
+    rng: &mut Rng,
+) -> [BridgeMessage; 4] {
+    let places = [(first, line), (second, line), (LineOperation::Read, line), (LineOperation::Read, line + 512)];
+    places.map(|(operation, at)| request(operation, at, rng))
 }
 
-fn upli(operation: Operation, address: u64, rng: &mut Rng) -> BridgeMessage {
+pub(super) fn upli(operation: LineOperation, address: u64, rng: &mut Rng) -> BridgeMessage {
     let (cmd, dwords) = match operation {
-        Operation::Read => (ReqCmd::Read, 16),
-        Operation::WriteFull => (ReqCmd::WriteFull, 16),
-        Operation::WritePart => (ReqCmd::WriteFull, 3),
-        Operation::Atomic => (ReqCmd::AtomicR, 2),
+        LineOperation::Read => (ReqCmd::Read, 16),
+        LineOperation::WriteFull => (ReqCmd::WriteFull, 16),
+        LineOperation::WritePart => (ReqCmd::WriteFull, 3),
+        LineOperation::Atomic => (ReqCmd::AtomicR, 2),
     };
     Asked { attr: 1 << 2, ..Asked::of(cmd, address, dwords) }.message(rng, None, 0)
 }
 
-fn packet(operation: Operation, address: u64, rng: &mut Rng) -> BridgeMessage {
+pub(super) fn packet(operation: LineOperation, address: u64, rng: &mut Rng) -> BridgeMessage {
     let (op, units, be) = match operation {
-        Operation::Read => (Op::READ, 4, None),
-        Operation::WriteFull => (Op::WRITE_NONPOSTED, 4, None),
-        Operation::WritePart => (Op::WRITE_NONPOSTED, 1, Some(0xfff)),
-        Operation::Atomic => (Op::ATOMIC_RETURN, 1, Some(0xff)),
+        LineOperation::Read => (Op::READ, 4, None),
+        LineOperation::WriteFull => (Op::WRITE_NONPOSTED, 4, None),
+        LineOperation::WritePart => (Op::WRITE_NONPOSTED, 1, Some(0xfff)),
+        LineOperation::Atomic => (Op::ATOMIC_RETURN, 1, Some(0xff)),
     };
     let asked = nvlink::with_atomic(op, nvlink::asked(op, address, units, rng));
     nvlink::message(NvlMessage { be, ..asked })
 }
 
 /// A request that brings a line into a state, one that finds it there, and one that drives it out.
-fn states(writer: &mut CaseWriter, request: fn(Operation, u64, &mut Rng) -> BridgeMessage) {
-    let operations = [
-        ("read", Operation::Read),
-        ("write full", Operation::WriteFull),
-        ("write part", Operation::WritePart),
-        ("atomic", Operation::Atomic),
-    ];
+fn states(writer: &mut CaseWriter, request: fn(LineOperation, u64, &mut Rng) -> BridgeMessage) {
     for grant in [NdrOpcode::CmpS, NdrOpcode::CmpE] {
-        for (first, a) in operations {
-            for (second, b) in operations {
+        for (first, a) in OPERATIONS {
+            for (second, b) in OPERATIONS {
                 for mood in [MemoryMood::Good, MemoryMood::Poisoned] {
-                    let line = BASE + 0x2000;
-                    // The last one is another block of the same set.
-                    let places = [(a, line), (b, line), (Operation::Read, line), (Operation::Read, line + 512)];
-                    let requests = places.map(|(operation, at)| request(operation, at, &mut writer.rng));
+                    let requests = four([a, b], BASE + 0x2000, request, &mut writer.rng);
                     let name = if mood == MemoryMood::Good { "" } else { ", poisoned memory" };
                     let what = format!("{first}, then {second}, a read, and another block; {grant:?} to sharers{name}");
                     writer.case(what, &requests, &mut Memory::of(mood).granting(grant));

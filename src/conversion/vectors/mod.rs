@@ -3,16 +3,19 @@
 //! Modelled: files of cases. A case begins with an idle bridge and lists in their order all messages at its four points: requests, what is
 //! sent for them, the answers to that, responses. The cases walk commands, sizes and places, masks, windows and rights, every status of
 //! accelerators, lines that are not there, poison both ways, the states of a cached line, and the records of lines that the bridge keeps
-//! coherent. Left out: time and what follows from it alone, such as status 8 of a time-out; snoops of cached lines; caches that write
-//! through or are passed by; strict order. Tags are those of the model, which a bridge may choose otherwise.
+//! coherent. Left out: time and what follows from it alone, such as status 8 of a time-out; back-invalidate snoops of cached lines; caches that
+//! write through or are passed by; strict order. Tags are those of the model, which a bridge may choose otherwise.
 //!
 //! A walk through one case: a partial write is given to a model with one window; it sends MemRd; the memory of the case answers by data
 //! and Cmp-E, in either order; MemWr is sent and answered; the response ends the case.
 
 mod bar;
+mod beats;
 mod cached;
 mod exported;
 mod holders;
+mod host;
+mod host_lines;
 mod inbound;
 mod io;
 mod nvlink;
@@ -22,7 +25,7 @@ mod ualink;
 use super::config::ReferenceConfig;
 use super::message::BridgeMessage;
 use super::model::{BridgeEvent, BridgePoint, ReferenceBridge};
-use peer::Peer;
+use peer::{Below, Peer};
 use scalepool_forms::Object;
 use scalepool_kernel::Rng;
 use serde_json::{Value, json};
@@ -59,8 +62,10 @@ pub struct ConversionVectors {
 pub fn all() -> Vec<ConversionVectors> {
     let mut files = Vec::new();
     files.extend(ualink::files());
+    files.extend(beats::files());
     files.extend(nvlink::files());
     files.extend(cached::files());
+    files.extend(host_lines::files());
     files.extend(inbound::files());
     files.extend(io::files());
     files.extend(bar::files());
@@ -98,6 +103,8 @@ fn event_to_json(event: &BridgeEvent) -> Value {
 struct CaseWriter {
     vectors: ConversionVectors,
     config: Option<ReferenceConfig>,
+    /// Who is behind the windows of an outbound half.
+    below: Below,
     rng: Rng,
 }
 
@@ -105,8 +112,9 @@ impl CaseWriter {
     fn new(name: &'static str, about: impl Into<String>, config: Value) -> CaseWriter {
         // The configurations of this module can be read; one that could not would have no cases, which a test sees.
         let read = ReferenceConfig::from_json(&config).ok();
+        let below = if config["windows"][0]["class"] == "CC" { Below::Host } else { Below::Memory };
         let vectors = ConversionVectors { name, about: about.into(), config, cases: Vec::new() };
-        CaseWriter { vectors, config: read, rng: Rng::for_name(SEED, name) }
+        CaseWriter { vectors, config: read, below, rng: Rng::for_name(SEED, name) }
     }
 
     /// Requests one after the other, each from its arrival to its last answer.

@@ -1,8 +1,8 @@
 //! Cases from NVLink to CXL without a cache, model profile NVL-M1 (`bridge` §3, §4.1, §4.3, §4.4, §6.3, §8). Basis: model.
 
-use super::peer::{Memory, MemoryMood};
+use super::peer::MemoryMood;
 use super::ualink::{BASE, BEYOND, DEALT, LIMITED, SOURCE, config};
-use super::{CaseWriter, ConversionVectors};
+use super::{CaseWriter, ConversionVectors, cached, host_lines};
 use crate::message::BridgeMessage;
 use scalepool_kernel::Rng;
 use scalepool_link::nvlink::NvlMessage;
@@ -21,11 +21,15 @@ pub(super) fn files() -> Vec<ConversionVectors> {
         windows(&mut writer);
         answers(&mut writer);
         flushes(&mut writer);
+        if class == "CC" {
+            host_lines::alone(&mut writer, cached::packet);
+        }
         writer.vectors
     };
     vec![
         of("nvlink_to_cxl_mc", "NVLink (model) to CXL.mem, windows of class MC (coherent)", "MC"),
         of("nvlink_to_cxl_mn", "NVLink (model) to CXL.mem, windows of class MN (nobody keeps them coherent)", "MN"),
+        of("nvlink_to_cxl_cc", "NVLink (model) to a host by CXL.cache, windows of class CC", "CC"),
     ]
 }
 
@@ -60,7 +64,7 @@ fn operations(writer: &mut CaseWriter) {
     for op in requests() {
         let asked = asked(op, BASE + 64, 4, &mut writer.rng);
         let asked = if op == Op::FLUSH { NvlMessage { address: 0, size: 0, ..asked } } else { with_atomic(op, asked) };
-        writer.case(format!("operation {}", op.0), &[message(asked)], &mut Memory::good());
+        writer.case(format!("operation {}", op.0), &[message(asked)], &mut *writer.below.good());
     }
 }
 
@@ -74,7 +78,7 @@ fn extents(writer: &mut CaseWriter) {
                     let random = u128::from(writer.rng.next_u64()) << 64 | u128::from(writer.rng.next_u64());
                     let be = [None, Some(u128::MAX), Some(0), Some(0xffff << 16), Some(random)][n];
                     let what = format!("operation {}, {units} units at {first}, enables {n}", op.0);
-                    writer.case(what, &[message(NvlMessage { be, ..of })], &mut Memory::good());
+                    writer.case(what, &[message(NvlMessage { be, ..of })], &mut *writer.below.good());
                 }
             }
         }
@@ -93,12 +97,12 @@ fn atomics(writer: &mut CaseWriter, class: &str) {
                     let asked = asked(op, BASE + 0x110, 3, &mut writer.rng);
                     let asked = NvlMessage { attr: code | size << 4, be: *be, ..asked };
                     let what = format!("operation {}, atomic {code}, size {size}, enables {n}", op.0);
-                    writer.case(what, &[message(asked)], &mut Memory::good());
+                    writer.case(what, &[message(asked)], &mut *writer.below.good());
                 }
                 let asked = asked(op, BASE + 0x120, 3, &mut writer.rng);
                 let asked = NvlMessage { attr: code | size << 4, be: Some(u128::MAX), ..asked };
                 let what = format!("operation {}, atomic {code}, size {size}, over the end of a line", op.0);
-                writer.case(what, &[message(asked)], &mut Memory::good());
+                writer.case(what, &[message(asked)], &mut *writer.below.good());
             }
         }
     }
@@ -119,13 +123,13 @@ fn windows(writer: &mut CaseWriter) {
     for op in ops {
         for (name, address) in places {
             let asked = with_atomic(op, asked(op, address, 4, &mut writer.rng));
-            writer.case(format!("operation {} {name}", op.0), &[message(asked)], &mut Memory::good());
+            writer.case(format!("operation {} {name}", op.0), &[message(asked)], &mut *writer.below.good());
         }
         for (rid, rights) in LIMITED {
             for units in [1, 8] {
                 let asked = with_atomic(op, asked(op, BASE + 0xf0, units, &mut writer.rng));
                 let what = format!("operation {}, {units} units, with rights `{rights}`", op.0);
-                writer.case(what, &[message(NvlMessage { rid, ..asked })], &mut Memory::good());
+                writer.case(what, &[message(NvlMessage { rid, ..asked })], &mut *writer.below.good());
             }
         }
     }
@@ -143,15 +147,14 @@ fn answers(writer: &mut CaseWriter) {
             for (name, mood) in moods {
                 let asked = with_atomic(op, asked(op, BASE + 0x700, units, &mut writer.rng));
                 let what = format!("operation {}, {units} units, {name}", op.0);
-                writer.case(what, &[message(asked)], &mut Memory::of(mood));
+                writer.case(what, &[message(asked)], &mut *writer.below.of_mood(mood));
             }
             let asked = with_atomic(op, asked(op, BASE + 0x700, units, &mut writer.rng));
-            let late = Memory::good().data_first();
             let what = format!("operation {}, {units} units, data before completions", op.0);
-            writer.case(what, &[message(asked.clone())], &mut { late });
+            writer.case(what, &[message(asked.clone())], &mut *writer.below.data_first());
             if op != Op::READ {
                 let what = format!("operation {}, {units} units, poisoned", op.0);
-                writer.case(what, &[message(NvlMessage { ep: true, ..asked })], &mut Memory::good());
+                writer.case(what, &[message(NvlMessage { ep: true, ..asked })], &mut *writer.below.good());
             }
         }
     }
@@ -171,7 +174,7 @@ fn flushes(writer: &mut CaseWriter) {
         let posted = [first, second].map(|at| message(asked(Op::WRITE_POSTED, at, 4, &mut writer.rng)));
         let [a, b] = posted;
         let asked = [a, b, flush(2, &mut writer.rng), flush(2, &mut writer.rng)];
-        writer.case(format!("two posted writes and two flushes: {name}"), &asked, &mut Memory::good());
-        writer.rounds(format!("the same together: {name}"), &[&asked], &mut Memory::good());
+        writer.case(format!("two posted writes and two flushes: {name}"), &asked, &mut *writer.below.good());
+        writer.rounds(format!("the same together: {name}"), &[&asked], &mut *writer.below.good());
     }
 }

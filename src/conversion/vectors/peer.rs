@@ -3,6 +3,7 @@
 //! Modelled: answers by the tables of `coherence` §3.2 and of the protocols of accelerators, with the errors that a case asks for. Left
 //! out: snoops. A walk: MemRd Shared/SnpData comes; data and Cmp-S go back, in the order that the case asks for.
 
+use super::host::Host;
 use crate::message::{BridgeMessage, CxlMessage};
 use crate::model::{BridgeEvent, BridgePoint};
 use scalepool_coherence::content::{CacheLine, LINE_BYTES, LineAddr, LineContent};
@@ -57,6 +58,49 @@ pub(super) enum MemoryMood {
     AbsentFrom(u64),
 }
 
+impl MemoryMood {
+    /// Whether a line is not there.
+    pub fn is_absent(self, line: LineAddr) -> bool {
+        match self {
+            MemoryMood::Absent => true,
+            MemoryMood::AbsentFrom(first) => line.0 % 4 >= first,
+            _ => false,
+        }
+    }
+}
+
+/// Who is behind the windows of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Below {
+    /// Memory on CXL.
+    Memory,
+    /// A host, whose lines are asked for by CXL.cache.
+    Host,
+}
+
+impl Below {
+    /// One of a mood.
+    pub fn of_mood(self, mood: MemoryMood) -> Box<dyn Peer> {
+        match self {
+            Below::Memory => Box::new(Memory::of(mood)),
+            Below::Host => Box::new(Host::of(mood)),
+        }
+    }
+
+    /// One that is good.
+    pub fn good(self) -> Box<dyn Peer> {
+        self.of_mood(MemoryMood::Good)
+    }
+
+    /// One whose data come before completions.
+    pub fn data_first(self) -> Box<dyn Peer> {
+        match self {
+            Below::Memory => Box::new(Memory::good().data_first()),
+            Below::Host => Box::new(Host::of(MemoryMood::Good).data_first(true)),
+        }
+    }
+}
+
 /// Memory on CXL that a device keeps coherent, or nobody.
 pub(super) struct Memory {
     mood: MemoryMood,
@@ -87,14 +131,6 @@ impl Memory {
     pub fn granting(self, grant: NdrOpcode) -> Memory {
         Memory { grant, ..self }
     }
-
-    fn is_absent(&self, line: LineAddr) -> bool {
-        match self.mood {
-            MemoryMood::Absent => true,
-            MemoryMood::AbsentFrom(first) => line.0 % 4 >= first,
-            _ => false,
-        }
-    }
 }
 
 impl Peer for Memory {
@@ -105,7 +141,7 @@ impl Peer for Memory {
         let read = |tag, opcode, data| Msg::S2mDrs { opcode, meta_field, meta: none, tag, data, devload };
         let mut made = Vec::new();
         match *msg {
-            Msg::M2sReq { opcode, line, tag, .. } if self.is_absent(line) => made.push(match opcode {
+            Msg::M2sReq { opcode, line, tag, .. } if self.mood.is_absent(line) => made.push(match opcode {
                 M2sReqOpcode::MemRd => read(tag, DrsOpcode::MemDataNXM, CacheLine::ones()),
                 // Whoever wants to own a line that is not there is completed without ownership.
                 _ => done(tag, NdrOpcode::Cmp),
@@ -128,7 +164,7 @@ impl Peer for Memory {
                 }
             }
             Msg::M2sRwd { line, tag, data, enables, .. } => {
-                if !self.is_absent(line) {
+                if !self.mood.is_absent(line) {
                     self.lines.entry(line.0).or_insert_with(|| fresh(line)).merge(&data, enables);
                 }
                 made.push(done(tag, NdrOpcode::Cmp));

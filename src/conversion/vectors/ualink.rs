@@ -1,7 +1,7 @@
 //! Cases from UALink to CXL without a cache (`bridge` §2, §3, §4.1, §4.2, §4.4, §8.1, §8.3).
 
-use super::peer::{Memory, MemoryMood};
-use super::{CaseWriter, ConversionVectors};
+use super::peer::MemoryMood;
+use super::{CaseWriter, ConversionVectors, cached, host_lines};
 use crate::message::BridgeMessage;
 use scalepool_kernel::Rng;
 use scalepool_protocols::ualink::code::ReqCmd;
@@ -117,11 +117,15 @@ pub(super) fn files() -> Vec<ConversionVectors> {
         windows(&mut writer);
         answers(&mut writer);
         together(&mut writer);
+        if class == "CC" {
+            host_lines::alone(&mut writer, cached::upli);
+        }
         writer.vectors
     };
     vec![
         of("ualink_to_cxl_mc", "UALink to CXL.mem, windows of class MC (coherent)", "MC"),
         of("ualink_to_cxl_mn", "UALink to CXL.mem, windows of class MN (nobody keeps them coherent)", "MN"),
+        of("ualink_to_cxl_cc", "UALink to a host by CXL.cache, windows of class CC", "CC"),
     ]
 }
 
@@ -130,12 +134,12 @@ fn commands(writer: &mut CaseWriter) {
     for code in 0..64 {
         let cmd = ReqCmd(code);
         let message = Asked::of(cmd, BASE + 64, 16).message(&mut writer.rng, None, 0);
-        writer.case(format!("command {code:#04x}"), &[message], &mut Memory::good());
+        writer.case(format!("command {code:#04x}"), &[message], &mut *writer.below.good());
     }
     for metadata in 0..=255 {
         let asked = Asked { metadata, ..Asked::of(ReqCmd::WriteMessage, BASE, 16) };
         let message = asked.message(&mut writer.rng, None, 0);
-        writer.case(format!("write message {metadata:#04x}"), &[message], &mut Memory::good());
+        writer.case(format!("write message {metadata:#04x}"), &[message], &mut *writer.below.good());
     }
 }
 
@@ -151,7 +155,7 @@ fn extents(writer: &mut CaseWriter) {
                     let asked = Asked::of(cmd, BASE + 0x4_2000 + offset, dwords);
                     let message = asked.message(&mut writer.rng, Some(enables), 0);
                     let what = format!("{name} of {dwords} DW at {offset:#x}, enables {n}");
-                    writer.case(what, &[message], &mut Memory::good());
+                    writer.case(what, &[message], &mut *writer.below.good());
                 }
             }
         }
@@ -171,7 +175,7 @@ fn atomics(writer: &mut CaseWriter, class: &str) {
                     let enables = element_or_shape(n, op, size, offset, &mut writer.rng);
                     let message = asked.message(&mut writer.rng, Some(enables), 0);
                     let what = format!("command {:#04x}, operation {op}, size {size} at {offset:#x}", cmd.0);
-                    writer.case(what, &[message], &mut Memory::good());
+                    writer.case(what, &[message], &mut *writer.below.good());
                 }
             }
         }
@@ -212,7 +216,7 @@ fn windows(writer: &mut CaseWriter) {
         for (name, address) in places {
             let asked = Asked { attr: 1 << 2, ..Asked::of(cmd, address, 16) };
             let message = asked.message(&mut writer.rng, None, 0);
-            writer.case(format!("command {:#04x} {name}", cmd.0), &[message], &mut Memory::good());
+            writer.case(format!("command {:#04x} {name}", cmd.0), &[message], &mut *writer.below.good());
         }
         for (source, rights) in LIMITED {
             // Rights are looked at before the form of a request.
@@ -220,13 +224,13 @@ fn windows(writer: &mut CaseWriter) {
                 let asked = Asked { attr: 1 << 2, source, ..Asked::of(cmd, BASE + 8, dwords) };
                 let message = asked.message(&mut writer.rng, None, 0);
                 let what = format!("command {:#04x}, {dwords} DW, with rights `{rights}`", cmd.0);
-                writer.case(what, &[message], &mut Memory::good());
+                writer.case(what, &[message], &mut *writer.below.good());
             }
         }
         for vchan in 1..4 {
             let asked = Asked { attr: 1 << 2, vchan, ..Asked::of(cmd, BASE + 64, 16) };
             let message = asked.message(&mut writer.rng, None, 0);
-            writer.case(format!("command {:#04x} in channel {vchan}", cmd.0), &[message], &mut Memory::good());
+            writer.case(format!("command {:#04x} in channel {vchan}", cmd.0), &[message], &mut *writer.below.good());
         }
     }
 }
@@ -246,17 +250,21 @@ fn answers(writer: &mut CaseWriter) {
             let asked = Asked { attr: 1 << 2, ..Asked::of(cmd, BASE + 0x700 + offset, dwords) };
             for (name, mood) in moods {
                 let message = asked.message(&mut writer.rng, None, 0);
-                writer.case(format!("command {:#04x}, {dwords} DW, {name}", cmd.0), &[message], &mut Memory::of(mood));
+                writer.case(
+                    format!("command {:#04x}, {dwords} DW, {name}", cmd.0),
+                    &[message],
+                    &mut *writer.below.of_mood(mood),
+                );
             }
             let message = asked.message(&mut writer.rng, None, 0);
             let what = format!("command {:#04x}, {dwords} DW, data before completions", cmd.0);
-            writer.case(what, &[message], &mut Memory::good().data_first());
+            writer.case(what, &[message], &mut *writer.below.data_first());
             if cmd != ReqCmd::Read {
                 let last = ((offset % 64 + 4 * dwords).div_ceil(64) - 1) as u8;
                 for poisoned in [1, 1 << last] {
                     let message = asked.message(&mut writer.rng, None, poisoned);
                     let what = format!("command {:#04x}, {dwords} DW, beats {poisoned:#x} poisoned", cmd.0);
-                    writer.case(what, &[message], &mut Memory::good());
+                    writer.case(what, &[message], &mut *writer.below.good());
                 }
             }
         }
@@ -274,7 +282,7 @@ fn together(writer: &mut CaseWriter) {
             let second = Asked { source, ..Asked::of(b, BASE + 0x9000 + offset, 16) };
             let second = second.message(&mut writer.rng, None, 0);
             let what = format!("commands {:#04x} and {:#04x} together: {name}", a.0, b.0);
-            writer.rounds(what, &[&[first, second]], &mut Memory::good());
+            writer.rounds(what, &[&[first, second]], &mut *writer.below.good());
         }
     }
 }

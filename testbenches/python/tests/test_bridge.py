@@ -98,6 +98,28 @@ class Bridges(unittest.TestCase):
             self.assertEqual(int(bridge.request(READ)[0].message["fields"]["address"]) >> 40, 1)
             self.assertFalse(bridge.commit([]))
 
+    def test_a_host_is_asked_by_cxl_cache(self):
+        config = {**CONFIG, "windows": [{**CONFIG["windows"][0], "class": "CC"}], "cache": {"capacity_bytes": 512, "ways": 1}}
+        go = {"layout": "cxl256.h2d_rsp", "fields": {"opcode": "GO", "rsp_data": 2, "cqid": 0}}
+        data = {"layout": "cxl256.h2d_data", "fields": {"cqid": 0}, "data": "5a" * 64}
+        snoop = {"layout": "cxl256.h2d_req", "fields": {"opcode": "SnpInv", "address": (1 << 32) + 0x100, "uqid": 9}}
+        # A store of a part: the line is owned and read, the host takes it between its GO and its data, and gets what was stored.
+        with sp.Bridge(config) as bridge:
+            passed = [(sp.BridgePoint.REQUEST, WRITE)] + [(e.point, e.message) for e in bridge.request(WRITE)]
+            for answer in (go, snoop, data):
+                passed.append((sp.BridgePoint.ANSWER, answer))
+                passed += [(e.point, e.message) for e in bridge.answer(answer)]
+            self.assertEqual(bridge.findings(), [])
+        sent = [message for point, message in passed if point == sp.BridgePoint.SENT]
+        self.assertEqual([m["fields"].get("opcode") for m in sent], ["RdOwn", "RspIFwdM", None])
+        self.assertEqual((sent[2]["fields"]["uqid"], sent[2]["data"]), (9, "a5" * 4 + "5a" * 60))
+        with sp.BridgeScoreboard(config) as board:
+            self.assertTrue(all(board.passes(*step) for step in passed) and board.finish())
+        sent[1]["fields"]["opcode"] = "RspIHitSE"
+        with sp.BridgeScoreboard(config) as board:
+            self.assertFalse(all([board.passes(*step) for step in passed]))
+            self.assertEqual([finding.rule for finding in board.findings()], ["BRG-INT-02"])
+
     def test_credits_of_both_sides_are_counted(self):
         data = {"point": "request", "class": "request_data", "vchan": 0, "depth": 2}
         sent = {"point": "sent", "class": "m2s_req", "depth": 1}

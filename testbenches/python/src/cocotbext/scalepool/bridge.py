@@ -28,7 +28,8 @@ class BridgePoint(enum.IntEnum):
 
     * REQUEST: the bridge accepts a request, behind the lookup of its line: the model looks it up at once; or one who holds a line of
       memory that the bridge keeps coherent (class DB) answers a snoop
-    * SENT: what it was converted to leaves on the other side, with a tag of the bridge
+    * SENT: what it was converted to leaves on the other side, with a tag of the bridge; or its answer to a snoop of a host, or data that a host pulls
+      (class CC), both under the UQID of the host
     * ANSWER: an answer to that comes, or a snoop
     * RESPONSE: the response to the request leaves, or a snoop of those that hold lines of class DB
     """

@@ -8,7 +8,10 @@
 //!
 //! A walk: `right Error` leads an LRSM to RETRY_LLRREQ, `wrong NotRetryable` leaves it in RETRY_LOCAL_NORMAL: CXL68-LRS-04.
 
+mod fabric;
+mod io_switch;
 mod machine;
+mod switch;
 
 use super::case_file::CaseFile;
 use super::{BrokenCase, CaseError, CaseStep};

@@ -1,5 +1,6 @@
 //! References that are asked, and what they answer.
 
+use super::{fabric, io_switch, switch};
 use crate::CaseError;
 use scalepool_arbiter::{AgeBased, Arbiter, Matrix, Requests, RoundRobin, StrictPriority, WeightedRoundRobin};
 use scalepool_link::cxl68::CreditBook;
@@ -23,12 +24,17 @@ pub(super) struct Figure {
     pub(super) said: String,
 }
 
-fn number(name: &'static str, value: u64) -> Figure {
+pub(super) fn number(name: &'static str, value: u64) -> Figure {
     Figure { name, value, said: value.to_string() }
 }
 
+/// A value with its words.
+pub(super) fn said(name: &'static str, value: u64, said: impl Into<String>) -> Figure {
+    Figure { name, value, said: said.into() }
+}
+
 /// What is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Reference {
     /// The local retry state machine of `cxl-68b`, by its triggers.
     Lrsm,
@@ -51,7 +57,42 @@ pub(super) enum Reference {
     Credits,
     /// The number of a UALink flit of which the low three bits are known: `LAST LOW PAYLOAD`.
     LowBits,
+    /// One of [`FABRIC`].
+    Fabric(&'static FabricReference),
 }
+
+/// A reference of a fabric: what it is called, and what it answers to the words of a case; the files say what they mean.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FabricReference {
+    name: &'static str,
+    answers: fn(&[&str]) -> Option<Vec<Vec<Figure>>>,
+}
+
+/// The references of switches and fabrics.
+static FABRIC: [FabricReference; 22] = [
+    FabricReference { name: "resets", answers: switch::resets },
+    FabricReference { name: "viral", answers: switch::viral },
+    FabricReference { name: "errors", answers: switch::errors },
+    FabricReference { name: "shared_port", answers: switch::shared_port },
+    FabricReference { name: "unordered", answers: switch::unordered },
+    FabricReference { name: "unordered_device", answers: switch::unordered_device },
+    FabricReference { name: "vppb", answers: switch::vppb_numbers },
+    FabricReference { name: "islip", answers: switch::allocator },
+    FabricReference { name: "crossbar", answers: switch::crossbar },
+    FabricReference { name: "io_switch", answers: io_switch::ways },
+    FabricReference { name: "segments", answers: fabric::segments },
+    FabricReference { name: "tlp_header", answers: fabric::tlp_header },
+    FabricReference { name: "completions", answers: fabric::completions },
+    FabricReference { name: "spread", answers: fabric::spread },
+    FabricReference { name: "device_load", answers: fabric::device_load },
+    FabricReference { name: "told", answers: fabric::told },
+    FabricReference { name: "allocation", answers: fabric::allocation },
+    FabricReference { name: "throttle", answers: fabric::throttle },
+    FabricReference { name: "isolation", answers: fabric::isolation },
+    FabricReference { name: "isolated_snoop", answers: fabric::isolated_snoop },
+    FabricReference { name: "many_hosts", answers: fabric::many_hosts },
+    FabricReference { name: "shares", answers: fabric::shares },
+];
 
 impl Reference {
     const ALL: [Reference; 9] = [
@@ -77,12 +118,14 @@ impl Reference {
             Reference::Arbiter => "arbiter",
             Reference::Credits => "credits",
             Reference::LowBits => "low_bits",
+            Reference::Fabric(of) => of.name,
         }
     }
 
     pub(super) fn of_name(name: &str) -> Result<Reference, CaseError> {
-        let found = Reference::ALL.into_iter().find(|one| one.name() == name);
-        let expected = || Reference::ALL.map(Reference::name).join(", ");
+        let all = || Reference::ALL.into_iter().chain(FABRIC.iter().map(Reference::Fabric));
+        let found = all().find(|one| one.name() == name);
+        let expected = || all().map(Reference::name).collect::<Vec<_>>().join(", ");
         found.ok_or_else(|| CaseError::of(format!("found `{name}`, expected one of {}", expected())))
     }
 
@@ -147,6 +190,7 @@ impl Reference {
             Reference::Arbiter => grants(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
             Reference::Credits => credits(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
             Reference::LowBits => Ok(vec![low_bits(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
+            Reference::Fabric(of) => (of.answers)(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
             Reference::DramMap => Ok(vec![dram_place(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
         }
     }

@@ -14,7 +14,8 @@ use super::pbr::rgt::is_spread;
 use super::route::{HbrRoute, HbrRoutes};
 use super::switching::{Routed, Switching, Undelivered};
 use super::violation;
-use scalepool_protocols::cxl::message::{Class, Message, MessageForm, MessageIdentifier, PeerRoute};
+use scalepool_protocols::cxl::cxl256::routing::Routing;
+use scalepool_protocols::cxl::message::{Class, Message, MessageIdentifier, PeerRoute};
 use scalepool_protocols::rules;
 use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;
@@ -74,13 +75,13 @@ pub struct PassageWatch {
 type Named = (&'static str, String, String);
 
 impl PassageRoutes {
-    /// Form in which the link of a port spells its messages.
-    pub fn form(&self, port: usize) -> MessageForm {
+    /// Identifiers of the messages on the link of a port.
+    pub fn routing(&self, port: usize) -> Routing {
         match self {
-            PassageRoutes::Hierarchies(_) => MessageForm::Hbr,
+            PassageRoutes::Hierarchies(_) => Routing::Hbr,
             PassageRoutes::Ports(routes) => match routes.ports.get(port) {
-                Some(PbrPort::Fabric | PbrPort::Shared(_)) => MessageForm::Pbr,
-                _ => MessageForm::Hbr,
+                Some(PbrPort::Fabric | PbrPort::Shared(_)) => Routing::Pbr,
+                _ => Routing::Hbr,
             },
         }
     }
@@ -162,6 +163,11 @@ impl PassageWatch {
     pub fn owes(&self) -> Option<(usize, Message)> {
         let (ports, message) = self.taken.last()?.owed.message()?;
         Some((*ports.first()?, *message))
+    }
+
+    /// The message that came last, of those for which something is owed or had to be dropped.
+    pub fn came(&self) -> Option<Message> {
+        self.taken.last().map(|taken| taken.came)
     }
 
     /// A message left at a port. The rule that the switch broke by it.
@@ -273,7 +279,7 @@ impl PassageWatch {
 
     /// The first field in which two messages of a class differ, and its values.
     fn differing(&self, port: usize, owed: &Message, found: &Message) -> Option<(&'static str, u128, u128)> {
-        let form = self.routes.form(port);
+        let form = self.routes.routing(port).into();
         let [(def, owed), (other, found)] = [owed.spell(form).ok()?, found.spell(form).ok()?];
         let mut fields = def.fields.iter().filter(|_| std::ptr::eq(def, other));
         let field = fields.find(|field| field.extract(owed) != field.extract(found))?;

@@ -113,13 +113,15 @@ impl Passing {
         let name = self.watch.routes().name(port);
         self.wave.message(self.t_fs, &format!("{}_{way}", name.replace(['[', ']'], "")), &form)?;
         let data = if message.data().is_some() { ", with data" } else { "" };
-        // What is 0 says nothing here.
-        let shown: Map<String, Value> = form["fields"]
-            .as_object()
-            .into_iter()
-            .flatten()
-            .filter(|(key, value)| *key != "valid" && **value != 0)
-            .map(|(key, value)| (key.clone(), value.clone()))
+        // What is 0 says nothing here, and PIDs are spelled as in the sheet.
+        let shown: Map<String, Value> = layout
+            .fields
+            .iter()
+            .filter(|field| field.name == "opcode" || field.name != "valid" && field.extract(bits) != 0)
+            .map(|field| match field.name {
+                "spid" | "dpid" | "bi_id" => (field.name.to_owned(), format!("{:#x}", field.extract(bits)).into()),
+                name => (name.to_owned(), form["fields"][name].clone()),
+            })
             .collect();
         let said = format!("{way} {}{}{data}", message.class().name(), fields(Some(&shown)));
         self.steps.push(CaseStep { t_fs: self.t_fs, place: name, said });
@@ -149,8 +151,7 @@ impl Passing {
         let port = self.port(port)?;
         let message = self.read(port, words)?;
         self.passes("takes", port, &message)?;
-        self.watch.comes(port, message);
-        Ok(None)
+        Ok(self.watch.comes(port, message))
     }
 
     /// What is owed for the message that came last leaves, changed.

@@ -106,7 +106,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
         steps.push(CaseStep { t_fs, place: name.to_owned(), said });
         let at = Stamp { t_fs, cycle: n as u64 + 1 };
         values.record(at, RecordKind::Value, 0, 0, || Body::Figure { signal: 0, value });
-        let violation = match found {
+        let mut violation = match found {
             None => continue,
             Some(Found::Violation(violation)) if violation.rule == rule => violation,
             Some(Found::Violation(violation)) => {
@@ -117,6 +117,8 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
                 return Err(CaseError::of(format!("found `{text}`, expected a refusal that names {rule}")));
             }
         };
+        // A line has no bytes.
+        violation.at = At::Message;
         let found = violation.to_string();
         findings.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation));
         let axis = TimeAxis::of_step(1, t_fs + STEP_FS);

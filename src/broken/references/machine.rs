@@ -65,33 +65,35 @@ pub(super) enum Reference {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FabricReference {
     name: &'static str,
+    /// What its words are, the last one of all that follow.
+    words: &'static [&'static str],
     answers: fn(&[&str]) -> Option<Vec<Vec<Figure>>>,
 }
 
 /// The references of switches and fabrics.
 static FABRIC: [FabricReference; 22] = [
-    FabricReference { name: "resets", answers: switch::resets },
-    FabricReference { name: "viral", answers: switch::viral },
-    FabricReference { name: "errors", answers: switch::errors },
-    FabricReference { name: "shared_port", answers: switch::shared_port },
-    FabricReference { name: "unordered", answers: switch::unordered },
-    FabricReference { name: "unordered_device", answers: switch::unordered_device },
-    FabricReference { name: "vppb", answers: switch::vppb_numbers },
-    FabricReference { name: "islip", answers: switch::allocator },
-    FabricReference { name: "crossbar", answers: switch::crossbar },
-    FabricReference { name: "io_switch", answers: io_switch::ways },
-    FabricReference { name: "segments", answers: fabric::segments },
-    FabricReference { name: "tlp_header", answers: fabric::tlp_header },
-    FabricReference { name: "completions", answers: fabric::completions },
-    FabricReference { name: "spread", answers: fabric::spread },
-    FabricReference { name: "device_load", answers: fabric::device_load },
-    FabricReference { name: "told", answers: fabric::told },
-    FabricReference { name: "allocation", answers: fabric::allocation },
-    FabricReference { name: "throttle", answers: fabric::throttle },
-    FabricReference { name: "isolation", answers: fabric::isolation },
-    FabricReference { name: "isolated_snoop", answers: fabric::isolated_snoop },
-    FabricReference { name: "many_hosts", answers: fabric::many_hosts },
-    FabricReference { name: "shares", answers: fabric::shares },
+    FabricReference { name: "resets", words: &["reset of"], answers: switch::resets },
+    FabricReference { name: "viral", words: &["viral of"], answers: switch::viral },
+    FabricReference { name: "errors", words: &["port", "error", "logical device"], answers: switch::errors },
+    FabricReference { name: "shared_port", words: &["then"], answers: switch::shared_port },
+    FabricReference { name: "unordered", words: &["from", "address", "bytes", "UIO of the decoder"], answers: switch::unordered },
+    FabricReference { name: "unordered_device", words: &["address", "bytes"], answers: switch::unordered_device },
+    FabricReference { name: "vppb", words: &["vPPB", "devices of the bus"], answers: switch::vppb_numbers },
+    FabricReference { name: "islip", words: &["pairs of the slot"], answers: switch::allocator },
+    FabricReference { name: "crossbar", words: &["asked", "cycles", "speed-up", "stuck output and class", "message by input, output and class"], answers: switch::crossbar },
+    FabricReference { name: "io_switch", words: &["from", "TLP"], answers: io_switch::ways },
+    FabricReference { name: "segments", words: &["base", "limit", "size code", "entries", "address"], answers: fabric::segments },
+    FabricReference { name: "tlp_header", words: &["LD-ID"], answers: fabric::tlp_header },
+    FabricReference { name: "completions", words: &["segment", "bus"], answers: fabric::completions },
+    FabricReference { name: "spread", words: &["policy", "mix", "draw", "port, backlog and links"], answers: fabric::spread },
+    FabricReference { name: "device_load", words: &["requests in 100 places", "percent of congested samples"], answers: fabric::device_load },
+    FabricReference { name: "told", words: &["load of the device", "limit", "allocation"], answers: fabric::told },
+    FabricReference { name: "allocation", words: &["used", "fractions"], answers: fabric::allocation },
+    FabricReference { name: "throttle", words: &["cycle and load"], answers: fabric::throttle },
+    FabricReference { name: "isolation", words: &["isolates on", "event"], answers: fabric::isolation },
+    FabricReference { name: "isolated_snoop", words: &["line"], answers: fabric::isolated_snoop },
+    FabricReference { name: "many_hosts", words: &["address of the", "SPID", "address"], answers: fabric::many_hosts },
+    FabricReference { name: "shares", words: &["skip", "address"], answers: fabric::shares },
 ];
 
 impl Reference {
@@ -127,6 +129,18 @@ impl Reference {
         let found = all().find(|one| one.name() == name);
         let expected = || all().map(Reference::name).collect::<Vec<_>>().join(", ");
         found.ok_or_else(|| CaseError::of(format!("found `{name}`, expected one of {}", expected())))
+    }
+
+    /// The events of a case as somebody reads them who does not know their order.
+    pub(super) fn told(self, events: &str) -> String {
+        let names: &[&str] = match self {
+            Reference::Window => &["ways", "granularity", "arithmetic", "base", "address", "offset"],
+            Reference::Fabric(of) => of.words,
+            _ => return events.to_owned(),
+        };
+        let name = |n: usize| names.get(n).or(names.last()).copied().unwrap_or_default();
+        let words = events.split(' ').filter(|word| !word.is_empty()).enumerate();
+        words.map(|(n, word)| format!("{} {word}", name(n))).collect::<Vec<_>>().join(", ")
     }
 
     /// The values behind each event; at least one.

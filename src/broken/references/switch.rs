@@ -202,15 +202,17 @@ pub(super) fn allocator(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
 
 /// A crossbar of two inputs, three outputs and two classes, with two places in each queue and one at each output and class: `FIGURE CYCLES
 /// SPEEDUP STUCK ITEM ..`, where `FIGURE` is `left`, `room` or `moved`, `STUCK` an output that takes nothing, `OUTPUT:CLASS`, and an item
-/// `INPUT:OUTPUT:CLASS`. All items are offered in the first cycle, and what finds no room is held in front of the switch.
+/// `INPUT:OUTPUT:CLASS`. All items are offered from the first cycle on; what finds no room waits in front of the switch.
 pub(super) fn crossbar(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
     const BYTES: u64 = 16;
+    const INPUTS: usize = 2;
     const OUTPUTS: usize = 3;
+    const CLASSES: usize = 2;
     let [figure, cycles, speedup, stuck, items @ ..] = words else { return None };
     let config = VoqConfig {
-        inputs: 2,
+        inputs: INPUTS,
         outputs: OUTPUTS,
-        classes: 2,
+        classes: CLASSES,
         pushed: None,
         queue: 2,
         output_queue: 1,
@@ -219,22 +221,28 @@ pub(super) fn crossbar(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
         allocator: &Islip::KIND,
         arbiter: &RoundRobin::KIND,
     };
-    let mut crossbar: VoqCrossbar<usize> = VoqCrossbar::new(config, &[1, 1]).ok()?;
+    let mut crossbar: VoqCrossbar<()> = VoqCrossbar::new(config, &[1, 1]).ok()?;
     let numbers = |word: &str| word.split(':').map(|digit| digit.parse().ok()).collect::<Option<Vec<usize>>>();
     let stuck = numbers(stuck)?;
-    for (n, item) in items.iter().enumerate() {
+    let mut offered = Vec::new();
+    for item in items {
         let [input, output, class] = numbers(item)?[..] else { return None };
-        if input >= 2 || output >= OUTPUTS || class >= 2 {
+        if input >= INPUTS || output >= OUTPUTS || class >= CLASSES {
             return None;
         }
-        if crossbar.has_room(input, output, class) {
-            crossbar.push((input, output, class), 0, BYTES, n);
-        }
+        offered.push((input, output, class));
     }
-    let [mut left, mut moved] = [[0_u64; 2], [0; 2]];
+    let (mut left, mut moved) = ([0_u64; CLASSES], 0);
     let mut answers = Vec::new();
     for cycle in 0..cycles.parse().ok()? {
-        moved[0] += crossbar.step(cycle) as u64;
+        offered.retain(|way| {
+            let has_room = crossbar.has_room(way.0, way.1, way.2);
+            if has_room {
+                crossbar.push(*way, cycle, BYTES, ());
+            }
+            !has_room
+        });
+        moved += crossbar.step(cycle) as u64;
         for (output, class) in (0..OUTPUTS).flat_map(|output| [(output, 0), (output, 1)]) {
             let is_stuck = stuck[..] == [output, class];
             if !is_stuck && crossbar.leaving(output, class, cycle).is_some() && crossbar.leave(output, class).is_some() {
@@ -243,7 +251,7 @@ pub(super) fn crossbar(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
         }
         answers.push(match *figure {
             "left" => vec![number("class 0 left", left[0]), number("class 1 left", left[1])],
-            "moved" => vec![number("messages through the crossbar", moved[0])],
+            "moved" => vec![number("messages through the crossbar", moved)],
             "room" => {
                 let has_room = crossbar.has_room(0, 1, 0);
                 vec![said("input 0 for output 1", has_room.into(), if has_room { "has room" } else { "is full" })]

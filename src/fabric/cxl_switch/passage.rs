@@ -9,15 +9,15 @@
 //! read is the one with the same class and tag; the message is right and the port is not, and the other port belongs to the same hierarchy:
 //! that is FAB-CMR-01. Where the port were one of another hierarchy, it would be FAB-VCS-03.
 
-use super::pbr::route::{PbrPort, PbrRoutes};
+use super::pbr::route::{PbrPort, PbrRoutes, PbrSharedPort};
 use super::pbr::rgt::is_spread;
 use super::route::{HbrRoute, HbrRoutes};
 use super::switching::{Routed, Switching, Undelivered};
-use super::violation;
+use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::cxl256::routing::Routing;
 use scalepool_protocols::cxl::message::{Class, Message, MessageIdentifier, PeerRoute};
 use scalepool_protocols::rules;
-use scalepool_protocols::wire::Violation;
+use scalepool_protocols::wire::{At, Violation};
 use std::collections::VecDeque;
 
 /// Most messages that left last, among which one that leaves again is found \[messages\].
@@ -153,10 +153,23 @@ impl PassageWatch {
         &self.routes
     }
 
-    /// A message came at a port.
-    pub fn comes(&mut self, from: usize, message: Message) {
+    /// A message came at a port. The rule that its sender broke by it, where the switch alone can tell: a device for many hosts that answers as
+    /// if there were no memory.
+    pub fn comes(&mut self, from: usize, message: Message) -> Option<Violation> {
         let owed = self.routes.owed(from, &message);
+        let found = self.of_sender(from, &message, &owed);
         self.taken.push(Taken { from, came: message, owed });
+        found.map(named)
+    }
+
+    fn of_sender(&self, from: usize, message: &Message, owed: &Owed) -> Option<Named> {
+        let PassageRoutes::Ports(routes) = &self.routes else { return None };
+        let is_gfd = matches!(routes.ports.get(from), Some(PbrPort::Shared(PbrSharedPort { is_gfd: true, .. })));
+        let is_hole = matches!(message, Message::S2mDrs(header, _) if header.opcode == DrsOpcode::MemDataNXM);
+        let is_led = matches!(owed, Owed::Leaves(..));
+        (is_gfd && is_hole && is_led).then(|| {
+            ("FAB-GFD-05", format!("{} as MemDataNXM", self.said(from, message)), "MemData, poisoned".to_owned())
+        })
     }
 
     /// What has to leave next for the message that came last: port and message.
@@ -406,5 +419,6 @@ fn with_field((rule, found, expected): Named, field: Option<(&'static str, u128,
 }
 
 fn named((rule, found, expected): Named) -> Violation {
-    violation(rule, found, expected, rules::find(rule).map_or("", |rule| rule.text))
+    let text = rules::find(rule).map_or("", |rule| rule.text).to_owned();
+    Violation { rule, at: At::Message, found, expected, text }
 }

@@ -11,6 +11,7 @@
 mod fabric;
 mod io_switch;
 mod machine;
+mod memory;
 mod switch;
 
 use super::case_file::CaseFile;

@@ -1,4 +1,5 @@
-//! What comes to the watchers and tables of a fabric and breaks a rule: steps of ports, credits, registers, commands, identifiers.
+//! What comes to the watchers and tables of a fabric or of memories and breaks a rule: steps of ports, credits, registers, commands,
+//! identifiers, copies, pages.
 //!
 //! Modelled: a watcher or a table with nothing in it, and words of what happens, a line each, a nanosecond apart; the first finding or refusal
 //! is that of the rule. What the words of a watcher mean stands with it in `watched/`. The cases stand in `watched.txt`; the wave has what
@@ -8,6 +9,7 @@
 //! A walk: to the watcher of downstream ports comes `step 0 - - link_up`, of a port to which nothing is bound and which Link Disable holds:
 //! FAB-BND-03.
 
+mod memories;
 mod ports;
 mod tables;
 mod tlps;
@@ -72,7 +74,7 @@ pub(super) type MadeWatched = fn() -> Option<Box<dyn Watched>>;
 
 /// All of them, by name.
 fn all() -> impl Iterator<Item = (&'static str, MadeWatched)> {
-    ports::ALL.iter().chain(tables::ALL).chain(tlps::ALL).copied()
+    memories::ALL.iter().chain(ports::ALL).chain(tables::ALL).chain(tlps::ALL).copied()
 }
 
 /// Rules that a case breaks.

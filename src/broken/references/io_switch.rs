@@ -5,6 +5,7 @@
 
 use super::machine::{Figure, said};
 use scalepool_endpoint::config_space::registers as reg;
+use scalepool_endpoint::pm::{Happened, PmAgent, PmConfig, PmRequest, PmSide, ResetKind};
 use scalepool_endpoint::tlp::{Enables, Tlp, TlpKind};
 use scalepool_nodes::io::switch::hierarchy::{IoHierarchy, IoRouted, IoSide};
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
@@ -96,4 +97,32 @@ pub(super) fn ways(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
         IoRouted::Unsupported(_) => said("TLP", 18, "is completed as Unsupported Request"),
         IoRouted::Dropped => said("TLP", 19, "is dropped"),
     }]])
+}
+
+/// Whether a host that announces a reset has its answer before the ports below have theirs: of a `switch`, or as a `device` answers.
+pub(super) fn reset_answer(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
+    let is_of_switch = match words {
+        ["switch"] => true,
+        ["device"] => false,
+        _ => return None,
+    };
+    let mut host = PmAgent::new(PmConfig::new(PmSide::Host));
+    let mut port = PmAgent::new(PmConfig { is_of_switch, ..PmConfig::new(PmSide::Device) });
+    let talk = |host: &mut PmAgent, port: &mut PmAgent| {
+        // Each of them says a few messages and then waits.
+        for _ in 0..8 {
+            while let Some(message) = host.next_message() {
+                port.receive(&message, 0);
+            }
+            while let Some(message) = port.next_message() {
+                host.receive(&message, 0);
+            }
+        }
+    };
+    talk(&mut host, &mut port);
+    host.ask(PmRequest::ResetPrep(ResetKind::Reset), 0);
+    talk(&mut host, &mut port);
+    let is_answered = host.take_happened().contains(&Happened::ResetAcknowledged);
+    let text = if is_answered { "is answered" } else { "waits for the ports below" };
+    Some(vec![vec![said("reset", is_answered.into(), text)]])
 }

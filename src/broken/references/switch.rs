@@ -8,7 +8,7 @@ use scalepool_arbiter::{Allocator, Islip, Matching, Requests, RoundRobin};
 use scalepool_fabric::cxl_switch::aer::{AerBridges, AerError, NO_HEADER};
 use scalepool_fabric::cxl_switch::hot_plug::HotPlugPort;
 use scalepool_fabric::cxl_switch::{
-    Bindings, ResetScope, UioFrom, UioRouted, UioRoutes, ViralHierarchies, VoqConfig, VoqCrossbar, VppbBinding,
+    Bindings, ResetScope, SWITCH_STAGES, SwitchPreset, UioFrom, UioRouted, UioRoutes, ViralHierarchies, VoqConfig, VoqCrossbar, VppbBinding,
 };
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool_memory::decoder::Arithmetic;
@@ -260,4 +260,14 @@ pub(super) fn crossbar(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
         });
     }
     Some(answers)
+}
+
+/// The latency from port to port of a preset: `PRESET STAGE`, the stage that is left out, or `none`.
+pub(super) fn stages(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
+    const FS_PER_NS: u64 = 1_000_000;
+    let [name, without] = words else { return None };
+    let preset = SwitchPreset::by_name(name)?;
+    let stages = SWITCH_STAGES.iter().zip(preset.stages_fs).filter(|(stage, _)| *stage != without);
+    let sum: u64 = stages.map(|(_, fs)| fs).sum();
+    Some(vec![vec![said("port to port", sum / FS_PER_NS, format!("{} ns", sum / FS_PER_NS))]])
 }

@@ -6,6 +6,7 @@
 //! | `streams` | `down ready` or `idle`, `up ..`: a TLP of a stream leaves, and whether one of the other stream may leave too |
 //! | `unroutable` | `on` or `off`, as `ur_on_unknown`, `first` or `later` switch, `completed` or `dropped` |
 //! | `release` | a cycle is 1 ms: `assert CYCLE`, `deassert CYCLE`, `link-up CYCLE` |
+//! | `prefixes` | `shared` or `single`, as the device of the link is, and the LD-ID in front of a TLP or `-` |
 //! | `layers` | how many switches a host has found one below the other |
 //! | `strict`, `relaxed` | by a policy: `waits KIND TAG`, kinds being `posted`, `read`, `write` and `completion`; `leaves TAG`, or `none`, with the kinds for which there is no room |
 //! | `verdicts` | of a flit with one bit error: what the pattern says and what the bytes say, `good` or `bad` |
@@ -15,6 +16,7 @@ use scalepool_link::bit_errors::judge_verdict;
 use scalepool_link::cxlio::order::judge;
 use scalepool_link::cxlio::queue::Queues;
 use scalepool_link::cxlio::{IoCreditClass, IoOrder, IoTlp, IoTlpForm};
+use scalepool_nodes::io::switch::judge_prefix;
 use scalepool_nodes::io::switch::fabric::{ContactWatch, EDGE_LAYERS, StreamWatch, judge_unroutable};
 use scalepool_nodes::io::switch::reset::{LinkMessage, ResetWatch};
 use scalepool_nodes::io::walk::{ConfigWalkResult, judge_layers};
@@ -28,6 +30,7 @@ pub(super) const ALL: &[(&str, MadeWatched)] = &[
     ("streams", || Some(Box::new(StreamWatch::default()))),
     ("unroutable", || Some(Box::new(Unroutable))),
     ("release", || Some(Box::new(ResetWatch::default()))),
+    ("prefixes", || Some(Box::new(Prefixes))),
     ("layers", || Some(Box::new(Layers))),
     ("strict", || Some(Box::new(Waiting::new(IoOrder::STRICT)))),
     ("relaxed", || Some(Box::new(Waiting::new(IoOrder::RELAXED)))),
@@ -84,6 +87,22 @@ impl Watched for ResetWatch {
         };
         let now = number(cycle)?;
         Seen::judged(format!("{word} comes to the virtual port at {cycle} ms"), now, self.judge(message, now, INTERVAL))
+    }
+}
+
+struct Prefixes;
+
+impl Watched for Prefixes {
+    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+        let [link, ld] = words else { return None };
+        let is_shared = *link == "shared";
+        let device = if is_shared { "several logical devices" } else { "one logical device" };
+        let ld_id = if *ld == "-" { None } else { Some(u16::try_from(number(ld)?).ok()?) };
+        let said = match ld_id {
+            Some(ld) => format!("a TLP with LD-ID {ld} comes on the link of a device with {device}"),
+            None => format!("a TLP without an LD-ID comes on the link of a device with {device}"),
+        };
+        Seen::judged(said, ld_id.map_or(0, |ld| u64::from(ld) + 1), judge_prefix(is_shared, ld_id))
     }
 }
 

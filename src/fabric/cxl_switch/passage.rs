@@ -342,7 +342,10 @@ impl PassageWatch {
             PassageRoutes::Hierarchies(routes) => {
                 let own = PassageRoutes::hierarchies(routes, taken.from);
                 let is_own = PassageRoutes::hierarchies(routes, port).iter().any(|vcs| own.contains(vcs));
+                let is_request = matches!(taken.came.class(), Class::M2sReq | Class::M2sRwd);
                 match message.class() {
+                    // The switch ends a request that it should have passed on.
+                    Class::S2mNdr | Class::S2mDrs if is_request => "FAB-CON-03",
                     Class::S2mNdr | Class::S2mDrs => "FAB-CMR-02",
                     _ if !is_own => "FAB-VCS-03",
                     Class::M2sReq | Class::M2sRwd => "FAB-CMR-01",

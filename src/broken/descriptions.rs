@@ -87,9 +87,9 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
     }
 }
 
-/// Whether a text names a rule as the sheets do: FAB-BND-08 as BND-8.
-fn names(text: &str, rule: &str) -> bool {
+/// Whether a text names a rule, by its id or as the sheets do: FAB-BND-08 as BND-8.
+pub(super) fn names(text: &str, rule: &str) -> bool {
     let short = rule.split_once('-').map_or(rule, |(_, short)| short);
     let short = short.replace("-0", "-");
-    text.contains(&format!("{short})"))
+    text.contains(rule) || text.contains(&format!("{short})"))
 }

@@ -2,7 +2,7 @@
 //!
 //! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
 //! bits that stand elsewhere than a layout says (`misplaced`), messages at the ports of a bridge (`bridge`, `conversions`), commands of a DRAM
-//! (`dram`), transfers of UALink (`transfers`), writes to registers of HDM decoders (`decoders`), state machines and decoders that
+//! (`dram`), messages at the ports of a switch (`switches`), what comes to watchers and tables of a fabric (`watched`), transfers of UALink (`transfers`), writes to registers of HDM decoders (`decoders`), state machines and decoders that
 //! take one thing for another (`references`), and descriptions of systems (`descriptions`), each judged by what judges flits, messages, commands,
 //! writes and descriptions of somebody else; and agents of coherence of which one is wrong (`agents`), or with one message between them that is
 //! changed (`altered`), judged by themselves and by the monitors of explorations. What fires first in a case is its rule.
@@ -30,9 +30,11 @@ mod misplaced;
 mod reason;
 mod references;
 pub mod runs;
+mod switches;
 mod timeline;
 mod transfers;
 mod vectors;
+mod watched;
 
 pub use error::CaseError;
 use scalepool_golden::breaking::{BreakingCase, BreakingMessage, breaking_cases, breaking_messages};
@@ -83,7 +85,9 @@ impl BrokenCases {
             .chain(decoders::rules())
             .chain(descriptions::rules())
             .chain(references::rules())
+            .chain(switches::rules())
             .chain(transfers::rules())
+            .chain(watched::rules())
             .chain(agents::rules())
             .chain(altered::rules())
             .collect();
@@ -136,7 +140,13 @@ impl BrokenCases {
         if let Some(case) = references::of(rule.id)? {
             return Ok(Some(case));
         }
+        if let Some(case) = switches::of(rule.id)? {
+            return Ok(Some(case));
+        }
         if let Some(case) = transfers::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = watched::of(rule.id)? {
             return Ok(Some(case));
         }
         if let Some(case) = agents::of(rule.id)? {

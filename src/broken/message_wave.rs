@@ -29,7 +29,7 @@ pub(super) struct MessageWave {
     scope: &'static str,
     hub: Hub,
     findings: Tap,
-    places: Vec<(&'static str, &'static LayoutDef, Tap)>,
+    places: Vec<(String, &'static LayoutDef, Tap)>,
 }
 
 impl MessageWave {
@@ -41,13 +41,13 @@ impl MessageWave {
     }
 
     /// A message passes at a place.
-    pub(super) fn message(&mut self, t_fs: u64, place: &'static str, form: &Value) -> Result<(), CaseError> {
+    pub(super) fn message(&mut self, t_fs: u64, place: &str, form: &Value) -> Result<(), CaseError> {
         let (layout, bits) =
             message_from_json(&json!({ "layout": form["layout"], "fields": form["fields"] })).map_err(CaseError::of)?;
         let known = self.places.iter().position(|(of, def, _)| *of == place && std::ptr::eq(*def, layout));
         let at = known.unwrap_or_else(|| {
             let tap = self.hub.tap(&format!("{}.{place}", self.scope), PlaceKind::Messages(shown(layout)));
-            self.places.push((place, layout, tap));
+            self.places.push((place.to_owned(), layout, tap));
             self.places.len() - 1
         });
         let at_time = Stamp { t_fs, cycle: t_fs / STEP_FS };

@@ -8,7 +8,11 @@
 //!
 //! A walk: `right Error` leads an LRSM to RETRY_LLRREQ, `wrong NotRetryable` leaves it in RETRY_LOCAL_NORMAL: CXL68-LRS-04.
 
+mod fabric;
+mod io_switch;
 mod machine;
+mod memory;
+mod switch;
 
 use super::case_file::CaseFile;
 use super::{BrokenCase, CaseError, CaseStep};
@@ -60,7 +64,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
         place: place.to_owned(),
         said: if events.is_empty() { said(steps) } else { format!("{events}: {}", said(steps)) },
     };
-    let mut steps = vec![step("right", right_said, &right), step("wrong", wrong_said, &wrong)];
+    let mut steps = vec![step("right", &reference.told(right_said), &right), step("wrong", &reference.told(wrong_said), &wrong)];
     steps.sort_by_key(|step| step.t_fs);
     let mut hub = Hub::new(true);
     let mut findings = hub.tap(reference.name(), PlaceKind::Findings);

@@ -1,5 +1,6 @@
 //! References that are asked, and what they answer.
 
+use super::{fabric, io_switch, memory, switch};
 use crate::CaseError;
 use scalepool_arbiter::{AgeBased, Arbiter, Matrix, Requests, RoundRobin, StrictPriority, WeightedRoundRobin};
 use scalepool_link::cxl68::CreditBook;
@@ -23,12 +24,17 @@ pub(super) struct Figure {
     pub(super) said: String,
 }
 
-fn number(name: &'static str, value: u64) -> Figure {
+pub(super) fn number(name: &'static str, value: u64) -> Figure {
     Figure { name, value, said: value.to_string() }
 }
 
+/// A value with its words.
+pub(super) fn said(name: &'static str, value: u64, said: impl Into<String>) -> Figure {
+    Figure { name, value, said: said.into() }
+}
+
 /// What is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Reference {
     /// The local retry state machine of `cxl-68b`, by its triggers.
     Lrsm,
@@ -51,7 +57,50 @@ pub(super) enum Reference {
     Credits,
     /// The number of a UALink flit of which the low three bits are known: `LAST LOW PAYLOAD`.
     LowBits,
+    /// One of [`NAMED`].
+    Named(&'static NamedReference),
 }
+
+/// A reference by its name: what it is called, and what it answers to the words of a case; the files say what they mean.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NamedReference {
+    name: &'static str,
+    /// What its words are, the last one of all that follow.
+    words: &'static [&'static str],
+    answers: fn(&[&str]) -> Option<Vec<Vec<Figure>>>,
+}
+
+/// The references of switches, fabrics and memories.
+static NAMED: [NamedReference; 28] = [
+    NamedReference { name: "resets", words: &["reset of"], answers: switch::resets },
+    NamedReference { name: "viral", words: &["viral of"], answers: switch::viral },
+    NamedReference { name: "errors", words: &["port", "error", "logical device"], answers: switch::errors },
+    NamedReference { name: "shared_port", words: &["then"], answers: switch::shared_port },
+    NamedReference { name: "unordered", words: &["from", "address", "bytes", "UIO of the decoder"], answers: switch::unordered },
+    NamedReference { name: "unordered_device", words: &["address", "bytes"], answers: switch::unordered_device },
+    NamedReference { name: "vppb", words: &["vPPB", "devices of the bus"], answers: switch::vppb_numbers },
+    NamedReference { name: "islip", words: &["pairs of the slot"], answers: switch::allocator },
+    NamedReference { name: "crossbar", words: &["asked", "cycles", "speed-up", "stuck output and class", "message by input, output and class"], answers: switch::crossbar },
+    NamedReference { name: "io_switch", words: &["from", "TLP"], answers: io_switch::ways },
+    NamedReference { name: "segments", words: &["base", "limit", "size code", "entries", "address"], answers: fabric::segments },
+    NamedReference { name: "tlp_header", words: &["LD-ID"], answers: fabric::tlp_header },
+    NamedReference { name: "completions", words: &["segment", "bus"], answers: fabric::completions },
+    NamedReference { name: "spread", words: &["policy", "mix", "draw", "port, backlog and links"], answers: fabric::spread },
+    NamedReference { name: "device_load", words: &["requests in 100 places", "percent of congested samples"], answers: fabric::device_load },
+    NamedReference { name: "told", words: &["load of the device", "limit", "allocation"], answers: fabric::told },
+    NamedReference { name: "allocation", words: &["used", "fractions"], answers: fabric::allocation },
+    NamedReference { name: "throttle", words: &["cycle and load"], answers: fabric::throttle },
+    NamedReference { name: "isolation", words: &["isolates on", "event"], answers: fabric::isolation },
+    NamedReference { name: "isolated_snoop", words: &["line"], answers: fabric::isolated_snoop },
+    NamedReference { name: "many_hosts", words: &["address of the", "SPID", "address"], answers: fabric::many_hosts },
+    NamedReference { name: "controller", words: &["clocks", "settings", "request"], answers: memory::controller },
+    NamedReference { name: "least_clocks", words: &["least", "ps", "MT/s"], answers: memory::least_clocks },
+    NamedReference { name: "interval_clocks", words: &["ps", "period in fs"], answers: memory::interval_clocks },
+    NamedReference { name: "check_byte", words: &["word"], answers: memory::check_byte },
+    NamedReference { name: "stages", words: &["preset", "without"], answers: switch::stages },
+    NamedReference { name: "reset_answer", words: &["agent"], answers: io_switch::reset_answer },
+    NamedReference { name: "shares", words: &["skip", "address"], answers: fabric::shares },
+];
 
 impl Reference {
     const ALL: [Reference; 9] = [
@@ -77,13 +126,27 @@ impl Reference {
             Reference::Arbiter => "arbiter",
             Reference::Credits => "credits",
             Reference::LowBits => "low_bits",
+            Reference::Named(of) => of.name,
         }
     }
 
     pub(super) fn of_name(name: &str) -> Result<Reference, CaseError> {
-        let found = Reference::ALL.into_iter().find(|one| one.name() == name);
-        let expected = || Reference::ALL.map(Reference::name).join(", ");
+        let all = || Reference::ALL.into_iter().chain(NAMED.iter().map(Reference::Named));
+        let found = all().find(|one| one.name() == name);
+        let expected = || all().map(Reference::name).collect::<Vec<_>>().join(", ");
         found.ok_or_else(|| CaseError::of(format!("found `{name}`, expected one of {}", expected())))
+    }
+
+    /// The events of a case as somebody reads them who does not know their order.
+    pub(super) fn told(self, events: &str) -> String {
+        let names: &[&str] = match self {
+            Reference::Window => &["ways", "granularity", "arithmetic", "base", "address", "offset"],
+            Reference::Named(of) => of.words,
+            _ => return events.to_owned(),
+        };
+        let name = |n: usize| names.get(n).or(names.last()).copied().unwrap_or_default();
+        let words = events.split(' ').filter(|word| !word.is_empty()).enumerate();
+        words.map(|(n, word)| format!("{} {word}", name(n))).collect::<Vec<_>>().join(", ")
     }
 
     /// The values behind each event; at least one.
@@ -147,6 +210,7 @@ impl Reference {
             Reference::Arbiter => grants(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
             Reference::Credits => credits(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
             Reference::LowBits => Ok(vec![low_bits(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
+            Reference::Named(of) => (of.answers)(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
             Reference::DramMap => Ok(vec![dram_place(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
         }
     }

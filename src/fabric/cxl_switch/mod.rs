@@ -28,6 +28,7 @@
 //! | [`viral`] | hierarchies in viral, and what their ports tell |
 //! | [`reserved`] | reserved bits of messages that pass, as a reference |
 //! | [`port_mode`] | ports in CXL and in PCIe mode, as a reference |
+//! | [`passage`] | what judges a switch by the messages at its ports |
 //! | [`hop_credits`] | credits of a class on both sides of a switch, as a reference |
 //! | [`cut_through`] | messages that leave before all of them has come, as a reference |
 //! | [`uio_route`] | unordered I/O to memory below, and its judge |
@@ -66,6 +67,7 @@ pub mod hop_credits;
 pub mod hot_plug;
 pub mod manager;
 pub mod module;
+pub mod passage;
 pub mod pbr;
 pub mod plug;
 pub mod plug_watch;
@@ -91,6 +93,7 @@ pub use cut_through::{CutThrough, MessagePart};
 pub use hbr::{HbrSwitch, HbrSwitching};
 pub use hop_credits::{HopCreditError, HopCredits};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
+pub use passage::{PassageRoutes, PassageWatch};
 pub use plug::{PlugAction, PlugDelays, PlugStep, SharedPorts};
 pub use port_mode::{DspMode, DspModes, SecondRcd};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};

@@ -40,10 +40,15 @@ pub fn judge_reserved(class: Class, forms: [MessageForm; 2], [came, left]: [u128
     let (expected, def) = (kept_reserved(class, forms, came), forms[1].layout(class)?);
     let found = reserved_of(def, left);
     (found != expected).then(|| {
+        let link = match forms[1] {
+            MessageForm::Cxl68 => "a link of 68B flits",
+            MessageForm::Hbr => "a link of 256B flits",
+            MessageForm::Pbr => "a link with port based routing",
+        };
         let text = "reserved bits pass between links of 256B flits; toward and from one of 68B flits they are 0";
         violation(
             "FAB-CMR-03",
-            format!("reserved bits {found:#x} in a {} toward {:?}", class.name(), forms[1]),
+            format!("reserved bits {found:#x} in a header of {} toward {link}", class.name()),
             format!("{expected:#x}"),
             text,
         )

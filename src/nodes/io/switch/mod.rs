@@ -193,8 +193,12 @@ struct Way {
     ld: Option<u16>,
 }
 
-/// A TLP with an LD-ID where none belongs, or without one on the link of a device with several logical devices (`fabric` IOR-5).
-fn prefix_violation(ld: Option<u16>) -> Violation {
+/// The rule that a TLP breaks which comes with an LD-ID where none belongs, or without one on the link of a device with several logical devices
+/// (`fabric` IOR-5).
+pub fn judge_prefix(is_shared: bool, ld: Option<u16>) -> Option<Violation> {
+    if is_shared == ld.is_some() {
+        return None;
+    }
     let found = ld.map_or("no LD-ID".to_owned(), |ld| format!("LD-ID {ld:#x}"));
     let (expected, text) = match ld {
         Some(_) => {
@@ -202,7 +206,7 @@ fn prefix_violation(ld: Option<u16>) -> Violation {
         }
         None => ("one", "a TLP came without an LD-ID on the link of a device with several logical devices"),
     };
-    Violation::at_byte("FAB-IOR-05", 0, found, expected, text)
+    Some(Violation::at_byte("FAB-IOR-05", 0, found, expected, text))
 }
 
 /// A TLP of a logical device that turns to a peer without having gone up (`fabric` MLD-9).
@@ -399,9 +403,7 @@ impl IoSwitch {
             self.mine.dropped += 1;
             self.mine.unknown_ld += u64::from(ld.is_some());
             let is_shared = port.own.seats.iter().any(|seat| seat.ld.is_some());
-            if is_shared != ld.is_some() {
-                self.mine.events.push(EndpointEvent::Rule(prefix_violation(ld)));
-            }
+            self.mine.events.extend(judge_prefix(is_shared, ld).map(EndpointEvent::Rule));
             return None;
         };
         let handle = port.names.handle_of(ld, &tlp);

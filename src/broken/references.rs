@@ -64,7 +64,8 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
         place: place.to_owned(),
         said: if events.is_empty() { said(steps) } else { format!("{events}: {}", said(steps)) },
     };
-    let mut steps = vec![step("right", &reference.told(right_said), &right), step("wrong", &reference.told(wrong_said), &wrong)];
+    let mut steps =
+        vec![step("right", &reference.told(right_said), &right), step("wrong", &reference.told(wrong_said), &wrong)];
     steps.sort_by_key(|step| step.t_fs);
     let mut hub = Hub::new(true);
     let mut findings = hub.tap(reference.name(), PlaceKind::Findings);

@@ -71,7 +71,8 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
 /// Puts fields, `NAME=VALUE` each, into a message object.
 fn set_fields(form: &mut Map<String, Value>, words: &str) -> Result<(), CaseError> {
     for word in words.split(' ').filter(|word| !word.is_empty()) {
-        let (name, value) = word.split_once('=').ok_or_else(|| CaseError::of(format!("found `{word}`, expected NAME=VALUE")))?;
+        let (name, value) =
+            word.split_once('=').ok_or_else(|| CaseError::of(format!("found `{word}`, expected NAME=VALUE")))?;
         let value = value.parse::<u64>().map_or_else(|_| Value::from(value), Value::from);
         form.insert(name.to_owned(), value);
     }
@@ -142,7 +143,8 @@ impl Passing {
         let routing = self.routing(port);
         let (def, bits) = message_from_json(form).map_err(CaseError::of)?;
         let class = Class::of(def, routing);
-        let class = class.ok_or_else(|| CaseError::of(format!("found {}, expected a message of the port", def.name)))?;
+        let class =
+            class.ok_or_else(|| CaseError::of(format!("found {}, expected a message of the port", def.name)))?;
         let data = class.has_data().then_some(data);
         Ok(Message::from_cxl256(&Cxl256Message { class, bits, data }, routing))
     }

@@ -30,7 +30,8 @@ pub(super) fn controller(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
         }
     }
     let preset = preset::find("ddr4_3200aa")?;
-    let mut channel = DramChannel::new(0, preset, scheduling, scalepool_memory::dram::controller::DramRefresh::Off, true);
+    let mut channel =
+        DramChannel::new(0, preset, scheduling, scalepool_memory::dram::controller::DramRefresh::Off, true);
     for (token, word) in requests.iter().enumerate() {
         let &[clock, kind, place] = &word.split(':').collect::<Vec<_>>()[..] else { return None };
         let access = match kind {
@@ -44,7 +45,14 @@ pub(super) fn controller(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
         let place = DramPlace { channel: 0, rank: 0, group, bank, row, column };
         // One number for each place.
         let line = [group, bank, row, column].iter().fold(0, |line, part| line << 16 | u64::from(*part));
-        channel.push(DramLineRequest { token: token as u64, place, bursts: 1, line, access, visible: clock.parse().ok()? });
+        channel.push(DramLineRequest {
+            token: token as u64,
+            place,
+            bursts: 1,
+            line,
+            access,
+            visible: clock.parse().ok()?,
+        });
     }
     channel.advance(clocks.parse().ok()?);
     let commands = channel.take_commands();
@@ -55,7 +63,8 @@ pub(super) fn controller(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
             let operation = command.operation;
             let code = DramOperation::ALL.iter().position(|one| *one == operation).unwrap_or_default() as u64 + 1;
             let column = if operation.is_column() { format!(" column {column}") } else { String::new() };
-            let of = if operation.has_bank() { format!(" of bank {group}.{bank} row {row}{column}") } else { String::new() };
+            let of =
+                if operation.has_bank() { format!(" of bank {group}.{bank} row {row}{column}") } else { String::new() };
             said(name, code, format!("{operation}{of} at clock {}", command.clock))
         }
     };

@@ -9,8 +9,8 @@
 //! read is the one with the same class and tag; the message is right and the port is not, and the other port belongs to the same hierarchy:
 //! that is FAB-CMR-01. Where the port were one of another hierarchy, it would be FAB-VCS-03.
 
-use super::pbr::route::{PbrPort, PbrRoutes, PbrSharedPort};
 use super::pbr::rgt::is_spread;
+use super::pbr::route::{PbrPort, PbrRoutes, PbrSharedPort};
 use super::route::{HbrRoute, HbrRoutes};
 use super::switching::{Routed, Switching, Undelivered};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
@@ -185,7 +185,8 @@ impl PassageWatch {
 
     /// A message left at a port. The rule that the switch broke by it.
     pub fn leaves(&mut self, port: usize, message: Message) -> Option<Violation> {
-        let is_right = |taken: &Taken| taken.owed.message().is_some_and(|(ports, owed)| ports.contains(&port) && *owed == message);
+        let is_right =
+            |taken: &Taken| taken.owed.message().is_some_and(|(ports, owed)| ports.contains(&port) && *owed == message);
         let found = match self.taken.iter().position(is_right) {
             Some(at) => {
                 let taken = self.taken.remove(at);
@@ -267,7 +268,9 @@ impl PassageWatch {
         let (ports, owed) = match &taken.owed {
             Owed::Dropped(why) => return rule(self.of_dropped(*why, &taken, message)),
             Owed::Answered(why, None) => return rule(of_answered(*why)),
-            Owed::Answered(why, Some((_, owed))) if is_of_other(owed) => return rule(self.of_answered_elsewhere(*why, &taken)),
+            Owed::Answered(why, Some((_, owed))) if is_of_other(owed) => {
+                return rule(self.of_answered_elsewhere(*why, &taken));
+            }
             Owed::Answered(why, Some((to, owed))) => {
                 let field = self.differing(*to, owed, message);
                 // Ones with poison are what a read of bad data gets.
@@ -350,7 +353,8 @@ impl PassageWatch {
                     _ if !is_own => "FAB-VCS-03",
                     Class::M2sReq | Class::M2sRwd => "FAB-CMR-01",
                     Class::M2sBirsp | Class::S2mBisnp => "FAB-BIR-02",
-                    _ => match own.iter().filter_map(|vcs| routes.caches.get(vcs)).any(|caches| caches.vppbs.len() > 1) {
+                    _ => match own.iter().filter_map(|vcs| routes.caches.get(vcs)).any(|caches| caches.vppbs.len() > 1)
+                    {
                         true => "FAB-CID-02",
                         false => "FAB-CID-01",
                     },
@@ -358,7 +362,8 @@ impl PassageWatch {
             }
             PassageRoutes::Ports(routes) => {
                 let PeerRoute { dpid, .. } = taken.owed.message().map(|(_, owed)| owed.route()).unwrap_or_default();
-                let is_of_group = routes.tables.group(taken.from, dpid).is_some_and(|group| group.ports().any(|of| of == port));
+                let is_of_group =
+                    routes.tables.group(taken.from, dpid).is_some_and(|group| group.ports().any(|of| of == port));
                 match () {
                     () if routes.lost.contains(&port) => "FAB-ISL-07",
                     () if is_of_group => "FAB-RGT-08",
@@ -416,7 +421,9 @@ fn of_answered(why: Undelivered) -> &'static str {
 /// The same with the field that differs.
 fn with_field((rule, found, expected): Named, field: Option<(&'static str, u128, u128)>) -> Named {
     match field {
-        Some((name, owed, left)) => (rule, format!("{found}, {name} {left:#x}"), format!("{expected}, {name} {owed:#x}")),
+        Some((name, owed, left)) => {
+            (rule, format!("{found}, {name} {left:#x}"), format!("{expected}, {name} {owed:#x}"))
+        }
         None => (rule, found, expected),
     }
 }

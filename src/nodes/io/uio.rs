@@ -22,7 +22,6 @@ use scalepool_protocols::cxl::cxlio::code::CplStatus;
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Longest request \[bytes\]: the smallest payload of PCI Express, so that its data always fits one TLP.
 pub const LONGEST_UIO_BYTES: u64 = 128;
@@ -113,7 +112,7 @@ impl UioAccesses {
         UioAccesses {
             left: config.accesses,
             names: IoRequestNames::new(config.link),
-            held: HeldBytes::new(Arc::default(), false),
+            held: HeldBytes::new(false),
             config,
             requester,
             rng,

@@ -24,6 +24,7 @@ mod order;
 mod plug;
 mod plug_meets;
 mod plug_traffic;
+mod port_modes;
 mod relayed;
 mod reserved;
 mod reset;

@@ -444,6 +444,33 @@ fn a_device_judges_what_its_host_asks() {
     assert_eq!(broken("cxl256.m2s_req", 0, 0x20), BTreeSet::from(["COH-MEM-29", "COH-MEM-35"]), "a snoop, and no DCOH");
 }
 
+/// In a run the wire asks for the verdict about each flit that it damages twice, and both agree; a flit that was spoilt before is one of which
+/// the pattern of the errors alone says too little.
+#[test]
+fn fab_bit_03_in_a_run() {
+    let rule = "FAB-BIT-03";
+    for scenario in ["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander"] {
+        let set = ["host.accesses=400", "link.ber=1e-4"].map(String::from).to_vec();
+        let request = ScenarioRequest { scenario: scenario.into(), seed: 4, threads: 1, set, ..ScenarioRequest::default() };
+        let live = Live::new(&request).expect("it is built");
+        let sound = live.finish(&mut |_| ()).expect("it runs");
+        assert!(!rules(&sound).contains(rule), "{scenario}: {:?}", rules(&sound));
+        let set = ["host.accesses=400", "link.fault=flip:60:300,flip:61:300,flip:62:300"].map(String::from).to_vec();
+        let request = ScenarioRequest { scenario: scenario.into(), seed: 4, threads: 1, set, ..ScenarioRequest::default() };
+        let live = Live::new(&request).expect("it is built");
+        let spoilt = |item: &HookItem<'_>| {
+            let mut bytes = item.bytes.to_vec();
+            // The protocol ID or header stays, the rest no code knows.
+            bytes[8..].iter_mut().for_each(|byte| *byte ^= 0x5a);
+            if (60..63).contains(&item.number) { HookAnswer::Replace(bytes) } else { HookAnswer::Keep }
+        };
+        let hooks = &live.port("host.cxl").expect("it has one").hooks;
+        hooks.attach(HookPoint::Wire, Direction::Tx, spoilt).expect("no hook runs");
+        let broken = live.finish(&mut |_| ()).expect("it runs");
+        assert!(rules(&broken).contains(rule), "{scenario}: {:?}", rules(&broken));
+    }
+}
+
 /// What hooks do to the wire is repaired like any fault of it; what they take from a packer is missed end to end.
 #[test]
 fn hooks_are_faults_of_a_simulation() {

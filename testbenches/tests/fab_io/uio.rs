@@ -1,9 +1,12 @@
 //! Unordered I/O in runs of systems: devices and root complexes that reach memory of devices through switches.
 
 use crate::fab_hbr::systems::{count, on_threads, run};
+use scalepool::endpoint::tlp::{Enables, Tlp, TlpForm, TlpKind, UioAnswer};
 use scalepool::scenario::report::ScenarioReport;
+use scalepool_protocols::cxl::cxlio::code::CplStatus;
 
 const PEERS: &str = include_str!("../../systems/uio_peers.toml");
+const FABRIC: &str = include_str!("../../systems/pbr_uio.toml");
 const COUNTED: &str = "uio.refused=counted";
 
 /// The system whose switch has decoders that do not allow UIO.
@@ -140,4 +143,83 @@ fn what_no_decoder_says_is_refused() {
         let report = good(&text, &[]);
         assert_eq!(of_requester(&report, "accelerator")[1..], [0, 0], "{set}");
     }
+}
+
+/// Over virtual links of a fabric: the requests of the accelerator go up to the edge of the host, whose decoders turn them to the device there
+/// and, over another virtual link, to the one beside the accelerator.
+#[test]
+fn fab_ior_06_over_a_fabric_p() {
+    for set in [&[][..], &["link.ber=1e-6"]] {
+        let report = good(FABRIC, set);
+        let requesters = ["accelerator", "host"].map(|path| of_requester(&report, path));
+        assert_eq!(requesters, [[80, 0, 0], [40, 0, 0]], "{set:?}");
+        let of = |switch: &str| ["UIO down", "UIO up"].map(|name| count(&report, switch, name));
+        let [front, back] = [of("front"), of("back")];
+        assert_eq!((front, back[1]), ([120, 0], 80), "{set:?}");
+        // About half of them are for the device at the other edge.
+        assert!((30..90).contains(&back[0]), "{back:?}");
+    }
+}
+
+/// Ports that are not enabled for peers, decoders that allow no UIO, at either edge; vPPBs and edges that are not there.
+#[test]
+fn fab_ior_06_over_a_fabric_n() {
+    let report = good(FABRIC, &["uio.to_peers=off", COUNTED]);
+    assert_eq!(of_requester(&report, "accelerator"), [0, 80, 0]);
+    let near = FABRIC.replace("vppb = 2\n", "vppb = 2\nuio = \"off\"\n");
+    let report = good(&near, &[COUNTED]);
+    let [done, aborted, unsupported] = of_requester(&report, "accelerator");
+    assert!(done > 20 && aborted == 0 && unsupported > 20 && count(&report, "host", "UIO requests that came") > 20);
+    let far = FABRIC.replace("edge = \"device\"\n", "edge = \"device\"\nuio = \"off\"\n");
+    let report = good(&far, &[COUNTED]);
+    let [done, aborted, unsupported] = of_requester(&report, "accelerator");
+    assert!(done > 20 && aborted == 0 && unsupported > 20);
+    for (from, to, expected) in [
+        ("vppb = 2\n", "vppb = 3\n", "uio: found vPPB 3 at the edge port 0 of a host"),
+        ("edge = \"device\"\nport = 1\n", "edge = \"device\"\nport = 2\n", "found port = 2, expected one of the 2 edge ports towards devices"),
+        ("edge = \"device\"\nport = 1\n", "edge = \"device\"\nport = 1\nvppb = 1\n", "found vppb = 1, expected 0"),
+    ] {
+        let text = FABRIC.replacen(from, to, 1);
+        assert_ne!(text, FABRIC, "{from}");
+        let found = run(&text, &[]).expect_err("it is refused");
+        assert!(found.contains(expected), "{to}: {found}");
+    }
+}
+
+/// Bytes of UIO spelled by hand from the sheet (`cxl-io` §3.3 to §3.5): both ways, and in no other mode.
+#[test]
+fn tlps_of_uio_have_the_bytes_of_the_sheet() {
+    let address = 0x2_0000_0040;
+    let of = |kind, data: &[u8]| Tlp { tag: 5, ..Tlp::new(kind, 0x0300, data.to_vec()) };
+    let answer = |of, status, byte_count, lower_address| TlpKind::UioCompletion {
+        of,
+        completer: 0x0400,
+        status,
+        byte_count,
+        lower_address,
+    };
+    let line = [0x5a; 64];
+    let read = of(TlpKind::UioRead { address, dw: 16, enables: Enables::all(16) }, &[]);
+    let write = of(TlpKind::UioWrite { address, enables: Enables::all(1) }, &[1, 2, 3, 4]);
+    let part = of(TlpKind::UioWrite { address, enables: Enables { first: 0xc, last: 0 } }, &[1, 2, 3, 4]);
+    // Type and length, requester and tag, 64 bits of address; OHC-A1 with the enables.
+    let mut cases: Vec<(&Tlp, Vec<u8>)> = vec![
+        (&read, vec![0x22, 0, 0, 16, 3, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0, 0x40]),
+        (&write, vec![0x61, 0, 0, 1, 3, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0, 0x40, 1, 2, 3, 4]),
+        (&part, vec![0x61, 1, 0, 1, 3, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0, 0x40, 0, 0, 0, 0xc, 1, 2, 3, 4]),
+    ];
+    // Completer, bit 6 of the lower address and tag, requester and byte count; OHC-A5 with the status, here Completer Abort.
+    let written = of(answer(UioAnswer::Written, CplStatus::SC, 4, 0), &[]);
+    let aborted = of(answer(UioAnswer::NoData, CplStatus::CA, 4, 0), &[]);
+    let data = of(answer(UioAnswer::Data, CplStatus::SC, 64, 0x40), &line);
+    cases.push((&written, vec![0x0c, 0, 0, 0, 4, 0, 0, 5, 3, 0, 0, 4]));
+    cases.push((&aborted, vec![0x0d, 1, 0, 0, 4, 0, 0, 5, 3, 0, 0, 4, 0, 0, 0, 4]));
+    cases.push((&data, [&[0x48, 0, 0, 16, 4, 0, 0x40, 5, 3, 0, 0, 64][..], &line].concat()));
+    for (tlp, bytes) in cases {
+        assert_eq!(tlp.encode(TlpForm::Flit).expect("it fits"), bytes, "{tlp:?}");
+        assert_eq!(Tlp::decode(&bytes, TlpForm::Flit).as_ref(), Ok(tlp));
+        assert!(tlp.encode(TlpForm::NonFlit).is_err(), "{tlp:?}");
+    }
+    assert_eq!(read.uio_ended(0x0400, CplStatus::CA), Some(aborted));
+    assert_eq!(write.uio_ended(0x0400, CplStatus::SC), Some(written));
 }

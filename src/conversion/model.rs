@@ -18,11 +18,14 @@ use scalepool_bridge::inbound::side::{AcceleratorAnswer, SideAccess};
 use scalepool_bridge::inbound::table::InboundSource;
 use scalepool_bridge::inbound::{InboundBridge, InboundOutput, InboundStep};
 use scalepool_bridge::outbound::epoch::{CommitOutcome, SAME_PORT};
+use scalepool_bridge::outbound::table::ChildId;
 use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge};
 use scalepool_bridge::window::{BridgeWindows, InboundClass, WindowClass};
+use scalepool_coherence::content::CacheLine;
 use scalepool_coherence::message::Msg;
 use scalepool_endpoint::tlp::TlpKind;
 use scalepool_forms::FormError;
+use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_protocols::nvlink::{Class, NvlConfig};
 use serde_json::Value;
@@ -138,6 +141,8 @@ pub struct ReferenceBridge {
     host_ports: Range<usize>,
     /// A commit waits for responses of another bridge.
     is_held: bool,
+    /// Data that a host has pulled from another bridge and that have not left it, by port and UQID; `None`: they leave at once.
+    pulled: Option<OrderedMap<(usize, u16), (ChildId, Msg<CacheLine>)>>,
     findings: Vec<ReferenceFinding>,
 }
 
@@ -168,6 +173,7 @@ impl ReferenceBridge {
             has_io_tags,
             host_ports,
             is_held: false,
+            pulled: None,
             findings: Vec::new(),
         }
     }
@@ -188,8 +194,8 @@ impl ReferenceBridge {
             Half::Outbound(bridge) => match bridge.write_back_of(port, tag) {
                 Some(n) => bridge.write_backs().get(n).is_some(),
                 None => {
-                    let child = bridge.child_of(outbound::table::ChildId::of_tag(tag));
-                    child.is_some_and(|child| child.port == port && child.awaited.any())
+                    let child = bridge.child_of(ChildId::of_tag(tag)).filter(|child| child.port == port);
+                    child.is_some_and(|child| child.awaited.completion || child.awaited.data || child.awaited.ack)
                 }
             },
             Half::Inbound(_, accelerators) | Half::Bar(_, accelerators) => accelerators.awaits(tag),
@@ -207,7 +213,7 @@ impl ReferenceBridge {
     pub(crate) fn float_elements(&self, port: usize, tag: u16) -> Option<(usize, u64)> {
         let Half::Outbound(bridge) = &self.half else { return None };
         let is_write_back = bridge.write_back_of(port, tag).is_some();
-        let child = bridge.child_of(outbound::table::ChildId::of_tag(tag)).filter(|_| !is_write_back)?;
+        let child = bridge.child_of(ChildId::of_tag(tag)).filter(|_| !is_write_back)?;
         child.atomic.as_ref()?.float_elements()
     }
 
@@ -390,6 +396,20 @@ impl ReferenceBridge {
         }
     }
 
+    /// Data that a host pulls leave when [`ReferenceBridge::left`] says so: another bridge is watched, which is done with a write when they have.
+    pub(crate) fn waits_for_pulled(&mut self) {
+        self.pulled = Some(OrderedMap::new());
+    }
+
+    /// A message has left the bridge that is watched; what follows.
+    pub(crate) fn left(&mut self, port: usize, message: &BridgeMessage) -> Vec<BridgeEvent> {
+        let BridgeMessage::Cxl(CxlMessage { msg: Msg::D2hData { uqid, .. }, .. }) = message else { return Vec::new() };
+        let Some((child, msg)) = self.pulled.as_mut().and_then(|pulled| pulled.remove(&(port, *uqid))) else {
+            return Vec::new();
+        };
+        self.outbound(|bridge, out| bridge.sent(child, &msg, out))
+    }
+
     /// What leaves of what was made; what was found is kept.
     fn made(&mut self, (events, mut findings): Made) -> Vec<BridgeEvent> {
         self.findings.append(&mut findings);
@@ -453,7 +473,12 @@ impl ReferenceBridge {
                 BridgeStep::Send { by, port, msg, .. } => {
                     let mut traffic_class = 0;
                     if let Some(BridgeActor::Child(child)) = by {
-                        bridge.sent(child, &msg, &mut out);
+                        match (&mut self.pulled, msg) {
+                            (Some(pulled), Msg::D2hData { uqid, .. }) => {
+                                pulled.insert((port, uqid), (child, msg));
+                            }
+                            _ => bridge.sent(child, &msg, &mut out),
+                        }
                         // CXL.cache has no traffic classes.
                         let of = bridge.transaction(child.entry).filter(|_| msg.class().is_mem());
                         traffic_class = of.map_or(0, |transaction| transaction.request.traffic_class);

@@ -116,11 +116,14 @@ impl BridgeScoreboard {
         let sides = CreditSides { protocol: config.protocol, is_inbound, has_hairpin, ports: config.ports };
         let is_strict = asking.is_some_and(|half| half.order == BridgeOrder::Sources);
         let single_beat = asking.is_some_and(|half| half.single_beat);
+        let credits = CreditBook::new(sides, &config.credits);
+        let mut model = ReferenceBridge::new(config);
+        model.waits_for_pulled();
         BridgeScoreboard {
-            credits: CreditBook::new(sides, &config.credits),
+            credits,
             is_strict,
             single_beat,
-            model: ReferenceBridge::new(config),
+            model,
             expected: Vec::new(),
             tags: OrderedMap::new(),
             snoop_tags: OrderedMap::new(),
@@ -329,6 +332,9 @@ impl BridgeScoreboard {
             return self.find("BRG-INT-02", told(port, message), expected);
         };
         let wanted = self.expected.remove(place).event;
+        // A write is done when the data that its host has pulled have left.
+        let followed = self.model.left(port, &wanted.message);
+        self.expects(followed, None);
         let (Some(tag), Some(own)) = (message.tag(), wanted.message.tag()) else { return };
         if is_conflict(message) {
             // It has the tag of the request that is open, and begins nothing (`bridge` §9.6 R1).

@@ -801,15 +801,16 @@ package scalepool_dpi_pkg;
     // Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
     // (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
     // `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
-    // `order` (`blocks` or `sources`), `io_ack` (`flush` or `sent`: when writes of windows of class IO are answered), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes).
+    // `order` (`blocks` or `sources`), `io_ack` (`flush` or `sent`: when writes of windows of class IO are answered), `single_beat` (UALink, true: a read
+    // of several lines is answered line by line), `host_ports` (CXL ports, side by side, that lead to hosts; left out: those of windows of class CC), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes).
     // With windows of class DB, which the bridge keeps coherent, also `home` (`holders`: SPID or LD-ID of who holds lines, by CXL port;
     // `filter_entries`, `filter_ways`, `recalls`) and `hairpin`, by which accelerators ask for these lines (`windows` of class HP, `groups`,
     // `entries`, `write_buffers`, `order`): then both come at SP_BRIDGE_REQUEST, with port numbers of their own. The first
     // line of each file of `scalepool export conversions` has one. A scoreboard also takes `credits`: pools whose credits it counts, each with
-    // `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (CXL.mem has none;
+    // `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (CXL has none;
     // UALink 0 to 3, left out: the common pool; NVLink 0 to 7) and `depth`,
     // the buffers of the receiver. Classes are those of a message of CXL.mem (`m2s_req`, `m2s_rwd`, `m2s_birsp`, `s2m_ndr`, `s2m_drs`,
-    // `s2m_bisnp`); of UALink `request`, `request_data`, `response`, `response_data`, data in beats; of NVLink `header` and `data`, in data flits.
+    // `s2m_bisnp`) or, outbound, of CXL.cache (`d2h_req`, `d2h_rsp`, `d2h_data`, `h2d_req`, `h2d_rsp`, `h2d_data`); of UALink `request`, `request_data`, `response`, `response_data`, data in beats; of NVLink `header` and `data`, in data flits.
     // With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.
     import "DPI-C" sp_dpi_bridge_new = function int sp_bridge_new(
         input string config_json,

@@ -5,7 +5,7 @@ use scalepool::conversion::config::ReferenceConfig;
 use scalepool::conversion::message::BridgeMessage;
 use scalepool::conversion::model::{BridgeEvent, BridgePoint, ReferenceBridge};
 use scalepool::conversion::scoreboard::BridgeScoreboard;
-use scalepool::conversion::vectors;
+use scalepool::conversion::vectors::{self, ConversionVectors};
 use serde_json::{Value, json};
 
 /// A fault of a bridge, in a case of the vectors.
@@ -26,8 +26,8 @@ type SeededFault = (&'static str, &'static str, (BridgePoint, usize), Fault);
 const SENT: BridgePoint = BridgePoint::Sent;
 const RESPONSE: BridgePoint = BridgePoint::Response;
 
-/// Twenty wrong bridges.
-const FAULTS: [SeededFault; 20] = [
+/// Wrong bridges.
+const FAULTS: [SeededFault; 21] = [
     // It answers snoops of a line that it has stored to as if it were not there, or gives it without its bytes, or others.
     (
         "ualink_cached_cc",
@@ -128,6 +128,7 @@ const FAULTS: [SeededFault; 20] = [
         (RESPONSE, 1),
         Fault::Early(1),
     ),
+    ("ualink_to_cxl_cc", "write full, WrCur refused by Error", (RESPONSE, 1), Fault::Early(1)),
     // It hides errors of the host.
     ("ualink_to_cxl_cc", "write full, WrCur refused by Error", (RESPONSE, 1), Fault::Says(&[("status", "OKAY")])),
     ("nvlink_to_cxl_cc", "atomic, RdOwn refused by Invalid", (RESPONSE, 1), Fault::Says(&[("size", "3")])),
@@ -135,8 +136,7 @@ const FAULTS: [SeededFault; 20] = [
     ("nvlink_cached_cc", "read, then read, a read, and another block; Exclusive to owners", (SENT, 3), Fault::Early(2)),
 ];
 
-fn case(file: &str, what: &str) -> (ReferenceConfig, Vec<BridgeEvent>) {
-    let files = vectors::all();
+fn case(files: &[ConversionVectors], file: &str, what: &str) -> (ReferenceConfig, Vec<BridgeEvent>) {
     let file = files.iter().find(|of| of.name == file).expect("the file");
     let case = file.cases.iter().find(|case| case.what == what).unwrap_or_else(|| panic!("no case `{what}`"));
     (ReferenceConfig::from_json(&file.config).expect("a configuration"), case.events.clone())
@@ -159,8 +159,9 @@ fn with(message: &BridgeMessage, changes: &[(&str, &str)]) -> BridgeMessage {
 
 #[test]
 fn faults_of_a_bridge_that_asks_hosts_are_found() {
+    let files = vectors::all();
     for (file, what, (point, number), fault) in FAULTS {
-        let (config, mut events) = case(file, what);
+        let (config, mut events) = case(&files, file, what);
         assert_eq!(found(config.clone(), &events), [""; 0], "{what}");
         let of_point = events.iter().enumerate().filter(|(_, event)| event.point == point).map(|(n, _)| n);
         let at = { of_point }.nth(number - 1).expect("such a message");
@@ -323,7 +324,9 @@ fn numbers_that_are_none_are_the_same_for_a_host() {
 /// Credits of CXL.cache are counted at both points of a host's port: one too few is found at the message that lacks it.
 #[test]
 fn credits_of_hosts_are_counted() {
-    let (_, events) = case("ualink_to_cxl_cc", "write part, SnpInv before the answer to WrInv, Exclusive to owners");
+    let files = vectors::all();
+    let (_, events) =
+        case(&files, "ualink_to_cxl_cc", "write part, SnpInv before the answer to WrInv, Exclusive to owners");
     let rows = [
         ("sent", "d2h_req", 2),
         ("sent", "d2h_rsp", 1),
@@ -332,7 +335,6 @@ fn credits_of_hosts_are_counted() {
         ("answer", "h2d_rsp", 2),
         ("answer", "h2d_data", 1),
     ];
-    let files = vectors::all();
     let mut form: Value = files.iter().find(|file| file.name == "ualink_to_cxl_cc").expect("the file").config.clone();
     form["credits"] =
         rows.iter().map(|(point, class, _)| json!({ "point": point, "class": class, "depth": 4 })).collect();

@@ -15,6 +15,7 @@ mod memory;
 mod switch;
 
 use super::case_file::CaseFile;
+use super::timeline::told;
 use super::{BrokenCase, CaseError, CaseStep};
 use machine::{Figure, Reference};
 use scalepool_protocols::rules;
@@ -56,7 +57,8 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
     let (found, expected) =
         (format!("{} = {}", found.name, found.said), format!("{} = {}", expected.name, expected.said));
     let said = |steps: &[Vec<Figure>]| {
-        last(steps).iter().map(|figure| format!("{} = {}", figure.name, figure.said)).collect::<Vec<_>>().join(", ")
+        let shown = last(steps).into_iter().filter(|figure| figure.said != memory::NO_COMMAND);
+        shown.map(|figure| format!("{} = {}", figure.name, figure.said)).collect::<Vec<_>>().join(", ")
     };
     let t_fs = STEP_FS * right.len().max(wrong.len()) as u64;
     let step = |place: &str, events: &str, steps: &[Vec<Figure>]| CaseStep {
@@ -64,7 +66,8 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
         place: place.to_owned(),
         said: if events.is_empty() { said(steps) } else { format!("{events}: {}", said(steps)) },
     };
-    let mut steps = vec![step("right", &reference.told(right_said), &right), step("wrong", &reference.told(wrong_said), &wrong)];
+    let mut steps =
+        vec![step("right", &reference.told(right_said), &right), step("wrong", &reference.told(wrong_said), &wrong)];
     steps.sort_by_key(|step| step.t_fs);
     let mut hub = Hub::new(true);
     let mut findings = hub.tap(reference.name(), PlaceKind::Findings);
@@ -79,8 +82,8 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
             }
         }
     }
-    let finding = format!("{rule}: found {found}, expected {expected} ({text})");
     let violation = Violation { rule, at: At::Message, found, expected, text };
+    let finding = told(&violation);
     findings.record(Stamp { t_fs, cycle: 0 }, RecordKind::Violation, 0, 0, || Body::Violation(violation));
     let axis = TimeAxis::of_step(1, t_fs + STEP_FS);
     Ok(BrokenCase { what: what.to_owned(), t_fs, found: finding, steps, records: Some(hub), axis })

@@ -11,6 +11,7 @@ mod examples;
 
 use super::case_file::CaseFile;
 use super::message_wave::{MessageWave, STEP_FS};
+use super::timeline::told;
 use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_fabric::cxl_switch::{PassageRoutes, PassageWatch};
 use scalepool_forms::message::{message_from_json, message_to_json};
@@ -59,7 +60,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
         return Ok(BrokenCase {
             what: what.to_owned(),
             t_fs,
-            found: violation.to_string(),
+            found: told(&violation),
             steps,
             records: Some(wave.records(t_fs, violation)),
             axis: TimeAxis::of_step(1, t_fs + STEP_FS),
@@ -71,7 +72,8 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
 /// Puts fields, `NAME=VALUE` each, into a message object.
 fn set_fields(form: &mut Map<String, Value>, words: &str) -> Result<(), CaseError> {
     for word in words.split(' ').filter(|word| !word.is_empty()) {
-        let (name, value) = word.split_once('=').ok_or_else(|| CaseError::of(format!("found `{word}`, expected NAME=VALUE")))?;
+        let (name, value) =
+            word.split_once('=').ok_or_else(|| CaseError::of(format!("found `{word}`, expected NAME=VALUE")))?;
         let value = value.parse::<u64>().map_or_else(|_| Value::from(value), Value::from);
         form.insert(name.to_owned(), value);
     }
@@ -142,7 +144,8 @@ impl Passing {
         let routing = self.routing(port);
         let (def, bits) = message_from_json(form).map_err(CaseError::of)?;
         let class = Class::of(def, routing);
-        let class = class.ok_or_else(|| CaseError::of(format!("found {}, expected a message of the port", def.name)))?;
+        let class =
+            class.ok_or_else(|| CaseError::of(format!("found {}, expected a message of the port", def.name)))?;
         let data = class.has_data().then_some(data);
         Ok(Message::from_cxl256(&Cxl256Message { class, bits, data }, routing))
     }

@@ -79,7 +79,11 @@ pub(super) fn spread(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
         let &[port, backlog, links] = &word.split(':').collect::<Vec<_>>()[..] else { return None };
         let (kind, port) = port.split_at_checked(1)?;
         let one = SpreadPort { port: port.parse().ok()?, links: links.parse().ok()? };
-        if kind == "p" { group.primary.push(one) } else { group.secondary.push(one) }
+        if kind == "p" {
+            group.primary.push(one)
+        } else {
+            group.secondary.push(one)
+        }
         waiting.push((one.port, if backlog == "full" { None } else { Some(backlog.parse().ok()?) }));
     }
     let backlog = |port: usize| waiting.iter().find(|(of, _)| *of == port).and_then(|(_, backlog)| *backlog);
@@ -187,8 +191,13 @@ pub(super) fn many_hosts(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
     let [way, spid, address] = words else { return None };
     let groups = vec![GfdGroup { first: 256 * MIB, bytes: 256 * MIB, group: 1 }];
     let mut table = GfdTable::new(&[512 * MIB; 2], groups).ok()?;
-    let decoder = |base: u64, device_base: u64| {
-        GfdDecoder { base: base * GIB, device_base, bytes: 64 * MIB, granularity: 256, ways: 1, way: 0 }
+    let decoder = |base: u64, device_base: u64| GfdDecoder {
+        base: base * GIB,
+        device_base,
+        bytes: 64 * MIB,
+        granularity: 256,
+        ways: 1,
+        way: 0,
     };
     for (pid, decoders) in
         [(7, vec![decoder(64, 0)]), (8, vec![decoder(96, 0)]), (9, vec![decoder(64, 0), decoder(64, 128 * MIB)])]

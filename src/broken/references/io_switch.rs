@@ -49,7 +49,9 @@ fn tlp(word: &str, requester: u16) -> Option<Tlp> {
     let bus = u16::try_from(at);
     let (enables, level) = (0xf, 1);
     Some(match kind {
-        "config" => Tlp::new(TlpKind::ConfigRead { level, target: bus.ok()?, register: 0, enables }, requester, Vec::new()),
+        "config" => {
+            Tlp::new(TlpKind::ConfigRead { level, target: bus.ok()?, register: 0, enables }, requester, Vec::new())
+        }
         "flr" => {
             let register = (reg::PCIE_AT + reg::PCIE_DEVICE_CONTROL) as u16;
             let kind = TlpKind::ConfigWrite { level, target: bus.ok()?, register, enables };

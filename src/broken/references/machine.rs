@@ -76,17 +76,37 @@ static NAMED: [NamedReference; 28] = [
     NamedReference { name: "viral", words: &["viral of"], answers: switch::viral },
     NamedReference { name: "errors", words: &["port", "error", "logical device"], answers: switch::errors },
     NamedReference { name: "shared_port", words: &["then"], answers: switch::shared_port },
-    NamedReference { name: "unordered", words: &["from", "address", "bytes", "UIO of the decoder"], answers: switch::unordered },
+    NamedReference {
+        name: "unordered",
+        words: &["from", "address", "bytes", "UIO of the decoder"],
+        answers: switch::unordered,
+    },
     NamedReference { name: "unordered_device", words: &["address", "bytes"], answers: switch::unordered_device },
     NamedReference { name: "vppb", words: &["vPPB", "devices of the bus"], answers: switch::vppb_numbers },
     NamedReference { name: "islip", words: &["pairs of the slot"], answers: switch::allocator },
-    NamedReference { name: "crossbar", words: &["asked", "cycles", "speed-up", "stuck output and class", "message by input, output and class"], answers: switch::crossbar },
+    NamedReference {
+        name: "crossbar",
+        words: &["asked", "cycles", "speed-up", "stuck output and class", "message by input, output and class"],
+        answers: switch::crossbar,
+    },
     NamedReference { name: "io_switch", words: &["from", "TLP"], answers: io_switch::ways },
-    NamedReference { name: "segments", words: &["base", "limit", "size code", "entries", "address"], answers: fabric::segments },
+    NamedReference {
+        name: "segments",
+        words: &["base", "limit", "size code", "entries", "address"],
+        answers: fabric::segments,
+    },
     NamedReference { name: "tlp_header", words: &["LD-ID"], answers: fabric::tlp_header },
     NamedReference { name: "completions", words: &["segment", "bus"], answers: fabric::completions },
-    NamedReference { name: "spread", words: &["policy", "mix", "draw", "port, backlog and links"], answers: fabric::spread },
-    NamedReference { name: "device_load", words: &["requests in 100 places", "percent of congested samples"], answers: fabric::device_load },
+    NamedReference {
+        name: "spread",
+        words: &["policy", "mix", "draw", "port, backlog and links"],
+        answers: fabric::spread,
+    },
+    NamedReference {
+        name: "device_load",
+        words: &["requests in 100 places", "percent of congested samples"],
+        answers: fabric::device_load,
+    },
     NamedReference { name: "told", words: &["load of the device", "limit", "allocation"], answers: fabric::told },
     NamedReference { name: "allocation", words: &["used", "fractions"], answers: fabric::allocation },
     NamedReference { name: "throttle", words: &["cycle and load"], answers: fabric::throttle },
@@ -144,9 +164,16 @@ impl Reference {
             Reference::Named(of) => of.words,
             _ => return events.to_owned(),
         };
-        let name = |n: usize| names.get(n).or(names.last()).copied().unwrap_or_default();
-        let words = events.split(' ').filter(|word| !word.is_empty()).enumerate();
-        words.map(|(n, word)| format!("{} {word}", name(n))).collect::<Vec<_>>().join(", ")
+        let mut told = String::new();
+        for (n, word) in events.split(' ').filter(|word| !word.is_empty()).enumerate() {
+            // All further words are of the last kind.
+            match names.get(n) {
+                Some(name) if n == 0 => told += &format!("{name} {word}"),
+                Some(name) => told += &format!(", {name} {word}"),
+                None => told += &format!(" {word}"),
+            }
+        }
+        told
     }
 
     /// The values behind each event; at least one.

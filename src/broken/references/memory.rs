@@ -2,12 +2,16 @@
 
 use super::machine::{Figure, number, said};
 use scalepool_memory::dram::channel::{DramAccess, DramChannel, DramLineRequest, DramPagePolicy, DramScheduling};
+use scalepool_memory::dram::controller::DramRefresh;
 use scalepool_memory::dram::{DramOperation, DramPlace, preset};
 use scalepool_memory::ecc::secded;
 
 /// Commands that are compared.
 const COMMANDS: [&str; 8] =
     ["command 1", "command 2", "command 3", "command 4", "command 5", "command 6", "command 7", "command 8"];
+
+/// Said where there are fewer commands; steps leave it out.
+pub(super) const NO_COMMAND: &str = "no command";
 
 /// The first commands of a controller of one channel of DDR4-3200 without refreshes: `CLOCKS SETTINGS REQUEST ..`. `CLOCKS` is how long it runs;
 /// settings are `default`, or `KEY=VALUE` with commas between; a request is `CLOCK:KIND:GROUP.BANK.ROW.COLUMN`, its kind `R`, `W` for a whole line
@@ -30,7 +34,7 @@ pub(super) fn controller(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
         }
     }
     let preset = preset::find("ddr4_3200aa")?;
-    let mut channel = DramChannel::new(0, preset, scheduling, scalepool_memory::dram::controller::DramRefresh::Off, true);
+    let mut channel = DramChannel::new(0, preset, scheduling, DramRefresh::Off, true);
     for (token, word) in requests.iter().enumerate() {
         let &[clock, kind, place] = &word.split(':').collect::<Vec<_>>()[..] else { return None };
         let access = match kind {
@@ -44,18 +48,27 @@ pub(super) fn controller(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
         let place = DramPlace { channel: 0, rank: 0, group, bank, row, column };
         // One number for each place.
         let line = [group, bank, row, column].iter().fold(0, |line, part| line << 16 | u64::from(*part));
-        channel.push(DramLineRequest { token: token as u64, place, bursts: 1, line, access, visible: clock.parse().ok()? });
+        channel.push(DramLineRequest {
+            token: token as u64,
+            place,
+            bursts: 1,
+            line,
+            access,
+            visible: clock.parse().ok()?,
+        });
     }
     channel.advance(clocks.parse().ok()?);
     let commands = channel.take_commands();
     let figure = |(n, name): (usize, &&'static str)| match commands.get(n) {
-        None => said(name, 0, "none"),
+        None => said(name, 0, NO_COMMAND),
         Some(command) => {
             let DramPlace { group, bank, row, column, .. } = command.place;
             let operation = command.operation;
             let code = DramOperation::ALL.iter().position(|one| *one == operation).unwrap_or_default() as u64 + 1;
-            let column = if operation.is_column() { format!(" column {column}") } else { String::new() };
-            let of = if operation.has_bank() { format!(" of bank {group}.{bank} row {row}{column}") } else { String::new() };
+            let has_row = operation == DramOperation::Act || operation.is_column();
+            let row = if has_row { format!(", row {row}") } else { String::new() };
+            let column = if operation.is_column() { format!(", column {column}") } else { String::new() };
+            let of = if operation.has_bank() { format!(" of bank {group}.{bank}{row}{column}") } else { String::new() };
             said(name, code, format!("{operation}{of} at clock {}", command.clock))
         }
     };

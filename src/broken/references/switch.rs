@@ -8,7 +8,8 @@ use scalepool_arbiter::{Allocator, Islip, Matching, Requests, RoundRobin};
 use scalepool_fabric::cxl_switch::aer::{AerBridges, AerError, NO_HEADER};
 use scalepool_fabric::cxl_switch::hot_plug::HotPlugPort;
 use scalepool_fabric::cxl_switch::{
-    Bindings, ResetScope, SWITCH_STAGES, SwitchPreset, UioFrom, UioRouted, UioRoutes, ViralHierarchies, VoqConfig, VoqCrossbar, VppbBinding,
+    Bindings, ResetScope, SWITCH_STAGES, SwitchPreset, UioFrom, UioRouted, UioRoutes, ViralHierarchies, VoqConfig,
+    VoqCrossbar, VppbBinding,
 };
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool_memory::decoder::Arithmetic;
@@ -102,13 +103,15 @@ pub(super) fn errors(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
     let error = AerError::by_name(error)?;
     let mut bridges = AerBridges::default();
     let records = bridges.record(port.parse().ok()?, error, ld.parse().ok(), Some(HEADER), &bindings()?);
-    let of = |(name, VppbBinding { vcs, vppb, .. }): &(&'static str, VppbBinding)| {
-        match records.iter().find(|record| record.vppb == Some((*vcs, *vppb))).map(|record| record.header) {
-            None => said(name, 0, "records nothing"),
-            Some(Some(NO_HEADER)) => said(name, 1, "records it with a header of ones"),
-            Some(Some(_)) => said(name, 2, "records it with its header"),
-            Some(None) => said(name, 3, "records it without a header"),
-        }
+    let of = |(name, VppbBinding { vcs, vppb, .. }): &(&'static str, VppbBinding)| match records
+        .iter()
+        .find(|record| record.vppb == Some((*vcs, *vppb)))
+        .map(|record| record.header)
+    {
+        None => said(name, 0, "records nothing"),
+        Some(Some(NO_HEADER)) => said(name, 1, "records it with a header of ones"),
+        Some(Some(_)) => said(name, 2, "records it with its header"),
+        Some(None) => said(name, 3, "records it without a header"),
     };
     Some(vec![BOUND.iter().map(of).collect()])
 }
@@ -119,7 +122,11 @@ pub(super) fn shared_port(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
     let figures = |port: &HotPlugPort| {
         vec![
             said("link", port.is_up().into(), if port.is_up() { "up" } else { "down" }),
-            said("logical devices", port.advertises_mld().into(), if port.advertises_mld() { "advertised" } else { "not advertised" }),
+            said(
+                "logical devices",
+                port.advertises_mld().into(),
+                if port.advertises_mld() { "advertised" } else { "not advertised" },
+            ),
         ]
     };
     let mut answers = vec![figures(&port)];
@@ -245,7 +252,8 @@ pub(super) fn crossbar(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
         moved += crossbar.step(cycle) as u64;
         for (output, class) in (0..OUTPUTS).flat_map(|output| [(output, 0), (output, 1)]) {
             let is_stuck = stuck[..] == [output, class];
-            if !is_stuck && crossbar.leaving(output, class, cycle).is_some() && crossbar.leave(output, class).is_some() {
+            if !is_stuck && crossbar.leaving(output, class, cycle).is_some() && crossbar.leave(output, class).is_some()
+            {
                 left[class] += 1;
             }
         }

@@ -54,7 +54,9 @@ pub(super) fn of_name(name: &str) -> Result<PassageRoutes, CaseError> {
         "lost" => edge().map(|edge| PassageRoutes::Ports(PbrRoutes { lost: OrderedSet::from([ISLS[0]]), ..edge })),
         "segments" => segments().map(PassageRoutes::Ports),
         "cache_edge" => cache_edge().map(PassageRoutes::Ports),
-        _ => Err(CaseError::of(format!("found the switch `{name}`, expected tree, caches, cache, edge, lost, segments or cache_edge"))),
+        _ => Err(CaseError::of(format!(
+            "found the switch `{name}`, expected tree, caches, cache, edge, lost, segments or cache_edge"
+        ))),
     }
 }
 

@@ -32,7 +32,8 @@ pub(super) const ALL: &[(&str, MadeWatched)] = &[
 const GIB: u64 = 1 << 30;
 
 fn ranges() -> Vec<PoolRange> {
-    let range = |base, memories: &[usize]| PoolRange { base, size: GIB, to: 0, memories: memories.iter().copied().collect() };
+    let range =
+        |base, memories: &[usize]| PoolRange { base, size: GIB, to: 0, memories: memories.iter().copied().collect() };
     vec![range(0, &[0, 1]), range(GIB, &[2])]
 }
 
@@ -119,7 +120,8 @@ impl Watched for Manager {
         let mut out = PoolOutput::default();
         self.0.command(command, &mut out);
         let found = out.findings.into_iter().next().map(|finding| {
-            let found = format!("the command that memory {memory} {}", if words[0] == "insert" { "comes" } else { "leaves" });
+            let what = if words[0] == "insert" { "an insertion" } else { "a removal" };
+            let found = format!("{what} of memory {memory}");
             PoolFinding { found, ..finding }
         });
         of_pool(said, memory as u64, found)
@@ -149,9 +151,15 @@ impl Watched for MigrationWatch {
         let frames = |word: &str| page(word).map(|first| (first, first + 1));
         let (said, event) = match words {
             ["placed", one, to] => (format!("page {one} is placed in {to}"), TierEvent::Placed(page(one)?, frame(to)?)),
-            ["moves", one, to] => (format!("page {one} begins to move to {to}"), TierEvent::Moves(page(one)?, frame(to)?)),
-            ["blocks", who, one] => (format!("source {who} is to block page {one}"), TierEvent::Blocks(source(who)?, page(one)?)),
-            ["drained", who, one] => (format!("source {who} has blocked page {one}"), TierEvent::Drained(source(who)?, page(one)?)),
+            ["moves", one, to] => {
+                (format!("page {one} begins to move to {to}"), TierEvent::Moves(page(one)?, frame(to)?))
+            }
+            ["blocks", who, one] => {
+                (format!("source {who} is to block page {one}"), TierEvent::Blocks(source(who)?, page(one)?))
+            }
+            ["drained", who, one] => {
+                (format!("source {who} has blocked page {one}"), TierEvent::Drained(source(who)?, page(one)?))
+            }
             ["flushed", one] => (format!("the cache holds nothing of page {one}"), TierEvent::Flushed(page(one)?)),
             ["read", one, block, byte] => (
                 format!("block {block} of page {one} is read: {byte}"),
@@ -161,10 +169,13 @@ impl Watched for MigrationWatch {
                 format!("block {block} of page {one} is written: {byte}"),
                 TierEvent::CopyWrite(page(one)?, block.parse().ok()?, copied(byte)?),
             ),
-            ["told", who, one] => (format!("source {who} is told where page {one} lies"), TierEvent::Answers(source(who)?, page(one)?)),
-            ["switches", who, one] => {
-                (format!("source {who} is told the new place of page {one}"), TierEvent::Switches(source(who)?, page(one)?))
+            ["told", who, one] => {
+                (format!("source {who} is told where page {one} lies"), TierEvent::Answers(source(who)?, page(one)?))
             }
+            ["switches", who, one] => (
+                format!("source {who} is told the new place of page {one}"),
+                TierEvent::Switches(source(who)?, page(one)?),
+            ),
             ["moved", one] => (format!("the move of page {one} is over"), TierEvent::Moved(page(one)?)),
             ["leaves", one] => {
                 let (first, end) = frames(one)?;
@@ -174,7 +185,9 @@ impl Watched for MigrationWatch {
                 let (first, end) = frames(one)?;
                 (format!("frame {one} of tier 2 has left"), TierEvent::Left(first, end))
             }
-            ["accesses", one, at] => (format!("an access to page {one} in {at}"), TierEvent::Accesses(page(one)?, frame(at)?)),
+            ["accesses", one, at] => {
+                (format!("an access to page {one} in {at}"), TierEvent::Accesses(page(one)?, frame(at)?))
+            }
             ["learned", one, at] => {
                 (format!("the source learns that page {one} lies in {at}"), TierEvent::Learned(page(one)?, frame(at)?))
             }

@@ -154,7 +154,8 @@ impl Watched for CutThrough {
             "bad" => true,
             _ => return None,
         };
-        let said = format!("a {} {}{way}", if is_bad { "bad" } else { "good" }, if is_last { "last part " } else { "part " });
+        let said =
+            format!("a {} {}{way}", if is_bad { "bad" } else { "good" }, if is_last { "last part " } else { "part " });
         let one = MessagePart { is_last, is_bad };
         match *way {
             "comes" => {
@@ -225,12 +226,15 @@ impl Watched for Modes {
     fn line(&mut self, words: &[&str]) -> Option<Seen> {
         let [port, vcs, mode] = words else { return None };
         let (port, vcs) = (port.parse().ok()?, vcs.parse().ok()?);
-        self.modes.set(port, match *mode {
-            "cxl" => DspMode::Cxl,
-            "rcd" => DspMode::Rcd,
-            "pcie" => DspMode::Pcie,
-            _ => return None,
-        });
+        self.modes.set(
+            port,
+            match *mode {
+                "cxl" => DspMode::Cxl,
+                "rcd" => DspMode::Rcd,
+                "pcie" => DspMode::Pcie,
+                _ => return None,
+            },
+        );
         self.bound.push(VppbBinding { vcs, vppb: self.bound.len(), port, ld: None });
         let of = if *mode == "rcd" { " with a device of CXL 1.1" } else { "" };
         Seen::tried(format!("dsp[{port}] of VCS {vcs} comes up{of}"), port as u64, self.modes.check(&self.bound))

@@ -106,7 +106,11 @@ impl Watched for Groups {
         let said = format!("a routing group has {primary} primary and {secondary} secondary ports");
         let (primary, secondary) = (ports(primary)?, ports(secondary)?);
         let count = (primary.len() + secondary.len()) as u64;
-        Seen::tried(said, count, Rgt::new(vec![SpreadGroup { primary, secondary, policy: SpreadPolicy::Random, mix: 0 }]))
+        Seen::tried(
+            said,
+            count,
+            Rgt::new(vec![SpreadGroup { primary, secondary, policy: SpreadPolicy::Random, mix: 0 }]),
+        )
     }
 }
 
@@ -134,7 +138,8 @@ impl Watched for Segments {
         const BASE: u64 = 16 * SEGMENT_BYTES;
         match words {
             ["table", code, depth] => {
-                let made = SegmentTable::new(BASE, 2 * BASE, u8::try_from(number(code)?).ok()?, number(depth)? as usize);
+                let made =
+                    SegmentTable::new(BASE, 2 * BASE, u8::try_from(number(code)?).ok()?, number(depth)? as usize);
                 self.table = made.as_ref().ok().cloned();
                 Seen::tried(format!("a table with {depth} segments of code {code}"), number(depth)?, made)
             }
@@ -179,7 +184,9 @@ impl Watched for CacheIdEdge {
     fn line(&mut self, words: &[&str]) -> Option<Seen> {
         let id = u8::try_from(number(words.get(1)?)?).ok()?;
         match words {
-            ["assign", _, of] => Seen::tried(format!("CacheID {id} is assigned to PID {of}"), 1, self.assign(id, pid(of)?)),
+            ["assign", _, of] => {
+                Seen::tried(format!("CacheID {id} is assigned to PID {of}"), 1, self.assign(id, pid(of)?))
+            }
             ["acknowledged", _, of] => {
                 let acknowledged = self.acknowledged(CacheIdUpdate { cache_id: id, pid: Some(pid(of)?) });
                 Seen::tried(format!("the other edge acknowledges CacheID {id}"), 2, acknowledged)

@@ -16,8 +16,8 @@ use scalepool_link::bit_errors::judge_verdict;
 use scalepool_link::cxlio::order::judge;
 use scalepool_link::cxlio::queue::Queues;
 use scalepool_link::cxlio::{IoCreditClass, IoOrder, IoTlp, IoTlpForm};
-use scalepool_nodes::io::switch::judge_prefix;
 use scalepool_nodes::io::switch::fabric::{ContactWatch, EDGE_LAYERS, StreamWatch, judge_unroutable};
+use scalepool_nodes::io::switch::judge_prefix;
 use scalepool_nodes::io::switch::reset::{LinkMessage, ResetWatch};
 use scalepool_nodes::io::walk::{ConfigWalkResult, judge_layers};
 use scalepool_protocols::cxl::cxlio::flit_mode::Pth;
@@ -175,7 +175,8 @@ impl Watched for Waiting {
                     !full.contains(&kind)
                 };
                 let found = judge(&self.order, &self.queues, chosen, fits);
-                let room = if full.is_empty() { String::new() } else { format!(", without room for {}", full.join(", ")) };
+                let room =
+                    if full.is_empty() { String::new() } else { format!(", without room for {}", full.join(", ")) };
                 let what = chosen.map_or("nothing leaves".to_owned(), |_| format!("tag {tag} leaves"));
                 Seen::judged(format!("{what}{room}"), 0, found)
             }

@@ -8,6 +8,7 @@
 //!
 //! A walk: `right Error` leads an LRSM to RETRY_LLRREQ, `wrong NotRetryable` leaves it in RETRY_LOCAL_NORMAL: CXL68-LRS-04.
 
+mod bridge;
 mod fabric;
 mod io_switch;
 mod machine;

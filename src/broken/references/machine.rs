@@ -1,6 +1,6 @@
 //! References that are asked, and what they answer.
 
-use super::{fabric, io_switch, memory, switch};
+use super::{bridge, fabric, io_switch, memory, switch};
 use crate::CaseError;
 use scalepool_arbiter::{AgeBased, Arbiter, Matrix, Requests, RoundRobin, StrictPriority, WeightedRoundRobin};
 use scalepool_link::cxl68::CreditBook;
@@ -71,7 +71,7 @@ pub(super) struct NamedReference {
 }
 
 /// The references of switches, fabrics and memories.
-static NAMED: [NamedReference; 28] = [
+static NAMED: [NamedReference; 34] = [
     NamedReference { name: "resets", words: &["reset of"], answers: switch::resets },
     NamedReference { name: "viral", words: &["viral of"], answers: switch::viral },
     NamedReference { name: "errors", words: &["port", "error", "logical device"], answers: switch::errors },
@@ -116,6 +116,16 @@ static NAMED: [NamedReference; 28] = [
     NamedReference { name: "controller", words: &["clocks", "settings", "request"], answers: memory::controller },
     NamedReference { name: "least_clocks", words: &["least", "ps", "MT/s"], answers: memory::least_clocks },
     NamedReference { name: "interval_clocks", words: &["ps", "period in fs"], answers: memory::interval_clocks },
+    NamedReference { name: "store", words: &["code", "then"], answers: memory::store },
+    NamedReference { name: "patrol", words: &["cycles", "requests"], answers: memory::patrol },
+    NamedReference { name: "issue_window", words: &["DevLoad"], answers: bridge::issue_window },
+    NamedReference { name: "streams", words: &["blocks that enter", "block"], answers: bridge::streams },
+    NamedReference {
+        name: "cache",
+        words: &["bytes", "ways", "bytes of a block", "policy", "line"],
+        answers: bridge::cache,
+    },
+    NamedReference { name: "conversion", words: &["group", "block", "lines", "epoch"], answers: bridge::conversion },
     NamedReference { name: "check_byte", words: &["word"], answers: memory::check_byte },
     NamedReference { name: "stages", words: &["preset", "without"], answers: switch::stages },
     NamedReference { name: "reset_answer", words: &["agent"], answers: io_switch::reset_answer },

@@ -8,6 +8,7 @@
 //!
 //! A walk: `right Error` leads an LRSM to RETRY_LLRREQ, `wrong NotRetryable` leaves it in RETRY_LOCAL_NORMAL: CXL68-LRS-04.
 
+mod bridge;
 mod fabric;
 mod io_switch;
 mod machine;
@@ -15,6 +16,7 @@ mod memory;
 mod switch;
 
 use super::case_file::CaseFile;
+use super::timeline::told;
 use super::{BrokenCase, CaseError, CaseStep};
 use machine::{Figure, Reference};
 use scalepool_protocols::rules;
@@ -56,7 +58,8 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
     let (found, expected) =
         (format!("{} = {}", found.name, found.said), format!("{} = {}", expected.name, expected.said));
     let said = |steps: &[Vec<Figure>]| {
-        last(steps).iter().map(|figure| format!("{} = {}", figure.name, figure.said)).collect::<Vec<_>>().join(", ")
+        let shown = last(steps).into_iter().filter(|figure| figure.said != memory::NO_COMMAND);
+        shown.map(|figure| format!("{} = {}", figure.name, figure.said)).collect::<Vec<_>>().join(", ")
     };
     let t_fs = STEP_FS * right.len().max(wrong.len()) as u64;
     let step = |place: &str, events: &str, steps: &[Vec<Figure>]| CaseStep {
@@ -80,8 +83,8 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
             }
         }
     }
-    let finding = format!("{rule}: found {found}, expected {expected} ({text})");
     let violation = Violation { rule, at: At::Message, found, expected, text };
+    let finding = told(&violation);
     findings.record(Stamp { t_fs, cycle: 0 }, RecordKind::Violation, 0, 0, || Body::Violation(violation));
     let axis = TimeAxis::of_step(1, t_fs + STEP_FS);
     Ok(BrokenCase { what: what.to_owned(), t_fs, found: finding, steps, records: Some(hub), axis })

@@ -11,6 +11,7 @@ mod examples;
 
 use super::case_file::CaseFile;
 use super::message_wave::{MessageWave, STEP_FS};
+use super::timeline::told;
 use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_fabric::cxl_switch::{PassageRoutes, PassageWatch};
 use scalepool_forms::message::{message_from_json, message_to_json};
@@ -59,7 +60,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
         return Ok(BrokenCase {
             what: what.to_owned(),
             t_fs,
-            found: violation.to_string(),
+            found: told(&violation),
             steps,
             records: Some(wave.records(t_fs, violation)),
             axis: TimeAxis::of_step(1, t_fs + STEP_FS),

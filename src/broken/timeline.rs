@@ -2,6 +2,7 @@
 
 use super::BrokenCase;
 use scalepool_inspect::told::time_ns;
+use scalepool_protocols::wire::Violation;
 use std::fmt::Write;
 
 /// Most steps of a case that are shown.
@@ -9,6 +10,11 @@ pub(super) const MOST_STEPS: usize = 6;
 
 /// Most characters of what is found that a timeline shows.
 const MOST_FOUND: usize = 300;
+
+/// What is found of a rule that no place in a unit breaks.
+pub(super) fn told(Violation { rule, found, expected, text, .. }: &Violation) -> String {
+    format!("{rule}: found {found}, expected {expected} ({text})")
+}
 
 /// A text up to a number of characters.
 pub(super) fn cut(text: &str, most: usize) -> String {

@@ -15,6 +15,7 @@ mod tables;
 mod tlps;
 
 use super::case_file::CaseFile;
+use super::timeline::told;
 use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_protocols::rules;
 use scalepool_protocols::wire::{At, Violation};
@@ -121,7 +122,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
         };
         // A line has no bytes.
         violation.at = At::Message;
-        let found = violation.to_string();
+        let found = told(&violation);
         findings.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation));
         let axis = TimeAxis::of_step(1, t_fs + STEP_FS);
         return Ok(BrokenCase { what: what.to_owned(), t_fs, found, steps, records: Some(hub), axis });

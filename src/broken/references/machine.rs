@@ -1,6 +1,6 @@
 //! References that are asked, and what they answer.
 
-use super::{fabric, io_switch, memory, switch};
+use super::{bridge, fabric, io_switch, memory, switch};
 use crate::CaseError;
 use scalepool_arbiter::{AgeBased, Arbiter, Matrix, Requests, RoundRobin, StrictPriority, WeightedRoundRobin};
 use scalepool_link::cxl68::CreditBook;
@@ -71,7 +71,7 @@ pub(super) struct NamedReference {
 }
 
 /// The references of switches, fabrics and memories.
-static NAMED: [NamedReference; 28] = [
+static NAMED: [NamedReference; 34] = [
     NamedReference { name: "resets", words: &["reset of"], answers: switch::resets },
     NamedReference { name: "viral", words: &["viral of"], answers: switch::viral },
     NamedReference { name: "errors", words: &["port", "error", "logical device"], answers: switch::errors },
@@ -116,6 +116,16 @@ static NAMED: [NamedReference; 28] = [
     NamedReference { name: "controller", words: &["clocks", "settings", "request"], answers: memory::controller },
     NamedReference { name: "least_clocks", words: &["least", "ps", "MT/s"], answers: memory::least_clocks },
     NamedReference { name: "interval_clocks", words: &["ps", "period in fs"], answers: memory::interval_clocks },
+    NamedReference { name: "store", words: &["code", "then"], answers: memory::store },
+    NamedReference { name: "patrol", words: &["cycles", "requests"], answers: memory::patrol },
+    NamedReference { name: "issue_window", words: &["DevLoad"], answers: bridge::issue_window },
+    NamedReference { name: "streams", words: &["blocks that enter", "block"], answers: bridge::streams },
+    NamedReference {
+        name: "cache",
+        words: &["bytes", "ways", "bytes of a block", "policy", "line"],
+        answers: bridge::cache,
+    },
+    NamedReference { name: "conversion", words: &["group", "block", "lines", "epoch"], answers: bridge::conversion },
     NamedReference { name: "check_byte", words: &["word"], answers: memory::check_byte },
     NamedReference { name: "stages", words: &["preset", "without"], answers: switch::stages },
     NamedReference { name: "reset_answer", words: &["agent"], answers: io_switch::reset_answer },
@@ -164,9 +174,16 @@ impl Reference {
             Reference::Named(of) => of.words,
             _ => return events.to_owned(),
         };
-        let name = |n: usize| names.get(n).or(names.last()).copied().unwrap_or_default();
-        let words = events.split(' ').filter(|word| !word.is_empty()).enumerate();
-        words.map(|(n, word)| format!("{} {word}", name(n))).collect::<Vec<_>>().join(", ")
+        let mut told = String::new();
+        for (n, word) in events.split(' ').filter(|word| !word.is_empty()).enumerate() {
+            // All further words are of the last kind.
+            match names.get(n) {
+                Some(name) if n == 0 => told += &format!("{name} {word}"),
+                Some(name) => told += &format!(", {name} {word}"),
+                None => told += &format!(" {word}"),
+            }
+        }
+        told
     }
 
     /// The values behind each event; at least one.

@@ -120,8 +120,8 @@ impl Watched for Manager {
         let mut out = PoolOutput::default();
         self.0.command(command, &mut out);
         let found = out.findings.into_iter().next().map(|finding| {
-            let found =
-                format!("the command that memory {memory} {}", if words[0] == "insert" { "comes" } else { "leaves" });
+            let what = if words[0] == "insert" { "an insertion" } else { "a removal" };
+            let found = format!("{what} of memory {memory}");
             PoolFinding { found, ..finding }
         });
         of_pool(said, memory as u64, found)

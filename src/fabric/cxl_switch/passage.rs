@@ -432,3 +432,92 @@ fn named((rule, found, expected): Named) -> Violation {
     let text = rules::find(rule).map_or("", |rule| rule.text).to_owned();
     Violation { rule, at: At::Message, found, expected, text }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::binding::{Bindings, VppbBinding};
+    use super::*;
+    use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
+    use scalepool_ordered::{OrderedMap, OrderedSet};
+    use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
+    use scalepool_protocols::cxl::message::{M2sReq, MessageForm, S2mNdr};
+
+    const GIB: u64 = 1 << 30;
+
+    /// Two hosts, each with a logical device at one port; nothing is bound to vPPB 1, and nothing decodes the third GiB.
+    fn watch() -> PassageWatch {
+        let mut bindings = Bindings::new(2, 2, 1);
+        for vcs in 0..2 {
+            bindings.bind(VppbBinding { vcs, vppb: 0, port: 0, ld: Some(vcs as u8 + 4) }).expect("it is free");
+        }
+        let mut decoders = BridgeDecoders::default();
+        for n in 0..2 {
+            let (base, targets) = (n as u64 * GIB, vec![n]);
+            let decoder = BridgeDecoder { base, size: GIB, granularity: 256, targets, back_invalidate: false };
+            decoders.commit(decoder).expect("it is legal");
+        }
+        PassageWatch::new(PassageRoutes::Hierarchies(HbrRoutes {
+            bindings,
+            stopped: OrderedSet::new(),
+            decoders: vec![decoders; 2],
+            bridges: OrderedMap::new(),
+            caches: OrderedMap::new(),
+            forms: vec![MessageForm::Hbr; 3],
+            uncommitted: OrderedSet::new(),
+            poison_on_decode_error: false,
+        }))
+    }
+
+    fn request(address: u64, ld_id: u8) -> Message {
+        Message::M2sReq(M2sReq { address, tag: 7, ld_id, ..M2sReq::default() })
+    }
+
+    fn answer(ld_id: u8) -> Message {
+        Message::S2mNdr(S2mNdr { opcode: NdrOpcode::Cmp, tag: 7, ld_id, ..S2mNdr::default() })
+    }
+
+    fn rule(found: Option<Violation>) -> Option<&'static str> {
+        found.map(|violation| violation.rule)
+    }
+
+    /// The same tag of both hosts, in another order than they came, and back: nothing is broken and nothing left.
+    #[test]
+    fn what_passes_as_it_has_to_breaks_nothing() {
+        let mut watch = watch();
+        (0..2).for_each(|host| assert_eq!(watch.comes(host, request(64, 0)), None));
+        for host in [1, 0] {
+            assert_eq!(watch.leaves(2, request(64, host + 4)), None);
+            assert_eq!(watch.comes(2, answer(host + 4)), None);
+        }
+        (0..2).for_each(|host| assert_eq!(watch.leaves(host, answer(0)), None));
+        assert_eq!(watch.finish(), []);
+    }
+
+    /// Every way of an answer and a request to be wrong has its rule, and what is missing is told at the end.
+    #[test]
+    fn what_differs_names_the_rule() {
+        type Events = [(bool, usize, Message)];
+        let cases: [(&Events, &str); 6] = [
+            (&[(true, 0, request(64, 0)), (false, 2, request(64, 5))], "FAB-MLD-02"),
+            (&[(true, 2, answer(4)), (false, 1, answer(0))], "FAB-CMR-02"),
+            (&[(true, 2, answer(4)), (false, 0, answer(4))], "FAB-MLD-02"),
+            (&[(true, 2, answer(9)), (false, 0, answer(0))], "FAB-MLD-05"),
+            (&[(true, 0, request(GIB, 0)), (false, 2, request(GIB, 4))], "FAB-CMR-05"),
+            (&[(true, 0, request(2 * GIB, 0)), (false, 2, request(2 * GIB, 4))], "FAB-CMR-04"),
+        ];
+        for (events, expected) in cases {
+            let mut watch = watch();
+            let found = events.iter().filter_map(|(comes, port, message)| match comes {
+                true => rule(watch.comes(*port, *message)),
+                false => rule(watch.leaves(*port, *message)),
+            });
+            assert_eq!(found.collect::<Vec<_>>(), [expected], "{events:?}");
+        }
+        let mut lost = watch();
+        assert_eq!(lost.comes(0, request(64, 0)), None);
+        assert_eq!(lost.finish().into_iter().map(|violation| violation.rule).collect::<Vec<_>>(), ["FAB-CON-01"]);
+        let mut twice = watch();
+        assert_eq!(twice.comes(2, answer(4)), None);
+        assert_eq!((twice.leaves(0, answer(0)), rule(twice.leaves(0, answer(0)))), (None, Some("FAB-SWC-09")));
+    }
+}

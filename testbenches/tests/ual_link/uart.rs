@@ -196,7 +196,7 @@ fn ual_urt_05_p() {
 
 /// A request that comes while a message goes out: the message ends first, for its receiver still counts its DWords.
 #[test]
-fn ual_urt_05_in_a_message_p() {
+fn ual_urt_05_p2() {
     let mut solo = ready();
     (0..40).for_each(|n| solo.end.messages.uart().send(n));
     solo.exchange(&[credit(128)]);
@@ -257,7 +257,7 @@ fn messages_of_other_uart_streams_are_passed_over() {
 
 /// Both ends ask for a reset at once: each answers the other and takes its own response.
 #[test]
-fn ual_urt_05_crossing_p() {
+fn ual_urt_05_p3() {
     let mut pair = pair_of(configs(), [0, 0]);
     rest(&mut pair, 400);
     pair.ends_mut().into_iter().for_each(|end| end.messages.uart().start_reset());

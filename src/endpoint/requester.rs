@@ -188,8 +188,9 @@ impl Requester {
         if status != CplStatus::SC {
             return self.end(tlp.tag, Err(RequestFailure::Status(status)));
         }
-        // Bytes in front of the first enabled one and behind the last one are in the payload and do not count.
-        let skip = usize::from(lower_address) % DW_BYTES;
+        // Bytes in front of the first enabled one and behind the last one are in the payload and do not count. Of other answers than
+        // those to memory reads the lower address means nothing.
+        let skip = if open.is_memory { usize::from(lower_address) % DW_BYTES } else { 0 };
         let bytes = tlp.data.len().saturating_sub(skip).min(open.missing);
         if open.is_memory && (byte_count != open.missing || lower_address != open.lower) {
             return self.unexpected(tlp, "its byte count or lower address is not what comes next");
@@ -197,7 +198,6 @@ impl Requester {
         if bytes == 0 && open.missing > 0 {
             return self.unexpected(tlp, "it has no data");
         }
-        let skip = if open.is_memory { skip } else { 0 };
         open.data.extend(&tlp.data[skip..skip + bytes]);
         open.missing -= bytes;
         // What follows begins at a boundary, so its address is that of the next byte.

@@ -231,6 +231,22 @@ fn a_part_out_of_order_is_unexpected_and_changes_nothing() {
     assert!(rig.requester.receive(&again).is_none());
 }
 
+/// The lower address counts in answers to memory reads alone: a device may leave anything there in that of a configuration read.
+#[test]
+fn the_lower_address_of_a_configuration_read_means_nothing() {
+    for lower in 0..128 {
+        let mut rig = Rig::enabled(TlpForm::Flit);
+        let read = TlpKind::ConfigRead { level: 0, target: DEVICE, register: 0, enables: 0xf };
+        rig.send(read, Vec::new());
+        let TlpKind::Completion { lower_address, .. } = &mut rig.up[0].kind else { panic!("{:?}", rig.up) };
+        *lower_address = lower;
+        let answer = rig.up.remove(0);
+        let data = answer.data.clone();
+        let done = rig.requester.receive(&answer).expect("it ends the request");
+        assert_eq!((done.outcome, rig.events()), (Ok(data), vec![]), "lower address {lower}");
+    }
+}
+
 #[test]
 fn requests_that_nobody_serves_are_answered() {
     for form in FORMS {

@@ -196,7 +196,7 @@ fn ual_urt_05_p() {
 
 /// A request that comes while a message goes out: the message ends first, for its receiver still counts its DWords.
 #[test]
-fn ual_urt_05_in_a_message_p() {
+fn ual_urt_05_p2() {
     let mut solo = ready();
     (0..40).for_each(|n| solo.end.messages.uart().send(n));
     solo.exchange(&[credit(128)]);
@@ -220,9 +220,44 @@ fn ual_urt_05_in_a_message_p() {
     }
 }
 
+/// Stream 0 is the only one: messages of others are told and change nothing, and their DWords are no messages.
+#[test]
+fn messages_of_other_uart_streams_are_passed_over() {
+    for stream in 1..8 {
+        let mut solo = ready();
+        solo.exchange(&[credit(100)]);
+        let rate = word(&TlRate { rate: MIN_RATE, ..TlRate::default() });
+        let others = [
+            word(&UartCredit { stream, data_fc_seq: 2000, ..UartCredit::default() }),
+            word(&UartResetReq { stream, ..UartResetReq::default() }),
+            word(&UartResetRsp { stream, ..UartResetRsp::default() }),
+            word(&UartTransport { stream, length: 1, ..UartTransport::default() }),
+        ];
+        solo.exchange(&others);
+        solo.exchange(&[5, rate, header(1), 6]);
+        assert_eq!(solo.rules(), ["UAL-MSG-09", "UAL-MSG-10", "UAL-MSG-11", "UAL-MSG-08"], "stream {stream}");
+        let got: Vec<u32> = std::iter::from_fn(|| solo.end.messages.uart().take()).collect();
+        assert_eq!((got, solo.end.messages.rates_50khz()[1]), (vec![6], NOMINAL_RATE), "stream {stream}");
+        // DWords that look like No-Ops.
+        (0..200).for_each(|n| solo.end.messages.uart().send(n << 16));
+        let words = sent(&mut solo, 100);
+        assert_eq!(words.iter().filter(|&&word| is::<UartTransport>(word)).count(), 4, "100 DWords of credit");
+        assert!(!words.iter().any(|&word| is::<UartResetRsp>(word)));
+    }
+    // A reset of all streams is one of this one.
+    let mut solo = ready();
+    solo.exchange(&[word(&UartResetReq { stream: 5, all: true, ..UartResetReq::default() })]);
+    assert!(is::<UartResetRsp>(sent(&mut solo, 5)[0]));
+    // A peer that has not reset the stream is asked again.
+    solo.end.messages.uart().start_reset();
+    sent(&mut solo, 20);
+    solo.exchange(&[word(&UartResetRsp { status: 3, ..UartResetRsp::default() })]);
+    assert_eq!((solo.rules(), solo.end.messages.uart().is_resetting()), (vec!["UAL-URT-05"], true));
+}
+
 /// Both ends ask for a reset at once: each answers the other and takes its own response.
 #[test]
-fn ual_urt_05_crossing_p() {
+fn ual_urt_05_p3() {
     let mut pair = pair_of(configs(), [0, 0]);
     rest(&mut pair, 400);
     pair.ends_mut().into_iter().for_each(|end| end.messages.uart().start_reset());

@@ -43,6 +43,8 @@ pub struct Uart {
     input: VecDeque<u32>,
     /// DWords of the message that is being received.
     receiving: u16,
+    /// They are those of another stream.
+    passes_over: bool,
     /// DWords received in all.
     received: u16,
     /// DataFCSeq of our own: what we have told, and what holds.
@@ -52,6 +54,23 @@ pub struct Uart {
     flits_since_heard: u8,
     reset: Option<Reset>,
     answer: Option<u32>,
+}
+
+/// The stream of a message that is not that of stream 0; a reset of all streams is.
+fn other_stream(def: &LayoutDef, bits: u128) -> Option<u8> {
+    let (stream, all) = match def.name {
+        name if name == UartTransport::DEF.name => (UartTransport::from_bits(bits).stream, false),
+        name if name == UartCredit::DEF.name => (UartCredit::from_bits(bits).stream, false),
+        name if name == UartResetReq::DEF.name => {
+            let request = UartResetReq::from_bits(bits);
+            (request.stream, request.all)
+        }
+        _ => {
+            let response = UartResetRsp::from_bits(bits);
+            (response.stream, response.all)
+        }
+    };
+    (stream != 0 && !all).then_some(stream)
 }
 
 fn ahead(of: u16, by: u16) -> u16 {
@@ -69,6 +88,7 @@ impl Uart {
             allowed: None,
             input: VecDeque::new(),
             receiving: 0,
+            passes_over: false,
             received: 0,
             told: None,
             allows: buffer_dwords.min(MODULO - 1),
@@ -157,7 +177,7 @@ impl Uart {
     pub(super) fn take_payload(&mut self, dword: u32, online: bool) -> bool {
         let Some(left) = self.receiving.checked_sub(1) else { return false };
         self.receiving = left;
-        if online && self.input.len() < usize::from(self.buffer_dwords) {
+        if online && !self.passes_over && self.input.len() < usize::from(self.buffer_dwords) {
             self.input.push_back(dword);
         }
         true
@@ -165,6 +185,15 @@ impl Uart {
 
     pub(super) fn receive(&mut self, def: &LayoutDef, bits: u32, online: bool, found: &mut Vec<DlMessageFinding>) {
         let bits = bits.into();
+        if let Some(stream) = other_stream(def, bits) {
+            // [D] Stream 0 is the only one. What belongs to another one is told and changes nothing; its DWords are passed over.
+            let text = "a message of a UART stream that is not there is ignored";
+            found.push((Severity::Protocol, broken(def.rule, format!("stream {stream}"), "stream 0", text)));
+            if def.name == UartTransport::DEF.name {
+                (self.receiving, self.passes_over) = (u16::from(UartTransport::from_bits(bits).length) + 1, true);
+            }
+            return;
+        }
         if def.name == UartTransport::DEF.name {
             let length = u16::from(UartTransport::from_bits(bits).length) + 1;
             let credit = ahead(self.allows, self.received);
@@ -173,7 +202,7 @@ impl Uart {
                 found.push((Severity::Protocol, broken("UAL-URT-01", length, format!("at most {credit}"), text)));
             }
             self.received = (self.received + length) % MODULO;
-            self.receiving = length;
+            (self.receiving, self.passes_over) = (length, false);
         } else if def.name == UartCredit::DEF.name {
             if self.allowed.is_some() && self.flits_since_heard < UPDATE_FLITS {
                 let (n, text) = (self.flits_since_heard, "two UART credit updates follow too closely");
@@ -184,6 +213,13 @@ impl Uart {
             self.reset_by_peer();
             self.answer = Some(word(&UartResetRsp::default()));
         } else if def.name == UartResetRsp::DEF.name {
+            let status = UartResetRsp::from_bits(bits).status;
+            if status != 0 {
+                // [D] The stream is not reset: it is asked for again when its time is up.
+                let text = "the peer has not reset the UART stream";
+                found.push((Severity::Protocol, broken("UAL-URT-05", format!("status {status}"), "0, success", text)));
+                return;
+            }
             if self.reset.take().is_none_or(|r| matches!(r, Reset::NoOps(_))) {
                 let text = "a UART reset response is received without a request";
                 found.push((Severity::Protocol, broken("UAL-URT-05", "a response", "a request before", text)));

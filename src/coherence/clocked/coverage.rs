@@ -135,8 +135,9 @@ pub fn answer(at: CacheLineState, answer: Option<HostAnswer>) -> Option<Point> {
 
 /// A request at a device with coherent memory.
 pub fn mem_request(opcode: M2sReqOpcode, field: MetaField, meta: MetaValue, snp: SnpType) -> Option<Point> {
-    let meta = (field == MetaField::Meta0State).then_some(meta);
-    let fits = |r: &mem::ReqRow| r.opcodes.contains(&opcode) && (r.meta_ignored || r.meta == meta) && r.snp == snp;
+    let said = mem::meta_said(field, meta);
+    let fits =
+        |r: &mem::ReqRow| r.opcodes.contains(&opcode) && (r.meta_ignored || said == Some(r.meta)) && r.snp == snp;
     Some((CoverageTable::MemRequests, mem::REQ_ROWS.iter().position(fits)?))
 }
 

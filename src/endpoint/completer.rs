@@ -121,24 +121,27 @@ impl Completer {
                 }
                 status => vec![self.refuse(tlp, status, "configuration write")],
             },
-            TlpKind::MemRead { address, dw, enables } => match self.place(address, dw) {
+            TlpKind::MemRead { address, dw, enables } => match self.place(address, dw * DW_BYTES) {
                 Place::Store(at) => self.read(tlp, at, dw, enables),
                 Place::Nowhere => vec![self.refuse(tlp, CplStatus::UR, "no BAR claims the address")],
                 Place::Across => vec![self.refuse(tlp, CplStatus::CA, "the read runs over the end of its BAR")],
             },
             TlpKind::MemWrite { address, enables } => {
-                match self.place(address, tlp.data.len() / DW_BYTES) {
+                match self.place(address, tlp.data.len()) {
                     Place::Store(at) => self.write(tlp, address, at, enables),
                     Place::Nowhere => self.drop_posted(tlp, CplStatus::UR, "no BAR claims the address"),
                     Place::Across => self.drop_posted(tlp, CplStatus::CA, "the write runs over the end of its BAR"),
                 }
                 Vec::new()
             }
-            TlpKind::Atomic { operation, address } => match self.place(address, tlp.data.len() / DW_BYTES) {
-                Place::Store(at) => self.atomic(tlp, operation, address, at),
-                Place::Nowhere => vec![self.refuse(tlp, CplStatus::UR, "no BAR claims the address")],
-                Place::Across => vec![self.refuse(tlp, CplStatus::CA, "the atomic runs over the end of its BAR")],
-            },
+            // Of both operands of a comparison it touches one element.
+            TlpKind::Atomic { operation, address } => {
+                match self.place(address, tlp.data.len() / operation.operands()) {
+                    Place::Store(at) => self.atomic(tlp, operation, address, at),
+                    Place::Nowhere => vec![self.refuse(tlp, CplStatus::UR, "no BAR claims the address")],
+                    Place::Across => vec![self.refuse(tlp, CplStatus::CA, "the atomic runs over the end of its BAR")],
+                }
+            }
             TlpKind::ConfigRead { .. } | TlpKind::ConfigWrite { .. } => {
                 vec![self.refuse(tlp, CplStatus::UR, "nothing is behind this device")]
             }
@@ -192,14 +195,14 @@ impl Completer {
         CplStatus::SC
     }
 
-    fn place(&self, address: u64, dw: usize) -> Place {
+    /// Where so many bytes from an address on are.
+    fn place(&self, address: u64, bytes: usize) -> Place {
         if !self.space.memory_enabled() {
             return Place::Nowhere;
         }
-        let bytes = (dw * DW_BYTES) as u64;
         for bar in 0..super::config_space::registers::BARS {
             if let Some(range) = self.space.bar(bar).filter(|r| r.contains(&address)) {
-                return match address.checked_add(bytes).is_some_and(|end| end <= range.end) {
+                return match address.checked_add(bytes as u64).is_some_and(|end| end <= range.end) {
                     true => Place::Store(bar as u64 * BAR_STRIDE + (address - range.start)),
                     false => Place::Across,
                 };

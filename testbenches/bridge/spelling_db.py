@@ -74,8 +74,11 @@ class Home:
     def holder(self, port, message):
         fields = message["fields"]
         opcode, place, tag = fields["opcode"], number(fields["address"]), fields["tag"]
-        value = "NoOp" if fields["meta_field"] == "NoOp" else fields["meta_value"]
         is_rwd = message["layout"] == "cxl256.m2s_rwd"
+        value = "NoOp" if fields["meta_field"] == "NoOp" else fields["meta_value"]
+        # Beside extended metadata it says that nothing is said of copies (`coherence` 1).
+        if not is_rwd and (fields["meta_field"], value) == ("EMS", "ExplicitNoOp"):
+            value = "NoOp"
         if is_rwd and opcode == "BIConflict":
             return self.say("NDR", port, "BIConflictAck", tag)
         reads = opcode in READS

@@ -428,24 +428,41 @@ impl<D: LineContent> BiasDevice<D> {
             return;
         };
         let Some(pending) = &mut cell.pending else { return };
-        let forwarded = tables::find(pending.opcode).is_some_and(|r| matches!(r.served, Served::Forward(_)));
+        let served = tables::find(pending.opcode).map(|r| r.served);
+        let forwarded = matches!(served, Some(Served::Forward(_)));
+        // The error of a RdCurr is data with GO-Err, that of a forwarded write a pull.
+        let is_refused_by_go =
+            served == Some(Served::Forward(M2sReqOpcode::MemRdFwd)) && pending.opcode != D2hReqOpcode::RdCurr;
+        let is_refused_by_pull = served != Some(Served::Forward(M2sReqOpcode::MemRdFwd));
+        let go = GoState((rsp_data & 15) as u8);
         let done = match opcode {
-            H2dRspOpcode::GO if pending.opcode == D2hReqOpcode::WrInv && pending.pulled => true,
-            H2dRspOpcode::GO if forwarded && GoState((rsp_data & 15) as u8) == GoState::Error => true,
+            H2dRspOpcode::GO if pending.opcode == D2hReqOpcode::WrInv && pending.pulled => {
+                if ![GoState::Invalid, GoState::Error].contains(&go) {
+                    out.events.push(event("COH-BIA-08", Some(line), found, "GO-I or GO-Err"));
+                    return;
+                }
+                true
+            }
+            H2dRspOpcode::GO if is_refused_by_go && go == GoState::Error => true,
             H2dRspOpcode::GO if forwarded => {
                 let owns = matches!(pending.opcode, D2hReqOpcode::RdOwn | D2hReqOpcode::RdOwnNoData);
-                if owns && config.mem.flip_by_go && GoState((rsp_data & 15) as u8) == GoState::Exclusive {
+                if owns && config.mem.flip_by_go && go == GoState::Exclusive {
                     cell.bias = Bias::Device;
                     (cell.state, cell.own) = (Copy4::E, Some(cell.memory.clone()));
                     true
                 } else {
-                    out.events.push(event("COH-BIA-16", Some(line), found, "Mem*Fwd or GO-Err"));
+                    let expected = match pending.opcode {
+                        D2hReqOpcode::RdCurr => "MemRdFwd or data with GO-Err",
+                        _ if is_refused_by_go => "MemRdFwd or GO-Err",
+                        _ => "MemWrFwd or GO_ERR_WritePull",
+                    };
+                    out.events.push(event("COH-BIA-16", Some(line), found, expected));
                     return;
                 }
             }
             H2dRspOpcode::WritePull | H2dRspOpcode::GO_WritePull | H2dRspOpcode::GO_ERR_WritePull
                 if !pending.pulled
-                    && (opcode == H2dRspOpcode::GO_ERR_WritePull || !forwarded)
+                    && (opcode == H2dRspOpcode::GO_ERR_WritePull && is_refused_by_pull || !forwarded)
                     && (opcode == H2dRspOpcode::WritePull) == (pending.opcode == D2hReqOpcode::WrInv) =>
             {
                 if let Some((data, enables)) = pending.data.clone() {

@@ -135,15 +135,16 @@ pub fn answer(at: CacheLineState, answer: Option<HostAnswer>) -> Option<Point> {
 
 /// A request at a device with coherent memory.
 pub fn mem_request(opcode: M2sReqOpcode, field: MetaField, meta: MetaValue, snp: SnpType) -> Option<Point> {
-    let meta = mem::meaning(field, meta);
-    let fits = |r: &mem::ReqRow| r.opcodes.contains(&opcode) && (r.meta_ignored || r.meta == meta) && r.snp == snp;
+    let said = mem::meta_said(field, meta);
+    let fits =
+        |r: &mem::ReqRow| r.opcodes.contains(&opcode) && (r.meta_ignored || said == Some(r.meta)) && r.snp == snp;
     Some((CoverageTable::MemRequests, mem::REQ_ROWS.iter().position(fits)?))
 }
 
 /// A write at a device with coherent memory.
 pub fn mem_write(opcode: M2sRwdOpcode, field: MetaField, meta: MetaValue, snp: SnpType) -> Option<Point> {
     let fits = |r: &mem::RwdRow| {
-        let meta_fits = mem::meaning(field, meta).map_or(r.metas.is_empty(), |meta| r.metas.contains(&meta));
+        let meta_fits = if field == MetaField::Meta0State { r.metas.contains(&meta) } else { r.metas.is_empty() };
         r.opcodes.contains(&opcode) && meta_fits && r.snps.contains(&snp)
     };
     Some((CoverageTable::MemWrites, mem::RWD_ROWS.iter().filter(|r| r.legal).position(fits)?))

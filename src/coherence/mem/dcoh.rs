@@ -18,6 +18,7 @@ use super::dcoh_memory::{DcohMemory, FetchedLine, WaitingPart};
 use super::filter::{Holders, SnoopFilter};
 use super::host::block_lines;
 use super::load;
+use super::options::BlockRelease;
 use super::tables::{self, Copy4, HdmRegion};
 use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
@@ -224,7 +225,7 @@ impl<D: LineContent> Dcoh<D> {
     pub fn gives_up(&self, line: LineAddr) -> Option<AgentPort> {
         self.open.iter().filter(|o| o.covers(line)).find_map(|o| match o.cause {
             Cause::Host { host, meta_field, meta, .. } => {
-                (tables::meaning(meta_field, meta) == Some(MetaValue::Invalid)).then_some(host)
+                (tables::meta_said(meta_field, meta) == Some(Some(MetaValue::Invalid))).then_some(host)
             }
             Cause::Device(_) => None,
         })
@@ -393,7 +394,7 @@ impl<D: LineContent> Dcoh<D> {
         match opcode {
             M2sReqOpcode::MemRdData => true,
             M2sReqOpcode::MemRd | M2sReqOpcode::MemInv | M2sReqOpcode::MemInvNT => {
-                meta_field != MetaField::NoOp && meta != MetaValue::Invalid
+                tables::meta_said(meta_field, meta).flatten().is_some_and(|value| value != MetaValue::Invalid)
             }
             _ => false,
         }
@@ -438,10 +439,19 @@ impl<D: LineContent> Dcoh<D> {
         self.back_invalidate(&asked, opcode, open.line, open.count, out);
         if open.victim.is_none() && asked.is_empty() && !self.fetches(&open, out) {
             self.complete(config, &open, out);
+        } else if config.mem.block_release == BlockRelease::Early {
+            // Each line has its effect when it is released: what others get of it then knows of the device's copy.
+            (0..u64::from(open.count))
+                .for_each(|i| self.wait(Open { line: LineAddr(open.line.0 + i), count: 1, ..open }));
         } else {
-            let at = self.open.partition_point(|o| o < &open);
-            self.open.insert(at, open);
+            self.wait(open);
         }
+    }
+
+    /// Keeps a transaction until its answers are in.
+    fn wait(&mut self, open: Open) {
+        let at = self.open.partition_point(|o| o < &open);
+        self.open.insert(at, open);
     }
 
     /// Asks hosts for a line or a block, the lowest number first.
@@ -562,8 +572,8 @@ impl<D: LineContent> Dcoh<D> {
         let holders = self.filter.get(line).unwrap_or(Holders::NONE);
         let others = holders.without(host);
         let own = self.own.get(&line).map_or(Copy4::I, |o| o.0);
-        let meaning = tables::meaning(meta_field, meta);
-        let any = meaning == Some(MetaValue::Any);
+        let said = tables::meta_said(meta_field, meta).flatten();
+        let any = said == Some(MetaValue::Any);
         let has_data = tables::is_read(opcode);
         let alone = others.is_empty();
         let exclusive = match opcode {
@@ -602,9 +612,8 @@ impl<D: LineContent> Dcoh<D> {
             };
             self.filter.put(line, holders);
         }
-        let forgets = opcode == M2sReqOpcode::MemClnEvct
-            || (meaning == Some(MetaValue::Invalid) && (!has_data || opcode == M2sReqOpcode::MemRd));
-        if forgets {
+        // MemClnEvct says it too; of MemRdData the value means nothing.
+        if said == Some(MetaValue::Invalid) && opcode != M2sReqOpcode::MemRdData {
             self.filter.update(line, |h| h.without(host));
         }
         self.ndr(config, host, ndr, tag, Some(line), out);
@@ -622,8 +631,8 @@ impl<D: LineContent> Dcoh<D> {
                 },
             );
         }
-        if config.mem.meta_stored && meta_field == MetaField::Meta0State {
-            self.memory.set_meta(line, meta);
+        if let Some(value) = said.filter(|_| config.mem.meta_stored) {
+            self.memory.set_meta(line, value);
         }
         self.tidy(line);
     }

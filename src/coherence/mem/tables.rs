@@ -2,8 +2,8 @@
 //!
 //! Modelled: every row of `coherence` §3.2 for HDM-D, HDM-DB and HDM-H, the host states at issue, and the legal answers
 //! to a back-invalidate of §3.4. Detail: rows are data; sender, receiver, monitors, coverage and the printed tables read
-//! the same rows. A combination that has no row is illegal. Left out: the TEE opcodes (answered as reserved) and what
-//! Extended-Meta carries: its MetaValue counts as that of Meta0.
+//! the same rows. A combination that has no row is illegal. Left out: the TEE opcodes (answered as reserved) and
+//! the record of Extended-Meta, which changes no coherence state; the MetaValue beside it means what it means alone.
 
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -500,21 +500,25 @@ pub static ANSWER_ROWS: &[AnswerRow] = &[
     answer("COH-SFI-04", BisnpOpcode::BISnpCur, M, BirspOpcode::BIRspI, I, true),
 ];
 
-/// What MetaField and MetaValue say of the host's copies; `None` when the MetaField is NoOp. Under Extended-Meta the MetaValue says the
-/// same as under Meta0 (`coherence` §1, §3.1).
-pub fn meaning(field: MetaField, value: MetaValue) -> Option<MetaValue> {
-    (field != MetaField::NoOp).then_some(value)
+/// What the meta fields of an M2S message say of copies: a value, or `Some(None)`, nothing. Nothing is said by MetaField NoOp, and by
+/// Explicit-NoOp beside extended metadata (`coherence` §1, §3.1). `None`: MetaField is reserved.
+pub fn meta_said(field: MetaField, value: MetaValue) -> Option<Option<MetaValue>> {
+    match (field, value) {
+        (MetaField::NoOp, _) | (MetaField::EMS, MetaValue::ExplicitNoOp) => Some(None),
+        (MetaField::Meta0State | MetaField::EMS, value) => Some(Some(value)),
+        _ => None,
+    }
 }
 
-/// Whether a kind of memory takes a MetaField: HDM-D has no extended metadata (`coherence` §3.1).
-fn takes_field(region: HdmRegion, field: MetaField) -> bool {
-    region != HdmRegion::HdmD || field != MetaField::EMS
+/// Whether a region has messages with this MetaField: extended metadata is not on HDM-D (`coherence` §3.1).
+fn has_field(region: HdmRegion, field: MetaField) -> bool {
+    field != MetaField::EMS || region == HdmRegion::HdmDb
 }
 
 /// Whether a row has this meaning of the meta fields.
-fn fits_meta(row: &ReqRow, meta: Option<MetaValue>) -> bool {
-    let forwards = row.device == DeviceAfter::Bias && meta.is_some_and(|v| v != MetaValue::ExplicitNoOp);
-    row.meta_ignored || row.meta == meta || forwards
+fn fits_meta(row: &ReqRow, said: Option<Option<MetaValue>>) -> bool {
+    let forwards = row.device == DeviceAfter::Bias && said.flatten().is_some_and(|v| v != MetaValue::ExplicitNoOp);
+    row.meta_ignored || said == Some(row.meta) || forwards
 }
 
 /// The rows of one M2S Req to HDM-D or HDM-DB, one for each legal answer; none when it is illegal.
@@ -525,14 +529,14 @@ pub fn req_rows(
     value: MetaValue,
     snp: SnpType,
 ) -> impl Iterator<Item = &'static ReqRow> + Clone {
-    let meta = meaning(field, value);
+    let said = meta_said(field, value).filter(|_| has_field(region, field));
     REQ_ROWS.iter().filter(move |r| {
         let region_fits = match region {
-            HdmRegion::HdmD => r.hdm_d && (r.meta_ignored || takes_field(region, field)),
+            HdmRegion::HdmD => r.hdm_d,
             HdmRegion::HdmDb => r.hdm_db,
             HdmRegion::HdmH => false,
         };
-        r.opcodes.contains(&opcode) && fits_meta(r, meta) && r.snp == snp && region_fits
+        r.opcodes.contains(&opcode) && fits_meta(r, said) && r.snp == snp && region_fits
     })
 }
 
@@ -553,9 +557,9 @@ pub fn check_req(
     if req_rows(region, opcode, field, value, snp).next().is_some() {
         return Ok(());
     }
-    let meta = meaning(field, value);
+    let said = meta_said(field, value);
     let same = || REQ_ROWS.iter().filter(|r| r.opcodes.contains(&opcode));
-    let nearest = same().find(|r| fits_meta(r, meta)).or_else(|| same().next());
+    let nearest = same().find(|r| fits_meta(r, said)).or_else(|| same().next());
     Err(nearest.map_or("COH-MEM-04", |r| r.rule))
 }
 
@@ -574,19 +578,21 @@ pub fn rwd(
     let row = RWD_ROWS.iter().find(|r| {
         r.opcodes.contains(&opcode)
             && r.snps.contains(&snp)
-            && match meaning(field, value) {
-                Some(v) => r.metas.contains(&v),
-                None => r.metas.is_empty(),
+            && match field {
+                MetaField::NoOp => r.metas.is_empty(),
+                // A write says what its host keeps, so Explicit-NoOp is none of its values (our own choice).
+                MetaField::Meta0State | MetaField::EMS => r.metas.contains(&value),
+                _ => false,
             }
     });
     let near = RWD_ROWS.iter().find(|r| r.opcodes.contains(&opcode));
     let Some(row) = row else { return Err(near.map_or("COH-MEM-28", |r| r.rule)) };
     let region_fits = match region {
-        HdmRegion::HdmD => row.hdm_d && takes_field(region, field),
+        HdmRegion::HdmD => row.hdm_d,
         HdmRegion::HdmDb => true,
         HdmRegion::HdmH => false,
     };
-    if !row.legal || !region_fits || (row.single_host && shared) {
+    if !row.legal || !region_fits || !has_field(region, field) || (row.single_host && shared) {
         return Err(if row.single_host && shared { "COH-MEM-45" } else { row.rule });
     }
     Ok(row)
@@ -629,15 +635,15 @@ fn hdm_h(row: &'static HdmHRow, field: MetaField, snp: SnpType) -> Result<&'stat
 
 /// The row of the host states from which an M2S Req may be issued; `None` for opcodes that no cache state guards.
 pub fn issue_req(opcode: M2sReqOpcode, field: MetaField, value: MetaValue) -> Option<&'static IssueRow> {
-    let row = match (opcode, meaning(field, value)) {
+    let row = match (opcode, meta_said(field, value)) {
         (M2sReqOpcode::MemRdData, _) => 1,
         (M2sReqOpcode::MemClnEvct, _) => 4,
-        (M2sReqOpcode::MemRd | M2sReqOpcode::MemInv | M2sReqOpcode::MemInvNT, meta) => match meta {
-            Some(MetaValue::Any) => 0,
-            Some(MetaValue::Shared) => 1,
-            Some(MetaValue::Invalid) => 2,
-            Some(_) => return None,
-            None => 3,
+        (M2sReqOpcode::MemRd | M2sReqOpcode::MemInv | M2sReqOpcode::MemInvNT, said) => match said {
+            Some(Some(MetaValue::Any)) => 0,
+            Some(Some(MetaValue::Shared)) => 1,
+            Some(Some(MetaValue::Invalid)) => 2,
+            Some(Some(_)) | None => return None,
+            Some(None) => 3,
         },
         _ => return None,
     };

@@ -16,6 +16,8 @@ pub struct IssueWatch {
     relies: BTreeMap<u16, u16>,
     /// CacheFlushed has its GO, and no cacheable request has come since.
     flushed: bool,
+    /// The device has memory of HDM-D, of a line of which several flips may be open (`coherence` §2.6 O11).
+    pub may_flip: bool,
 }
 
 fn serialises(op: Op) -> bool {
@@ -58,9 +60,9 @@ impl IssueWatch {
         let mut say = |found: String, expected: &str| {
             events.push(CoherenceEvent::new("COH-ORD-10", line, "device", found, expected));
         };
-        if let Some((_, other)) =
-            self.open.values().find(|(l, other)| *l == line && (serialises(opcode) || serialises(*other)))
-        {
+        let are_flips = |other: Op| self.may_flip && opcode == Op::RdOwnNoData && other == Op::RdOwnNoData;
+        let serialised = |other: Op| (serialises(opcode) || serialises(other)) && !are_flips(other);
+        if let Some((_, other)) = self.open.values().find(|(l, other)| *l == line && serialised(*other)) {
             say(format!("{} beside {}", name(opcode), name(*other)), "a cacheable read alone on its line");
         }
         if evicts(opcode) && !self.evicted.insert(line) {

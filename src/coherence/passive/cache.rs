@@ -7,7 +7,7 @@ use crate::cache::requests::{self, CacheRequestKind, CacheRequestRow};
 use crate::cache::snoops::{self, Left};
 use crate::cache::state::{CacheLineState, HostAnswer, Snoop};
 use crate::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
-use crate::mem::tables::Copy4;
+use crate::mem::tables::{Copy4, HdmRegion};
 use crate::message::Msg;
 use crate::monitor::IssueWatch;
 use scalepool_ordered::{OrderedMap, OrderedSet};
@@ -93,6 +93,7 @@ impl CacheLinks {
         if matches!(msg, Msg::D2hReq { .. } | Msg::H2dRsp { .. } | Msg::H2dData { .. }) {
             let (first, at) = (lines.events.len(), lines.name(device));
             let issued = self.issued.entry(device).or_default();
+            issued.may_flip = lines.config.region == HdmRegion::HdmD;
             issued.up(msg, &mut lines.events);
             issued.ends(msg);
             lines.events[first..].iter_mut().for_each(|event| event.at.clone_from(&at));

@@ -13,7 +13,7 @@ pub struct Type3Config {
     pub flex_bus: FlexBus,
     /// Sizes of the BARs \[bytes\]: powers of two from 4096 to 2^56, 0 for none.
     pub bar_bytes: [u64; reg::BARS],
-    /// Sizes of the memory ranges \[bytes\]: multiples of 256 MiB, 0 for none.
+    /// Sizes of the memory ranges \[bytes\]: multiples of 256 MiB, 0 for none; no second one without a first one.
     pub range_bytes: [u64; 2],
     /// Logical devices, 1 to 16; more than one make it an MLD.
     pub logical_devices: u16,
@@ -56,6 +56,14 @@ pub enum Type3ConfigError {
         /// Size given.
         found: u64,
     },
+    /// A second memory range without a first one: the number of ranges says how many there are from the first one on.
+    #[error(
+        "memory range 1: found {found} bytes beside memory range 0 of 0 bytes, expected 0: the first range comes first"
+    )]
+    SecondRangeAlone {
+        /// Size given.
+        found: u64,
+    },
     /// Logical devices.
     #[error("found {found} logical devices, expected 1 to 16")]
     LogicalDevices {
@@ -84,6 +92,11 @@ pub fn type3(config: &Type3Config) -> Result<ConfigSpace, Type3ConfigError> {
         if !found.is_multiple_of(RANGE_UNIT_BYTES) {
             return Err(Type3ConfigError::Range { range, found });
         }
+    }
+    if let [0, found] = config.range_bytes
+        && found > 0
+    {
+        return Err(Type3ConfigError::SecondRangeAlone { found });
     }
     if !(1..=16).contains(&config.logical_devices) {
         return Err(Type3ConfigError::LogicalDevices { found: config.logical_devices });

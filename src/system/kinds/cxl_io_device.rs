@@ -187,6 +187,7 @@ impl Component for IoDevice {
             let field = match error {
                 Type3ConfigError::Bar { bar, .. } => ["bar0", "bar1"][bar.min(1)],
                 Type3ConfigError::Range { range, .. } => ["range0", "range1"][range.min(1)],
+                Type3ConfigError::SecondRangeAlone { .. } => "range1",
                 Type3ConfigError::LogicalDevices { .. } => "logical_devices",
             };
             let text = match error {

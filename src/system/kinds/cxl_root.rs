@@ -16,6 +16,7 @@ use scalepool_endpoint::config_space::port::port as root_port;
 use scalepool_endpoint::pm::{PmAgent, PmConfig, PmRequest, PmSide, ResetKind};
 use scalepool_endpoint::requester::{Requester, RequesterConfig};
 use scalepool_kernel::Clock;
+use scalepool_memory::decoder::WINDOW_STEP_BYTES;
 use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult};
 use scalepool_nodes::cxl::isolation::IsolationControl;
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
@@ -194,7 +195,7 @@ impl Component for CxlRoot {
     }
 
     /// A time at which it walks again without one from which it rests says nothing; whether an atomic that has failed was performed nobody
-    /// knows.
+    /// knows; registers of ranges hold address bits from 28 on (`cxl-io` §7).
     fn check(&self) -> Vec<ConfigFinding> {
         let rescan = match (self.rest_at, self.rescan_at) {
             (None, Some(_)) => Some("found no rest_at beside it, expected one".to_owned()),
@@ -208,7 +209,14 @@ impl Component for CxlRoot {
         let text = "found atomics beside failures = \"counted\", expected one of them: what an atomic that has failed did is not known";
         let unknown = may_fail.then(|| ("atomics", text.to_owned()));
         let uio = self.uio.as_ref().and_then(|uio| uio.check("uio"));
-        rescan.map(|found| ("rescan_at", found)).into_iter().chain(unknown).chain(uio).collect()
+        let unaligned = (!self.memory_base.is_multiple_of(WINDOW_STEP_BYTES)).then(|| {
+            let found = self.memory_base;
+            (
+                "memory_base",
+                format!("found {found:#x}, expected a multiple of 256 MiB, which registers of ranges can hold"),
+            )
+        });
+        rescan.map(|found| ("rescan_at", found)).into_iter().chain(unknown).chain(uio).chain(unaligned).collect()
     }
 
     fn ports(&self) -> Vec<PortDecl> {

@@ -314,16 +314,20 @@ impl CxlMemTransactions {
         let what = || format!("DRS {} of {size}", opcode.name().unwrap_or(RESERVED));
         let found = || format!("{} with {}", what(), request.in_words());
         let Some(of_tag) = self.open.get_mut(&request) else { return self.say_spare(request, unit, 1, &what()) };
-        let Some(n) = of_tag.iter().position(|open| open.owes_data() && !open.is_unknown()) else {
+        let has_no_memory = opcode == DrsOpcode::MemDataNXM;
+        let owes = |open: &OpenRequest| open.owes_data() && !open.is_unknown();
+        // Where there is no memory there is no completion either, so this is for a request without one.
+        let is_only = |open: &OpenRequest| owes(open) && !(has_no_memory && open.is_completed);
+        let Some(n) = of_tag.iter().position(is_only).or_else(|| of_tag.iter().position(owes)) else {
             let is_again = of_tag.iter().all(|open| open.halves > 0);
             return self.say_unowed(request, at, is_again, "TXN-ANS-01", found());
         };
         let open = &mut of_tag[n];
         let (address, number, begin, is_alone) = (open.address, open.number, open.in_words(), open.is_alone);
+        let is_completed = open.is_completed;
         let is_too_much = open.halves + halves > HALVES_OF_A_LINE;
         let is_whole = open.halves + halves >= HALVES_OF_A_LINE;
         open.halves = (open.halves + halves).min(HALVES_OF_A_LINE);
-        let has_no_memory = opcode == DrsOpcode::MemDataNXM;
         if let Owed::Answers { completions, data } = &mut open.owed {
             *data = !is_whole;
             if has_no_memory {
@@ -336,6 +340,10 @@ impl CxlMemTransactions {
         if let Some(byte) = other.filter(|_| has_no_memory) {
             let found = format!("{} and {:#04x} in byte {byte}", found(), data.line[byte]);
             self.say("COH-MEM-36", at, Some(address), found, format!("ones in all bytes for {begin}"));
+        }
+        if has_no_memory && is_completed {
+            let expected = format!("no completion beside it, for {begin}");
+            self.say("COH-MEM-36", at, Some(address), found(), expected);
         }
         if is_too_much {
             self.say("TXN-ANS-01", at, Some(address), found(), format!("32 B, the other half of MemData for {begin}"));

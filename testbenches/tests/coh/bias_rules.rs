@@ -199,6 +199,56 @@ fn coh_bia_16_n() {
     assert_eq!((rules(&out), device.bias(X)), (vec!["COH-BIA-16"], Bias::Host));
 }
 
+/// Every H2D Rsp to every request for own memory (`coherence` §2.2, §3.3): a read is refused by GO-Err, a RdCurr by data alone, a write that
+/// the host would forward by GO_ERR_WritePull; the others are pulled. What is none of that is reported, and the request waits on.
+#[test]
+fn each_request_for_own_memory_has_its_own_h2d_rsp() {
+    use D2hReqOpcode as Op;
+    use H2dRspOpcode as Rsp;
+    let config = CoherenceConfig::default();
+    let legal = |op| match op {
+        Op::RdShared | Op::RdAny | Op::RdOwn | Op::RdOwnNoData | Op::CLFlush => vec![(Rsp::GO, 4)],
+        Op::WOWrInv | Op::WOWrInvF => vec![(Rsp::GO_ERR_WritePull, 0)],
+        Op::ItoMWr | Op::WrCur => vec![(Rsp::GO_WritePull, 0), (Rsp::GO_ERR_WritePull, 0)],
+        Op::WrInv => vec![(Rsp::WritePull, 0)],
+        _ => vec![],
+    };
+    let requests = [
+        Op::RdCurr,
+        Op::RdShared,
+        Op::RdAny,
+        Op::RdOwn,
+        Op::RdOwnNoData,
+        Op::CLFlush,
+        Op::WOWrInv,
+        Op::WOWrInvF,
+        Op::ItoMWr,
+        Op::WrCur,
+        Op::WrInv,
+    ];
+    let answers = (0..16).map(Rsp).flat_map(|opcode| (0..16).map(move |rsp_data| (opcode, rsp_data)));
+    for (op, (opcode, rsp_data)) in requests.into_iter().flat_map(|op| answers.clone().map(move |answer| (op, answer)))
+    {
+        // RspData of a pull is a UQID.
+        let is_legal = legal(op).iter().any(|(o, d)| *o == opcode && (opcode != Rsp::GO || *d == rsp_data));
+        let mut device = bias_device(Copy4::I);
+        device.issue(&config, X, op, Some((bytes(2), WHOLE_LINE)), &mut AgentOutput::default());
+        let before = device.clone();
+        let out = give(&mut device, &config, 0, Msg::H2dRsp { opcode, rsp_data, cqid: CQID });
+        assert_eq!(out.events.is_empty(), is_legal, "{opcode:?} {rsp_data} to {op:?}");
+        assert!(is_legal || device == before && out.sends.is_empty(), "{opcode:?} {rsp_data} to {op:?}");
+    }
+    // Behind its data a WrInv ends by GO-I or GO-Err.
+    for rsp_data in 0..16 {
+        let mut device = bias_device(Copy4::I);
+        device.issue(&config, X, Op::WrInv, Some((bytes(2), WHOLE_LINE)), &mut AgentOutput::default());
+        give(&mut device, &config, 0, Msg::H2dRsp { opcode: Rsp::WritePull, rsp_data: 3, cqid: CQID });
+        let out = give(&mut device, &config, 0, Msg::H2dRsp { opcode: Rsp::GO, rsp_data, cqid: CQID });
+        let ends = [GoState::Invalid.0, GoState::Error.0].contains(&(rsp_data as u8));
+        assert_eq!((out.events.is_empty(), device.is_pending(X)), (ends, !ends), "GO {rsp_data}");
+    }
+}
+
 #[test]
 fn coh_snp_17_p() {
     let config = CoherenceConfig::default();

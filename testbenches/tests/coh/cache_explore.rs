@@ -89,6 +89,14 @@ fn dirty_grants_and_pulled_clean_evicts() {
     explore("GO-M and pulls", Setup::free(config, 2, ALL_REQUESTS), false);
 }
 
+/// A GO-M is judged by the line of its own request, also beside a copy of another line that has no request.
+#[test]
+fn dirty_grants_beside_a_copy_of_another_line() {
+    let config = CoherenceConfig { grant_dirty: true, ..CoherenceConfig::default() };
+    let setup = Setup::free(config, 2, &[Op::RdOwn]);
+    explore("GO-M on two lines", Setup { lines: 2, waiting_stores: false, ..setup }, false);
+}
+
 #[test]
 fn a_home_that_queues() {
     let config = CoherenceConfig { home_queue_requests: 1, ..CoherenceConfig::default() };

@@ -164,6 +164,22 @@ fn coh_ord_10_p() {
         watched.go(HostAnswer::GoE, 3).ask(Op::DirtyEvict, 4);
         assert!(watched.rules.is_empty(), "{op:?}");
     }
+    // Flips of a line of HDM-D, which are RdOwnNoData alone.
+    let flips = || {
+        let mut watched = Watched::default();
+        watched.watch.may_flip = true;
+        watched
+    };
+    let mut watched = flips();
+    for cqid in 1..9 {
+        watched.ask(Op::RdOwnNoData, cqid);
+    }
+    assert!(watched.rules.is_empty());
+    for other in PARALLEL.into_iter().chain(SERIAL).filter(|op| *op != Op::RdOwnNoData) {
+        let mut watched = flips();
+        watched.ask(Op::RdOwnNoData, 1).ask(other, 2);
+        assert_eq!(watched.rules, ["COH-ORD-10"], "{other:?}");
+    }
     // Our device under all requests, one after the other.
     let (mut watch, mut events) = (IssueWatch::default(), Vec::new());
     let mut bench = Bench::new(CacheLineState::I);

@@ -5,7 +5,7 @@ use super::cache_bench::{ALL_REQUESTS, Counterexample, Op, explored};
 use super::cache_explore::drops;
 use super::names::{cache_names, names};
 use super::stress::{runs, soak};
-use scalepool::coherence::agent::{Agent, AgentOutput};
+use scalepool::coherence::agent::{Accept, Agent, AgentOutput};
 use scalepool::coherence::bias::device::{Bias, BiasDevice};
 use scalepool::coherence::bias::tables as bias_tables;
 use scalepool::coherence::cache::device::{DeviceCache, WriteBytes};
@@ -17,7 +17,7 @@ use scalepool::coherence::mem::dcoh::{Dcoh, DeviceOp};
 use scalepool::coherence::mem::filter::Holders;
 use scalepool::coherence::mem::hdm_h::HdmH;
 use scalepool::coherence::mem::host::{HostAccess, HostReq, MemHost};
-use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
+use scalepool::coherence::mem::options::{BlockAnswer, BlockRelease, MemConfig};
 use scalepool::coherence::mem::tables::{self, Copy4, HdmRegion};
 use scalepool::coherence::message::Msg;
 use scalepool::proof::explore::{ExplorationReport, ExploredSystem, Limits, search};
@@ -277,8 +277,9 @@ fn illegal_cxl_cache() {
     }
 }
 
-const META_FIELDS: [MetaField; 2] = [MetaField::Meta0State, MetaField::NoOp];
-const META_VALUES: [MetaValue; 3] = [MetaValue::Invalid, MetaValue::Any, MetaValue::Shared];
+const RESERVED_FIELD: MetaField = MetaField(2);
+const META_FIELDS: [MetaField; 4] = [MetaField::Meta0State, MetaField::EMS, RESERVED_FIELD, MetaField::NoOp];
+const META_VALUES: [MetaValue; 4] = [MetaValue::Invalid, MetaValue::ExplicitNoOp, MetaValue::Any, MetaValue::Shared];
 
 /// Every M2S Req and RwD of the whole code space: what no row allows is reported and changes nothing.
 fn illegal_cxl_mem() -> [usize; 2] {
@@ -350,6 +351,80 @@ fn illegal_cxl_mem() -> [usize; 2] {
         }
     }
     [legal, illegal]
+}
+
+/// Beside extended metadata the MetaValue means what it means alone, and Explicit-NoOp what MetaField NoOp does (`coherence` §1, §3.1):
+/// the DCOH answers and records the same. HDM-D has no extended metadata, a reserved MetaField nobody.
+#[test]
+fn extended_metadata_says_of_copies_what_meta0_says() {
+    let config = CoherenceConfig::default();
+    let taken = |meta_field, meta, opcode, snp, holders: &Holders| {
+        let mut dcoh = Dcoh::<CacheLine>::new(&config, 2);
+        dcoh.preset(LINE, line_of(1), holders.clone());
+        let mut out = AgentOutput::default();
+        dcoh.take(&config, 0, Msg::M2sReq { opcode, snp, meta_field, meta, line: LINE, tag: 3 }, 0, &mut out);
+        assert!(out.events.is_empty(), "{opcode:?} {meta_field:?} {meta:?} {snp:?}: {}", out.events[0]);
+        (out.sends, dcoh.holders(LINE))
+    };
+    let mut compared = 0;
+    for (opcode, snp) in (0..16).map(M2sReqOpcode).flat_map(|o| (0..4).map(move |s| (o, SnpType(s)))) {
+        for said in META_VALUES {
+            let alone = match said {
+                MetaValue::ExplicitNoOp => (MetaField::NoOp, MetaValue::Invalid),
+                value => (MetaField::Meta0State, value),
+            };
+            let check = |region, (field, value)| tables::check_req(region, opcode, field, value, snp);
+            let (db, extended) = (HdmRegion::HdmDb, (MetaField::EMS, said));
+            assert_eq!(check(db, extended).is_ok(), check(db, alone).is_ok(), "{opcode:?} {said:?} {snp:?}");
+            let is_ignored = [M2sReqOpcode::MemRdData, M2sReqOpcode::MemSpecRd].contains(&opcode);
+            for (region, field) in
+                [(HdmRegion::HdmD, MetaField::EMS), (HdmRegion::HdmD, RESERVED_FIELD), (db, RESERVED_FIELD)]
+            {
+                let is_taken = check(region, (field, said)).is_ok();
+                assert!(!is_taken || is_ignored, "{region:?} {opcode:?} {field:?} {said:?} {snp:?}");
+            }
+            if check(db, alone).is_err() {
+                continue;
+            }
+            for holders in [Holders::NONE, Holders::Owner(0)] {
+                let [one, other] = [alone, extended].map(|(field, value)| taken(field, value, opcode, snp, &holders));
+                assert_eq!(one, other, "{opcode:?} {said:?} {snp:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 30, "{compared}");
+}
+
+/// A line of a block that the device releases early is the device's from then on, so a host that asks for it gets it, and the end of the
+/// block does not take it once more (`coherence` §3.4).
+#[test]
+fn a_line_that_is_released_early_is_not_taken_twice() {
+    let mem = MemConfig { block_release: BlockRelease::Early, ..MemConfig::default() };
+    let config = CoherenceConfig { mem, ..CoherenceConfig::default() };
+    for op in [DeviceOp::ReadOwn, DeviceOp::ReadShared] {
+        let mut dcoh = Dcoh::<CacheLine>::new(&config, 1);
+        let lines = [0, 1].map(LineAddr);
+        lines.iter().for_each(|line| dcoh.preset(*line, line_of(1), Holders::Owner(0)));
+        let mut out = AgentOutput::default();
+        assert!(dcoh.issue_block(&config, LineAddr(1), op, &mut out));
+        let [(0, Msg::S2mBisnp { bi_tag, .. })] = out.sends[..] else { panic!("{:?}", out.sends) };
+        let answer = |low_addr| Msg::M2sBirsp { opcode: BirspOpcode::BIRspI, bi_tag, low_addr };
+        let take = |dcoh: &mut Dcoh<CacheLine>, msg: Msg<CacheLine>| {
+            assert_eq!(dcoh.accepts(&config, 0, &msg), Accept::Take, "{msg:?}");
+            let mut out = AgentOutput::default();
+            dcoh.take(&config, 0, msg, 0, &mut out);
+            assert!(out.events.is_empty(), "{:?}", out.events);
+        };
+        take(&mut dcoh, answer(0));
+        assert!(dcoh.own(lines[0]).is_some() && dcoh.own(lines[1]).is_none(), "{op:?}");
+        let (snp, meta_field, meta) = (SnpType::SnpInv, MetaField::Meta0State, MetaValue::Any);
+        take(&mut dcoh, Msg::M2sReq { opcode: M2sReqOpcode::MemRd, snp, meta_field, meta, line: lines[0], tag: 3 });
+        assert_eq!((dcoh.own(lines[0]), dcoh.holders(lines[0])), (None, Some(Holders::Owner(0))), "{op:?}");
+        take(&mut dcoh, answer(1));
+        assert_eq!((dcoh.own(lines[0]), dcoh.holders(lines[0])), (None, Some(Holders::Owner(0))), "{op:?}");
+        assert!(dcoh.own(lines[1]).is_some() && dcoh.is_idle(), "{op:?}");
+    }
 }
 
 /// Mem*Fwd with a MetaValue that the request does not allow, or of the other kind, or with no request.

@@ -157,7 +157,8 @@ fn block_back_invalidates() {
         clean(&format!("HDM-DB, 1 host, blocks of 2 lines, {answer:?}"), &mem_system(setup));
     }
     let config = with(MemConfig { block_release: BlockRelease::Early, ..MemConfig::default() });
-    let setup = Setup::blocks(config, 1, &[DeviceOp::ReadOnce]);
+    let mut setup = Setup::blocks(config, 1, &ops);
+    setup.device = vec![DeviceOp::Evict];
     clean("HDM-DB, 1 host, blocks of 2 lines, released line by line", &mem_system(setup));
 }
 

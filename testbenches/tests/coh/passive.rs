@@ -386,6 +386,15 @@ fn a_forward_ends_the_request_of_a_device_with_a_cache_id() {
     assert_eq!(beside.iter().map(|event| event.rule).collect::<Vec<_>>(), ["COH-ORD-10"], "the second is open");
 }
 
+/// Of a line of HDM-D several flips may be open, of memory of the host only one.
+#[test]
+fn several_flips_of_a_line_may_be_open() {
+    for (region, rules) in [(HdmRegion::HdmD, &[][..]), (HdmRegion::HdmDb, &["COH-ORD-10"])] {
+        let config = PassiveConfig { region, ..PassiveConfig::default() };
+        assert_eq!(last(config, &[(0, req(Op::RdOwnNoData, 1)), (0, req(Op::RdOwnNoData, 2))]), rules, "{region:?}");
+    }
+}
+
 /// What is over is forgotten, so that a long run costs no more than a short one.
 #[test]
 fn forgets_lines_that_nobody_holds() {

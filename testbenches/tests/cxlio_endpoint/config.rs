@@ -112,6 +112,9 @@ fn sizes_that_no_register_says_are_refused() {
     );
     let range = Type3Config { range_bytes: [1 << 28, 1 << 27], ..config() };
     assert_eq!(refused(range), Type3ConfigError::Range { range: 1, found: 1 << 27 });
+    // The number of ranges says how many there are from the first one on.
+    let second = Type3Config { range_bytes: [0, 1 << 28], ..config() };
+    assert_eq!(refused(second), Type3ConfigError::SecondRangeAlone { found: 1 << 28 });
     for found in [0, 17] {
         let lds = Type3Config { logical_devices: found, ..config() };
         assert_eq!(refused(lds), Type3ConfigError::LogicalDevices { found });

@@ -7,7 +7,7 @@ use scalepool::endpoint::config_space::type3::Type3Config;
 use scalepool::endpoint::event::EndpointEvent;
 use scalepool::endpoint::pm::{PmAgent, PmConfig, PmSide};
 use scalepool::endpoint::requester::{NotNow, RequestFailure, Requester, RequesterConfig, TAGS};
-use scalepool::endpoint::tlp::{Enables, Tlp, TlpError, TlpForm, TlpKind};
+use scalepool::endpoint::tlp::{Enables, Tlp, TlpAtomic, TlpError, TlpForm, TlpKind};
 use scalepool::kernel::Rng;
 use scalepool_protocols::cxl::cxlio::ats::{AtsHeader, TRANSLATION_REQUEST};
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
@@ -312,6 +312,34 @@ fn a_request_of_no_byte_reads_one_and_writes_none() {
     assert!(rig.completer.receive(&write).is_empty());
     let done = rig.ask(TlpKind::MemRead { address: BARS[0], dw: 1, enables: none }, vec![]);
     assert_eq!(done.outcome, Ok(vec![7]));
+}
+
+/// The element at the end of a BAR can be compared and swapped, although both operands together are longer than what is left there; one
+/// that begins behind the BAR is nobody's.
+#[test]
+fn an_atomic_reaches_the_last_element_of_a_bar() {
+    let end = BARS[1] + Type3Config::default().bar_bytes[1];
+    let number = |value: u64, size: usize| value.to_le_bytes()[..size].to_vec();
+    for (form, size) in FORMS.into_iter().flat_map(|form| [(form, 4), (form, 8)]) {
+        let mut rig = Rig::enabled(form);
+        let at = end - size as u64;
+        let atomic = |operation, address| TlpKind::Atomic { operation, address };
+        for (operation, operands, old, new) in [
+            (TlpAtomic::FetchAdd, vec![5], 0, 5),
+            (TlpAtomic::Swap, vec![7], 5, 7),
+            (TlpAtomic::CompareSwap, vec![7, 9], 7, 9),
+            (TlpAtomic::CompareSwap, vec![7, 1], 9, 9),
+        ] {
+            let data = operands.into_iter().flat_map(|operand| number(operand, size)).collect();
+            assert_eq!(
+                rig.ask(atomic(operation, at), data).outcome,
+                Ok(number(old, size)),
+                "{operation:?} of {size} B"
+            );
+            assert_eq!(rig.read(at, size).0, number(new, size), "{operation:?} of {size} B");
+        }
+        assert_eq!(rig.status(atomic(TlpAtomic::CompareSwap, end), vec![0; 2 * size]), CplStatus::UR);
+    }
 }
 
 #[test]

@@ -320,6 +320,11 @@ fn what_a_fabric_of_cxl_io_cannot_do_is_refused() {
             "expected 128, 256, 512, 1024, 2048, 4096",
         ),
         ("kind = \"cxl.root\"\n", "kind = \"cxl.root\"\nrescan_at = \"1 us\"\n", "found no rest_at"),
+        (
+            "kind = \"cxl.root\"\n",
+            "kind = \"cxl.root\"\nmemory_base = \"0x10000001\"\n",
+            "found 0x10000001, expected a multiple of 256 MiB",
+        ),
         ("hosts = 2\nfabric = 1\n", "hosts = 2\nfabric = 1\nrouting = \"up-down\"\n", "found another policy"),
     ] {
         assert!(FABRIC.contains(from), "{from}");

@@ -117,6 +117,26 @@ fn fab_qos_03_n() {
     }
 }
 
+/// A host may name any LD-ID: a logical device that is not there uses nothing, and its answers tell the load of all.
+#[test]
+fn a_logical_device_that_is_not_there_counts_for_none() {
+    let config = |devices: usize| TelemetryConfig {
+        sample_cycles: 0,
+        congestion_percent: [10, 25],
+        interval_cycles: 0,
+        shares: vec![LdShare { fraction: 64, limit: 0 }; devices],
+    };
+    for (devices, ld) in [(0, 1), (0, 255), (1, 1), (4, 4), (4, 255), (16, 16)] {
+        let mut telemetry = Telemetry::new(config(devices));
+        telemetry.taken(ld);
+        assert_eq!(telemetry.answer(ld, (9, 10)).0, 3, "{devices} devices, LD {ld}");
+        let mut used = LdUse::new(devices.max(1), 100);
+        used.taken(ld);
+        assert!(used.used().iter().all(|used| *used == 0), "{devices} devices, LD {ld}");
+        used.answered(ld);
+    }
+}
+
 #[test]
 fn fab_qos_04_p() {
     let mut used = LdUse::new(2, 100);

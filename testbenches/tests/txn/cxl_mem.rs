@@ -403,6 +403,10 @@ fn coh_mem_36_n2() {
     let words = ["DRS MemDataNXM of 64 B with tag 0x1 and 0xfe in byte 63", "ones in all bytes for MemRd to 0x1000"];
     broken(HdmH, &[read(1), wrong], "COH-MEM-36", (UP, 0), words);
     broken(HdmDb, &[own(1), wrong], "COH-MEM-36", (UP, 0), words);
+    // It is the only answer, whatever the region.
+    let words = ["DRS MemDataNXM of 64 B with tag 0x1", "no completion beside it, for MemRd to 0x1000 in flit 0 down"];
+    broken(HdmDb, &[own(1), ndr(Ndr::CmpE, 1), nxm(1)], "COH-MEM-36", (UP, 1), words);
+    silent(HdmDb, &[own(1), own(1), ndr(Ndr::CmpE, 1), nxm(1), drs(1, 5)]);
     // Of half a line the other bytes are not there.
     let half = |enables: u64| {
         let line = std::array::from_fn(|n| if enables >> n & 1 == 1 { 0xff } else { 0 });

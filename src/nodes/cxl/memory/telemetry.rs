@@ -116,9 +116,11 @@ impl LdUse {
         LdUse { interval_cycles, interval: 0, open: vec![0; devices], completed }
     }
 
-    /// A request of a logical device was taken.
+    /// A request of a logical device was taken. One that names a logical device which is not there reaches no memory, and counts for none.
     pub fn taken(&mut self, ld: usize) {
-        self.open[ld] += 1;
+        if let Some(open) = self.open.get_mut(ld) {
+            *open += 1;
+        }
     }
 
     /// Intervals up to a cycle have passed.
@@ -132,7 +134,8 @@ impl LdUse {
 
     /// An answer to a logical device has left.
     pub fn answered(&mut self, ld: usize) {
-        self.open[ld] -= 1;
+        let Some(open) = self.open.get_mut(ld) else { return };
+        *open -= 1;
         if self.interval_cycles > 0 {
             self.completed[ld][(self.interval % INTERVALS) as usize] += 1;
         }

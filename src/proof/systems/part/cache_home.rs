@@ -256,7 +256,8 @@ impl CacheHomePart {
         line: LineAddr,
         events: &mut Vec<CoherenceEvent>,
     ) {
-        let Some(entry) = device.entry(line) else { return };
+        // A copy without a request has no CQID: its place is 0, the name of a request for another line.
+        let Some(entry) = device.entry(line).filter(|entry| device.asked(entry.cqid) == Some(line)) else { return };
         let at = || system.name(system.holder(site.agent, port).0);
         for msg in system.coming(site.agent, port) {
             let Msg::H2dRsp { opcode, rsp_data, cqid } = *msg else { continue };

@@ -521,7 +521,11 @@ impl Accelerator {
         {
             let whole = TlReq { cmd: ReqCmd::Read, numbeats: 0, ..req };
             let before = self.expected.apply(op.dst, &Transfer::new(ControlField::Request(whole)));
-            self.unknown.sends((port, tag), &op, before, at.cycle);
+            let known = self.unknown.sends((port, tag), &op, before, at.cycle);
+            if !known.is_empty() {
+                let others: Vec<_> = self.open.by_place().collect();
+                known.into_iter().for_each(|line| self.unknown.accept(line, &others));
+            }
         }
         let expects = self.expected.apply(op.dst, &request);
         let id = self.tap.new_id();

@@ -71,20 +71,25 @@ impl UnknownLines {
         self.lines.is_empty() && self.accepted.is_empty()
     }
 
-    /// A request that writes leaves for a bridge; its lines hold this before.
-    pub fn sends(&mut self, at: RequestAt, op: &UalTrafficOp, before: Read, cycle: u64) {
+    /// A request that writes leaves for a bridge; its lines hold this before. Lines that it makes known: what was sent before may still find
+    /// something else there, and is to be [accepted](Self::accept).
+    #[must_use]
+    pub fn sends(&mut self, at: RequestAt, op: &UalTrafficOp, before: Read, cycle: u64) -> Vec<u64> {
+        let mut known = Vec::new();
         let start = global(op.dst, op.address);
         let (first, end) = (start / LINE_BYTES * LINE_BYTES, start + 4 * u64::from(op.dwords));
         for line in (0..u64::from(before.beats())).map(|beat| first + beat * LINE_BYTES) {
             if op.cmd == ReqCmd::WriteFull && start <= line && line + LINE_BYTES <= end {
                 if self.lines.remove(&line).is_some() {
                     self.unknown_before.insert((at, line));
+                    known.push(line);
                 }
             } else if let Some(unknown) = self.lines.get_mut(&line) {
                 *unknown = UnknownLine { before: None, since_cycle: cycle };
             }
         }
         self.before.insert(at, before);
+        known
     }
 
     /// A request has ended.
@@ -171,7 +176,7 @@ mod tests {
     /// A write of the line at tag 0 was given up in cycle 10.
     fn unknown(others: &[(RequestAt, UalOpenRequest)]) -> UnknownLines {
         let mut unknown = UnknownLines::default();
-        unknown.sends((0, 0), &op(ReqCmd::WriteFull), vec![OLD].into(), 1);
+        assert!(unknown.sends((0, 0), &op(ReqCmd::WriteFull), vec![OLD].into(), 1).is_empty());
         unknown.given_up((0, 0), &open(ReqCmd::WriteFull, 1), others, 10);
         unknown
     }
@@ -209,7 +214,7 @@ mod tests {
     #[test]
     fn two_writes_that_fail_one_after_the_other_leave_anything() {
         let mut twice = unknown(&[]);
-        twice.sends((0, 1), &op(ReqCmd::WriteFull), vec![NEW].into(), 12);
+        assert_eq!(twice.sends((0, 1), &op(ReqCmd::WriteFull), vec![NEW].into(), 12), [LINE]);
         twice.given_up((0, 1), &open(ReqCmd::WriteFull, 12), &[], 14);
         twice.ended((0, 1));
         assert_eq!(judge(&mut twice, 2, 15, OLD), LineJudgement::Learned);
@@ -220,10 +225,14 @@ mod tests {
     #[test]
     fn a_write_of_the_whole_line_ends_what_is_unknown() {
         let mut whole = unknown(&[]);
-        whole.sends((0, 1), &op(ReqCmd::WriteFull), vec![OLD].into(), 12);
+        // A read that is under way has been sent before, and finds what is there.
+        assert_eq!(whole.sends((0, 1), &op(ReqCmd::WriteFull), vec![OLD].into(), 12), [LINE]);
+        whole.accept(LINE, &[((0, 9), open(ReqCmd::Read, 11))]);
+        assert_eq!(judge(&mut whole, 9, 11, OTHER), LineJudgement::Accepted);
+        whole.ended((0, 9));
         assert_eq!(judge(&mut whole, 2, 13, OLD), LineJudgement::Known);
         let mut part = unknown(&[]);
-        part.sends((0, 1), &op(ReqCmd::Write), vec![OLD].into(), 12);
+        assert!(part.sends((0, 1), &op(ReqCmd::Write), vec![OLD].into(), 12).is_empty());
         assert_eq!(judge(&mut part, 2, 12, OTHER), LineJudgement::Accepted);
         assert_eq!(judge(&mut part, 2, 13, OTHER), LineJudgement::Learned);
     }

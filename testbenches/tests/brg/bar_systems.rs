@@ -265,13 +265,13 @@ fn bars_of_bridges_are_reached_through_a_switch() {
         &[][..],
         &["root.mode=cxl-68b"],
         &["link.ber=1e-5", "root.accesses=200"],
-        &["root.access_bytes=4096", "root.accesses=60"],
+        &["root.access_bytes=4096", "root.accesses=120"],
         &["switch.queue=1", "switch.order=relaxed"],
     ] {
         let report = sound(BEHIND_SWITCH, set);
         for bridge in ["ubridge", "nbridge"] {
             let of = |name| count(&report, bridge, name);
-            assert!(of("BAR reads") > 5 && of("BAR writes") > 5, "{bridge}, {set:?}");
+            assert!(of("BAR reads") > 0 && of("BAR writes") > 0, "{bridge}, {set:?}");
             assert_eq!(of("BAR requests"), of("BAR reads") + of("BAR writes"), "{bridge}, {set:?}");
             assert_eq!([of("BAR refused"), of("BAR writes lost")], [0; 2], "{bridge}, {set:?}");
         }
@@ -312,7 +312,7 @@ fn a_second_port_beside_a_switch_is_refused() {
 fn brg_err_26_p2() {
     for (text, port) in [(UALINK, "bar[0]"), (BEHIND_SWITCH, "bar[0]")] {
         let text = text
-            .replace("timeout = \"1 ms\" }", "timeout = \"20 us\", failures = \"counted\" }")
+            .replace("timeout = \"1 ms\" }", "timeout = \"60 us\", failures = \"counted\" }")
             .replacen("bar_ports = 1", &format!("bar_ports = 1\nlost = [{{ port = \"{port}\", at = \"8 us\", length = \"2 us\" }}, {{ port = \"{port}\", at = \"30 us\", length = \"1 fs\" }}]"), 1);
         let report = run(&text, &["root.accesses=1500"]).expect("it runs");
         assert_eq!(report.violations, []);

@@ -1050,9 +1050,9 @@ fn atomics_on_exported_memory_return_their_elements() {
 /// What the home refuses is counted, and its answers tell the load of the inbound half where that is the larger one.
 #[test]
 fn refusals_are_counted_and_answers_tell_the_larger_load() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::with(HOLDERS + 1, [0, 1], right);
     bench.whole(0, at(req(M2sReqOpcode::MemRd, ANY, SnpType::SnpInv), LineAddr::of_address(FROM + SIZE)));
-    bench.whole(2, rwd(M2sRwdOpcode::MemWr, INVALID, SnpType::NoOp, u64::MAX));
+    bench.whole(3, rwd(M2sRwdOpcode::MemWr, INVALID, SnpType::NoOp, u64::MAX));
     assert_eq!(bench.home.refusals(), 2);
     let load = |answer: &Msg<CacheLine>| match answer {
         Msg::S2mDrs { devload, .. } | Msg::S2mNdr { devload, .. } => devload.0,

@@ -103,9 +103,10 @@ config! {
     }
 }
 
-/// Classes of CXL.mem at ports of the home.
-const MEM_CLASSES: [Class; 6] =
-    [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp, Class::S2mNdr, Class::S2mDrs, Class::S2mBisnp];
+/// Classes of CXL.mem that come to ports of the home.
+const HOME_HEARS: [Class; 3] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
+/// Classes that leave there.
+const HOME_SAYS: [Class; 3] = [Class::S2mNdr, Class::S2mDrs, Class::S2mBisnp];
 
 /// Accesses for requests of CXL.io that may be under way, unless a description says another number or has few transactions.
 const BAR_ENTRIES: usize = 256;
@@ -331,10 +332,12 @@ impl InboundFields {
         });
         let own = own.chain(of_tlps.into_iter().flatten());
         // A home of HDM-DB hears and says nothing of CXL.cache, whatever a wait table has of it (bridge §10: mQ, mW, bS).
-        let is_mem = |name: &str| MEM_CLASSES.iter().any(|class| class.name() == name);
+        let is_one = |classes: [Class; 3], name: &str| classes.iter().any(|class| class.name() == name);
         let of_home = (self.home_ports > 0).then(|| {
             let all = coherent_waits(&WaitTable::default(), &Reach::AnyPort);
-            all.into_iter().filter(|wait| is_mem(wait.incoming) && is_mem(wait.outgoing)).collect::<Vec<_>>()
+            all.into_iter()
+                .filter(|wait| is_one(HOME_HEARS, wait.incoming) && is_one(HOME_SAYS, wait.outgoing))
+                .collect::<Vec<_>>()
         });
         own.chain(of_home.into_iter().flatten()).collect()
     }

@@ -134,7 +134,7 @@ fn switched(sends: [Vec<Vec<u8>>; 3], redirects: bool) -> ([CameTlps; 3], IoSwit
                     1 => [0, 1].map(|ld| seat(Some(ld as u16), IoSide::Down(ld), PmSide::Host)).into(),
                     _ => vec![seat(None, IoSide::Down(2), PmSide::Host)],
                 };
-                let own = IoSwitchPort { seats, form: FORM, link: n as u32, has_uio: false, tap: Tap::off() };
+                let own = IoSwitchPort { seats, form: FORM, has_uio: false, link: n as u32, tap: Tap::off() };
                 (own, bind.attach(rx), bind.attach(tx))
             };
             let ports = ports.into_iter().map(port).collect();

@@ -87,7 +87,7 @@ fn run(ask: PmRequest, silent: [bool; 2]) -> (Vec<u64>, IoSwitchResult) {
                 let place = if n == 0 { IoSide::Up } else { IoSide::Down(n - 1) };
                 let agent = PmAgent::new(config);
                 let seats = vec![IoSeat { ld: None, place: Some((0, place)), agent }];
-                let own = IoSwitchPort { seats, form: FORM, link: n as u32, has_uio: false, tap: Tap::off() };
+                let own = IoSwitchPort { seats, form: FORM, has_uio: false, link: n as u32, tap: Tap::off() };
                 (own, bind.attach(rx), bind.attach(tx))
             };
             let ports = ports.into_iter().map(port).collect();

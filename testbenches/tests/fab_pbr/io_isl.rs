@@ -119,7 +119,7 @@ fn run(comes: Vec<(Pth, Tlp)>, device_takes: bool) -> (IoSwitchResult, [Vec<Vec<
                     IoSeat { ld: None, place: Some(place), agent: agent(side) }
                 };
                 let seats = places[n].map(seat).into_iter().collect();
-                let own = IoSwitchPort { seats, form, link: n as u32, has_uio: false, tap: Tap::off() };
+                let own = IoSwitchPort { seats, form, has_uio: true, link: n as u32, tap: Tap::off() };
                 (own, bind.attach(rx), bind.attach(tx))
             };
             let ports = ports.into_iter().map(port).collect();

@@ -8,7 +8,7 @@
 
 use super::open::{OpenBlock, OpenBlocks};
 use super::{
-    BlockAccess, BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig, BlockRequest,
+    BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig, BlockOperation, BlockRequest,
     ForeignOperation, ForeignRequest, MarkedLine, ReplyForm,
 };
 use crate::ualink::accelerator::AcceleratorPortEnds;
@@ -175,7 +175,7 @@ impl BlockNode for UalinkBlocks {
         self.ports.len()
     }
 
-    fn hindered(&self, cx: &Cx, to: BlockAddress, _access: BlockAccess) -> Option<Wait> {
+    fn hindered(&self, cx: &Cx, to: BlockAddress, _access: BlockOperation) -> Option<Wait> {
         if self.open.is_full() {
             return Some(Wait::Tag);
         }

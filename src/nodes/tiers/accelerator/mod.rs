@@ -28,7 +28,7 @@ use super::traffic::{TieredGenerator, TieredOp};
 use super::watch::{MigrationWatch, TierEvent};
 use crate::PlacedViolation;
 use crate::blocks::{
-    BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockOperation, BlockRequest, MarkedLine,
+    BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockRequest, MarkedLine, NodeAccess,
 };
 use crate::latencies::Latencies;
 use crate::ualink::read::BACKGROUND;
@@ -182,8 +182,8 @@ struct TierRequest {
 }
 
 impl TierRequest {
-    fn access(&self) -> BlockOperation {
-        if self.lines.is_empty() { BlockOperation::Read(self.count) } else { BlockOperation::Write }
+    fn access(&self) -> NodeAccess {
+        if self.lines.is_empty() { NodeAccess::Read(self.count) } else { NodeAccess::Write }
     }
 }
 

@@ -62,7 +62,7 @@ pub struct BlockRequest {
 
 /// What a request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BlockAccess {
+pub enum NodeAccess {
     /// It reads so many lines.
     Read(u64),
     /// It writes, and is answered.
@@ -167,7 +167,7 @@ pub trait BlockNode {
     fn width(&self) -> usize;
 
     /// Why a request cannot leave now.
-    fn hindered(&self, cx: &Cx, to: BlockAddress, access: BlockAccess) -> Option<Wait>;
+    fn hindered(&self, cx: &Cx, to: BlockAddress, access: NodeAccess) -> Option<Wait>;
 
     /// A request leaves; whether it can was asked before. Its tag, which names its end; `None`: there is none free.
     fn send(&mut self, cx: &mut Cx, at: Stamp, tap: &mut Tap, request: BlockRequest) -> Option<u16>;

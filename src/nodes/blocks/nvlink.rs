@@ -11,8 +11,8 @@
 
 use super::open::{OpenBlock, OpenBlocks};
 use super::{
-    BLOCK_BYTES, BlockAccess, BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig,
-    BlockRequest, ForeignOperation, ForeignRequest, MarkedLine, ReplyForm,
+    BLOCK_BYTES, BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig, BlockRequest,
+    ForeignOperation, ForeignRequest, MarkedLine, NodeAccess, ReplyForm,
 };
 use crate::nvlink::completer::{NVLINK_ANSWERS, NvlCompleter, REFUSED};
 use crate::nvlink::gpu::{LinkEnds, request_handle};
@@ -303,19 +303,19 @@ impl BlockNode for NvlinkBlocks {
         self.links.len()
     }
 
-    fn hindered(&self, cx: &Cx, to: BlockAddress, access: BlockAccess) -> Option<Wait> {
-        if access != BlockAccess::Bulk && self.open.is_full() {
+    fn hindered(&self, cx: &Cx, to: BlockAddress, access: NodeAccess) -> Option<Wait> {
+        if access != NodeAccess::Bulk && self.open.is_full() {
             return Some(Wait::Tag);
         }
         if to.node == self.config.own {
             return None;
         }
-        let channel = if access == BlockAccess::Bulk { POSTED } else { REQUESTS };
+        let channel = if access == NodeAccess::Bulk { POSTED } else { REQUESTS };
         let link = self.group.link_of(to.address);
         if self.is_held(link, channel) || !self.links[link].tx[channel].has_room(cx, 1) {
             return Some(Wait::Link);
         }
-        let is_met = access == BlockAccess::Write && self.long_reads.contains_key(&block_of(to));
+        let is_met = access == NodeAccess::Write && self.long_reads.contains_key(&block_of(to));
         is_met.then_some(Wait::Line)
     }
 

@@ -8,8 +8,8 @@
 
 use super::open::{OpenBlock, OpenBlocks};
 use super::{
-    BlockAccess, BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig, BlockRequest,
-    ForeignOperation, ForeignRequest, MarkedLine, ReplyForm,
+    BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig, BlockRequest, ForeignOperation,
+    ForeignRequest, MarkedLine, NodeAccess, ReplyForm,
 };
 use crate::ualink::accelerator::AcceleratorPortEnds;
 use crate::ualink::completer::{Responses, UalDelayedAnswer, answers, apply, global};
@@ -175,7 +175,7 @@ impl BlockNode for UalinkBlocks {
         self.ports.len()
     }
 
-    fn hindered(&self, cx: &Cx, to: BlockAddress, _access: BlockAccess) -> Option<Wait> {
+    fn hindered(&self, cx: &Cx, to: BlockAddress, _access: NodeAccess) -> Option<Wait> {
         if self.open.is_full() {
             return Some(Wait::Tag);
         }

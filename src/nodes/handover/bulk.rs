@@ -11,7 +11,7 @@
 use super::collective::{CollectiveResult, CollectiveTask, RingMember};
 use super::{FlagOrder, SharedDesk, on};
 use crate::PlacedViolation;
-use crate::blocks::{BLOCK_BYTES, BlockAccess, BlockAddress, BlockEnd, BlockEvent, BlockNode, BlockRequest};
+use crate::blocks::{BLOCK_BYTES, BlockAddress, BlockEnd, BlockEvent, BlockNode, BlockRequest, NodeAccess};
 use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
 use scalepool_memory::backend::{MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_memory::{LINE_BYTES, LineBytes};
@@ -170,7 +170,7 @@ impl BulkHalf {
         let blocks = self.round_blocks();
         while self.block < blocks && self.node.open() < outstanding {
             let to = BlockAddress { node, address: self.block * BLOCK_BYTES };
-            if self.node.hindered(cx, to, BlockAccess::Bulk).is_some() {
+            if self.node.hindered(cx, to, NodeAccess::Bulk).is_some() {
                 break;
             }
             let lines = self.block_lines().into_iter().map(|line| (line, false)).collect();

@@ -28,7 +28,7 @@ use super::traffic::{TieredGenerator, TieredOp};
 use super::watch::{MigrationWatch, TierEvent};
 use crate::PlacedViolation;
 use crate::blocks::{
-    BlockAccess, BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockRequest, MarkedLine,
+    BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockRequest, MarkedLine, NodeAccess,
 };
 use crate::latencies::Latencies;
 use crate::ualink::read::BACKGROUND;
@@ -182,8 +182,8 @@ struct TierRequest {
 }
 
 impl TierRequest {
-    fn access(&self) -> BlockAccess {
-        if self.lines.is_empty() { BlockAccess::Read(self.count) } else { BlockAccess::Write }
+    fn access(&self) -> NodeAccess {
+        if self.lines.is_empty() { NodeAccess::Read(self.count) } else { NodeAccess::Write }
     }
 }
 

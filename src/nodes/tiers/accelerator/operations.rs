@@ -13,7 +13,7 @@ use super::super::traffic::TieredOp;
 use super::super::watch::TierEvent;
 use super::transfers::CopyReason;
 use super::{OpenAccess, Purpose, TierRequest, TieredAccelerator};
-use crate::blocks::{BlockAccess, BlockAddress, MarkedLine};
+use crate::blocks::{BlockAddress, MarkedLine, NodeAccess};
 use scalepool_kernel::Cx;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES, LineBytes};
 use scalepool_trace::{Body, RecordKind, Stamp, Wait};
@@ -189,7 +189,7 @@ impl TieredAccelerator {
             return Some(Wait::Limit);
         }
         let to = self.frame_address(page, place, offset);
-        let access = if lines == 0 { BlockAccess::Read(count) } else { BlockAccess::Write };
+        let access = if lines == 0 { NodeAccess::Read(count) } else { NodeAccess::Write };
         if let Some(wait) = self.node.hindered(cx, to, access) {
             return Some(wait);
         }

@@ -7,7 +7,7 @@
 use super::super::copies::{COPY_BLOCK_BYTES, CopyJob, CopyLines, CopyRequest};
 use super::super::watch::TierEvent;
 use super::{Purpose, TierRequest, TieredAccelerator};
-use crate::blocks::{BlockAccess, BlockAddress};
+use crate::blocks::{BlockAddress, NodeAccess};
 use scalepool_kernel::Cx;
 use scalepool_memory::LINE_BYTES;
 use scalepool_trace::{Body, RecordKind, Stamp};
@@ -73,7 +73,7 @@ impl TieredAccelerator {
     pub(super) fn copy_step(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         let Some((id, to, is_read)) = self.engine.next_request() else { return false };
         let count = BLOCK_LINES as u64;
-        let access = if is_read { BlockAccess::Read(count) } else { BlockAccess::Write };
+        let access = if is_read { NodeAccess::Read(count) } else { NodeAccess::Write };
         if self.node.hindered(cx, to, access).is_some() {
             return false;
         }

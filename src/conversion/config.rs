@@ -7,6 +7,7 @@
 
 use super::credits::{CreditPool, CreditSides};
 use super::exported::ExportedConfig;
+use super::hosts::host_ports;
 use super::tlp::MOST_ENTRIES as MOST_IO_ENTRIES;
 use scalepool_bridge::cache::data::DataCache;
 use scalepool_bridge::cache::{DataCacheConfig, StorePolicy, policy::EvictionPolicy};
@@ -31,7 +32,6 @@ use scalepool_coherence::mem::options::MemConfig;
 use scalepool_forms::{FormError, Object, number, object, shown, text};
 use scalepool_ordered::OrderedMap;
 use serde_json::Value;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Entries of the table of outbound transactions (`bridge` §7).
@@ -201,55 +201,6 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
         Some(wrong) => Err(wrong),
         None => Ok(BridgeHalf::Outbound(Box::new(half))),
     }
-}
-
-/// CXL ports that lead to hosts: `[1, 2]`, ports side by side. Left out: those of windows of class CC, and what is between them.
-fn host_ports(form: &Object, windows: &BridgeWindows) -> Result<Range<usize>, FormError> {
-    let ports = match form.get("host_ports") {
-        Some(value) => {
-            let expected = format!("a list of ports 0 to {}, side by side", TARGETS - 1);
-            let wrong = || FormError::new("host_ports", value.to_string(), &*expected);
-            let list = value.as_array().filter(|list| list.len() <= TARGETS).ok_or_else(wrong)?;
-            let port = |port: &Value| port.as_u64().filter(|port| *port < TARGETS as u64).ok_or_else(wrong);
-            let list = list.iter().map(port).collect::<Result<Vec<u64>, FormError>>()?;
-            let first = list.first().copied().unwrap_or(0);
-            if list.iter().zip(first..).any(|(port, next)| *port != next) {
-                return Err(wrong());
-            }
-            first as usize..first as usize + list.len()
-        }
-        None => {
-            let of_hosts = || windows.list().iter().filter(|w| w.class == WindowClass::Cc).flat_map(|w| &w.ports);
-            let ends = of_hosts().min().zip(of_hosts().max());
-            ends.map_or(0..0, |(first, last)| *first..last + 1)
-        }
-    };
-    match other_sort(windows, &ports) {
-        Some(wrong) => Err(wrong),
-        None => Ok(ports),
-    }
-}
-
-/// What is wrong with windows of which one leads by a port to a host that is none, or past the hosts by one of theirs: a port keeps lines by
-/// CXL.cache or is asked by CXL.mem, and its lines are kept by their ports.
-pub(crate) fn other_sort(windows: &BridgeWindows, hosts: &Range<usize>) -> Option<FormError> {
-    let wrong = |class: WindowClass, port: &&usize| match class {
-        WindowClass::Cc => !hosts.contains(port),
-        WindowClass::Mc | WindowClass::Mn => hosts.contains(port),
-        WindowClass::Io | WindowClass::Hp => false,
-    };
-    let mut found = windows.list().iter().enumerate();
-    let (n, class, port) = found.find_map(|(n, window)| {
-        let port = window.ports.iter().find(|port| wrong(window.class, port))?;
-        Some((n, window.class, *port))
-    })?;
-    let name = if class == WindowClass::Cc { "CC" } else { "MC or MN" };
-    let expected = match (class, hosts.is_empty()) {
-        (_, true) => "no window of class CC: no port leads to a host, `host_ports` names some".to_owned(),
-        (WindowClass::Cc, _) => format!("ports {} to {}, those of hosts", hosts.start, hosts.end - 1),
-        _ => format!("no port from {} to {}, which lead to hosts", hosts.start, hosts.end - 1),
-    };
-    Some(FormError::new("windows", format!("window {n} of class {name} by port {port}"), expected))
 }
 
 /// Whether reads of several lines are answered line by line, as these come (`bridge` §3.3).

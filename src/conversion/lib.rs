@@ -13,6 +13,7 @@ mod accelerators;
 pub mod config;
 pub mod credits;
 pub mod exported;
+mod hosts;
 mod meaning;
 pub mod message;
 pub mod model;

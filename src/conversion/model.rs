@@ -9,8 +9,9 @@
 //! Invalid/NoOp leaves with the merged line; its Cmp comes, and the response leaves.
 
 use super::accelerators::{AcceleratorPorts, response_message};
-use super::config::{AcceleratorProtocol, BridgeHalf, ReferenceConfig, committed, io_tags, other_sort};
+use super::config::{AcceleratorProtocol, BridgeHalf, ReferenceConfig, committed, io_tags};
 use super::exported::{ExportedHalf, Made};
+use super::hosts::{PulledData, other_sort};
 use super::message::{BridgeMessage, CxlMessage};
 use super::tlp;
 use scalepool_bridge::inbound::bar::{BarOutput, BarStep, BarTarget};
@@ -21,11 +22,9 @@ use scalepool_bridge::outbound::epoch::{CommitOutcome, SAME_PORT};
 use scalepool_bridge::outbound::table::ChildId;
 use scalepool_bridge::outbound::{self, BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge};
 use scalepool_bridge::window::{BridgeWindows, InboundClass, WindowClass};
-use scalepool_coherence::content::CacheLine;
 use scalepool_coherence::message::Msg;
 use scalepool_endpoint::tlp::TlpKind;
 use scalepool_forms::FormError;
-use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_protocols::nvlink::{Class, NvlConfig};
 use serde_json::Value;
@@ -141,8 +140,8 @@ pub struct ReferenceBridge {
     host_ports: Range<usize>,
     /// A commit waits for responses of another bridge.
     is_held: bool,
-    /// Data that a host has pulled from another bridge and that have not left it, by port and UQID; `None`: they leave at once.
-    pulled: Option<OrderedMap<(usize, u16), (ChildId, Msg<CacheLine>)>>,
+    /// Data that a host has pulled from another bridge, which is watched; `None`: they leave at once.
+    pulled: Option<PulledData>,
     findings: Vec<ReferenceFinding>,
 }
 
@@ -398,7 +397,7 @@ impl ReferenceBridge {
 
     /// Data that a host pulls leave when [`ReferenceBridge::left`] says so: another bridge is watched, which is done with a write when they have.
     pub(crate) fn waits_for_pulled(&mut self) {
-        self.pulled = Some(OrderedMap::new());
+        self.pulled = Some(PulledData::new());
     }
 
     /// A message has left the bridge that is watched; what follows.

@@ -69,7 +69,7 @@ fn beats_of_lines_that_are_there_have_any_order() {
 /// A beat that says wrongly whether others follow, has another number, is left out, comes twice, or brings other bytes of those that
 /// were asked for, is found; bytes that nobody asked for are not compared.
 #[test]
-fn brg_rsp_03_of_others_n() {
+fn beats_that_say_otherwise_are_found() {
     let right = events();
     for at in beats(&right) {
         let changed = |change: &dyn Fn(&mut serde_json::Value)| {

@@ -1554,14 +1554,18 @@ fn a_capture_is_inspected() {
     std::fs::remove_file(flits).unwrap();
 }
 
-/// A rule is shown broken, by a flit, by messages at a bridge, by commands of a DRAM; or it is said why not.
+/// A rule is shown broken, by a flit, by messages at a bridge or a switch, by commands of a DRAM, by steps of a port, by what a reference
+/// answers; or it is said why not.
 #[test]
 fn describe_shows_how_a_rule_is_broken() {
     let shown = |rule: &str| stdout(&["describe", rule]);
     insta::assert_snapshot!("describe_cxl68_crd_04", shown("CXL68-CRD-04"));
     insta::assert_snapshot!("describe_brg_crd_01", shown("BRG-CRD-01"));
     insta::assert_snapshot!("describe_mem_tim_02", shown("MEM-TIM-02"));
-    insta::assert_snapshot!("describe_fab_arb_07", shown("FAB-ARB-07"));
+    insta::assert_snapshot!("describe_fab_xbr_01", shown("FAB-XBR-01"));
+    insta::assert_snapshot!("describe_fab_cmr_02", shown("FAB-CMR-02"));
+    insta::assert_snapshot!("describe_fab_bnd_02", shown("FAB-BND-02"));
+    insta::assert_snapshot!("describe_fab_rgt_03", shown("FAB-RGT-03"));
     insta::assert_snapshot!("describe_cxl68_slt_06", shown("CXL68-SLT-06"));
     insta::assert_snapshot!("describe_fab_vcs_01", shown("FAB-VCS-01"));
 }

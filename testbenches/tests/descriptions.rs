@@ -443,7 +443,7 @@ fn mistakes_of_generators_are_named_with_their_places() {
         (
             "kind = \"pod\"",
             "",
-            "f.toml:24:12: generator.pod.kind: found no kind, expected one of pod, nvlink.pod, cxl.rack, topology",
+            "f.toml:24:12: generator.pod.kind: found no kind, expected one of pod, nvlink.pod, cxl.rack, cxl.fabric, topology",
         ),
         ("nodes = \"accel\"", "", "f.toml:24:12: generator.pod.nodes: found no name, expected the name of a component"),
         (

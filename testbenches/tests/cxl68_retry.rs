@@ -4,6 +4,7 @@
 //! or, where the fault is in an end ([`wrong_end`]), by monitor, scoreboard or a link that does not come to rest.
 
 pub mod bench;
+mod halves;
 mod llr;
 mod lrs;
 mod mutants;

@@ -20,6 +20,7 @@ pub mod end;
 pub mod fault;
 pub mod fill;
 pub mod form;
+mod halves;
 pub mod monitor;
 pub mod pair;
 pub mod port;

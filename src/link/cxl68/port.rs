@@ -3,6 +3,7 @@
 use super::end::{Cxl68End, Stats};
 use super::event::{LinkEvent, finding};
 use super::form::Flit68;
+use super::halves::is_half;
 use super::retry::{LRSM, Local};
 use crate::classes::ByClass;
 use crate::coverage::Met;
@@ -294,7 +295,15 @@ impl<U: Flit68> ByClass for Cxl68End<U> {
         if class == Class::H2dReq && self.arrived_before(Class68::H2dRsp, Class68::H2dReq) {
             return None;
         }
-        Cxl68End::take_class(self, class.on_cxl68()?).map(|message| U::message(&message))
+        let class = class.on_cxl68()?;
+        loop {
+            let message = Cxl68End::take_class(self, class)?;
+            let item = U::message(&message);
+            let whole = if is_half(&message) { self.halves.join(item) } else { Some(item) };
+            if whole.is_some() {
+                return whole;
+            }
+        }
     }
 
     fn waits(&self, class: Class) -> usize {
@@ -335,6 +344,18 @@ impl<U: Flit68> Carries<Message> for Cxl68End<U> {
 
     #[inline]
     fn take(&mut self) -> Option<Message> {
+        self.take_as(U::message)
+    }
+
+    #[inline]
+    fn take_whole(&mut self) -> Option<Message> {
+        while self.is_half_next() {
+            let half = self.take_as(U::message)?;
+            let whole = self.halves.join(half);
+            if whole.is_some() {
+                return whole;
+            }
+        }
         self.take_as(U::message)
     }
 }

@@ -30,7 +30,7 @@ pub trait PortAgent<E> {
 impl<T, E: Carries<T>> PortAgent<E> for Channels<T> {
     fn deliver(&mut self, end: &mut E, cx: &mut Cx) {
         while self.rx.has_room(cx, 1)
-            && let Some(item) = end.take()
+            && let Some(item) = end.take_whole()
         {
             // Room was asked for before.
             let _ = self.rx.push(cx, item);

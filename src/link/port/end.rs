@@ -212,6 +212,11 @@ pub trait Carries<T>: LinkEnd {
 
     /// Takes the next received item out of its buffer.
     fn take(&mut self) -> Option<T>;
+
+    /// Takes the next item that is whole: of what comes in parts, all of them. For agents, which work on whole items.
+    fn take_whole(&mut self) -> Option<T> {
+        self.take()
+    }
 }
 
 /// A link end that reports its results.

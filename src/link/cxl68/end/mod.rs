@@ -10,6 +10,7 @@ use super::coverage::Cxl68Coverage;
 use super::credit::CreditBook;
 use super::event::LinkEvent;
 use super::form::Flit68;
+use super::halves::{LineHalves, is_half};
 use super::retry::{Local, LocalRetry, Remote, RemoteTrigger, RetryBuffer, Trigger};
 use crate::health::{StateTimes, states};
 use crate::hook::{Direction, HookPoint, Hooks};
@@ -163,6 +164,8 @@ pub struct Cxl68End<U: Flit68 = Cxl68Unit> {
     halted: Option<&'static str>,
     received: u64,
     inbox: Fifo<U::Message>,
+    /// Lines of which one half has come and was taken.
+    pub(in crate::cxl68) halves: LineHalves,
     /// Empty slots of received flits, for flits to be sent: a flit takes 140 instructions less than with memory of its own.
     spares: Vec<U::Slots>,
     events: Vec<LinkEvent>,
@@ -248,6 +251,7 @@ impl<U: Flit68> Cxl68End<U> {
             halted: None,
             received: 0,
             inbox: Fifo::default(),
+            halves: LineHalves::default(),
             spares: Vec::new(),
             events: Vec::new(),
             stats: Stats::default(),
@@ -307,6 +311,12 @@ impl<U: Flit68> Cxl68End<U> {
         let item = self.inbox.first().map(read);
         self.inbox.drop_first();
         item
+    }
+
+    /// Whether the next received message is a half of a line.
+    #[inline]
+    pub(in crate::cxl68) fn is_half_next(&self) -> bool {
+        self.inbox.first().is_some_and(is_half)
     }
 
     /// Takes the next received message of a class out of its buffer.

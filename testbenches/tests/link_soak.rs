@@ -86,6 +86,30 @@ fn soak_at_1e_4() {
     soak(1e-4, 255, 22, 13);
 }
 
+/// Trainings of a link that damages nothing, at every phase of its traffic: all flits are acknowledged and all credits home at the end.
+#[test]
+fn trainings_without_an_error_leave_nothing_open() {
+    for seed in 0..20 {
+        let mut bench = Bench::new(link(), Cxl68Config { llrb_entries: 22, ..link() }, seed);
+        bench.holds = true;
+        for _ in 0..3000 {
+            bench.step();
+            if bench.rng.ratio(1, 20 + 17 * seed) {
+                bench.pair.train();
+            }
+        }
+        bench.rest(100_000);
+        bench.assert_clean(&format!("seed {seed}"));
+        let pair = &bench.pair;
+        assert!(pair.trainings > 3, "seed {seed}: {} trainings", pair.trainings);
+        for end in [&pair.host, &pair.device] {
+            // A single flit is not acknowledged for its own sake.
+            assert!(end.buffer().unacknowledged() <= 1, "seed {seed}: {}", end.buffer().unacknowledged());
+            assert_eq!((end.stats().crc_errors, end.stats().trainings), (0, 0), "seed {seed}");
+        }
+    }
+}
+
 /// Longer than any buffer: everything that may be sent is under way before the first flit arrives.
 const LONG_WIRE_FLITS: u64 = 280;
 

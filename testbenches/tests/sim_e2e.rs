@@ -451,12 +451,14 @@ fn fab_bit_03_in_a_run() {
     let rule = "FAB-BIT-03";
     for scenario in ["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander"] {
         let set = ["host.accesses=400", "link.ber=1e-4"].map(String::from).to_vec();
-        let request = ScenarioRequest { scenario: scenario.into(), seed: 4, threads: 1, set, ..ScenarioRequest::default() };
+        let request =
+            ScenarioRequest { scenario: scenario.into(), seed: 4, threads: 1, set, ..ScenarioRequest::default() };
         let live = Live::new(&request).expect("it is built");
         let sound = live.finish(&mut |_| ()).expect("it runs");
         assert!(!rules(&sound).contains(rule), "{scenario}: {:?}", rules(&sound));
         let set = ["host.accesses=400", "link.fault=flip:60:300,flip:61:300,flip:62:300"].map(String::from).to_vec();
-        let request = ScenarioRequest { scenario: scenario.into(), seed: 4, threads: 1, set, ..ScenarioRequest::default() };
+        let request =
+            ScenarioRequest { scenario: scenario.into(), seed: 4, threads: 1, set, ..ScenarioRequest::default() };
         let live = Live::new(&request).expect("it is built");
         let spoilt = |item: &HookItem<'_>| {
             let mut bytes = item.bytes.to_vec();

@@ -26,7 +26,8 @@ fn fab_vcs_06_in_a_run_n() {
     assert!(!at_switch.is_empty() && at_switch.iter().all(|one| one.violation.rule == "FAB-ERR-04"), "{at_switch:?}");
     assert_eq!(count(&report, "switch", "other classes"), at_switch.len() as u64);
     assert_eq!(count(&report, "host[0]", "line accesses"), 400);
-    let one = MODES.replace("count = 2\nclock = \"host\"\nstim", "clock = \"host\"\nstim").replace("hosts = 2", "hosts = 1");
+    let one =
+        MODES.replace("count = 2\nclock = \"host\"\nstim", "clock = \"host\"\nstim").replace("hosts = 2", "hosts = 1");
     let one = one.replace("host[i].cxl\", \"switch.usp[i]", "host.cxl\", \"switch.usp[0]");
     let found = run(&one, &[]).expect_err("two of them");
     assert!(found.contains("found devices of CXL 1.1 at dsp[0] and dsp[1] in VCS 0, expected at most one"), "{found}");

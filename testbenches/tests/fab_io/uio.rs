@@ -42,9 +42,13 @@ fn fab_ior_06_in_a_run_p() {
         assert_eq!((of_switch(&report), count(&report, "host", "UIO requests that came")), ([120, 0, 0], 0), "{set:?}");
     }
     // Both devices have a part of the range.
-    let report = good(PEERS, &[]);
-    let served = ["accelerator", "first", "second"].map(|path| count(&report, path, "requests served"));
-    assert!(served[1] > served[0] + 20 && served[2] > served[0] + 20, "{served:?}");
+    let served = |set: &[&str]| {
+        let report = good(PEERS, set);
+        ["first", "second"].map(|path| count(&report, path, "requests served"))
+    };
+    let [with, without] = [served(&[]), served(&["uio.accesses=0"])];
+    assert_eq!((with[0] + with[1]) - (without[0] + without[1]), 80);
+    assert!(with[0] > without[0] + 20 && with[1] > without[1] + 20, "{with:?} {without:?}");
 }
 
 /// Decoders that do not allow UIO lead toward the host, which has no memory for it; and a request from the host goes nowhere. A switch that
@@ -91,7 +95,7 @@ fn fab_uio_03_in_a_run() {
 /// A link without the channel of UIO: to a root complex that takes no part, and to one with 68B flits.
 #[test]
 fn uio_leaves_at_no_port_without_its_channel() {
-    let text = PEERS.replace("uio = { window = \"0x20000010000\", accesses = 40, start = \"20 us\" }\n", "");
+    let text = PEERS.replace("uio = { window = \"0x20000010000\", accesses = 40, start = \"100 us\" }\n", "");
     assert!(text.len() < PEERS.len());
     let text = text.replace("\"component.host.uio.refused\", ", "").replace("\"component.host.uio.start\", ", "");
     let report = good(&text, &[]);
@@ -118,7 +122,7 @@ fn what_no_decoder_says_is_refused() {
         ("vppb = 2", "vppb = 3", "found vPPB 3 of VCS 0, expected one that is bound"),
         ("position = 1\n\n[component.acc", "position = 2\n\n[component.acc", "found position 2 of 2 ways"),
         ("size = \"512 MiB\", ways = 2 }", "size = \"100 MiB\", ways = 2 }", "multiples of 256 MiB"),
-        ("accesses = 80, start", "bytes = 132, start", "expected 4 to 128"),
+        ("accesses = 80, start", "bytes = 132, start", "expected 4 bytes to 128 bytes"),
         ("accesses = 80, start", "bytes = 6, start", "found bytes = 0x6, expected a multiple of 4"),
         ("accesses = 80, start", "step = 6, start", "found step = 0x6, expected a multiple of 4"),
         ("accesses = 80, start", "window_bytes = 32, start", "found window_bytes = 32, expected at least 64"),
@@ -176,7 +180,11 @@ fn fab_ior_06_over_a_fabric_n() {
     assert!(done > 20 && aborted == 0 && unsupported > 20);
     for (from, to, expected) in [
         ("vppb = 2\n", "vppb = 3\n", "uio: found vPPB 3 at the edge port 0 of a host"),
-        ("edge = \"device\"\nport = 1\n", "edge = \"device\"\nport = 2\n", "found port = 2, expected one of the 2 edge ports towards devices"),
+        (
+            "edge = \"device\"\nport = 1\n",
+            "edge = \"device\"\nport = 2\n",
+            "found port = 2, expected one of the 2 edge ports towards devices",
+        ),
         ("edge = \"device\"\nport = 1\n", "edge = \"device\"\nport = 1\nvppb = 1\n", "found vppb = 1, expected 0"),
     ] {
         let text = FABRIC.replacen(from, to, 1);

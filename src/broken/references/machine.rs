@@ -1,5 +1,6 @@
 //! References that are asked, and what they answer.
 
+use super::ends;
 use crate::CaseError;
 use scalepool_arbiter::{AgeBased, Arbiter, Matrix, Requests, RoundRobin, StrictPriority, WeightedRoundRobin};
 use scalepool_link::cxl68::CreditBook;
@@ -23,12 +24,12 @@ pub(super) struct Figure {
     pub(super) said: String,
 }
 
-fn number(name: &'static str, value: u64) -> Figure {
+pub(super) fn number(name: &'static str, value: u64) -> Figure {
     Figure { name, value, said: value.to_string() }
 }
 
 /// What is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Reference {
     /// The local retry state machine of `cxl-68b`, by its triggers.
     Lrsm,
@@ -51,10 +52,15 @@ pub(super) enum Reference {
     Credits,
     /// The number of a UALink flit of which the low three bits are known: `LAST LOW PAYLOAD`.
     LowBits,
+    /// One side of an end, whose events [`ends`] names.
+    End(&'static str, EndAnswers),
 }
 
+/// What an end answers to events.
+type EndAnswers = fn(&[&str]) -> Option<Vec<Vec<Figure>>>;
+
 impl Reference {
-    const ALL: [Reference; 9] = [
+    const ALL: [Reference; 14] = [
         Reference::Lrsm,
         Reference::Rrsm,
         Reference::LinkState,
@@ -64,6 +70,11 @@ impl Reference {
         Reference::Arbiter,
         Reference::Credits,
         Reference::LowBits,
+        Reference::End("sender256", ends::sender256),
+        Reference::End("receiver256", ends::receiver256),
+        Reference::End("ualink", ends::ualink),
+        Reference::End("sender_nvl", ends::sender_nvl),
+        Reference::End("receiver_nvl", ends::receiver_nvl),
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -77,6 +88,7 @@ impl Reference {
             Reference::Arbiter => "arbiter",
             Reference::Credits => "credits",
             Reference::LowBits => "low_bits",
+            Reference::End(name, _) => name,
         }
     }
 
@@ -147,6 +159,7 @@ impl Reference {
             Reference::Arbiter => grants(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
             Reference::Credits => credits(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
             Reference::LowBits => Ok(vec![low_bits(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
+            Reference::End(_, answers) => answers(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
             Reference::DramMap => Ok(vec![dram_place(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
         }
     }

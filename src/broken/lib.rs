@@ -6,8 +6,8 @@
 //! (`watched`), writes to registers of HDM decoders (`decoders`), state machines, ends of links and decoders that
 //! take one thing for another (`references`), and descriptions of systems (`descriptions`), each judged by what judges flits, messages, commands,
 //! writes and descriptions of somebody else; and agents of coherence of which one is wrong (`agents`) or makes one wrong step (`missteps`), or
-//! with one message between them that is changed (`altered`), judged by themselves and by the monitors of explorations, and hops that hold
-//! what must go on (`hops`). What fires first in a case is its rule.
+//! with one message between them that is changed (`altered`), judged by themselves and by the monitors of explorations, hops that hold
+//! what must go on (`hops`), and tables of CacheIDs (`routes`). What fires first in a case is its rule.
 //! Left out: rules that no such case breaks; `reasons.txt` says of each why nothing is shown, and the tests named `<rule>_n` break these
 //! too.
 //!
@@ -33,6 +33,7 @@ mod misplaced;
 mod missteps;
 mod reason;
 mod references;
+mod routes;
 pub mod runs;
 mod timeline;
 mod transfers;
@@ -98,6 +99,7 @@ impl BrokenCases {
             .chain(upli::rules())
             .chain(vlsm::rules())
             .chain(watched::rules())
+            .chain(routes::rules())
             .collect();
         // Every other case goes before one of a message alone.
         let of_messages: Vec<&'static str> = messages.keys().copied().filter(|rule| !rules.contains(rule)).collect();
@@ -170,6 +172,9 @@ impl BrokenCases {
             return Ok(Some(case));
         }
         if let Some(case) = watched::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = routes::of(rule.id)? {
             return Ok(Some(case));
         }
         self.messages.get(rule.id).map(|message| messages::judged(rule.id, message)).transpose()

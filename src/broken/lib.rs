@@ -2,7 +2,8 @@
 //!
 //! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
 //! bits that stand elsewhere than a layout says (`misplaced`), messages at the ports of a bridge (`bridge`, `conversions`), commands of a DRAM
-//! (`dram`), transfers of UALink (`transfers`), the wires of a UPLI (`upli`), ALMPs at a port (`vlsm`), messages of CXL.cache and CXL.mem
+//! (`dram`), transfers of UALink (`transfers`), DL messages of UALink (`dl_messages`), the wires of a UPLI (`upli`),
+//! ALMPs at a port (`vlsm`), messages of CXL.cache and CXL.mem
 //! (`watched`), writes to registers of HDM decoders (`decoders`), state machines, ends of links and decoders that
 //! take one thing for another (`references`), and descriptions of systems (`descriptions`), each judged by what judges flits, messages, commands,
 //! writes and descriptions of somebody else; and agents of coherence of which one is wrong (`agents`) or makes one wrong step (`missteps`), or
@@ -23,6 +24,7 @@ mod case_file;
 mod conversions;
 mod decoders;
 mod descriptions;
+mod dl_messages;
 mod dram;
 mod error;
 mod flits;
@@ -100,6 +102,7 @@ impl BrokenCases {
             .chain(vlsm::rules())
             .chain(watched::rules())
             .chain(routes::rules())
+            .chain(dl_messages::rules())
             .collect();
         // Every other case goes before one of a message alone.
         let of_messages: Vec<&'static str> = messages.keys().copied().filter(|rule| !rules.contains(rule)).collect();
@@ -175,6 +178,9 @@ impl BrokenCases {
             return Ok(Some(case));
         }
         if let Some(case) = routes::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = dl_messages::of(rule.id)? {
             return Ok(Some(case));
         }
         self.messages.get(rule.id).map(|message| messages::judged(rule.id, message)).transpose()

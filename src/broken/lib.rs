@@ -2,10 +2,13 @@
 //!
 //! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
 //! bits that stand elsewhere than a layout says (`misplaced`), messages at the ports of a bridge (`bridge`, `conversions`), commands of a DRAM
-//! (`dram`), messages at the ports of a switch (`switches`), what comes to watchers and tables of a fabric (`watched`), transfers of UALink (`transfers`), writes to registers of HDM decoders (`decoders`), state machines and decoders that
+//! (`dram`), messages at the ports of a switch (`switches`), what comes to watchers and tables of a fabric (`watched`), transfers of UALink
+//! (`transfers`), DL messages of UALink (`dl_messages`), the wires of a UPLI (`upli`), ALMPs at a port (`vlsm`), messages of CXL.cache and
+//! CXL.mem (`monitored`), writes to registers of HDM decoders (`decoders`), state machines, ends of links and decoders that
 //! take one thing for another (`references`), and descriptions of systems (`descriptions`), each judged by what judges flits, messages, commands,
-//! writes and descriptions of somebody else; and agents of coherence of which one is wrong (`agents`), or with one message between them that is
-//! changed (`altered`), judged by themselves and by the monitors of explorations. What fires first in a case is its rule.
+//! writes and descriptions of somebody else; and agents of coherence of which one is wrong (`agents`) or makes one wrong step (`missteps`), or
+//! with one message between them that is changed (`altered`), judged by themselves and by the monitors of explorations, hops that hold
+//! what must go on (`hops`), and tables of CacheIDs (`routes`). What fires first in a case is its rule.
 //! Left out: rules that no such case breaks; `reasons.txt` says of each why nothing is shown, and the tests named `<rule>_n` break these
 //! too.
 //!
@@ -21,19 +24,26 @@ mod case_file;
 mod conversions;
 mod decoders;
 mod descriptions;
+mod dl_messages;
 mod dram;
 mod error;
 mod flits;
+mod hops;
 mod message_wave;
 mod messages;
 mod misplaced;
+mod missteps;
+mod monitored;
 mod reason;
 mod references;
+mod routes;
 pub mod runs;
 mod switches;
 mod timeline;
 mod transfers;
+mod upli;
 mod vectors;
+mod vlsm;
 mod watched;
 
 pub use error::CaseError;
@@ -90,6 +100,13 @@ impl BrokenCases {
             .chain(watched::rules())
             .chain(agents::rules())
             .chain(altered::rules())
+            .chain(missteps::rules())
+            .chain(hops::rules())
+            .chain(upli::rules())
+            .chain(vlsm::rules())
+            .chain(monitored::rules())
+            .chain(routes::rules())
+            .chain(dl_messages::rules())
             .collect();
         // Every other case goes before one of a message alone.
         let of_messages: Vec<&'static str> = messages.keys().copied().filter(|rule| !rules.contains(rule)).collect();
@@ -153,6 +170,27 @@ impl BrokenCases {
             return Ok(Some(case));
         }
         if let Some(case) = altered::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = missteps::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = hops::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = upli::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = vlsm::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = monitored::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = routes::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = dl_messages::of(rule.id)? {
             return Ok(Some(case));
         }
         self.messages.get(rule.id).map(|message| messages::judged(rule.id, message)).transpose()

@@ -1,15 +1,18 @@
-//! The wave of messages that stand by themselves: at ports of a bridge, on a link without its flits, or none of both.
+//! The wave of messages that stand by themselves: at ports of a bridge, on a link without its flits, at one port, or none of these.
 
 use super::CaseError;
 use scalepool_forms::message::message_from_json;
 use scalepool_protocols::cxl::{cxl68, cxl256, cxlio};
 use scalepool_protocols::wire::{LayoutDef, Violation};
 use scalepool_protocols::{nvlink, ualink};
-use scalepool_trace::{Body, Hub, PlaceKind, RecordKind, Stamp, Tap};
+use scalepool_trace::{Body, FigureSignal, Hub, PlaceKind, RecordKind, Stamp, Tap};
 use serde_json::{Value, json};
 
 /// Time from message to message \[fs\].
 pub(super) const STEP_FS: u64 = 1_000_000;
+
+/// Bits of a figure in the wave.
+const FIGURE_BITS: u32 = 64;
 
 /// All layouts, by family.
 const FAMILIES: [&[&LayoutDef]; 6] =
@@ -30,6 +33,7 @@ pub(super) struct MessageWave {
     hub: Hub,
     findings: Tap,
     places: Vec<(String, &'static LayoutDef, Tap)>,
+    figures: Vec<(&'static str, Tap)>,
 }
 
 impl MessageWave {
@@ -37,7 +41,7 @@ impl MessageWave {
     pub(super) fn new(scope: &'static str) -> MessageWave {
         let mut hub = Hub::new(true);
         let findings = hub.tap(scope, PlaceKind::Findings);
-        MessageWave { scope, hub, findings, places: Vec::new() }
+        MessageWave { scope, hub, findings, places: Vec::new(), figures: Vec::new() }
     }
 
     /// A message passes at a place.
@@ -54,6 +58,18 @@ impl MessageWave {
         let tap = &mut self.places[at].2;
         tap.record(at_time, RecordKind::Mark, 0, 0, || Body::Message { layout, bits, data: None });
         Ok(())
+    }
+
+    /// A figure has a value from now on.
+    pub(super) fn figure(&mut self, t_fs: u64, name: &'static str, value: u64) {
+        let at = self.figures.iter().position(|(of, _)| *of == name).unwrap_or_else(|| {
+            let signal = FigureSignal { name: name.to_owned(), width: FIGURE_BITS, names: None };
+            let tap = self.hub.tap(&format!("{}.{name}", self.scope), PlaceKind::Figures(vec![signal].into()));
+            self.figures.push((name, tap));
+            self.figures.len() - 1
+        });
+        let at_time = Stamp { t_fs, cycle: t_fs / STEP_FS };
+        self.figures[at].1.record(at_time, RecordKind::Value, 0, 0, || Body::Figure { signal: 0, value });
     }
 
     /// The records, with a broken rule.

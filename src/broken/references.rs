@@ -1,4 +1,4 @@
-//! State machines and address decoders that do otherwise than a rule says: what the reference answers, and what somebody answers who takes
+//! State machines, ends of links and address decoders that do otherwise than a rule says: what the reference answers, and what somebody answers who takes
 //! an event or a number for another one.
 //!
 //! Modelled: events or numbers in their order, `right`, and the same as an end takes them that breaks the rule, `wrong`; the reference works
@@ -9,6 +9,7 @@
 //! A walk: `right Error` leads an LRSM to RETRY_LLRREQ, `wrong NotRetryable` leaves it in RETRY_LOCAL_NORMAL: CXL68-LRS-04.
 
 mod bridge;
+mod ends;
 mod fabric;
 mod io_switch;
 mod machine;
@@ -27,6 +28,9 @@ const FILE: CaseFile = CaseFile { name: "references.txt", text: include_str!("re
 
 /// Time from event to event \[fs\].
 const STEP_FS: u64 = 1_000_000;
+
+/// Values that are all told.
+const MOST_TOLD: usize = 7;
 
 /// Bits of a value in the wave.
 const VALUE_BITS: u32 = 64;
@@ -57,9 +61,15 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
     let text = rules::find(rule).map_or("", |rule| rule.text).to_owned();
     let (found, expected) =
         (format!("{} = {}", found.name, found.said), format!("{} = {}", expected.name, expected.said));
+    // Of many values those alone that somebody sees to be wrong.
+    let is_told = |figure: &Figure| {
+        let is_other = |(right, wrong): &(Figure, Figure)| right.name == figure.name && right.said != wrong.said;
+        pairs.len() <= MOST_TOLD || pairs.iter().any(is_other)
+    };
     let said = |steps: &[Vec<Figure>]| {
-        let shown = last(steps).into_iter().filter(|figure| figure.said != memory::NO_COMMAND);
-        shown.map(|figure| format!("{} = {}", figure.name, figure.said)).collect::<Vec<_>>().join(", ")
+        let last = last(steps);
+        let told = last.iter().filter(|figure| is_told(figure) && figure.said != memory::NO_COMMAND);
+        told.map(|figure| format!("{} = {}", figure.name, figure.said)).collect::<Vec<_>>().join(", ")
     };
     let t_fs = STEP_FS * right.len().max(wrong.len()) as u64;
     let step = |place: &str, events: &str, steps: &[Vec<Figure>]| CaseStep {

@@ -15,6 +15,7 @@ use super::message::{Class, Msg, passing_rule, rank};
 use super::monitor::CreditWatch;
 use super::order::must_stay_behind;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// What has credits of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +42,17 @@ impl CoherenceChannel {
         match self {
             CoherenceChannel::Own(class) | CoherenceChannel::Peer(class) => Some(class),
             CoherenceChannel::Io | CoherenceChannel::UioCompletion => None,
+        }
+    }
+}
+
+impl fmt::Display for CoherenceChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CoherenceChannel::Own(class) => f.write_str(class.name()),
+            CoherenceChannel::Peer(class) => write!(f, "{} of a peer", class.name()),
+            CoherenceChannel::Io => f.write_str("CXL.io"),
+            CoherenceChannel::UioCompletion => f.write_str("completions of UIO"),
         }
     }
 }
@@ -123,7 +135,7 @@ impl Lane {
         };
         if !free {
             if own < self.credits {
-                let (at, found) = (format!("{channel:?}"), "no credit while others hold all of them".to_owned());
+                let (at, found) = (channel.to_string(), "no credit while others hold all of them".to_owned());
                 self.events.push(CoherenceEvent::new(
                     "COH-CHN-01",
                     None,
@@ -136,7 +148,7 @@ impl Lane {
         }
         *self.used.entry(channel).or_insert(0) += 1;
         let credits = self.credits;
-        let watch = self.watches.entry(channel).or_insert_with(|| CreditWatch::new(format!("{channel:?}"), credits));
+        let watch = self.watches.entry(channel).or_insert_with(|| CreditWatch::new(channel.to_string(), credits));
         watch.send(&mut self.events);
         self.held.push(Held { channel, msg, passed_by: 0 });
         true
@@ -196,7 +208,7 @@ impl Lane {
             if let Some((earlier, rule)) =
                 before.find_map(|e| must_pass(later.channel, e.channel, self.fabric).map(|rule| (e, rule)))
             {
-                let found = format!("{:?} waits behind {:?}", later.channel, earlier.channel);
+                let found = format!("{} waits behind {}", later.channel, earlier.channel);
                 self.events.push(CoherenceEvent::new(rule, None, "hop", found, "it passes"));
             }
         }
@@ -220,7 +232,7 @@ impl Lane {
             held.passed_by += 1;
             if held.passed_by == STARVED_DELIVERIES {
                 let rule = held.channel.class().map_or("COH-DLK-16", passing_rule);
-                let found = format!("{:?} was passed {STARVED_DELIVERIES} times", held.channel);
+                let found = format!("{} was passed {STARVED_DELIVERIES} times", held.channel);
                 self.events.push(CoherenceEvent::new(rule, None, "hop", found, "a channel that is not starved"));
             }
         }

@@ -62,6 +62,12 @@ fn a_case_is_found_by_its_own_id() {
         "FAB-CMR-02",
         "FAB-BND-02",
         "FAB-RGT-03",
+        "COH-SNP-12",
+        "COH-DLK-01",
+        "COH-MEM-38",
+        "UAL-UPL-11",
+        "CXL68-VLS-04",
+        "CXL256-RTY-10",
     ] {
         let rule = rules::find(id).expect("a rule");
         let text =
@@ -141,6 +147,27 @@ fn what_is_sent_is_a_part_of_a_step() {
             "COH-BIC-10",
             "BISnpInvBlk arrives, the block at 0x0; host 0 sends device BIConflict Invalid NoOp of line 0x0",
         ),
+    ] {
+        let case = BrokenCases::of(id, &env::temp_dir()).find(rules::find(id).expect("a rule"));
+        let case = case.expect("a search").expect("a case");
+        assert_eq!(case.steps.last().map(|step| step.said.as_str()), Some(last), "{id}");
+    }
+}
+
+/// What is wrong is said at the step in which it is, and what is right is in the steps before it.
+#[test]
+fn a_wrong_step_is_told_where_it_is() {
+    for (id, last) in [
+        ("COH-SNP-12", "SnpCur arrives, line 0x0, wrongly: a D2H Data is not sent; device 0 sends home RspVFwdV"),
+        (
+            "COH-SNP-07",
+            "SnpInv arrives, line 0x0, wrongly: a D2H Rsp is sent as RspVHitV; device 0 sends home RspVHitV",
+        ),
+        ("COH-STA-01", "Store, wrongly: a copy in S is stored to, line 0x0"),
+        ("COH-DLK-06", "nothing leaves while M2S Req is stuck"),
+        ("COH-SNP-02", "D2H Rsp RspSFwdM"),
+        ("CXL256-ALM-05", "gets Ack X8"),
+        ("NVL-RPL-02", "packet bad init:1: last flit accepted = 0, waits for REPLAY_INIT = no"),
     ] {
         let case = BrokenCases::of(id, &env::temp_dir()).find(rules::find(id).expect("a rule"));
         let case = case.expect("a search").expect("a case");

@@ -1,6 +1,6 @@
 //! References that are asked, and what they answer.
 
-use super::{bridge, fabric, io_switch, memory, switch};
+use super::{bridge, ends, fabric, io_switch, memory, switch};
 use crate::CaseError;
 use scalepool_arbiter::{AgeBased, Arbiter, Matrix, Requests, RoundRobin, StrictPriority, WeightedRoundRobin};
 use scalepool_link::cxl68::CreditBook;
@@ -59,6 +59,8 @@ pub(super) enum Reference {
     LowBits,
     /// One of [`NAMED`].
     Named(&'static NamedReference),
+    /// One side of an end, whose events [`ends`] names.
+    End(&'static str, EndAnswers),
 }
 
 /// A reference by its name: what it is called, and what it answers to the words of a case; the files say what they mean.
@@ -132,8 +134,11 @@ static NAMED: [NamedReference; 34] = [
     NamedReference { name: "shares", words: &["skip", "address"], answers: fabric::shares },
 ];
 
+/// What an end answers to events.
+type EndAnswers = fn(&[&str]) -> Option<Vec<Vec<Figure>>>;
+
 impl Reference {
-    const ALL: [Reference; 9] = [
+    const ALL: [Reference; 14] = [
         Reference::Lrsm,
         Reference::Rrsm,
         Reference::LinkState,
@@ -143,6 +148,11 @@ impl Reference {
         Reference::Arbiter,
         Reference::Credits,
         Reference::LowBits,
+        Reference::End("sender256", ends::sender256),
+        Reference::End("receiver256", ends::receiver256),
+        Reference::End("ualink", ends::ualink),
+        Reference::End("sender_nvl", ends::sender_nvl),
+        Reference::End("receiver_nvl", ends::receiver_nvl),
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -157,6 +167,7 @@ impl Reference {
             Reference::Credits => "credits",
             Reference::LowBits => "low_bits",
             Reference::Named(of) => of.name,
+            Reference::End(name, _) => name,
         }
     }
 
@@ -248,6 +259,7 @@ impl Reference {
             Reference::Credits => credits(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
             Reference::LowBits => Ok(vec![low_bits(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
             Reference::Named(of) => (of.answers)(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
+            Reference::End(_, answers) => answers(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events)),
             Reference::DramMap => Ok(vec![dram_place(&words().collect::<Vec<_>>()).ok_or_else(|| unknown(events))?]),
         }
     }

@@ -14,8 +14,10 @@ use crate::systems::bias::{self, Setup as BiasSetup};
 use crate::systems::bridge::of_host::{HostBridgeSetup, HostBridgeSystem};
 use crate::systems::bridge::{BridgeSetup, BridgeSystem, HostMenu};
 use crate::systems::cache::{self, ALL_REQUESTS, HINTED_REQUESTS, Setup as CacheSetup};
+use crate::systems::composite::Composite;
 use crate::systems::mem::{self, Setup as MemSetup};
 use crate::systems::menu::{AtomicHold, Menu};
+use crate::systems::misstep::{Misstep, WrongStep};
 use scalepool_bridge::cache::StorePolicy;
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::config::{CoherenceConfig, OutOfRange};
@@ -215,14 +217,31 @@ impl NamedExploration {
     /// Where it starts, with other operations, and one message of a class that is changed on its way. `None` where its agents carry bytes,
     /// or for operations that it does not have.
     pub fn altered(&self, scope: &ExplorationScope, class: Class, alteration: Alteration) -> Option<Box<dyn Explored>> {
-        let system = match (self.system)(CoherenceConfig::default()).scoped(scope).ok()? {
-            NamedSystem::Cache(setup) => cache::system(setup),
-            NamedSystem::HdmDb(setup) => mem::system(setup),
-            NamedSystem::TwoLevels(config, devices) => mem::two_levels(config, devices),
-            NamedSystem::HdmD(setup) => bias::system(setup),
-            NamedSystem::Bridge(_) | NamedSystem::HostBridge(_) | NamedSystem::Shape(..) => return None,
-        };
+        let system = self.agents(CoherenceConfig::default(), scope)?;
         Some(Box::new(Altered::new(system, class, alteration)))
+    }
+
+    /// Where it starts, with other operations, and one wrong step, or a configuration that is wrong, which is to break the rule `wanted`.
+    /// `None` as for [`NamedExploration::altered`].
+    pub fn misstep(
+        &self,
+        config: CoherenceConfig,
+        scope: &ExplorationScope,
+        wrong: Option<WrongStep>,
+        wanted: &'static str,
+    ) -> Option<Box<dyn Explored>> {
+        Some(Box::new(Misstep::new(self.agents(config, scope)?, wrong, wanted)))
+    }
+
+    /// Its agents, where they carry no bytes.
+    fn agents(&self, config: CoherenceConfig, scope: &ExplorationScope) -> Option<Composite> {
+        match (self.system)(config).scoped(scope).ok()? {
+            NamedSystem::Cache(setup) => Some(cache::system(setup)),
+            NamedSystem::HdmDb(setup) => Some(mem::system(setup)),
+            NamedSystem::TwoLevels(config, devices) => Some(mem::two_levels(config, devices)),
+            NamedSystem::HdmD(setup) => Some(bias::system(setup)),
+            NamedSystem::Bridge(_) | NamedSystem::HostBridge(_) | NamedSystem::Shape(..) => None,
+        }
     }
 
     /// Where it starts, under a configuration that [`NamedExploration::begin`] would take.

@@ -6,11 +6,11 @@
 
 use super::composite::{Composite, CompositeMove};
 use crate::explore::system::{AgentWait, ChartStep, ExploredSystem, Fairness};
-use scalepool_coherence::content::LineToken;
+use scalepool_coherence::content::{Age, LineToken, WHOLE_LINE};
 use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::message::{Class, Dir, Msg};
 use scalepool_protocols::cxl::cxl256::code::{
-    BirspOpcode, BisnpOpcode, D2hReqOpcode, D2hRspOpcode, DrsOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode,
+    BirspOpcode, BisnpOpcode, D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode,
     M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
 
@@ -35,10 +35,18 @@ pub enum AlteredField {
     Bogus,
     /// GO-Err of H2D Data.
     GoErr,
+    /// Byte enables of a write, of bytes 0 to 15; 0xffff stands for the whole line.
+    Enables,
+    /// The age of the value that it carries: 0 for that of an earlier store.
+    Value,
+    /// Poison of its data.
+    Poison,
+    /// DevLoad of an answer of CXL.mem.
+    DevLoad,
 }
 
 impl AlteredField {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             AlteredField::Opcode => "opcode",
             AlteredField::SnpType => "SnpType",
@@ -49,7 +57,29 @@ impl AlteredField {
             AlteredField::RspData => "RspData",
             AlteredField::Bogus => "Bogus",
             AlteredField::GoErr => "GO-Err",
+            AlteredField::Enables => "byte enables",
+            AlteredField::Value => "value",
+            AlteredField::Poison => "Poison",
+            AlteredField::DevLoad => "DevLoad",
         }
+    }
+}
+
+/// The name of an opcode of a class; `None` for a reserved code.
+pub(super) fn opcode_name(class: Class, code: u16) -> Option<&'static str> {
+    let code = code as u8;
+    match class {
+        Class::D2hReq => D2hReqOpcode(code).name(),
+        Class::D2hRsp => D2hRspOpcode(code).name(),
+        Class::H2dReq => H2dReqOpcode(code).name(),
+        Class::H2dRsp => H2dRspOpcode(code).name(),
+        Class::M2sReq => M2sReqOpcode(code).name(),
+        Class::M2sRwd => M2sRwdOpcode(code).name(),
+        Class::M2sBirsp => BirspOpcode(code).name(),
+        Class::S2mBisnp => BisnpOpcode(code).name(),
+        Class::S2mNdr => NdrOpcode(code).name(),
+        Class::S2mDrs => DrsOpcode(code).name(),
+        Class::D2hData | Class::H2dData => None,
     }
 }
 
@@ -75,7 +105,7 @@ impl Alteration {
     }
 
     /// The message as it goes on; `None` where it has no such field, or had the value before.
-    fn of(self, msg: &Msg<LineToken>) -> Option<Vec<Msg<LineToken>>> {
+    pub(super) fn of(self, msg: &Msg<LineToken>) -> Option<Vec<Msg<LineToken>>> {
         match self {
             Alteration::Field(field, value) => {
                 let mut new = *msg;
@@ -90,7 +120,10 @@ impl Alteration {
 
 /// Gives a field a value. `None`: the message has no such field.
 fn set(msg: &mut Msg<LineToken>, field: AlteredField, value: u16) -> Option<()> {
-    use AlteredField::{Bogus, GoErr, Identifier, LowAddr, MetaField as Field, MetaValue as Meta, Opcode, RspData};
+    use AlteredField::{
+        Bogus, Enables, GoErr, Identifier, LowAddr, MetaField as Field, MetaValue as Meta, Opcode, Poison, RspData,
+        Value,
+    };
     let byte = value as u8;
     match (field, msg) {
         (Opcode, Msg::D2hReq { opcode, .. }) => *opcode = D2hReqOpcode(byte),
@@ -133,6 +166,12 @@ fn set(msg: &mut Msg<LineToken>, field: AlteredField, value: u16) -> Option<()> 
         (RspData, Msg::H2dRsp { rsp_data, .. }) => *rsp_data = value,
         (Bogus, Msg::D2hData { bogus, .. }) => *bogus = value != 0,
         (GoErr, Msg::H2dData { go_err, .. }) => *go_err = value != 0,
+        (Enables, Msg::D2hData { enables, .. } | Msg::M2sRwd { enables, .. }) => {
+            *enables = if value == u16::MAX { WHOLE_LINE } else { value.into() };
+        }
+        (Value, msg) => msg.data_mut()?.age = if value == 0 { Age::Stale } else { Age::Current },
+        (Poison, msg) => msg.data_mut()?.poison = value != 0,
+        (AlteredField::DevLoad, Msg::S2mNdr { devload, .. } | Msg::S2mDrs { devload, .. }) => *devload = DevLoad(byte),
         _ => return None,
     }
     Some(())

@@ -12,6 +12,7 @@
 //! in the direction of that end of the link. Then the agent makes the accesses that it owes its core.
 
 use super::menu::StartState;
+use super::misstep::{WrongStep, alter_one};
 use super::part::{Deed, Member, MemoryPart, Operation, Place};
 use super::setup::{DescriptionError, Holder, Setup, Site, SystemDescription, back};
 use crate::explore::fingerprint::fingerprint;
@@ -68,7 +69,14 @@ struct StepLog<'a> {
     has_stored: bool,
     /// The stores of the step write a part of their line: what an atomic has computed.
     stores_part: bool,
+    /// How the step is wrong; `None`: it is right.
+    wrong: Option<WrongStep>,
+    /// There was something in it to be made wrongly.
+    was_wrong: bool,
 }
+
+/// CQID of a request that a device does not know of.
+const WRONG_CQID: u16 = 15;
 
 /// A move. Agents, links and the places of messages are numbers from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -329,7 +337,7 @@ impl Composite {
     }
 
     /// Whose step a move is, and what it does. The message is still where it was.
-    fn deed(&self, mv: CompositeMove) -> (usize, Deed, u8) {
+    pub(super) fn deed(&self, mv: CompositeMove) -> (usize, Deed, u8) {
         match mv {
             CompositeMove::Deliver { link, dir, index, way } => {
                 let link = usize::from(link);
@@ -348,7 +356,7 @@ impl Composite {
         events: &mut Vec<CoherenceEvent>,
     ) -> (usize, Vec<&'static str>) {
         let setup = Arc::clone(&self.setup);
-        let (agent, deed, way) = self.deed(mv);
+        let (agent, mut deed, way) = self.deed(mv);
         let site = setup.site(agent);
         let mut passes = None;
         if let CompositeMove::Deliver { link, dir, index, .. } = mv {
@@ -359,7 +367,10 @@ impl Composite {
         let before = (setup.orders && passes.is_none()).then(|| self.agents[agent].clone());
         let write = self.agents[agent].part().write_of(site, &deed);
         let mut out = AgentOutput::default();
-        self.agents[agent].part_mut().act(site, &deed, way, &mut out);
+        match log.wrong {
+            None => self.agents[agent].part_mut().act(site, &deed, way, &mut out),
+            Some(wrong) => log.was_wrong = self.act_wrongly(agent, &mut deed, way, wrong, &mut out),
+        }
         if let (Some(rule), Deed::Took(_, msg)) = (passes, &deed) {
             out.events.push(overtaken(rule, msg));
         }
@@ -389,6 +400,61 @@ impl Composite {
         }
         did.extend(self.run_program(agent, log, events));
         (agent, did)
+    }
+
+    /// A step of an agent that is wrong; `false`: nothing in it can be wrong so. What the agent begins becomes what it sends.
+    fn act_wrongly(
+        &mut self,
+        agent: usize,
+        deed: &mut Deed,
+        way: u8,
+        wrong: WrongStep,
+        out: &mut AgentOutput<LineToken>,
+    ) -> bool {
+        let setup = Arc::clone(&self.setup);
+        let site = setup.site(agent);
+        let before = self.agents[agent].clone();
+        match (wrong, &mut *deed) {
+            (WrongStep::Sends(class, alteration), deed) => {
+                self.agents[agent].part_mut().act(site, deed, way, out);
+                let is_changed = alter_one(&mut out.sends, class, alteration);
+                if let (Deed::Began(Operation::Request { opcode, .. }), Some((_, Msg::D2hReq { opcode: sent, .. }))) =
+                    (deed, out.sends.first())
+                {
+                    *opcode = *sent;
+                }
+                is_changed
+            }
+            (WrongStep::Takes(_, alteration), Deed::Took(port, msg)) => {
+                for new in alteration.of(msg).unwrap_or_default() {
+                    self.agents[agent].part_mut().act(site, &Deed::Took(*port, new), way, out);
+                }
+                true
+            }
+            (WrongStep::Stays(_), deed) => {
+                self.agents[agent].part_mut().act(site, deed, way, out);
+                std::mem::replace(&mut self.agents[agent], before.clone()) != before
+            }
+            (WrongStep::Stores(_), Deed::Began(Operation::Store { line })) => {
+                let value = LineToken::of(*line, Age::New);
+                self.agents[agent].preset(*line, value, Copy4::M, value);
+                out.effects.push(Effect::Stored(*line));
+                true
+            }
+            (WrongStep::Drops(_), Deed::Began(Operation::Drop { line })) => {
+                let value = LineToken::of(*line, Age::Stale);
+                self.agents[agent].preset(*line, value, Copy4::I, value);
+                true
+            }
+            (WrongStep::Asks(opcode), Deed::Began(Operation::Request { line, .. })) => {
+                out.send(0, Msg::D2hReq { opcode, line: *line, cqid: WRONG_CQID });
+                true
+            }
+            (_, deed) => {
+                self.agents[agent].part_mut().act(site, deed, way, out);
+                true
+            }
+        }
     }
 
     /// All that the program of an agent can do now. Returns what it did.
@@ -487,7 +553,8 @@ impl Composite {
         self.setup.site(agent)
     }
 
-    fn is_accepted(&self, link: usize, dir: Dir, msg: &Msg<LineToken>) -> Option<u8> {
+    /// In how many ways the receiver of a message takes it now; `None`: it keeps it waiting.
+    pub(super) fn is_accepted(&self, link: usize, dir: Dir, msg: &Msg<LineToken>) -> Option<u8> {
         let (agent, port) = self.setup.receiver(link, dir);
         let (part, site) = (self.agents[agent].part(), self.site(agent));
         (part.accepts(site, port, msg) == Accept::Take).then(|| part.ways(site, port, msg))
@@ -576,21 +643,7 @@ impl ExploredSystem for Composite {
     }
 
     fn describe(&self, mv: CompositeMove) -> ChartStep {
-        let mut sent = Vec::new();
-        let mut log = StepLog { sent: Some(&mut sent), ..StepLog::default() };
-        let did = self.clone().perform(mv, &mut log, &mut Vec::new()).1.into_iter().map(str::to_owned).collect();
-        match (mv, self.deed(mv)) {
-            (CompositeMove::Deliver { link, dir, .. }, (to, Deed::Took(_, msg), _)) => {
-                let from = self.setup.sender(link.into(), dir);
-                ChartStep::Deliver { from, to, label: msg.label(), message: shown(&msg), did, sent }
-            }
-            (CompositeMove::Begin { agent, operation }, _) => {
-                ChartStep::Act { agent: agent.into(), text: operation.text(), line: operation.line(), sent }
-            }
-            (CompositeMove::Deliver { .. }, (agent, Deed::Began(_), _)) => {
-                ChartStep::Act { agent, text: String::new(), line: None, sent }
-            }
-        }
+        self.told(mv, None)
     }
 
     fn check(&self, events: &mut Vec<CoherenceEvent>) {
@@ -650,6 +703,50 @@ fn of_line(value: &LineToken, line: LineAddr) -> bool {
 }
 
 impl Composite {
+    /// A step in words, as it should be or wrong.
+    fn told(&self, mv: CompositeMove, wrong: Option<WrongStep>) -> ChartStep {
+        let mut sent = Vec::new();
+        let mut log = StepLog { sent: Some(&mut sent), wrong, ..StepLog::default() };
+        let did = self.clone().perform(mv, &mut log, &mut Vec::new()).1.into_iter().map(str::to_owned).collect();
+        match (mv, self.deed(mv)) {
+            (CompositeMove::Deliver { link, dir, .. }, (to, Deed::Took(_, msg), _)) => {
+                let from = self.setup.sender(link.into(), dir);
+                ChartStep::Deliver { from, to, label: msg.label(), message: shown(&msg), did, sent }
+            }
+            (CompositeMove::Begin { agent, operation }, _) => {
+                ChartStep::Act { agent: agent.into(), text: operation.text(), line: operation.line(), sent }
+            }
+            (CompositeMove::Deliver { .. }, (agent, Deed::Began(_), _)) => {
+                ChartStep::Act { agent, text: String::new(), line: None, sent }
+            }
+        }
+    }
+
+    /// A wrong step in words.
+    pub(super) fn describe_wrongly(&self, mv: CompositeMove, wrong: WrongStep) -> ChartStep {
+        self.told(mv, Some(wrong))
+    }
+
+    /// Makes a move wrongly; `false`: nothing in it can be wrong so.
+    pub(super) fn apply_wrongly(
+        &mut self,
+        mv: CompositeMove,
+        wrong: WrongStep,
+        events: &mut Vec<CoherenceEvent>,
+    ) -> bool {
+        let first = events.len();
+        let mut log = StepLog { wrong: Some(wrong), ..StepLog::default() };
+        self.perform(mv, &mut log, events);
+        name_invariants(events, first);
+        log.was_wrong
+    }
+
+    /// Whether no message that it must stay behind is in front of a message.
+    pub(super) fn is_free(&self, link: usize, dir: Dir, index: usize) -> bool {
+        let (receiver, _) = self.setup.receiver(link, dir);
+        self.net.is_free(self.config(receiver), link, dir, index)
+    }
+
     pub(super) fn links(&self) -> usize {
         self.setup.links.len()
     }

@@ -160,7 +160,7 @@ fn coh_chn_01_n() {
     while lane.send(CoherenceChannel::Own(Class::M2sReq), None) {}
     let before = lane.events.len();
     assert!(!lane.send(CoherenceChannel::Own(Class::M2sRwd), None));
-    assert_eq!((rules(&lane)[before..].to_vec(), lane.events[before].at.as_str()), (vec!["COH-CHN-01"], "Own(M2sRwd)"));
+    assert_eq!((rules(&lane)[before..].to_vec(), lane.events[before].at.as_str()), (vec!["COH-CHN-01"], "M2S RwD"));
     // A stuck class of the own device must not hold one of a peer.
     let (own, peer) = (CoherenceChannel::Own(Class::S2mNdr), CoherenceChannel::Peer(Class::M2sReq));
     assert_eq!(past(peer, own, true, Some(LaneFault::InOrder)), (false, vec!["COH-CHN-01"]));

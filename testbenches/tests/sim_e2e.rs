@@ -456,6 +456,10 @@ fn fab_bit_03_in_a_run() {
         let live = Live::new(&request).expect("it is built");
         let sound = live.finish(&mut |_| ()).expect("it runs");
         assert!(!rules(&sound).contains(rule), "{scenario}: {:?}", rules(&sound));
+        // A 68B unit has no FEC: with an error in it both verdicts call it bad, whatever it was before.
+        if scenario == "cxl68-expander" {
+            continue;
+        }
         let set = ["host.accesses=400", "link.fault=flip:60:300,flip:61:300,flip:62:300"].map(String::from).to_vec();
         let request =
             ScenarioRequest { scenario: scenario.into(), seed: 4, threads: 1, set, ..ScenarioRequest::default() };

@@ -63,7 +63,9 @@ pub(super) fn tlp_header(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
 pub(super) fn completions(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
     let [segment, bus] = words else { return None };
     let mut routes = CompletionRoutes::default();
-    (0..2).try_for_each(|n| Some(routes.set(n, 3, pid(0x100 + u64::from(n))?)))?;
+    for n in 0..2 {
+        routes.set(n, 3, pid(0x100 + u64::from(n))?);
+    }
     let dpid = routes.dpid(segment.parse().ok()?, bus.parse().ok()?).ok()?.number();
     Some(vec![vec![said("DPID", dpid.into(), format!("{dpid:#05x}"))]])
 }

@@ -47,17 +47,25 @@ const LD: u8 = 5;
 /// The switch of a name.
 pub(super) fn of_name(name: &str) -> Result<PassageRoutes, CaseError> {
     match name {
-        "tree" => tree().map(PassageRoutes::Hierarchies),
-        "caches" => caching(&[Some(2), Some(5)], Flits::B256).map(PassageRoutes::Hierarchies),
-        "cache" => caching(&[Some(0)], Flits::B68).map(PassageRoutes::Hierarchies),
-        "edge" => edge().map(PassageRoutes::Ports),
-        "lost" => edge().map(|edge| PassageRoutes::Ports(PbrRoutes { lost: OrderedSet::from([ISLS[0]]), ..edge })),
-        "segments" => segments().map(PassageRoutes::Ports),
-        "cache_edge" => cache_edge().map(PassageRoutes::Ports),
+        "tree" => tree().map(by_hierarchies),
+        "caches" => caching(&[Some(2), Some(5)], Flits::B256).map(by_hierarchies),
+        "cache" => caching(&[Some(0)], Flits::B68).map(by_hierarchies),
+        "edge" => edge().map(by_ports),
+        "lost" => edge().map(|edge| by_ports(PbrRoutes { lost: OrderedSet::from([ISLS[0]]), ..edge })),
+        "segments" => segments().map(by_ports),
+        "cache_edge" => cache_edge().map(by_ports),
         _ => Err(CaseError::of(format!(
             "found the switch `{name}`, expected tree, caches, cache, edge, lost, segments or cache_edge"
         ))),
     }
+}
+
+fn by_hierarchies(routes: HbrRoutes) -> PassageRoutes {
+    PassageRoutes::Hierarchies(Box::new(routes))
+}
+
+fn by_ports(routes: PbrRoutes) -> PassageRoutes {
+    PassageRoutes::Ports(Box::new(routes))
 }
 
 /// Decoders that lead to one target each.

@@ -27,9 +27,9 @@ const REMEMBERED: usize = 64;
 #[derive(Debug, Clone)]
 pub enum PassageRoutes {
     /// Those of hierarchy based routing.
-    Hierarchies(HbrRoutes),
+    Hierarchies(Box<HbrRoutes>),
     /// Those of port based routing.
-    Ports(PbrRoutes),
+    Ports(Box<PbrRoutes>),
 }
 
 /// What a message that came has to become.
@@ -456,7 +456,7 @@ mod tests {
             let decoder = BridgeDecoder { base, size: GIB, granularity: 256, targets, back_invalidate: false };
             decoders.commit(decoder).expect("it is legal");
         }
-        PassageWatch::new(PassageRoutes::Hierarchies(HbrRoutes {
+        PassageWatch::new(PassageRoutes::Hierarchies(Box::new(HbrRoutes {
             bindings,
             stopped: OrderedSet::new(),
             decoders: vec![decoders; 2],
@@ -465,7 +465,7 @@ mod tests {
             forms: vec![MessageForm::Hbr; 3],
             uncommitted: OrderedSet::new(),
             poison_on_decode_error: false,
-        }))
+        })))
     }
 
     fn request(address: u64, ld_id: u8) -> Message {

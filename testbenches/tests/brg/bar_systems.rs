@@ -310,10 +310,10 @@ fn a_second_port_beside_a_switch_is_refused() {
 /// written meanwhile is there or not.
 #[test]
 fn brg_err_26_p2() {
-    for (text, port) in [(UALINK, "bar[0]"), (BEHIND_SWITCH, "bar[0]")] {
+    for (text, [first, second]) in [(UALINK, ["8 us", "30 us"]), (BEHIND_SWITCH, ["40 us", "60 us"])] {
         let text = text
             .replace("timeout = \"1 ms\" }", "timeout = \"60 us\", failures = \"counted\" }")
-            .replacen("bar_ports = 1", &format!("bar_ports = 1\nlost = [{{ port = \"{port}\", at = \"8 us\", length = \"2 us\" }}, {{ port = \"{port}\", at = \"30 us\", length = \"1 fs\" }}]"), 1);
+            .replacen("bar_ports = 1", &format!("bar_ports = 1\nlost = [{{ port = \"bar[0]\", at = \"{first}\", length = \"2 us\" }}, {{ port = \"bar[0]\", at = \"{second}\", length = \"1 fs\" }}]"), 1);
         let report = run(&text, &["root.accesses=1500"]).expect("it runs");
         assert_eq!(report.violations, []);
         let bridge = if text.contains("component.ubridge") { "ubridge" } else { "bridge" };

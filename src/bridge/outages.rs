@@ -68,26 +68,3 @@ impl LinkOutages {
         self.changes.last().map(|(due, _)| *due)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_go_down_and_come_back_in_order() {
-        let of = |from_cycle, until_cycle, port| LinkOutage { from_cycle, until_cycle, port };
-        let mut links = LinkOutages::new(&[of(7, 9, 1), of(5, 7, 1), of(5, 6, 0)]);
-        assert_eq!((links.next_at(4), links.due()), (None, Some(5)));
-        assert_eq!(
-            [links.next_at(5), links.next_at(5), links.next_at(5)],
-            [Some(LinkChange::Down(0)), Some(LinkChange::Down(1)), None]
-        );
-        assert_eq!([0, 1, 2].map(|port| links.is_down(port)), [true, true, false]);
-        // Back and lost again in cycle 7.
-        assert_eq!(
-            [links.next_at(8), links.next_at(8), links.next_at(8), links.next_at(8)],
-            [Some(LinkChange::Up(0)), Some(LinkChange::Up(1)), Some(LinkChange::Down(1)), None]
-        );
-        assert_eq!((links.next_at(u64::MAX), links.is_down(1), links.due()), (Some(LinkChange::Up(1)), false, None));
-    }
-}

@@ -447,7 +447,7 @@ fn a_device_judges_what_its_host_asks() {
 /// In a run the wire asks for the verdict about each flit that it damages twice, and both agree; a flit that was spoilt before is one of which
 /// the pattern of the errors alone says too little.
 #[test]
-fn fab_bit_03_in_a_run() {
+fn fab_bit_03_p2() {
     let rule = "FAB-BIT-03";
     for scenario in ["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander"] {
         let set = ["host.accesses=400", "link.ber=1e-4"].map(String::from).to_vec();

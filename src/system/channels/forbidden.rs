@@ -24,20 +24,3 @@ pub fn why_not(incoming: &str, outgoing: &str) -> Option<&'static str> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pairs_are_refused_by_their_classes() {
-        for of_io in OF_IO {
-            assert!(Class::ALL.iter().all(|class| why_not(class.name(), of_io).is_some()));
-            // TLPs wait for TLPs, and requests of accelerators for both.
-            assert!([of_io, "request", "posted request"].iter().all(|from| why_not(from, of_io).is_none()));
-        }
-        let all = || Class::ALL.into_iter().flat_map(|from| Class::ALL.map(|to| (from.name(), to.name())));
-        let refused: Vec<_> = all().filter(|(from, to)| why_not(from, to).is_some()).collect();
-        assert_eq!(refused, [("H2D Req", "D2H Req"), ("H2D Req", "S2M BISnp"), ("M2S RwD", "S2M BISnp")]);
-    }
-}

@@ -14,7 +14,7 @@
 //! of each, and [`problems`](ChannelGraph::problems) says where it stands in the description.
 
 pub mod circles;
-mod forbidden;
+pub mod forbidden;
 mod waits;
 
 pub use waits::{ChannelWait, ClassOrder, Reach, RoutedWays};

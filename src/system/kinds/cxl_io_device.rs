@@ -8,7 +8,7 @@ use crate::kind::{
     Offer, PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::cxl_root::PAYLOADS;
-use crate::kinds::uio::{self, UioDecoder, UioStimulus};
+use crate::kinds::uio::{self, UioDecoderConfig, UioStimulus};
 use crate::kinds::{cxl_links, memory_device};
 use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
@@ -80,7 +80,7 @@ config! {
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::OneOf(PAYLOADS), "largest payload of the device";
         boundary: u64 = "64" [Unit::Bytes] in FieldRange::OneOf(&[64, 128]), "read completion boundary; completions end there too where poison begins or ends, so that with 128 a poisoned line marks its neighbour";
         not_ready: u32 = "2" [Unit::Of("requests")] in FieldRange::Int(0, 1000), "configuration requests that the device answers with Request Retry Status before it is ready";
-        uio_memory: Option<UioDecoder> = "" [Unit::Of("-")] in FieldRange::Table(UioDecoder::fields), "the decoder of memory that others reach by unordered I/O; its bytes begin as 0, and CXL.mem does not see them. Left out, such requests are unsupported";
+        uio_memory: Option<UioDecoderConfig> = "" [Unit::Of("-")] in FieldRange::Table(UioDecoderConfig::fields), "the decoder of memory that others reach by unordered I/O; its bytes begin as 0, and CXL.mem does not see them. Left out, such requests are unsupported";
         uio: Option<UioStimulus> = "" [Unit::Of("-")] in FieldRange::Table(UioStimulus::fields), "accesses to memory of others by unordered I/O, from when the device is the master of its bus on; a device whose logical devices are bound apart makes none";
         latency_cycles: u64 = "40" [Unit::Of("device cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to completion in the device";
     }
@@ -254,7 +254,7 @@ impl Component for IoDevice {
         let of_memory: Arc<Mutex<MemoryResult>> = Arc::default();
         let broken = of_memory.clone();
         let dropped = site.dropped_stores();
-        let uio_memory = self.uio_memory.as_ref().map(UioDecoder::range);
+        let uio_memory = self.uio_memory.as_ref().map(UioDecoderConfig::range);
         // It learns its bus, device and function from configuration writes.
         let uio = self.uio.as_ref().map(|uio| uio.accesses((&name, link, form), 0, site.clock));
         Ok(ComponentNode {

@@ -16,7 +16,7 @@ use scalepool_nodes::io::uio::{LONGEST_UIO_BYTES, UioAccessConfig, UioAccessResu
 
 config! {
     /// An HDM decoder as UIO sees it, committed by firmware before the run.
-    pub struct UioDecoder {
+    pub struct UioDecoderConfig {
         base: u64 = "0" [Unit::Of("address")] in FieldRange::Int(0, 1 << 51), "first address: a multiple of 256 MiB";
         size: u64 = "256 MiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 51), "bytes of all ways together: a multiple of 256 MiB";
         granularity: u64 = "256" [Unit::Bytes] in FieldRange::Int(0, 1 << 14), "bytes in a row at one device (UIG): a power of two from 256 to 16 KiB";
@@ -26,9 +26,9 @@ config! {
     }
 }
 
-impl UioDecoder {
+impl UioDecoderConfig {
     fn unchecked(&self) -> UioRange {
-        let UioDecoder { base, size, granularity, ways, position, uio: allows_uio } = *self;
+        let UioDecoderConfig { base, size, granularity, ways, position, uio: allows_uio } = *self;
         UioRange { base, size, granularity, ways, position, arithmetic: Arithmetic::Modulo, allows_uio }
     }
 

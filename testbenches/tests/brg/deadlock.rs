@@ -5,8 +5,10 @@
 
 use super::supercluster::{self, sound};
 use super::systems::resolves;
+use scalepool::coherence::message::Class;
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::{self, ScenarioRequest};
+use scalepool::system::channels::forbidden::why_not;
 use scalepool::system::channels::{ChannelGraph, ChannelWait, Reach};
 use scalepool::system::design::System;
 use scalepool::system::kind::{Component, ComponentNode, NodeError, PortDecl, Site};
@@ -508,4 +510,20 @@ fn waits_that_the_table_lacks_are_seen() {
     assert_eq!(found(&with(mark(1, "wait_order", 2))), ["line 2: ACT waits for ACT, order"]);
     assert_eq!(found(&with(mark(9, "wait_room", 0))), [""; 0], "a request in front waits for an entry");
     assert_eq!(found(&with(mark(9, "wait_throttle", 0))), ["line 2: XQ0 waits for mQ, throttle"]);
+}
+
+/// Waits that no component may have, by the classes alone: nothing of CXL.mem and CXL.cache for CXL.io, writes and snoops for requests.
+#[test]
+fn pairs_are_refused_by_their_classes() {
+    let names = || Class::ALL.into_iter().map(Class::name);
+    for of_io in ["posted", "non-posted", "completion"] {
+        assert!(names().all(|class| why_not(class, of_io).is_some()));
+        // TLPs wait for TLPs, and requests of accelerators for both.
+        assert!([of_io, "request", "posted request"].iter().all(|from| why_not(from, of_io).is_none()));
+    }
+    let refused: Vec<_> = names()
+        .flat_map(|from| names().map(move |to| (from, to)))
+        .filter(|(from, to)| why_not(from, to).is_some())
+        .collect();
+    assert_eq!(refused, [("H2D Req", "D2H Req"), ("H2D Req", "S2M BISnp"), ("M2S RwD", "S2M BISnp")]);
 }

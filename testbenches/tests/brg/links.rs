@@ -3,6 +3,7 @@
 use super::common::*;
 use super::io_systems::IO;
 use crate::fab_hbr::systems::{count, on_threads, refused, run};
+use scalepool::bridge::outages::{LinkChange, LinkOutage, LinkOutages};
 use scalepool::bridge::outbound::table::ChildId;
 use scalepool::bridge::outbound::{BridgeActor, OutboundConfig};
 use scalepool::bridge::window::{BridgeWindow, WindowClass};
@@ -403,4 +404,22 @@ fn losses_are_read_and_judged() {
     // One that is back may be lost at once.
     let report = run(&LOST.replace("at = \"5 us\"", "at = \"3500 ns\""), &["operations=50"]).expect("a run");
     assert_eq!(report.violations, []);
+}
+
+/// Outages of several ports, one behind the other and at once.
+#[test]
+fn links_go_down_and_come_back_in_order() {
+    let of = |from_cycle, until_cycle, port| LinkOutage { from_cycle, until_cycle, port };
+    let mut links = LinkOutages::new(&[of(7, 9, 1), of(5, 7, 1), of(5, 6, 0)]);
+    assert_eq!((links.next_at(4), links.due()), (None, Some(5)));
+    let mut next = |cycle, changes: &[Option<LinkChange>], down: [bool; 2]| {
+        changes.iter().for_each(|change| assert_eq!(links.next_at(cycle), *change, "in cycle {cycle}"));
+        assert_eq!([0, 1].map(|port| links.is_down(port)), down, "behind cycle {cycle}");
+        links.due()
+    };
+    let [down, up] = [LinkChange::Down, LinkChange::Up].map(|of| move |port| Some(of(port)));
+    assert_eq!(next(5, &[down(0), down(1), None], [true, true]), Some(6));
+    // Back and lost again in cycle 7.
+    assert_eq!(next(8, &[up(0), up(1), down(1), None], [false, true]), Some(9));
+    assert_eq!(next(u64::MAX, &[up(1), None], [false, false]), None);
 }

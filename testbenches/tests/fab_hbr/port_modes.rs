@@ -7,7 +7,7 @@ const GIVEN: &str = "modes = [{ port = 0, mode = \"rcd\" }, { port = 1, mode = \
 
 /// A device of CXL 1.1 in each hierarchy, or in one of them, answers as any other does.
 #[test]
-fn fab_vcs_06_in_a_run_p() {
+fn fab_vcs_06_p2() {
     for modes in [GIVEN, "modes = [{ port = 1, mode = \"rcd\" }]", "modes = [{ port = 1, mode = \"cxl\" }]", ""] {
         let report = run(&MODES.replace(GIVEN, modes), &[]).expect("it runs");
         assert_eq!(report.violations, [], "{modes}");
@@ -19,7 +19,7 @@ fn fab_vcs_06_in_a_run_p() {
 /// What leads to a port in PCIe mode is dropped and named, its request has no answer, and the other hierarchy notices nothing; two devices of
 /// CXL 1.1 in one hierarchy, and ports that are not there, are refused.
 #[test]
-fn fab_vcs_06_in_a_run_n() {
+fn fab_vcs_06_n2() {
     let text = MODES.replace(GIVEN, "modes = [{ port = 1, mode = \"pcie\" }]");
     let report = run(&text, &[]).expect("it runs");
     let at_switch: Vec<_> = report.violations.iter().filter(|one| one.place == "switch").collect();

@@ -157,7 +157,13 @@ fn fab_ior_06_n() {
     for (second, address, bytes, expected) in refused {
         let from = if expected == UioRouted::Abort { shut } else { peer };
         assert_eq!(hierarchy(second).route(from, address, bytes), expected, "{address:#x}");
+        // The watcher of a switch says of each request where it went instead.
+        assert_eq!(hierarchy(second).judge(from, address, bytes, expected), None, "{address:#x}");
+        let wrong = hierarchy(second).judge(from, address, bytes, UioRouted::Down(1)).expect("it is wrong");
+        assert_eq!(wrong.rule, "FAB-IOR-06", "{address:#x}");
     }
+    let ignores_bit = hierarchy(false).judge(peer, BASE + GIB, 64, UioRouted::Down(1)).expect("it is wrong");
+    assert!(ignores_bit.to_string().contains("whose decoder has UIO off"), "{ignores_bit}");
     // Nothing that came from above goes up again.
     for (second, address, bytes, _) in &refused[..5] {
         assert_eq!(hierarchy(*second).route(UioFrom::Up, *address, *bytes), UioRouted::Unsupported, "{address:#x}");

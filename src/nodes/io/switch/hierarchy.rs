@@ -89,8 +89,6 @@ pub struct UioSettings {
     pub routes: UioRoutes,
     /// Its ports may send UIO to peers.
     pub to_peers: bool,
-    /// A fault: whether a decoder allows UIO is not looked at. The ranges as it then takes them.
-    pub fault: Option<UioRoutes>,
 }
 
 impl IoHierarchy {
@@ -255,8 +253,7 @@ impl IoHierarchy {
         {
             return None;
         }
-        let routes = self.uio.fault.as_ref().unwrap_or(&self.uio.routes);
-        let to = routes.route(self.uio_from(from), address, bytes);
+        let to = self.uio.routes.route(self.uio_from(from), address, bytes);
         // What a logical device sends to a peer goes up (`fabric` MLD-9), and is then none for this switch.
         let to = if self.is_redirected(from) && matches!(to, UioRouted::Down(_)) { UioRouted::Up } else { to };
         (to != UioRouted::Up || self.upstream.passes_up()).then_some(to)

@@ -14,7 +14,7 @@ use crate::kind::{
     SitePort, component,
 };
 use crate::kinds::cxl_root::PAYLOADS;
-use crate::kinds::uio::UioDecoder;
+use crate::kinds::uio::UioDecoderConfig;
 use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
@@ -58,9 +58,6 @@ metrics! {
     }
 }
 
-/// Names of faults with UIO.
-pub(super) const UIO_FAULTS: &[&str] = &["uio-bit"];
-
 /// Names of the presets.
 const PRESET_NAMES: &[&str] = &[HBR_PRESETS[0].name, HBR_PRESETS[1].name, HBR_PRESETS[2].name];
 /// Best modes of its ports: all but the one with port based routing.
@@ -88,7 +85,7 @@ config! {
 
 config! {
     /// A range of the HDM decoders of an upstream port, as UIO sees it: that of one vPPB.
-    pub struct IoUioRange with { decoder: UioDecoder } {
+    pub struct IoUioRange with { decoder: UioDecoderConfig } {
         vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 63), "virtual hierarchy, the number of its upstream port";
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0";
     }
@@ -107,7 +104,6 @@ config! {
         manager: Vec<(IoManagerAccess, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoManagerAccess::fields), "what the fabric manager reads and writes in devices at ports that are bound to no vPPB (fabric VCS-8)";
         uio: Vec<(IoUioRange, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoUioRange::fields), "ranges of the HDM decoders by which requests of UIO, from the host and from peers, find their vPPB (fabric IOR-6); without any the switch takes no part in UIO";
         uio_to_peers: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "its downstream ports may send UIO to peers; off: such requests are completed as Completer Abort (fabric UIO-02)";
-        uio_fault: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(UIO_FAULTS), "a fault that the switch has, to see it found: uio-bit = it does not look at whether a decoder allows UIO";
         mode: String = "cxl-256b" [Unit::Of("-")] in FieldRange::Words(HBR_MODES), "best mode of its ports; each link gets the best that both ends can do";
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::OneOf(PAYLOADS), "largest payload that its ports pass";
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an input that the switch holds; further ones wait in the link";
@@ -286,7 +282,7 @@ impl Component for IoCxlSwitch {
         for (vcs, hierarchy) in hierarchies.iter_mut().enumerate() {
             let own = self.uio.iter().filter(|(one, _)| one.vcs == vcs);
             let ranges = own.map(|(one, _)| (one.vppb, one.decoder.range())).collect();
-            let settings = uio_settings(ranges, self.uio_to_peers, self.uio_fault.is_some());
+            let settings = uio_settings(ranges, self.uio_to_peers);
             hierarchy.sets_uio(settings);
         }
         let mut ports = Vec::new();

@@ -71,11 +71,9 @@ pub(super) fn answer_within_fs(port: &SitePort) -> Option<u64> {
     Some(port.peer.power_timeout_fs?.saturating_sub(way_fs.saturating_mul(2)))
 }
 
-/// What a hierarchy with these ranges of vPPBs does with UIO; `ignores_bit`: with the fault that the UIO bit of a decoder is not looked at.
-pub(super) fn uio_settings(ranges: Vec<(usize, UioRange)>, to_peers: bool, ignores_bit: bool) -> UioSettings {
-    let allowed = |(vppb, range): &(usize, UioRange)| (*vppb, UioRange { allows_uio: true, ..*range });
-    let fault = ignores_bit.then(|| UioRoutes::of_ranges(ranges.iter().map(allowed).collect()));
-    UioSettings { routes: UioRoutes::of_ranges(ranges), to_peers, fault }
+/// What a hierarchy with these ranges of vPPBs does with UIO.
+pub(super) fn uio_settings(ranges: Vec<(usize, UioRange)>, to_peers: bool) -> UioSettings {
+    UioSettings { routes: UioRoutes::of_ranges(ranges), to_peers }
 }
 
 /// Links that carry CXL.mem too, which `passes` would pass on.

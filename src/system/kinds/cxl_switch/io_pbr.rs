@@ -17,7 +17,7 @@ use crate::kind::{
 };
 use crate::kinds::cxl_links::POSTED;
 use crate::kinds::cxl_root::PAYLOADS;
-use crate::kinds::uio::UioDecoder;
+use crate::kinds::uio::UioDecoderConfig;
 use crate::metric::{MetricValue, metrics};
 use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink, PbrSite};
 use crate::problem::TextPlace;
@@ -99,7 +99,7 @@ config! {
 
 config! {
     /// A range of HDM decoders of a hierarchy at an edge, as UIO sees it: that of one vPPB.
-    pub struct IoPbrUioRange with { decoder: UioDecoder } {
+    pub struct IoPbrUioRange with { decoder: UioDecoderConfig } {
         edge: String = "host" [Unit::Of("-")] in FieldRange::Words(&["host", "device"]), "host = the hierarchy of a host at this switch; device = that of a device here whose host is at another switch, which has one vPPB";
         port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "edge port towards that host, or towards that device";
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0, of a host: in the order of its devices; of a device 0";
@@ -277,7 +277,7 @@ impl Component for IoPbrSwitch {
         for (of, hierarchy) in hierarchies.iter_mut().enumerate() {
             let own = self.uio.iter().filter(|(range, _)| Edge::hierarchy_of(&places, range, self.hosts) == Some(of));
             let ranges = own.map(|(range, _)| (range.vppb, range.decoder.range())).collect();
-            hierarchy.sets_uio(uio_settings(ranges, self.uio_to_peers, false));
+            hierarchy.sets_uio(uio_settings(ranges, self.uio_to_peers));
         }
         let mut ports = Vec::new();
         for (n, port) in site.ports.iter().enumerate() {

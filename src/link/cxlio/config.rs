@@ -39,11 +39,11 @@ pub struct IoConfigError {
 pub struct IoConfig {
     /// Time of one flit, in which all other times are counted. 1062.5 ps: 68 bytes at x16 and 32 GT/s.
     pub flit_fs: u64,
-    /// Receive buffers by [`IoCreditClass::index`]; a kind may be infinite. Each must hold the longest TLP that comes.
+    /// Receive buffers by [`IoCreditClass::index`](super::tlp::IoCreditClass::index); a kind may be infinite. Each must hold the longest TLP that comes.
     pub buffers: [Buffers; 3],
     /// Receive buffers of the channel of UIO ([`UIO_VC`](super::flow::UIO_VC)), where the link has one: in flit mode alone.
     pub uio: Option<[Buffers; 3]>,
-    /// TLPs of each kind that may wait to be sent, by [`IoCreditClass::index`].
+    /// TLPs of each kind that may wait to be sent, by [`IoCreditClass::index`](super::tlp::IoCreditClass::index).
     pub queue_tlps: [usize; 3],
     /// Which of them may leave in front of which.
     pub order: IoOrder,

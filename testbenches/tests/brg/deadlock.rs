@@ -179,9 +179,12 @@ fn brg_dlk_01_p() {
     assert!(bridges > 20);
 }
 
+/// A role, the system with it, the bridge there, and pairs of classes.
+type RoleOfBridge = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// Roles of a bridge, a system with each, the bridge there, and all waits of §10 that the bridge has in it: those of its ports, without those
 /// for what always has space (XI, and mR, dR, hG of its own requests) and those inside an entry (XQ0 for XQ1 of a FLUSH).
-static ROLES: [(&str, &str, &str, &[(&str, &str)]); 8] = [
+static ROLES: [RoleOfBridge; 8] = [
     ("P", include_str!("../../../src/system/builtin/bridge-ualink.toml"), "bridge", PLAIN),
     ("P, coherent", include_str!("../../systems/coherent_bridge.toml"), "bridge", PLAIN),
     ("H", HOST_LINES, "bridge", &[("XQ0", "XR"), ("XQ0", "dQ"), ("XQ0", "dR"), ("hS", "dR")]),

@@ -356,9 +356,9 @@ fn run_in_steps(design: &Design, options: &RunOptions, step_fs: u64) -> Outcome 
     outcome(&logs, result)
 }
 
-/// Designs that are tried, in `make soak` twice as many.
+/// Designs that are tried, in `make soak` six times as many.
 fn cases() -> u32 {
-    if is_soak() { 192 } else { 96 }
+    if is_soak() { 192 } else { 32 }
 }
 
 proptest! {

@@ -85,6 +85,8 @@ pub struct FlowControl {
     pub held: bool,
     /// Both ends rest while nothing is under way, so that no silence is too long.
     pub rests: bool,
+    /// All that was asked over the link is answered, so that credits are said when they change alone.
+    pub is_settled: bool,
 }
 
 impl FlowControl {
@@ -115,6 +117,7 @@ impl FlowControl {
             init_repeat_flits: config.init_repeat_flits.max(1),
             held: false,
             rests: false,
+            is_settled: false,
         }
     }
 
@@ -264,7 +267,8 @@ impl FlowControl {
     fn update_due(&self, kind: IoCreditClass, now: u64) -> bool {
         let n = kind.index();
         let changed = self.ledgers(kind).map(|l| l.said()) != self.said[n];
-        !self.held && (changed || now >= self.speak_at[n])
+        // Nobody waits for what is said again when all is done. Said for ever, it would be under way on a long line whenever the other end falls silent.
+        !self.held && (changed || !self.is_settled && now >= self.speak_at[n])
     }
 
     /// Flit clock, later than `now`, at which a DLLP is due or a silence is too long, if nothing happens before.
@@ -273,7 +277,7 @@ impl FlowControl {
             return Some(now + 1);
         }
         let FlowInitStep::Up = self.step else { return Some(self.next_burst.max(now + 1)) };
-        let speak = self.speak_at.into_iter().filter(|_| !self.held);
+        let speak = self.speak_at.into_iter().filter(|_| !self.held && !self.is_settled);
         let listen = IoCreditClass::ALL
             .into_iter()
             .filter(|&kind| self.listens(kind))

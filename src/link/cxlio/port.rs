@@ -486,6 +486,11 @@ impl IoChannel {
         self.lanes_mut().for_each(|lane| lane.flow.rests = true);
     }
 
+    /// All that was asked over the link is answered.
+    pub fn settle(&mut self) {
+        self.lanes_mut().for_each(|lane| lane.flow.is_settled = true);
+    }
+
     /// What the clock alone brings.
     pub(super) fn clock(&mut self, now: u64) {
         let silent: Vec<Violation> = self.lanes_mut().filter_map(|lane| lane.flow.silence(now)).collect();

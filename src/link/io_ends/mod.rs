@@ -184,6 +184,14 @@ impl<E: HasIo> IoEnd<E> {
     fn rests(&mut self) {
         if self.is_done() {
             self.end.io_mut().channel_mut().rest();
+            self.settles();
+        }
+    }
+
+    /// Credits are not said again and again any more, if all is answered.
+    fn settles(&mut self) {
+        if self.is_done() && self.answers_due == 0 {
+            self.end.io_mut().channel_mut().settle();
         }
     }
 
@@ -432,6 +440,9 @@ impl<E: HasIo> Carries<Message> for IoEnd<E> {
     fn take(&mut self) -> Option<Message> {
         let message = self.end.take()?;
         self.answers_due = self.answers_due.saturating_sub(1);
+        if self.answers_due == 0 {
+            self.settles();
+        }
         Some(message)
     }
 }

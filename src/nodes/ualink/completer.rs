@@ -15,11 +15,13 @@ use scalepool_protocols::ualink::half::Half;
 use scalepool_protocols::ualink::halves::Halves;
 use scalepool_protocols::ualink::unpack::Transfer;
 
+/// Addresses of one accelerator. 54 bits are more than any scenario uses, and 10 bits of accelerators stand above them.
+pub const ADDRESSES: u64 = (1 << 54) - 1;
+
 /// Address of a byte of an accelerator's memory in a store that holds the memories of all: what tells them apart stands
 /// above the 57 bits of an address.
 pub fn global(accelerator: u16, address: u64) -> u64 {
-    // 54 bits of addresses are more than any scenario uses, and 10 bits of accelerators stand above them.
-    u64::from(accelerator) << 54 | address & ((1 << 54) - 1)
+    u64::from(accelerator) << 54 | address & ADDRESSES
 }
 
 /// The accelerator to whose memory such an address belongs.

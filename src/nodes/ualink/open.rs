@@ -9,7 +9,7 @@
 //! never: until then it is enough to know since when there is none.
 
 use super::check::UalReadAssembly;
-use super::completer::{global, owner};
+use super::completer::{ADDRESSES, global, owner};
 use super::read::Read;
 use super::traffic::UalTrafficOp;
 use scalepool_memory::{LINE_BYTES, LineBytes};
@@ -257,7 +257,12 @@ impl OpenRequests {
     pub fn answer(&mut self, port: usize, tag: u16, transfer: &Transfer) -> Option<(bool, Vec<Violation>)> {
         let seen = self.get(port, tag)?.seen;
         let mut answer = UalReadAssembly::of(self.expected(port, tag)?, seen);
-        let taken = answer.take(transfer);
+        let mut taken = answer.take(transfer);
+        for wrong in taken.1.iter_mut().filter(|wrong| wrong.rule == "SIM-E2E-01") {
+            let open = self.get(port, tag)?;
+            let line = open.first_line() & ADDRESSES;
+            wrong.text = format!("{}; beat 0 is at {line:#x} of accelerator {}", wrong.text, open.dst());
+        }
         let block = self.ports[port].get_mut(usize::from(tag) / BLOCK)?.as_mut()?;
         match &mut block.near[usize::from(tag) % BLOCK] {
             Some(near) => near.seen = answer.seen(),

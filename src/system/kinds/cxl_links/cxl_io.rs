@@ -279,17 +279,6 @@ impl Link for CxlIoLink {
                 wrong.extend(self.io_of_units(None).err().map(|error| ("rate", error.to_string())));
                 let above = limit::above_on_wires(2, way_fs, unit_time_fs, UNDER_WAY_BYTES);
                 wrong.extend(above.map(|text| (self.line.slowest(), text)));
-                // The ends speak of their credits four times in the longest silence. Where what they say is under way for about as long,
-                // each hears something new whenever it would rest, and the run has no end.
-                let most_fs = IoConfig::default().update_fc_fs / 8;
-                if way_fs > most_fs {
-                    let [found, most] = [way_fs, most_fs].map(|fs| Unit::Time.shown(fs));
-                    let text = format!(
-                        "found {found} one way with the other pipeline and the wire, expected at most {most} in 68B units: half the time between two \
-                         UpdateFCs of an end (cxl-io §2.5)"
-                    );
-                    wrong.push((self.line.slowest(), text));
-                }
             }
             Some(mode) => {
                 wrong.extend(self.io_of_flits(mode, None).err().map(|error| ("rate", error.to_string())));

@@ -149,7 +149,7 @@ pub(crate) enum ReplyForm {
 pub struct ForeignRequest {
     /// Who asks.
     pub source: u16,
-    /// For what.
+    /// A read, a write with its first line, or another operation by its name.
     pub operation: ForeignOperation,
     /// The address.
     pub address: u64,

@@ -1,11 +1,11 @@
 //! The wave of messages that stand by themselves: at ports of a bridge, on a link without its flits, at one port, or none of these.
 
-use super::CaseError;
+use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_forms::message::message_from_json;
 use scalepool_protocols::cxl::{cxl68, cxl256, cxlio};
 use scalepool_protocols::wire::{LayoutDef, Violation};
 use scalepool_protocols::{nvlink, ualink};
-use scalepool_trace::{Body, FigureSignal, Hub, PlaceKind, RecordKind, Stamp, Tap};
+use scalepool_trace::{Body, FigureSignal, Hub, PlaceKind, RecordKind, Stamp, Tap, TimeAxis};
 use serde_json::{Value, json};
 
 /// Time from message to message \[fs\].
@@ -77,5 +77,17 @@ impl MessageWave {
         let at = Stamp { t_fs, cycle: t_fs / STEP_FS };
         self.findings.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation));
         self.hub
+    }
+
+    /// The case that ends with this finding at the last step.
+    pub(super) fn case(self, what: &str, t_fs: u64, violation: Violation, steps: Vec<CaseStep>) -> BrokenCase {
+        BrokenCase {
+            what: what.to_owned(),
+            t_fs,
+            found: violation.to_string(),
+            steps,
+            records: Some(self.records(t_fs, violation)),
+            axis: TimeAxis::of_step(1, t_fs + STEP_FS),
+        }
     }
 }

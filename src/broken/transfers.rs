@@ -9,7 +9,6 @@ use scalepool_conversion::message::BridgeMessage;
 use scalepool_forms::parse;
 use scalepool_inspect::told::fields;
 use scalepool_protocols::cxl::Dir;
-use scalepool_trace::TimeAxis;
 use scalepool_transactions::ualink::{UalTransactionConfig, UalTransactions};
 
 const FILE: CaseFile = CaseFile { name: "transfers.txt", text: include_str!("transfers.txt") };
@@ -51,14 +50,7 @@ fn judged(rule: &str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
         }
         let violation = found.into_iter().map(|found| found.violation).find(|violation| violation.rule == rule);
         let violation = violation.ok_or_else(|| CaseError::breaks_nothing(rule, "transfer"))?;
-        return Ok(BrokenCase {
-            what: what.to_owned(),
-            t_fs,
-            found: violation.to_string(),
-            steps,
-            records: Some(wave.records(t_fs, violation)),
-            axis: TimeAxis::of_step(1, t_fs + STEP_FS),
-        });
+        return Ok(wave.case(what, t_fs, violation, steps));
     }
     Err(CaseError::breaks_nothing(rule, "transfer"))
 }

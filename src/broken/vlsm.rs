@@ -27,7 +27,6 @@ use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::almp as fields256;
 use scalepool_protocols::cxl::cxl256::flit::standard;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
-use scalepool_trace::TimeAxis;
 
 const FILE: CaseFile = CaseFile { name: "vlsm.txt", text: include_str!("vlsm.txt") };
 
@@ -283,14 +282,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
         }
         let violation = found.into_iter().find(|violation| violation.rule == rule);
         let violation = violation.ok_or_else(|| CaseError::breaks_nothing(rule, "ALMP"))?;
-        return Ok(BrokenCase {
-            what: what.to_owned(),
-            t_fs,
-            found: violation.to_string(),
-            steps,
-            records: Some(wave.records(t_fs, violation)),
-            axis: TimeAxis::of_step(1, t_fs + STEP_FS),
-        });
+        return Ok(wave.case(what, t_fs, violation, steps));
     }
     Err(CaseError::breaks_nothing(rule, "ALMP"))
 }

@@ -5,8 +5,8 @@
 //! routers know of congestion.
 //!
 //! A walk through one head flit ([`RouteTable::next`]): if it comes from a node and ways have two legs, an intermediate place is
-//! drawn; `ugal` compares the backlog at the first ports of both ways, each times the channels of the way, and a tie is for the
-//! shorter one. If the flit has come to its intermediate place, the second leg begins. The port is selected among those that
+//! drawn; `ugal` compares the backlog at the first ports of both ways, each times the channels of the way, and a tie, or a gain
+//! within the threshold, is for the shorter one. If the flit has come to its intermediate place, the second leg begins. The port is selected among those that
 //! are equally good: `adaptive` and `ugal` take the one with the smallest backlog, which is the one that `ugal` has compared, and
 //! the others draw one. In a ring a packet keeps its class of virtual channels until it leaves the ring or its leg ends.
 
@@ -94,7 +94,7 @@ impl RouteTable {
         let choice = self.choice(flit);
         let way = match choice.count {
             1 => 0,
-            count if matches!(self.routing, RoutePolicy::Adaptive | RoutePolicy::Ugal) => {
+            count if matches!(self.routing, RoutePolicy::Adaptive | RoutePolicy::Ugal { .. }) => {
                 least(count, usize::from(choice.first), rng, &backlog)
             }
             count => rng.below(u64::from(count)) as usize,
@@ -124,9 +124,7 @@ impl RouteTable {
         if via == self.own {
             return NO_VIA;
         }
-        if self.routing == RoutePolicy::Valiant {
-            return via;
-        }
+        let RoutePolicy::Ugal { threshold } = self.routing else { return via };
         let target = self.topology.router_of(usize::from(flit.target));
         let entry = self.topology.entry(self.router, usize::from(via));
         // The topologies that have intermediate places have distances too.
@@ -136,7 +134,7 @@ impl RouteTable {
         // Of ports that are equally good, the packet takes the one with the least ahead.
         let ahead = |choice: RouteChoice| choice.ways().map(|(port, _)| backlog(port)).min().unwrap_or(0);
         let [minimal, valiant] = [self.choices[usize::from(flit.target)], self.firsts[usize::from(via)]].map(ahead);
-        if minimal * shortest <= valiant * longer { NO_VIA } else { via }
+        if minimal * shortest <= valiant * longer + threshold { NO_VIA } else { via }
     }
 }
 

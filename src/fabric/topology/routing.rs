@@ -77,6 +77,9 @@ impl RoutePolicy {
             (RoutePolicy::Valiant | RoutePolicy::Ugal { .. }, Shape::FatTree(_)) => {
                 Some("a fat tree has no other ways than up by any port, expected minimal or adaptive".to_owned())
             }
+            (RoutePolicy::Adaptive, Shape::FatTree(tree)) if tree.has_one_way() => {
+                Some(format!("{topology} has one way to each router, expected minimal"))
+            }
             (RoutePolicy::Adaptive, Shape::Mesh(grid) | Shape::Torus(grid)) if !grid.has_equal_ports() => {
                 Some(format!(
                     "routes in {topology} follow dimension order, one port each, expected minimal, valiant or ugal, or a torus \
@@ -86,7 +89,10 @@ impl RoutePolicy {
             (RoutePolicy::Adaptive, Shape::Dragonfly(_)) => {
                 Some(format!("routes in {topology} have one port each, expected minimal, valiant or ugal"))
             }
-            (RoutePolicy::Adaptive | RoutePolicy::Valiant | RoutePolicy::Ugal { .. }, Shape::Graph(_)) => {
+            (RoutePolicy::Valiant | RoutePolicy::Ugal { .. }, Shape::Graph(_)) => {
+                Some(format!("{topology} has no intermediate places, expected minimal or adaptive"))
+            }
+            (RoutePolicy::Adaptive, Shape::Graph(graph)) if !graph.has_equal_ports() => {
                 Some(format!("{topology} has one way to each router, expected minimal"))
             }
             _ => None,
@@ -144,7 +150,10 @@ impl Topology {
         if !routing.has_legs()
             && let RouteGoal::Node(node) = goal
         {
-            return self.route(router, node);
+            return match (&self.0, routing) {
+                (Shape::Graph(graph), RoutePolicy::Adaptive) => graph.all_ways(router, node),
+                _ => self.route(router, node),
+            };
         }
         let choice = match (goal, &self.0) {
             (RouteGoal::Intermediate(place), Shape::Dragonfly(dragonfly)) => dragonfly.toward(router, place),
@@ -158,7 +167,7 @@ impl Topology {
 
     /// Whether a node is at a router.
     fn is_at(&self, router: usize, node: usize) -> bool {
-        matches!(self.peer(router, usize::from(self.route(router, node).first)), super::PortPeer::Node(_))
+        matches!(self.peer(router, self.route(router, node).port(0)), super::PortPeer::Node(_))
     }
 
     /// The class of a leg for the class of a way with one leg.

@@ -6,9 +6,9 @@
 //!
 //! A walk through one head flit ([`RouteTable::next`]): if it comes from a node and ways have two legs, an intermediate place is
 //! drawn; `ugal` compares the backlog at the first ports of both ways, each times the channels of the way, and a tie, or a gain
-//! within the threshold, is for the shorter one. If the flit has come to its intermediate place, the second leg begins. The port is selected among those that
-//! are equally good: `adaptive` and `ugal` take the one with the smallest backlog, which is the one that `ugal` has compared, and
-//! the others draw one. In a ring a packet keeps its class of virtual channels until it leaves the ring or its leg ends.
+//! within the threshold, is for the shorter one. If the flit has come to its intermediate place, the second leg begins. The port
+//! is selected among those that are equally good: `adaptive` and `ugal` take the one with the smallest backlog, which is the one
+//! that `ugal` has compared, and the others draw one. In a ring a packet keeps its class of virtual channels until it leaves the ring or its leg ends.
 
 use super::super::topology::routing::{RouteGoal, RoutePolicy};
 use super::super::topology::{PortPeer, RouteChoice, Topology, VcClass};
@@ -50,7 +50,7 @@ impl RouteTable {
         let goals = (0..topology.nodes()).map(RouteGoal::Node);
         let firsts = (0..intermediates).filter(|_| routing.has_legs()).map(|place| match place {
             // Nothing is on its way from here to here.
-            place if place == own => RouteChoice { first: 0, count: 1, classes: [VcClass::ALL; 2] },
+            place if place == own => RouteChoice::NONE,
             place => topology.route_to(router, RouteGoal::Intermediate(place), routing),
         });
         let ports = 0..topology.ports(router);
@@ -92,14 +92,14 @@ impl RouteTable {
             }
         }
         let choice = self.choice(flit);
-        let way = match choice.count {
+        let way = match choice.count() {
             1 => 0,
-            count if matches!(self.routing, RoutePolicy::Adaptive | RoutePolicy::Ugal { .. }) => {
-                least(count, usize::from(choice.first), rng, &backlog)
+            _ if matches!(self.routing, RoutePolicy::Adaptive | RoutePolicy::Ugal { .. }) => {
+                least(choice, rng, &backlog)
             }
-            count => rng.below(u64::from(count)) as usize,
+            count => rng.below(count as u64) as usize,
         };
-        let port = usize::from(choice.first) + way;
+        let port = choice.port(way);
         let is_straight = usize::from(self.straight[usize::from(from)]) == port && !begins;
         let class = if is_straight {
             let halves = self.halves[usize::from(flit.via == NO_VIA)];
@@ -138,11 +138,12 @@ impl RouteTable {
     }
 }
 
-/// Of consecutive ports the one with the smallest backlog, at random among equals.
-fn least(count: u8, first: usize, rng: &mut Rng, backlog: impl Fn(usize) -> u64) -> usize {
-    let (count, start) = (usize::from(count), rng.below(u64::from(count)) as usize);
+/// Which of the ports of a choice has the smallest backlog, at random among equals.
+fn least(choice: RouteChoice, rng: &mut Rng, backlog: impl Fn(usize) -> u64) -> usize {
+    let count = choice.count();
+    let start = rng.below(count as u64) as usize;
     let around = (0..count).map(|n| (start + n) % count);
-    around.min_by_key(|way| backlog(first + way)).unwrap_or(0)
+    around.min_by_key(|way| backlog(choice.port(*way))).unwrap_or(0)
 }
 
 /// All paths on which packets can pass a router: for each input port, the packets that the router or node at its other

@@ -87,7 +87,7 @@ impl Fabric {
 /// Shortest ways by the routes of one leg, step by step.
 fn channels(topology: &Topology, mut router: usize, node: usize) -> usize {
     let mut count = 0;
-    while let PortPeer::Router(next, _) = topology.peer(router, usize::from(topology.route(router, node).first)) {
+    while let PortPeer::Router(next, _) = topology.peer(router, topology.route(router, node).port(0)) {
         (router, count) = (next, count + 1);
     }
     count
@@ -172,7 +172,7 @@ fn fab_dlk_05_n() {
     // A graph that was made without the choice: of ports that are equally good the first one alone.
     for (router, ways) in fabric.ways.iter_mut().enumerate() {
         let node = (router + 2) % 4;
-        let second = usize::from(fabric.topology.route(router, node).first) + 1;
+        let second = fabric.topology.route(router, node).port(0) + 1;
         let own = (0..fabric.topology.ports(router))
             .find(|port| matches!(fabric.topology.peer(router, *port), PortPeer::Node(_)));
         ways.retain(|((from, _), (to, _))| Some(*from) != own || *to != second);

@@ -5,7 +5,7 @@
 //! themselves, and waits for other TLPs, by which a completion may still be late.
 
 use super::design::System;
-use super::kind::{Carried, IoPassage, PortRole};
+use super::kind::{Carried, ConfigFinding, IoPassage, PortRole};
 use super::problem::Problems;
 use super::quantity::Unit;
 use super::resolve::OwnTable;
@@ -18,26 +18,45 @@ struct Below {
     fs: u128,
 }
 
-/// Refuses completion time-outs that every completion of a device would miss.
+/// Refuses completion time-outs that every completion of a device would miss, and those of unordered I/O that all would.
 pub(super) fn check(system: &System, tables: &[OwnTable], problems: &mut Problems) {
     for (n, component) in system.components.iter().enumerate() {
-        let offer = component.config.offer();
-        let (Some(timeout), Some(PortRole::Host)) =
-            (offer.power_timeout_fs, component.ports.first().map(|port| port.decl.role))
-        else {
-            continue;
-        };
+        let (offer, role) = (component.config.offer(), component.ports.first().map(|port| port.decl.role));
         let mut found = Vec::new();
-        below(system, (n, 0), 0, system.components.len(), &mut found);
-        let Some(slowest) = found.iter().max_by_key(|below| below.fs) else { continue };
-        if u128::from(timeout) > slowest.fs {
-            continue;
+        if role == Some(PortRole::Host) {
+            below(system, (n, 0), 0, system.components.len(), &mut found);
         }
-        let [found, least] = [timeout, u64::try_from(slowest.fs).unwrap_or(u64::MAX)].map(|fs| Unit::Time.shown(fs));
-        let device = &system.components[slowest.component].path;
-        let text = format!("found {found}, expected more than {least}, the time there and back of {device}");
-        tables[n].judge(vec![("timeout", text)], problems);
+        let slowest = found.iter().max_by_key(|below| below.fs);
+        let of_requests = offer.power_timeout_fs.zip(slowest).and_then(|(timeout, slowest)| {
+            let device = &system.components[slowest.component].path;
+            short("timeout", timeout, slowest.fs, &format!("the time there and back of {device}"))
+        });
+        let nearest_fs = match role {
+            Some(PortRole::Device) => nearest_fs(system, n),
+            _ => found.iter().map(|below| below.fs).min(),
+        };
+        let of_uio = offer.uio_timeout_fs.zip(nearest_fs).and_then(|(timeout, nearest_fs)| {
+            short("uio", timeout, nearest_fs, "the time there and back of what is nearest")
+        });
+        tables[n].judge(of_requests.into_iter().chain(of_uio).collect(), problems);
     }
+}
+
+/// A time-out of a field that is not longer than what it waits for.
+fn short(field: &'static str, timeout_fs: u64, least_fs: u128, what: &str) -> Option<ConfigFinding> {
+    (u128::from(timeout_fs) <= least_fs).then(|| {
+        let least_fs = u64::try_from(least_fs).unwrap_or(u64::MAX);
+        let [found, least] = [timeout_fs, least_fs].map(|fs| Unit::Time.shown(fs));
+        (field, format!("found {found}, expected more than {least}, {what}"))
+    })
+}
+
+/// Time there and back of what is nearest to a device: behind the switch at its link, or who is at that \[fs\].
+fn nearest_fs(system: &System, device: usize) -> Option<u128> {
+    let (to, _, fs) = over_link(system, (device, 0), 0)?;
+    let clock = system.clocks[system.components[to].clock].1;
+    let passage = system.components[to].config.io_passage(clock);
+    Some(2 * (fs + passage.map_or(0, |passage| u128::from(passage.latency_fs))))
 }
 
 /// Collects what is below a port to which a request takes `fs`, over at most so many switches.

@@ -241,6 +241,8 @@ pub struct Offer {
     pub answers_due: u64,
     /// Time after which a host of CXL.io gives up what it asks, in power management too \[fs\].
     pub power_timeout_fs: Option<u64>,
+    /// Time after which it gives up what it asks by unordered I/O \[fs\].
+    pub uio_timeout_fs: Option<u64>,
     /// It writes registers and memory behind BARs, and judges what it reads there by that.
     pub uses_bars: bool,
     /// How it chooses ways, of a router of a fabric.

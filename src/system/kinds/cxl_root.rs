@@ -230,6 +230,7 @@ impl Component for CxlRoot {
             answers_due: self.memory.accesses,
             power_timeout_fs: Some(self.timeout),
             has_uio: self.uio.is_some(),
+            uio_timeout_fs: self.uio.as_ref().map(|uio| uio.timeout),
             uses_bars: self.accesses > 0,
             ..Offer::default()
         }

@@ -193,3 +193,18 @@ fn time_outs_shorter_than_the_way_over_switches_are_refused() {
         good(&text, &["host.accesses=5"]);
     }
 }
+
+/// Those of unordered I/O too, of roots and of devices.
+#[test]
+fn time_outs_of_unordered_io_are_refused_too() {
+    let text = include_str!("../../systems/uio_peers.toml");
+    let text = text.replace("kind = \"cxl.switch.io\"\n", "kind = \"cxl.switch.io\"\nlatency = \"30 us\"\n");
+    let text = text.replace("kind = \"cxl.root\"\n", "kind = \"cxl.root\"\ntimeout = \"100 us\"\n");
+    let found = run(&text, &[]).expect_err("it is refused").to_string();
+    for expected in [
+        "component.host.uio: found 50 us, expected more than 60.092 us, the time there and back of what is nearest",
+        "component.accelerator.uio: found 50 us, expected more than 60.036 us, the time there and back of what is nearest",
+    ] {
+        assert!(found.contains(expected), "{expected}\n{found}");
+    }
+}

@@ -1,4 +1,5 @@
-//! Descriptions of systems that a rule forbids: a built-in system with one thing changed, and the words with which it is refused.
+//! Descriptions of systems that a rule forbids: a built-in system with one thing changed, or a ring of switches, and the words with which
+//! it is refused.
 //!
 //! Modelled: a text in the description that is replaced by another one, and settings. What is refused has no wave, for nothing moves; a
 //! command of the fabric manager that is refused while the system runs is what the run finds. The cases stand in `descriptions.txt`.
@@ -14,6 +15,9 @@ use scalepool_scenario::{self as scenario, Scenario, ScenarioRequest};
 use scalepool_trace::TimeAxis;
 
 const FILE: CaseFile = CaseFile { name: "descriptions.txt", text: include_str!("descriptions.txt") };
+
+/// A system that is none of the built-in ones, and its description.
+const RING: (&str, &str) = ("ring-of-five", include_str!("descriptions/ring.toml"));
 
 /// What stands in front of and behind a text that is replaced.
 const BECOMES: &str = " => ";
@@ -31,7 +35,10 @@ pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
 fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
     let mut lines = text.lines().filter(|line| !line.is_empty());
     let name = lines.next().unwrap_or_default();
-    let system = scenario::find(name).map(Scenario::description);
+    let system = match name == RING.0 {
+        true => Some(RING.1),
+        false => scenario::find(name).map(Scenario::description),
+    };
     let mut description =
         system.ok_or_else(|| CaseError::of(format!("found `{name}`, expected a built-in system")))?.to_owned();
     let (mut set, mut changes) = (Vec::new(), Vec::new());
@@ -55,11 +62,12 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
             |text: &String| if text.is_empty() { "without a part of it".to_owned() } else { format!("with {text}") };
         let changes: Vec<String> =
             changes.iter().map(changed).chain(set.iter().map(|set| format!("--set {set}"))).collect();
+        let said = if changes.is_empty() { "as it stands".to_owned() } else { changes.join(", ") };
         BrokenCase {
             what: what.to_owned(),
             t_fs: 0,
             found: format!("{rule}: {found} ({text})"),
-            steps: vec![CaseStep { t_fs: 0, place: name.to_owned(), said: changes.join(", ") }],
+            steps: vec![CaseStep { t_fs: 0, place: name.to_owned(), said }],
             records: None,
             axis: TimeAxis::of_step(1, 1),
         }

@@ -3,7 +3,7 @@
 //! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
 //! bits that stand elsewhere than a layout says (`misplaced`), messages at the ports of a bridge (`bridge`, `conversions`), commands of a DRAM
 //! (`dram`), messages at the ports of a switch (`switches`), what comes to watchers and tables of a fabric (`watched`), transfers of UALink
-//! (`transfers`), DL messages of UALink (`dl_messages`), the wires of a UPLI (`upli`), ALMPs at a port (`vlsm`), messages of CXL.cache and
+//! (`transfers`), flits against what both ends have agreed on (`agreed`), DL messages of UALink (`dl_messages`), the wires of a UPLI (`upli`), ALMPs at a port (`vlsm`), messages of CXL.cache and
 //! CXL.mem (`monitored`), writes to registers of HDM decoders (`decoders`), state machines, ends of links and decoders that
 //! take one thing for another (`references`), and descriptions of systems (`descriptions`), each judged by what judges flits, messages, commands,
 //! writes and descriptions of somebody else; and agents of coherence of which one is wrong (`agents`) or makes one wrong step (`missteps`), or
@@ -18,6 +18,7 @@
 #![warn(missing_docs)]
 
 mod agents;
+mod agreed;
 mod altered;
 mod bridge;
 mod case_file;
@@ -107,6 +108,7 @@ impl BrokenCases {
             .chain(monitored::rules())
             .chain(routes::rules())
             .chain(dl_messages::rules())
+            .chain(agreed::rules())
             .collect();
         // Every other case goes before one of a message alone.
         let of_messages: Vec<&'static str> = messages.keys().copied().filter(|rule| !rules.contains(rule)).collect();
@@ -191,6 +193,9 @@ impl BrokenCases {
             return Ok(Some(case));
         }
         if let Some(case) = dl_messages::of(rule.id)? {
+            return Ok(Some(case));
+        }
+        if let Some(case) = agreed::of(rule.id)? {
             return Ok(Some(case));
         }
         self.messages.get(rule.id).map(|message| messages::judged(rule.id, message)).transpose()

@@ -357,6 +357,7 @@ const BREAKS: &[RunBreak] = &[
     row("UAL-CRD-04", &UALINK, FlitChange::Bit(32), 129),
     row("UAL-CRD-05", &UALINK, FlitChange::Bit(62), 129),
     row("UAL-CRD-06", &UALINK, FlitChange::Bit(62), 129),
+    row("CXL256-CTL-05", &MEM_256, FlitChange::Traded, 44),
 ];
 
 /// Rules that a run breaks.

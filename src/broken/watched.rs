@@ -9,6 +9,8 @@
 //! A walk: to the watcher of downstream ports comes `step 0 - - link_up`, of a port to which nothing is bound and which Link Disable holds:
 //! FAB-BND-03.
 
+mod io_link;
+mod line68;
 mod memories;
 mod ports;
 mod tables;
@@ -75,7 +77,14 @@ pub(super) type MadeWatched = fn() -> Option<Box<dyn Watched>>;
 
 /// All of them, by name.
 fn all() -> impl Iterator<Item = (&'static str, MadeWatched)> {
-    memories::ALL.iter().chain(ports::ALL).chain(tables::ALL).chain(tlps::ALL).copied()
+    memories::ALL
+        .iter()
+        .chain(ports::ALL)
+        .chain(tables::ALL)
+        .chain(tlps::ALL)
+        .chain(io_link::ALL)
+        .chain(line68::ALL)
+        .copied()
 }
 
 /// Rules that a case breaks.

@@ -11,9 +11,11 @@ pub struct Clock {
     num: u64,
     den: u64,
     phase_fs: u64,
-    /// `num / den`, and its remainder: with a remainder of 0 an edge costs one multiplication.
+    /// `num / den`, and its remainder.
     whole: u64,
     rest: u64,
+    /// Edges that cost one multiplication: with a remainder of 0, those before the end of time.
+    plain_edges: u64,
 }
 
 impl Clock {
@@ -25,7 +27,9 @@ impl Clock {
         if den == 0 || num < den {
             return Err(BuildError::Period { num, den });
         }
-        Ok(Clock { num, den, phase_fs, whole: num / den, rest: num % den })
+        let (whole, rest) = (num / den, num % den);
+        let plain_edges = if rest == 0 { (u64::MAX - phase_fs) / whole } else { 0 };
+        Ok(Clock { num, den, phase_fs, whole, rest, plain_edges })
     }
 
     /// A clock with a period of `period_fs` whole femtoseconds and its first edge at time 0.
@@ -54,9 +58,13 @@ impl Clock {
     /// The time of edge `k`; [`Time::MAX`] if it lies beyond all time.
     #[inline]
     pub fn edge(&self, k: u64) -> Time {
-        if self.rest == 0 {
-            return Time::from_fs(k.saturating_mul(self.whole).saturating_add(self.phase_fs));
+        if k < self.plain_edges {
+            return Time::from_fs(k.wrapping_mul(self.whole).wrapping_add(self.phase_fs));
         }
+        self.other_edge(k)
+    }
+
+    fn other_edge(&self, k: u64) -> Time {
         if let (Some(whole), Some(rest)) = (k.checked_mul(self.whole), k.checked_mul(self.rest)) {
             return Time::from_fs(whole.saturating_add(rest / self.den).saturating_add(self.phase_fs));
         }

@@ -277,9 +277,7 @@ impl Partition {
         // With one clock there is nothing to compare.
         if let ([domain], [modules]) = (&self.core.domains[..], &mut self.modules[..]) {
             loop {
-                let cycle = domain.wheel.next();
-                // An edge that never comes stands at the end of time.
-                let now = domain.clock.edge(cycle);
+                let (now, cycle) = domain.next();
                 if now >= end {
                     return;
                 }

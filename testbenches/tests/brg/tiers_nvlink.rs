@@ -82,7 +82,7 @@ fn tier_2_may_be_reached_by_any_class() {
                 let report = sound(&behind(text, class), &["operations=150", policy]);
                 assert!(count(&report, "accesses of tier 2") > 30, "{class}, {policy}");
                 assert_eq!(count(&report, "pages moved") > 0, policy == "policy=temperature", "{class}");
-                let [mem, io] = ["m2s_", "posted"].map(|word| messages(&report, word) > 0);
+                let [mem, io] = ["s2m_", "completion"].map(|word| messages(&report, word) > 0);
                 assert_eq!([mem, io], [class == "MC", class == "IO"], "{class}: what passes on CXL");
             }
         }

@@ -43,6 +43,7 @@ mod registers;
 mod scoreboard;
 mod scoreboard_beats;
 mod scoreboard_hosts;
+mod scoreboard_registers;
 mod snoops;
 mod supercluster;
 mod systems;

@@ -44,6 +44,7 @@ mod scoreboard;
 mod scoreboard_beats;
 mod scoreboard_clock;
 mod scoreboard_hosts;
+mod scoreboard_registers;
 mod snoops;
 mod supercluster;
 mod systems;

@@ -27,7 +27,7 @@ pub(super) struct Explain {
     #[arg(long, value_name = "ID", group = "what")]
     txn: Option<u64>,
     /// Draw the transaction and every transaction that it caused as an SVG picture: a bar each, with its waits.
-    #[arg(long, value_name = "FILE", requires = "txn")]
+    #[arg(long, value_name = "FILE", requires = "txn", conflicts_with_all = ["slowest", "aggregate"])]
     svg: Option<PathBuf>,
     /// Show the N transactions that took longest among those that no other transaction caused.
     #[arg(long, value_name = "N", group = "what")]

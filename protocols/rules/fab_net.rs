@@ -44,7 +44,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "FAB-TOP-04",
         "fabric §6.5",
-        "UGAL takes a shortest path unless its backlog times its links is more than that of a longer one",
+        "UGAL takes a shortest path unless its backlog times its links is more than that of a longer one and the threshold together",
     ),
     rule(
         "FAB-TOP-05",

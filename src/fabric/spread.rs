@@ -11,7 +11,7 @@
 //! | `congestion` | the mix picks; the one of these for which the fewest messages wait |
 //! | `advanced` | the cheapest of all; a secondary port costs twice its backlog and one more |
 //! | `valiant` | any of all |
-//! | `ugal` | a primary port at random, or a secondary one if backlog times links is less there |
+//! | `ugal` | a primary port at random, or a secondary one if backlog times links is less there, by more than a threshold |
 //!
 //! A walk through one decision: ports without room are left out. Bits of the draw select between primary and secondary, and among
 //! equals. A message of whose group no port has room waits, and is decided with the same draw again, so that a decision does
@@ -31,23 +31,34 @@ pub enum SpreadPolicy {
     /// Any port.
     Valiant,
     /// Universal globally-adaptive load-balanced routing by local queues (UGAL-L, `fabric` §6.5).
-    Ugal,
+    Ugal {
+        /// By how much backlog times links of a longer way has to be less \[messages times links\].
+        threshold: usize,
+    },
 }
 
 /// Names of the policies, as descriptions choose them.
 pub const SPREAD_NAMES: &[&str] = &["static", "random", "congestion", "advanced", "valiant", "ugal"];
 
 impl SpreadPolicy {
-    /// The policy of a name.
+    /// The policy of a name, with a threshold of 0.
     pub fn by_name(name: &str) -> Option<SpreadPolicy> {
         use SpreadPolicy::{Advanced, Congestion, Random, Static, Ugal, Valiant};
         let at = SPREAD_NAMES.iter().position(|known| *known == name)?;
-        [Static, Random, Congestion, Advanced, Valiant, Ugal].get(at).copied()
+        [Static, Random, Congestion, Advanced, Valiant, Ugal { threshold: 0 }].get(at).copied()
+    }
+
+    /// The policy with a threshold of its own; one without thresholds as it is.
+    pub fn with_threshold(self, threshold: usize) -> SpreadPolicy {
+        match self {
+            SpreadPolicy::Ugal { .. } => SpreadPolicy::Ugal { threshold },
+            other => other,
+        }
     }
 
     /// Whether it chooses between primary and secondary ports by itself, and so has no use for a mix.
     pub const fn needs_longer_ways(self) -> bool {
-        matches!(self, SpreadPolicy::Valiant | SpreadPolicy::Ugal)
+        matches!(self, SpreadPolicy::Valiant | SpreadPolicy::Ugal { .. })
     }
 }
 
@@ -116,10 +127,12 @@ impl SpreadGroup {
             SpreadPolicy::Valiant => {
                 any(&open(&self.primary).into_iter().chain(open(&self.secondary)).collect::<Vec<_>>())
             }
-            SpreadPolicy::Ugal => {
+            SpreadPolicy::Ugal { threshold } => {
                 let cost = |(port, waiting): &Candidate| port.links * waiting;
                 match (any(&open(&self.primary)), any(&open(&self.secondary))) {
-                    (Some(short), Some(long)) => Some(if cost(&short) <= cost(&long) { short } else { long }),
+                    (Some(short), Some(long)) => {
+                        Some(if cost(&short) <= cost(&long) + threshold { short } else { long })
+                    }
                     (short, long) => short.or(long),
                 }
             }

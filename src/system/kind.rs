@@ -239,8 +239,10 @@ pub struct Offer {
     pub answer_cycles: u64,
     /// Answers of CXL.mem that it takes beside CXL.io before its link may rest.
     pub answers_due: u64,
-    /// Time after which it gives up what it asks in power management, of a host of CXL.io \[fs\].
+    /// Time after which a host of CXL.io gives up what it asks, in power management too \[fs\].
     pub power_timeout_fs: Option<u64>,
+    /// Time after which it gives up what it asks by unordered I/O \[fs\].
+    pub uio_timeout_fs: Option<u64>,
     /// It writes registers and memory behind BARs, and judges what it reads there by that.
     pub uses_bars: bool,
     /// How it chooses ways, of a router of a fabric.
@@ -671,6 +673,16 @@ pub enum NodeError {
     },
 }
 
+/// How requests pass a switch of CXL.io.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IoPassage {
+    /// Latency from port to port \[fs\].
+    pub latency_fs: u64,
+    /// Its upstream ports with the downstream ports that are bound below each; of a switch with port based routing none, as its fabric
+    /// says what is bound.
+    pub below: Vec<(usize, usize)>,
+}
+
 /// A component with its configuration.
 pub trait Component: Send + Any {
     /// Its ports.
@@ -728,6 +740,12 @@ pub trait Component: Send + Any {
     /// Of a switch with virtual hierarchies: how many upstream ports it has, which are its first ones, and for each vPPB what
     /// is bound to it, now or first of all.
     fn hierarchies(&self) -> Option<(usize, Vec<VppbBinding>)> {
+        None
+    }
+
+    /// Of a switch of CXL.io: how a request of a host passes it.
+    fn io_passage(&self, clock: Clock) -> Option<IoPassage> {
+        let _ = clock;
         None
     }
 

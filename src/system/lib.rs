@@ -22,6 +22,7 @@ pub mod design;
 pub mod draw;
 pub mod generator;
 pub mod hierarchies;
+mod io_times;
 pub mod kind;
 pub mod kinds;
 pub mod measured;

@@ -12,6 +12,7 @@ use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{ComponentInstance, JoinedPort, LinkInstance, System};
 use super::document::{DocumentItem, Table, Value};
 use super::field::{self, FieldRange, config, unknown};
+use super::io_times;
 use super::kind::{COMPONENTS, ConfigFinding, CxlSide, ExternalComponent, LINKS, PortDecl, PortRole, UnitsInFlight};
 use super::memory_map::{self, MappedWindow, MemoryTarget, OpenWindow, WindowConfig};
 use super::neighbours::{self, Neighbourhood};
@@ -129,6 +130,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
         joined(&system, &near, &tables, &all.link_tables, &mut all.problems);
         homes(&system, &near, &tables, &mut all.problems);
         core_lines(&system, &tables, &mut all.problems);
+        io_times::check(&system, &tables, &mut all.problems);
         memory(&system, &all.link_tables, &mut all.problems);
         memory_map::joined(&system, &windows, &near, &tables, &mut all.problems);
         system.pbr.check(&system, &tables, &mut all.problems);

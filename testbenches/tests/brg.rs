@@ -42,6 +42,7 @@ mod path_latency;
 mod registers;
 mod scoreboard;
 mod scoreboard_beats;
+mod scoreboard_clock;
 mod scoreboard_hosts;
 mod scoreboard_registers;
 mod snoops;

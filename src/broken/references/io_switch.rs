@@ -95,6 +95,7 @@ pub(super) fn ways(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
     Some(vec![vec![match switch.route(side, tlp(word, requester)?) {
         IoRouted::To(IoSide::Up, tlp) => said("TLP", 16, format!("leaves at the upstream port{}", level(&tlp))),
         IoRouted::To(IoSide::Down(n), tlp) => said("TLP", n as u64, format!("leaves at vPPB {n}{}", level(&tlp))),
+        IoRouted::ToAll(sides, _) => said("TLP", 21, format!("leaves at {} ports", sides.len())),
         IoRouted::Completed(_) => said("TLP", 17, "ends in the switch"),
         IoRouted::Unsupported(_) => said("TLP", 18, "is completed as Unsupported Request"),
         IoRouted::Dropped => said("TLP", 19, "is dropped"),

@@ -234,7 +234,7 @@ impl CommandError {
     }
 }
 
-/// The completion of a command.
+/// What the fabric manager is told: how a command has ended, and what has happened without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ManagerEvent {
     /// A vPPB is bound.
@@ -263,6 +263,9 @@ pub enum ManagerEvent {
     Committed(usize, TableKind),
     /// The commit of a table of a hierarchy has ended as an error: the table is not used.
     CommitFailed(usize, TableKind),
+    /// A message came at a downstream port, counted from 0, with an LD-ID that is bound to no vPPB, and is dropped (`fabric` MLD-5).
+    /// Late answers of what has been unbound are none of these.
+    UnknownLd(usize, u8),
     /// The routing tables lead around links that were lost (`fabric` ISL-7).
     Rerouted,
 }

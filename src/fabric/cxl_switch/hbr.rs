@@ -137,8 +137,8 @@ impl Switching for HbrSwitching {
         if let Some(violation) = self.uncommitted(from, message, routed) {
             return Some(violation);
         }
-        if let (Routed::Dropped(Undelivered::UnknownLd), Some(dsp), true) = (routed, dsp, is_answer(message)) {
-            self.manager.late(dsp, ld_id);
+        if let (Routed::Dropped(Undelivered::UnknownLd), Some(dsp)) = (routed, dsp) {
+            self.manager.unknown_ld(dsp, ld_id, is_answer(message));
         }
         if let (Routed::Dropped(Undelivered::Contained), Some(dsp), true) = (routed, dsp, is_answer(message))
             && let Some(vppb) = self.routes.bindings.up(dsp, ld_id)
@@ -249,7 +249,9 @@ impl Switching for HbrSwitching {
             }
             Flushing::Gone(binding) => binding,
         };
-        messages.iter().filter(is_due).for_each(|_| self.manager.late(binding.port, binding.ld.unwrap_or(0)));
+        for _ in messages.iter().filter(is_due) {
+            self.manager.late(binding.port, binding.ld.unwrap_or(0));
+        }
         let messages = messages.len() as u64;
         let vppb = (binding.vcs, binding.vppb);
         Some(if self.manager.is_in_reset(vppb) {

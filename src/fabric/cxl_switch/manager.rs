@@ -235,13 +235,21 @@ impl Manager {
     }
 
     /// Notes that an outstanding response from an unbound port or logical device has arrived, or was flushed with its
-    /// request.
-    pub fn late(&mut self, port: usize, ld_id: u8) {
-        if let Some(late) = self.late.get_mut(&(port, ld_id)) {
-            late.due -= 1;
-            if late.due == 0 {
-                self.late.remove(&(port, ld_id));
-            }
+    /// request; `false`: none was outstanding.
+    pub fn late(&mut self, port: usize, ld_id: u8) -> bool {
+        let Some(late) = self.late.get_mut(&(port, ld_id)) else { return false };
+        late.due -= 1;
+        if late.due == 0 {
+            self.late.remove(&(port, ld_id));
+        }
+        true
+    }
+
+    /// A message came at a downstream port with an LD-ID that is not bound: the manager is told, but of late responses, as those are
+    /// what it has unbound.
+    pub fn unknown_ld(&mut self, port: usize, ld_id: u8, is_answer: bool) {
+        if !(is_answer && self.late(port, ld_id)) {
+            self.further.push_back(ManagerEvent::UnknownLd(port, ld_id));
         }
     }
 
@@ -633,7 +641,7 @@ mod tests {
         let again = VppbBinding { vppb: 0, ..OWN };
         let late = ManagerEvent::Refused(ManagerCommand::Bind(again), CommandError::Late { port: 2, due: 1 });
         assert_eq!(all(&mut manager, 12, &mut bindings, &mut stopped), [Due::Event(late)]);
-        manager.late(2, 3);
+        assert!(manager.late(2, 3));
         manager.commands.push_back(TimedCommand { at_cycle: 13, command: ManagerCommand::Bind(again) });
         let bound = Due::Event(ManagerEvent::Bound(again));
         assert_eq!(all(&mut manager, 13, &mut bindings, &mut stopped), [bound]);
@@ -667,10 +675,10 @@ mod tests {
         let mut manager = Manager::new(vec![reset(10, ResetScope::Vppb((0, 1)))], 100, &bindings);
         (0..2).for_each(|_| manager.asked((0, 1)));
         assert_eq!(all(&mut manager, 10, &mut bindings, &mut stopped), [Due::Flush(OWN)]);
-        manager.late(2, 3);
+        assert!(manager.late(2, 3));
         assert_eq!(all(&mut manager, 5000, &mut bindings, &mut stopped), []);
         assert_eq!((bindings.down(0, 1), manager.next_cycle(), manager.is_active()), (None, None, true));
-        manager.late(2, 3);
+        assert!(manager.late(2, 3));
         assert_eq!(manager.next_cycle(), Some(0));
         assert_eq!(all(&mut manager, 5001, &mut bindings, &mut stopped), [Due::Event(ManagerEvent::Released(OWN))]);
         assert_eq!((bindings.down(0, 1), manager.is_active()), (Some((2, Some(3))), false));
@@ -702,7 +710,7 @@ mod tests {
         assert!(
             CommandError::Nothing { found }.to_string().starts_with("found a reset of port 3, where nothing is bound")
         );
-        (0..3).for_each(|port| manager.late(port, 3));
+        (0..3).for_each(|port| assert!(manager.late(port, 3)));
         let over = [first, second].map(|one| Due::Event(ManagerEvent::Released(one)));
         assert_eq!(all(&mut manager, 20, &mut bindings, &mut stopped), over);
         assert_eq!((bindings.list().collect::<Vec<_>>(), stopped.len()), (vec![first, second], 0));

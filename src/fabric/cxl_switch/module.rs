@@ -757,6 +757,7 @@ impl<S: Switching> CxlSwitch<S> {
                 ManagerEvent::Committed(..) => "table_committed",
                 ManagerEvent::CommitFailed(..) => "commit_failed",
                 ManagerEvent::Refused(..) => "command_refused",
+                ManagerEvent::UnknownLd(..) => "unknown_ld",
                 ManagerEvent::Rerouted => "rerouted",
                 ManagerEvent::Contained(..) => "contained",
                 ManagerEvent::Uncontained(_) => "containment_over",

@@ -1,95 +1,142 @@
-//! K-ary N-trees: K^N nodes under N levels of K^(N-1) routers.
+//! Folded Clos networks of any number of levels, and K-ary N-trees, those of them whose levels are all alike.
 //!
-//! Modelled: level 0 is the top, and the nodes are attached to level N-1. A router is identified by its level l and its
-//! place w, a number of N-1 digits in base K. Down port j of a router leads to the router of level l+1 whose digit l is j
-//! and whose other digits are the same. A packet goes up by any port until the destination is below, then down by the
-//! digits of the destination (`fabric` §6.3).
+//! Modelled: level 0 is the top, and the nodes are attached to the last level. Each level has its own number of ports down and up.
+//! A router is identified by its level l and its place w, a number of one digit for each level but the last. Down port j of a
+//! router leads to the router of level l+1 whose digit l is j and whose other digits are the same; its own digit l says which of the
+//! ports up of that router leads back. So digits before l tell the subtree that is below a router, the others tell routers with the
+//! same subtree from each other. A packet goes up by any port until the destination is below, then down by the digits of the
+//! destination (`fabric` §6.3). A Clos network of three stages (m, n, r) is folded `clos:n/m,r`: r routers with n nodes and m
+//! ports up each, below m routers with r ports. Left out: levels with several channels between two routers.
 //!
-//! Ports of a router: K down, then, below the top, K up.
+//! Ports of a router: those down, then, below the top, those up.
 
 use super::{PortPeer, RouteChoice, VcClass};
 use std::fmt;
 
+/// Ports of the routers of a level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TreeLevel {
+    pub(super) down: usize,
+    /// 0 at the top.
+    pub(super) up: usize,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FatTree {
-    k: usize,
-    n: usize,
+    /// From the top on.
+    levels: Vec<TreeLevel>,
+    /// First router of each level, and behind the last one.
+    firsts: Vec<usize>,
 }
 
 impl FatTree {
-    pub(super) fn new(k: usize, n: usize) -> FatTree {
-        FatTree { k, n }
+    /// A tree of these levels, from the top on; two at least.
+    pub(super) fn new(levels: Vec<TreeLevel>) -> FatTree {
+        let mut tree = FatTree { levels, firsts: vec![0] };
+        for level in 0..tree.levels.len() {
+            let routers = tree.digits().map(|digit| tree.radix(level, digit)).fold(1usize, usize::saturating_mul);
+            tree.firsts.push(tree.routers().saturating_add(routers));
+        }
+        tree
     }
 
-    fn power(&self, exponent: usize) -> usize {
-        (0..exponent).fold(1usize, |all, _| all.saturating_mul(self.k))
+    /// A K-ary N-tree.
+    pub(super) fn k_ary(k: usize, n: usize) -> FatTree {
+        FatTree::new((0..n).map(|level| TreeLevel { down: k, up: if level == 0 { 0 } else { k } }).collect())
     }
 
-    fn per_level(&self) -> usize {
-        self.power(self.n - 1)
+    fn last(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    /// Digits of a place.
+    fn digits(&self) -> std::ops::Range<usize> {
+        0..self.last()
+    }
+
+    /// How many values a digit of the places of a level has.
+    fn radix(&self, level: usize, digit: usize) -> usize {
+        if digit < level { self.levels[digit].down } else { self.levels[digit + 1].up }
     }
 
     pub(super) fn nodes(&self) -> usize {
-        self.power(self.n)
+        self.levels.iter().map(|level| level.down).fold(1usize, usize::saturating_mul)
     }
 
     pub(super) fn routers(&self) -> usize {
-        self.per_level().saturating_mul(self.n)
+        self.firsts.last().copied().unwrap_or(0)
     }
 
-    /// The router of a node, which is one of the lowest level.
+    /// The router of a node, which is one of the last level.
     pub(super) fn router_of(&self, node: usize) -> usize {
-        (self.n - 1) * self.per_level() + node / self.k
+        self.firsts[self.last()] + node / self.levels[self.last()].down
     }
 
     /// Level and place of a router.
     fn split(&self, router: usize) -> (usize, usize) {
-        (router / self.per_level(), router % self.per_level())
+        let level = self.firsts.partition_point(|first| *first <= router) - 1;
+        (level, router - self.firsts[level])
     }
 
-    /// Weight of a digit of a place; digit 0 is the most significant.
-    fn weight(&self, digit: usize) -> usize {
-        self.power(self.n - 2 - digit)
+    /// Weight of a digit of the places of a level; digit 0 is the most significant.
+    fn weight(&self, level: usize, digit: usize) -> usize {
+        (digit + 1..self.last()).map(|less| self.radix(level, less)).product()
     }
 
-    fn digit(&self, place: usize, digit: usize) -> usize {
-        place / self.weight(digit) % self.k
+    fn digit(&self, level: usize, place: usize, digit: usize) -> usize {
+        place / self.weight(level, digit) % self.radix(level, digit)
     }
 
-    fn with_digit(&self, place: usize, digit: usize, value: usize) -> usize {
-        place - self.digit(place, digit) * self.weight(digit) + value * self.weight(digit)
+    /// The router of a level whose place has this digit, and the other ones of a place of a level beside it.
+    fn at(&self, level: usize, (beside, place): (usize, usize), digit: usize, value: usize) -> usize {
+        let of = |n: usize| if n == digit { value } else { self.digit(beside, place, n) };
+        self.firsts[level] + self.digits().map(|n| of(n) * self.weight(level, n)).sum::<usize>()
     }
 
     pub(super) fn ports(&self, router: usize) -> usize {
-        if self.split(router).0 == 0 { self.k } else { 2 * self.k }
+        let TreeLevel { down, up } = self.levels[self.split(router).0];
+        down + up
     }
 
     pub(super) fn peer(&self, router: usize, port: usize) -> PortPeer {
         let (level, place) = self.split(router);
-        let at = |level: usize, place: usize| level * self.per_level() + place;
-        match port.checked_sub(self.k) {
-            None if level == self.n - 1 => PortPeer::Node(place * self.k + port),
+        let TreeLevel { down, .. } = self.levels[level];
+        match port.checked_sub(down) {
+            None if level == self.last() => PortPeer::Node(place * down + port),
             None => {
-                let back = self.k + self.digit(place, level);
-                PortPeer::Router(at(level + 1, self.with_digit(place, level, port)), back)
+                let back = self.levels[level + 1].down + self.digit(level, place, level);
+                PortPeer::Router(self.at(level + 1, (level, place), level, port), back)
             }
             Some(up) => {
-                let back = self.digit(place, level - 1);
-                PortPeer::Router(at(level - 1, self.with_digit(place, level - 1, up)), back)
+                let back = self.digit(level, place, level - 1);
+                PortPeer::Router(self.at(level - 1, (level, place), level - 1, up), back)
             }
         }
     }
 
     pub(super) fn route(&self, router: usize, node: usize) -> RouteChoice {
         let (level, place) = self.split(router);
-        let leaf = node / self.k;
+        let TreeLevel { down, up } = self.levels[level];
+        let (last, leaf) = (self.last(), node / self.levels[self.last()].down);
         // Digits above this level tell the subtree of a router.
-        let is_below = (0..level).all(|digit| self.digit(place, digit) == self.digit(leaf, digit));
+        let is_below = (0..level).all(|digit| self.digit(level, place, digit) == self.digit(last, leaf, digit));
         if !is_below {
-            return RouteChoice { first: self.k as u8, count: self.k as u8, classes: [VcClass::ALL; 2] };
+            return RouteChoice::consecutive(down, up, [VcClass::ALL; 2]);
         }
-        let down = if level == self.n - 1 { node % self.k } else { self.digit(leaf, level) };
-        RouteChoice::one(down, VcClass::ALL)
+        let port = if level == last { node % down } else { self.digit(last, leaf, level) };
+        RouteChoice::one(port, VcClass::ALL)
+    }
+
+    /// The numbers of a K-ary N-tree, if it is one.
+    fn is_k_ary(&self) -> Option<(usize, usize)> {
+        let k = self.levels[0].down;
+        let is_alike = self.levels[1..].iter().all(|level| *level == TreeLevel { down: k, up: k });
+        is_alike.then_some((k, self.levels.len()))
+    }
+
+    /// Whether every router has one port up at most, so that every packet has one way.
+    pub(super) fn has_one_way(&self) -> bool {
+        self.levels.iter().all(|level| level.up < 2)
     }
 
     pub(super) fn place(&self, router: usize) -> (usize, usize) {
@@ -98,8 +145,14 @@ impl FatTree {
     }
 }
 
+/// As it is written: a tree whose levels are all alike by two numbers, others level by level from the nodes on.
 impl fmt::Display for FatTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}x{}", self.k, self.n)
+        if let Some((k, n)) = self.is_k_ary() {
+            return write!(f, "fat-tree:{k}x{n}");
+        }
+        f.write_str("clos:")?;
+        self.levels[1..].iter().rev().try_for_each(|TreeLevel { down, up }| write!(f, "{down}/{up},"))?;
+        write!(f, "{}", self.levels[0].down)
     }
 }

@@ -1,8 +1,8 @@
 //! Graphs: routers, nodes and channels of any form, as a list has them.
 //!
-//! Modelled: which port of a router leads where, and one way from each router to each node. Detail: ways are computed once, for
-//! every pair of routers; of ports that are equally good the lowest is taken, so of several channels between two routers one carries
-//! packets. Left out: ways over an intermediate place, and the choice among ports that are equally good.
+//! Modelled: which port of a router leads where, and the ports of each router on the ways to each node that are equally good. Detail:
+//! ways are computed once, for every pair of routers. The lowest of the ports is that of minimal routing, so of several channels
+//! between two routers one carries packets; adaptive routing has all of them. Left out: ways over an intermediate place.
 //!
 //! | routing | way | circles of channels |
 //! | --- | --- | --- |
@@ -35,8 +35,9 @@ pub(super) struct Graph {
     /// Router and port of each node.
     homes: Vec<(usize, u8)>,
     is_up_down: bool,
-    /// By router and router of the destination, the port towards it; not used where they are the same.
-    ways: Vec<u8>,
+    /// By router and router of the destination, a bit for each port that leads towards it on a way as short as any of the routing; not
+    /// used where they are the same.
+    ways: Vec<u64>,
     /// Column and row of each router in drawings.
     places: Vec<(usize, usize)>,
 }
@@ -69,7 +70,7 @@ impl Graph {
         });
         let (mut by_router, all) = (vec![0; ports.len() * ports.len()], ports.len());
         for (target, column) in ways.enumerate() {
-            column.into_iter().enumerate().for_each(|(router, port)| by_router[router * all + target] = port);
+            column.into_iter().enumerate().for_each(|(router, ports)| by_router[router * all + target] = ports);
         }
         let places = places(&levels);
         Ok(Graph { ports, homes, is_up_down, ways: by_router, places })
@@ -115,9 +116,21 @@ impl Graph {
     }
 
     pub(super) fn route(&self, router: usize, node: usize) -> RouteChoice {
+        RouteChoice::one(self.all_ways(router, node).port(0), VcClass::ALL)
+    }
+
+    /// All ports that are equally good.
+    pub(super) fn all_ways(&self, router: usize, node: usize) -> RouteChoice {
         let (target, port) = self.homes[node];
-        let port = if router == target { port } else { self.ways[router * self.ports.len() + target] };
-        RouteChoice::one(usize::from(port), VcClass::ALL)
+        if router == target {
+            return RouteChoice::one(usize::from(port), VcClass::ALL);
+        }
+        RouteChoice::of_ports(self.ways[router * self.ports.len() + target])
+    }
+
+    /// Whether a router has several ports towards another one.
+    pub(super) fn has_equal_ports(&self) -> bool {
+        self.ways.iter().any(|ports| ports.count_ones() > 1)
     }
 
     pub(super) fn place(&self, router: usize) -> (usize, usize) {
@@ -197,19 +210,19 @@ fn levels(ports: &[Vec<PortPeer>]) -> Vec<u32> {
     distances(ports, 0, |_, _| true)
 }
 
-/// The lowest port of a router that leads to a router of which `is_next` says so.
-fn lowest(ports: &[PortPeer], is_next: impl Fn(usize) -> bool) -> u8 {
-    neighbours(ports).find(|(_, peer)| is_next(*peer)).map_or(0, |(port, _)| port as u8)
+/// The ports of a router that lead to routers of which `is_next` says so, a bit for each.
+fn leading(ports: &[PortPeer], is_next: impl Fn(usize) -> bool) -> u64 {
+    neighbours(ports).filter(|(_, peer)| is_next(*peer)).fold(0, |all, (port, _)| all | 1 << port)
 }
 
-/// The port of each router on the shortest way to one.
-fn shortest(ports: &[Vec<PortPeer>], target: usize) -> Vec<u8> {
+/// The ports of each router on the shortest ways to one.
+fn shortest(ports: &[Vec<PortPeer>], target: usize) -> Vec<u64> {
     let far = distances(ports, target, |_, _| true);
-    (0..ports.len()).map(|router| lowest(&ports[router], |peer| far[peer] + 1 == far[router])).collect()
+    (0..ports.len()).map(|router| leading(&ports[router], |peer| far[peer] + 1 == far[router])).collect()
 }
 
-/// The port of each router on its way up, then down, to one.
-fn up_down(ports: &[Vec<PortPeer>], levels: &[u32], target: usize) -> Vec<u8> {
+/// The ports of each router on its ways up, then down, to one.
+fn up_down(ports: &[Vec<PortPeer>], levels: &[u32], target: usize) -> Vec<u64> {
     let rank = |router: usize| (levels[router], router);
     let down = distances(ports, target, |from, to| rank(from) < rank(to));
     let mut by_rank: Vec<usize> = (0..ports.len()).collect();
@@ -225,7 +238,7 @@ fn up_down(ports: &[Vec<PortPeer>], levels: &[u32], target: usize) -> Vec<u8> {
             NONE => rank(peer) < rank(router) && whole[peer].checked_add(1) == Some(whole[router]),
             far => rank(peer) > rank(router) && down[peer].checked_add(1) == Some(far),
         };
-        lowest(&ports[router], is_next)
+        leading(&ports[router], is_next)
     };
     (0..ports.len()).map(port).collect()
 }

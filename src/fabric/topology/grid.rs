@@ -97,7 +97,7 @@ impl Grid {
                 std::cmp::Ordering::Less => RouteChoice::one(port(Side::Up), class(Side::Up)),
                 std::cmp::Ordering::Greater => RouteChoice::one(port(Side::Down), class(Side::Down)),
                 std::cmp::Ordering::Equal => {
-                    RouteChoice { first: port(Side::Up) as u8, count: 2, classes: [class(Side::Up), class(Side::Down)] }
+                    RouteChoice::consecutive(port(Side::Up), 2, [class(Side::Up), class(Side::Down)])
                 }
             };
         }

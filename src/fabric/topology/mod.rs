@@ -1,6 +1,6 @@
 //! Topologies: the routers, the connections between their ports, and the path of a packet from one router to the next.
 //!
-//! Modelled: k-ary meshes and tori of one to three dimensions, K-ary N-trees and dragonflies, built from a few numbers
+//! Modelled: k-ary meshes and tori of one to three dimensions, K-ary N-trees, Clos networks of any number of levels and dragonflies, built from a few numbers
 //! ([`Topology::parse`]), with routing that is free of deadlock by itself ([`Topology::route`]); and graphs of any form, from a
 //! list of their ports ([`Topology::of_ports`]). Ways over an intermediate place and choices by congestion are made of these
 //! routes ([`routing`]). Left out: adaptive routing on longer ways than those.
@@ -10,6 +10,7 @@
 //! | `mesh:8x8` | one node at each router | dimension order | one |
 //! | `torus:8x8`, `torus:4x4x4` | the same, with rings in each dimension | dimension order, in the shorter direction | two, by the dateline |
 //! | `fat-tree:4x3` | K^N nodes, N levels of K^(N-1) routers | up by any port to a common ancestor, then down | one |
+//! | `clos:4/2,8` | a folded Clos network: ports down / up of the routers of each level, from the nodes on, those of the top down | the same | one |
 //! | `dragonfly:2,4,2` | (p, a, h): groups of a routers, p nodes and h global channels each, a h + 1 groups | local, global, local | two of local channels |
 //! | `full:2,4` | (p, a): a routers with p nodes each, every router joined to every other one (`fabric` §6.5, groups) | the one channel | one |
 //! | `graph:DIGEST` | as a file lists them ([`Topology::of_ports`]) | shortest by the lowest port, or up, then down | one |
@@ -30,7 +31,7 @@ mod grid;
 pub mod routing;
 
 use dragonfly::Dragonfly;
-use fat_tree::FatTree;
+use fat_tree::{FatTree, TreeLevel};
 use graph::Graph;
 pub use graph::{GRAPH_ROUTING_NAMES, MOST_GRAPH_ROUTERS, MOST_PORTS};
 use grid::Grid;
@@ -99,26 +100,59 @@ impl VcClass {
     }
 }
 
-/// Ports that lead towards a destination: `count` consecutive ports from `first` on, all equally good.
+/// Ports that lead towards a destination, all equally good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteChoice {
     /// The first port.
-    pub first: u8,
+    pub(crate) first: u8,
     /// Number of ports.
-    pub count: u8,
+    pub(crate) count: u8,
     /// Virtual channels of the first port, and of all others.
     pub classes: [VcClass; 2],
+    /// A bit for each port, by its number, where these are not consecutive; else 0.
+    pub(crate) gapped: u64,
 }
 
 impl RouteChoice {
+    /// A choice of no port.
+    pub const NONE: RouteChoice = RouteChoice::consecutive(0, 0, [VcClass::ALL; 2]);
+
     /// A choice of one port.
     fn one(port: usize, class: VcClass) -> RouteChoice {
-        RouteChoice { first: port as u8, count: 1, classes: [class, class] }
+        RouteChoice::consecutive(port, 1, [class, class])
+    }
+
+    /// A choice of consecutive ports.
+    const fn consecutive(first: usize, count: usize, classes: [VcClass; 2]) -> RouteChoice {
+        RouteChoice { first: first as u8, count: count as u8, classes, gapped: 0 }
+    }
+
+    /// A choice of at least one port, a bit for each by its number.
+    fn of_ports(ports: u64) -> RouteChoice {
+        let (first, count) = (ports.trailing_zeros(), ports.count_ones());
+        let is_run = (ports >> first).trailing_ones() == count;
+        let gapped = if is_run { 0 } else { ports };
+        RouteChoice { gapped, ..RouteChoice::consecutive(first as usize, count as usize, [VcClass::ALL; 2]) }
+    }
+
+    /// Number of ports.
+    #[inline]
+    pub fn count(self) -> usize {
+        self.count.into()
+    }
+
+    /// The n-th of them, counted from 0 in the order of their numbers.
+    #[inline]
+    pub fn port(self, n: usize) -> usize {
+        match self.gapped {
+            0 => usize::from(self.first) + n,
+            ports => (0..n).fold(ports, |left, _| left & left.wrapping_sub(1)).trailing_zeros() as usize,
+        }
     }
 
     /// The ports of the choice with their virtual channel classes.
     pub fn ways(self) -> impl Iterator<Item = (usize, VcClass)> {
-        (0..usize::from(self.count)).map(move |n| (usize::from(self.first) + n, self.classes[n.min(1)]))
+        (0..self.count()).map(move |n| (self.port(n), self.classes[n.min(1)]))
     }
 }
 
@@ -187,7 +221,7 @@ fn graphs() -> MutexGuard<'static, OrderedMap<String, Arc<Graph>>> {
 }
 
 /// The notation of topologies, for error messages.
-pub const EXPECTED: &str = "mesh:8x8, torus:8x8, torus:4x4x4, fat-tree:4x3 (K x N, a K-ary N-tree), dragonfly:2,4,2 (p, a, h), full:2,4 (p, a), or the same with other numbers; file:PATH where a generator makes the fabric";
+pub const EXPECTED: &str = "mesh:8x8, torus:8x8, torus:4x4x4, fat-tree:4x3 (K x N, a K-ary N-tree), clos:4/2,8 (ports down/up of each level, from the nodes on; the top has ports down), dragonfly:2,4,2 (p, a, h), full:2,4 (p, a), or the same with other numbers; file:PATH where a generator makes the fabric";
 
 impl Topology {
     /// Parses a topology, such as `mesh:8x8`.
@@ -204,6 +238,9 @@ impl Topology {
             return found
                 .map(|graph| Topology(Shape::Graph(graph)))
                 .ok_or_else(|| TopologyError::Graph { text: text() });
+        }
+        if shape == "clos" {
+            return sized(Shape::FatTree(FatTree::new(clos_levels(numbers).ok_or_else(form)?)), text);
         }
         let separator = if matches!(shape, "dragonfly" | "full") { ',' } else { 'x' };
         let numbers: Option<Vec<usize>> = numbers.split(separator).map(|n| n.trim().parse().ok()).collect();
@@ -225,7 +262,7 @@ impl Topology {
                 if !(2..=32).contains(&k) || !(2..=15).contains(&n) {
                     return Err(size("2 to 32 ports down and 2 to 15 levels".to_owned()));
                 }
-                Shape::FatTree(FatTree::new(k, n))
+                Shape::FatTree(FatTree::k_ary(k, n))
             }
             ("dragonfly", &[p, a, h]) => Shape::Dragonfly(Dragonfly::new(p, a, h)),
             ("full", &[p, a]) => {
@@ -236,18 +273,7 @@ impl Topology {
             }
             _ => return Err(form()),
         };
-        let topology = Topology(shape);
-        let (routers, nodes) = (topology.routers(), topology.nodes());
-        if !(2..=MOST_ROUTERS).contains(&routers) || !(2..=MOST_ROUTERS).contains(&nodes) {
-            return Err(size(format!(
-                "2 to {MOST_ROUTERS} routers and 2 to {MOST_ROUTERS} nodes, and not {routers} and {nodes}"
-            )));
-        }
-        let most = (0..routers).map(|router| topology.ports(router)).max().unwrap_or(0);
-        if most > MOST_PORTS {
-            return Err(size(format!("routers with at most {MOST_PORTS} ports, and not {most}")));
-        }
-        Ok(topology)
+        sized(shape, text)
     }
 
     /// Makes a topology of any form: where the ports of each router lead, and the way of [`GRAPH_ROUTING_NAMES`] that packets take.
@@ -384,6 +410,37 @@ impl Topology {
     }
 }
 
+/// A topology of a shape that was written so, unless it is too large or too small.
+fn sized(shape: Shape, text: &str) -> Result<Topology, TopologyError> {
+    let size = |expected: String| TopologyError::Size { found: text.to_owned(), expected };
+    let topology = Topology(shape);
+    let (routers, nodes) = (topology.routers(), topology.nodes());
+    if !(2..=MOST_ROUTERS).contains(&routers) || !(2..=MOST_ROUTERS).contains(&nodes) {
+        return Err(size(format!(
+            "2 to {MOST_ROUTERS} routers and 2 to {MOST_ROUTERS} nodes, and not {routers} and {nodes}"
+        )));
+    }
+    let most = (0..routers).map(|router| topology.ports(router)).max().unwrap_or(0);
+    if most > MOST_PORTS {
+        return Err(size(format!("routers with at most {MOST_PORTS} ports, and not {most}")));
+    }
+    Ok(topology)
+}
+
+/// The levels of a Clos network, from the top on, of `down/up,down/up,..,down`, which begins at the nodes; `None`: it is not so written.
+fn clos_levels(text: &str) -> Option<Vec<TreeLevel>> {
+    let number = |text: &str| text.trim().parse().ok().filter(|n| (1..=MOST_PORTS).contains(n));
+    let (below, top) = text.rsplit_once(',')?;
+    let level = |text: &str| {
+        let (down, up) = text.split_once('/')?;
+        Some(TreeLevel { down: number(down)?, up: number(up)? })
+    };
+    let mut levels: Vec<TreeLevel> = below.split(',').map(level).collect::<Option<_>>()?;
+    levels.push(TreeLevel { down: number(top)?, up: 0 });
+    levels.reverse();
+    Some(levels)
+}
+
 /// The ports of `a` routers with `p` nodes each, of which every one leads to every other: nodes first, then routers in their order.
 fn fully_connected(p: usize, a: usize) -> Vec<Vec<PortPeer>> {
     let ports = |own: usize| {
@@ -400,7 +457,7 @@ impl fmt::Display for Topology {
         match &self.0 {
             Shape::Mesh(grid) => write!(f, "mesh:{grid}"),
             Shape::Torus(grid) => write!(f, "torus:{grid}"),
-            Shape::FatTree(tree) => write!(f, "fat-tree:{tree}"),
+            Shape::FatTree(tree) => write!(f, "{tree}"),
             Shape::Dragonfly(dragonfly) => write!(f, "dragonfly:{dragonfly}"),
             Shape::Graph(graph) => write!(f, "a graph of {} routers and {} nodes", graph.routers(), graph.nodes()),
         }

@@ -9,7 +9,7 @@
 //! | `minimal` | a shortest way; among ports that are equally good any one, at random |
 //! | `adaptive` | a shortest way; among ports that are equally good the one with the smallest backlog |
 //! | `valiant` | over a random intermediate place, whatever the traffic |
-//! | `ugal` | the shortest way, or one over a random place if backlog times channels is less there (UGAL-L); ports as `adaptive` |
+//! | `ugal` | the shortest way, or one over a random place if backlog times channels is less there, by more than a threshold (UGAL-L); ports as `adaptive` |
 //!
 //! The backlog of an output counts the flits whose credits have not come back, and one for each packet that has chosen the output and
 //! is not through: packets that come together would all take the same output without these.
@@ -41,29 +41,44 @@ pub enum RoutePolicy {
     /// Over a random intermediate place.
     Valiant,
     /// Over a random intermediate place where that is better.
-    Ugal,
+    Ugal {
+        /// By how much backlog times channels has to be less there \[flits times channels\].
+        threshold: u64,
+    },
 }
 
 /// Names of the policies, as descriptions choose them.
 pub const ROUTING_NAMES: &[&str] = &["minimal", "adaptive", "valiant", "ugal"];
 
 impl RoutePolicy {
-    /// The policy of a name.
+    /// The policy of a name, with a threshold of 0.
     pub fn by_name(name: &str) -> Option<RoutePolicy> {
         let at = ROUTING_NAMES.iter().position(|known| *known == name)?;
-        [RoutePolicy::Minimal, RoutePolicy::Adaptive, RoutePolicy::Valiant, RoutePolicy::Ugal].get(at).copied()
+        use RoutePolicy::{Adaptive, Minimal, Ugal, Valiant};
+        [Minimal, Adaptive, Valiant, Ugal { threshold: 0 }].get(at).copied()
+    }
+
+    /// The policy with a threshold of its own; one without thresholds as it is.
+    pub fn with_threshold(self, threshold: u64) -> RoutePolicy {
+        match self {
+            RoutePolicy::Ugal { .. } => RoutePolicy::Ugal { threshold },
+            other => other,
+        }
     }
 
     /// Whether ways have two legs.
     pub const fn has_legs(self) -> bool {
-        matches!(self, RoutePolicy::Valiant | RoutePolicy::Ugal)
+        matches!(self, RoutePolicy::Valiant | RoutePolicy::Ugal { .. })
     }
 
     /// Why a topology has no use for a policy; `None` if it has.
     pub fn refusal(self, topology: &Topology) -> Option<String> {
         match (self, &topology.0) {
-            (RoutePolicy::Valiant | RoutePolicy::Ugal, Shape::FatTree(_)) => {
+            (RoutePolicy::Valiant | RoutePolicy::Ugal { .. }, Shape::FatTree(_)) => {
                 Some("a fat tree has no other ways than up by any port, expected minimal or adaptive".to_owned())
+            }
+            (RoutePolicy::Adaptive, Shape::FatTree(tree)) if tree.has_one_way() => {
+                Some(format!("{topology} has one way to each router, expected minimal"))
             }
             (RoutePolicy::Adaptive, Shape::Mesh(grid) | Shape::Torus(grid)) if !grid.has_equal_ports() => {
                 Some(format!(
@@ -74,7 +89,10 @@ impl RoutePolicy {
             (RoutePolicy::Adaptive, Shape::Dragonfly(_)) => {
                 Some(format!("routes in {topology} have one port each, expected minimal, valiant or ugal"))
             }
-            (RoutePolicy::Adaptive | RoutePolicy::Valiant | RoutePolicy::Ugal, Shape::Graph(_)) => {
+            (RoutePolicy::Valiant | RoutePolicy::Ugal { .. }, Shape::Graph(_)) => {
+                Some(format!("{topology} has no intermediate places, expected minimal or adaptive"))
+            }
+            (RoutePolicy::Adaptive, Shape::Graph(graph)) if !graph.has_equal_ports() => {
                 Some(format!("{topology} has one way to each router, expected minimal"))
             }
             _ => None,
@@ -132,7 +150,10 @@ impl Topology {
         if !routing.has_legs()
             && let RouteGoal::Node(node) = goal
         {
-            return self.route(router, node);
+            return match (&self.0, routing) {
+                (Shape::Graph(graph), RoutePolicy::Adaptive) => graph.all_ways(router, node),
+                _ => self.route(router, node),
+            };
         }
         let choice = match (goal, &self.0) {
             (RouteGoal::Intermediate(place), Shape::Dragonfly(dragonfly)) => dragonfly.toward(router, place),
@@ -146,7 +167,7 @@ impl Topology {
 
     /// Whether a node is at a router.
     fn is_at(&self, router: usize, node: usize) -> bool {
-        matches!(self.peer(router, usize::from(self.route(router, node).first)), super::PortPeer::Node(_))
+        matches!(self.peer(router, self.route(router, node).port(0)), super::PortPeer::Node(_))
     }
 
     /// The class of a leg for the class of a way with one leg.

@@ -5,10 +5,10 @@
 //! routers know of congestion.
 //!
 //! A walk through one head flit ([`RouteTable::next`]): if it comes from a node and ways have two legs, an intermediate place is
-//! drawn; `ugal` compares the backlog at the first ports of both ways, each times the channels of the way, and a tie is for the
-//! shorter one. If the flit has come to its intermediate place, the second leg begins. The port is selected among those that
-//! are equally good: `adaptive` and `ugal` take the one with the smallest backlog, which is the one that `ugal` has compared, and
-//! the others draw one. In a ring a packet keeps its class of virtual channels until it leaves the ring or its leg ends.
+//! drawn; `ugal` compares the backlog at the first ports of both ways, each times the channels of the way, and a tie, or a gain
+//! within the threshold, is for the shorter one. If the flit has come to its intermediate place, the second leg begins. The port
+//! is selected among those that are equally good: `adaptive` and `ugal` take the one with the smallest backlog, which is the one
+//! that `ugal` has compared, and the others draw one. In a ring a packet keeps its class of virtual channels until it leaves the ring or its leg ends.
 
 use super::super::topology::routing::{RouteGoal, RoutePolicy};
 use super::super::topology::{PortPeer, RouteChoice, Topology, VcClass};
@@ -22,9 +22,11 @@ pub struct RouteTable {
     topology: Topology,
     router: usize,
     /// To each node.
-    choices: Vec<RouteChoice>,
-    /// To each intermediate place; empty if ways have one leg.
-    firsts: Vec<RouteChoice>,
+    choices: Vec<KeptChoice>,
+    /// Their ports that are not consecutive, as [`RouteChoice`] has them; empty if those of all choices are.
+    gapped: Vec<u64>,
+    /// To each intermediate place; empty if ways have one leg. Their ports are consecutive.
+    firsts: Vec<KeptChoice>,
     /// The intermediate place of this router.
     own: u16,
     /// By input port, the output port on which a packet keeps its virtual channel class; [`NO_PORT`] if there is none.
@@ -35,6 +37,26 @@ pub struct RouteTable {
     halves: [[VcClass; 2]; 2],
     /// Virtual channels of each class, by its number.
     masks: [u64; VcClass::COUNT],
+}
+
+/// A choice as the table keeps it: there are many, and few have ports with gaps between.
+#[derive(Debug, Clone, Copy)]
+struct KeptChoice {
+    first: u8,
+    count: u8,
+    classes: [VcClass; 2],
+}
+
+impl KeptChoice {
+    fn of(RouteChoice { first, count, classes, .. }: RouteChoice) -> KeptChoice {
+        KeptChoice { first, count, classes }
+    }
+
+    #[inline]
+    fn with(self, gapped: u64) -> RouteChoice {
+        let KeptChoice { first, count, classes } = self;
+        RouteChoice { first, count, classes, gapped }
+    }
 }
 
 /// No port.
@@ -48,9 +70,11 @@ impl RouteTable {
     pub fn new(topology: &Topology, routing: RoutePolicy, router: usize, vcs: usize) -> RouteTable {
         let (own, intermediates) = (topology.intermediate_of(router), topology.intermediates());
         let goals = (0..topology.nodes()).map(RouteGoal::Node);
+        let choices: Vec<RouteChoice> = goals.map(|goal| topology.route_to(router, goal, routing)).collect();
+        let has_gaps = choices.iter().any(|choice| choice.gapped != 0);
         let firsts = (0..intermediates).filter(|_| routing.has_legs()).map(|place| match place {
             // Nothing is on its way from here to here.
-            place if place == own => RouteChoice { first: 0, count: 1, classes: [VcClass::ALL; 2] },
+            place if place == own => RouteChoice::NONE,
             place => topology.route_to(router, RouteGoal::Intermediate(place), routing),
         });
         let ports = 0..topology.ports(router);
@@ -58,8 +82,9 @@ impl RouteTable {
         RouteTable {
             routing,
             router,
-            choices: goals.map(|goal| topology.route_to(router, goal, routing)).collect(),
-            firsts: firsts.collect(),
+            gapped: choices.iter().filter(|_| has_gaps).map(|choice| choice.gapped).collect(),
+            choices: choices.into_iter().map(KeptChoice::of).collect(),
+            firsts: firsts.map(KeptChoice::of).collect(),
             own: own as u16,
             straight: ports
                 .clone()
@@ -92,14 +117,14 @@ impl RouteTable {
             }
         }
         let choice = self.choice(flit);
-        let way = match choice.count {
+        let way = match choice.count() {
             1 => 0,
-            count if matches!(self.routing, RoutePolicy::Adaptive | RoutePolicy::Ugal) => {
-                least(count, usize::from(choice.first), rng, &backlog)
+            _ if matches!(self.routing, RoutePolicy::Adaptive | RoutePolicy::Ugal { .. }) => {
+                least(choice, rng, &backlog)
             }
-            count => rng.below(u64::from(count)) as usize,
+            count => rng.below(count as u64) as usize,
         };
-        let port = usize::from(choice.first) + way;
+        let port = choice.port(way);
         let is_straight = usize::from(self.straight[usize::from(from)]) == port && !begins;
         let class = if is_straight {
             let halves = self.halves[usize::from(flit.via == NO_VIA)];
@@ -113,9 +138,15 @@ impl RouteTable {
     #[inline]
     fn choice(&self, flit: &VcFlit) -> RouteChoice {
         match flit.via {
-            NO_VIA => self.choices[usize::from(flit.target)],
-            via => self.firsts[usize::from(via)],
+            NO_VIA => self.to_node(flit.target),
+            via => self.firsts[usize::from(via)].with(0),
         }
+    }
+
+    #[inline]
+    fn to_node(&self, node: u16) -> RouteChoice {
+        let gapped = self.gapped.get(usize::from(node)).copied().unwrap_or(0);
+        self.choices[usize::from(node)].with(gapped)
     }
 
     /// The intermediate place of a packet that enters its first router; [`NO_VIA`] for a packet that takes the shortest way.
@@ -124,9 +155,7 @@ impl RouteTable {
         if via == self.own {
             return NO_VIA;
         }
-        if self.routing == RoutePolicy::Valiant {
-            return via;
-        }
+        let RoutePolicy::Ugal { threshold } = self.routing else { return via };
         let target = self.topology.router_of(usize::from(flit.target));
         let entry = self.topology.entry(self.router, usize::from(via));
         // The topologies that have intermediate places have distances too.
@@ -135,16 +164,17 @@ impl RouteTable {
         let longer = channels(self.router, entry) + channels(entry, target);
         // Of ports that are equally good, the packet takes the one with the least ahead.
         let ahead = |choice: RouteChoice| choice.ways().map(|(port, _)| backlog(port)).min().unwrap_or(0);
-        let [minimal, valiant] = [self.choices[usize::from(flit.target)], self.firsts[usize::from(via)]].map(ahead);
-        if minimal * shortest <= valiant * longer { NO_VIA } else { via }
+        let [minimal, valiant] = [self.to_node(flit.target), self.firsts[usize::from(via)].with(0)].map(ahead);
+        if minimal * shortest <= valiant * longer + threshold { NO_VIA } else { via }
     }
 }
 
-/// Of consecutive ports the one with the smallest backlog, at random among equals.
-fn least(count: u8, first: usize, rng: &mut Rng, backlog: impl Fn(usize) -> u64) -> usize {
-    let (count, start) = (usize::from(count), rng.below(u64::from(count)) as usize);
+/// Which of the ports of a choice has the smallest backlog, at random among equals.
+fn least(choice: RouteChoice, rng: &mut Rng, backlog: impl Fn(usize) -> u64) -> usize {
+    let count = choice.count();
+    let start = rng.below(count as u64) as usize;
     let around = (0..count).map(|n| (start + n) % count);
-    around.min_by_key(|way| backlog(first + way)).unwrap_or(0)
+    around.min_by_key(|way| backlog(choice.port(*way))).unwrap_or(0)
 }
 
 /// All paths on which packets can pass a router: for each input port, the packets that the router or node at its other

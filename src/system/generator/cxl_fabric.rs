@@ -20,7 +20,7 @@ use scalepool_memory::decoder::WINDOW_STEP_BYTES;
 /// The kind.
 pub(super) const KIND: GeneratorKind = GeneratorKind {
     name: "cxl.fabric",
-    about: "hosts and memories at switches with port based routing that are joined as a mesh, torus, fat tree, dragonfly or fully connected group, or as a file lists them",
+    about: "hosts and memories at switches with port based routing that are joined as a mesh, torus, fat tree, Clos network, dragonfly or fully connected group, or as a file lists them",
     fields: CxlFabric::fields,
     generate,
 };
@@ -29,7 +29,7 @@ config! {
     /// Switches with port based routing in a topology.
     pub struct CxlFabric {
         shape: String = "mesh:2x2" [Unit::Of("-")] in FieldRange::Text(EXPECTED), "topology (fabric §6.3 and §6.5), or file:PATH, a file of routers, nodes and links, relative to the description";
-        switches: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a component"), "component that is a switch; the generator sets its count and its ports, and its routing where that is not set: lowest-port in a mesh, in a fully connected group and with a file of shortest ways, minimal in a fat tree, up-down otherwise";
+        switches: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a component"), "component that is a switch; the generator sets its count and its ports, and its routing where that is not set: lowest-port in a mesh, in a fully connected group and with a file of shortest ways, minimal in a fat tree or a Clos network, up-down otherwise";
         hosts: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a component"), "component that is a host; the generator sets its count";
         memories: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a component"), "component that is a memory; the generator sets its count";
         trunk: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a link"), "link between two switches; the generator sets what it joins";
@@ -59,7 +59,7 @@ fn number(n: usize) -> Value {
 fn routing_of(topology: &Topology, shape: &str) -> &'static str {
     if topology.is_shortest_graph() || shape.starts_with("mesh") {
         "lowest-port"
-    } else if shape.starts_with("fat-tree") {
+    } else if shape.starts_with("fat-tree") || shape.starts_with("clos") {
         "minimal"
     } else {
         "up-down"

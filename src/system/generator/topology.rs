@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 /// The kind.
 pub(super) const KIND: GeneratorKind = GeneratorKind {
     name: "topology",
-    about: "nodes behind routers: mesh, torus, fat tree, dragonfly, or as a file lists them",
+    about: "nodes behind routers: mesh, torus, fat tree, Clos network, dragonfly, or as a file lists them",
     fields: TopologyOf::fields,
     generate,
 };

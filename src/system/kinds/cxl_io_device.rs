@@ -163,6 +163,7 @@ impl Component for IoDevice {
             flex_bus: Some(self.port()),
             io_logical_devices: (self.logical_devices > 1).then_some(self.logical_devices),
             has_uio: self.uio.is_some() || self.uio_memory.is_some(),
+            uio_timeout_fs: self.uio.as_ref().map(|uio| uio.timeout),
             answer_cycles: self.latency_cycles,
             memory_from: bars.first().map_or(0, |bar| bar.start),
             memory_bytes: bars.last().map(|bar| bar.end),

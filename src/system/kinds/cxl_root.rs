@@ -4,8 +4,8 @@
 use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, Offer,
-    PortDecl, PortRole, Site, SitePort, component,
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, NodeError, Offer, PortDecl,
+    PortRole, Site, component,
 };
 use crate::kinds::uio::{self, UioStimulus};
 use crate::measured::ComponentMeasured;
@@ -230,26 +230,10 @@ impl Component for CxlRoot {
             answers_due: self.memory.accesses,
             power_timeout_fs: Some(self.timeout),
             has_uio: self.uio.is_some(),
+            uio_timeout_fs: self.uio.as_ref().map(|uio| uio.timeout),
             uses_bars: self.accesses > 0,
             ..Offer::default()
         }
-    }
-
-    /// Refuses a time-out that every completion would miss.
-    fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let missed = ports.iter().filter_map(|port| {
-            let Carried::CxlIo { way_fs, .. } = port.link.carried else { return None };
-            let (num, den) = port.peer_clock.period();
-            let answer_fs = u128::from(port.peer.answer_cycles) * u128::from(num) / u128::from(den);
-            let least = 2 * u128::from(way_fs) + answer_fs;
-            let text = || {
-                let [found, least] =
-                    [self.timeout, u64::try_from(least).unwrap_or(u64::MAX)].map(|fs| Unit::Time.shown(fs));
-                format!("found {found}, expected more than {least}, the time there and back")
-            };
-            (u128::from(self.timeout) <= least).then(|| ("timeout", text()))
-        });
-        missed.collect()
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {

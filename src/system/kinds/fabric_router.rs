@@ -56,6 +56,7 @@ config! {
         buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel, and so the credits of who sends to it; not given = 8, in a fat tree 16";
         allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "allocator of virtual channels and of the switch; not given = islip, in a fat tree separable-input-first";
         routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(ROUTING_NAMES), "the shortest way (minimal, adaptive: among ports that are as good the one with the smallest backlog), over a random router or group (valiant), or over one where backlog times channels is less (ugal); the last two need virtual channels for each leg; the same in all routers of a topology";
+        ugal_threshold: Option<u64> = "" [Unit::Of("flits times channels")] in FieldRange::Int(0, 1 << 20), "by how much backlog times channels has to be less over another router for routing = \"ugal\" to go there; the same in all routers of a topology; not given = 0 (fabric §6.5)";
         switching: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["cut-through", "store-and-forward"]), "flits leave one behind the other (cut-through), or none of a packet before its last one has come, for which the buffer has to hold the whole packet (fabric §4.2); not given = cut-through";
         credit_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "from the arrival of a credit to its use; not given = 0, in a fat tree 2";
         routing_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "stages of route computation; not given = 1, in a fat tree 0";
@@ -68,7 +69,8 @@ impl FabricRouter {
     }
 
     fn routing(&self) -> RoutePolicy {
-        RoutePolicy::by_name(&self.routing).unwrap_or(RoutePolicy::Minimal)
+        let policy = RoutePolicy::by_name(&self.routing).unwrap_or(RoutePolicy::Minimal);
+        policy.with_threshold(self.ugal_threshold.unwrap_or(0))
     }
 
     fn vcs(&self, defaults: &RouterDefaults) -> usize {
@@ -89,6 +91,16 @@ impl FabricRouter {
             ("routing", text)
         })
     }
+}
+
+/// A threshold of UGAL where another policy is chosen by a key.
+pub(in crate::kinds) fn without_ugal(threshold: Option<u64>, key: &str, policy: &str) -> Option<ConfigFinding> {
+    threshold.filter(|_| policy != "ugal").map(|_| {
+        (
+            "ugal_threshold",
+            format!("found it with {key} = \"{policy}\", expected \"ugal\": no other policy has a threshold"),
+        )
+    })
 }
 
 /// A channel whose ends differ in what they know of it.
@@ -122,7 +134,8 @@ impl Component for FabricRouter {
             Ok(topology) => topology,
             Err(text) => return vec![("topology", text)],
         };
-        let mut found = Vec::new();
+        let mut found: Vec<ConfigFinding> =
+            without_ugal(self.ugal_threshold, "routing", &self.routing).into_iter().collect();
         if self.position >= topology.routers() {
             let last = topology.routers() - 1;
             found.push(("position", format!("found {}, expected 0 to {last}", self.position)));

@@ -734,9 +734,39 @@ fn a_port_is_bound_again_when_no_answer_is_due() {
             ManagerEvent::Uncontained(_) => "uncontained",
             ManagerEvent::Viral(_) => "viral",
             ManagerEvent::ViralOver(_) => "viral over",
+            ManagerEvent::UnknownLd(..) => "unknown LD-ID",
         })
         .collect();
     assert_eq!(names, ["unbound", "refused", "bound"]);
     assert!(good > 50 && lost > 0, "{good} {lost}");
     assert_eq!((other, left(&result)), (200, [0; 4]));
+}
+
+/// Two hosts with a logical device each of one port, which answers with these LD-IDs beside its own traffic.
+fn with_answers_of(ld_ids: &[u8]) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
+    let mut two = bench(2);
+    two.is_shared = true;
+    (0..2).for_each(|host| two.sends[host].push((10, read(host as u16, 0))));
+    let answer = |ld_id: &u8| (40, Message::S2mNdr(S2mNdr { tag: 9, ld_id: *ld_id, ..S2mNdr::default() }));
+    two.sends[2].extend(ld_ids.iter().map(answer));
+    run(two)
+}
+
+/// The fabric manager is told nothing of what is bound.
+#[test]
+fn fab_mld_05_p2() {
+    let (seen, result) = with_answers_of(&[]);
+    assert_eq!([seen[0].len(), seen[1].len()], [1, 1]);
+    assert!(result.events.is_empty(), "{:?}", result.events);
+    assert_eq!(result.undelivered.get(&Undelivered::UnknownLd), None);
+}
+
+/// What comes with an LD-ID of nobody reaches no host, is counted, and the fabric manager is told of each.
+#[test]
+fn fab_mld_05_n2() {
+    let (seen, result) = with_answers_of(&[5, 2, 5]);
+    assert_eq!([seen[0].len(), seen[1].len()], [1, 1]);
+    let told: Vec<_> = result.events.iter().map(|(_, event)| *event).collect();
+    assert_eq!(told, [5, 2, 5].map(|ld_id| ManagerEvent::UnknownLd(0, ld_id)));
+    assert_eq!(result.undelivered.get(&Undelivered::UnknownLd), Some(&3));
 }

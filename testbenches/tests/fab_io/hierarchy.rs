@@ -120,6 +120,54 @@ fn fab_ior_01_p() {
     assert_eq!(side(switch.route(IoSide::Down(0), message)), Some(IoSide::Up));
 }
 
+/// A message with this routing, for an identifier or an address.
+fn message(routing: u8, dw2: u32, dw3: u32) -> Tlp {
+    Tlp::new(TlpKind::Message { routing, code: 0x7f, dw2, dw3 }, 0x300, Vec::new())
+}
+
+/// Messages by address go by windows, those by identifier by buses, and one from the root to everybody to each port that is bound.
+#[test]
+fn fab_ior_01_p2() {
+    let mut switch = switch();
+    let by_id = |bus: u32| message(2, bus << 24 | 8 << 16, 0);
+    let by_address = |address: u64| message(1, (address >> 32) as u32, address as u32);
+    for (from, to) in [(IoSide::Up, 1), (IoSide::Down(0), 1), (IoSide::Up, 0), (IoSide::Down(1), 0)] {
+        assert_eq!(side(switch.route(from, by_address(BASE + to as u64 * MIB + 8))), Some(IoSide::Down(to)));
+        assert_eq!(side(switch.route(from, by_id([3, 5][to]))), Some(IoSide::Down(to)), "{from:?}");
+    }
+    for up in [by_id(0), by_id(9), by_address(BASE + 4 * MIB)] {
+        assert_eq!(side(switch.route(IoSide::Down(0), up)), Some(IoSide::Up));
+    }
+    let to_all = message(3, 0, 0);
+    let sides = [0, 1].map(IoSide::Down).to_vec();
+    assert_eq!(switch.route(IoSide::Up, to_all.clone()), IoRouted::ToAll(sides, to_all));
+    // What a logical device sends to a peer goes up (fabric MLD-9).
+    switch.redirects(0);
+    assert_eq!(side(switch.route(IoSide::Down(0), by_id(4))), Some(IoSide::Up));
+}
+
+/// Messages for nobody, for ports of the switch, back to where they came, to everybody from below, and of other routings.
+#[test]
+fn fab_ior_01_n2() {
+    let mut switch = switch();
+    let id = |target: u32| message(2, target << 16, 0);
+    for (from, wrong) in [
+        (IoSide::Up, id(0x700)),
+        (IoSide::Up, id(0x600)),
+        (IoSide::Up, id(0x200)),
+        (IoSide::Up, id(0x100)),
+        (IoSide::Down(0), id(0x208)),
+        (IoSide::Down(0), id(0x300)),
+        (IoSide::Up, message(1, 0x10, 3 * MIB as u32)),
+        (IoSide::Down(0), message(1, 0x10, 0)),
+        (IoSide::Down(0), message(3, 0, 0)),
+        (IoSide::Up, message(4, 0, 0)),
+        (IoSide::Down(0), message(5, 0, 0)),
+    ] {
+        assert_eq!(switch.route(from, wrong.clone()), IoRouted::Dropped, "{from:?} {wrong:?}");
+    }
+}
+
 /// What belongs to no port goes to none.
 #[test]
 fn fab_ior_01_n() {

@@ -13,6 +13,7 @@ use scalepool::nodes::io::tlps::{with_ld, without_ld};
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::system::description::Description;
 use scalepool::trace::Tap;
+use scalepool_protocols::cxl::cxlio::vdm::MESSAGE_CODE;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -76,7 +77,7 @@ const MIB: u64 = 1 << 20;
 /// TLPs with their LD-IDs.
 type CameTlps = Vec<(Option<u16>, Tlp)>;
 
-/// What stands at a port: it sends its TLPs one a cycle, and keeps what comes but messages.
+/// What stands at a port: it sends its TLPs one a cycle, and keeps what comes but messages of power management.
 struct End {
     sends: Vec<Vec<u8>>,
     tx: Out<IoItem>,
@@ -90,7 +91,7 @@ impl Module for End {
             let IoItem::Tlp(bytes) = item else { continue };
             let (ld, bytes) = without_ld(&bytes);
             let tlp = Tlp::decode(bytes, FORM).expect("it is a TLP");
-            if !matches!(tlp.kind, TlpKind::Message { .. }) {
+            if !matches!(tlp.kind, TlpKind::Message { code: MESSAGE_CODE, .. }) {
                 self.came.lock().expect("no panic").push((ld, tlp));
             }
         }
@@ -199,4 +200,21 @@ fn fab_mld_09_n() {
         assert_eq!(came.map(|came| came.len()), [to_root, to_peer, to_whole], "{redirects}");
         assert_eq!(rules(&result), expected, "{redirects}");
     }
+}
+
+/// A message from the root to everybody leaves at each logical device and at the whole device, more of them than the switch holds posted
+/// requests of an input; one by identifier leaves at one of them.
+#[test]
+fn fab_ior_01_p3() {
+    let message = |routing, dw2| {
+        let kind = TlpKind::Message { routing, code: 0x7f, dw2, dw3: 0 };
+        Tlp::new(kind, 0, Vec::new()).encode(FORM).expect("it is legal")
+    };
+    let of_root = vec![message(3, 0), message(3, 0), message(2, 0x0400_0000), message(3, 0)];
+    let (came, result) = switched([of_root, Vec::new(), Vec::new()], true);
+    let lds = |n: usize| came[n].iter().map(|(ld, _)| *ld).collect::<Vec<_>>();
+    let [first, second] = [0, 1].map(Some);
+    assert_eq!(lds(1), [first, second, first, second, second, first, second]);
+    assert_eq!((lds(2), lds(0)), (vec![None; 3], Vec::new()));
+    assert_eq!((rules(&result), result.dropped), (Vec::new(), 0));
 }

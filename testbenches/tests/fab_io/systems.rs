@@ -170,3 +170,41 @@ fn what_a_switch_cannot_do_is_refused() {
         assert!(found.contains(expected), "{expected}\n{found}");
     }
 }
+
+/// A completion is as long under way as a request: a time-out that all completions of a device would miss is refused, over switches too.
+#[test]
+fn time_outs_shorter_than_the_way_over_switches_are_refused() {
+    let fabric = include_str!("../../systems/pbr_io.toml");
+    let at_all = |latency: &str| {
+        fabric.replace(
+            "kind = \"cxl.switch.io-pbr\"\n",
+            &format!("kind = \"cxl.switch.io-pbr\"\nlatency = \"{latency}\"\n"),
+        )
+    };
+    let at_one = |latency: &str| SWITCH.replace("ports = 4\n", &format!("ports = 4\nlatency = \"{latency}\"\n"));
+    for (text, least) in [(at_one("25 us"), "50.092 us"), (at_all("9 us"), "54.164 us")] {
+        let found = run(&text, &["host.accesses=5"]).expect_err("it is refused").to_string();
+        let expected = format!(
+            "component.host.timeout: found 50 us, expected more than {least}, the time there and back of device["
+        );
+        assert!(found.contains(&expected), "{expected}\n{found}");
+    }
+    for text in [at_one("24 us"), at_all("8 us")] {
+        good(&text, &["host.accesses=5"]);
+    }
+}
+
+/// Those of unordered I/O too, of roots and of devices.
+#[test]
+fn time_outs_of_unordered_io_are_refused_too() {
+    let text = include_str!("../../systems/uio_peers.toml");
+    let text = text.replace("kind = \"cxl.switch.io\"\n", "kind = \"cxl.switch.io\"\nlatency = \"30 us\"\n");
+    let text = text.replace("kind = \"cxl.root\"\n", "kind = \"cxl.root\"\ntimeout = \"100 us\"\n");
+    let found = run(&text, &[]).expect_err("it is refused").to_string();
+    for expected in [
+        "component.host.uio: found 50 us, expected more than 60.092 us, the time there and back of what is nearest",
+        "component.accelerator.uio: found 50 us, expected more than 60.036 us, the time there and back of what is nearest",
+    ] {
+        assert!(found.contains(expected), "{expected}\n{found}");
+    }
+}

@@ -154,7 +154,7 @@ fn answer(switches: &mut [IoHierarchy], ConfigAccess { target, register, write }
             IoRouted::Completed(answer) => {
                 return Some(answer.data.first_chunk().map_or(0, |dw| u32::from_le_bytes(*dw)));
             }
-            IoRouted::Unsupported(_) | IoRouted::Aborted(_) | IoRouted::Dropped => return None,
+            IoRouted::ToAll(..) | IoRouted::Unsupported(_) | IoRouted::Aborted(_) | IoRouted::Dropped => return None,
         }
     }
     None

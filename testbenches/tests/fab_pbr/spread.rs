@@ -157,7 +157,7 @@ fn fab_top_04_p() {
         [(0, 0, true), (3, 2, true), (4, 2, false), (1, 0, false), (9, 6, true), (10, 6, false)]
     {
         let loaded = [Some(primary), Some(primary), Some(secondary), Some(secondary)];
-        let found = set(chosen(&group(SpreadPolicy::Ugal, 0), 64, loaded));
+        let found = set(chosen(&group(SpreadPolicy::Ugal { threshold: 0 }, 0), 64, loaded));
         let expected: OrderedSet<_> = if is_short { [Some(0), Some(1)] } else { [Some(2), Some(3)] }.into();
         assert_eq!(found, expected, "{primary} against {secondary}");
     }
@@ -166,8 +166,32 @@ fn fab_top_04_p() {
 /// Backlogs alone, without the links, would choose otherwise; and a tie is no reason for a longer way.
 #[test]
 fn fab_top_04_n() {
-    let found = set(chosen(&group(SpreadPolicy::Ugal, 0), 64, [Some(3), Some(3), Some(2), Some(2)]));
+    let found = set(chosen(&group(SpreadPolicy::Ugal { threshold: 0 }, 0), 64, [Some(3), Some(3), Some(2), Some(2)]));
     assert!(!found.contains(&Some(2)) && !found.contains(&Some(3)), "3 x 2 is not more than 2 x 3");
+}
+
+/// A threshold counts for the shortest way: 2 links against 3, and 4 more.
+#[test]
+fn fab_top_04_p2() {
+    let ugal = SpreadPolicy::by_name("ugal").expect("it is a policy").with_threshold(4);
+    for (primary, secondary, is_short) in [(2, 0, true), (3, 0, false), (8, 4, true), (9, 4, false)] {
+        let loaded = [Some(primary), Some(primary), Some(secondary), Some(secondary)];
+        let found = set(chosen(&group(ugal, 0), 64, loaded));
+        let expected: OrderedSet<_> = if is_short { [Some(0), Some(1)] } else { [Some(2), Some(3)] }.into();
+        assert_eq!(found, expected, "{primary} against {secondary}");
+    }
+}
+
+/// Beside another policy, which would have no use for it, a threshold is refused.
+#[test]
+fn fab_top_04_n2() {
+    for policy in ["advanced", "ugal"] {
+        let spread = format!("spread = \"{policy}\"");
+        let text = dealt(5, policy).replace(&spread, &format!("{spread}\nugal_threshold = 4"));
+        let found = resolved(&text).err().unwrap_or_default();
+        let expected = "ugal_threshold: found it with spread = \"advanced\", expected \"ugal\"";
+        assert_eq!(found.contains(expected), policy == "advanced", "{found}");
+    }
 }
 
 /// A switch with three fabric ports: two lead to both hosts and devices by a group, and one more to what is bound.

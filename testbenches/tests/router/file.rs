@@ -245,16 +245,55 @@ fn mistakes_of_a_topology_file_are_named_with_their_places() {
         }
         other => panic!("{other:?}"),
     }
-    for routing in ["adaptive", "valiant", "ugal"] {
+    for (routing, expected) in [
+        ("adaptive", "has one way to each router, expected minimal"),
+        ("valiant", "has no intermediate places, expected minimal or adaptive"),
+        ("ugal", "has no intermediate places, expected minimal or adaptive"),
+    ] {
         let set = [
             format!("topology=file:{}/systems/routers/two_racks.toml", env!("CARGO_MANIFEST_DIR")),
             format!("router.routing={routing}"),
         ];
         let found = scenario::check(&request("fabric-vc-router", &set.each_ref().map(String::as_str)))
             .map_err(|e| e.to_string());
-        assert!(
-            found.as_ref().is_err_and(|text| text.contains("has one way to each router, expected minimal")),
-            "{found:?}"
-        );
+        assert!(found.as_ref().is_err_and(|text| text.contains(expected)), "{found:?}");
     }
+}
+
+/// Leaves of a file have four ways to each other. Minimal routing takes the lowest port, so that all packets share one spine: four nodes,
+/// three quarters of whose packets go up, share a channel. Adaptive routing has all four, like the same tree by its numbers.
+#[test]
+fn adaptive_routing_takes_all_ways_of_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("net.toml");
+    std::fs::write(&path, file_of(&Topology::parse("fat-tree:4x2").expect("a tree"))).expect("it can be written");
+    let of_file = format!("topology=file:{}", path.display());
+    let accepted = |topology: &str, routing: &str| {
+        let routing = format!("router.routing={routing}");
+        let set = [topology, &routing, "traffic.load=0.6", "traffic.packets=200", "traffic.warm_up_cycles=400"];
+        good("fabric-vc-router", &set).fabric.expect("a fabric").accepted_flits_per_node_cycle
+    };
+    let minimal = accepted(&of_file, "minimal");
+    assert!(minimal < 0.34, "{minimal}");
+    let [adaptive, of_numbers] = [of_file.as_str(), "topology=fat-tree:4x2"].map(|of| accepted(of, "adaptive"));
+    assert!(adaptive > 0.55 && (adaptive - of_numbers).abs() < 0.03, "{adaptive} {of_numbers}");
+}
+
+/// Of several channels between two routers adaptive routing uses all.
+#[test]
+fn adaptive_routing_takes_channels_side_by_side() {
+    let link = |a: &str, b: &str| format!("[[link]]\nbetween = [\"{a}\", \"{b}\"]\n");
+    let nodes: String = (0..4).map(|n| link(&format!("router[{}]", n / 2), &format!("node[{n}]"))).collect();
+    let channels = link("router[0]", "router[1]").repeat(2);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("net.toml");
+    std::fs::write(&path, format!("format = 1\nrouters = 2\nnodes = 4\n{channels}{nodes}")).expect("it can be written");
+    let accepted = |routing: &str| {
+        let (topology, routing) = (format!("topology=file:{}", path.display()), format!("router.routing={routing}"));
+        let across = ["traffic.pattern=shift", "traffic.shift=2", "traffic.load=0.9", "traffic.packets=300"];
+        let set = [&[topology.as_str(), &routing][..], &across].concat();
+        good("fabric-vc-router", &set).fabric.expect("a fabric").accepted_flits_per_node_cycle
+    };
+    let [minimal, adaptive] = ["minimal", "adaptive"].map(accepted);
+    assert!(minimal < 0.52 && adaptive > 0.75, "{minimal} {adaptive}");
 }

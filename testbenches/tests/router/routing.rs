@@ -10,8 +10,11 @@ use scalepool::kernel::Rng;
 use scalepool::scenario::curve::{self, LOAD_KEY};
 use scalepool::scenario::{self, RunError, ScenarioRequest};
 
-const POLICIES: [(&str, RoutePolicy); 3] =
-    [("minimal", RoutePolicy::Minimal), ("valiant", RoutePolicy::Valiant), ("ugal", RoutePolicy::Ugal)];
+const POLICIES: [(&str, RoutePolicy); 3] = [
+    ("minimal", RoutePolicy::Minimal),
+    ("valiant", RoutePolicy::Valiant),
+    ("ugal", RoutePolicy::Ugal { threshold: 0 }),
+];
 
 fn topology(text: &str) -> Topology {
     Topology::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"))
@@ -84,7 +87,7 @@ impl Fabric {
 /// Shortest ways by the routes of one leg, step by step.
 fn channels(topology: &Topology, mut router: usize, node: usize) -> usize {
     let mut count = 0;
-    while let PortPeer::Router(next, _) = topology.peer(router, usize::from(topology.route(router, node).first)) {
+    while let PortPeer::Router(next, _) = topology.peer(router, topology.route(router, node).port(0)) {
         (router, count) = (next, count + 1);
     }
     count
@@ -169,7 +172,7 @@ fn fab_dlk_05_n() {
     // A graph that was made without the choice: of ports that are equally good the first one alone.
     for (router, ways) in fabric.ways.iter_mut().enumerate() {
         let node = (router + 2) % 4;
-        let second = usize::from(fabric.topology.route(router, node).first) + 1;
+        let second = fabric.topology.route(router, node).port(0) + 1;
         let own = (0..fabric.topology.ports(router))
             .find(|port| matches!(fabric.topology.peer(router, *port), PortPeer::Node(_)));
         ways.retain(|((from, _), (to, _))| Some(*from) != own || *to != second);
@@ -194,7 +197,7 @@ fn distances_are_those_of_the_routes() {
 #[test]
 fn ugal_compares_backlog_times_channels() {
     // From router 0 of a ring of eight to the next one: one channel up at port 0, or over another router.
-    let fabric = Fabric::new("torus:8", RoutePolicy::Ugal, 4);
+    let fabric = Fabric::new("torus:8", RoutePolicy::Ugal { threshold: 0 }, 4);
     let mut rng = Rng::for_name(5, "choices");
     let mut taken = |backlog: fn(usize) -> u64| {
         (0..200).map(|_| fabric.walk((0, 1), &mut rng, backlog).1).filter(|via| *via != NO_VIA).collect::<Vec<u16>>()
@@ -208,11 +211,30 @@ fn ugal_compares_backlog_times_channels() {
     assert_eq!(over, [6, 7]);
 }
 
+/// With a threshold the shortest way is left when its backlog times its channels is more by that too: from router 0 of the ring 7 flits
+/// ahead over one channel are 4 more than 1 x 3 over router 7, and 2 more than 1 x 5 over router 6.
+#[test]
+fn ugal_leaves_the_shortest_way_for_more_than_its_threshold() {
+    let mut rng = Rng::for_name(5, "choices");
+    for (threshold, expected) in [(0, &[6, 7][..]), (2, &[7]), (3, &[7]), (4, &[])] {
+        let fabric = Fabric::new("torus:8", RoutePolicy::Ugal { threshold }, 4);
+        let mut over: Vec<u16> = (0..200)
+            .map(|_| fabric.walk((0, 1), &mut rng, |port| if port == 0 { 7 } else { 1 }).1)
+            .filter(|via| *via != NO_VIA)
+            .collect();
+        over.sort_unstable();
+        over.dedup();
+        assert_eq!(over, expected, "{threshold}");
+    }
+    let text = refusal(&["topology=torus:4x4", "component.router.ugal_threshold=2"]).expect("minimal has none");
+    assert!(text.contains("ugal_threshold: found it with routing = \"minimal\", expected \"ugal\""), "{text}");
+}
+
 /// Two steps along a ring of four are as many up as down. UGAL takes the port with the smaller backlog, whichever that is, and it is
 /// the backlog of that port that it compares.
 #[test]
 fn ugal_compares_the_port_that_it_takes() {
-    let fabric = Fabric::new("torus:4x4", RoutePolicy::Ugal, 4);
+    let fabric = Fabric::new("torus:4x4", RoutePolicy::Ugal { threshold: 0 }, 4);
     let mut rng = Rng::for_name(9, "equal ports");
     for busy in [0usize, 1] {
         for _ in 0..200 {

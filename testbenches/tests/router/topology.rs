@@ -7,7 +7,7 @@ fn topology(text: &str) -> Topology {
     Topology::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"))
 }
 
-const ALL: [&str; 12] = [
+const ALL: [&str; 15] = [
     "mesh:8x8",
     "mesh:3x1",
     "mesh:2x3x4",
@@ -17,6 +17,9 @@ const ALL: [&str; 12] = [
     "torus:3x5",
     "fat-tree:4x3",
     "fat-tree:2x6",
+    "clos:4/2,8",
+    "clos:2/3,3/2,4",
+    "clos:3/1,1/2,2/1,2",
     "dragonfly:2,4,2",
     "full:2,4",
     "full:1,2",
@@ -152,6 +155,24 @@ fn fab_top_02_p() {
     assert_eq!((counts("fat-tree:4x3"), counts("dragonfly:2,4,2")), ((64, 48), (72, 36)));
 }
 
+/// Clos networks: k-port fat trees of three levels, three stages (m, n, r), and trees whose levels are all alike are K-ary N-trees.
+#[test]
+fn fab_top_02_p2() {
+    for k in [4, 8, 16] {
+        let half = k / 2;
+        let net = topology(&format!("clos:{half}/{half},{half}/{half},{k}"));
+        assert_eq!((net.nodes(), net.routers()), (k * k * k / 4, 5 * k * k / 4), "{net}");
+        assert!((0..net.routers()).all(|router| net.ports(router) == k), "{net}");
+    }
+    let [m, n, r] = [7, 4, 4];
+    let net = topology(&format!("clos:{n}/{m},{r}"));
+    assert_eq!((net.nodes(), net.routers()), (n * r, m + r), "strictly non-blocking from m = 2n - 1 on");
+    assert_eq!(topology("clos:4/4,4/4,4"), topology("fat-tree:4x3"));
+    for text in ALL.into_iter().filter(|text| text.starts_with("clos") || text.starts_with("fat-tree")) {
+        assert_eq!(topology(text).to_string(), text);
+    }
+}
+
 /// A tree of three levels of switches with four ports each would be another one, with 16 nodes.
 #[test]
 fn fab_top_02_n() {
@@ -178,6 +199,12 @@ fn fab_top_05_n() {
         ("mesh:30000x30000", "2 to 32768 routers"),
         ("fat-tree:32x15", "2 to 32768 routers"),
         ("ring:8", "expected mesh:8x8"),
+        ("clos:8", "expected mesh:8x8"),
+        ("clos:4,8", "expected mesh:8x8"),
+        ("clos:4/2,8/2", "expected mesh:8x8"),
+        ("clos:0/2,8", "expected mesh:8x8"),
+        ("clos:4/61,8", "at most 64 ports, and not 65"),
+        ("clos:64/64,64/64,64/64,64", "2 to 32768 routers"),
     ] {
         let error = Topology::parse(text).expect_err(text).to_string();
         assert!(error.contains(expected), "{text}: {error}");

@@ -1,12 +1,14 @@
 //! Where a TLP goes in a virtual hierarchy of a switch, without time (`fabric` §1.5).
 //!
 //! Modelled: the configuration spaces of the upstream port and of the virtual bridges (vPPB) towards devices, which decide alone:
-//! configuration requests and completions go by bus numbers, memory requests by windows, messages by their routing. A type 1
-//! configuration request for the bus of a link becomes type 0 there. What nobody claims is Unsupported Request: completed where
-//! somebody waits, else dropped and counted. What a logical
-//! device sends to a peer goes up, as the access control of its port is fixed (`fabric` MLD-9). Left out: other access control (peers reach
-//! one another), I/O space, messages by address or ID or to everybody. Requests of UIO go by the decoders of the upstream port and no
-//! window ([`UioRoutes`], `fabric` IOR-6).
+//! configuration requests and completions go by bus numbers, memory requests by windows, messages by their routing: to the root, by
+//! address, by the bus of an identifier, or from the root to everybody. The sheet calls bytes 8 to 15 of a message specific to its
+//! code; the model reads an identifier where configuration requests have theirs, and an address where 64-bit requests have theirs.
+//! A type 1 configuration request for the bus of a link becomes type 0 there. What nobody claims is Unsupported Request: completed
+//! where somebody waits, else dropped and counted. What a logical device sends to a peer goes up, as the access control of its port
+//! is fixed (`fabric` MLD-9). Requests of UIO go by the decoders of the upstream port and no window ([`UioRoutes`], `fabric` IOR-6).
+//! Left out: other access control (peers reach one another), I/O space, of which the bridges have no windows, so that such requests
+//! are not supported, and messages that are gathered on their way up.
 //!
 //! A walk through one read of a device: the address is in a window of the upstream port and in one of a vPPB, so the read leaves
 //! at the port to which that is bound. Its completion carries the bus of the root, which is behind no vPPB, and goes up.
@@ -30,8 +32,11 @@ pub fn vppb_function(n: usize, devices: usize) -> Option<(u8, u8)> {
     (function < FUNCTIONS && device < 32).then_some((device as u8, function as u8))
 }
 
-/// Routing of a message to the root complex (`cxl-io` §1.2).
+/// Routing of a message (`cxl-io` §1.2): to the root complex, by address, by identifier, from the root to everybody.
 const ROUTING_TO_ROOT: u8 = 0;
+const ROUTING_BY_ADDRESS: u8 = 1;
+const ROUTING_BY_ID: u8 = 2;
+const ROUTING_BROADCAST: u8 = 3;
 
 /// The side of a hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +52,8 @@ pub enum IoSide {
 pub enum IoRouted {
     /// It leaves at a side, in this form.
     To(IoSide, Tlp),
+    /// It leaves at all of these sides.
+    ToAll(Vec<IoSide>, Tlp),
     /// The switch completes it where it came.
     Completed(Tlp),
     /// Unsupported Request, which is completed where it came.
@@ -189,17 +196,38 @@ impl IoHierarchy {
                 _ => self.refused(tlp),
             },
             TlpKind::Completion { .. } | TlpKind::UioCompletion { .. } => {
-                let bus = (tlp.requester >> 8) as u8;
-                match self.behind(|space| space.has_behind(bus)) {
-                    Some(n) if from != IoSide::Down(n) && self.is_redirected(from) => IoRouted::To(IoSide::Up, tlp),
-                    Some(n) if from != IoSide::Down(n) => IoRouted::To(IoSide::Down(n), tlp),
-                    None if from != IoSide::Up => IoRouted::To(IoSide::Up, tlp),
-                    _ => IoRouted::Dropped,
-                }
+                self.by_bus(from, (tlp.requester >> 8) as u8, tlp)
             }
             TlpKind::Message { routing: ROUTING_TO_ROOT, .. } if from != IoSide::Up => IoRouted::To(IoSide::Up, tlp),
+            TlpKind::Message { routing: ROUTING_BY_ADDRESS, dw2, dw3, .. } => {
+                self.memory(from, u64::from(dw2) << 32 | u64::from(dw3), tlp)
+            }
+            // What is for a port of the switch itself is for no agent that it has.
+            TlpKind::Message { routing: ROUTING_BY_ID, dw2, .. } if !self.is_own(dw2 >> 16) => {
+                self.by_bus(from, (dw2 >> 24) as u8, tlp)
+            }
+            TlpKind::Message { routing: ROUTING_BROADCAST, .. } if from == IoSide::Up => {
+                let bound = self.bridges.iter().enumerate().filter(|(_, bridge)| bridge.is_bound);
+                IoRouted::ToAll(bound.map(|(n, _)| IoSide::Down(n)).collect(), tlp)
+            }
             TlpKind::Message { .. } | TlpKind::Other { .. } => self.refused(tlp),
         }
+    }
+
+    /// What goes by the bus of an identifier: down where that is, else up, and never back.
+    fn by_bus(&self, from: IoSide, bus: u8, tlp: Tlp) -> IoRouted {
+        match self.behind(|space| space.has_behind(bus)) {
+            Some(n) if from != IoSide::Down(n) && self.is_redirected(from) => IoRouted::To(IoSide::Up, tlp),
+            Some(n) if from != IoSide::Down(n) => IoRouted::To(IoSide::Down(n), tlp),
+            None if from != IoSide::Up => IoRouted::To(IoSide::Up, tlp),
+            _ => IoRouted::Dropped,
+        }
+    }
+
+    /// Whether an identifier, bus, device and function, is that of the upstream port or of a vPPB.
+    fn is_own(&self, id: u32) -> bool {
+        let inner = self.bridges.iter().map(|one| u32::from(self.inner_bus()) << 8 | u32::from(one.device_function));
+        inner.chain([u32::from(self.id)]).any(|own| own == id)
     }
 
     /// A configuration request from the root.
@@ -269,7 +297,7 @@ impl IoHierarchy {
         self.uio.routes.judge(self.uio_from(from), address, bytes, to)
     }
 
-    /// A memory request (`fabric` IOR-2).
+    /// A memory request, or a message that goes by an address (`fabric` IOR-2).
     fn memory(&self, from: IoSide, address: u64, tlp: Tlp) -> IoRouted {
         let is_own = self.upstream.passes_down(address);
         match (from, self.behind(|space| space.passes_down(address))) {

@@ -446,20 +446,11 @@ impl IoSwitch {
                     self.mine.events.extend(wrong.map(EndpointEvent::Rule));
                     self.mine.uio[usize::from(side == IoSide::Up)] += 1;
                 }
-                match self.port_of(of, side) {
-                    Some((to, _)) if self.ports[to].channels.is_none() => {
-                        self.send_over_fabric(to, tlp, Some(n), is_request.then_some(handle), at);
-                    }
-                    Some((to, seat)) => {
-                        if ld.is_some() && side != IoSide::Up {
-                            self.mine.events.push(EndpointEvent::Rule(redirect_violation(ld, side)));
-                        }
-                        self.mine.switched[traffic(&tlp)] += 1;
-                        self.ports[n].posted += usize::from(traffic(&tlp) == POSTED);
-                        let way = Way { port: to, ld: self.ports[to].own.seats[seat].ld };
-                        self.queue(way, tlp, Some(n), is_request.then_some(handle), at);
-                    }
-                    None => self.mine.dropped += 1,
+                self.leave(back, (of, side), tlp, is_request.then_some(handle), at);
+            }
+            IoRouted::ToAll(sides, tlp) => {
+                for side in sides {
+                    self.leave(back, (of, side), tlp.clone(), is_request.then_some(handle), at);
                 }
             }
             IoRouted::Aborted(answer) => {
@@ -475,6 +466,32 @@ impl IoSwitch {
                 self.answer_at(back, answer, at);
             }
             IoRouted::Dropped => self.mine.dropped += 1,
+        }
+    }
+
+    /// Queues a TLP that came one way at a side of a hierarchy.
+    fn leave(
+        &mut self,
+        Way { port: n, ld }: Way,
+        (of, side): (usize, IoSide),
+        tlp: Tlp,
+        handle: Option<TransactionHandle>,
+        at: Stamp,
+    ) {
+        match self.port_of(of, side) {
+            Some((to, _)) if self.ports[to].channels.is_none() => {
+                self.send_over_fabric(to, tlp, Some(n), handle, at);
+            }
+            Some((to, seat)) => {
+                if ld.is_some() && side != IoSide::Up {
+                    self.mine.events.push(EndpointEvent::Rule(redirect_violation(ld, side)));
+                }
+                self.mine.switched[traffic(&tlp)] += 1;
+                self.ports[n].posted += usize::from(traffic(&tlp) == POSTED);
+                let way = Way { port: to, ld: self.ports[to].own.seats[seat].ld };
+                self.queue(way, tlp, Some(n), handle, at);
+            }
+            None => self.mine.dropped += 1,
         }
     }
 

@@ -10,8 +10,8 @@ use super::{cycles, misfit};
 use crate::channels::{ChannelWait, Reach};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site,
-    SitePort, component,
+    Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, IoPassage, NodeError, Offer, PortDecl,
+    PortRole, Site, SitePort, component,
 };
 use crate::kinds::cxl_root::PAYLOADS;
 use crate::kinds::uio::UioDecoderConfig;
@@ -196,6 +196,11 @@ impl Component for IoCxlSwitch {
         // A device that is bound whole works as one with a single logical device (`fabric` MLD-4).
         own.flex_bus.iter_mut().for_each(|bus| bus.can.mld = !logical.is_empty());
         own
+    }
+
+    fn io_passage(&self, clock: Clock) -> Option<IoPassage> {
+        let below = self.given().into_iter().map(|one| (one.vcs, self.hosts + one.port)).collect();
+        Some(IoPassage { latency_fs: clock.periods_fs(self.latency_cycles(clock)), below })
     }
 
     fn check(&self) -> Vec<ConfigFinding> {

@@ -12,8 +12,8 @@ use super::io_node::{TrainedPort, answer_within_fs, node, power_timeout_cycles, 
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl,
-    PortRole, Site, SitePort, component,
+    Carried, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, IoPassage, NodeError, Offer,
+    PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::cxl_links::POSTED;
 use crate::kinds::cxl_root::PAYLOADS;
@@ -153,6 +153,10 @@ impl IoPbrSwitch {
         let Some(preset) = SwitchPreset::by_name(&self.preset) else { unreachable!("a word of the range") };
         self.latency.unwrap_or_else(|| preset.stages_fs.iter().sum())
     }
+
+    fn latency_cycles(&self, clock: Clock) -> u64 {
+        cycles(clock, self.latency_fs()).max(1)
+    }
 }
 
 impl Component for IoPbrSwitch {
@@ -171,6 +175,10 @@ impl Component for IoPbrSwitch {
 
     fn offer_at(&self, port: usize) -> Offer {
         Offer { has_uio: self.has_uio_at(port), ..self.offer() }
+    }
+
+    fn io_passage(&self, clock: Clock) -> Option<IoPassage> {
+        Some(IoPassage { latency_fs: clock.periods_fs(self.latency_cycles(clock)), below: Vec::new() })
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -292,7 +300,7 @@ impl Component for IoPbrSwitch {
             ports.push(trained.seated(seats, hub));
         }
         let config = IoSwitchConfig {
-            latency_cycles: cycles(site.clock, self.latency_fs()).max(1),
+            latency_cycles: self.latency_cycles(site.clock),
             queue: self.queue,
             width_bytes: self.width,
         };

@@ -11,6 +11,7 @@ use crate::kind::{
     CoherenceProtocol, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer,
     PortDecl, PortRole, Site, SitePort, component,
 };
+use crate::kinds::fabric_router::without_ugal;
 use crate::metric::{MetricValue, metrics};
 use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink, PbrSite};
 use crate::problem::TextPlace;
@@ -59,6 +60,7 @@ config! {
         fabric: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "fabric ports, each for an inter-switch link";
         routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(PbrRouting::NAMES), "routes of its fabric, the same at all of its switches: a shortest way, of several such ways always that over the lowest port (dimension order in a mesh whose ports are numbered by dimension), or links towards the first switch of the description before links away from it, which no graph can make wait in a circle (fabric RGT-7, ISL-9)";
         spread: String = "static" [Unit::Of("-")] in FieldRange::Words(SPREAD_NAMES), "next hop of a message whose device a segment table names, or that goes to a host with such a table, where there are several. static: one for each destination; random, congestion: a random or the least loaded one of those that mix picks; advanced: the cheapest of all; valiant: a random one of all; ugal: a shortest one, unless its backlog times its links is more. S2M NDR takes the static one, because it stays in order (fabric RGT-3, RGT-7)";
+        ugal_threshold: Option<u64> = "" [Unit::Of("messages times links")] in FieldRange::Int(0, 1 << 20), "by how much backlog times links has to be less on a longer way for spread = \"ugal\" to take it; not given = 0 (fabric §6.5)";
         mix: u8 = "7" [Unit::Of("-")] in FieldRange::Int(0, 7), "share of messages for shortest next hops with random and congestion, 0 to 6 = 7/8 to 1/8; 7 = all for which there is room (fabric RGT-4)";
         decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst", "fast"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table, whose windows begin at multiples of 64 GiB: LDST, or FAST, which leads to G-FAM devices of any number of hosts, LDST to those of 16 (fabric §3.3, GFD-1)";
         lost: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "inter-switch links at this switch that go down for good while the system runs; a link stands at one of its two switches alone (fabric ISL-7)";
@@ -93,7 +95,8 @@ impl Component for PbrCxlSwitch {
         let place = (self.column.is_some() != self.row.is_some()).then(|| {
             ("column", "found one of `column` and `row`, expected both: a drawing has a switch at a place".to_owned())
         });
-        range.into_iter().chain(place).chain(self.hardware.weights().1).collect()
+        let ugal = without_ugal(self.ugal_threshold, "spread", &self.spread);
+        range.into_iter().chain(place).chain(ugal).chain(self.hardware.weights().1).collect()
     }
 
     /// Hosts that keep lines coherent share a device with port based routing, and any hosts a G-FAM device.
@@ -132,6 +135,7 @@ impl Component for PbrCxlSwitch {
         let has_segments = self.decode != "hdm";
         let routing = PbrRouting::of_name(&self.routing).unwrap_or_else(|| unreachable!("a word of the range"));
         let spread = SpreadPolicy::by_name(&self.spread).unwrap_or_else(|| unreachable!("a word of the range"));
+        let spread = spread.with_threshold(self.ugal_threshold.unwrap_or(0) as usize);
         Some(PbrDecl {
             hosts: self.hosts,
             devices: self.ports,

@@ -183,3 +183,53 @@ impl Follower {
         (decoded, UalFlitPlace::Alone)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scalepool_protocols::ualink::code::FlitOp;
+    use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader};
+
+    fn flit(header: UalHeader) -> DlFlit {
+        DlFlit::new(&header, &Payload::ZERO, &UalConfig::SHEET).expect("a header that fits")
+    }
+
+    fn explicit(payload: bool, seq: u16) -> DlFlit {
+        flit(UalHeader::Explicit(ExplicitHeader { op: FlitOp::Original, payload, seq, ..Default::default() }))
+    }
+
+    fn command(payload: bool, seq: u16) -> DlFlit {
+        let seq_lo = (seq % 8) as u8;
+        let header = CommandHeader { op: FlitOp::Ack, payload, ack_req_seq: 1, seq_lo, ..Default::default() };
+        flit(UalHeader::Command(header))
+    }
+
+    fn damaged(mut flit: DlFlit) -> DlFlit {
+        flit.0[100] ^= 1;
+        flit
+    }
+
+    /// Flit 9 is damaged, so 10 to 15 wait for a replay; 16 is damaged too, and a NOP tells its number, whose low bits are those of 8,
+    /// the highest that is known. Flit 17 is not 9.
+    #[test]
+    fn a_nop_far_ahead_of_what_is_known_does_not_end_a_replay() {
+        let mut reader = Follower::new(UalConfig::SHEET, Dir::Up, true);
+        for _ in 0..NOPS_BEFORE {
+            reader.read(&explicit(false, LAST));
+        }
+        assert_eq!(reader.read(&explicit(true, 1)).1, UalFlitPlace::Next);
+        for seq in 2..=8 {
+            assert_eq!(reader.read(&command(true, seq)).1, UalFlitPlace::Next, "flit {seq}");
+        }
+        reader.read(&damaged(command(true, 9)));
+        for seq in 10..=15 {
+            assert_eq!(reader.read(&command(true, seq)).1, UalFlitPlace::Alone, "flit {seq}");
+        }
+        reader.read(&damaged(explicit(true, 16)));
+        reader.read(&command(false, 16));
+        assert_eq!(reader.read(&command(true, 17)).1, UalFlitPlace::Alone);
+        // The replay.
+        assert_eq!(reader.read(&explicit(true, 9)).1, UalFlitPlace::Next);
+        assert_eq!(reader.read(&command(true, 10)).1, UalFlitPlace::Next);
+    }
+}

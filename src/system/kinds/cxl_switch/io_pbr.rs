@@ -310,7 +310,7 @@ impl Component for IoPbrSwitch {
             let of_uio: [MetricValue; 3] = [(&UIO_DOWN, down), (&UIO_UP, up), (&UIO_ABORTED, result.uio_aborted)];
             counts(result).into_iter().chain(of_uio.into_iter().filter(|_| has_uio)).collect()
         };
-        Ok(node(site, (config, hierarchies, ports), |switch| switch.in_fabric(fabric), counts))
+        Ok(node(site, (config, hierarchies, ports), None, |switch| switch.in_fabric(fabric), counts))
     }
 }
 

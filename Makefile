@@ -31,11 +31,12 @@ test: ## the whole regression; installs what is missing, ends with a table of du
 cosim: ## the RTL of testbenches/rtl beside the model, in Verilator, Icarus, cocotb, UVM and SystemC; installs what is missing
 	@bash testbenches/setup/cosimulate.sh
 
-bench: ## speed of codecs and kernel beside their peers, of calls from Python and SystemVerilog, of fabrics, in one run
+bench: ## speed of codecs and kernel beside their peers, of calls from Python and SystemVerilog, of fabrics and superclusters, in one run
 	cargo bench -p scalepool-testbenches --bench '*'
 	@bash testbenches/setup/calls.sh
 	@bash testbenches/setup/build.sh dist
 	@python3 -B testbenches/setup/fabric_cost.py --program "$(TARGET)/dist/scalepool"
+	@python3 -B testbenches/setup/supercluster_cost.py --program "$(TARGET)/dist/scalepool"
 
 wheel: ## a wheel for pip (manylinux, with library and program) and a source distribution in target/wheel; tries the wheel
 	@bash testbenches/setup/wheel.sh

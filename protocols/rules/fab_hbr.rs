@@ -96,7 +96,11 @@ pub static RULES: &[Rule] = &[
         "fabric §1.3",
         "a logical device is bound and unbound without an effect on the link or on other logical devices",
     ),
-    choice("FAB-MLD-05", "fabric §1.3", "an answer with an LD-ID that is not bound is dropped and counted, and the fabric manager is told"),
+    choice(
+        "FAB-MLD-05",
+        "fabric §1.3",
+        "an answer with an LD-ID that is not bound is dropped and counted, and the fabric manager is told",
+    ),
     rule(
         "FAB-MLD-06",
         "fabric §1.3",

@@ -35,7 +35,6 @@ pub mod lines;
 pub mod load;
 pub mod locks;
 pub mod module;
-pub mod outages;
 pub mod outbound;
 pub mod registers;
 pub mod remote;

@@ -1,7 +1,8 @@
 //! Messages at the ports of a bridge that break a rule, judged by the scoreboard that watches a bridge of somebody else.
 //!
 //! The cases stand in `bridge.txt`: the configuration of the scoreboard, then a line for each message, credit or commit, in their order, a
-//! nanosecond apart; `end` is the end of the run. The wave has a scope for each of the four points of the bridge with the messages there.
+//! nanosecond apart; `end` is the end of the run. `under RULE` in front of the configuration is the rule under which the scoreboard tells the
+//! case, where that is not the rule itself: that another message was expected is BRG-INT-02, whichever rule asks for it. The wave has a scope for each of the four points of the bridge with the messages there.
 
 use super::case_file::CaseFile;
 use super::message_wave::{MessageWave, STEP_FS};
@@ -57,12 +58,16 @@ fn line_of(text: &str) -> Result<Line, CaseError> {
 }
 
 fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
+    let (told_under, text) = match text.strip_prefix("under ").and_then(|text| text.split_once('\n')) {
+        Some((under, text)) => (rules::find(under).map_or(rule, |rule| rule.id), text),
+        None => (rule, text),
+    };
     let mut lines = text.lines();
     let config = lines.next().and_then(|line| line.strip_prefix("config "));
     let config = config.ok_or_else(|| CaseError::of("found no configuration, expected one"))?;
     let config = parse(config).map_err(CaseError::of)?;
     let lines = lines.map(line_of).collect::<Result<Vec<Line>, _>>()?;
-    BridgeCase { rule, what: what.to_owned(), config: &config, told_under: rule }.judged(lines)
+    BridgeCase { rule, what: what.to_owned(), config: &config, told_under }.judged(lines)
 }
 
 /// A case of messages at the ports of a bridge.

@@ -2,7 +2,7 @@
 //!
 //! Modelled: one end as in every run, and a peer that takes all flits in order, acknowledges them and says what the case has. The wave has
 //! the messages of both, a nanosecond a flit time; time begins when the link is up, and both channels are online where a case needs them.
-//! Left out: TL flits, and flits that are lost.
+//! Left out: TL flits, and flits that are lost or damaged but for one that the peer spoils on purpose.
 //!
 //! A walk: the end asks to bring channel 0 offline, and the peer answers Pending, which only a request to go online may have: UAL-CHN-04.
 
@@ -37,6 +37,8 @@ const EXPLICIT_FLITS: u8 = 7;
 const UART_DWORDS: u16 = 4;
 /// A rate that is neither the lowest one nor behind it, in units of 50 kHz.
 const OTHER_RATE: u16 = 20_000;
+/// Flits without an answer, more than 1 us of them at 6.4 ns.
+const SILENT_FLITS: usize = 200;
 /// Bit of a target that says online.
 const ONLINE: u8 = 8;
 
@@ -50,12 +52,14 @@ struct DlBreak {
     is_online: bool,
     /// The end asks for channel 0 to be online or offline.
     asks: Option<bool>,
+    /// The peer spoils its first flit, as one does that has found an error in itself.
+    spoils: bool,
     /// What the peer says, a list for each flit.
     says: fn() -> Vec<Vec<u32>>,
 }
 
 const fn row(rule: &'static str, what: &'static str, says: fn() -> Vec<Vec<u32>>) -> DlBreak {
-    DlBreak { rule, what, is_switch: false, is_online: true, asks: None, says }
+    DlBreak { rule, what, is_switch: false, is_online: true, asks: None, spoils: false, says }
 }
 
 /// The table, a rule once.
@@ -100,6 +104,16 @@ const BREAKS: &[DlBreak] = &[
         ..row("UAL-RTE-01", "a rate that does not go through 156.25 MHz", || {
             vec![vec![word(&TlRate { rate: OTHER_RATE, ..TlRate::default() })]]
         })
+    },
+    DlBreak {
+        asks: Some(false),
+        ..row("UAL-MSG-13", "a request to go offline is not answered for more than 1 us", || {
+            vec![Vec::new(); SILENT_FLITS]
+        })
+    },
+    DlBreak {
+        spoils: true,
+        ..row("UAL-CRC-04", "a flit behind one whose CRC is inverted for error containment", || vec![Vec::new()])
     },
     row("UAL-RTE-02", "a switch that changes its rate", || {
         vec![vec![word(&TlRate { rate: MIN_RATE, ..TlRate::default() })]]
@@ -173,6 +187,8 @@ struct Peered {
     taken: u16,
     /// Flits of the peer since its last number in full.
     commands: u8,
+    /// The next flit of the peer has an inverted CRC.
+    spoils: bool,
     packer: Packer,
     unpacker: Unpacker,
 }
@@ -208,7 +224,10 @@ impl Peered {
                 ..CommandHeader::default()
             })
         };
-        let flit = DlFlit::new(&header, &payload, &UalConfig::SHEET).map_err(CaseError::of)?;
+        let mut flit = DlFlit::new(&header, &payload, &UalConfig::SHEET).map_err(CaseError::of)?;
+        if std::mem::take(&mut self.spoils) {
+            flit.poison(&UalConfig::SHEET);
+        }
         self.end.receive(&OnLine::Flit(Arc::new(flit)), self.now);
         Ok((said, self.end.take_events().into_iter().map(|event| event.violation).collect()))
     }
@@ -225,6 +244,7 @@ impl DlBreak {
             given: sequence::LAST,
             taken: sequence::LAST,
             commands: 0,
+            spoils: false,
             packer: Packer::default(),
             unpacker: Unpacker::default(),
         };
@@ -247,6 +267,7 @@ impl DlBreak {
         if let Some(online) = self.asks {
             peered.end.messages.negotiate(TL_CHANNEL, online);
         }
+        peered.spoils = self.spoils;
         let mut shown = DlShown { steps: Vec::new(), wave: MessageWave::new("link") };
         let mut flits = (self.says)();
         // What the end asks goes first.
@@ -256,6 +277,10 @@ impl DlBreak {
             let (said, found) = peered.exchange(words)?;
             shown.words(t_fs, "end", &said)?;
             shown.words(t_fs, "peer", words)?;
+            if self.spoils {
+                let said = if n == 0 { "a flit with an inverted CRC" } else { "another flit" };
+                shown.steps.push(CaseStep { t_fs, place: "peer".to_owned(), said: said.to_owned() });
+            }
             if found.is_empty() {
                 continue;
             }

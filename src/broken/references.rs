@@ -8,9 +8,12 @@
 //!
 //! A walk: `right Error` leads an LRSM to RETRY_LLRREQ, `wrong NotRetryable` leaves it in RETRY_LOCAL_NORMAL: CXL68-LRS-04.
 
+mod books;
 mod bridge;
+mod checks;
 mod ends;
 mod fabric;
+mod flash;
 mod io_switch;
 mod machine;
 mod memory;

@@ -11,10 +11,12 @@
 
 mod io_link;
 mod line68;
+mod load;
 mod memories;
 mod ports;
 mod tables;
 mod tlps;
+mod ual_switch;
 
 use super::case_file::CaseFile;
 use super::timeline::told;
@@ -77,14 +79,9 @@ pub(super) type MadeWatched = fn() -> Option<Box<dyn Watched>>;
 
 /// All of them, by name.
 fn all() -> impl Iterator<Item = (&'static str, MadeWatched)> {
-    memories::ALL
-        .iter()
-        .chain(ports::ALL)
-        .chain(tables::ALL)
-        .chain(tlps::ALL)
-        .chain(io_link::ALL)
-        .chain(line68::ALL)
-        .copied()
+    let lists =
+        [memories::ALL, ports::ALL, tables::ALL, tlps::ALL, io_link::ALL, line68::ALL, load::ALL, ual_switch::ALL];
+    lists.into_iter().flatten().copied()
 }
 
 /// Rules that a case breaks.

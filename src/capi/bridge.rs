@@ -112,7 +112,7 @@ impl Role {
 /// (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
 /// `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
 /// `order` (`blocks` or `sources`), `io_ack` (`flush` or `sent`: when writes of windows of class IO are answered), `single_beat` (UALink, true: a read
-/// of several lines is answered line by line), `host_ports` (CXL ports, side by side, that lead to hosts; left out: those of windows of class CC), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes).
+/// of several lines is answered line by line), `host_ports` (CXL ports, side by side, that lead to hosts; left out: those of windows of class CC), `control` (outbound: the registers, with `base`, their first address, and `ports`, the class MN, MC, CC or IO of each CXL port), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes).
 /// With windows of class DB, which the bridge keeps coherent, also `home` (`holders`: SPID or LD-ID of who holds lines, by CXL port;
 /// `filter_entries`, `filter_ways`, `recalls`) and `hairpin`, by which accelerators ask for these lines (`windows` of class HP, `groups`,
 /// `entries`, `write_buffers`, `order`): then both come at SP_BRIDGE_REQUEST, with port numbers of their own. The first

@@ -6,6 +6,8 @@ use super::{Status, counted, print_json, report};
 use clap::Args;
 use scalepool_trace::explain::{Sums, TraceTransaction, Trees, ns};
 use scalepool_trace::hops::{Hop, Hops};
+use scalepool_trace::output::{self, FileError, PartFile};
+use scalepool_trace::tree_chart;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::io::Write;
@@ -24,6 +26,9 @@ pub(super) struct Explain {
     /// Show the transaction with this id, every transaction that it caused, and its hops.
     #[arg(long, value_name = "ID", group = "what")]
     txn: Option<u64>,
+    /// Draw the transaction and every transaction that it caused as an SVG picture: a bar each, with its waits.
+    #[arg(long, value_name = "FILE", requires = "txn", conflicts_with_all = ["slowest", "aggregate"])]
+    svg: Option<PathBuf>,
     /// Show the N transactions that took longest among those that no other transaction caused.
     #[arg(long, value_name = "N", group = "what")]
     slowest: Option<usize>,
@@ -37,7 +42,16 @@ pub(super) struct Explain {
 
 impl Explain {
     pub(super) fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        if let Some(path) = &self.svg {
+            output::check_apart(&[path.as_path()], &[], &[self.trace.as_path()])?;
+        }
         let trees = Trees::read(open(&self.trace)?)?;
+        if let (Some(path), Some(id)) = (&self.svg, self.txn) {
+            let picture = tree_chart::svg(&trees, id)?;
+            let (mut part, mut file) = PartFile::create(path)?;
+            file.write_all(picture.as_bytes()).map_err(FileError::of(part.path()))?;
+            part.keep()?;
+        }
         match (self.txn, self.slowest, self.aggregate) {
             (Some(id), ..) => one(&trees, id, self.json, out)?,
             (None, Some(count), _) => slowest(&trees, count, self.json, out)?,

@@ -1,10 +1,11 @@
 //! How a reference model of a bridge is built: its JSON form.
 //!
 //! Modelled: one half of a bridge with one protocol of accelerators, its windows and rights, its table, order and caches. Left out:
-//! latencies, which the model does not have, and what shows in them alone: kept conversions, tags of the cache in HBM; registers of control.
+//! latencies, which the model does not have, and what shows in them alone: kept conversions, tags of the cache in HBM.
 //! A walk: `{"protocol":"ualink","direction":"outbound","windows":[{"class":"MC","base":"0x10000000",
 //! "size":"0x1000000","out_base":"0x400000000"}]}` is a bridge with one window of coherent memory and all else as in the sheet.
 
+use super::control::control;
 use super::credits::{CreditPool, CreditSides};
 use super::exported::ExportedConfig;
 use super::hosts::host_ports;
@@ -104,7 +105,7 @@ pub struct ReferenceConfig {
 }
 
 /// Keys of every configuration.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "credits",
     "protocol",
     "direction",
@@ -121,9 +122,10 @@ const KEYS: [&str; 16] = [
     "hairpin",
     "host_ports",
     "single_beat",
+    "control",
 ];
 /// Keys of an outbound half alone.
-const OUTBOUND_KEYS: [&str; 5] = ["write_buffers", "order", "io_ack", "host_ports", "single_beat"];
+const OUTBOUND_KEYS: [&str; 6] = ["write_buffers", "order", "io_ack", "host_ports", "single_beat", "control"];
 
 impl ReferenceConfig {
     /// Reads its JSON form.
@@ -190,7 +192,8 @@ fn outbound(form: &Object, protocol: AcceleratorProtocol) -> Result<BridgeHalf, 
     let data = form.get("cache").map(cache).transpose()?;
     let host_ports = host_ports(form, &windows)?;
     let single_beat = single_beat(form, protocol)?;
-    let half = OutboundConfig { io_ack, data, host_ports, single_beat, ..outbound_half(form, windows, None)? };
+    let control = control(form, &windows)?;
+    let half = OutboundConfig { io_ack, data, host_ports, single_beat, control, ..outbound_half(form, windows, None)? };
     if half.entries > MOST_CACHED_ENTRIES && half.data.is_some() && !half.host_ports.is_empty() {
         let expected = format!(
             "at most {MOST_CACHED_ENTRIES} beside a cache of lines of hosts: CQIDs have 12 bits, and what the cache gives back takes some"

@@ -11,6 +11,7 @@
 
 mod accelerators;
 pub mod config;
+mod control;
 pub mod credits;
 pub mod exported;
 mod hosts;

@@ -11,9 +11,11 @@ pub struct Clock {
     num: u64,
     den: u64,
     phase_fs: u64,
-    /// `num / den`, and its remainder: with a remainder of 0 an edge costs one multiplication.
+    /// `num / den`, and its remainder.
     whole: u64,
     rest: u64,
+    /// Edges before this one are worked out in 64 bits, and nothing wraps.
+    plain_edges: u64,
 }
 
 impl Clock {
@@ -25,7 +27,13 @@ impl Clock {
         if den == 0 || num < den {
             return Err(BuildError::Period { num, den });
         }
-        Ok(Clock { num, den, phase_fs, whole: num / den, rest: num % den })
+        let (whole, rest) = (num / den, num % den);
+        let plain_edges = match u64::MAX.checked_div(rest) {
+            None => (u64::MAX - phase_fs) / whole,
+            // With a remainder `whole` is at most half of the largest number.
+            Some(edges) => edges.min((u64::MAX - phase_fs) / (whole + 1)),
+        };
+        Ok(Clock { num, den, phase_fs, whole, rest, plain_edges })
     }
 
     /// A clock with a period of `period_fs` whole femtoseconds and its first edge at time 0.
@@ -54,12 +62,17 @@ impl Clock {
     /// The time of edge `k`; [`Time::MAX`] if it lies beyond all time.
     #[inline]
     pub fn edge(&self, k: u64) -> Time {
-        if self.rest == 0 {
-            return Time::from_fs(k.saturating_mul(self.whole).saturating_add(self.phase_fs));
+        if k >= self.plain_edges {
+            return self.exact_edge(k);
         }
-        if let (Some(whole), Some(rest)) = (k.checked_mul(self.whole), k.checked_mul(self.rest)) {
-            return Time::from_fs(whole.saturating_add(rest / self.den).saturating_add(self.phase_fs));
-        }
+        let whole = k.wrapping_mul(self.whole).wrapping_add(self.phase_fs);
+        // Most clocks of components have no remainder, so they pay for no division.
+        let rest = if self.rest == 0 { 0 } else { k.wrapping_mul(self.rest) / self.den };
+        Time::from_fs(whole.wrapping_add(rest))
+    }
+
+    #[cold]
+    fn exact_edge(&self, k: u64) -> Time {
         let exact = u128::from(k) * u128::from(self.num) / u128::from(self.den) + u128::from(self.phase_fs);
         Time::from_fs(u64::try_from(exact).unwrap_or(u64::MAX))
     }
@@ -127,6 +140,23 @@ mod tests {
         let fine = Clock::new(u64::MAX, u64::MAX - 1, 0).unwrap();
         assert_eq!(fine.edge(12).as_fs(), 12);
         assert_eq!(fine.first_at_or_after(Time::from_fs(12)), 12);
+    }
+
+    /// On both sides of the last edge that is worked out in 64 bits.
+    #[test]
+    fn both_ways_to_an_edge_agree() {
+        let largest = u64::MAX;
+        for (num, den, phase) in
+            [(1, 1, 0), (1_000_000, 1, 7), (3_187_501, 3, 17), (largest, largest - 1, 9), (largest, 2, 1)]
+        {
+            let clock = Clock::new(num, den, phase).unwrap();
+            let last = clock.plain_edges;
+            for k in
+                [0, 1, last / 3, last / 2, last.saturating_sub(2), last.saturating_sub(1), last, last.saturating_add(1)]
+            {
+                assert_eq!(clock.edge(k), clock.exact_edge(k), "edge {k} of {num}/{den}+{phase}");
+            }
+        }
     }
 
     #[test]

@@ -277,9 +277,8 @@ impl Partition {
         // With one clock there is nothing to compare.
         if let ([domain], [modules]) = (&self.core.domains[..], &mut self.modules[..]) {
             loop {
-                let cycle = domain.wheel.next();
-                let now = domain.clock.edge(cycle);
-                if cycle == NEVER || now >= end {
+                let (now, cycle) = domain.next();
+                if now >= end {
                     return;
                 }
                 self.last_event = now;
@@ -336,7 +335,7 @@ impl Partition {
                     let asleep = batch.len();
                     let entry = |module| (cycle, Place { domain: domain as u32, module });
                     wheel.start(cycle);
-                    wheel.take(cycle).each(|module| batch.push(entry(module)));
+                    wheel.take_each(cycle, |module| batch.push(entry(module)));
                     reasons += batch.len() - asleep;
                     if self.evaluate_idle {
                         batch.truncate(asleep);
@@ -416,26 +415,33 @@ fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Tim
     let domain = &core.domains[index];
     let place = Place { domain: index as u32, module: 0 };
     let mut cx = Cx { core, domain, now, cycle, place };
-    let mut evaluations = 0;
     core.now.set(now);
     domain.wheel.start(cycle);
-    let mut taken = domain.wheel.take(cycle);
-    let (mut first, mut bits) = (0, taken.first());
-    loop {
-        while bits != 0 {
-            // Numbers of modules have 32 bits, and no run evaluates 2^64 of them.
-            let module = u32::wrapping_add(first, bits.trailing_zeros());
-            bits &= u64::wrapping_sub(bits, 1);
-            evaluations = u64::wrapping_add(evaluations, 1);
-            cx.place.module = module;
-            let next = modules[module as usize].eval(&mut cx);
-            sleep(&cx, next);
-        }
-        match taken.next_word() {
-            Some(next) => (first, bits) = next,
-            None => return evaluations,
-        }
+    let evaluations = run_word(&mut cx, modules, 0, domain.wheel.take(cycle));
+    if domain.wheel.has_others() { u64::wrapping_add(evaluations, run_others(&mut cx, modules)) } else { evaluations }
+}
+
+/// Runs the modules behind the first 64.
+#[inline(never)]
+fn run_others(cx: &mut Cx, modules: &mut [Box<dyn Module>]) -> u64 {
+    let others = cx.domain.wheel.take_others(cx.cycle);
+    others.map(|(first, bits)| run_word(cx, modules, first, bits)).sum()
+}
+
+/// Runs those of 64 modules whose bits are set, and returns how many that were.
+#[inline(always)]
+fn run_word(cx: &mut Cx, modules: &mut [Box<dyn Module>], first: u32, mut bits: u64) -> u64 {
+    let mut evaluations = 0;
+    while bits != 0 {
+        // Numbers of modules have 32 bits, and no run evaluates 2^64 of them.
+        let module = u32::wrapping_add(first, bits.trailing_zeros());
+        bits &= u64::wrapping_sub(bits, 1);
+        evaluations = u64::wrapping_add(evaluations, 1);
+        cx.place.module = module;
+        let next = modules[module as usize].eval(cx);
+        sleep(cx, next);
     }
+    evaluations
 }
 
 /// Does what the module that just ran asked for.

@@ -38,6 +38,8 @@ pub(super) struct Wheel {
     /// Wake-ups beyond the slots, and the edge of the first of them.
     far: Heap,
     far_next: Cell<u64>,
+    /// The first of `far_next` and of the timers, which every edge asks for.
+    later: Cell<u64>,
     modules: usize,
     /// Timers: the edge that each module wants, from `leaves` on; node n below that has the first of those of 2n and 2n + 1.
     timers: Box<[Cell<u64>]>,
@@ -60,6 +62,7 @@ impl Wheel {
             group_shift: others.div_ceil(64).next_power_of_two().trailing_zeros(),
             far: Heap::default(),
             far_next: Cell::new(NEVER),
+            later: Cell::new(NEVER),
             modules,
             timers: (0..2 * leaves).map(|_| Cell::new(NEVER)).collect(),
             leaves,
@@ -99,6 +102,7 @@ impl Wheel {
         if cycle != NEVER {
             self.far.borrow_mut().push(Reverse((cycle, module)));
             self.far_next.set(self.far_next.get().min(cycle));
+            self.note_later();
         }
     }
 
@@ -126,7 +130,7 @@ impl Wheel {
 
     #[inline]
     fn timer(&self, module: u32) -> u64 {
-        self.timers[self.leaves + module as usize].get()
+        self.timers[self.leaves.wrapping_add(module as usize)].get()
     }
 
     /// The first timer.
@@ -142,6 +146,12 @@ impl Wheel {
             first = first.min(self.timers[node ^ 1].get());
             node /= 2;
         }
+        self.note_later();
+    }
+
+    #[inline]
+    fn note_later(&self) {
+        self.later.set(self.far_next.get().min(self.timers_next()));
     }
 
     /// Whether `module` will run at some edge.
@@ -158,20 +168,20 @@ impl Wheel {
     pub(super) fn next(&self) -> u64 {
         let base = self.base.get();
         let occupied = self.occupied.get();
-        let mut next = self.far_next.get();
+        let mut next = self.later.get();
         if occupied != 0 {
             let ahead = occupied.rotate_right(base as u32 % SLOTS as u32).trailing_zeros();
             // Edges have 64 bits, and one of the next 64 is occupied.
             next = next.min(base.wrapping_add(u64::from(ahead)));
         }
-        next.min(self.timers_next())
+        next
     }
 
     /// Starts edge `cycle`: everything that is due at it is now in its slot.
     #[inline]
     pub(super) fn start(&self, cycle: u64) {
         self.base.set(cycle);
-        if self.far_next.get() <= cycle || self.timers_next() <= cycle {
+        if self.later.get() <= cycle {
             self.collect(cycle);
         }
     }
@@ -195,20 +205,44 @@ impl Wheel {
             self.move_timer(module, NEVER);
             self.set(cycle, module);
         }
+        self.note_later();
     }
 
-    /// Empties the slot of edge `cycle`: its modules, 64 a step, in elaboration order. The loop over them may set other slots.
+    /// Takes the first 64 modules out of the slot of edge `cycle`, a bit each. The loop over them may set other slots; where there
+    /// are more modules, [`Wheel::take_others`] follows.
     #[inline]
-    pub(super) fn take(&self, cycle: u64) -> Taken<'_> {
+    pub(super) fn take(&self, cycle: u64) -> u64 {
         let slot = cycle as usize % SLOTS;
         self.occupied.set(self.occupied.get() & !(1 << slot));
-        Taken { wheel: self, slot, groups: 0, words: 0..0 }
+        self.first[slot].replace(0)
+    }
+
+    /// Whether there are more than 64 modules.
+    #[inline]
+    pub(super) fn has_others(&self) -> bool {
+        !self.others.is_empty()
+    }
+
+    /// Takes the other modules out of the slot, 64 a step, in elaboration order.
+    pub(super) fn take_others(&self, cycle: u64) -> Taken<'_> {
+        Taken { wheel: self, slot: cycle as usize % SLOTS, groups: 0, words: 0..0 }
+    }
+
+    /// Takes all modules out of the slot and calls `run` for each.
+    pub(super) fn take_each(&self, cycle: u64, mut run: impl FnMut(u32)) {
+        let first = [(0, self.take(cycle))];
+        for (first, mut bits) in first.into_iter().chain(self.take_others(cycle)) {
+            while bits != 0 {
+                run(first + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
+        }
     }
 }
 
-/// The modules of a slot that is being emptied, word by word. With this, in place of a function that is called for each module,
-/// and with wake words of their own for the first modules, an evaluation of the ring in `make bench` takes 172 instructions
-/// instead of 205 (64 items, callgrind).
+/// The modules behind the first 64 of a slot that is being emptied: the number of the first of 64, and a bit for each of them; not
+/// all words have one that is set. The first 64 have wake words of their own, and a loop of its own goes over them: the ring of
+/// `make bench` takes 169 instructions an evaluation with 64 items and 224 with one item (callgrind).
 pub(super) struct Taken<'a> {
     wheel: &'a Wheel,
     slot: usize,
@@ -217,33 +251,10 @@ pub(super) struct Taken<'a> {
     words: std::ops::Range<usize>,
 }
 
-impl Taken<'_> {
-    /// A bit for each of the first 64 modules.
-    #[inline]
-    pub(super) fn first(&self) -> u64 {
-        self.wheel.first[self.slot].replace(0)
-    }
+impl Iterator for Taken<'_> {
+    type Item = (u32, u64);
 
-    /// The number of the first of the next 64 modules, and a bit for each of them; not all words have one that is set.
-    #[inline]
-    pub(super) fn next_word(&mut self) -> Option<(u32, u64)> {
-        if self.wheel.others.is_empty() { None } else { self.next_other() }
-    }
-
-    /// Calls `run` for each module.
-    pub(super) fn each(mut self, mut run: impl FnMut(u32)) {
-        let mut word = Some((0, self.first()));
-        while let Some((first, mut bits)) = word {
-            while bits != 0 {
-                run(first + bits.trailing_zeros());
-                bits &= bits - 1;
-            }
-            word = self.next_word();
-        }
-    }
-
-    #[inline(never)]
-    fn next_other(&mut self) -> Option<(u32, u64)> {
+    fn next(&mut self) -> Option<(u32, u64)> {
         let wheel = self.wheel;
         loop {
             if let Some(word) = self.words.next() {
@@ -280,7 +291,7 @@ mod tests {
     fn edge(wheel: &Wheel, cycle: u64) -> Vec<u32> {
         let mut ran = Vec::new();
         wheel.start(cycle);
-        wheel.take(cycle).each(|module| ran.push(module));
+        wheel.take_each(cycle, |module| ran.push(module));
         ran
     }
 

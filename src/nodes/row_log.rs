@@ -52,12 +52,13 @@ impl<const N: usize> RowLog<N> {
     /// Adds a row.
     pub fn add(&mut self, row: [u64; N]) {
         const { assert!(N <= 8, "a byte says which numbers differ") };
-        let (mut bytes, mut end, mut differs) = ([0; ROW_BYTES], 1, 0);
-        for (n, (new, last)) in row.iter().zip(self.last).enumerate() {
-            if *new != last {
-                differs |= 1 << n;
-                end = put(&mut bytes, end, new.wrapping_sub(last).cast_signed());
+        let (mut bytes, mut end, mut differs, mut bit) = ([0; ROW_BYTES], 1, 0, 1);
+        for (new, last) in row.iter().zip(&self.last) {
+            if new != last {
+                differs |= bit;
+                end = put(&mut bytes, end, new.wrapping_sub(*last).cast_signed());
             }
+            bit <<= 1;
         }
         bytes[0] = differs;
         let page = self.pages.last_mut().and_then(|page| page[self.filled..].first_chunk_mut::<SHORT_ROW_BYTES>());

@@ -2,7 +2,7 @@
 //!
 //! Modelled: no hardware. Modules hold a [`Tap`] and describe events in [`Record`]s; sinks write the records as JSON
 //! lines ([`jsonl`]), as a log ([`log`]) or as a waveform ([`vcd`], with GTKWave files by [`gtkw`]). [`diff`] compares
-//! two traces, and [`explain`] builds the transaction trees of one trace. Detail: an observed flit is written byte for
+//! two traces, [`explain`] builds the transaction trees of one trace, and [`tree_chart`] draws one. Detail: an observed flit is written byte for
 //! byte, a message with every field. Left out: the clock of each module as a signal, and the 64 bytes of a data transfer
 //! in a waveform (they are in the raw flits and in JSON lines).
 //!
@@ -39,6 +39,7 @@ pub mod record;
 mod rule_names;
 pub mod signals;
 mod state;
+pub mod tree_chart;
 pub mod vcd;
 pub mod wait;
 

@@ -81,12 +81,13 @@ def hops(report):
 
 @dataclass
 class Timed:
-    """One run: flit-hops, seconds of the user and on the wall, largest memory in bytes."""
+    """One run: flit-hops, seconds of the user and on the wall, largest memory in bytes, simulated time."""
 
     hops: int
     user: float
     wall: float
     memory: int
+    simulated_fs: int
 
 
 def timed(program, arguments, threads=1):
@@ -101,7 +102,8 @@ def timed(program, arguments, threads=1):
         errors.seek(0)
         if run.returncode != 0:
             sys.exit(f"fabric cost: {' '.join(arguments)} ended with {run.returncode}:\n{errors.read()}")
-    return Timed(hops(json.loads(out)), used.ru_utime, time.monotonic() - start, used.ru_maxrss * 1024)
+    report, wall = json.loads(out), time.monotonic() - start
+    return Timed(hops(report), used.ru_utime, wall, used.ru_maxrss * 1024, report["time_fs"])
 
 
 def instructions(program, row):

@@ -138,6 +138,10 @@ fn explain_for_machines() {
     let device = rows.as_array().unwrap().iter().find(|row| row["where"] == "device.mem").unwrap();
     assert_eq!(device["waits"]["wait_media"]["count"], device["count"]);
     let tree = json(&["explain", &trace, "--json", "--txn", "9"]);
+    let picture = folder.join("tree.svg").display().to_string();
+    assert_eq!(json(&["explain", &trace, "--json", "--txn", "9", "--svg", &picture]), tree);
+    let drawn = std::fs::read_to_string(&picture).unwrap();
+    assert!(drawn.starts_with("<svg") && drawn.contains("device.mem: ") && drawn.contains("wait_media at device.mem"));
     let request = &tree["children"][0];
     assert_eq!((&request["parent"], &request["children"][0]["where"]), (&tree["id"], &Value::from("device.mem")));
     let fs = |value: &Value| value.as_u64().unwrap();

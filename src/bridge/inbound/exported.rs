@@ -19,8 +19,8 @@ use crate::commands::AccessKind;
 use crate::window::{BridgeWindows, InboundClass};
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort};
 use scalepool_coherence::clocked::coverage::Point;
-use scalepool_coherence::clocked::making::{Clocked, MakesWatch};
-use scalepool_coherence::clocked::node::{AgentNode, AgentWatch, NodeConfig, NodeResult};
+use scalepool_coherence::clocked::making::MakesWatch;
+use scalepool_coherence::clocked::node::AgentWatch;
 use scalepool_coherence::clocked::sequence::Recorded;
 use scalepool_coherence::clocked::watcher::{HomeView, Watched, Watcher, WatcherHandle};
 use scalepool_coherence::config::CoherenceConfig;
@@ -29,7 +29,6 @@ use scalepool_coherence::mem::dcoh::Dcoh;
 use scalepool_coherence::mem::tables::{self, HdmRegion};
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::CopyView;
-use scalepool_kernel::Module;
 use scalepool_protocols::cxl::cxl256::code::{
     DevLoad, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
@@ -291,11 +290,5 @@ impl MakesWatch for ExportedHome {
 
     fn recorded(recorded: Recorded<ExportedHome>) -> Box<dyn AgentWatch<ExportedHome>> {
         Box::new(recorded)
-    }
-}
-
-impl Clocked for ExportedHome {
-    fn node(config: NodeConfig<ExportedHome>, result: Arc<Mutex<NodeResult>>) -> Box<dyn Module> {
-        Box::new(AgentNode::new(config, result))
     }
 }

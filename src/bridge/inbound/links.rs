@@ -2,14 +2,14 @@
 //!
 //! Modelled: what a host has asked over a link that goes down is lost with it: accelerators end what they have begun, writes take effect, and
 //! the answers go nowhere; what stands in front of the port while the link is down is lost too. A host hears nothing, and ends its requests by
-//! its own time-out. The sheet says this of UALinks alone; for CXL links it is our choice [D]. Left out: ports of the home, whose holders of
-//! lines know no time-out; they cannot be lost.
+//! its own time-out. The sheet says this of UALinks alone; for CXL links it is our choice [D]. Left out: ports of the home, whose
+//! messages wait for their link ([`scalepool_coherence::clocked::node`]).
 //!
 //! A walk: a write and a read are under way when the link goes down. The accelerator does the write, and gives what is read; both entries are
 //! free, and nothing leaves. Another read comes to the port meanwhile and is dropped. When the link is back reads are answered again.
 
 use super::module::{InboundModule, handle_of};
-use crate::outages::LinkChange;
+use scalepool_coherence::clocked::outages::LinkChange;
 use scalepool_kernel::Cx;
 use scalepool_trace::{Body, RecordKind, Stamp, TransactionNaming};
 

@@ -8,8 +8,8 @@
 //! come.
 
 use super::{Bridge, tap_of};
-use crate::outages::LinkChange;
 use crate::outbound::table::ChildId;
+use scalepool_coherence::clocked::outages::LinkChange;
 use scalepool_kernel::Cx;
 use scalepool_trace::{Body, RecordKind, Stamp};
 

@@ -1,6 +1,6 @@
 //! References that are asked, and what they answer.
 
-use super::{bridge, ends, fabric, io_switch, memory, switch};
+use super::{books, bridge, checks, ends, fabric, flash, io_switch, memory, switch};
 use crate::CaseError;
 use scalepool_arbiter::{AgeBased, Arbiter, Matrix, Requests, RoundRobin, StrictPriority, WeightedRoundRobin};
 use scalepool_link::cxl68::CreditBook;
@@ -66,10 +66,10 @@ pub(super) enum Reference {
 /// A reference by its name: what it is called, and what it answers to the words of a case; the files say what they mean.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NamedReference {
-    name: &'static str,
+    pub(super) name: &'static str,
     /// What its words are, the last one of all that follow.
-    words: &'static [&'static str],
-    answers: fn(&[&str]) -> Option<Vec<Vec<Figure>>>,
+    pub(super) words: &'static [&'static str],
+    pub(super) answers: fn(&[&str]) -> Option<Vec<Vec<Figure>>>,
 }
 
 /// The references of switches, fabrics and memories.
@@ -172,7 +172,8 @@ impl Reference {
     }
 
     pub(super) fn of_name(name: &str) -> Result<Reference, CaseError> {
-        let all = || Reference::ALL.into_iter().chain(NAMED.iter().map(Reference::Named));
+        let named = || NAMED.iter().chain(&flash::ALL).chain(&checks::ALL).chain(&books::ALL);
+        let all = || Reference::ALL.into_iter().chain(named().map(Reference::Named));
         let found = all().find(|one| one.name() == name);
         let expected = || all().map(Reference::name).collect::<Vec<_>>().join(", ");
         found.ok_or_else(|| CaseError::of(format!("found `{name}`, expected one of {}", expected())))

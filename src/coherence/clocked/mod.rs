@@ -8,7 +8,7 @@
 //! * [`linked`]: a link as a node uses it. [`switch`]: links that share one on their way. [`tree`]: transactions in traces.
 //! * [`core`](mod@core): what issues operations to a caching agent. [`litmus`]: cores that run a program many times.
 //!   [`peer`]: a direct peer;
-//!   [`uio`]: one that reaches a device by CXL.io. [`making`]: nodes, watches and cores of each agent.
+//!   [`outages`]: links that are lost and come back. [`uio`]: a peer that reaches a device by CXL.io. [`making`]: nodes, watches and cores of each agent.
 
 pub mod accessor;
 pub mod bias;
@@ -20,6 +20,7 @@ pub mod litmus;
 pub mod making;
 pub mod mem;
 pub mod node;
+pub mod outages;
 pub mod peer;
 pub mod program;
 pub mod sequence;

@@ -5,10 +5,13 @@
 //! A response is offered before the snoop behind it (`coherence` §2.6 O1), and of requests for a line that has been busy the
 //! one that has waited longest, so that no link is passed again and again (§4 V10). Then the core sees what has ended and issues.
 //! What the agent sent goes to the channels of its class as far as they have room; the rest stays in a queue.
+//! While a link is lost nothing is taken from it and nothing goes to it: what is on its way waits at both ends until it is back, snoops too,
+//! and no copy and no record changes. The sheets say nothing of an agent that loses a link; this is our choice \[D\].
 
 use super::core::{AnyCore, CoreReport, Wants};
 use super::coverage::Point;
 use super::linked::{Linked, NodeLink};
+use super::outages::{LinkChange, LinkOutage, LinkOutages};
 use super::tree::{Passing, Tree, part};
 use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
@@ -64,6 +67,8 @@ pub struct NodeResult {
     pub sent: [u64; Class::COUNT],
     /// Messages that the agent has answered without an effect.
     pub refusals: u64,
+    /// Times that a link went down.
+    pub lost_links: u64,
     /// Rows of tables that its watch has seen used.
     pub met: OrderedSet<Point>,
 }
@@ -125,6 +130,8 @@ pub struct AgentNode<A> {
     busy_since: Option<Time>,
     /// A message was refused for want of room in this cycle: nothing but the node itself will offer it again.
     refused: bool,
+    /// Links that go down, and come back.
+    outages: LinkOutages,
     /// Forbidden waits that were reported.
     reported: Vec<(Class, Class)>,
     result: Arc<Mutex<NodeResult>>,
@@ -152,8 +159,29 @@ impl<A: Agent<CacheLine>> AgentNode<A> {
             wants: Wants::NextCycle,
             busy_since: None,
             refused: false,
+            outages: LinkOutages::default(),
             reported: Vec::new(),
             result,
+        }
+    }
+
+    /// The same with links that are lost, by their numbers here.
+    #[must_use]
+    pub fn losing(self, outages: &[LinkOutage]) -> Self {
+        AgentNode { outages: LinkOutages::new(outages), ..self }
+    }
+
+    /// Links go down and come back that are due to.
+    fn follow_links(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(change) = self.outages.next_at(at.cycle) {
+            cx.progress();
+            let name = match change {
+                LinkChange::Down(_) => "link_lost",
+                LinkChange::Up(_) => "link_back",
+            };
+            let lost = u64::from(matches!(change, LinkChange::Down(_)));
+            self.result.lock().unwrap_or_else(PoisonError::into_inner).lost_links += lost;
+            self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(name));
         }
     }
 
@@ -325,8 +353,12 @@ impl<A: Agent<CacheLine>> Module for AgentNode<A> {
             let now = self.reductions.iter().filter(|r| (r.from_cycle..r.to_cycle).contains(&at.cycle));
             self.config.mem.throughput_reduction = now.map(|r| r.level).max().unwrap_or(0);
         }
+        self.follow_links(cx, at);
         let mut taken = false;
         for link in 0..self.links.len() {
+            if self.outages.is_down(link) {
+                continue;
+            }
             for place in 0..self.links[link].link.rx.len() {
                 if self.offer(link, place, cx, at) {
                     taken = true;
@@ -337,19 +369,23 @@ impl<A: Agent<CacheLine>> Module for AgentNode<A> {
         }
         self.run_core(false, at);
         let mut moved = false;
-        for link in &mut self.links {
-            moved |= link.flush(cx);
+        for (n, link) in self.links.iter_mut().enumerate() {
+            moved |= !self.outages.is_down(n) && link.flush(cx);
         }
         self.busy_since = self.is_open().then(|| self.busy_since.unwrap_or(cx.now()));
         // After a step anything may be acceptable that was not before, effects may be new; what was refused for want of room in
         // a queue may find some.
         let refused = std::mem::take(&mut self.refused);
         let more = taken || (refused && moved) || !self.effects.is_empty() || self.wants == Wants::NextCycle;
-        match self.wants {
+        let wanted = match self.wants {
+            Wants::Cycle(when) => Some(when),
+            _ => None,
+        };
+        match wanted.into_iter().chain(self.outages.due()).min() {
             _ if more => Next::Busy,
-            Wants::Cycle(when) if when > at.cycle => Next::In(when - at.cycle),
-            Wants::Cycle(_) => Next::Busy,
-            _ => Next::Idle,
+            Some(when) if when > at.cycle => Next::In(when - at.cycle),
+            Some(_) => Next::Busy,
+            None => Next::Idle,
         }
     }
 

@@ -3,8 +3,8 @@
 //! Modelled: files of cases. A case begins with an idle bridge and lists in their order all messages at its four points: requests, what is
 //! sent for them, the answers to that, responses. The cases walk commands, sizes and places, masks, windows and rights, every status of
 //! accelerators, lines that are not there, poison both ways, the states of a cached line, and the records of lines that the bridge keeps
-//! coherent. Left out: time and what follows from it alone, such as status 8 of a time-out; back-invalidate snoops of cached lines; caches that
-//! write through or are passed by; strict order. Tags are those of the model, which a bridge may choose otherwise.
+//! coherent. Left out: time and what follows from it alone, such as status 8 of a time-out; back-invalidate snoops of cached lines; strict
+//! order. Tags are those of the model, which a bridge may choose otherwise.
 //!
 //! A walk through one case: a partial write is given to a model with one window; it sends MemRd; the memory of the case answers by data
 //! and Cmp-E, in either order; MemWr is sent and answered; the response ends the case.
@@ -20,6 +20,7 @@ mod inbound;
 mod io;
 mod nvlink;
 mod peer;
+mod stores;
 mod ualink;
 
 use super::config::ReferenceConfig;
@@ -70,6 +71,7 @@ pub fn all() -> Vec<ConversionVectors> {
     files.extend(io::files());
     files.extend(bar::files());
     files.extend(exported::files());
+    files.extend(stores::files());
     files
 }
 

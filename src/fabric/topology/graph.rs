@@ -125,7 +125,7 @@ impl Graph {
         if router == target {
             return RouteChoice::one(usize::from(port), VcClass::ALL);
         }
-        RouteChoice { ports: self.ways[router * self.ports.len() + target], classes: [VcClass::ALL; 2] }
+        RouteChoice::of_ports(self.ways[router * self.ports.len() + target])
     }
 
     /// Whether a router has several ports towards another one.

@@ -103,42 +103,51 @@ impl VcClass {
 /// Ports that lead towards a destination, all equally good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteChoice {
-    /// A bit for each of the ports, by its number.
-    ports: u64,
+    /// The first port.
+    pub(crate) first: u8,
+    /// Number of ports.
+    pub(crate) count: u8,
     /// Virtual channels of the first port, and of all others.
     pub classes: [VcClass; 2],
+    /// A bit for each port, by its number, where these are not consecutive; else 0.
+    pub(crate) gapped: u64,
 }
 
 impl RouteChoice {
     /// A choice of no port.
-    pub const NONE: RouteChoice = RouteChoice { ports: 0, classes: [VcClass::ALL; 2] };
+    pub const NONE: RouteChoice = RouteChoice::consecutive(0, 0, [VcClass::ALL; 2]);
 
     /// A choice of one port.
     fn one(port: usize, class: VcClass) -> RouteChoice {
-        RouteChoice { ports: 1 << port, classes: [class, class] }
+        RouteChoice::consecutive(port, 1, [class, class])
     }
 
     /// A choice of consecutive ports.
-    fn consecutive(first: usize, count: usize, classes: [VcClass; 2]) -> RouteChoice {
-        RouteChoice { ports: (u64::MAX >> (MOST_PORTS - count)) << first, classes }
+    const fn consecutive(first: usize, count: usize, classes: [VcClass; 2]) -> RouteChoice {
+        RouteChoice { first: first as u8, count: count as u8, classes, gapped: 0 }
+    }
+
+    /// A choice of at least one port, a bit for each by its number.
+    fn of_ports(ports: u64) -> RouteChoice {
+        let (first, count) = (ports.trailing_zeros(), ports.count_ones());
+        let is_run = (ports >> first).trailing_ones() == count;
+        let gapped = if is_run { 0 } else { ports };
+        RouteChoice { gapped, ..RouteChoice::consecutive(first as usize, count as usize, [VcClass::ALL; 2]) }
     }
 
     /// Number of ports.
     #[inline]
     pub fn count(self) -> usize {
-        self.ports.count_ones() as usize
+        self.count.into()
     }
 
     /// The n-th of them, counted from 0 in the order of their numbers.
     #[inline]
     pub fn port(self, n: usize) -> usize {
-        let first = self.ports.trailing_zeros() as usize;
-        let run = self.ports >> first;
-        if run & run.wrapping_add(1) == 0 {
-            // Nothing lies between.
-            return first + n;
+        match self.gapped {
+            0 => usize::from(self.first) + n,
+            ports => (0..n).fold(ports, |left, _| left & left.wrapping_sub(1)).trailing_zeros() as usize,
         }
-        (0..n).fold(self.ports, |left, _| left & left.wrapping_sub(1)).trailing_zeros() as usize
     }
 
     /// The ports of the choice with their virtual channel classes.

@@ -16,12 +16,14 @@
 //! that asks is served after each of the others at most once. Work is done for those ports alone that have any.
 
 pub mod core;
+pub mod passage;
 mod place;
 mod resting;
 pub mod route;
 pub mod slice;
 
 pub use self::core::{CoreModule, Grant, UalSwitchCore};
+pub use passage::UalPassageWatch;
 pub use place::place_switch;
 pub use route::{UalRouteRefused, UalRoutes};
 pub use slice::Slice;

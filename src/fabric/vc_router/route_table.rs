@@ -22,9 +22,11 @@ pub struct RouteTable {
     topology: Topology,
     router: usize,
     /// To each node.
-    choices: Vec<RouteChoice>,
-    /// To each intermediate place; empty if ways have one leg.
-    firsts: Vec<RouteChoice>,
+    choices: Vec<KeptChoice>,
+    /// Their ports that are not consecutive, as [`RouteChoice`] has them; empty if those of all choices are.
+    gapped: Vec<u64>,
+    /// To each intermediate place; empty if ways have one leg. Their ports are consecutive.
+    firsts: Vec<KeptChoice>,
     /// The intermediate place of this router.
     own: u16,
     /// By input port, the output port on which a packet keeps its virtual channel class; [`NO_PORT`] if there is none.
@@ -35,6 +37,26 @@ pub struct RouteTable {
     halves: [[VcClass; 2]; 2],
     /// Virtual channels of each class, by its number.
     masks: [u64; VcClass::COUNT],
+}
+
+/// A choice as the table keeps it: there are many, and few have ports with gaps between.
+#[derive(Debug, Clone, Copy)]
+struct KeptChoice {
+    first: u8,
+    count: u8,
+    classes: [VcClass; 2],
+}
+
+impl KeptChoice {
+    fn of(RouteChoice { first, count, classes, .. }: RouteChoice) -> KeptChoice {
+        KeptChoice { first, count, classes }
+    }
+
+    #[inline]
+    fn with(self, gapped: u64) -> RouteChoice {
+        let KeptChoice { first, count, classes } = self;
+        RouteChoice { first, count, classes, gapped }
+    }
 }
 
 /// No port.
@@ -48,6 +70,8 @@ impl RouteTable {
     pub fn new(topology: &Topology, routing: RoutePolicy, router: usize, vcs: usize) -> RouteTable {
         let (own, intermediates) = (topology.intermediate_of(router), topology.intermediates());
         let goals = (0..topology.nodes()).map(RouteGoal::Node);
+        let choices: Vec<RouteChoice> = goals.map(|goal| topology.route_to(router, goal, routing)).collect();
+        let has_gaps = choices.iter().any(|choice| choice.gapped != 0);
         let firsts = (0..intermediates).filter(|_| routing.has_legs()).map(|place| match place {
             // Nothing is on its way from here to here.
             place if place == own => RouteChoice::NONE,
@@ -58,8 +82,9 @@ impl RouteTable {
         RouteTable {
             routing,
             router,
-            choices: goals.map(|goal| topology.route_to(router, goal, routing)).collect(),
-            firsts: firsts.collect(),
+            gapped: choices.iter().filter(|_| has_gaps).map(|choice| choice.gapped).collect(),
+            choices: choices.into_iter().map(KeptChoice::of).collect(),
+            firsts: firsts.map(KeptChoice::of).collect(),
             own: own as u16,
             straight: ports
                 .clone()
@@ -113,9 +138,15 @@ impl RouteTable {
     #[inline]
     fn choice(&self, flit: &VcFlit) -> RouteChoice {
         match flit.via {
-            NO_VIA => self.choices[usize::from(flit.target)],
-            via => self.firsts[usize::from(via)],
+            NO_VIA => self.to_node(flit.target),
+            via => self.firsts[usize::from(via)].with(0),
         }
+    }
+
+    #[inline]
+    fn to_node(&self, node: u16) -> RouteChoice {
+        let gapped = self.gapped.get(usize::from(node)).copied().unwrap_or(0);
+        self.choices[usize::from(node)].with(gapped)
     }
 
     /// The intermediate place of a packet that enters its first router; [`NO_VIA`] for a packet that takes the shortest way.
@@ -133,7 +164,7 @@ impl RouteTable {
         let longer = channels(self.router, entry) + channels(entry, target);
         // Of ports that are equally good, the packet takes the one with the least ahead.
         let ahead = |choice: RouteChoice| choice.ways().map(|(port, _)| backlog(port)).min().unwrap_or(0);
-        let [minimal, valiant] = [self.choices[usize::from(flit.target)], self.firsts[usize::from(via)]].map(ahead);
+        let [minimal, valiant] = [self.to_node(flit.target), self.firsts[usize::from(via)].with(0)].map(ahead);
         if minimal * shortest <= valiant * longer + threshold { NO_VIA } else { via }
     }
 }

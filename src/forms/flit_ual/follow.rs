@@ -132,11 +132,14 @@ impl Follower {
             }
             UalHeader::Command(header) => u16::from(header.seq_lo),
         };
-        self.last = self.last.filter(|_| bad < MOST_BAD).map(|last| match last % 8 == low {
-            true => last,
-            // A replay has ended early.
-            false if self.newest % 8 == low => self.newest,
-            false => from_low_bits(last, low as u8, false),
+        self.last = self.last.filter(|_| bad < MOST_BAD).and_then(|last| {
+            let in_replay = (1..=MOST_UNACKED).contains(&steps(last, self.newest));
+            match last % 8 == low {
+                true => Some(last),
+                // A replay has ended early. Behind a bad flit it may as well go on.
+                false if in_replay && self.newest % 8 == low => Some(self.newest).filter(|_| bad == 0),
+                false => Some(from_low_bits(last, low as u8, false)),
+            }
         });
         false
     }

@@ -9,6 +9,7 @@
 //! those of their requests that are at control addresses, which are about something else than memory.
 
 pub mod nvlink;
+mod nvlink_packets;
 mod open;
 pub mod ualink;
 

@@ -9,6 +9,7 @@
 //! A walk: four lines of which the second is poisoned are read. RSP_DATA comes with poison, so four READs of a line follow, each with a tag of
 //! its own; each brings the mark of its line; with the last one the read is over.
 
+use super::nvlink_packets::{Held, LINE, OnWay, Packet, PacketForm, Packets, lines_of};
 use super::open::{OpenBlock, OpenBlocks};
 use super::{
     BLOCK_BYTES, BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig, BlockRequest,
@@ -21,8 +22,8 @@ use crate::nvlink::link_group::{LinkGroup, TAGS, global, local, target};
 use scalepool_kernel::Cx;
 use scalepool_link::nvlink::NvlMessage;
 use scalepool_link::nvlink::port::body_of;
+use scalepool_memory::LINE_BYTES;
 use scalepool_memory::backend::{MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
-use scalepool_memory::{LINE_BYTES, LineBytes};
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::nvlink::{NvlConfig, Op};
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
@@ -35,46 +36,10 @@ const REQUESTS: usize = 0;
 const POSTED: usize = 1;
 /// Channel of answers.
 const ANSWERS: usize = 2;
-/// Bytes of a line.
-const LINE: usize = LINE_BYTES as usize;
-
-/// A packet of a request without a tag: some of its lines.
-struct Packet {
-    /// The first of them.
-    first: usize,
-    lines: usize,
-    message: NvlMessage,
-}
-
-/// A packet that is not answered.
-#[derive(Clone, Copy)]
-struct OnWay {
-    /// Tag of its request.
-    request: u16,
-    first: usize,
-    lines: usize,
-}
-
-/// Packets of a request.
-#[derive(Default)]
-struct Packets {
-    /// Without a tag so far.
-    left: VecDeque<Packet>,
-    /// Not answered.
-    on_way: usize,
-}
-
-/// A packet that waits for room.
-struct Held {
-    link: usize,
-    message: NvlMessage,
-    id: u64,
-}
-
 /// A node with links of NVLink.
 pub struct NvlinkBlocks {
     config: BlockNodeConfig,
-    codec: NvlConfig,
+    form: PacketForm,
     links: Vec<LinkEnds>,
     completer: NvlCompleter,
     /// Requests of its own to its HBM: their tags, and what they have read.
@@ -98,17 +63,12 @@ fn block_of(at: BlockAddress) -> (u16, u64) {
     (at.node, at.address / BLOCK_BYTES)
 }
 
-/// Lines of a payload, each with the mark of all.
-fn lines_of(data: &[u8], poison: bool) -> impl Iterator<Item = MarkedLine> + '_ {
-    data.as_chunks::<LINE>().0.iter().map(move |line: &LineBytes| (*line, poison))
-}
-
 impl NvlinkBlocks {
     /// A node with its links, at least one; messages are in `ledger` as they pass.
     pub fn new(config: BlockNodeConfig, links: Vec<LinkEnds>, ledger: Arc<Mutex<NvlLedger>>) -> NvlinkBlocks {
         let number = (config.own, config.fabric);
         NvlinkBlocks {
-            codec: NvlConfig::default(),
+            form: PacketForm { rid: config.own, codec: NvlConfig::default() },
             completer: NvlCompleter::new(number, links.len(), config.hbm_cycles, NVLINK_ANSWERS),
             hbm: MemoryTiming::fixed(config.hbm_cycles).build(),
             group: LinkGroup::new(links.len()),
@@ -130,34 +90,6 @@ impl NvlinkBlocks {
     }
 
     // ---- packets -------------------------------------------------------------------------------------------------
-
-    fn message(&self, op: Op, at: BlockAddress) -> NvlMessage {
-        let (rid, address) = (self.config.own, global(at.node, at.address));
-        NvlMessage { rid, address, ..NvlMessage::new(op, &self.codec) }
-    }
-
-    /// A read of so many lines from one on.
-    fn read(&self, to: BlockAddress, first: usize, lines: usize) -> Packet {
-        let at = BlockAddress { address: to.address + LINE_BYTES * first as u64, ..to };
-        // Units of 16 bytes less one.
-        let size = (lines * LINE / 16 - 1) as u8;
-        Packet { first, lines, message: NvlMessage { size, ..self.message(Op::READ, at) } }
-    }
-
-    /// Writes of all lines, a packet for each run of lines with the same mark.
-    fn writes(&self, op: Op, to: BlockAddress, lines: &[MarkedLine]) -> VecDeque<Packet> {
-        let mut first = 0;
-        let runs = lines.chunk_by(|a, b| a.1 == b.1);
-        let packet = |run: &[MarkedLine]| {
-            let at = BlockAddress { address: to.address + LINE_BYTES * first as u64, ..to };
-            let (data, ep) = (run.iter().flat_map(|(line, _)| *line).collect(), run[0].1);
-            let message = NvlMessage { data, ep, ..self.message(op, at) };
-            let packet = Packet { first, lines: run.len(), message };
-            first += run.len();
-            packet
-        };
-        runs.map(packet).collect()
-    }
 
     fn is_held(&self, link: usize, channel: usize) -> bool {
         self.held.iter().any(|held| held.link == link && channel == REQUESTS)
@@ -240,7 +172,7 @@ impl NvlinkBlocks {
             }
         }
         let again: Vec<Packet> = match is_asked_again && open.refused.is_none() {
-            true => (0..lines).map(|n| self.read(to, first + n, 1)).collect(),
+            true => (0..lines).map(|n| self.form.read(to, first + n, 1)).collect(),
             false => Vec::new(),
         };
         let packets = self.packets.entry(request).or_default();
@@ -349,8 +281,8 @@ impl BlockNode for NvlinkBlocks {
             return Some(tag);
         };
         let mut left = match is_read {
-            true => VecDeque::from([self.read(to, 0, count as usize)]),
-            false => self.writes(Op::WRITE_NONPOSTED, to, &lines),
+            true => VecDeque::from([self.form.read(to, 0, count as usize)]),
+            false => self.form.writes(Op::WRITE_NONPOSTED, to, &lines),
         };
         if is_read && count > 1 {
             *self.long_reads.entry(block_of(to)).or_default() += 1;
@@ -376,7 +308,7 @@ impl BlockNode for NvlinkBlocks {
         let BlockRequest { to, lines, parent, .. } = request;
         let link = self.group.link_of(to.address);
         // Lines of bulk have no poison, so there is one packet.
-        for Packet { message, .. } in self.writes(Op::WRITE_POSTED, to, &lines) {
+        for Packet { message, .. } in self.form.writes(Op::WRITE_POSTED, to, &lines) {
             let message = NvlMessage { tag: self.group.post(to.node, link), ..message };
             let id = tap.new_id();
             tap.named(self.named(&message), at, RecordKind::Begin, id, parent, || body_of(&message));
@@ -391,7 +323,7 @@ impl BlockNode for NvlinkBlocks {
             let Some(tag) = self.open.take_tag() else { return };
             let to = BlockAddress { node, address: 0 };
             let address = global(node, local(count << 4));
-            let message = NvlMessage { tag, address, ..self.message(Op::FLUSH, to) };
+            let message = NvlMessage { tag, address, ..self.form.message(Op::FLUSH, to) };
             let id = tap.new_id();
             tap.record(at, RecordKind::Begin, id, 0, || body_of(&message));
             let (lines, since_cycle) = (Vec::new(), at.cycle);

@@ -33,6 +33,7 @@ pub mod net_rdma;
 pub mod nvlink_gpu;
 pub mod nvlink_link;
 pub mod nvlink_switch;
+mod tier_fields;
 pub mod ualink_accelerator;
 pub mod ualink_link;
 pub mod ualink_switch;

@@ -9,6 +9,8 @@ use scalepool::bridge::timing::BridgeTiming;
 use scalepool::bridge::waits::WaitWatch;
 use scalepool::bridge::window::WindowClass;
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
+use scalepool::conversion::message::{BridgeMessage, CxlMessage};
+use scalepool::conversion::model::{BridgeEvent, BridgePoint};
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::memory::backend::MemoryTiming;
 use scalepool::trace::Tap;
@@ -28,21 +30,39 @@ pub const MEMORY: u64 = 2 * CHANNEL + 40;
 
 type Seen<T> = Arc<Mutex<Vec<(u64, T)>>>;
 
+/// All messages at both sides of the bridge in the order in which its peers have sent or seen them.
+#[derive(Clone, Default)]
+struct Passed(Arc<Mutex<Vec<BridgeEvent>>>);
+
+impl Passed {
+    fn note(&self, point: BridgePoint, message: BridgeMessage) {
+        self.0.lock().expect("no panic").push(BridgeEvent { point, port: 0, message });
+    }
+
+    fn note_cxl(&self, point: BridgePoint, message: &Message) {
+        let msg = scalepool::coherence::message::from_link(message);
+        self.note(point, BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, traffic_class: 0 }));
+    }
+}
+
 /// An accelerator that asks what it is told to.
 struct Asker {
     asks: VecDeque<(u64, Transfer)>,
     tx: Out<Box<Transfer>>,
     rx: In<Box<Transfer>>,
     seen: Seen<Transfer>,
+    passed: Passed,
 }
 
 impl Module for Asker {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         while let Some(response) = self.rx.pop(cx) {
+            self.passed.note(BridgePoint::Response, BridgeMessage::Upli(response.clone()));
             self.seen.lock().expect("no panic").push((cx.cycle(), *response));
         }
         while self.asks.front().is_some_and(|(at, _)| *at <= cx.cycle()) && self.tx.has_room(cx, 1) {
             let (_, request) = self.asks.pop_front().expect("one in front");
+            self.passed.note(BridgePoint::Request, BridgeMessage::Upli(Box::new(request.clone())));
             self.tx.push(cx, Box::new(request)).expect("room");
         }
         Next::Busy
@@ -58,6 +78,7 @@ struct Memory {
     answers: VecDeque<(u64, Message)>,
     is_silent: bool,
     seen: Seen<Message>,
+    passed: Passed,
 }
 
 /// An H2D Rsp.
@@ -72,8 +93,15 @@ impl Memory {
         let data = |cqid| Message::H2dData(H2dData { cqid, ..H2dData::default() }, Data::line([7; 64]));
         match message {
             Message::D2hReq(m) if m.opcode == D2hReqOpcode::RdCurr => Some(vec![data(m.cqid)]),
+            Message::D2hReq(m) if m.opcode == D2hReqOpcode::RdShared => {
+                Some(vec![go(m.cqid, GoState::Shared), data(m.cqid)])
+            }
             Message::D2hReq(m) if m.opcode == D2hReqOpcode::RdOwn => {
                 Some(vec![go(m.cqid, GoState::Exclusive), data(m.cqid)])
+            }
+            Message::D2hReq(m) if m.opcode == D2hReqOpcode::RdOwnNoData => Some(vec![go(m.cqid, GoState::Exclusive)]),
+            Message::D2hReq(m) if m.opcode == D2hReqOpcode::CleanEvictNoData => {
+                Some(vec![go(m.cqid, GoState::Invalid)])
             }
             Message::D2hReq(m) => {
                 self.pulls.push((m.cqid, m.opcode));
@@ -96,6 +124,7 @@ impl Module for Memory {
         let due = cx.cycle() + MEMORY - 2 * CHANNEL;
         for n in 0..self.rx.len() {
             while let Some((_, message)) = self.rx[n].pop(cx) {
+                self.passed.note_cxl(BridgePoint::Sent, &message);
                 self.seen.lock().expect("no panic").push((cx.cycle(), message));
                 if let Some(answers) = self.of_host(&message) {
                     self.answers.extend(answers.into_iter().map(|answer| (due, answer)));
@@ -123,6 +152,7 @@ impl Module for Memory {
         }
         while !self.is_silent && self.answers.front().is_some_and(|(at, _)| *at <= cx.cycle()) {
             let (_, answer) = self.answers.pop_front().expect("one in front");
+            self.passed.note_cxl(BridgePoint::Answer, &answer);
             let out = self.tx.iter_mut().find(|(class, _)| *class == answer.class());
             out.expect("its channel").1.push(cx, answer).expect("a deep channel");
         }
@@ -134,6 +164,8 @@ pub struct Ran {
     pub responses: Vec<(u64, Transfer)>,
     pub messages: Vec<(u64, Message)>,
     pub result: BridgeResult,
+    /// All messages at both sides of the bridge.
+    pub passed: Vec<BridgeEvent>,
 }
 
 fn run(class: WindowClass, timing: BridgeTiming, asks: Vec<(u64, Transfer)>, is_silent: bool) -> Ran {
@@ -149,6 +181,10 @@ pub fn run_of(
 ) -> Ran {
     let (responses, messages, result) = (Seen::default(), Seen::default(), Arc::<Mutex<BridgeResult>>::default());
     let (of_asker, of_memory, shared) = (responses.clone(), messages.clone(), result.clone());
+    // Three microseconds, or one behind the last request.
+    let limit_cycles = asks.last().map_or(0, |(at, _)| at + 1000).max(3000);
+    let passed = Passed::default();
+    let (by_asker, by_memory) = (passed.clone(), passed.clone());
     let mut sim = Simulation::new(1);
     sim.partition(move |p| {
         let clock = Clock::with_period_fs(1_000_000)?;
@@ -172,7 +208,13 @@ pub fn run_of(
         p.module("asker", id, |bind| {
             // Never used, but every channel has two ends.
             drop((bind.attach(unused), bind.attach(never_in)));
-            Asker { asks: asks.into(), tx: bind.attach(ask), rx: bind.attach(answer_in), seen: of_asker }
+            Asker {
+                asks: asks.into(),
+                tx: bind.attach(ask),
+                rx: bind.attach(answer_in),
+                seen: of_asker,
+                passed: by_asker,
+            }
         })?;
         p.module("memory", id, |bind| Memory {
             rx: asked_in.into_iter().map(|end| bind.attach(end)).collect(),
@@ -181,6 +223,7 @@ pub fn run_of(
             answers: VecDeque::new(),
             is_silent,
             seen: of_memory,
+            passed: by_memory,
         })?;
         let config = BridgeConfig {
             place: "bridge".into(),
@@ -222,12 +265,13 @@ pub fn run_of(
             )
         })
     });
-    let limit = Some(Time::from_fs(3_000_000_000));
+    let limit = Some(Time::from_fs(limit_cycles * 1_000_000));
     let options = RunOptions { limit, open_at_limit_allowed: true, ..RunOptions::default() };
     sim.run(&options, |_| ()).expect("it runs");
     let taken = |seen: &Seen<Transfer>| seen.lock().expect("no panic").clone();
     let result = result.lock().expect("no panic").clone();
-    Ran { responses: taken(&responses), messages: messages.lock().expect("no panic").clone(), result }
+    let passed = passed.0.lock().expect("no panic").clone();
+    Ran { responses: taken(&responses), messages: messages.lock().expect("no panic").clone(), result, passed }
 }
 
 /// Cycles in the bridge of a request on an idle system, without its links: from its port in to its port out, less the memory,

@@ -1,12 +1,12 @@
-//! CXL links of a bridge that are lost and come back (`bridge` §8.1).
+//! CXL links of a bridge that are lost and come back (`bridge` §8.1), those of its home too.
 
 use super::common::*;
 use super::io_systems::IO;
 use crate::fab_hbr::systems::{count, on_threads, refused, run};
-use scalepool::bridge::outages::{LinkChange, LinkOutage, LinkOutages};
 use scalepool::bridge::outbound::table::ChildId;
 use scalepool::bridge::outbound::{BridgeActor, OutboundConfig};
 use scalepool::bridge::window::{BridgeWindow, WindowClass};
+use scalepool::coherence::clocked::outages::{LinkChange, LinkOutage, LinkOutages};
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::unpack::Transfer;
@@ -347,6 +347,47 @@ fn losses_may_last_a_moment_or_a_second() {
     }
 }
 
+const EXPORTED: &str = include_str!("../../systems/exported_hbm.toml");
+
+/// A home whose ports 0 and 2 go down, to a host and to another bridge, for so long each time.
+fn losing_home(length: &str) -> String {
+    let lost = [("home[0]", "3 us"), ("home[2]", "3200 ns"), ("home[2]", "20 us")]
+        .map(|(port, at)| format!("{{ port = \"{port}\", at = \"{at}\", length = \"{length}\" }}"));
+    EXPORTED.replace("home_ports = 3\n", &format!("home_ports = 3\nlost = [{}]\n", lost.join(", ")))
+}
+
+/// Who holds lines knows no time-out: at a home requests, answers and snoops wait for the link, nothing of them is lost, no copy is wrong,
+/// and every access ends well.
+#[test]
+fn a_lost_link_of_the_home_takes_time_alone() {
+    for (length, lines) in [("1 fs", "4"), ("700 ns", "4"), ("9 us", "16"), ("9 us", "1")] {
+        let set = format!("host.lines={lines}");
+        let report = run(&losing_home(length), &[&set]).unwrap_or_else(|error| panic!("{length}, {lines}: {error}"));
+        assert_eq!(report.violations, [], "{length}, {lines}");
+        assert_eq!(count(&report, "ubridge", "CXL links lost"), 3);
+        for (bridge, name) in [("ubridge", "messages lost with links"), ("nbridge", "requests refused")] {
+            assert_eq!(report.json()["components"][bridge][name].as_u64().unwrap_or(0), 0, "{bridge}: {name}");
+        }
+        for host in ["host[0]", "host[1]"] {
+            assert_eq!(count(&report, host, "accesses"), 300, "{length}, {lines}");
+        }
+    }
+}
+
+/// While the link of a host is down nothing comes from it or goes to it: it ends later, by that time.
+#[test]
+fn nothing_passes_a_lost_link_of_the_home() {
+    let end_fs = |length: &str| {
+        let lost = format!("lost = [{{ port = \"home[0]\", at = \"3 us\", length = \"{length}\" }}]");
+        let text = EXPORTED.replace("home_ports = 3\n", &format!("home_ports = 3\n{lost}\n"));
+        let report = run(&text, &["host.lines=4"]).expect("a run");
+        assert_eq!(report.violations, [], "{length}");
+        report.json()["time_fs"].as_u64().expect("a time")
+    };
+    let (short, long) = (end_fs("1 fs"), end_fs("150 us"));
+    assert!(short < 153_000_000_000 && long > 153_000_000_000, "{short} and {long} fs");
+}
+
 /// Threads change nothing.
 #[test]
 fn losses_are_the_same_on_any_number_of_threads() {
@@ -393,7 +434,7 @@ fn losses_are_read_and_judged() {
         ("coherent[0]", "expected a port that the bridge has"),
         ("target[0]", "expected a port that the bridge has"),
         ("x[0]", "a UALink has an outage of its own"),
-        ("home[0]", "who holds lines of a home knows no time-out"),
+        ("home[0]", "expected a port that the bridge has"),
     ] {
         let found =
             refused(&LOST.replace("port = \"cxl[0]\", at = \"3 us\"", &format!("port = \"{port}\", at = \"3 us\"")));

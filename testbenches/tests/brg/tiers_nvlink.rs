@@ -36,6 +36,59 @@ fn over_two_switches() -> String {
         .replace("\"bridge.nvlink\"", "\"bridge.nvlink\", x_ports = 2")
 }
 
+/// Tier 2 of a system behind other ports of the bridge: a device of CXL.io alone (class IO), or one that keeps its memory coherent (class MC).
+fn behind(text: &str, class: &str) -> String {
+    let (ports, to, kind, keys, end, link) = match class {
+        "IO" => (
+            "io",
+            "0x4000000000",
+            "cxl.io-device",
+            ", bar0 = \"1 GiB\", bar1 = \"0\", placed = \"0x4000000000\"",
+            "link",
+            "cxl-io",
+        ),
+        _ => ("coherent", "0", "cxl.hdm-db-device", ", ports = 1", "link[0]", "cxl-256b-pbr"),
+    };
+    let window = format!("{{ base = \"0\", size = \"4 MiB\", to = \"{to}\", class = \"{class}\" }}");
+    let text = text
+        .replace(
+            "windows = [{ base = \"0\", size = \"4 MiB\" }]",
+            &format!("cxl_ports = 0, {ports}_ports = 1, windows = [{window}]"),
+        )
+        .replace(
+            "kind = \"memory.node\", clock = \"core\", ports = 1, size = \"1 GiB\"",
+            &format!("kind = \"{kind}\", clock = \"core\"{keys}"),
+        )
+        .replace(
+            "kind = \"cxl-256b-pbr\"\nbetween = [\"bridge.cxl[0]\", \"memory.cxl[0]\"]",
+            &format!("kind = \"{link}\"\nbetween = [\"bridge.{ports}[0]\", \"memory.{end}\"]"),
+        );
+    // What nothing but CXL.io reaches, no cache of the bridge holds.
+    match class {
+        "IO" => text.replace(", control = \"4 MiB\"", "").replace(", cache = { capacity = \"16 KiB\", ways = 4 }", ""),
+        _ => text,
+    }
+}
+
+/// Pages move to and from tier 2 over CXL.io alone, and in memory that a device keeps coherent, as they do in one that nobody keeps coherent.
+#[test]
+fn tier_2_may_be_reached_by_any_class() {
+    let messages = |report: &ScenarioReport, word: &str| {
+        report.messages.iter().filter(|(name, _)| name.contains(word)).map(|(_, count)| count).sum::<u64>()
+    };
+    for text in [TEXT, include_str!("../../systems/tiers.toml")] {
+        for policy in ["policy=temperature", "policy=static"] {
+            for class in ["IO", "MC"] {
+                let report = sound(&behind(text, class), &["operations=150", policy]);
+                assert!(count(&report, "accesses of tier 2") > 30, "{class}, {policy}");
+                assert_eq!(count(&report, "pages moved") > 0, policy == "policy=temperature", "{class}");
+                let [mem, io] = ["s2m_", "completion"].map(|word| messages(&report, word) > 0);
+                assert_eq!([mem, io], [class == "MC", class == "IO"], "{class}: what passes on CXL");
+            }
+        }
+    }
+}
+
 /// Moves in traffic change no byte and no poison, with bit errors, the fewest and the most blocks under way, larger pages, without frames in
 /// HBM, over two links, and on whatever threads; pages that move are flushed from the cache of the bridge.
 #[test]

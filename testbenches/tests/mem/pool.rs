@@ -444,3 +444,13 @@ memory = { kind = "KIND", between = ["pool.memory[i]", "memory[i].cxl"] }
         assert!(count(&report, "mirrored writes") > 0 && count(&report, "copies lost") == 1, "{kind}");
     }
 }
+
+/// A pool with the fewest entries: an answer that waits keeps the next request out, which is taken when the answer has left. The
+/// request stayed where it was before, and all accesses behind it were given up.
+#[test]
+fn mem_mir_01_p2() {
+    for operations in ["policy=temperature", "policy=static"] {
+        let report = run(&["entries=1", operations]);
+        assert_eq!(report.violations.len(), 0, "{operations}: {:?}", report.violations);
+    }
+}

@@ -4,7 +4,7 @@ use super::pods::{rules_of, run, set};
 use super::rig::{on_vc, read, response, tag, write};
 use scalepool::arbiter::RoundRobin;
 use scalepool::fabric::ualink_switch::core::CoreStats;
-use scalepool::fabric::ualink_switch::{UalRouteRefused, UalRoutes, UalSwitchCore};
+use scalepool::fabric::ualink_switch::{UalPassageWatch, UalRouteRefused, UalRoutes, UalSwitchCore};
 use scalepool::kernel::Rng;
 use scalepool::link::ualink::client::Client;
 use scalepool::link::ualink::tl::{Tl, TlClass, TlConfig, TlHeldBuffers};
@@ -116,6 +116,8 @@ fn ual_swi_03_n() {
 fn conserved(routes: UalRoutes, n: u64, seed: u64) -> CoreStats {
     let ports = routes.ports();
     let mut core = UalSwitchCore::new(routes.clone(), 5, 2, &RoundRobin::KIND).expect("it has ports");
+    // The watcher of the ports finds nothing in a switch that does right.
+    let mut watch = UalPassageWatch::new(routes.clone());
     let mut rng = Rng::from_seed(seed);
     let kinds = [read(0, 1, 0), response(0, 0)].map(|t| (held(&t), t));
     let mut waiting: Vec<Vec<(u16, TlClass, u16)>> = vec![Vec::new(); usize::from(ports)];
@@ -137,6 +139,7 @@ fn conserved(routes: UalRoutes, n: u64, seed: u64) -> CoreStats {
                     _ => (),
                 }
                 let expected = routes.route(port, to);
+                watch.comes(port, &transfer);
                 assert_eq!(core.arrive(port, transfer, held, now).is_ok(), expected.is_ok());
                 next[pair][held.class.index()] += u16::from(expected.is_ok());
                 sent += 1;
@@ -145,6 +148,7 @@ fn conserved(routes: UalRoutes, n: u64, seed: u64) -> CoreStats {
         core.grant(now, |grant| {
             let pair = usize::from(grant.input) * usize::from(ports) + usize::from(grant.output);
             let class = grant.held.class;
+            assert_eq!(watch.leaves(grant.output, &grant.transfer), None);
             assert_eq!(tag(&grant.transfer), seen[pair][class.index()], "in order");
             seen[pair][class.index()] += 1;
             waiting[usize::from(grant.output)].push((grant.input, class, 0));
@@ -161,6 +165,7 @@ fn conserved(routes: UalRoutes, n: u64, seed: u64) -> CoreStats {
         assert!(now < 100_000, "it hangs");
     }
     assert_eq!(next, seen, "each once");
+    assert_eq!(watch.finish(), []);
     *core.stats()
 }
 
@@ -315,4 +320,38 @@ fn ual_swi_08_p() {
 fn ual_swi_08_n() {
     let (usual, over) = (probe_fs(200), probe_fs(300));
     assert!(over - usual > 180_000_000, "what is over is in the report: {usual} and {over} fs");
+}
+
+/// A switch with four ports that sends what came otherwise than it has to: the watcher of its ports names the rule.
+#[test]
+fn the_watcher_of_the_ports_names_what_a_switch_does_wrong() {
+    let request = |n| between(read(0, 1, n), 1, 3);
+    let found = |came: &[Transfer], left: &[(u16, Transfer)]| {
+        let mut routes = UalRoutes::new(4, 4);
+        routes.allow_all();
+        routes.set_denied(1, 2, true);
+        let mut watch = UalPassageWatch::new(routes);
+        came.iter().for_each(|transfer| watch.comes(1, transfer));
+        let mut rules: Vec<_> = left.iter().filter_map(|(port, transfer)| watch.leaves(*port, transfer)).collect();
+        rules.extend(watch.finish());
+        rules.into_iter().map(|violation| violation.rule).collect::<Vec<_>>()
+    };
+    let both = [request(1), request(2)];
+    let in_order = [(3, request(1)), (3, request(2))];
+    assert_eq!(found(&both, &in_order), [""; 0]);
+    // Requests and responses of one pair pass each other.
+    let answer = between(response(1, 7), 1, 3);
+    assert_eq!(found(&[request(1), answer.clone()], &[(3, answer), (3, request(1))]), [""; 0]);
+    assert_eq!(found(&both[..1], &[(2, request(1))]), ["UAL-SWI-01"]);
+    let denied = between(read(0, 1, 1), 1, 2);
+    assert_eq!(found(std::slice::from_ref(&denied), &[]), [""; 0]);
+    assert_eq!(found(std::slice::from_ref(&denied), &[(2, denied.clone())]), ["UAL-SWI-02"]);
+    let outside = between(read(0, 1, 1), 1, 9);
+    assert_eq!(found(std::slice::from_ref(&outside), &[(1, outside.clone())]), ["UAL-SWI-03"]);
+    assert_eq!(found(&both, &in_order[..1]), ["UAL-SWI-04"], "lost");
+    assert_eq!(found(&both[..1], &[(3, request(1)), (3, request(1))]), ["UAL-SWI-04"], "doubled");
+    assert_eq!(found(&[], &[(3, request(1))]), ["UAL-SWI-04"], "of nobody");
+    assert_eq!(found(&both[..1], &[(3, between(read(256, 1, 1), 1, 3))]), ["UAL-SWI-04"], "another address");
+    assert_eq!(found(&both, &[(3, request(2)), (3, request(1))]), ["UAL-SWI-06"]);
+    assert_eq!(found(&both[..1], &[(3, on_vc(request(1), 2))]), ["UAL-SWI-07"]);
 }

@@ -192,8 +192,8 @@ impl MemoryPool {
         }
     }
 
-    /// Takes a request of a port that stands in front.
-    fn take_request(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+    /// Ports whose request in front can be taken.
+    fn asking(&mut self, cx: &Cx) -> Requests {
         let mut asking = Requests::NONE;
         for port in 0..self.up.len() {
             let Some(message) = self.up[port].rx.peek(cx).copied() else { continue };
@@ -203,6 +203,12 @@ impl MemoryPool {
                 asking.insert(port);
             }
         }
+        asking
+    }
+
+    /// Takes a request of a port that stands in front.
+    fn take_request(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        let asking = self.asking(cx);
         let Some(port) = self.config.arbiter.arbitrate(&asking) else { return false };
         self.config.arbiter.update(&asking, port);
         let Some(message) = self.up[port].rx.pop(cx) else { return false };
@@ -261,9 +267,13 @@ impl MemoryPool {
         }
     }
 
-    /// Sends what has waited for its latency, as far as there is room.
-    fn send(&mut self, cx: &mut Cx, at: Stamp) {
+    /// Sends what has waited for its latency, as far as there is room. Returns whether a queue of answers had no room for a request
+    /// and has it now.
+    fn send(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        let is_full = |end: &UpEnd| end.queue.len() >= self.config.entries;
+        let mut made_room = false;
         for (port, end) in self.up.iter_mut().enumerate() {
+            let was_full = is_full(end);
             while end.queue.front().is_some_and(|(due, ..)| *due <= at.cycle)
                 && end.tx.has_room(cx, 1)
                 && let Some((_, id, message)) = end.queue.pop_front()
@@ -276,6 +286,7 @@ impl MemoryPool {
                 self.since[id] = Time::ZERO;
                 cx.progress();
             }
+            made_room |= was_full && !is_full(end);
         }
         for end in &mut self.down {
             for (class, queue) in SENT.into_iter().zip(&mut end.queues) {
@@ -290,6 +301,7 @@ impl MemoryPool {
                 }
             }
         }
+        made_room
     }
 
     /// The first cycle at which something that waits for its latency is due.
@@ -333,8 +345,8 @@ impl Module for MemoryPool {
         }
         self.take_answers(cx, at);
         let took = self.take_request(cx, at);
-        self.send(cx, at);
-        if took {
+        let made_room = self.send(cx, at);
+        if took || (made_room && !self.asking(cx).is_empty()) {
             return Next::Busy;
         }
         let command = self.config.commands.front().map(|(due, _)| *due);

@@ -1,7 +1,7 @@
 //! The home of memory of accelerators that a bridge keeps coherent, as a description gives it, see [`scalepool_bridge::inbound::exported`].
 //!
 //! Modelled: ports at which lines are held, the filter, recalls, the latency of the directory; the home asks the inbound half by two
-//! channels, one for reads and one for writes. Left out: a bridge as a device with logical devices. A walk through one description: the
+//! channels, one for reads and one for writes; links that are lost ([`losses`](super::losses)). Left out: a bridge as a device with logical devices. A walk through one description: the
 //! ports of the home are followed to those that hold its lines, each of which is told apart by its SPID, or by its port alone; windows of
 //! class DB and their rights are the home's.
 
@@ -17,8 +17,8 @@ use scalepool_bridge::inbound::exported::ExportedHome;
 use scalepool_bridge::window::{BridgeWindows, InboundClass};
 use scalepool_coherence::clocked::core::NoCore;
 use scalepool_coherence::clocked::linked::{NodeLink, Numbered};
-use scalepool_coherence::clocked::making::Clocked;
-use scalepool_coherence::clocked::node::{NodeConfig, NodeResult};
+use scalepool_coherence::clocked::node::{AgentNode, NodeConfig, NodeResult};
+use scalepool_coherence::clocked::outages::LinkOutage;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::mem::options::MemConfig;
 use scalepool_coherence::message::Class;
@@ -129,6 +129,7 @@ impl HomeFields {
             links,
             seat,
             directory_cycles: self.directory_cycles,
+            outages: Vec::new(),
             period: site.clock.period(),
             result: Arc::default(),
         }
@@ -145,6 +146,8 @@ pub struct HomePart {
     own_link: u32,
     seat: Seat,
     directory_cycles: u32,
+    /// Times in which links of its ports are down.
+    outages: Vec<LinkOutage>,
     period: (u64, u64),
     tap: Tap,
     /// How it spells messages in traces.
@@ -159,10 +162,18 @@ impl HomePart {
         move || measured(&[(name.as_str(), figures(&result))], period, false)
     }
 
-    /// Messages that it has refused, whenever the run is looked at.
-    pub fn refusals(&self) -> impl Fn() -> u64 + Send + 'static {
+    /// Messages that it has refused, and links that it has lost, whenever the run is looked at.
+    pub fn losses(&self) -> impl Fn() -> [u64; 2] + Send + 'static {
         let result = self.result.clone();
-        move || result.lock().unwrap_or_else(PoisonError::into_inner).refusals
+        move || {
+            let result = result.lock().unwrap_or_else(PoisonError::into_inner);
+            [result.refusals, result.lost_links]
+        }
+    }
+
+    /// Times in which links of its ports are down.
+    pub fn set_outages(&mut self, outages: Vec<LinkOutage>) {
+        self.outages = outages;
     }
 
     /// Puts it into a partition with its ports; the channels by which it asks the inbound half.
@@ -175,7 +186,7 @@ impl HomePart {
         clock: ClockId,
         (homes, hairpin): (Vec<NodeEnds>, Option<HomeChannels>),
     ) -> Result<[HomeAsks; 2], BuildError> {
-        let HomePart { name, agent, links, own_link, seat, directory_cycles, tap, shown, result, .. } = self;
+        let HomePart { name, agent, links, own_link, seat, directory_cycles, outages, tap, shown, result, .. } = self;
         let shown = Some(shown);
         // A message takes one cycle of the directory on its way back.
         let cycles = directory_cycles - 1;
@@ -202,7 +213,7 @@ impl HomePart {
             });
             let (core, reductions) = (Box::new(NoCore), Vec::new());
             let config = NodeConfig { number: 0, agent, core, config, reductions, links, tap, shown, watch };
-            ExportedHome::node(config, result)
+            AgentNode::new(config, result).losing(&outages)
         })?;
         let asks = |rx, tx| HomeAsks { rx, tx, link: own_link };
         Ok([asks(read_rx, line_tx), asks(write_rx, done_tx)])

@@ -123,9 +123,9 @@ impl BridgeHalves<'_> {
         Ok(Some(ExportedMemory { windows: Arc::new(windows.by_addresses().memory), memory, home }))
     }
 
-    /// Ports of the inbound half whose links may be lost: target ports, and those of class BR.
-    fn lost_inbound(&self) -> [usize; 2] {
-        [self.inbound.target_ports, self.inbound.bar_ports]
+    /// Ports of the inbound half whose links may be lost, by their names.
+    fn lost_inbound(&self) -> [usize; 3] {
+        [self.inbound.target_ports, self.inbound.home_ports, self.inbound.bar_ports]
     }
 
     /// Times in which CXL links are down.

@@ -30,11 +30,11 @@ use scalepool_bridge::inbound::module::{InboundModule, InboundModuleConfig, Inbo
 use scalepool_bridge::inbound::port::TargetPort;
 use scalepool_bridge::inbound::side::AcceleratorSide;
 use scalepool_bridge::inbound::table::MOST_INBOUND;
-use scalepool_bridge::outages::LinkOutage;
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::waits::WaitWatch;
 use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, InboundWindows, WindowLimits};
 use scalepool_coherence::clocked::linked::Received;
+use scalepool_coherence::clocked::outages::LinkOutage;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder};
@@ -433,23 +433,25 @@ pub struct InboundPart {
 }
 
 impl InboundPart {
-    /// Times in which links of its target ports and of its ports of class BR are down.
-    pub fn set_outages(&mut self, targets: Vec<LinkOutage>, bars: Vec<LinkOutage>) {
+    /// Times in which links of its target ports, of its home and of its ports of class BR are down.
+    pub fn set_outages(&mut self, [targets, homes, bars]: [Vec<LinkOutage>; 3]) {
         self.config.outages = targets;
         self.of_bars.outages = bars;
+        self.home.iter_mut().for_each(|home| home.set_outages(homes.clone()));
     }
 
     /// Gives its figures, whenever the run is looked at.
     pub fn measure(&self) -> impl Fn() -> (ComponentMeasured, LossCounts) + Send + 'static {
         let (result, home) = (self.result.clone(), self.home.as_ref().map(HomePart::measure));
         let place = self.config.place.clone();
-        let of_home = self.home.as_ref().map(HomePart::refusals);
+        let of_home = self.home.as_ref().map(HomePart::losses);
         move || {
             let mut all = crate::kinds::published(&result);
             // What the home refuses does not come to the half behind it.
-            all.counts.refused += of_home.as_ref().map_or(0, |refusals| refusals());
+            let [refused, lost_at_home] = of_home.as_ref().map_or([0; 2], |losses| losses());
+            all.counts.refused += refused;
             let lost = LossCounts {
-                links: all.lost_links + all.bars.lost_links,
+                links: all.lost_links + all.bars.lost_links + lost_at_home,
                 messages: all.lost_messages + all.bars.lost_tlps,
                 ..LossCounts::default()
             };

@@ -1,8 +1,10 @@
-//! CXL links of a bridge that are lost while the system runs, and come back, see [`scalepool_bridge::outages`].
+//! CXL links of a bridge that are lost while the system runs, and come back, see
+//! [`scalepool_coherence::clocked::outages`].
 //!
-//! Modelled: which links, from when on and for how long, for each half of the bridge by the numbers of its ports. Left out: ports of the home:
-//! hosts and peers that hold its lines know no time-out, so nothing tells them that what they wait for is lost. A walk: `cxl[1]` is lost at 5 us
-//! for 2 us; the name is looked up among the ports, and the outbound half gets the cycles in which its port 1 is down.
+//! Modelled: which links, from when on and for how long, for each half of the bridge by the numbers of its ports. At ports of the home nothing
+//! is lost but time: who holds lines knows no time-out, and a record has to agree with the copies, so all that is on its way waits until the
+//! link is back ([`scalepool_coherence::clocked::node`]). Left out: the peers' ends of the links. A walk: `cxl[1]` is lost at 5 us for 2 us; the
+//! name is looked up among the ports, and the outbound half gets the cycles in which its port 1 is down.
 
 use super::outbound::OutboundFields;
 use crate::field::{FieldRange, config};
@@ -10,7 +12,7 @@ use crate::kind::{ConfigFinding, SitePort};
 use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
-use scalepool_bridge::outages::LinkOutage;
+use scalepool_coherence::clocked::outages::LinkOutage;
 use scalepool_kernel::{Clock, Time};
 
 metrics! {
@@ -43,8 +45,8 @@ impl LossCounts {
 config! {
     /// A CXL link of a bridge that goes down and comes back.
     pub struct BridgeOutage {
-        port: String = "" [Unit::Of("-")] in FieldRange::Text("a port of CXL, such as `cxl[0]`"), "its port: `cxl[n]`, `coherent[n]`, `host[n]`, `io[n]`, `target[n]` or `bar[n]`";
-        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it goes down: requests of accelerators under way over it end with status 8, those that come while it is down with status 2; what a host has asked over it is lost, and the host hears nothing (bridge §8.1)";
+        port: String = "" [Unit::Of("-")] in FieldRange::Text("a port of CXL, such as `cxl[0]`"), "its port: `cxl[n]`, `coherent[n]`, `host[n]`, `io[n]`, `target[n]`, `home[n]` or `bar[n]`";
+        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it goes down: requests of accelerators under way over it end with status 8, those that come while it is down with status 2; what a host has asked over it is lost, and the host hears nothing; at a port of the home requests, answers and snoops wait at both ends until it is back (bridge §8.1)";
         length: u64 = "1 us" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time until it is back, at least a cycle";
     }
 }
@@ -56,15 +58,16 @@ config! {
     }
 }
 
+/// Ports of the inbound half, as they are called.
+const INBOUND: [&str; 3] = ["target", "home", "bar"];
+
 /// Where a port stands in its half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LostPort {
     /// Number of a way of the outbound half.
     Outbound(usize),
-    /// Number of a target port.
-    Target(usize),
-    /// Number of a port of class BR.
-    Bar(usize),
+    /// Place in [`INBOUND`], and number of a port of that name.
+    Inbound(usize, usize),
 }
 
 /// Times in which links are down, by the halves of the bridge.
@@ -72,10 +75,8 @@ enum LostPort {
 pub struct HalvesOutages {
     /// Of the outbound half, by ways.
     pub outbound: Vec<LinkOutage>,
-    /// Of target ports.
-    pub targets: Vec<LinkOutage>,
-    /// Of ports of class BR.
-    pub bars: Vec<LinkOutage>,
+    /// Of ports of the inbound half: targets, those of the home, those of class BR.
+    pub inbound: [Vec<LinkOutage>; 3],
 }
 
 impl BridgeOutage {
@@ -85,24 +86,18 @@ impl BridgeOutage {
         Some((name, number.parse().ok().filter(|_| !number.starts_with('+'))?))
     }
 
-    fn place(&self, outbound: &OutboundFields, [targets, bars]: [usize; 2]) -> Result<LostPort, String> {
+    fn place(&self, outbound: &OutboundFields, inbound: [usize; 3]) -> Result<LostPort, String> {
         let found = &self.port;
         if found.starts_with("x[") {
             return Err(format!("found `{found}`, expected a port of CXL: a UALink has an outage of its own"));
         }
-        if found.starts_with("home[") {
-            return Err(format!(
-                "found `{found}`, expected a port of another class: who holds lines of a home knows no time-out, and would wait for ever"
-            ));
-        }
-        let place = self.named().and_then(|(name, n)| match name {
-            "target" => (n < targets).then_some(LostPort::Target(n)),
-            "bar" => (n < bars).then_some(LostPort::Bar(n)),
-            _ => outbound.way_of(name, n).map(LostPort::Outbound),
+        let place = self.named().and_then(|(name, n)| match INBOUND.iter().position(|own| *own == name) {
+            Some(kind) => (n < inbound[kind]).then_some(LostPort::Inbound(kind, n)),
+            None => outbound.way_of(name, n).map(LostPort::Outbound),
         });
         place.ok_or_else(|| {
             format!(
-                "found `{found}`, expected a port that the bridge has, of `cxl`, `coherent`, `host`, `io`, `target` or `bar`, such as `cxl[0]`"
+                "found `{found}`, expected a port that the bridge has, of `cxl`, `coherent`, `host`, `io`, `target`, `home` or `bar`, such as `cxl[0]`"
             )
         })
     }
@@ -123,8 +118,8 @@ impl BridgeLosses {
         self.lost.iter().map(|(lost, _)| lost.length).max().unwrap_or(0)
     }
 
-    /// Ports that are not there, and times of one port that overlap; `inbound`: how many target ports there are, and ports of class BR.
-    pub fn check(&self, outbound: &OutboundFields, inbound: [usize; 2]) -> Vec<ConfigFinding> {
+    /// Ports that are not there, and times of one port that overlap; `inbound`: how many ports of the inbound half there are, as [`HalvesOutages::inbound`] has them.
+    pub fn check(&self, outbound: &OutboundFields, inbound: [usize; 3]) -> Vec<ConfigFinding> {
         let mut wrong = Vec::new();
         for (n, (own, _)) in self.lost.iter().enumerate() {
             if let Err(text) = own.place(outbound, inbound) {
@@ -156,7 +151,7 @@ impl BridgeLosses {
     }
 
     /// The times in cycles of the bridge.
-    pub fn outages(&self, outbound: &OutboundFields, inbound: [usize; 2], clock: Clock) -> HalvesOutages {
+    pub fn outages(&self, outbound: &OutboundFields, inbound: [usize; 3], clock: Clock) -> HalvesOutages {
         let mut all = HalvesOutages::default();
         for (lost, _) in &self.lost {
             let cycle = |fs| clock.first_at_or_after(Time::from_fs(fs));
@@ -164,8 +159,7 @@ impl BridgeLosses {
             let until_cycle = cycle(lost.until()).max(from_cycle + 1);
             let (list, port) = match lost.place(outbound, inbound) {
                 Ok(LostPort::Outbound(way)) => (&mut all.outbound, way),
-                Ok(LostPort::Target(n)) => (&mut all.targets, n),
-                Ok(LostPort::Bar(n)) => (&mut all.bars, n),
+                Ok(LostPort::Inbound(kind, n)) => (&mut all.inbound[kind], n),
                 // A finding of the check.
                 Err(_) => continue,
             };

@@ -136,7 +136,7 @@ impl Component for BridgeNvlink {
             self.inbound.elaborate(setup, (outbound.viral(), hairpin.is_some()), [targets, homes, bars], site, hub)?;
         let outages = self.halves().outages(site.clock);
         outbound.set_outages(outages.outbound);
-        inbound.iter_mut().for_each(|part| part.set_outages(outages.targets.clone(), outages.bars.clone()));
+        inbound.iter_mut().for_each(|part| part.set_outages(outages.inbound.clone()));
         let ledger: Arc<Mutex<NvlLedger>> = Arc::default();
         let entered = ledger.clone();
         let (measure, cxl_ports) = (measure(&outbound, inbound.as_ref(), &self.losses), self.outbound.ports_by_kind());

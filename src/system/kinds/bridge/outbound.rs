@@ -28,7 +28,6 @@ use crate::quantity::Unit;
 use scalepool_bridge::module::epochs::TimedCommit;
 use scalepool_bridge::module::side::RequesterSide;
 use scalepool_bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
-use scalepool_bridge::outages::LinkOutage;
 use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::epoch::SAME_PORT;
 use scalepool_bridge::outbound::host_lines::MOST_CACHED_ENTRIES;
@@ -41,6 +40,7 @@ use scalepool_bridge::watched::{BridgeLines, PortWatch};
 use scalepool_bridge::window::{
     BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, WindowAlias, WindowClass, WindowLimits,
 };
+use scalepool_coherence::clocked::outages::LinkOutage;
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder, Time};
 use scalepool_memory::dram::preset::DramPreset;

@@ -1,13 +1,13 @@
-//! When CXL links of a bridge are down (`bridge` §8.1).
+//! When CXL links of a module are down (`bridge` §8.1).
 //!
-//! Modelled: times from which links are down and times at which they are back, known before. Left out: what a bridge does about them, which is
-//! up to its halves. A walk: link 1 is lost in cycle 500 for 200 cycles; the call of cycle 500 says that it goes down, that of cycle 700 that
+//! Modelled: times from which links are down and times at which they are back, known before. Left out: what a module does about them, which is
+//! up to it. A walk: link 1 is lost in cycle 500 for 200 cycles; the call of cycle 500 says that it goes down, that of cycle 700 that
 //! it is back.
 
 /// A CXL link is down for a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkOutage {
-    /// First cycle of the bridge in which it is down.
+    /// First cycle of the module in which it is down.
     pub from_cycle: u64,
     /// First cycle in which it is back, later than that one.
     pub until_cycle: u64,

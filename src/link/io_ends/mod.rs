@@ -6,12 +6,12 @@
 //! A walk through one flit clock: the kept TLP is tried again, then the end of the mode sends. When the host is done, all
 //! answers have come and nothing is open, the timers of CXL.io stop: [`CxlEnd::is_over`].
 
+mod by_class;
 mod flits;
 mod units;
 
 pub use units::{Beside, PidLogger, UnitEnd};
 
-use crate::classes::ByClass;
 use crate::coverage::{CoverageGroup, Met};
 use crate::cxlio::{IoPort, IoTlp, IoTlpForm, Stats};
 use crate::event::LinkEvent;
@@ -24,7 +24,6 @@ use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::dvsec::LinkError;
 use scalepool_protocols::cxl::cxlio::non_flit_mode::TlpShape;
-use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::{Code, Violation};
 use std::collections::VecDeque;
@@ -473,32 +472,5 @@ impl<E: HasIo> Carries<Message> for IoEnd<E> {
         let message = self.end.take()?;
         self.answered();
         Some(message)
-    }
-}
-
-/// An end whose agent of CXL.mem is a switch. Left out: viral and hot resets beside CXL.io, which nobody tells there.
-impl<E: HasIo> ByClass for IoEnd<E> {
-    fn has_received(&self) -> bool {
-        self.end.has_received()
-    }
-
-    fn take_class(&mut self, class: Class) -> Option<Message> {
-        let message = self.end.take_class(class)?;
-        self.answered();
-        Some(message)
-    }
-
-    fn waits(&self, class: Class) -> usize {
-        self.end.waits(class)
-    }
-
-    fn damaged(&self) -> u64 {
-        self.end.damaged()
-    }
-
-    fn tell(&mut self, _: LinkStatus) {}
-
-    fn take_heard(&mut self) -> Option<LinkStatus> {
-        None
     }
 }

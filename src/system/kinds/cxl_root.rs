@@ -4,8 +4,8 @@
 use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, MemPlug, NodeError, Offer, PortDecl,
-    PortRole, Site, component,
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, MemPlug, NodeError, Offer,
+    PortDecl, PortRole, Site, component,
 };
 use crate::kinds::uio::{self, UioStimulus};
 use crate::measured::ComponentMeasured;

@@ -8,8 +8,8 @@ use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, clas
 use crate::channels::ClassOrder;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    BuiltLink, Carried, ComponentPlug, ConfigFinding, IoPlug, Link, LinkFacts, MemPlug, LinkKind, LinkSite, Offer, PortRole,
-    link,
+    BuiltLink, Carried, ComponentPlug, ConfigFinding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, MemPlug, Offer,
+    PortRole, link,
 };
 use crate::kinds;
 use crate::metric::MetricValue;

@@ -76,12 +76,13 @@ pub(super) fn uio_settings(ranges: Vec<(usize, UioRange)>, to_peers: bool) -> Ui
     UioSettings { routes: UioRoutes::of_ranges(ranges), to_peers }
 }
 
-/// Links that carry CXL.mem too, which `passes` would pass on.
-pub(super) fn with_cachemem(ports: &[SitePort], passes: &str) -> Vec<ConfigFinding> {
+/// Links that carry CXL.mem too, in a fabric with port based routing.
+pub(super) fn with_cachemem(ports: &[SitePort]) -> Vec<ConfigFinding> {
     let is_shared = |port: &&SitePort| matches!(port.link.carried, Carried::CxlIo { cachemem: true, .. });
     let text = |port: &SitePort| {
         let path = &port.path;
-        let text = format!("found CXL.mem on the link at {path}, expected CXL.io alone: a {passes} passes CXL.mem");
+        let text =
+            format!("found CXL.mem on the link at {path}, expected CXL.io alone: a cxl.switch.pbr passes CXL.mem");
         ("kind", text)
     };
     ports.iter().filter(is_shared).map(text).collect()

@@ -209,7 +209,7 @@ impl Component for IoPbrSwitch {
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let own = FlexPort::root(MODE);
-        let mut found = with_cachemem(ports, "cxl.switch.pbr");
+        let mut found = with_cachemem(ports);
         for (n, port) in ports.iter().enumerate() {
             let Carried::CxlIo { rate_gtps, .. } = port.link.carried else { continue };
             let path = &port.path;

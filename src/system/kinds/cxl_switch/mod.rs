@@ -262,12 +262,7 @@ impl<S: Switching> SwitchModule<S> {
 }
 
 /// What a switch at a place has counted, with what is wrong beside what it has said itself.
-fn measured(
-    place: &str,
-    result: &SwitchResult,
-    counts: Vec<MetricValue>,
-    broken: Vec<Violation>,
-) -> ComponentMeasured {
+fn measured(place: &str, result: &SwitchResult, counts: Vec<MetricValue>, broken: Vec<Violation>) -> ComponentMeasured {
     let placed = |violation| PlacedViolation { place: place.to_owned(), violation };
     ComponentMeasured {
         counts,
@@ -290,9 +285,7 @@ fn node<S: Switching>(
     let module = SwitchModule::new(place.clone(), switching, (config, signals), (shown, forms), site, hub);
     let result = module.result.clone();
     ComponentNode {
-        place: Box::new(move |p, clock, plugs| {
-            module.place(p, clock, plugs.into_iter().map(ComponentPlug::coherent))
-        }),
+        place: Box::new(move |p, clock, plugs| module.place(p, clock, plugs.into_iter().map(ComponentPlug::coherent))),
         measure: Box::new(move || {
             let result = published(&result);
             measured(&place, &result, counts(&result), watchdog(&result))

@@ -88,6 +88,12 @@ fn what_cannot_stand_beside_is_refused() {
             "found a logical device at switch.dsp[0], whose link has 68B flits, expected 256B flits",
         ),
         (
+            BOTH,
+            "ports = 4\n",
+            "ports = 4\nmem = { class_weights = [\"M2S Req:0\"] }\n",
+            "component.switch.mem: found `M2S Req:0`",
+        ),
+        (
             PBR,
             "kind = \"cxl-io\"\n",
             "kind = \"cxl-io\"\ncachemem = true\n",

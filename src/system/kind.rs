@@ -547,7 +547,33 @@ pub struct IoPlug {
     /// TLPs.
     pub io: (OutEnd<IoItem>, InEnd<IoItem>),
     /// Messages of CXL.mem, where they share the link.
-    pub mem: Option<(OutEnd<Message>, InEnd<Message>)>,
+    pub mem: Option<MemPlug>,
+}
+
+/// The inner side of a port with CXL.mem beside CXL.io.
+pub enum MemPlug {
+    /// All messages together: to the link, from the link.
+    Together(OutEnd<Message>, InEnd<Message>),
+    /// A channel for each class, at a switch.
+    ByClass(NodeEnds),
+}
+
+impl MemPlug {
+    /// Channels of all messages together, of a port of a host or a device.
+    pub fn together(self) -> (OutEnd<Message>, InEnd<Message>) {
+        match self {
+            MemPlug::Together(tx, rx) => (tx, rx),
+            MemPlug::ByClass(_) => unreachable!("ports of switches alone have a channel for each class"),
+        }
+    }
+
+    /// Channels of classes, of a port of a switch.
+    pub fn by_class(self) -> NodeEnds {
+        match self {
+            MemPlug::ByClass(ends) => ends,
+            MemPlug::Together(..) => unreachable!("a port of a switch has a channel for each class"),
+        }
+    }
 }
 
 impl ComponentPlug {

@@ -778,9 +778,10 @@ fn states_of_several_components_are_not_summed() {
 }
 
 /// Files of `systems/` with kinds that no scenario has.
-const OTHER_KINDS: [(&str, &str); 8] = [
+const OTHER_KINDS: [(&str, &str); 9] = [
     ("memory_box.toml", include_str!("../systems/memory_box.toml")),
     ("io_switch.toml", include_str!("../systems/io_switch.toml")),
+    ("io_and_mem_switch.toml", include_str!("../systems/io_and_mem_switch.toml")),
     ("pbr_io.toml", include_str!("../systems/pbr_io.toml")),
     ("tiers.toml", include_str!("../systems/tiers.toml")),
     ("tiers_nvlink.toml", include_str!("../systems/tiers_nvlink.toml")),

@@ -2,6 +2,7 @@
 
 mod hierarchy;
 mod logical_devices;
+mod mem_beside;
 mod silent_device;
 mod systems;
 mod uio;

@@ -197,6 +197,12 @@ pub fn take_message<F: Flit256>(cachemem: &mut Cachemem<F>) -> Option<Message> {
     cachemem.take_as(|message| Message::from_cxl256(message, routing))
 }
 
+/// Takes the next received message of a class.
+pub fn take_of_class<F: Flit256>(cachemem: &mut Cachemem<F>, class: Class) -> Option<Message> {
+    let routing = cachemem.config().mode.routing();
+    cachemem.take_class(class, |message| Message::from_cxl256(message, routing))
+}
+
 impl<F: Flit256> ByClass for Cxl256End<Cachemem<F>> {
     #[inline]
     fn has_received(&self) -> bool {
@@ -210,9 +216,7 @@ impl<F: Flit256> ByClass for Cxl256End<Cachemem<F>> {
 
     #[inline]
     fn take_class(&mut self, class: Class) -> Option<Message> {
-        let layer = &mut self.client;
-        let routing = layer.config().mode.routing();
-        layer.take_class(class, |message| Message::from_cxl256(message, routing))
+        take_of_class(&mut self.client, class)
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use crate::cxl256::port::{self, Layer};
 use crate::cxl256::{Cachemem, Cxl256End};
 use crate::cxlio::{FlitEnd, IoPort};
 use crate::port::PACKER_DEPTH;
-use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 
 impl HasIo for Cxl256End<FlitEnd> {
@@ -69,6 +69,22 @@ impl HasIo for Cxl256End<ArbMux<FlitEnd, Cachemem>> {
 
     fn take(&mut self) -> Option<Message> {
         port::take_message(&mut self.client.cachemem)
+    }
+
+    fn has_received(&self) -> bool {
+        self.client.cachemem.has_received()
+    }
+
+    fn take_class(&mut self, class: Class) -> Option<Message> {
+        port::take_of_class(&mut self.client.cachemem, class)
+    }
+
+    fn waits(&self, class: Class) -> usize {
+        self.client.cachemem.waiting(class)
+    }
+
+    fn damaged(&self) -> u64 {
+        self.stats().bad
     }
 }
 

@@ -6,6 +6,7 @@
 //! A walk through one flit clock: the kept TLP is tried again, then the end of the mode sends. When the host is done, all
 //! answers have come and nothing is open, the timers of CXL.io stop: [`CxlEnd::is_over`].
 
+mod by_class;
 mod flits;
 mod units;
 
@@ -23,7 +24,7 @@ use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::dvsec::LinkError;
 use scalepool_protocols::cxl::cxlio::non_flit_mode::TlpShape;
-use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::{Code, Violation};
 use std::collections::VecDeque;
 
@@ -94,6 +95,28 @@ pub trait HasIo: CxlEnd {
 
     /// The next received message.
     fn take(&mut self) -> Option<Message>;
+
+    /// Whether there is a received message.
+    fn has_received(&self) -> bool {
+        false
+    }
+
+    /// The next received message of a class.
+    fn take_class(&mut self, class: Class) -> Option<Message> {
+        let _ = class;
+        None
+    }
+
+    /// Messages of a class that have not left.
+    fn waits(&self, class: Class) -> usize {
+        let _ = class;
+        0
+    }
+
+    /// Units that have come damaged.
+    fn damaged(&self) -> u64 {
+        0
+    }
 }
 
 /// A message on a link without CXL.cachemem.
@@ -192,6 +215,14 @@ impl<E: HasIo> IoEnd<E> {
     fn settles(&mut self) {
         if self.is_done() && self.answers_due == 0 {
             self.end.io_mut().channel_mut().settle();
+        }
+    }
+
+    /// A message of CXL.mem has gone to the agent.
+    fn answered(&mut self) {
+        self.answers_due = self.answers_due.saturating_sub(1);
+        if self.answers_due == 0 {
+            self.settles();
         }
     }
 
@@ -439,10 +470,7 @@ impl<E: HasIo> Carries<Message> for IoEnd<E> {
 
     fn take(&mut self) -> Option<Message> {
         let message = self.end.take()?;
-        self.answers_due = self.answers_due.saturating_sub(1);
-        if self.answers_due == 0 {
-            self.settles();
-        }
+        self.answered();
         Some(message)
     }
 }

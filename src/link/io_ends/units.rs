@@ -3,6 +3,7 @@
 use super::{HasIo, IoFigures, Shares, no_cachemem};
 use crate::arbmux::cxl68::{ArbMux, Client, PhysicalLinkEntry};
 use crate::arbmux::{ArbMuxInstance, Ask};
+use crate::classes::ByClass;
 use crate::coverage::Met;
 use crate::cxl68::Cxl68End;
 use crate::cxlio::{IoPort, NonFlitEnd};
@@ -15,7 +16,7 @@ use crate::port::{Carries, CxlEnd, LinkEnd};
 use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
-use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 
 /// What stands beside CXL.io on a link of 68B units.
@@ -319,6 +320,22 @@ impl<C: Beside> HasIo for UnitEnd<C> {
 
     fn take(&mut self) -> Option<Message> {
         self.mux.cachemem.end_mut().and_then(Carries::take)
+    }
+
+    fn has_received(&self) -> bool {
+        self.cachemem().is_some_and(ByClass::has_received)
+    }
+
+    fn take_class(&mut self, class: Class) -> Option<Message> {
+        self.mux.cachemem.end_mut().and_then(|end| ByClass::take_class(end, class))
+    }
+
+    fn waits(&self, class: Class) -> usize {
+        self.cachemem().map_or(0, |end| ByClass::waits(end, class))
+    }
+
+    fn damaged(&self) -> u64 {
+        self.cachemem().map_or(0, ByClass::damaged)
     }
 }
 

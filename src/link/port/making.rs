@@ -76,6 +76,9 @@ pub trait MakesIoAgents: MakesPort {
 
     /// An agent of CXL.mem.
     fn mem_agent(channels: Channels<Message>) -> Box<dyn PortAgent<Self>>;
+
+    /// An agent of CXL.mem with a channel for each class.
+    fn mem_agent_by_class(channels: ClassChannels) -> Box<dyn PortAgent<Self>>;
 }
 
 /// Makes the ports of the ends that are named here.
@@ -133,6 +136,10 @@ macro_rules! io_made_here {
             }
 
             fn mem_agent(channels: Channels<Message>) -> Box<dyn PortAgent<Self>> {
+                Box::new(channels)
+            }
+
+            fn mem_agent_by_class(channels: ClassChannels) -> Box<dyn PortAgent<Self>> {
                 Box::new(channels)
             }
         }

@@ -4,8 +4,8 @@
 use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, MOST_GAPS, NodeError,
-    Offer, PortDecl, PortRole, Site, SitePort, component,
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, MOST_GAPS, MemPlug,
+    NodeError, Offer, PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::cxl_root::PAYLOADS;
 use crate::kinds::uio::{self, UioDecoderConfig, UioStimulus};
@@ -262,6 +262,7 @@ impl Component for IoDevice {
             place: Box::new(move |p, clock, plugs| {
                 let Some(plug) = plugs.into_iter().map(ComponentPlug::cxl_io).next() else { return Ok(()) };
                 let (tx, rx) = plug.io;
+                let memories = spaces.len();
                 p.module(&name, clock, |bind| {
                     let logical = spaces.into_iter().map(|(ld, space)| LogicalFunction {
                         ld,
@@ -274,12 +275,12 @@ impl Component for IoDevice {
                     let names = IoRequestNames::new(link);
                     Function::new(logical, form, latency_cycles, names, rx, tx, tap, shared).asking(uio)
                 })?;
-                let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
+                let Some(((tx, rx), tap)) = plug.mem.map(MemPlug::together).zip(mem_tap) else { return Ok(()) };
                 let port = mode::routed_id(agreed, own);
-                let store = EccStore::new(BACKGROUND, EccConfig::NONE);
+                let logical = || LogicalDevice::new(EccStore::new(BACKGROUND, EccConfig::NONE), vec![None]);
                 let place = mem_name.clone();
                 let config = DeviceConfig {
-                    logical: vec![LogicalDevice::new(store, vec![None])],
+                    logical: (0..memories).map(|_| logical()).collect(),
                     logical_bytes: 0,
                     timing: MemoryTiming { in_flight: MEM_QUEUE, ..MemoryTiming::fixed(latency_cycles) },
                     ports: vec![(MemoryRoute { id: port, form: mem_form }, link)],

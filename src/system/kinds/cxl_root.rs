@@ -4,8 +4,8 @@
 use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, NodeError, Offer, PortDecl,
-    PortRole, Site, component,
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, MemPlug, NodeError, Offer,
+    PortDecl, PortRole, Site, component,
 };
 use crate::kinds::uio::{self, UioStimulus};
 use crate::measured::ComponentMeasured;
@@ -308,7 +308,7 @@ impl Component for CxlRoot {
                     let (tx, rx, rngs) = (bind.attach(tx), bind.attach(rx), [bind.rng(), bind.rng_for("uio")]);
                     Root::new(config, tx, rx, rngs, tap, shared)
                 })?;
-                let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
+                let Some(((tx, rx), tap)) = plug.mem.map(MemPlug::together).zip(mem_tap) else { return Ok(()) };
                 p.module(&mem_name, clock, |bind| {
                     let channels = HostChannels { tx: bind.attach(tx), rx: bind.attach(rx) };
                     Host::new(mem_config, vec![channels], bind.rng(), tap, mem_shared)

@@ -162,7 +162,6 @@ fn what_a_switch_cannot_do_is_refused() {
         ("ports = 4\n", "ports = 4\nmanager = [{ port = 4 }]\n", "found port 4, expected 0 to 3"),
         ("ports = 4\n", "ports = 4\nmanager = [{ register = 2 }]\n", "found register 2, expected a multiple of 4"),
         ("ports = 4\n", "ports = 4\npower_timeout = \"50 us\"\n", "the time-out of the host at switch.usp[0]"),
-        ("[link.host]\n", "[link.host]\ncachemem = true\n", "found CXL.mem on the link at switch.usp[0]"),
     ] {
         let text = SWITCH.replace(from, to);
         let description = Description::parse("f.toml", PathBuf::new(), &text).expect("it is TOML");

@@ -8,8 +8,8 @@ use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, clas
 use crate::channels::ClassOrder;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    BuiltLink, Carried, ComponentPlug, ConfigFinding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, Offer, PortRole,
-    link,
+    BuiltLink, Carried, ComponentPlug, ConfigFinding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, MemPlug, Offer,
+    PortRole, link,
 };
 use crate::kinds;
 use crate::metric::MetricValue;
@@ -32,6 +32,7 @@ use scalepool_link::cxlio::{
 use scalepool_link::io_ends::{Beside, HasIo, IoEnd, IoFigures, IoItem, IoReport, PidLogger, Shares, UnitEnd};
 use scalepool_link::port::MakesIoAgents;
 use scalepool_memory::limit;
+use scalepool_nodes::cxl::coherent::wiring;
 use scalepool_nodes::io::mode;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
@@ -332,7 +333,7 @@ where
         p: &mut PartitionBuilder,
         name: &str,
         edges: u32,
-        _: Option<Classes>,
+        classes: Option<Classes>,
     ) -> Result<(ComponentPlug, Attach<Self>), BuildError> {
         /// Items between an agent and its link end: room for the longest access in the smallest payloads.
         const DEPTH: u32 = 64;
@@ -340,7 +341,17 @@ where
         if !E::CACHEMEM {
             return Ok((ComponentPlug::CxlIo(IoPlug { io, mem: None }), attach));
         }
-        let (mem, attach_mem) = channels::<Message, Self>(p, &format!("{name}.mem"), (DEPTH, edges), Self::mem_agent)?;
+        let mem_name = format!("{name}.mem");
+        let (mem, attach_mem): (MemPlug, Attach<Self>) = match classes {
+            Some(Classes { form, sends, beside }) => {
+                let (node, port) = wiring::channels(p, &mem_name, (sends, beside), form, edges)?;
+                (MemPlug::ByClass(node), Box::new(move |bind| vec![Self::mem_agent_by_class(port.attach(bind))]))
+            }
+            None => {
+                let ((tx, rx), attach) = channels::<Message, Self>(p, &mem_name, (DEPTH, edges), Self::mem_agent)?;
+                (MemPlug::Together(tx, rx), attach)
+            }
+        };
         let both: Attach<Self> = Box::new(move |bind| {
             let mut agents = attach(bind);
             agents.extend(attach_mem(bind));

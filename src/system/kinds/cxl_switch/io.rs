@@ -1,12 +1,13 @@
 //! `cxl.switch.io`: the CXL.io side of a switch with virtual hierarchies, see [`scalepool_nodes::io::switch`].
 //!
 //! Modelled: upstream ports `usp[n]`, each the top of a virtual hierarchy, downstream ports `dsp[n]`, static bindings of ports, or of
-//! logical devices behind them (`fabric` VCS-4 a, MLD-2). A walk: bindings are judged, ports are trained with what is at them, and the hierarchies get a vPPB for each number up to
+//! logical devices behind them (`fabric` VCS-4 a, MLD-2); CXL.mem beside CXL.io where all links carry both, see [`super::mem_beside`].
+//! A walk: bindings are judged, ports are trained with what is at them, and the hierarchies get a vPPB for each number up to
 //! the highest one that is bound, or as many as are asked for.
 
 use super::cxl_links::POSTED;
-use super::io_node::{TrainedPort, answer_within_fs, node, power_timeout_cycles, uio_settings, with_cachemem};
-use super::{cycles, misfit};
+use super::io_node::{TrainedPort, answer_within_fs, node, power_timeout_cycles, uio_settings};
+use super::{Hardware, SWITCHED, answered, cycles, mem_beside, misfit};
 use crate::channels::{ChannelWait, Reach};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -20,23 +21,25 @@ use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_endpoint::pm::PmAgent;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
-use scalepool_fabric::cxl_switch::{Bindings, HBR_PRESETS, SwitchPreset, VppbBinding};
+use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
+use scalepool_fabric::cxl_switch::{Bindings, HBR_PRESETS, SwitchPreset, SwitchTraffic, VppbBinding};
 use scalepool_kernel::Clock;
 use scalepool_link::cxlio::IoOrder;
 use scalepool_nodes::io::mode::{FlexPort, MODES};
 use scalepool_nodes::io::switch::hierarchy::{FUNCTIONS, IoHierarchy, IoSide};
 use scalepool_nodes::io::switch::manager::ManagerAccess;
 use scalepool_nodes::io::switch::{IoSeat, IoSwitchConfig, IoSwitchResult};
+use scalepool_ordered::OrderedSet;
 use scalepool_trace::Hub;
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "cxl.switch.io",
-    about: "CXL.io side of a switch with hierarchy based routing: root complexes at `usp[n]` enumerate through it and reach the devices at `dsp[n]` that are bound to their hierarchies",
+    about: "CXL.io side of a switch with hierarchy based routing: root complexes at `usp[n]` enumerate through it and reach the devices at `dsp[n]` that are bound to their hierarchies; and their memory by CXL.mem, where its links carry that beside",
     fields: IoCxlSwitch::fields,
     read: component::<IoCxlSwitch>,
     external: &["flits"],
-    metrics: &[METRICS],
+    metrics: &[METRICS, SWITCHED],
 };
 
 metrics! {
@@ -109,6 +112,7 @@ config! {
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an input that the switch holds; further ones wait in the link";
         order: String = "strict" [Unit::Of("-")] in FieldRange::Words(IoOrder::NAMES), "which TLPs pass others that wait at its ports: strict = those that have to be able to, relaxed = all that may, by RO and IDO too (fabric ORD-2)";
         width: u64 = "128 B" [Unit::Bytes] in FieldRange::Int(16, 4096), "bytes that an output moves in a cycle";
+        mem: Hardware = "" [Unit::Of("-")] in FieldRange::Table(Hardware::fields), "what passes CXL.mem on, where the links carry cachemem = true; a decoder of each upstream port deals addresses in chunks of 256 bytes to the devices of its hierarchy, of which there are 1, 2, 4 or 8 (fabric §2.1)";
         power_timeout: u64 = "20 us" [Unit::Time] in FieldRange::Int(1_000_000_000, 1 << 50), "time after which a device that has not answered a reset or a phase of a flush is given up, so that the host gets the answer of the others; with the way to the host and back it has to be shorter than the time-out of the host";
     }
 }
@@ -229,6 +233,7 @@ impl Component for IoCxlSwitch {
             .filter_map(|one| Some(("bindings", bindings.bind(one).err()?.to_string())))
             .chain(wrong)
             .chain(uio)
+            .chain(self.mem.weights().1.into_iter().map(|(_, text)| ("mem", text)))
             .collect();
         if let Some(vcs) = (0..self.hosts).find(|vcs| found.is_empty() && bindings.list().all(|one| one.vcs != *vcs)) {
             let text =
@@ -261,7 +266,8 @@ impl Component for IoCxlSwitch {
             let text = move |(ld, _)| misfit(&port.path, Some(ld), count).map(|text| ("bindings", text));
             self.logical(n).into_iter().filter_map(text)
         });
-        with_cachemem(ports, "cxl.switch.hbr").into_iter().chain(late).chain(absent).collect()
+        let mem = mem_beside::check(self.offer(), self.hosts, &self.given(), ports);
+        mem.into_iter().chain(late).chain(absent).collect()
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -271,11 +277,18 @@ impl Component for IoCxlSwitch {
     fn waits(&self) -> Option<Vec<ChannelWait>> {
         // Requests with a completion, and completions, are always taken. Outputs keep the order of arrival; what stands there in front of a
         // posted request always leaves, since devices take requests at once and ask for nothing themselves.
-        Some(vec![ChannelWait::routed(POSTED, Reach::OtherPorts)])
+        let io = ChannelWait::routed(POSTED, Reach::OtherPorts);
+        // Messages of CXL.mem stay in their hierarchy.
+        let ways = self.given().into_iter();
+        let ways: OrderedSet<(usize, usize)> =
+            ways.flat_map(|one| [(one.vcs, self.hosts + one.port), (self.hosts + one.port, one.vcs)]).collect();
+        let mem = SWITCH_CLASSES[..SwitchTraffic::Mem.count()].iter();
+        let mem = mem.map(|class| ChannelWait::routed(class.name(), Reach::Ways(ways.clone())));
+        Some([io].into_iter().chain(mem).chain(answered(Reach::SamePort)).collect())
     }
 
-    fn own_wait_fs(&self, _: Clock) -> u64 {
-        self.latency_fs()
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        self.latency_fs().max(self.mem.latency_fs(&self.preset, clock))
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
@@ -327,7 +340,12 @@ impl Component for IoCxlSwitch {
             let of_uio = has_uio.then(|| uio_counts(result)).into_iter().flatten();
             counts(result, has_lds, is_managed).into_iter().chain(of_uio).collect()
         };
-        Ok(node(site, (config, hierarchies, ports), |switch| switch.managed(accesses), counts))
+        let has_mem = site.ports.iter().any(mem_beside::carries_mem);
+        let mem = has_mem.then(|| {
+            let bindings = (Bindings::new(self.hosts, self.vppb_count(), self.ports), self.given());
+            mem_beside::module((&self.mem, &self.preset), &own, bindings, self.hosts, site, hub)
+        });
+        Ok(node(site, (config, hierarchies, ports), mem, |switch| switch.managed(accesses), counts))
     }
 }
 

@@ -3,13 +3,13 @@
 //! A walk: each port is trained with what is at the other end of its link, which gives the spelling of TLPs there; the kind says
 //! what the port is in its hierarchies; all of them and the channels of their link ends become the module.
 
-use super::{cycles, published};
-use crate::kind::{Carried, ComponentNode, ComponentPlug, ConfigFinding, Site, SitePort};
+use super::{SwitchModule, cycles, mem_beside, published};
+use crate::kind::{Carried, ComponentNode, ComponentPlug, ConfigFinding, IoPlug, MemPlug, Site, SitePort};
 use crate::measured::ComponentMeasured;
 use crate::metric::MetricValue;
 use scalepool_endpoint::pm::{PmAgent, PmConfig, PmSide};
 use scalepool_endpoint::tlp::TlpForm;
-use scalepool_fabric::cxl_switch::UioRoutes;
+use scalepool_fabric::cxl_switch::{HbrSwitching, UioRoutes};
 use scalepool_kernel::Clock;
 use scalepool_memory::uio::UioRange;
 use scalepool_nodes::io::mode::{self, FlexPort};
@@ -76,47 +76,58 @@ pub(super) fn uio_settings(ranges: Vec<(usize, UioRange)>, to_peers: bool) -> Ui
     UioSettings { routes: UioRoutes::of_ranges(ranges), to_peers }
 }
 
-/// Links that carry CXL.mem too, which `passes` would pass on.
-pub(super) fn with_cachemem(ports: &[SitePort], passes: &str) -> Vec<ConfigFinding> {
+/// Links that carry CXL.mem too, in a fabric with port based routing.
+pub(super) fn with_cachemem(ports: &[SitePort]) -> Vec<ConfigFinding> {
     let is_shared = |port: &&SitePort| matches!(port.link.carried, Carried::CxlIo { cachemem: true, .. });
     let text = |port: &SitePort| {
         let path = &port.path;
-        let text = format!("found CXL.mem on the link at {path}, expected CXL.io alone: a {passes} passes CXL.mem");
+        let text =
+            format!("found CXL.mem on the link at {path}, expected CXL.io alone: a cxl.switch.pbr passes CXL.mem");
         ("kind", text)
     };
     ports.iter().filter(is_shared).map(text).collect()
 }
 
-/// A switch as a component: `finished` makes it what its kind adds, `counts` are those of its report.
+/// A switch as a component: `finished` makes it what its kind adds, `counts` are those of its report; `mem` passes CXL.mem on, where its
+/// links carry that too.
 pub(super) fn node(
     site: &Site<'_>,
     (config, hierarchies, ports): (IoSwitchConfig, Vec<IoHierarchy>, Vec<IoSwitchPort>),
+    mem: Option<SwitchModule<HbrSwitching>>,
     finished: impl FnOnce(IoSwitch) -> IoSwitch + Send + 'static,
     counts: impl Fn(&IoSwitchResult) -> Vec<MetricValue> + Send + 'static,
 ) -> ComponentNode {
     let result: Arc<Mutex<IoSwitchResult>> = Arc::default();
     let (shared, name, place) = (result.clone(), site.path.to_owned(), site.path.to_owned());
+    let of_mem = mem.as_ref().map(|mem| (mem.name.clone(), mem.result.clone()));
     ComponentNode {
         place: Box::new(move |p, clock, plugs| {
             if plugs.is_empty() {
                 return Ok(());
             }
+            let both = plugs.into_iter().map(ComponentPlug::cxl_io).map(|IoPlug { io, mem }| (io, mem));
+            let (ends, messages): (Vec<_>, Vec<_>) = both.unzip();
             p.module(&name, clock, |bind| {
-                let ends = plugs.into_iter().map(ComponentPlug::cxl_io);
-                let ports = ports.into_iter().zip(ends).map(|(port, plug)| {
-                    let (tx, rx) = plug.io;
-                    (port, bind.attach(rx), bind.attach(tx))
-                });
-                let ports = ports.collect();
+                let ports = ports.into_iter().zip(ends);
+                let ports = ports.map(|(port, (tx, rx))| (port, bind.attach(rx), bind.attach(tx))).collect();
                 finished(IoSwitch::new(config, hierarchies, ports, shared))
-            })
+            })?;
+            let Some(mem) = mem else { return Ok(()) };
+            mem.place(p, clock, messages.into_iter().flatten().map(MemPlug::by_class))
         }),
         measure: Box::new(move || {
             let result = published(&result);
-            ComponentMeasured {
+            let own = ComponentMeasured {
                 counts: counts(&result),
                 broken: io::broken(&place, &result.events).collect(),
                 ..ComponentMeasured::default()
+            };
+            let Some((place, result)) = &of_mem else { return own };
+            let mem = mem_beside::figures(place, &published(result));
+            ComponentMeasured {
+                counts: own.counts.into_iter().chain(mem.counts).collect(),
+                broken: own.broken.into_iter().chain(mem.broken).collect(),
+                ..mem
             }
         }),
         digest: Vec::new(),

@@ -209,7 +209,7 @@ impl Component for IoPbrSwitch {
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let own = FlexPort::root(MODE);
-        let mut found = with_cachemem(ports, "cxl.switch.pbr");
+        let mut found = with_cachemem(ports);
         for (n, port) in ports.iter().enumerate() {
             let Carried::CxlIo { rate_gtps, .. } = port.link.carried else { continue };
             let path = &port.path;
@@ -310,7 +310,7 @@ impl Component for IoPbrSwitch {
             let of_uio: [MetricValue; 3] = [(&UIO_DOWN, down), (&UIO_UP, up), (&UIO_ABORTED, result.uio_aborted)];
             counts(result).into_iter().chain(of_uio.into_iter().filter(|_| has_uio)).collect()
         };
-        Ok(node(site, (config, hierarchies, ports), |switch| switch.in_fabric(fabric), counts))
+        Ok(node(site, (config, hierarchies, ports), None, |switch| switch.in_fabric(fabric), counts))
     }
 }
 

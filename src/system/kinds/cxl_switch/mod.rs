@@ -8,6 +8,7 @@ pub mod hbr;
 pub mod io;
 mod io_node;
 pub mod io_pbr;
+mod mem_beside;
 pub mod pbr;
 
 use super::{arbiter, cxl_links, published};
@@ -23,11 +24,12 @@ use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
 use scalepool_fabric::cxl_switch::{
     SWITCH_STAGES, SwitchConfig, SwitchPreset, SwitchResult, SwitchTraffic, Switching, Undelivered,
 };
-use scalepool_kernel::Clock;
+use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder};
 use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_protocols::cxl::message::{Class, MessageForm};
 use scalepool_protocols::wire::Violation;
-use scalepool_trace::{Hub, PlaceKind};
+use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
 
 metrics! {
@@ -206,6 +208,70 @@ fn answered(reach: Reach) -> impl Iterator<Item = ChannelWait> {
 /// passed on.
 type Shown = (MessageForm, fn(&SwitchResult) -> Vec<MetricValue>, Box<dyn Fn(&SwitchResult) -> Vec<Violation>>);
 
+/// A switch that is not placed yet.
+struct SwitchModule<S> {
+    name: String,
+    switching: S,
+    config: SwitchConfig,
+    /// Of each port the form of its messages, the number of its link, and its signals.
+    links: Vec<(MessageForm, u32, Tap)>,
+    tap: Tap,
+    result: Arc<Mutex<SwitchResult>>,
+}
+
+impl<S: Switching> SwitchModule<S> {
+    /// A switch with links of these forms, which appear as `shown` in traces; `signals` are those of its ports in waves.
+    fn new(
+        name: String,
+        switching: S,
+        (config, signals): (SwitchConfig, &'static [(&'static str, u32)]),
+        (shown, forms): (MessageForm, Vec<MessageForm>),
+        site: &Site<'_>,
+        hub: &mut Hub,
+    ) -> SwitchModule<S> {
+        // A switch without coherent traffic shows the messages that its hosts do.
+        let layouts = match config.traffic {
+            SwitchTraffic::Mem => scalepool_nodes::cxl::transaction_layouts(shown),
+            _ => shown.layouts(),
+        };
+        let tap = hub.tap(&name, PlaceKind::Messages(layouts));
+        let links = site.ports.iter().zip(forms);
+        let links =
+            links.map(|(port, form)| (form, port.number, hub.tap(&port.path, PlaceKind::Values(signals)))).collect();
+        SwitchModule { name, switching, config, links, tap, result: Arc::default() }
+    }
+
+    /// Puts it between the ends of its links.
+    fn place(
+        self,
+        p: &mut PartitionBuilder,
+        clock: ClockId,
+        ends: impl Iterator<Item = NodeEnds>,
+    ) -> Result<(), BuildError> {
+        let SwitchModule { name, switching, config, links, tap, result } = self;
+        p.module(&name, clock, |bind| {
+            let links = ends
+                .zip(links)
+                .map(|(end, (form, number, signals))| (end.attach(bind, Vec::new(), form, (0, number)), signals));
+            let links = links.collect();
+            switching
+                .module(config, links, tap, result)
+                .unwrap_or_else(|e| unreachable!("fewer ports than an allocator can have: {e}"))
+        })
+    }
+}
+
+/// What a switch at a place has counted, with what is wrong beside what it has said itself.
+fn measured(place: &str, result: &SwitchResult, counts: Vec<MetricValue>, broken: Vec<Violation>) -> ComponentMeasured {
+    let placed = |violation| PlacedViolation { place: place.to_owned(), violation };
+    ComponentMeasured {
+        counts,
+        broken: result.broken.iter().cloned().chain(broken).map(placed).collect(),
+        astray: result.astray.iter().cloned().map(placed).collect(),
+        ..ComponentMeasured::default()
+    }
+}
+
 /// A switch as a component; `signals` are those of its ports in waves.
 fn node<S: Switching>(
     switching: S,
@@ -214,42 +280,15 @@ fn node<S: Switching>(
     site: &Site<'_>,
     hub: &mut Hub,
 ) -> ComponentNode {
-    let name = site.path.to_owned();
-    // A switch without coherent traffic shows the messages that its hosts do.
-    let layouts = match config.traffic {
-        SwitchTraffic::Mem => scalepool_nodes::cxl::transaction_layouts(shown),
-        _ => shown.layouts(),
-    };
-    let tap = hub.tap(&name, PlaceKind::Messages(layouts));
-    let links: Vec<_> = site
-        .ports
-        .iter()
-        .map(|port| (form(port), port.number, hub.tap(&port.path, PlaceKind::Values(signals))))
-        .collect();
-    let result: Arc<Mutex<SwitchResult>> = Arc::default();
-    let (shared, place) = (result.clone(), name.clone());
+    let forms = site.ports.iter().map(form).collect();
+    let place = site.path.to_owned();
+    let module = SwitchModule::new(place.clone(), switching, (config, signals), (shown, forms), site, hub);
+    let result = module.result.clone();
     ComponentNode {
-        place: Box::new(move |p, clock, plugs| {
-            p.module(&name, clock, |bind| {
-                let ends = plugs.into_iter().map(ComponentPlug::coherent).zip(links);
-                let links = ends
-                    .map(|(end, (form, number, signals))| (end.attach(bind, Vec::new(), form, (0, number)), signals));
-                let links = links.collect();
-                switching
-                    .module(config, links, tap, shared)
-                    .unwrap_or_else(|e| unreachable!("fewer ports than an allocator can have: {e}"))
-            })
-        }),
+        place: Box::new(move |p, clock, plugs| module.place(p, clock, plugs.into_iter().map(ComponentPlug::coherent))),
         measure: Box::new(move || {
             let result = published(&result);
-            let broken = result.broken.iter().cloned().chain(watchdog(&result));
-            let placed = |violation| PlacedViolation { place: place.clone(), violation };
-            ComponentMeasured {
-                counts: counts(&result),
-                broken: broken.map(placed).collect(),
-                astray: result.astray.iter().cloned().map(placed).collect(),
-                ..ComponentMeasured::default()
-            }
+            measured(&place, &result, counts(&result), watchdog(&result))
         }),
         digest: Vec::new(),
         ledger: None,

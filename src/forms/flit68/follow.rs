@@ -15,7 +15,7 @@ use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::Findings;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::{Control, RetryAck};
-use scalepool_protocols::cxl::cxl68::pid;
+use scalepool_protocols::cxl::cxl68::pid::PidKind;
 use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
@@ -59,7 +59,7 @@ impl Follower {
             true => self.alone(unit),
             false => self.decoder.read(unit),
         };
-        let ack = self.framed_ack(unit);
+        let ack = self.framed_ack(&decoded);
         if !self.lost {
             self.count(&decoded, before);
         }
@@ -72,9 +72,11 @@ impl Follower {
 
     /// The RETRY.Ack that a unit is, behind its Frames. Outside of NORMAL it counts wherever it stands, and no more than four
     /// flits of data look like Frames.
-    fn framed_ack(&mut self, unit: &Cxl68Unit) -> Option<RetryAck> {
-        let slot = unit.slot(0);
-        let is_retry = unit.pid() == pid::CACHEMEM && unit.crc_ok() && slot & 1 == 1 && Control::static_bits_ok(slot);
+    fn framed_ack(&mut self, decoded: &Cxl68DecodedUnit) -> Option<RetryAck> {
+        let slot = decoded.unit.slot(0);
+        // A protocol ID of which one byte is damaged counts as the other one says.
+        let is_cachemem = decoded.pid.accept.is_some_and(|pid| pid.kind == PidKind::Cachemem);
+        let is_retry = is_cachemem && decoded.crc_ok == Some(true) && slot & 1 == 1 && Control::static_bits_ok(slot);
         let framed = self.frames >= FRAMES;
         match Control::from_slot(slot) {
             Control::RetryFrame(_) if is_retry => self.frames = self.frames.saturating_add(1),

@@ -127,6 +127,27 @@ impl LinkConfig {
             self.handshake_flits
         ))
     }
+
+    /// Refuses a replay timer that runs out before any Ack can be back: everything would go again for nothing, and in the end
+    /// the link would train for ever.
+    ///
+    /// # Errors
+    /// What was found and expected of the timer, where the way from one end to the other takes `way_fs` and a flit
+    /// `num / den` fs.
+    pub fn check_timer(&self, way_fs: u64, unit_time_fs: (u64, u64)) -> Result<(), String> {
+        let (found, least) = (self.replay_timer_flits, round_trip_flits(way_fs, unit_time_fs));
+        if u64::from(found) >= least {
+            return Ok(());
+        }
+        Err(format!(
+            "found {found} flits, expected at least {least}: so long a flit and its Ack are under way, with the pipelines and the wire"
+        ))
+    }
+}
+
+/// Flits on the way to the peer and back.
+fn round_trip_flits(way_fs: u64, (num, den): (u64, u64)) -> u64 {
+    (2 * u128::from(way_fs) * u128::from(den)).div_ceil(u128::from(num)).try_into().unwrap_or(u64::MAX)
 }
 
 /// Flits of a handshake beside the round trip: three Acks, one in four flits, the way through both ends (`cxl-256b` §9).

@@ -1,8 +1,9 @@
 //! The credit book of one end (`nvlink` §6.3).
 //!
 //! Modelled: for each channel header credits, one a packet, and data credits, one a data flit; AE and BE are free. Credits
-//! that CREDIT_INIT gave and those that came back are kept apart, so that an initialisation that begins again forgets its
-//! first part and nothing else. Left out: what a buffer holds.
+//! that CREDIT_INIT gave and those that came back are kept apart. CREDIT_INIT has no number, so it is said in parts with a numbered
+//! packet behind each: when that one is acknowledged, the part has been heard, and a replay before says the part again and nothing
+//! else. Left out: what a buffer holds.
 
 use super::config::Buffers;
 use scalepool_protocols::nvlink::{NvlHeader, Op, Vc};
@@ -27,6 +28,10 @@ impl NvlCreditCount {
     }
 }
 
+/// Credits that CREDIT_INIT has given, by channel number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GivenByInit([NvlCreditCount; Vc::COUNT]);
+
 /// Credits of one end, by channel number.
 #[derive(Debug, Clone)]
 pub struct CreditBook {
@@ -37,11 +42,14 @@ pub struct CreditBook {
     pending: [NvlCreditCount; Vc::COUNT],
     /// Credits of the peer: given and not used by it.
     granted: [NvlCreditCount; Vc::COUNT],
+    /// What `init` was when the last numbered packet came: a replay does not say it again.
+    init_before: [NvlCreditCount; Vc::COUNT],
     /// The next CREDIT_INIT is the first of a repetition.
     begins_again: bool,
-    /// What CREDIT_INIT has still to say.
+    /// What CREDIT_INIT has still to say of its present part, all of that part, and what the parts behind it say.
     unsaid: [NvlCreditCount; Vc::COUNT],
-    buffers: Buffers,
+    part: [NvlCreditCount; Vc::COUNT],
+    later: [NvlCreditCount; Vc::COUNT],
     turn: usize,
     waiting_flits: u32,
 }
@@ -49,39 +57,49 @@ pub struct CreditBook {
 /// The largest counts that fit a header: `crh` and `crd` (`nvlink` §6.1).
 const MOST: NvlCreditCount = NvlCreditCount { headers: 15, data_flits: 31 };
 
+/// CREDIT_INIT of a part. At a bit error rate of 1e-4 one part in five comes whole. Basis: model.
+const PART_PACKETS: u64 = 128;
+
 impl CreditBook {
     /// The book of an end with these receive buffers.
     pub fn new(buffers: Buffers) -> CreditBook {
         let none = [NvlCreditCount::default(); Vc::COUNT];
-        let (init, returned, used, pending) = (none, none, none, none);
+        let all = std::array::from_fn(|vc| NvlCreditCount {
+            headers: buffers.headers[vc].into(),
+            data_flits: buffers.data_flits[vc].into(),
+        });
         let mut book = CreditBook {
-            init,
-            returned,
-            used,
-            pending,
-            granted: none,
+            init: none,
+            returned: none,
+            used: none,
+            pending: none,
+            granted: all,
+            init_before: none,
+            begins_again: false,
             unsaid: none,
-            buffers,
+            part: none,
+            later: all,
             turn: 0,
             waiting_flits: 0,
-            begins_again: false,
         };
-        book.say_again();
-        book.granted = book.unsaid;
+        book.part_was_heard();
         book
     }
 
-    /// CREDIT_INIT begins from the start.
+    /// The present part of CREDIT_INIT begins from its start, unless the peer has heard it.
     pub fn say_again(&mut self) {
-        for (vc, unsaid) in self.unsaid.iter_mut().enumerate() {
-            let (headers, data_flits) = (self.buffers.headers[vc], self.buffers.data_flits[vc]);
-            *unsaid = NvlCreditCount { headers: headers.into(), data_flits: data_flits.into() };
-        }
+        self.unsaid = self.part;
     }
 
-    /// The peer has heard all of CREDIT_INIT.
-    pub fn said_all(&mut self) {
-        self.unsaid = [NvlCreditCount::default(); Vc::COUNT];
+    /// The peer has heard all that CREDIT_INIT has said: the next part is due.
+    pub fn part_was_heard(&mut self) {
+        let mut packets = PART_PACKETS;
+        for (part, later) in self.part.iter_mut().zip(&mut self.later) {
+            let most = NvlCreditCount { headers: MOST.headers * packets, data_flits: MOST.data_flits * packets };
+            *part = take(later, most);
+            packets -= part.headers.div_ceil(MOST.headers).max(part.data_flits.div_ceil(MOST.data_flits));
+        }
+        self.unsaid = self.part;
     }
 
     /// The next CREDIT_INIT, if there is something to say.
@@ -94,20 +112,35 @@ impl CreditBook {
 
     /// Whether CREDIT_INIT has said everything.
     pub fn is_said(&self) -> bool {
-        self.unsaid.iter().all(NvlCreditCount::is_zero)
+        self.unsaid.iter().chain(&self.later).all(NvlCreditCount::is_zero)
     }
 
-    /// The peer may say CREDIT_INIT again: if it does, before the next numbered packet, what it said before does not count. A peer that
-    /// has been heard well need not repeat it, since CREDIT_INIT has no number (`nvlink` §6.3).
+    /// Whether a part is said and others wait until it has been heard.
+    pub fn waits_between_parts(&self) -> bool {
+        !self.is_said() && self.unsaid.iter().all(NvlCreditCount::is_zero)
+    }
+
+    /// The peer may say CREDIT_INIT again: if it does, before the next numbered packet, what it said since the last one does not
+    /// count. A peer that has been heard well need not repeat it, since CREDIT_INIT has no number (`nvlink` §6.3).
     pub fn may_begin_again(&mut self) {
         self.begins_again = true;
+    }
+
+    /// What CREDIT_INIT has given up to here.
+    pub fn given_by_init(&self) -> GivenByInit {
+        GivenByInit(self.init)
+    }
+
+    /// A numbered packet that came behind these CREDIT_INIT has come well: no replay says them again.
+    pub fn stays(&mut self, given: GivenByInit) {
+        self.init_before = given.0;
     }
 
     /// Takes the credits of a header. `false`: more came back than were used.
     pub fn heard(&mut self, header: &NvlHeader) -> bool {
         let vc = usize::from(header.crvc.0) % Vc::COUNT;
         if header.op == Op::CREDIT_INIT && self.begins_again {
-            self.init = [NvlCreditCount::default(); Vc::COUNT];
+            self.init = self.init_before;
         }
         self.begins_again &= !header.op.is_numbered() && header.op != Op::CREDIT_INIT;
         let to = if header.op == Op::CREDIT_INIT { &mut self.init } else { &mut self.returned };
@@ -190,12 +223,18 @@ impl CreditBook {
 
 /// Moves as many credits as fit into a header.
 fn put(header: &mut NvlHeader, vc: usize, from: &mut NvlCreditCount) -> NvlCreditCount {
-    let given =
-        NvlCreditCount { headers: from.headers.min(MOST.headers), data_flits: from.data_flits.min(MOST.data_flits) };
-    from.headers -= given.headers;
-    from.data_flits -= given.data_flits;
+    let given = take(from, MOST);
     header.crvc = Vc(vc as u8);
     header.crh = given.headers as u8;
     header.crd = given.data_flits as u8;
     given
+}
+
+/// Takes as many credits out of `from` as `most` says.
+fn take(from: &mut NvlCreditCount, most: NvlCreditCount) -> NvlCreditCount {
+    let taken =
+        NvlCreditCount { headers: from.headers.min(most.headers), data_flits: from.data_flits.min(most.data_flits) };
+    from.headers -= taken.headers;
+    from.data_flits -= taken.data_flits;
+    taken
 }

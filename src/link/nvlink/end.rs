@@ -323,7 +323,7 @@ impl NvlEnd {
             let (found, next) = (NvlHeader::from_bits(flit.bits()).ackid, self.receiver.accepted() + 1);
             self.protocol("NVL-SEQ-01", found, next % super::IDS, "the first identifier of a replay is wrong");
         }
-        if heard.from_the_start {
+        if heard.goes_on {
             self.credits.may_begin_again();
         }
         if let Some(header) = heard.header.filter(|h| !h.op.is_numbered()) {
@@ -350,10 +350,11 @@ impl NvlEnd {
             self.transmitter.no_ack();
             return;
         }
+        let open_flits = self.transmitter.unacknowledged_flits();
         let outcome = self.transmitter.ack(header.ackid, &self.config);
-        if self.transmitter.anything_acknowledged() {
-            // A repetition that a replay has begun is not needed: CREDIT_INIT goes before all numbered packets.
-            self.credits.said_all();
+        if self.transmitter.unacknowledged_flits() < open_flits {
+            // CREDIT_INIT goes before all numbered packets that are open, so a repetition that a replay has begun is not needed.
+            self.credits.part_was_heard();
         }
         if outcome == NvlTransmitOutcome::Wrong {
             self.protocol(
@@ -388,6 +389,7 @@ impl NvlEnd {
         }
         let header = packet.header();
         self.hear_credits(&header);
+        self.credits.stays(self.credits.given_by_init());
         if header.op == Op::RSP_DONE && header.rid == LINK_RID {
             return;
         }
@@ -426,9 +428,7 @@ impl NvlEnd {
         match outcome {
             NvlTransmitOutcome::Replay => {
                 self.stats.replays += 1;
-                if !self.transmitter.anything_acknowledged() {
-                    self.credits.say_again();
-                }
+                self.credits.say_again();
             }
             NvlTransmitOutcome::Down => {
                 self.down = true;
@@ -491,15 +491,11 @@ impl NvlEnd {
             return self.acknowledging(&again.unwrap_or_else(|| bare(&NvlHeader::default())));
         }
         self.uses = LineTimeParts::all(self.waits_for());
-        let new = self.next_message().or_else(|| {
-            let due = credits_waited && !self.holds_credits() && self.transmitter.has_room(1, &self.config);
-            self.stats.carriers += u64::from(due);
-            if due {
-                self.uses = LineTimeParts::all(Use::Control);
-            }
-            let vc = self.config.codec.response_vc;
-            due.then(|| bare(&NvlHeader { op: Op::RSP_DONE, rid: LINK_RID, vc, ..NvlHeader::default() }))
-        });
+        let new = match self.credits.waits_between_parts() {
+            // The acknowledgement of a carrier says that the part has been heard.
+            true => self.carrier(self.transmitter.unacknowledged_flits() == 0),
+            false => self.next_message().or_else(|| self.carrier(credits_waited && !self.holds_credits())),
+        };
         let Some(packet) = new else {
             // Nothing waits that may go, or a hook has dropped it.
             self.uses = LineTimeParts::all(self.uses.empty());
@@ -514,6 +510,17 @@ impl NvlEnd {
         self.transmitter.keep(packet);
         self.stats.sent_packets += 1;
         self.acknowledging(&packet)
+    }
+
+    /// A numbered packet that says nothing but credits, if it is due and there is room.
+    fn carrier(&mut self, is_due: bool) -> Option<Packet> {
+        let goes = is_due && self.transmitter.has_room(1, &self.config);
+        self.stats.carriers += u64::from(goes);
+        if goes {
+            self.uses = LineTimeParts::all(Use::Control);
+        }
+        let vc = self.config.codec.response_vc;
+        goes.then(|| bare(&NvlHeader { op: Op::RSP_DONE, rid: LINK_RID, vc, ..NvlHeader::default() }))
     }
 
     /// What a flit clock is lost to in which no message goes.

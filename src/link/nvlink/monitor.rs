@@ -11,7 +11,9 @@
 //! one, which takes identifiers and credits.
 
 mod health;
+mod parts;
 
+use self::parts::OpenParts;
 use super::config::Buffers;
 use super::credit::{CreditBook, NvlCreditCount};
 use super::flit::NvlFlit;
@@ -76,6 +78,7 @@ pub struct Monitor {
     /// Credits of the end, and those that it has given to its peer.
     owned: CreditBook,
     given: CreditBook,
+    parts: OpenParts,
     /// Credits of the peer, as `given`; what CREDIT_INIT said before it began again counts too, for the peer may have it.
     peer: CreditBook,
     seen: Seen,
@@ -121,6 +124,7 @@ impl Monitor {
             at_header: NvlCreditCount::default(),
             owned: book.clone(),
             given: book.clone(),
+            parts: OpenParts::default(),
             peer: book,
             seen: Seen::default(),
             events: Vec::new(),
@@ -213,7 +217,7 @@ impl Monitor {
             let (found, next) = (NvlHeader::from_bits(bits).ackid, (self.receiver.accepted() + 1) % IDS);
             self.hears("NVL-SEQ-01", found, next, "first identifier of a replay");
         }
-        if heard.from_the_start {
+        if heard.goes_on {
             self.owned.may_begin_again();
         }
         if let Some(header) = heard.header.filter(|header| !header.op.is_numbered()) {
@@ -238,6 +242,7 @@ impl Monitor {
         self.ends.push_back(self.counted);
         let header = packet.header();
         self.credited(&header);
+        self.owned.stays(self.owned.given_by_init());
         self.content(Direction::Rx, packet);
         if !is_carrier(&header) {
             let data_flits = data_flits(packet);
@@ -272,6 +277,7 @@ impl Monitor {
         }
         if within {
             (self.acked, self.anything_acked, self.tries) = (id, true, 0);
+            self.parts.acknowledged(id).into_iter().for_each(|given| self.given.stays(given));
         }
     }
 
@@ -367,10 +373,8 @@ impl Monitor {
         if (1..WINDOW_FLITS).contains(&steps(oldest, header.ackid)) {
             self.broken("NVL-RPL-03", header.ackid, oldest, "the replay does not begin with the oldest flit");
         }
-        if header.ackid == 0 && !self.anything_acked {
-            // CREDIT_INIT may come again.
-            self.given.may_begin_again();
-        }
+        // CREDIT_INIT that no acknowledged packet has followed may come again.
+        self.given.may_begin_again();
         self.replay = Some(header.ackid);
     }
 
@@ -431,6 +435,7 @@ impl Monitor {
         let first = (self.newest + 1) % IDS;
         self.newest = (self.newest + packet.flits().len() as u16) % IDS;
         self.numbered.push_back(Numbered { first, last: self.newest, packet: *packet });
+        self.parts.sent(self.newest, self.given.given_by_init());
         while self.numbered.front().is_some_and(|old| steps(old.last, self.newest) > WINDOW_FLITS + MAX_FLITS as u16) {
             self.numbered.pop_front();
         }

@@ -22,8 +22,8 @@ pub struct Heard {
     pub header: Option<NvlHeader>,
     /// The flit as a good IDLE amid a hunt: its acknowledgement alone counts.
     pub idle: Option<NvlHeader>,
-    /// A REPLAY_INIT that fits: the peer begins again, and nothing of it was ever accepted.
-    pub from_the_start: bool,
+    /// A REPLAY_INIT that fits: the peer goes on behind what was accepted last.
+    pub goes_on: bool,
     /// A REPLAY_INIT ahead of what was accepted: the peer has lost count.
     pub ahead: bool,
     /// A header whose CRC does not fit.
@@ -45,7 +45,6 @@ pub struct Receiver {
     owed: usize,
     /// Identifier of the last flit accepted.
     accepted: u16,
-    anything: bool,
     ack_copies: u8,
     /// Headers that are still due to say that a hunt is over.
     found_copies: u8,
@@ -65,7 +64,6 @@ impl Receiver {
             payload: Vec::new(),
             owed: 0,
             accepted: IDS - 1,
-            anything: false,
             ack_copies: 0,
             found_copies: 0,
             losses: 0,
@@ -151,7 +149,6 @@ impl Receiver {
     fn accept(&mut self, packet: Option<Packet>) {
         if let Some(packet) = packet {
             self.accepted = (self.accepted + packet.flits().len() as u16) % IDS;
-            self.anything = true;
             self.ack_copies = ACK_COPIES;
         }
     }
@@ -174,6 +171,6 @@ impl Receiver {
         if std::mem::take(&mut self.hunting) {
             self.found_copies = ACK_COPIES;
         }
-        Heard { from_the_start: !self.anything, ..Heard::default() }
+        Heard { goes_on: true, ..Heard::default() }
     }
 }

@@ -46,7 +46,6 @@ pub struct Transmitter {
     equal_acks: u8,
     /// The last replay began without progress since: identical acknowledgements are those of the error that it repairs.
     deaf: bool,
-    acked: bool,
 }
 
 impl Transmitter {
@@ -58,11 +57,6 @@ impl Transmitter {
     /// Flits that are not acknowledged.
     pub fn unacknowledged_flits(&self) -> usize {
         self.kept_flits
-    }
-
-    /// Whether anything was ever acknowledged.
-    pub fn anything_acknowledged(&self) -> bool {
-        self.acked
     }
 
     /// Whether a replay is under way.
@@ -155,7 +149,7 @@ impl Transmitter {
         self.kept_flits -= covered - left;
         self.again = self.again.map(|at| at.saturating_sub(gone)).filter(|&at| at < self.kept.len());
         if gone > 0 {
-            (self.tries, self.waited_flits, self.deaf, self.acked) = (0, 0, false, true);
+            (self.tries, self.waited_flits, self.deaf) = (0, 0, false);
             self.fruitless = 0;
             (self.last_ack, self.equal_acks) = (Some(id), 1);
         }

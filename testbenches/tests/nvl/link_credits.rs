@@ -63,6 +63,43 @@ fn nvl_crd_01_n() {
     assert_eq!(solo.end.credits().available(Vc::CREQ0), count(6, 7));
 }
 
+/// CREDIT_INIT of large buffers comes in parts with a numbered packet behind each: a replay repeats the part that may have been
+/// lost, and not those before it, which count already.
+#[test]
+fn nvl_crd_01_p2() {
+    let buffers = Buffers::of_default_channels(128, 16384);
+    for seed in 1..=3 {
+        let mut bench = Bench::new(LinkConfig::default(), buffers, seed);
+        (bench.produce, bench.consume) = ([1; 2], [64; 2]);
+        for dir in Dir::ALL {
+            bench.wire(dir, Vec::new(), 1e-4, seed);
+        }
+        while bench.delivered.iter().flatten().sum::<u64>() < 100 {
+            bench.step();
+            assert!(bench.pair.wires.now() < 500_000, "seed {seed}: {:?}", bench.events);
+        }
+        assert!(bench.pair.host.stats().replays > 3, "seed {seed}: parts were lost");
+        assert!(bench.rest(100_000), "seed {seed}");
+        bench.assert_clean();
+    }
+}
+
+#[test]
+fn nvl_crd_01_n2() {
+    let mut solo = Solo::new();
+    let counts = |solo: &Solo| solo.end.credits().available(Vc::CREQ0);
+    solo.feed(&init(Vc::CREQ0, 3, 4));
+    solo.feed(&packet(Op::READ, 0));
+    solo.feed(&init(Vc::CREQ0, 2, 2));
+    // The part behind the packet is begun again, that in front of it stays.
+    solo.bad_header();
+    for _ in 0..3 {
+        solo.replay_init(1);
+    }
+    solo.feed(&init(Vc::CREQ0, 5, 6));
+    assert_eq!(counts(&solo), count(8, 10), "neither counted twice nor forgotten");
+}
+
 /// A peer whose first packet came damaged replays it and need not say CREDIT_INIT again, which has no number: its credits stay.
 #[test]
 fn credits_stay_when_a_replay_does_not_repeat_them() {

@@ -118,8 +118,11 @@ impl Cxl256Link {
 
     fn check(&self, mode: Mode) -> Vec<ConfigFinding> {
         let (_, mut wrong) = self.line.faults(FLIT_BYTES);
-        let way = self.config(mode).check_way(self.line.way_fs(), self.unit_time_fs());
+        let (config, way_fs) = (self.config(mode), self.line.way_fs());
+        let way = config.check_way(way_fs, self.unit_time_fs());
         wrong.extend(way.err().map(|text| (self.line.slowest(), text)));
+        let timer = config.check_timer(way_fs, self.unit_time_fs());
+        wrong.extend(timer.err().map(|text| ("timeout_flits", text)));
         wrong
     }
 

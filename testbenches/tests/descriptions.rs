@@ -929,7 +929,11 @@ fn mistakes_of_fabrics_are_named_with_their_places() {
             "link.pipeline_fs: found 400.0306 us one way, expected at most 500 ns",
         ),
         // Shorter than the way of a flit and its Ack, 8 + 2 + 8 ns each way.
-        ("cxl256-expander.toml", &["link.timeout_flits=17"], "link.timeout_flits: found 17 flits, expected at least 18"),
+        (
+            "cxl256-expander.toml",
+            &["link.timeout_flits=17"],
+            "link.timeout_flits: found 17 flits, expected at least 18",
+        ),
         (
             "cxl-cache-pair.toml",
             &["link.mode=cxl-68b", "devices=16", "link.propagation_fs=1_099_511_627_776"],

@@ -1,6 +1,6 @@
 //! Accelerators whose pages lie in their HBM, in HBM of a peer or in tier 2, whatever protocol their links have, see
 //! [`scalepool_nodes::tiers`]; what a description says of them stands in
-//! [`tier_fields`](super::tier_fields), the kinds are [`accelerator_ualink`](super::accelerator_ualink) and
+//! `tier_fields.rs`, the kinds are [`accelerator_ualink`](super::accelerator_ualink) and
 //! [`accelerator_nvlink`](super::accelerator_nvlink).
 //!
 //! Modelled: all accelerators of a fabric are of one kind and have the same pages, beside bridges that lead to tier 2.

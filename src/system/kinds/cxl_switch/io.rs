@@ -1,7 +1,7 @@
 //! `cxl.switch.io`: the CXL.io side of a switch with virtual hierarchies, see [`scalepool_nodes::io::switch`].
 //!
 //! Modelled: upstream ports `usp[n]`, each the top of a virtual hierarchy, downstream ports `dsp[n]`, static bindings of ports, or of
-//! logical devices behind them (`fabric` VCS-4 a, MLD-2); CXL.mem beside CXL.io where all links carry both, see [`super::mem_beside`].
+//! logical devices behind them (`fabric` VCS-4 a, MLD-2); CXL.mem beside CXL.io where all links carry both, see `mem_beside.rs`.
 //! A walk: bindings are judged, ports are trained with what is at them, and the hierarchies get a vPPB for each number up to
 //! the highest one that is bound, or as many as are asked for.
 

@@ -25,6 +25,6 @@ impl OpenParts {
     /// Packets up to an identifier have come: what the peer has heard for good, if that is more than before.
     pub fn acknowledged(&mut self, id: u16) -> Option<GivenByInit> {
         let count = self.open.iter().take_while(|(last, _)| steps(*last, id) < WINDOW_FLITS).count();
-        self.open.drain(..count).last().map(|(_, given)| given)
+        self.open.drain(..count).next_back().map(|(_, given)| given)
     }
 }

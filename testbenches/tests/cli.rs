@@ -1614,7 +1614,7 @@ fn describe_writes_the_wave_of_a_rule() {
     for (args, expected) in [
         (
             ["describe", "CXL68-LLR-03", "--wave", "x.vcd"],
-            "found CXL68-LLR-03, which has no wave: It is about what an end keeps ",
+            "found CXL68-LLR-03, which has no wave: It is about the counters, the buffer and the timer ",
         ),
         (["describe", "CXL68-LLR-03", "--wave", "x.vcd"], "Expected a rule that has one; of CXL68 these are "),
         (

@@ -16,20 +16,11 @@ use scalepool_inspect::capture::{Capture, CapturedUnit};
 use scalepool_inspect::{InspectDetail, Map, inspect_capture};
 use scalepool_protocols::cxl::Dir;
 
-const FILE: CaseFile = CaseFile { name: "agreed.txt", text: include_str!("agreed.txt") };
+/// Its cases.
+pub(super) static FILE: CaseFile = CaseFile { name: "agreed.txt", text: include_str!("agreed.txt"), judged };
 
 /// Time from flit to flit \[fs\].
 const STEP_FS: u64 = 1_000_000;
-
-/// Rules that a case breaks.
-pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    FILE.rules()
-}
-
-/// The case of a rule.
-pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    FILE.case(rule, judged)
-}
 
 fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
     let mut lines = text.lines().filter(|line| !line.is_empty());

@@ -18,17 +18,8 @@ use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::TimeAxis;
 use serde_json::Value;
 
-const FILE: CaseFile = CaseFile { name: "bridge.txt", text: include_str!("bridge.txt") };
-
-/// Rules that a case breaks.
-pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    FILE.rules()
-}
-
-/// The case of a rule.
-pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    FILE.case(rule, judged)
-}
+/// Its cases.
+pub(super) static FILE: CaseFile = CaseFile { name: "bridge.txt", text: include_str!("bridge.txt"), judged };
 
 /// What a line says.
 pub(super) enum Line {

@@ -11,6 +11,8 @@ pub(super) struct CaseFile {
     pub(super) name: &'static str,
     /// The text.
     pub(super) text: &'static str,
+    /// Makes a case of its rule, of what happens and of its lines.
+    pub(super) judged: fn(&'static str, &str, &str) -> Result<BrokenCase, CaseError>,
 }
 
 impl CaseFile {
@@ -28,17 +30,13 @@ impl CaseFile {
         self.cases().map(|(rule, ..)| rule)
     }
 
-    /// The case of a rule, as `judged` makes it of the rule, of what happens and of the lines.
+    /// The case of a rule.
     ///
     /// # Errors
     /// What is wrong with its lines, with the file and the rule.
-    pub(super) fn case(
-        &self,
-        rule: &str,
-        judged: fn(&'static str, &str, &str) -> Result<BrokenCase, CaseError>,
-    ) -> Result<Option<BrokenCase>, CaseError> {
+    pub(super) fn case(&self, rule: &str) -> Result<Option<BrokenCase>, CaseError> {
         let found = self.cases().find(|(id, ..)| *id == rule);
         let wrong = |e| CaseError::of(format!("{}: {rule}: {e}", self.name));
-        found.map(|(id, what, lines)| judged(id, what, lines).map_err(wrong)).transpose()
+        found.map(|(id, what, lines)| (self.judged)(id, what, lines).map_err(wrong)).transpose()
     }
 }

@@ -10,23 +10,14 @@ use scalepool_protocols::registers::{RegisterBlock, RegisterFile};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, FigureSignal, Hub, PlaceKind, RecordKind, Stamp, Tap, TimeAxis};
 
-const FILE: CaseFile = CaseFile { name: "decoders.txt", text: include_str!("decoders.txt") };
+/// Its cases.
+pub(super) static FILE: CaseFile = CaseFile { name: "decoders.txt", text: include_str!("decoders.txt"), judged };
 
 /// Place of the findings in the wave.
 const BLOCK: &str = "decoders";
 
 /// Time from write to write \[fs\].
 const STEP_FS: u64 = 1_000_000;
-
-/// Rules that a case breaks.
-pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    FILE.rules()
-}
-
-/// The case of a rule.
-pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    FILE.case(rule, judged)
-}
 
 /// Two words of a line.
 fn words(line: &str) -> Result<(&str, &str), CaseError> {

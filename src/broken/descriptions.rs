@@ -14,23 +14,15 @@ use scalepool_protocols::rules;
 use scalepool_scenario::{self as scenario, Scenario, ScenarioRequest};
 use scalepool_trace::TimeAxis;
 
-const FILE: CaseFile = CaseFile { name: "descriptions.txt", text: include_str!("descriptions.txt") };
+/// Its cases.
+pub(super) static FILE: CaseFile =
+    CaseFile { name: "descriptions.txt", text: include_str!("descriptions.txt"), judged };
 
 /// A system that is none of the built-in ones, and its description.
 const RING: (&str, &str) = ("ring-of-five", include_str!("descriptions/ring.toml"));
 
 /// What stands in front of and behind a text that is replaced.
 const BECOMES: &str = " => ";
-
-/// Rules that a case breaks.
-pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    FILE.rules()
-}
-
-/// The case of a rule.
-pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    FILE.case(rule, judged)
-}
 
 fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
     let mut lines = text.lines().filter(|line| !line.is_empty());

@@ -47,6 +47,7 @@ mod vectors;
 mod vlsm;
 mod watched;
 
+use case_file::CaseFile;
 pub use error::CaseError;
 use scalepool_golden::breaking::{BreakingCase, BreakingMessage, breaking_cases, breaking_messages};
 use scalepool_ordered::OrderedMap;
@@ -71,6 +72,32 @@ pub struct BrokenCase {
     pub axis: TimeAxis,
 }
 
+/// Cases that stand in texts.
+static CASE_FILES: [&CaseFile; 10] = [
+    &agreed::FILE,
+    &bridge::FILE,
+    &decoders::FILE,
+    &descriptions::FILE,
+    &misplaced::FILE,
+    &references::FILE,
+    &switches::FILE,
+    &transfers::FILE,
+    &vlsm::FILE,
+    &watched::FILE,
+];
+
+/// Cases that stand in a list of their module.
+struct CaseList {
+    rules: fn() -> Vec<&'static str>,
+    case: fn(&str) -> Result<Option<BrokenCase>, CaseError>,
+}
+
+macro_rules! lists {
+    ($($module:ident)*) => { [$(CaseList { rules: || $module::rules().collect(), case: $module::of }),*] };
+}
+
+static LISTS: [CaseList; 10] = lists![agents altered conversions dl_messages dram hops missteps monitored routes upli];
+
 /// The cases of the rules whose ids begin with a prefix.
 pub struct BrokenCases {
     /// Where runs have their temporary folders.
@@ -89,26 +116,8 @@ impl BrokenCases {
             .keys()
             .copied()
             .chain(runs::rules())
-            .chain(bridge::rules())
-            .chain(conversions::rules())
-            .chain(dram::rules())
-            .chain(misplaced::rules())
-            .chain(decoders::rules())
-            .chain(descriptions::rules())
-            .chain(references::rules())
-            .chain(switches::rules())
-            .chain(transfers::rules())
-            .chain(watched::rules())
-            .chain(agents::rules())
-            .chain(altered::rules())
-            .chain(missteps::rules())
-            .chain(hops::rules())
-            .chain(upli::rules())
-            .chain(vlsm::rules())
-            .chain(monitored::rules())
-            .chain(routes::rules())
-            .chain(dl_messages::rules())
-            .chain(agreed::rules())
+            .chain(CASE_FILES.into_iter().flat_map(CaseFile::rules))
+            .chain(LISTS.iter().flat_map(|list| (list.rules)()))
             .collect();
         // Every other case goes before one of a message alone.
         let of_messages: Vec<&'static str> = messages.keys().copied().filter(|rule| !rules.contains(rule)).collect();
@@ -123,7 +132,7 @@ impl BrokenCases {
 
     /// Those of them whose cases have a wave.
     pub fn rules_with_waves(&self, prefix: &str) -> Vec<&'static str> {
-        let without: Vec<&'static str> = descriptions::rules().collect();
+        let without: Vec<&'static str> = descriptions::FILE.rules().collect();
         self.rules(prefix).into_iter().filter(|rule| !without.contains(rule)).collect()
     }
 
@@ -138,65 +147,15 @@ impl BrokenCases {
         if let Some(case) = runs::of(rule.id, &self.folder)? {
             return Ok(Some(case));
         }
-        if let Some(case) = bridge::of(rule.id)? {
-            return Ok(Some(case));
+        for file in CASE_FILES {
+            if let Some(case) = file.case(rule.id)? {
+                return Ok(Some(case));
+            }
         }
-        if let Some(case) = conversions::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = dram::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = misplaced::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = decoders::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = descriptions::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = references::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = switches::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = transfers::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = watched::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = agents::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = altered::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = missteps::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = hops::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = upli::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = vlsm::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = monitored::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = routes::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = dl_messages::of(rule.id)? {
-            return Ok(Some(case));
-        }
-        if let Some(case) = agreed::of(rule.id)? {
-            return Ok(Some(case));
+        for list in &LISTS {
+            if let Some(case) = (list.case)(rule.id)? {
+                return Ok(Some(case));
+            }
         }
         self.messages.get(rule.id).map(|message| messages::judged(rule.id, message)).transpose()
     }

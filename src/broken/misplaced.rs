@@ -18,20 +18,11 @@ use moves::Move;
 use read::{Reading, first_difference};
 use scalepool_protocols::rules;
 
-const FILE: CaseFile = CaseFile { name: "misplaced.txt", text: include_str!("misplaced.txt") };
+/// Its cases.
+pub(super) static FILE: CaseFile = CaseFile { name: "misplaced.txt", text: include_str!("misplaced.txt"), judged };
 
 /// Most bytes of a unit that are told.
 const MOST_BYTES: usize = 16;
-
-/// Rules that a case breaks.
-pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    FILE.rules()
-}
-
-/// The case of a rule.
-pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    FILE.case(rule, judged)
-}
 
 fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
     let lines = || text.lines().filter(|line| !line.is_empty());

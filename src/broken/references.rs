@@ -27,7 +27,8 @@ use scalepool_protocols::rules;
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Body, FigureSignal, Hub, PlaceKind, RecordKind, Stamp, TimeAxis};
 
-const FILE: CaseFile = CaseFile { name: "references.txt", text: include_str!("references.txt") };
+/// Its cases.
+pub(super) static FILE: CaseFile = CaseFile { name: "references.txt", text: include_str!("references.txt"), judged };
 
 /// Time from event to event \[fs\].
 const STEP_FS: u64 = 1_000_000;
@@ -37,16 +38,6 @@ const MOST_TOLD: usize = 7;
 
 /// Bits of a value in the wave.
 const VALUE_BITS: u32 = 64;
-
-/// Rules that a case breaks.
-pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    FILE.rules()
-}
-
-/// The case of a rule.
-pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    FILE.case(rule, judged)
-}
 
 fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
     let mut lines = text.lines().filter(|line| !line.is_empty());

@@ -23,20 +23,11 @@ use scalepool_protocols::wire::Violation;
 use scalepool_trace::TimeAxis;
 use serde_json::{Map, Value, json};
 
-const FILE: CaseFile = CaseFile { name: "switches.txt", text: include_str!("switches.txt") };
+/// Its cases.
+pub(super) static FILE: CaseFile = CaseFile { name: "switches.txt", text: include_str!("switches.txt"), judged };
 
 /// Bytes of the data of every message that has some.
 const DATA: [u8; 64] = [0x5a; 64];
-
-/// Rules that a case breaks.
-pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    FILE.rules()
-}
-
-/// The case of a rule.
-pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    FILE.case(rule, judged)
-}
 
 fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
     let mut lines = text.lines().filter(|line| !line.is_empty());

@@ -11,17 +11,8 @@ use scalepool_inspect::told::fields;
 use scalepool_protocols::cxl::Dir;
 use scalepool_transactions::ualink::{UalTransactionConfig, UalTransactions};
 
-const FILE: CaseFile = CaseFile { name: "transfers.txt", text: include_str!("transfers.txt") };
-
-/// Rules that a case breaks.
-pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    FILE.rules()
-}
-
-/// The case of a rule.
-pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    FILE.case(rule, judged)
-}
+/// Its cases.
+pub(super) static FILE: CaseFile = CaseFile { name: "transfers.txt", text: include_str!("transfers.txt"), judged };
 
 fn judged(rule: &str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
     let config = UalTransactionConfig { all_writers_seen: true, strict: true, limit: None };

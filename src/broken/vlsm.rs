@@ -28,7 +28,8 @@ use scalepool_protocols::cxl::cxl256::almp as fields256;
 use scalepool_protocols::cxl::cxl256::flit::standard;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
 
-const FILE: CaseFile = CaseFile { name: "vlsm.txt", text: include_str!("vlsm.txt") };
+/// Its cases.
+pub(super) static FILE: CaseFile = CaseFile { name: "vlsm.txt", text: include_str!("vlsm.txt"), judged };
 
 /// The protocol of every case.
 const IO: ArbMuxInstance = ArbMuxInstance::Io;
@@ -38,16 +39,6 @@ const REFUSAL_LINES: u64 = 1;
 const MOST_SENT: usize = 8;
 /// Credits of each channel of the end beside CXL.io, which has nothing to send.
 const CREDITS: u16 = 8;
-
-/// Rules that a case breaks.
-pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    FILE.rules()
-}
-
-/// The case of a rule.
-pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    FILE.case(rule, judged)
-}
 
 /// Who judges.
 enum Port {

@@ -25,7 +25,8 @@ use scalepool_protocols::rules;
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Body, FigureSignal, Hub, PlaceKind, RecordKind, Stamp, TimeAxis};
 
-const FILE: CaseFile = CaseFile { name: "watched.txt", text: include_str!("watched.txt") };
+/// Its cases.
+pub(super) static FILE: CaseFile = CaseFile { name: "watched.txt", text: include_str!("watched.txt"), judged };
 
 /// Time from line to line \[fs\].
 const STEP_FS: u64 = 1_000_000;
@@ -82,16 +83,6 @@ fn all() -> impl Iterator<Item = (&'static str, MadeWatched)> {
     let lists =
         [memories::ALL, ports::ALL, tables::ALL, tlps::ALL, io_link::ALL, line68::ALL, load::ALL, ual_switch::ALL];
     lists.into_iter().flatten().copied()
-}
-
-/// Rules that a case breaks.
-pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    FILE.rules()
-}
-
-/// The case of a rule.
-pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
-    FILE.case(rule, judged)
 }
 
 fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {

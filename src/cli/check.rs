@@ -7,7 +7,7 @@ use scalepool_system::design::System;
 use scalepool_system::draw::Drawing;
 use scalepool_system::memory_map::MappedWindow;
 use scalepool_system::problem::Problems;
-use scalepool_trace::output::{self, FileError, PartFile};
+use scalepool_trace::output::{self, PartFile};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -46,9 +46,7 @@ impl Check {
         }
         if let Some(path) = &self.svg {
             output::check_apart(&[path.as_path()], &[], &[self.file.as_path()])?;
-            let (mut part, mut file) = PartFile::create(path)?;
-            file.write_all(Drawing::of(&system).svg().as_bytes()).map_err(FileError::of(part.path()))?;
-            part.keep()?;
+            PartFile::write(path, Drawing::of(&system).svg().as_bytes())?;
         }
         if self.json {
             let components = system.components.iter().map(|c| json!({"path": c.path, "kind": c.kind.name}));

@@ -4,7 +4,7 @@ use super::{Status, counted};
 use clap::Args;
 use scalepool_scenario::ScenarioRequest;
 use scalepool_scenario::curve::{self, CurvePoint, LOAD_KEY};
-use scalepool_trace::output::{self, FileError, PartFile};
+use scalepool_trace::output::{self, PartFile};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -80,9 +80,7 @@ impl CurveArgs {
         let points = self.load.0.iter().map(|&load| curve::point(&request, &self.key, load));
         let points = points.collect::<Result<Vec<CurvePoint>, _>>()?;
         if let Some(path) = &self.svg {
-            let (mut part, mut file) = PartFile::create(path)?;
-            file.write_all(curve::svg(&self.system, &points).as_bytes()).map_err(FileError::of(part.path()))?;
-            part.keep()?;
+            PartFile::write(path, curve::svg(&self.system, &points).as_bytes())?;
         }
         out.write_all(curve::csv(&points).as_bytes())?;
         let broken: Vec<&CurvePoint> = points.iter().filter(|point| point.violations > 0).collect();

@@ -6,7 +6,7 @@ use super::{Status, counted, print_json, report};
 use clap::Args;
 use scalepool_trace::explain::{Sums, TraceTransaction, Trees, ns};
 use scalepool_trace::hops::{Hop, Hops};
-use scalepool_trace::output::{self, FileError, PartFile};
+use scalepool_trace::output::{self, PartFile};
 use scalepool_trace::tree_chart;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -47,10 +47,7 @@ impl Explain {
         }
         let trees = Trees::read(open(&self.trace)?)?;
         if let (Some(path), Some(id)) = (&self.svg, self.txn) {
-            let picture = tree_chart::svg(&trees, id)?;
-            let (mut part, mut file) = PartFile::create(path)?;
-            file.write_all(picture.as_bytes()).map_err(FileError::of(part.path()))?;
-            part.keep()?;
+            PartFile::write(path, tree_chart::svg(&trees, id)?.as_bytes())?;
         }
         match (self.txn, self.slowest, self.aggregate) {
             (Some(id), ..) => one(&trees, id, self.json, out)?,

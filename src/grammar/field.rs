@@ -353,6 +353,21 @@ impl<C: Config> ReadField for Option<C> {
     }
 }
 
+/// A table with its defaults, and whether it is given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MaybeGiven<C> {
+    /// What it says.
+    pub config: C,
+    /// Whether it stands in the description.
+    pub is_given: bool,
+}
+
+impl<C: Config> ReadField for MaybeGiven<C> {
+    fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> MaybeGiven<C> {
+        MaybeGiven { is_given: reader.has(field), config: reader.table(field) }
+    }
+}
+
 impl ReadField for f64 {
     fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> f64 {
         reader.value(field, |text| match (text.replace('_', "").parse::<f64>(), field.range) {

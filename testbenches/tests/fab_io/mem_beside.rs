@@ -94,6 +94,12 @@ fn what_cannot_stand_beside_is_refused() {
             "component.switch.mem: found `M2S Req:0`",
         ),
         (
+            LOGICAL,
+            "kind = \"cxl.switch.io\"\n",
+            "kind = \"cxl.switch.io\"\nmem = { queue = 8 }\n",
+            "component.switch.mem: found a table, expected none: no link of the switch carries CXL.mem (cachemem = true)",
+        ),
+        (
             PBR,
             "kind = \"cxl-io\"\n",
             "kind = \"cxl-io\"\ncachemem = true\n",

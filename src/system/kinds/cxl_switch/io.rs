@@ -9,7 +9,7 @@ use super::cxl_links::POSTED;
 use super::io_node::{TrainedPort, answer_within_fs, node, power_timeout_cycles, uio_settings};
 use super::{Hardware, SWITCHED, answered, cycles, mem_beside, misfit};
 use crate::channels::{ChannelWait, Reach};
-use crate::field::{Config, FieldRange, config};
+use crate::field::{Config, FieldRange, MaybeGiven, config};
 use crate::kind::{
     Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, IoPassage, NodeError, Offer, PortDecl,
     PortRole, Site, SitePort, component,
@@ -112,7 +112,7 @@ config! {
         queue: usize = "64" [Unit::Of("TLPs")] in FieldRange::Int(1, 1 << 16), "posted requests of an input that the switch holds; further ones wait in the link";
         order: String = "strict" [Unit::Of("-")] in FieldRange::Words(IoOrder::NAMES), "which TLPs pass others that wait at its ports: strict = those that have to be able to, relaxed = all that may, by RO and IDO too (fabric ORD-2)";
         width: u64 = "128 B" [Unit::Bytes] in FieldRange::Int(16, 4096), "bytes that an output moves in a cycle";
-        mem: Hardware = "" [Unit::Of("-")] in FieldRange::Table(Hardware::fields), "what passes CXL.mem on, where the links carry cachemem = true; a decoder of each upstream port deals addresses in chunks of 256 bytes to the devices of its hierarchy, of which there are 1, 2, 4 or 8 (fabric §2.1)";
+        mem: MaybeGiven<Hardware> = "" [Unit::Of("-")] in FieldRange::Table(Hardware::fields), "what passes CXL.mem on, where the links carry cachemem = true; a decoder of each upstream port deals addresses in chunks of 256 bytes to the devices of its hierarchy, of which there are 1, 2, 4 or 8 (fabric §2.1)";
         power_timeout: u64 = "20 us" [Unit::Time] in FieldRange::Int(1_000_000_000, 1 << 50), "time after which a device that has not answered a reset or a phase of a flush is given up, so that the host gets the answer of the others; with the way to the host and back it has to be shorter than the time-out of the host";
     }
 }
@@ -233,7 +233,7 @@ impl Component for IoCxlSwitch {
             .filter_map(|one| Some(("bindings", bindings.bind(one).err()?.to_string())))
             .chain(wrong)
             .chain(uio)
-            .chain(self.mem.weights().1.into_iter().map(|(_, text)| ("mem", text)))
+            .chain(self.mem.config.weights().1.into_iter().map(|(_, text)| ("mem", text)))
             .collect();
         if let Some(vcs) = (0..self.hosts).find(|vcs| found.is_empty() && bindings.list().all(|one| one.vcs != *vcs)) {
             let text =
@@ -267,7 +267,12 @@ impl Component for IoCxlSwitch {
             self.logical(n).into_iter().filter_map(text)
         });
         let mem = mem_beside::check(self.offer(), self.hosts, &self.given(), ports);
-        mem.into_iter().chain(late).chain(absent).collect()
+        let unused = (self.mem.is_given && !ports.iter().any(mem_beside::carries_mem)).then(|| {
+            let text =
+                "found a table, expected none: no link of the switch carries CXL.mem (cachemem = true)".to_owned();
+            ("mem", text)
+        });
+        mem.into_iter().chain(unused).chain(late).chain(absent).collect()
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -288,7 +293,7 @@ impl Component for IoCxlSwitch {
     }
 
     fn own_wait_fs(&self, clock: Clock) -> u64 {
-        self.latency_fs().max(self.mem.latency_fs(&self.preset, clock))
+        self.latency_fs().max(self.mem.config.latency_fs(&self.preset, clock))
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
@@ -343,7 +348,7 @@ impl Component for IoCxlSwitch {
         let has_mem = site.ports.iter().any(mem_beside::carries_mem);
         let mem = has_mem.then(|| {
             let bindings = (Bindings::new(self.hosts, self.vppb_count(), self.ports), self.given());
-            mem_beside::module((&self.mem, &self.preset), &own, bindings, self.hosts, site, hub)
+            mem_beside::module((&self.mem.config, &self.preset), &own, bindings, self.hosts, site, hub)
         });
         Ok(node(site, (config, hierarchies, ports), mem, |switch| switch.managed(accesses), counts))
     }

@@ -78,14 +78,13 @@ pub(super) fn uio_settings(ranges: Vec<(usize, UioRange)>, to_peers: bool) -> Ui
 
 /// Links that carry CXL.mem too, in a fabric with port based routing.
 pub(super) fn with_cachemem(ports: &[SitePort]) -> Vec<ConfigFinding> {
-    let is_shared = |port: &&SitePort| matches!(port.link.carried, Carried::CxlIo { cachemem: true, .. });
     let text = |port: &SitePort| {
         let path = &port.path;
         let text =
             format!("found CXL.mem on the link at {path}, expected CXL.io alone: a cxl.switch.pbr passes CXL.mem");
         ("kind", text)
     };
-    ports.iter().filter(is_shared).map(text).collect()
+    ports.iter().filter(|port| mem_beside::carries_mem(port)).map(text).collect()
 }
 
 /// A switch as a component: `finished` makes it what its kind adds, `counts` are those of its report; `mem` passes CXL.mem on, where its

@@ -26,7 +26,7 @@ import spelling_db
 #: About so many messages of a file are spoiled, one after the other.
 SPOILED = 150
 #: Files of vectors.
-FILES = 26
+FILES = 38
 
 
 def asked(event):
@@ -137,6 +137,9 @@ def met(config, cases):
 
 def missing(config, words):
     """What the walk has to have, as the sheet lists it, and has not."""
+    beside = missing_beside(config, words)
+    if beside is not None:
+        return beside
     want = set()
     coherent = class_of(config) == "MC"
     lacks = spelling_cc.missing(config, words) if class_of(config) == "CC" else []
@@ -186,6 +189,29 @@ def missing(config, words):
         heard = {word.split(" sent ", 1)[1] for word in words if " sent " in word}
         return sorted((fills | evicts) - heard)
     return lacks + sorted(want - words)
+
+
+def missing_beside(config, words):
+    """What the walk of a cache that writes through, or that streams pass by, has to have beside that of a cache alone; errors and snoops
+    are walked there. `None`: it is no such walk."""
+    cache, kind = config.get("cache", {}), class_of(config)
+    if config["direction"] == "inbound" or "cache" not in config:
+        return None
+    alone, kept, leaves = {
+        "CC": (set(spelling_cc.ALONE.values()), set(spelling_cc.KEPT.values()), set(spelling_cc.LEAVES.values())),
+        "MC": ({step[0] for (of, _), steps in spelling.FLOWS.items() if of == "MC" for step in steps},
+               {fill for (of, _, _), (fill, _) in spelling.FILLS.items() if of == "MC"}, {spelling.EVICTS["E"]}),
+        "MN": ({step[0] for (of, _), steps in spelling.FLOWS.items() if of == "MN" for step in steps},
+               {fill for (of, _, _), (fill, _) in spelling.FILLS.items() if of == "MN"}, set()),
+    }[kind]
+    heard = {word.split(" sent ", 1)[1] for word in words if " sent " in word}
+    if cache.get("stores") == "through":
+        return sorted((kept | leaves | ({"D2H Data"} if kind == "CC" else {"MemWr Any/NoOp"})) - heard)
+    if cache.get("stream_blocks"):
+        # One block enters, by a read; all that comes behind it passes by.
+        enters = {"RdShared"} if kind == "CC" else {fill for (of, op, _), (fill, _) in spelling.FILLS.items() if (of, op) == (kind, "read")}
+        return sorted((alone | enters) - heard)
+    return None
 
 
 def missing_io(protocol):

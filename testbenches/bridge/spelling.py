@@ -307,6 +307,7 @@ class Line:
         self.place, self.covered, self.enabled = place, covered, enabled
         self.data, self.poison, self.op, self.atomic = data, poison, None, None
         self.steps, self.read, self.read_poison, self.waits, self.request = [], None, False, set(), None
+        self.caches = False
 
     def shown(self):
         """What a response says of the line: of an atomic the elements, each in its own lane (4.4)."""
@@ -336,6 +337,9 @@ class Outbound:
         self.by_tag, self.posted, self.sticky, self.flushes = {}, [], {}, []
         self.cache = {} if "cache" in config else None
         self.sets = config["cache"]["capacity_bytes"] // 256 // config["cache"]["ways"] if self.cache is not None else 0
+        self.through = self.cache is not None and config["cache"].get("stores") == "through"
+        self.stream_blocks = config["cache"].get("stream_blocks", 0) if self.cache is not None else 0
+        self.rows = {}
         self.wanted = []  # what has to leave before anything else comes
 
     # Requests of both protocols.
@@ -553,10 +557,30 @@ class Outbound:
             if all(getattr(other, "held", False) for other in request.todo):
                 self.launch_io(request)
             return None
-        if self.cache is not None:
+        if self.caches(line):
             return self.look_up(line)
         line.steps = list(FLOWS[line.kind, line.op])
         self.step(line)
+
+    def caches(self, line):
+        """9.2: a line that is there is served by the cache; another one enters it, unless it goes on a row of blocks of its source, longer
+        than so many, that no hit and no gap has ended. Atomics always enter."""
+        if self.cache is None:
+            return False
+        block, source = line.out // 256, line.request.source
+        kept, sectors = self.cache.get(block % self.sets, (None, {}))
+        if kept == block and line.out in sectors:
+            self.rows.pop(source, None)
+            line.caches = True
+            return True
+        before, count = self.rows.get(source, (None, 0))
+        if before is None or block not in (before, before + 1):
+            count = 1
+        elif block == before + 1:
+            count += 1
+        self.rows[source] = block, count
+        line.caches = not self.stream_blocks or count <= self.stream_blocks or line.op == "atomic"
+        return line.caches
 
     def step(self, line):
         words, line.waits = line.steps.pop(0)
@@ -593,7 +617,7 @@ class Outbound:
             line.granted = {"CmpS": "S", "CmpE": "E"}.get(fields["opcode"], "V")
         if line.waits:
             return None
-        if self.cache is not None:
+        if line.caches:
             return self.filled(line)
         return self.step(line) if line.steps else self.finish(line, 0)
 
@@ -602,7 +626,7 @@ class Outbound:
         holders = self.behind[where]
         done = [line]
         # 3.4, "no order conflict": what a coherent line that nobody keeps brings may be from before a store that a later read has to see.
-        if line.op == "read" and (line.kind == "MN" or self.cache is not None):
+        if line.op == "read" and (line.kind == "MN" or line.caches):
             for other in holders[1:]:
                 if other.op != "read":
                     break
@@ -730,6 +754,16 @@ class Outbound:
             data, poison = line.merged(data or [0] * 64, poison)
         sectors[line.out] = (state, data, poison)
         self.finish(line, 0)
+        if line.op == "read" or not self.through:
+            return
+
+        def written():
+            sectors[line.out] = ("V" if line.kind == "MN" else "E", data, poison)
+
+        # 9.4, write-through: behind the store, which is answered when it is in the sector, the line goes to memory.
+        message = Cxl(line.port, "MemWr Any/NoOp", line.out, 0, data, [True] * 64, poison)
+        message.atomic, message.line_of = line.atomic, written
+        self.wanted.append(message)
 
 
 def upli_response(event):

@@ -81,6 +81,7 @@ class Held:
     def __init__(self, port, out, words, copy, line=None, data=None, poison=False, then=None):
         self.port, self.out, self.words, self.copy, self.line = port, out, words, copy, line
         self.data, self.poison, self.then = data, poison, then
+        self.atomic = line.atomic if line is not None else None
         self.go = self.came = self.pulled = self.owed = self.current = None
 
     def stores(self):
@@ -97,7 +98,7 @@ class HostLines(Outbound):
     def launch(self, line):
         if line.kind != "CC":
             return super().launch(line)
-        if self.cache is not None:
+        if self.caches(line):
             return self.look_up(line)
         return self.ask(line, ALONE[line.op])
 
@@ -147,8 +148,7 @@ class HostLines(Outbound):
         status = 2 if held.pulled == "GO_ERR_WritePull" else 0
         line = held.line
         if held.words == "DirtyEvict":
-            atomic = line.atomic if line is not None and line.op == "atomic" else None
-            self.brings(held, uqid, held.data, held.poison, held.copy != "M", atomic=atomic)
+            self.brings(held, uqid, held.data, held.poison, held.copy != "M", atomic=held.atomic)
             return self.dropped(held) if line is None else self.ends(held, status)
         enables = [k in line.enabled for k in range(64)]
         data = [line.data[k] if enables[k] else ANY for k in range(64)]
@@ -172,9 +172,11 @@ class HostLines(Outbound):
             # R7: it leaves with what was stored, and nothing is left to give back.
             self.brings(held, held.owed, new, new_poison, atomic=line.atomic)
             return self.ends(held, 0)
-        if self.cache is not None:
+        if line.caches and held.copy != "I" and held.stores():
+            return self.stored(held, new, new_poison)
+        if line.caches:
             if held.copy != "I":
-                self.keep(held, "M" if held.stores() else held.copy, new, new_poison)
+                self.keep(held, held.copy, new, new_poison)
             return self.ends(held, 0)
         if held.words == "RdCurr":
             return self.ends(held, 0)
@@ -188,13 +190,27 @@ class HostLines(Outbound):
             self.forget(held)
             return self.ends(held, 2)
         if line.op == "full":
-            self.keep(held, "M", line.data, line.poison)
-            return self.ends(held, 0)
+            return self.stored(held, line.data, line.poison)
         if held.copy == "S":
             _, line.read, line.read_poison = self.sector(held)
-            self.keep(held, "M", *line.merged(line.read, line.read_poison))
-            return self.ends(held, 0)
+            return self.stored(held, *line.merged(line.read, line.read_poison))
         return self.ask(line, "CleanEvictNoData", "E")
+
+    def stored(self, held, data, poison):
+        """A store is done in its sector."""
+        self.keep(held, "M", data, poison)
+        self.ends(held, 0)
+        self.goes_on(held.line)
+
+    def goes_on(self, line):
+        """9.4, write-through: behind the store, which is answered when it is in the sector, the line leaves."""
+        if not self.through:
+            return
+        sectors = self.cache[line.out // 256 % self.sets][1]
+        _, data, poison = sectors.pop(line.out)
+        leaving = Held(line.port, line.out, "DirtyEvict", "M", None, data, poison, lambda: None)
+        leaving.atomic = line.atomic
+        self.hold(leaving)
 
     def dropped(self, held):
         """A line was given up: for its way, or to be asked for again."""
@@ -229,6 +245,8 @@ class HostLines(Outbound):
         line.read, line.read_poison = data, poison
         if line.op != "read":
             self.cache[at][1][line.out] = "M", *line.merged(data, poison)
+            self.finish(line, 0)
+            return self.goes_on(line)
         return self.finish(line, 0)
 
     def evict(self, line, at):
@@ -267,8 +285,7 @@ class HostLines(Outbound):
             held.current, goes = uqid, False
         self.wanted.append(Cache(port, said, uqid=uqid))
         if goes:
-            atomic = held.line.atomic if held.line is not None and held.line.op == "atomic" else None
-            self.brings(held, uqid, held.data, held.poison, atomic=atomic)
+            self.brings(held, uqid, held.data, held.poison, atomic=held.atomic)
         held.copy = after
         if self.cache is not None and (at_rest or held.words == "RdOwnNoData") and self.sector(held)[0] != "I":
             if after == "I":

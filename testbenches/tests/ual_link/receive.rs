@@ -150,6 +150,31 @@ fn ual_rxr_04_n() {
     }
 }
 
+/// A flit that the line has doubled makes the receiver ask for the next one, which comes without the mark of a replay; the
+/// sender has not kept that one yet. Both ends report a repaired fault, and neither blames the other.
+#[test]
+fn ual_rxr_04_p2() {
+    let last = explicit(FlitOp::Original, true, 1);
+    // The copy tells its number in full, or with three bits.
+    for copy in [last, command(FlitOp::Ack, true, 511, 1)] {
+        let mut receiver = Twin::new(ReplayConfig::default(), 0);
+        receiver.hear(last);
+        receiver.hear(copy);
+        assert_eq!((requests(&receiver.send(20)), receiver.logged.clone()), (vec![2; 3], vec!["UAL-RXR-08"]));
+        receiver.hear(explicit(FlitOp::Original, true, 2));
+        assert_eq!((receiver.logged.len(), receiver.ours.is_waiting(), receiver.differs), (1, false, None));
+    }
+    // Behind a flit that was lost the mark is missed.
+    let mut receiver = waiting(ReplayConfig::default());
+    receiver.hear(last);
+    assert_eq!(receiver.logged, ["UAL-RXR-08", "UAL-TXS-04"]);
+    let mut sender = kept(ReplayConfig::default(), 1);
+    let asks = command(FlitOp::ReplayRequest, false, 2, 511);
+    let received = sender.ours.receive(Some(head(asks.to_bits().expect("it fits"))));
+    assert_eq!(received.found.map(|(severity, found)| (severity, found.rule)), Some((Severity::Corrected, "UAL-RXR-04")));
+    assert_eq!((numbers(&sender.send(20)), sender.ours.stats().replays), (vec![], 0));
+}
+
 #[test]
 fn ual_rxr_05_p() {
     let mut twin = kept(ReplayConfig::default(), 30);

@@ -145,6 +145,8 @@ pub struct Replay<P> {
     ambiguous: bool,
     /// Rx_replay: waiting for the replay that was asked for.
     waiting: bool,
+    /// What is waited for may come as it is sent first: the replay was asked for since the last flit came twice.
+    behind_copy: bool,
     /// Rx_unexpected_count, to 255.
     unexpected: u8,
     /// Rx_replay_ignore_count.
@@ -186,6 +188,7 @@ impl<P> Replay<P> {
             bad_crc: 0,
             ambiguous: false,
             waiting: false,
+            behind_copy: false,
             unexpected: 0,
             ignore: 0,
             commands: 0,

@@ -145,6 +145,11 @@ impl<P> Replay<P> {
             }
             if !self.request_fits(number) {
                 let expected = format!("one of the {} that are kept behind {}", self.kept.len(), self.acked);
+                // A flit that the line has doubled is out of order for the peer, which then asks for the one behind it.
+                if number == sequence::next(self.tx_last) {
+                    let text = "a Replay Request asks for the flit that goes next: the last one came twice";
+                    return Ok(Some((Severity::Corrected, finding("UAL-RXR-04", number, expected, text))));
+                }
                 let text = "a Replay Request asks for a flit that is not in the buffer";
                 return Ok(Some((Severity::Protocol, finding("UAL-RXR-04", number, expected, text))));
             }
@@ -182,7 +187,8 @@ impl<P> Replay<P> {
         };
         let due = if head.payload { sequence::next(self.rx_last) } else { self.rx_last };
         if own == due {
-            let unmarked = self.waiting && head.payload && matches!(head.says, Says::Number { replayed: false, .. });
+            let replay_is_due = self.waiting && !self.behind_copy && head.payload;
+            let unmarked = replay_is_due && matches!(head.says, Says::Number { replayed: false, .. });
             self.rx_last = own;
             (self.unexpected, self.waiting, self.ambiguous, self.bad_crc) = (0, false, false, 0);
             let taken = if head.payload { UalFlitOutcome::Payload } else { UalFlitOutcome::Nop };
@@ -196,6 +202,8 @@ impl<P> Replay<P> {
         }
         self.ask_again();
         (self.waiting, self.unexpected) = (true, 0);
+        // Three bits name the last number and the eighth behind it alike.
+        self.behind_copy = head.payload && (own == self.rx_last || !explicit && own % 8 == self.rx_last % 8);
         let text = "a flit is received out of order; a replay is asked for";
         UalReceived::dropped(Severity::Corrected, finding("UAL-RXR-08", own, due, text))
     }

@@ -99,7 +99,16 @@ where
 
     fn receive(&mut self, unit: &[u8], now: u64) -> Result<(), FormError> {
         let arrivals = self.hooks().wire(Direction::Rx, self.protocol(), self.unit(unit)?);
-        arrivals.iter().flatten().for_each(|(unit, _)| LinkEnd::receive(self, unit, now));
+        // The end hears of a unit that a fault of the wire took away or doubled, as the port of a system tells it.
+        if arrivals.iter().all(Option::is_none) {
+            self.hidden_fault();
+        }
+        for (n, (unit, _)) in arrivals.iter().flatten().enumerate() {
+            if n > 0 {
+                self.hidden_fault();
+            }
+            LinkEnd::receive(self, unit, now);
+        }
         Ok(())
     }
 

@@ -348,6 +348,10 @@ impl<C: Layer> LinkEnd for Cxl256End<C> {
         Cxl256End::take_in(self, C::Flit::off_wire(unit), now_flits);
     }
 
+    fn hidden_fault(&mut self) {
+        Cxl256End::hidden_fault(self);
+    }
+
     fn is_numbered(&self) -> bool {
         true
     }
@@ -524,10 +528,6 @@ impl<C: Layer> CxlEnd for Cxl256End<C> {
 
     fn wakes_at(&self, now_flits: u64) -> Option<u64> {
         Cxl256End::wakes_at(self, now_flits)
-    }
-
-    fn hidden_fault(&mut self) {
-        Cxl256End::hidden_fault(self);
     }
 
     fn take_hot_reset(&mut self) -> bool {

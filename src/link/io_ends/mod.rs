@@ -342,6 +342,10 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
         events
     }
 
+    fn hidden_fault(&mut self) {
+        self.end.hidden_fault();
+    }
+
     fn halted(&self) -> Option<&'static str> {
         self.end.halted()
     }
@@ -404,10 +408,6 @@ impl<E: HasIo> CxlEnd for IoEnd<E> {
         }
         let waits = self.held.is_some() || self.fed || !self.errors.is_empty() || self.is_to_tell;
         if waits { Some(now_flits + 1) } else { self.end.wakes_at(now_flits) }
-    }
-
-    fn hidden_fault(&mut self) {
-        self.end.hidden_fault();
     }
 
     fn is_over(&self) -> bool {

@@ -103,6 +103,10 @@ pub trait LinkEnd: Send + 'static {
         damaged && matches!(event.severity, Severity::Corrected | Severity::Retrain)
     }
 
+    /// Signals that a unit vanished or was duplicated before the one that is received next. A real receiver cannot see
+    /// that, so it changes no decision; it only keeps checks against earlier units from blaming the peer.
+    fn hidden_fault(&mut self) {}
+
     /// Whether units have sequence numbers, so that lost and duplicated units are detected and repaired.
     fn is_numbered(&self) -> bool {
         false
@@ -166,10 +170,6 @@ pub trait CxlEnd: LinkEnd {
 
     /// The next flit clock in which the end has work if nothing arrives; `None` = never.
     fn wakes_at(&self, now_flits: u64) -> Option<u64>;
-
-    /// Signals that a unit vanished or was duplicated before the one that is received next. A real receiver cannot see
-    /// that, so it changes no decision; it only keeps checks against earlier units from blaming the peer.
-    fn hidden_fault(&mut self) {}
 
     /// Whether the agents will issue no more requests and every request has been answered.
     fn is_over(&self) -> bool {

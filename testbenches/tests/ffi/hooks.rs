@@ -201,6 +201,29 @@ fn a_fault_as_a_text_hits_its_item() {
     destroy([link, other]);
 }
 
+/// A unit that the wire takes away or doubles is repaired, and the end that misses it blames nobody. Flits of 68B have no numbers: what
+/// vanishes there is lost.
+#[test]
+fn a_unit_that_the_wire_hides_is_repaired_without_blame() {
+    open();
+    for protocol in PROTOCOLS.into_iter().filter(|protocol| *protocol != "cxl-68b") {
+        // The flits of the messages lie somewhere behind the sixtieth.
+        for (what, n) in ["vanish", "dup"].into_iter().flat_map(|what| (58..74).map(move |n| (what, n))) {
+            let ends = ends(protocol);
+            assert_eq!(fault(ends[1], "wire", SP_RX, &format!("{what}:{n}")), SP_OK, "{}", last_error());
+            run(ends, protocol, 3);
+            assert_eq!(arrived(ends[1]), 3, "{protocol} {what}:{n}");
+            for event in ends.iter().flat_map(|&end| std::iter::from_fn(move || event(end))) {
+                assert!(
+                    ["corrected", "retrain"].contains(&event["severity"].as_str().expect("one")),
+                    "{what}:{n}: {event}"
+                );
+            }
+            destroy(ends);
+        }
+    }
+}
+
 /// Credits that are held do not go back, and the sender stops when it has none; they go when the hook is gone.
 #[test]
 fn held_credits_stop_the_peer() {

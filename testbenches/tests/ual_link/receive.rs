@@ -171,7 +171,10 @@ fn ual_rxr_04_p2() {
     let mut sender = kept(ReplayConfig::default(), 1);
     let asks = command(FlitOp::ReplayRequest, false, 2, 511);
     let received = sender.ours.receive(Some(head(asks.to_bits().expect("it fits"))));
-    assert_eq!(received.found.map(|(severity, found)| (severity, found.rule)), Some((Severity::Corrected, "UAL-RXR-04")));
+    assert_eq!(
+        received.found.map(|(severity, found)| (severity, found.rule)),
+        Some((Severity::Corrected, "UAL-RXR-04"))
+    );
     assert_eq!((numbers(&sender.send(20)), sender.ours.stats().replays), (vec![], 0));
 }
 

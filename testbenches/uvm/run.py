@@ -71,6 +71,11 @@ TESTS = [
     ("demo_waiver_test", []),
     ("demo_waiver_test", ["+expired"]),
     ("demo_lost_answer_test", []),
+    ("demo_reset_test", []),
+    ("demo_cache_test", ["+protocol=0"]),
+    ("demo_cache_test", ["+protocol=1"]),
+    ("demo_cache_test", ["+protocol=2"]),
+    ("demo_cache_test", ["+protocol=3"]),
 ]
 
 

@@ -1,6 +1,8 @@
-// What the driver does of itself: send the messages of its sequences, make requests of CXL.mem, or answer them as a memory, or make
-// requests of CXL.io as the root.
-typedef enum { SCALEPOOL_RAW, SCALEPOOL_MEM_HOST, SCALEPOOL_MEM_DEVICE, SCALEPOOL_IO_ROOT } scalepool_role_e;
+// What the driver does of itself: send the messages of its sequences, make requests of CXL.mem, or answer them as a memory, make
+// requests of CXL.io as the root, or be a caching device of CXL.cache, or the home of its lines.
+typedef enum {
+  SCALEPOOL_RAW, SCALEPOOL_MEM_HOST, SCALEPOOL_MEM_DEVICE, SCALEPOOL_IO_ROOT, SCALEPOOL_CACHE_DEVICE, SCALEPOOL_CACHE_HOME
+} scalepool_role_e;
 
 // Knobs of an agent, from config_db by the name `config`.
 class scalepool_config extends uvm_object;
@@ -72,6 +74,9 @@ class scalepool_config extends uvm_object;
     sp_transactions_e asked;
     knobs = passive ? watcher : active_end;
     asked = knobs.transactions != SP_TRANSACTIONS_NONE ? knobs.transactions : transactions;
+    // An agent of CXL.cache that says nothing else.
+    if (role inside {SCALEPOOL_CACHE_DEVICE, SCALEPOOL_CACHE_HOME} && asked == SP_TRANSACTIONS_HDM_H && asked != knobs.transactions)
+      asked = SP_TRANSACTIONS_CXL_CACHE;
     // SP_TRANSACTIONS_HDM_H is what a config has that says nothing: only the knobs of an end can ask a protocol for it that does not have it.
     if (asked != SP_TRANSACTIONS_NONE && !known(asked) && (asked != SP_TRANSACTIONS_HDM_H || asked == knobs.transactions))
       `uvm_fatal("CONFIG", $sformatf("transactions of the %s end: found %s, expected a kind that %s has",

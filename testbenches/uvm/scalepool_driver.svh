@@ -56,12 +56,15 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   sp_cxl_mem_host host; // if the role is that of a host
   scalepool_memory memory; // if it is that of a memory
   scalepool_io_root root; // if it is that of a root of CXL.io
+  sp_cxl_cache_device cache; // if it is that of a caching device; replace it before the run by one that is wrong on purpose
+  sp_cxl_home home; // if it is that of a home of CXL.cache; likewise
   scalepool_monitor monitor; // of the same agent; with a bus it is told what passes
   sp_flit_source tx; // of an interface that cores have, see `bus` of the config
   sp_flit_sink rx;
   sp_message arrived[$]; // messages that nobody here acts on, in the role SCALEPOOL_RAW
   longint unsigned units; // that were sent
   longint unsigned damaged;
+  protected int unsigned cache_calls; // of CXL.cache that are under way
   protected int unsigned damage_left;
   protected int unsigned damage_bits;
 
@@ -76,6 +79,8 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
     link = new(get_full_name(), cfg.protocol, cfg.dir, 0, cfg.config_of(0));
     if (cfg.role == SCALEPOOL_MEM_HOST) host = new(link, cfg.outstanding);
     if (cfg.role == SCALEPOOL_MEM_DEVICE) memory = new(this, link, cfg.latency, cfg.size_bytes);
+    if (cfg.role == SCALEPOOL_CACHE_DEVICE) cache = new(link);
+    if (cfg.role == SCALEPOOL_CACHE_HOME) home = new(link);
     if (cfg.role == SCALEPOOL_IO_ROOT) begin
       if (cfg.protocol != SP_PROTOCOL_CXL_IO)
         `uvm_fatal("CONFIG", {"found SCALEPOOL_IO_ROOT on ", cfg.protocol.name(), ", expected SP_PROTOCOL_CXL_IO"})
@@ -178,9 +183,16 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   virtual function void restart();
     arrived.delete();
     if (root != null) root.reset();
-    if (host != null) host.reset();
-    else if (memory != null) memory.reset();
+    if (acting() != null) acting().reset();
     else link.reset();
+  endfunction
+
+  // Who takes the messages that arrive and acts on them; null: nobody but sequences, or a root.
+  protected virtual function sp_cxl_agent acting();
+    if (host != null) return host;
+    if (memory != null) return memory;
+    if (cache != null) return cache;
+    return home;
   endfunction
 
   protected virtual function void flit_clock();
@@ -197,14 +209,13 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   // A flit clock of the end: what is in it acts on what has arrived. `bytes` are those of the unit that leaves, 0 for none.
   protected function void advance(output int unsigned bytes, output sp_unit_t intact, output sp_unit_t value);
     sp_message message;
+    sp_cxl_agent agent;
     link.step();
     // Events are the monitor's to tell.
-    if (host != null) begin
-      host.on_step();
-      host.events.delete();
-    end else if (memory != null) begin
-      memory.on_step();
-      memory.events.delete();
+    agent = acting();
+    if (agent != null) begin
+      agent.on_step();
+      agent.events.delete();
     end else begin
       message = link.take();
       while (message != null) begin
@@ -231,6 +242,7 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
       scalepool_request_item request;
       scalepool_damage_item damage;
       scalepool_access_item access;
+      scalepool_cache_item call;
       seq_item_port.get_next_item(req);
       if ($cast(message, req)) begin
         if (!link.try_send(message.message)) `uvm_error("SEND", {message.convert2string(), ": ", sp_library::why()})
@@ -245,7 +257,22 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
       end else if ($cast(access, req)) begin
         if (root == null) `uvm_fatal("ROLE", {"found an access, expected one at a driver of a root of CXL.io: ", access.convert2string()})
         perform_access(access);
-      end else `uvm_fatal("ITEM", {"found ", req.get_type_name(), ", expected a message, a request, an access or damage"})
+      end else if ($cast(call, req)) begin
+        if (call.op == SCALEPOOL_SNOOP ? home == null : cache == null)
+          `uvm_fatal("ROLE", {"found a call of CXL.cache, expected a snoop at a home, and all else at a caching device: ", call.convert2string()})
+        cache_calls++;
+        case (call.op)
+          SCALEPOOL_LOAD: cache.read_shared(call.address(), call.line, call.answer);
+          SCALEPOOL_STORE: cache.write(call.address(), call.line, call.answer);
+          SCALEPOOL_EVICT: cache.evict(call.address(), call.answer);
+          default: begin
+            home.snoop(call.snoop, call.address(), call.rsp);
+            call.answer = home.stopped ? SP_ANSWER_BROKEN : SP_ANSWER_OK;
+          end
+        endcase
+        cache_calls--;
+        call.is_done = 1;
+      end else `uvm_fatal("ITEM", {"found ", req.get_type_name(), ", expected a message, a request, an access, a call of CXL.cache or damage"})
       seq_item_port.item_done();
     end
   endtask
@@ -283,7 +310,7 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   virtual function bit is_quiet();
     sp_state_t s;
     s = link.state();
-    return s.quiet && (host == null || host.outstanding() == 0) && (root == null || root.outstanding() == 0);
+    return s.quiet && (host == null || host.outstanding() == 0) && (root == null || root.outstanding() == 0) && cache_calls == 0;
   endfunction
 
   // The end of the test waits until all has come to rest, for some time.
@@ -306,6 +333,7 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
     super.check_phase(phase);
     if (host != null && host.outstanding() != 0)
       `uvm_error("OPEN", $sformatf("found open tags %s at the end, expected none", host.open_tags()))
+    if (cache_calls != 0) `uvm_error("OPEN", $sformatf("found %0d calls of CXL.cache without an end, expected none", cache_calls))
     if (root != null && root.outstanding() != 0)
       `uvm_error("OPEN", $sformatf("found %0d accesses without a completion at the end, expected none", root.outstanding()))
   endfunction

@@ -1,37 +1,27 @@
-// Requests of CXL.io, UALink and NVLink with their answers, as the messages that they are.
+// Requests of CXL.cache, CXL.io, UALink and NVLink with their answers, as the messages that they are.
 //
 // Modelled: who asks (the end that a message leaves), tags, answers in several parts, requests without an answer. Left out: what an
 // answer has to look like, which the passive end judges; UIO. CXL.mem has `scalepool_request_item`, with the line that was written or came.
 
-// A request with its answers in the order in which they passed; `answers` is empty of what is posted.
-class scalepool_exchange_item extends scalepool_item;
-  `uvm_object_utils(scalepool_exchange_item)
-  sp_message request;
-  sp_message answers[$];
-
-  function new(string name = "scalepool_exchange_item");
-    super.new(name);
-  endfunction
-
-  virtual function string convert2string();
-    convert2string = request == null ? "no request" : request.convert2string();
-    foreach (answers[n]) convert2string = {convert2string, "; ", answers[n].convert2string()};
-  endfunction
-endclass
-
 // Joins answers to requests.
 class scalepool_exchanges;
+  protected scalepool_cache_exchanges cache;
   // Side that asks, requester, tag.
   typedef bit [30:0] key_t;
   protected scalepool_exchange_item open[key_t];
 
+  function new();
+    cache = new();
+  endfunction
+
   // Requests without all of their answers.
   function int unsigned count();
-    return 32'(open.num());
+    return 32'(open.num()) + cache.count();
   endfunction
 
   function void reset();
     open.delete();
+    cache.reset();
   endfunction
 
   // A message passes. Returns what it ends, a request that is posted at once; null if something is still to come.
@@ -46,7 +36,7 @@ class scalepool_exchanges;
                      response.fields.rdwr == scalepool_ualink_pkg::RD_WR_WRITE || response.fields.last == 1'b1);
     if ($cast(packet, message)) return see_packet(packet);
     if ($cast(tlp, message)) return see_tlp(tlp);
-    return null;
+    return scalepool_cache_exchanges::is_cache(message) ? cache.see(message) : null;
   endfunction
 
   protected function bit at(sp_message message);

@@ -77,6 +77,23 @@ class scalepool_damage_item extends scalepool_item;
   endfunction
 endclass
 
+// A request of another protocol than CXL.mem, or a snoop, with its answers in the order in which they passed; `answers` is empty of what is
+// posted.
+class scalepool_exchange_item extends scalepool_item;
+  `uvm_object_utils(scalepool_exchange_item)
+  sp_message request;
+  sp_message answers[$];
+
+  function new(string name = "scalepool_exchange_item");
+    super.new(name);
+  endfunction
+
+  virtual function string convert2string();
+    convert2string = request == null ? "no request" : request.convert2string();
+    foreach (answers[n]) convert2string = {convert2string, "; ", answers[n].convert2string()};
+  endfunction
+endclass
+
 // An event of the monitor.
 class scalepool_event_item extends scalepool_item;
   `uvm_object_utils(scalepool_event_item)

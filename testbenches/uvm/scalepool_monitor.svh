@@ -7,7 +7,7 @@ class scalepool_monitor extends uvm_monitor;
   scalepool_link_end watcher;
   uvm_analysis_port #(scalepool_message_item) messages;
   uvm_analysis_port #(scalepool_request_item) transactions; // requests of CXL.mem with their answers
-  uvm_analysis_port #(scalepool_exchange_item) exchanges; // those of CXL.io, UALink and NVLink
+  uvm_analysis_port #(scalepool_exchange_item) exchanges; // those of CXL.cache, snoops among them, CXL.io, UALink and NVLink
   uvm_analysis_port #(scalepool_event_item) events;
   int unsigned waived; // events
   int unsigned errors_of_line; // that the link has repaired
@@ -59,9 +59,14 @@ class scalepool_monitor extends uvm_monitor;
     end
   endtask
 
-  // The link begins anew; requests that were open will have no answer.
+  // The link begins anew; requests that were open will have no answer, and leave as broken.
   virtual function void restart();
     watcher.reset();
+    foreach (open[tag]) begin
+      open[tag].answer = SP_ANSWER_BROKEN;
+      open[tag].is_done = 1;
+      transactions.write(open[tag]);
+    end
     open.delete();
     others.reset();
   endfunction

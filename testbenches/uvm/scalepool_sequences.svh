@@ -184,3 +184,58 @@ class scalepool_access_sequence extends uvm_sequence #(scalepool_item);
     end
   endtask
 endclass
+
+// Loads, stores and evicts of a caching device at random in `lines` lines, each when the one before is done.
+class scalepool_cache_sequence extends uvm_sequence #(scalepool_item);
+  `uvm_object_utils(scalepool_cache_sequence)
+  int unsigned count = 100;
+  int unsigned lines = 8;
+  scalepool_cache_item calls[$];
+
+  function new(string name = "scalepool_cache_sequence");
+    super.new(name);
+  endfunction
+
+  virtual task body();
+    for (int unsigned n = 0; n < count; n++) begin
+      scalepool_cache_item item;
+      rest();
+      item = scalepool_cache_item::type_id::create("item");
+      start_item(item);
+      draw(item);
+      calls.push_back(item);
+      finish_item(item);
+    end
+  endtask
+
+  // Between two calls.
+  protected virtual task rest();
+  endtask
+
+  virtual function void draw(scalepool_cache_item item);
+    if (item.randomize() == 0) `uvm_error("RANDOM", "no call of CXL.cache")
+    if (item.op == SCALEPOOL_SNOOP) item.op = SCALEPOOL_LOAD;
+    item.line_number %= 46'(lines);
+  endfunction
+endclass
+
+// Snoops of a home for random lines, with `gap` clocks between.
+class scalepool_snoop_sequence extends scalepool_cache_sequence;
+  `uvm_object_utils(scalepool_snoop_sequence)
+  virtual scalepool_flit_if vif;
+  int unsigned gap = 50;
+
+  function new(string name = "scalepool_snoop_sequence");
+    super.new(name);
+  endfunction
+
+  protected virtual task rest();
+    repeat (gap) @(posedge vif.clk);
+  endtask
+
+  virtual function void draw(scalepool_cache_item item);
+    super.draw(item);
+    item.op = SCALEPOOL_SNOOP;
+    item.snoop = 3'($urandom_range(3, 1));
+  endfunction
+endclass

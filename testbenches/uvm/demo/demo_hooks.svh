@@ -188,3 +188,81 @@ class demo_lost_answer_test extends demo_pair_test;
     return host.driver.is_quiet() ? "found no open request, expected one" : "";
   endfunction
 endclass
+
+// Transactions that a reset has ended.
+class demo_broken extends uvm_subscriber #(scalepool_request_item);
+  int unsigned count;
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+  endfunction
+
+  virtual function void write(scalepool_request_item t);
+    count += 32'(t.answer == SP_ANSWER_BROKEN);
+  endfunction
+endclass
+
+// A reset while requests are open, which end as broken; what follows is judged as before. Then five agents on two links at once.
+class demo_reset_test extends demo_pair_test;
+  `uvm_component_utils(demo_reset_test)
+  demo_rtl_env env;
+  demo_broken broken;
+  int unsigned ended;
+
+  function new(string name, uvm_component parent);
+    super.new(name, parent);
+  endfunction
+
+  virtual function void adjust(scalepool_config cfg);
+    cfg.latency = 30;
+  endfunction
+
+  virtual function void build_phase(uvm_phase phase);
+    super.build_phase(phase);
+    env = demo_rtl_env::type_id::create("env", this);
+    broken = new("broken", this);
+  endfunction
+
+  virtual function void connect_phase(uvm_phase phase);
+    super.connect_phase(phase);
+    host.monitor.transactions.connect(broken.analysis_export);
+  endfunction
+
+  virtual task run_phase(uvm_phase phase);
+    scalepool_mem_sequence first;
+    scalepool_virtual_sequence here, beside;
+    phase.raise_objection(this);
+    reset();
+    first = scalepool_mem_sequence::type_id::create("first");
+    first.count = 120;
+    fork
+      first.start(host.sequencer);
+      begin
+        repeat (3) begin
+          repeat (200) @(posedge bus.clk);
+          while (host.driver.host.outstanding() < 4) @(posedge bus.clk);
+          reset();
+        end
+      end
+    join
+    foreach (first.requests[n]) ended += 32'(first.requests[n].answer == SP_ANSWER_BROKEN);
+    here = scalepool_virtual_sequence::type_id::create("here");
+    beside = scalepool_virtual_sequence::type_id::create("beside");
+    beside.count = 100;
+    beside.host_damage = 0;
+    fork
+      here.start(sequencer);
+      beside.start(env.sequencer);
+    join
+    repeat (100) @(posedge bus.clk);
+    phase.drop_objection(this);
+  endtask
+
+  virtual function string missing();
+    if (ended < 3 || broken.count < 3)
+      return $sformatf("found %0d requests and %0d transactions that a reset has ended, expected some", ended, broken.count);
+    if (env.scoreboard.reads < 20 || scoreboard.reads < 50)
+      return $sformatf("found %0d and %0d reads, expected more", env.scoreboard.reads, scoreboard.reads);
+    return "";
+  endfunction
+endclass

@@ -461,6 +461,7 @@ package demo_pkg;
 
   `include "demo/demo_hooks.svh"
   `include "demo/demo_protocols.svh"
+  `include "demo/demo_cache.svh"
   `include "demo/demo_registers.svh"
   `include "demo/demo_interfaces.svh"
 endpackage

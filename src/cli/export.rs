@@ -261,7 +261,7 @@ impl Export {
             Format::Md(to) => {
                 let cases = BrokenCases::of("", &env::temp_dir());
                 let mut files = scalepool_export::markdown::files(|rule| shown(&cases, rule))?;
-                files.push(File { name: "coherence_flows.md".into(), text: flows::markdown()? });
+                files.push(File { name: "coherence_flows.md".into(), text: flows::markdown(false)? });
                 files.push(File { name: "coherence_tables.md".into(), text: docs::markdown() });
                 files.sort_by(|a, b| a.name.cmp(&b.name));
                 (to.out, files)

@@ -147,7 +147,7 @@ A [[waiver]] takes a broken rule out of the result, up to a day; [severity] make
   [severity]
   \"CXL68-CRC-01\" = \"warning\"  # or \"ignore\"
 
-testbenches/maps/ has the maps of this repository's benches; testbenches/python/PASSIVE.md explains the keys of a [[link]].";
+testbenches/maps/ has the maps of this repository's benches; docs/guide/passive.md explains the keys of a [[link]].";
 
 impl Inspect {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {

@@ -47,7 +47,7 @@ package scalepool_dpi_pkg;
     localparam int SP_TIER_PEER_HBM = 1;
     localparam int SP_TIER_2 = 2;
     localparam int SP_TIER_NONE = 3;
-    localparam int SP_NO_PAGE = 4294967295;
+    localparam int unsigned SP_NO_PAGE = 32'd4294967295;
     localparam int SP_ACTIVE = 0;
     localparam int SP_PASSIVE = 1;
     localparam int SP_RX = 0;

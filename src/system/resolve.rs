@@ -16,6 +16,7 @@ use super::io_times;
 use super::kind::{COMPONENTS, ConfigFinding, CxlSide, ExternalComponent, LINKS, PortDecl, PortRole, UnitsInFlight};
 use super::memory_map::{self, MappedWindow, MemoryTarget, OpenWindow, WindowConfig};
 use super::neighbours::{self, Neighbourhood};
+use super::outside;
 use super::part::{self, PartArray, Whole};
 use super::pbr_fabric::PbrFabrics;
 use super::problem::{Problems, TextPlace};
@@ -155,6 +156,14 @@ fn joined(
     for ((component, near), own) in system.components.iter().zip(near).zip(tables) {
         let (_, clock) = &system.clocks[component.clock];
         own.judge(component.config.check_joined(*clock, near.member, &near.ports), problems);
+        let silent = near.ports.iter().find(|port| !outside::has_channels(&port.link.carried));
+        if let Some(port) = silent.filter(|_| component.external == Some(ExternalComponent::Messages)) {
+            let text = format!(
+                "found messages, expected flits: {} carries TLPs of CXL.io or flits of no protocol, for which there are no channels",
+                port.path
+            );
+            own.judge(vec![("external", text)], problems);
+        }
     }
 }
 

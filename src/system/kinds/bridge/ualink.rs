@@ -46,7 +46,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "bridge SoC by whose windows accelerators on UALink reach memory on CXL, and hosts and other bridges reach the memory of accelerators; its ports are `x[n]` on UALink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, `host[n]` to hosts by CXL.cache, `io[n]` to devices of CXL.io, `target[n]`, where it is such a memory, `home[n]`, where it is such a device, and `bar[n]`, where it is a device of CXL.io",
     fields: BridgeUalink::fields,
     read: component::<BridgeUalink>,
-    external: &["flits"],
+    external: &["flits", "messages"],
     metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS, INBOUND_CACHE_METRICS, LOSS_METRICS],
 };
 
@@ -213,7 +213,7 @@ impl Component for BridgeUalink {
 }
 
 /// Puts a UALink port into a partition; the channels of the bridge.
-pub(in crate::kinds) fn place_port(
+pub(crate) fn place_port(
     p: &mut PartitionBuilder,
     bridge: &str,
     n: usize,

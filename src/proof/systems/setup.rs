@@ -9,7 +9,6 @@
 
 use super::menu::{Menu, ProgramOperation};
 use super::part::Member;
-use crate::mutant::CoherenceMutant;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::{Age, LineAddr, LineContent, LineToken};
 use scalepool_coherence::ids::{AgentPort, IdSet};
@@ -258,7 +257,7 @@ impl Setup {
         members[home].has_level()
             && !self.runs_programs
             && self.poisoners.is_empty()
-            && self.configs[home].rules != CoherenceMutant::HolderSkipped.rules()
+            && self.configs[home].rules.treats_holders_alike()
             && self.menu.peers.is_empty()
             && self.configs[home].own_memory.is_empty()
             && holders.len() > 1

@@ -26,7 +26,7 @@ pub(super) fn of(interfaces: &[Interface], streams: &[Stream], judged: &[Option<
 
 fn of_stream(protocol: LinkProtocol, stream: &Stream, judged: Option<&Judged>) -> Vec<Met> {
     let mut coverage = LinkCoverage::new(protocol);
-    let mut resets = stream.resets().iter().map(|(_, units)| *units).peekable();
+    let mut resets = stream.resets().iter().map(|reset| reset.units).peekable();
     for (_, number, unit) in stream.whole() {
         while resets.next_if(|reset| *reset <= number).is_some() {
             coverage.restart();

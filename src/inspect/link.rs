@@ -119,7 +119,7 @@ fn steps<'a>(ways: [(Direction, &'a Stream); 2], part_bytes: usize) -> Vec<(u64,
     };
     let mut steps = Vec::new();
     for (way, stream) in ways {
-        steps.extend(stream.resets().iter().map(|&(t_fs, _)| ((t_fs, 0), Step::Reset(before(t_fs)))));
+        steps.extend(stream.resets().iter().map(|reset| ((reset.ends_fs, 0), Step::Reset(before(reset.ends_fs)))));
         let order = if way == Direction::Tx { 1 } else { 2 };
         let parts = stream.parts(part_bytes);
         steps.extend(parts.map(|(t_fs, n, bytes)| ((t_fs, order), Step::Unit(way, n, bytes))));

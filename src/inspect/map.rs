@@ -198,7 +198,7 @@ pub struct MappedTransactions {
     /// UALink: the links keep strict order.
     #[serde(default)]
     pub strict: bool,
-    /// Longest time from a request to its last answer \[ns\].
+    /// Longest time from a request to its last answer \[ns\]; it counts to the last edge of the clock, whether anything passes or not.
     pub answer_ns: Option<u32>,
     /// All requests are answered at the end of the wave.
     #[serde(default)]

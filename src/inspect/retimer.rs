@@ -55,7 +55,7 @@ pub(super) fn judge(
 fn steps<'a>(before: &'a Stream, behind: &'a Stream) -> Vec<Step<'a>> {
     let mut steps: Vec<((u64, u8), Step<'a>)> = Vec::new();
     for stream in [before, behind] {
-        steps.extend(stream.resets().iter().map(|&(t_fs, _)| ((t_fs, 0), Step::Reset)));
+        steps.extend(stream.resets().iter().map(|reset| ((reset.ends_fs, 0), Step::Reset)));
     }
     steps.extend(before.whole().map(|(t_fs, _, unit)| ((t_fs, 1), Step::GoesIn(unit))));
     steps.extend(behind.whole().map(|(t_fs, number, unit)| ((t_fs, 2), Step::ComesOut(number, unit))));

@@ -71,6 +71,17 @@ impl Unit {
     }
 }
 
+/// A reset of an interface; resets without a unit between them are one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StreamReset {
+    /// Its first edge of the clock \[fs\].
+    pub begins_fs: u64,
+    /// Its last one \[fs\].
+    pub ends_fs: u64,
+    /// Units before it.
+    pub units: usize,
+}
+
 /// What the watcher of a link says of the units of one interface.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Judged {
@@ -128,8 +139,7 @@ pub(super) struct Stream {
     first_edge_fs: Option<u64>,
     /// The last edge outside of reset: time \[fs\], edges of the clock before it.
     last_edge: (u64, u64),
-    /// Resets: time \[fs\], units before.
-    resets: Vec<(u64, usize)>,
+    resets: Vec<StreamReset>,
     seen: Vec<SeenUnit>,
 }
 
@@ -167,11 +177,12 @@ impl Stream {
     /// A reset: nothing of what was before counts.
     pub fn restart(&mut self, t_fs: u64) {
         self.end_packet();
-        // Every edge of a reset tells; the last one counts.
-        if self.resets.last().is_some_and(|(_, units)| *units == self.units.len()) {
-            self.resets.pop();
+        // Every edge of a reset tells.
+        let units = self.units.len();
+        match self.resets.last_mut().filter(|reset| reset.units == units) {
+            Some(reset) => reset.ends_fs = t_fs,
+            None => self.resets.push(StreamReset { begins_fs: t_fs, ends_fs: t_fs, units }),
         }
-        self.resets.push((t_fs, self.units.len()));
         self.bytes.clear();
         self.beats.clear();
         self.lost = false;
@@ -345,11 +356,6 @@ impl Stream {
         self.last_edge.0
     }
 
-    /// Time of the last unit \[fs\].
-    pub fn end_fs(&self) -> Option<u64> {
-        self.units.last().map(Unit::end_fs)
-    }
-
     /// The units in parts of so many bytes: time of the last beat \[fs\], number of the unit, bytes.
     pub fn parts(&self, part_bytes: usize) -> impl Iterator<Item = (u64, usize, &[u8])> {
         self.units.iter().enumerate().flat_map(move |(n, unit)| {
@@ -368,14 +374,14 @@ impl Stream {
         self.units.iter().enumerate().map(|(n, unit)| (unit.end_fs(), n, self.seen[unit.at].bytes.as_slice()))
     }
 
-    /// Resets: time \[fs\] of the last edge in it, units before.
-    pub fn resets(&self) -> &[(u64, usize)] {
+    /// Resets, in the order of time.
+    pub fn resets(&self) -> &[StreamReset] {
         &self.resets
     }
 
     /// What the units say. Of a link the watcher judges them, else the decoder of the stream.
     fn decode(&mut self, judged: Option<&Judged>) {
-        let mut begins = self.resets.iter().map(|(_, units)| *units).peekable();
+        let mut begins = self.resets.iter().map(|reset| reset.units).peekable();
         // There is a decoder for every protocol that a checked map can name.
         let fresh = || FlitDecoder::following(&self.protocol, self.dir, &self.options).ok();
         let (mut decoder, mut waiting, mut answers) = (None, VecDeque::new(), Vec::new());

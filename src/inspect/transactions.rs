@@ -1,8 +1,8 @@
 //! Links of one device of CXL.mem, links of CXL.io, of UALink, or of NVLink, past the checker that judges their transactions.
 //!
 //! A walk through one message: those of all links are taken in the order of time, as for coherence (`coherence`), each with the
-//! number of the flit that ended it, counted from the last reset as the output counts them. Time goes on with the messages, and at
-//! the end of the wave once more; an answer that is late is said of the last flit of its direction by then, or
+//! number of the flit that ended it, counted from the last reset as the output counts them. Time goes on with the messages, to the
+//! beginning of each reset, and to the last edge of the clock; an answer that is late is said of the last flit of its direction by then, or
 //! of that of its request if this is later. A reset of any link, or
 //! the end of one of UALink, makes the checker begin anew.
 
@@ -27,6 +27,21 @@ pub(super) struct JudgedLink<'a> {
 impl JudgedLink<'_> {
     fn way(&self, dir: Dir) -> usize {
         usize::from(self.streams[1].dir() == dir)
+    }
+
+    /// What was said, with the time from which on it counts \[fs\]. A reset is said with its end: nobody is owed an answer from its
+    /// beginning on.
+    fn said(&self) -> impl Iterator<Item = (u64, &Said)> {
+        let mut before_fs = 0;
+        self.said.iter().map(move |(t_fs, what)| {
+            let resets = self.streams.into_iter().flat_map(Stream::resets).filter(|reset| reset.ends_fs == *t_fs);
+            let begins_fs = match what {
+                Said::Reset(_) => resets.map(|reset| reset.begins_fs).min(),
+                Said::Message(..) => None,
+            };
+            before_fs = begins_fs.unwrap_or(*t_fs).max(before_fs);
+            (before_fs, what)
+        })
     }
 }
 
@@ -80,7 +95,7 @@ pub(super) fn judge(
     let fresh = || map.checker(protocol, links.iter().map(|link| link.name.to_owned()).collect());
     let mut said: Vec<(u64, usize, &Said)> = Vec::new();
     for (link, of) in links.iter().enumerate() {
-        said.extend(of.said.iter().map(|(t_fs, what)| (*t_fs, link, what)));
+        said.extend(of.said().map(|(t_fs, what)| (t_fs, link, what)));
     }
     // The sort is stable: what one link says keeps its order.
     scalepool_ordered::sort_by_key(&mut said, |(t_fs, ..)| *t_fs);
@@ -123,7 +138,8 @@ pub(super) fn judge(
             }
         }
     }
-    judge.clock(links.iter().flat_map(|link| link.streams).filter_map(Stream::end_fs).max().unwrap_or_default());
+    // What hangs sends nothing any more: a clock that goes on tells how long nothing has come.
+    judge.clock(links.iter().flat_map(|link| link.streams).map(Stream::last_edge_fs).max().unwrap_or_default());
     if map.ends_at_rest {
         let open = judge.checker.finish();
         judge.keep(open);

@@ -10,6 +10,7 @@ use scalepool_protocols::cxl::cxl256::stream::Cxl256Message;
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use std::collections::VecDeque;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// Clocks of a wave, and clocks that a flit is under way.
 const CLOCKS: u64 = 900;
@@ -58,9 +59,9 @@ fn clocks(device_works: bool, line: &mut dyn FnMut(u64, Vec<u8>) -> Vec<Vec<u8>>
     seen
 }
 
-/// The dump of three interfaces on one clock: `h` before the line, `d` behind it, `u` the way back. All of them are in reset for two
-/// clocks from `reset_at` on.
-fn dump(clocks: &Clocks, reset_at: Option<u64>) -> String {
+/// The dump of three interfaces on one clock: `h` before the line, `d` behind it, `u` the way back. All of them are in reset in
+/// the clocks `reset`.
+fn dump(clocks: &Clocks, reset: &Range<usize>) -> String {
     let mut text = String::from("$timescale 1ns $end\n$scope module tb $end\n$var wire 1 c clk $end\n");
     text.push_str("$var wire 1 r reset $end\n");
     for name in ["h", "d", "u"] {
@@ -70,8 +71,7 @@ fn dump(clocks: &Clocks, reset_at: Option<u64>) -> String {
     text.push_str("$upscope $end\n$enddefinitions $end\n#0\n0c\n");
     for (n, units) in clocks.iter().enumerate() {
         let t = (n as u64 + 1) * PERIOD_NS;
-        let is_reset = reset_at.is_some_and(|at| (at..at + 2).contains(&(n as u64)));
-        let _ = writeln!(text, "#{t}\n0c\n{}r", u8::from(is_reset));
+        let _ = writeln!(text, "#{t}\n0c\n{}r", u8::from(reset.contains(&n)));
         for (name, unit) in ["h", "d", "u"].iter().zip(units) {
             let _ = writeln!(text, "{}{name}v", u8::from(unit.is_some()));
             if let Some(unit) = unit {
@@ -85,10 +85,10 @@ fn dump(clocks: &Clocks, reset_at: Option<u64>) -> String {
 }
 
 fn inspected(clocks: &Clocks, more: &str) -> Inspection {
-    inspected_with(clocks, None, more)
+    inspected_with(clocks, 0..0, more)
 }
 
-fn inspected_with(clocks: &Clocks, reset_at: Option<u64>, more: &str) -> Inspection {
+fn inspected_with(clocks: &Clocks, reset: Range<usize>, more: &str) -> Inspection {
     let interface = |name: &str, dir: &str| {
         format!(
             "[[interface]]\nname = \"{name}\"\nprotocol = \"cxl-256b\"\ndir = \"{dir}\"\nclock = \"clk\"\nreset = \"reset\"\nreset_active = \"high\"\nvalid = \
@@ -98,7 +98,7 @@ fn inspected_with(clocks: &Clocks, reset_at: Option<u64>, more: &str) -> Inspect
     let interfaces = [("h", "down"), ("d", "down"), ("u", "up")].map(|(name, dir)| interface(name, dir)).concat();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("w.vcd");
-    std::fs::write(&path, dump(clocks, reset_at)).expect("a wave");
+    std::fs::write(&path, dump(clocks, &reset)).expect("a wave");
     inspect(&path, Map::read(&(interfaces + more), "m.toml").expect("a map"), "m.toml").expect("a wave")
 }
 
@@ -165,15 +165,43 @@ fn a_dead_link_gets_a_line_for_each_end() {
         let counted: Vec<u64> = inspection.counts.iter().map(|count| count.violations).collect();
         assert_eq!(counted, [0, 1, 1]);
     };
-    check(&inspected_with(&silent(), None, &limited), 3000);
+    check(&inspected_with(&silent(), 0..0, &limited), 3000);
     // A link that works, a reset, and nothing.
     let mut stops = clocks(true, &mut |_, unit| vec![unit]);
-    let reset_at = stops.len() as u64;
+    let reset_at = stops.len();
     stops.extend(silent());
-    check(&inspected_with(&stops, Some(reset_at), &limited), stops.len());
+    check(&inspected_with(&stops, reset_at..reset_at + 2, &limited), stops.len());
     // A link that is held in reset, or whose limit is longer than the wave, is not dead.
-    assert_eq!(found(&inspected_with(&silent(), Some(2900), &limited.replace("1000", "5900"))), []);
-    assert_eq!(found(&inspected_with(&silent(), None, &DEVICE.replace("300", "0"))), []);
+    assert_eq!(found(&inspected_with(&silent(), 2900..2902, &limited.replace("1000", "5900"))), []);
+    assert_eq!(found(&inspected_with(&silent(), 0..0, &DEVICE.replace("300", "0"))), []);
+}
+
+/// A device that answers no read, and then nothing passes any more: the clock that goes on shows that the answers are late. In a reset
+/// nobody waits for them, however long it takes.
+#[test]
+fn answers_that_are_owed_when_all_falls_silent_are_late() {
+    let mut stops = clocks(true, &mut |_, unit| vec![unit]);
+    let last = 300;
+    stops.truncate(last);
+    stops.extend(vec![[None, None, None]; 400]);
+    let wave_ns = stops.len() as u64 * PERIOD_NS;
+    let map = |answer_ns: u64| {
+        format!(
+            "[[link]]\nname = \"device\"\nsends = \"u\"\nreceives = \"d\"\nliveness_flits = 0\n\
+             [[transactions]]\nlinks = [\"device\"]\nmemory = \"hdm-h\"\nanswer_ns = {answer_ns}\n"
+        )
+    };
+    // Longer than anything has passed, so that the silence alone is too long.
+    let limit_ns = (last as u64 + 10) * PERIOD_NS;
+    let late = found(&inspected_with(&stops, 0..0, &map(limit_ns)));
+    assert!(late.len() > 20 && late.iter().all(|(rule, _)| *rule == "TXN-END-02"), "{}: {late:?}", late.len());
+    assert!(late[0].1.starts_with(&format!("no answer in {limit_ns} ns to MemRd to 0x")), "{late:?}");
+    assert_eq!(found(&inspected_with(&stops, 0..0, &map(wave_ns))), []);
+    // A reset until shortly before the end, and a request behind it, which has time.
+    assert_eq!(found(&inspected_with(&stops, last..last + 390, &map(limit_ns))), []);
+    let again: Clocks = stops[..100].to_vec();
+    stops.extend(again);
+    assert_eq!(found(&inspected_with(&stops, last..last + 400, &map(limit_ns))), []);
 }
 
 #[test]

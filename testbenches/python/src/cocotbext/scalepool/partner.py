@@ -126,6 +126,12 @@ class LinkPartner:
         found = ((event, self._reason(event)) for event in self.events)
         return [(event, reason) for event, reason in found if reason is not None]
 
+    @property
+    def unused_waivers(self) -> list[str]:
+        """Rules of waivers that no event has matched so far: the mistake is mended, the waiver has expired, or the id is not that of the rule."""
+        used = {event.violation.rule for event, _ in self.waived}
+        return [rule for rule in self._waivers if rule not in used]
+
     def _reason(self, event: Event) -> str | None:
         reason, until_unit = self._waivers.get(event.violation.rule, (None, None))
         return reason if until_unit is None or event.unit < until_unit else None
@@ -163,11 +169,13 @@ class LinkPartner:
 
     def finish(self) -> bool:
         """Tells the end that the run is over and all is at rest: with `transactions`, each request that is still owed an answer
-        becomes an event. Returns whether none is."""
+        becomes an event. Returns whether none is. A waiver that nothing has matched is logged as a warning."""
         while self._seen:
             self._show()
         is_over = self.end.finish()
         self.collect()
+        for rule in self.unused_waivers:
+            cocotb.log.warning("the waiver of %s matches nothing: %s", rule, self._waivers[rule][0])
         return is_over
 
     def stop(self) -> None:

@@ -499,7 +499,7 @@ package scalepool_dpi_pkg;
     // * `plain_flits`: for an end of CXL but cxl-io, true if the interface hands over protocol flits and has no link layer: no initialisation,
     //   credits, acknowledgements or replays. What is queued is packed at once, what comes is taken as it is, and a flit with a wrong
     //   CRC breaks a rule, as control flits of a link layer do, credits and acknowledgements (SIM-PLN-01).
-    //   Beside it stand `transactions` with its keys, and of a passive end `coherence` and `messages` (false)
+    //   Beside it stand `coverage`, `transactions` with its keys, and of a passive end `coherence` and `messages` (false)
     // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
     //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
     //   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.

@@ -210,6 +210,9 @@ impl Link {
                     let (number, flit) = (self.units[n], watch.unit(way, &unit)?);
                     self.judges.unit(way, number);
                     self.units[n] += 1;
+                    if let Some(coverage) = self.coverage.as_mut().filter(|_| flit.is_good) {
+                        coverage.unit(&self.config, way, &unit);
+                    }
                     events.extend(flit.events.into_iter().map(|event| CapiEvent::of(way, event)));
                     for message in flit.messages {
                         events.extend(self.judges.see(way, number, &WatchedContent::Cxl(message.content())));
@@ -364,7 +367,7 @@ impl Link {
 /// * `plain_flits`: for an end of CXL but cxl-io, true if the interface hands over protocol flits and has no link layer: no initialisation,
 ///   credits, acknowledgements or replays. What is queued is packed at once, what comes is taken as it is, and a flit with a wrong
 ///   CRC breaks a rule, as control flits of a link layer do, credits and acknowledgements (SIM-PLN-01).
-///   Beside it stand `transactions` with its keys, and of a passive end `coherence` and `messages` (false)
+///   Beside it stand `coverage`, `transactions` with its keys, and of a passive end `coherence` and `messages` (false)
 /// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
 ///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
 ///   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.

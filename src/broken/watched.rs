@@ -14,6 +14,7 @@ mod line68;
 mod load;
 mod memories;
 mod ports;
+mod registers;
 mod tables;
 mod tlps;
 mod ual_switch;
@@ -80,8 +81,17 @@ pub(super) type MadeWatched = fn() -> Option<Box<dyn Watched>>;
 
 /// All of them, by name.
 fn all() -> impl Iterator<Item = (&'static str, MadeWatched)> {
-    let lists =
-        [memories::ALL, ports::ALL, tables::ALL, tlps::ALL, io_link::ALL, line68::ALL, load::ALL, ual_switch::ALL];
+    let lists = [
+        memories::ALL,
+        ports::ALL,
+        tables::ALL,
+        tlps::ALL,
+        io_link::ALL,
+        line68::ALL,
+        load::ALL,
+        registers::ALL,
+        ual_switch::ALL,
+    ];
     lists.into_iter().flatten().copied()
 }
 

@@ -163,3 +163,24 @@ fn links_of_the_book_lead_to_pages_of_it() {
     findings.sort();
     assert_none(&findings);
 }
+
+/// The source of a rule is a sheet that a reader does not have: the book says what each section that a rule names is about.
+#[test]
+fn the_book_has_every_section_that_a_rule_names() {
+    let page = std::fs::read_to_string(tree::root().join("docs/guide/sources.md")).expect("the page of sources");
+    let mut missing = Vec::new();
+    for rule in scalepool_protocols::rules::all() {
+        let mut sheet = "";
+        for word in rule.source.split([' ', ';', ',']).filter(|word| !word.is_empty()) {
+            let Some(section) = word.strip_prefix('§') else {
+                sheet = word;
+                continue;
+            };
+            let of_sheet = page.split("\n## ").find_map(|part| part.strip_prefix(sheet)?.strip_prefix('\n'));
+            if !of_sheet.is_some_and(|rows| rows.contains(&format!("\n| §{section} |"))) {
+                missing.push(format!("{}: found {sheet} §{section}, expected a row of docs/guide/sources.md", rule.id));
+            }
+        }
+    }
+    assert_none(&missing);
+}

@@ -82,7 +82,8 @@ impl FlitPart {
 }
 
 /// Takes the oldest answer of a stream, as sp_stream_take does, without its JSON object: the bytes of the flit, and the number of its
-/// parts, which sp_stream_part takes one by one until the next answer is taken. `flit` may be null, with 0 and null.
+/// parts, which sp_stream_part takes one by one until the next answer is taken. To leave the bytes out, pass null,
+/// 0 and null for `flit`, its capacity and its length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_stream_take_parts(
     stream: u64,

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Check a system description and print every error in it, or else a summary of the system.
+/// Check a system description and print every error in it, or a summary of the system if there is none.
 #[derive(Debug, Args)]
 pub(super) struct Check {
     /// File of the system description, FILE.toml.
     file: PathBuf,
-    /// Change a setting, as `run` does. May be repeated.
+    /// Change a setting, as for `run`. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Print one JSON object.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Most bytes of a file of coverage that is read.
 const FILE_BYTES: u64 = 1 << 26;
 
-/// Merge files of coverage and show what was covered.
+/// Merge coverage files and show what was covered.
 ///
 /// The files come from `run --coverage`, `inspect --coverage`, and link ends in C, Python and SystemVerilog.
 ///
@@ -32,13 +32,13 @@ pub(super) struct Coverage {
     /// Write the merged file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write a page for a browser.
+    /// Write the result as a page for a browser.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write the XML of cocotb-coverage.
+    /// Write the result as XML of cocotb-coverage.
     #[arg(long, value_name = "FILE")]
     cocotb: Option<PathBuf>,
-    /// Write UCIS XML.
+    /// Write the result as UCIS XML.
     #[arg(long, value_name = "FILE")]
     ucis: Option<PathBuf>,
     /// Write the verification plan, as `export plan` does, with a column of hits.

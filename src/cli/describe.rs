@@ -24,7 +24,7 @@ use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Show a layout with its fields and codes, the settings of a scenario, a kind, a protocol or a rule.
+/// Show the fields and codes of a layout, the settings of a scenario or kind, or the text of a protocol or rule.
 #[derive(Debug, Args)]
 pub(super) struct Describe {
     /// Name of a layout, protocol, scenario, kind, exploration or rule, as `list` shows it, an area of rules, such as CXL68-CRD,
@@ -33,8 +33,8 @@ pub(super) struct Describe {
     /// Print the system description of a scenario as TOML, to start your own from.
     #[arg(long, conflicts_with = "json")]
     toml: bool,
-    /// For a rule with a case that breaks it: write its wave, FILE.vcd or FILE.fst, and a save file of GTKWave beside it, whose marker
-    /// stands at the broken rule.
+    /// For a rule with a case that breaks it: write the wave of that case, FILE.vcd or FILE.fst, and beside it a GTKWave save file with
+    /// a marker where the rule is broken.
     #[arg(long, value_name = "FILE", conflicts_with = "toml")]
     wave: Option<PathBuf>,
     /// Print one JSON object.

@@ -15,7 +15,7 @@ use scalepool_trace::Wait;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// List the names of layouts, protocols, scenarios, kinds, explorations, waits, figures of links and rules.
+/// List the names of layouts, protocols, scenarios, kinds, explorations, wait reasons, link figures and rules.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// What to list [default: everything].
@@ -39,7 +39,7 @@ enum What {
     Explorations,
     /// Reasons why a transaction waits, as traces and `explain` name them.
     Waits,
-    /// Figures of the health of a link end, in states, `inspect` and `run --json`.
+    /// Figures of the health of a link end, as `run --health` and `inspect --health` print them.
     Health,
     /// Protocol rules that the program checks, by id.
     Rules,

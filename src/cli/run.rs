@@ -28,14 +28,14 @@ pub(super) struct Run {
     /// Seed of all random numbers.
     #[arg(long, default_value_t = scalepool_scenario::DEFAULT_SEED)]
     seed: u64,
-    /// End after this many cycles of the reference clock [default: when the work is done].
+    /// Stop after this many cycles of the reference clock [default: stop when the work is done].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cycles: Option<u64>,
     /// Number of threads; it does not change the result.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
     /// Memory trace of a program, plain or .gz: valgrind lackey text, or CSV with the columns time, op, address, size, as
-    /// `0,read,0x1000,64`. The time is in host cycles; a header with these names may stand first.
+    /// `0,read,0x1000,64`. The time is in host cycles. The first line may be a header with these names.
     #[arg(long, value_name = "FILE")]
     stimulus: Option<PathBuf>,
     /// Write a value change dump, with GTKWave files beside it.
@@ -54,7 +54,7 @@ pub(super) struct Run {
     /// simulators read them.
     #[arg(long, value_name = "DIR")]
     dram: Option<PathBuf>,
-    /// Draw the system as an SVG picture, each link with its load: the share of its time that went to transactions.
+    /// Draw the system as an SVG picture. Each link shows its load, which is the share of its time spent on transactions.
     #[arg(long, value_name = "FILE")]
     drawing: Option<PathBuf>,
     /// Show only the cache line of this address in the chart.
@@ -76,17 +76,17 @@ pub(super) struct Run {
     /// component.host[1].outstanding. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Print how each direction of each link spends its time; JSON always has this table.
+    /// Print how each direction of each link spends its time; with --json this table is always included.
     #[arg(long, conflicts_with = "json")]
     where_time_goes: bool,
     /// Print the figures of every link end: states, replays, Naks, errors, repairs, credits; with --json as key `health`.
     /// `list health` explains them.
     #[arg(long)]
     health: bool,
-    /// Write what was covered, bin by bin, for `coverage`.
+    /// Write what was covered, bin by bin, to a file that `coverage` reads.
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
-    /// Write the result as JUnit XML, with the seed and the command that runs the same again.
+    /// Write the result as JUnit XML, with the seed and the command that repeats the run.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Print one JSON object.

@@ -23,10 +23,10 @@ use scalepool_protocols::wire::LayoutDef;
 use serde_json::Value;
 use std::io::{BufRead, Write, stdin};
 
-/// Turn the values of a signal into text, line by line: a process filter of GTKWave.
+/// Translate values of a signal into text, line by line, as a process filter for GTKWave.
 ///
-/// A line is a value as the viewer shows it in hexadecimal digits, the most significant first; leading zeros may be left out. Each line is
-/// answered by one line, at once. A value with `x` or `z`, or with more bits than the message or flit has, is returned as it is.
+/// An input line is a value in hexadecimal digits, as the viewer shows it, the most significant first; leading zeros may be left out.
+/// Each line is answered at once by one line. A value with `x` or `z`, or with more bits than the message or flit has, is returned as it is.
 ///
 /// Each flit is read as the first of a stream. If a rule depends on the flits before it, the answer says that the flit goes on
 /// from these, or breaks the rule, and shows no messages. A flit that is all data may look like messages here; `inspect` reads streams.

@@ -347,9 +347,9 @@ impl Link {
 /// SP_PASSIVE; a passive end sends nothing and only reports broken rules. `config` is a JSON object, or an empty text
 /// for the defaults, which stand in parentheses here:
 ///
-/// * `buffers`: size of the receive buffers in messages for each channel (64), of nvlink in packets (32), of ualink with `layer` = `tl` in
-///   requests and in responses, with four beats of data for each (256)
-/// * `data_flits`: size of the receive buffers of nvlink in data flits for each channel (256)
+/// * `buffers`: size of the receive buffers: for CXL in messages for each channel (64), for nvlink in packets (32), for ualink with
+///   `layer` = `tl` in requests and in responses, each with four beats of data (256)
+/// * `data_flits`: for nvlink, size of the receive buffers in data flits for each channel (256)
 /// * `classes`: `mem` for CXL.mem alone, or `cachemem` for CXL.cache and CXL.mem (`cachemem`)
 /// * `retry_entries`, `timeout_flits`: size of the retry buffer and time-out in flits (the values of the specification,
 ///   or of the model where there is none)
@@ -363,14 +363,14 @@ impl Link {
 /// * `messages`: for a passive end, true if it keeps the messages of both directions for sp_link_seen_bits: messages of CXL.cachemem, TLPs
 ///   of cxl-io, requests and responses of ualink, packets of nvlink (false)
 /// * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
-///   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
+///   `scalepool coverage` reads. A passive end counts both directions, an active end of CXL what it has received (false)
 /// * `plain_flits`: for an end of CXL but cxl-io, true if the interface hands over protocol flits and has no link layer: no initialisation,
-///   credits, acknowledgements or replays. What is queued is packed at once, what comes is taken as it is, and a flit with a wrong
-///   CRC breaks a rule, as control flits of a link layer do, credits and acknowledgements (SIM-PLN-01).
-///   Beside it stand `coverage`, `transactions` with its keys, and of a passive end `coherence` and `messages` (false)
+///   credits, acknowledgements or replays. A queued message is packed at once, and an arriving flit is accepted at once. A flit with
+///   a wrong CRC breaks a rule, and so do control flits of a link layer, credits and acknowledgements (SIM-PLN-01). Only
+///   `coverage` and `transactions` with its keys can be combined with it, and, for a passive end, `coherence` and `messages` (false)
 /// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
-///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
-///   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.
+///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, and data that no request asked for. Or
+///   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way; `coherence` may be set as well.
 ///   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
 ///   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends. For any
 ///   end of nvlink it is `nvlink`. For any end of cxl-io, and a passive end of another protocol of CXL, it is `cxl-io`: tags, completions with
@@ -538,8 +538,8 @@ pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const
 /// * ualink: a TL flit with `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3: bit 0 or 1 is set if
 ///   the lower or the upper half is a message). With `layer` = `tl` it is a request or a response, `{"layout":..,"fields":{..}}`
 ///   of `ualink.tl_req` or `ualink.tl_rsp`, with `data` (hex of 64 bytes for each beat), `be` (hex of 32 bytes, bit n for byte n of the
-///   256 bytes around) and `poisoned` (a number, bit n for beat n, whose bytes mean nothing) where it has data. When such a link goes down, all that is open is
-///   lost, and so is what is queued until it is up again
+///   256-byte block) and `poisoned` (a number; bit n says that the bytes of beat n are invalid) where it has data. When such a link
+///   goes down, all open requests are lost, and so is everything that is queued before it is up again
 /// * cxl-io: `{"tlp":..}` with the bytes of a TLP of flit mode in hex, byte 0 first. At most 64 TLPs of a kind wait; the next one returns
 ///   SP_ERR_RANGE
 #[unsafe(no_mangle)]
@@ -581,7 +581,7 @@ pub unsafe extern "C" fn sp_link_take(
 /// the rule:
 ///
 /// * `peer`: the other end of the link, by what it sent to this end
-/// * `end`: the end that a passive end watches
+/// * `end`: the watched end, if this end is passive
 /// * `line`: nobody; a unit was damaged or lost on the wire, and the link repairs it
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_event(
@@ -632,8 +632,8 @@ pub unsafe extern "C" fn sp_link_state(
 }
 
 /// Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink treats
-/// training as a fault of its line; nvlink has no such state in the model. Nobody waits for anything while the link trains, so
-/// a passive end has to be told too, both when training begins and when it is over; `liveness_flits` count anew from then on.
+/// training as a fault of its line; nvlink has no such state in the model. Time spent in training does not count as waiting, so a
+/// passive end has to be told, too, both when training begins and when it is over; `liveness_flits` starts again from there.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
     call(|| {
@@ -651,8 +651,8 @@ pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
     })
 }
 
-/// Tells a link end with `transactions` that the run is over and all is at rest. Each request of CXL.mem that is still owed an
-/// answer becomes an event, once. Returns SP_FINDING if there is one; sp_last_error has the first.
+/// Tells a link end with `transactions` that the run has ended and no message is on its way. Each request of CXL.mem that still lacks
+/// an answer becomes an event, once. Returns SP_FINDING if there is such a request; sp_last_error names the first.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_finish(link: u64) -> i32 {
     call(|| {

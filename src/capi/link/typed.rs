@@ -12,7 +12,7 @@ use scalepool::link::health::{FIGURES, HealthValue};
 use scalepool::link::hook::Direction;
 use std::ffi::c_char;
 
-/// Number of no layout.
+/// The number that means no layout.
 pub const SP_NO_LAYOUT: u32 = 0xffff;
 
 /// The data of a message of cxl-68b is a line of 64 bytes.
@@ -73,19 +73,19 @@ pub struct SpLinkStatus {
     pub sent: u64,
     /// Events that wait to be taken.
     pub events: u64,
-    /// Events that found no room.
+    /// Events that were lost because the queue was full.
     pub events_lost: u64,
     /// Messages that a passive end has seen and that wait to be taken.
     pub seen: u64,
-    /// Messages that it has seen and that found no room.
+    /// Messages that a passive end has seen and that were lost because the queue was full.
     pub seen_lost: u64,
     /// Units that were compared by sp_link_expect.
     pub compared: u64,
     /// Those of them that differed.
     pub mismatches: u64,
-    /// 1 if the link of an active end is up; 0 of a passive end.
+    /// 1 if the link of an active end is up; always 0 for a passive end.
     pub up: u32,
-    /// 1 if an active end has nothing left to send, to be acknowledged or to be taken; 0 of a passive end.
+    /// 1 if an active end has nothing left to send, to be acknowledged or to be taken; always 0 for a passive end.
     pub quiet: u32,
     /// 1 if an active end requests link training.
     pub wants_training: u32,

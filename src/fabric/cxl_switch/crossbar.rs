@@ -438,7 +438,7 @@ impl<T> VoqCrossbar<T> {
             }
             self.allocator.arbitrate(&self.requests, &mut self.matching);
             self.pairs.clear();
-            self.pairs.extend(self.matching.iter());
+            self.matching.iter().for_each(|pair| self.pairs.push(pair));
             self.allocator.update(&self.requests, &self.matching);
             for n in 0..self.pairs.len() {
                 let (input, output) = self.pairs[n];

@@ -232,8 +232,8 @@ struct Port {
     sending_turn: Box<dyn Arbiter>,
     /// Count of messages sent, from which messages get their numbers.
     posted: u64,
-    /// Whether the trace shows the first message of a class as waiting: at the input, and at the output.
-    is_held: [[bool; CLASSES]; 2],
+    /// Classes whose first message the trace shows as waiting: at the input, and at the output; bit n for class n.
+    held: [u32; 2],
     /// By class, the cycle since which the first message waits at the input for room. Counting evaluations instead would
     /// depend on how often the module is evaluated.
     full_since_cycle: [Option<u64>; CLASSES],
@@ -313,7 +313,7 @@ impl<S: Switching> CxlSwitch<S> {
                 taking: Pace::default(),
                 sending: Pace::default(),
                 posted: 0,
-                is_held: [[false; CLASSES]; 2],
+                held: [0; 2],
                 full_since_cycle: [None; CLASSES],
                 first_since_cycle: [None; CLASSES],
                 is_starved: [false; CLASSES],
@@ -349,13 +349,14 @@ impl<S: Switching> CxlSwitch<S> {
     /// Records in the trace that the first message of a class, which this is, starts or stops waiting at an input or an output.
     #[inline]
     fn hold(&mut self, (port, side, class): (usize, usize, usize), wait: Option<Wait>, message: &Message, at: Stamp) {
-        if self.ports[port].is_held[side][class] != wait.is_some() {
+        if (self.ports[port].held[side] >> class & 1 == 1) != wait.is_some() {
             self.holds((port, side, class), wait, message, at);
         }
     }
 
+    #[cold]
     fn holds(&mut self, (port, side, class): (usize, usize, usize), wait: Option<Wait>, message: &Message, at: Stamp) {
-        self.ports[port].is_held[side][class] = wait.is_some();
+        self.ports[port].held[side] ^= 1 << class;
         if side == 0 {
             let since = std::mem::replace(&mut self.ports[port].full_since_cycle[class], wait.map(|_| at.cycle));
             self.mine.full_cycles += since.map_or(0, |since| at.cycle - since);
@@ -439,7 +440,7 @@ impl<S: Switching> CxlSwitch<S> {
             // A port of a form without the class is refused when the switch is made.
             if own.tx[class].is_some_and(|place| own.link.tx[place].1.has_room(cx, 1)) {
                 sendable |= 1 << class;
-            } else if !own.is_held[1][class] {
+            } else if own.held[1] >> class & 1 == 0 {
                 let message = first.message;
                 self.hold((port, 1, class), Some(Wait::Link), &message, at);
             }
@@ -597,7 +598,7 @@ impl<S: Switching> CxlSwitch<S> {
             }
             return false;
         }
-        self.ports[port].link.rx[place].1.pop(cx);
+        self.ports[port].link.rx[place].1.drop_first(cx);
         self.ports[port].taking.take(at.cycle, self.config.width_bytes, bytes(&message));
         if let Some(counted) = self.config.traffic.place(class) {
             self.hold((port, 0, counted), None, &message, at);

@@ -305,6 +305,15 @@ impl PbrRoutes {
 
     /// What becomes of a message with PIDs.
     fn forward(&self, from: usize, message: &Message) -> Routed<PeerRoute> {
+        let flow = message.route();
+        // Into the fabric a message goes as it is, and is copied once: 57 instructions less a look-up.
+        if self.lost.is_empty()
+            && let Some(to) = self.tables.port(from, flow.dpid)
+            && let Some(PbrPort::Fabric) = self.ports.get(to)
+            && self.has(to, message.class())
+        {
+            return Routed::Port { to, message: *message, flow };
+        }
         match self.output(from, message) {
             Ok((to, sent)) if self.is_lost(from, to, &sent) => Routed::Dropped(Undelivered::LostLink),
             Ok((to, sent)) => Routed::Port { to, message: sent, flow: message.route() },
@@ -403,6 +412,10 @@ impl Switching for PbrRoutes {
     }
 
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<PeerRoute>) -> Option<Violation> {
+        // Nearly all messages: what came in a fabric or from a device and goes on.
+        if let (Routed::Port { .. }, PbrPort::Fabric | PbrPort::Device(_)) = (routed, &self.ports[from]) {
+            return None;
+        }
         let PeerRoute { ld_id, spid, dpid, bi_id, cache_id } = message.route();
         let class = message.class().name();
         Some(match (routed, &self.ports[from]) {

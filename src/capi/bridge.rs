@@ -30,7 +30,7 @@ pub const SP_BRIDGE_ANSWER: u32 = 2;
 pub const SP_BRIDGE_RESPONSE: u32 = 3;
 
 /// The bridge behind a handle.
-enum Role {
+pub(crate) enum Role {
     /// It converts.
     Reference {
         bridge: Box<ReferenceBridge>,
@@ -43,9 +43,9 @@ enum Role {
     Watch(Box<BridgeScoreboard>),
 }
 
-static BRIDGES: ObjectTable<Role> = ObjectTable::new(5, "bridge");
+pub(crate) static BRIDGES: ObjectTable<Role> = ObjectTable::new(5, "bridge");
 
-fn wrong(error: FormError) -> Failure {
+pub(crate) fn wrong(error: FormError) -> Failure {
     Failure::new(SP_ERR_INPUT, error.to_string())
 }
 
@@ -55,15 +55,21 @@ fn refused(error: ReferenceError) -> Failure {
     Failure::new(status, error.to_string())
 }
 
+/// The point of a number.
+pub(crate) fn point_of(point: u32) -> Result<BridgePoint, Failure> {
+    let known = BridgePoint::ALL.get(point as usize).copied();
+    known.ok_or_else(|| Failure::range("point", point, "one of SP_BRIDGE_*, 0 to 3"))
+}
+
 impl Role {
-    fn finding(&self) -> Option<&ScoreboardFinding> {
+    pub(crate) fn finding(&self) -> Option<&ScoreboardFinding> {
         match self {
             Role::Reference { findings, .. } => findings.front(),
             Role::Watch(scoreboard) => scoreboard.finding(),
         }
     }
 
-    fn drop_finding(&mut self) {
+    pub(crate) fn drop_finding(&mut self) {
         match self {
             Role::Reference { findings, .. } => {
                 findings.pop_front();
@@ -83,7 +89,7 @@ impl Role {
         }
     }
 
-    fn pass(&mut self, event: &BridgeEvent) -> Result<i32, Failure> {
+    pub(crate) fn pass(&mut self, event: &BridgeEvent) -> Result<i32, Failure> {
         match self {
             Role::Watch(scoreboard) => scoreboard.pass(event).map_err(refused)?,
             Role::Reference { bridge, made, findings, passed } => {
@@ -186,8 +192,7 @@ pub unsafe extern "C" fn sp_bridge_pass(
     call(|| {
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
-        let known = BridgePoint::ALL.get(point as usize);
-        let point = *known.ok_or_else(|| Failure::range("point", point, "one of SP_BRIDGE_*, 0 to 3"))?;
+        let point = point_of(point)?;
         let form = parse(&caller.text("json", json, json_length)?).map_err(wrong)?;
         let message = BridgeMessage::from_json(&form).map_err(wrong)?;
         BRIDGES.with(bridge, |role| role.pass(&BridgeEvent { point, port: port as usize, message }))

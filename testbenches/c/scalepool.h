@@ -676,10 +676,17 @@ int32_t sp_sim_expect(uint64_t sim,
 // bytes of its layout (`layout` in sp_sim_state), as sp_encode makes them and the packed struct of the SystemVerilog
 // package has them. In a class with data, 64 bytes of data follow, then 8 bytes of byte enables (bit n for byte n) and
 // 4 bytes of extended metadata, low byte first; a message without byte enables has ones there, one without metadata
-// zeros. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
+// zeros. At a port of UALink or NVLink, as a bridge has, there is a channel for each class and direction:
+// `ubridge.x[0].tx_request` is driven, `ubridge.x[0].rx_request` gives what arrives. Behind a header of UALink come 256
+// bytes of data, 32 of byte enables (requests alone) and 1 of poison; behind one of NVLink 16 of its address extension,
+// 16 of byte enables and 256 of data. Fields that the link decides are 0. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
 // SP_ERR_INPUT for a message of another length, with reserved bits or codes, or with what the model has no use for;
 // sp_last_error says where.
-int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const uint8_t *unit, size_t unit_length);
+int32_t sp_sim_drive(uint64_t sim,
+                     const char *port,
+                     size_t port_length,
+                     const uint8_t *unit,
+                     size_t unit_length);
 
 // Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink`, `ualink`, or
 // `cxl-io`: CXL.io alone in 256B flits.
@@ -1069,6 +1076,51 @@ int32_t sp_bridge_finish(uint64_t bridge);
 
 // Destroys a bridge; its handle is invalid from then on.
 int32_t sp_bridge_destroy(uint64_t bridge);
+
+// Gives a message to the bridge, as sp_bridge_pass does, with its bits and bytes in place of JSON. They are those of
+// sp_link_send_bits: of UALink with `layer` = `tl`, of nvlink, of CXL in the layouts `cxl256`, and of a TLP in flit mode.
+int32_t sp_bridge_pass_bits(uint64_t bridge,
+                            uint32_t point,
+                            uint32_t port,
+                            uint32_t layout,
+                            const uint8_t *bits,
+                            size_t bits_length,
+                            const uint8_t *data,
+                            size_t data_length,
+                            const uint8_t *enables,
+                            size_t enables_length,
+                            uint64_t extra);
+
+// Takes the next message that the model has made, as sp_bridge_next does, with its bits and bytes in place of JSON. Returns SP_EMPTY if
+// there is none; a scoreboard makes none.
+int32_t sp_bridge_next_bits(uint64_t bridge,
+                            uint32_t *point,
+                            uint32_t *port,
+                            uint32_t *layout,
+                            uint8_t *bits,
+                            size_t bits_capacity,
+                            size_t *bits_length,
+                            uint8_t *data,
+                            size_t data_capacity,
+                            size_t *data_length,
+                            uint8_t *enables,
+                            size_t enables_capacity,
+                            size_t *enables_length,
+                            uint64_t *extra);
+
+// Takes the next finding, as sp_bridge_finding does: `message` is its number among those that have passed, from 0, and the texts are
+// `rule`, `found` and `expected`. Returns SP_EMPTY if there is none.
+int32_t sp_bridge_finding_fields(uint64_t bridge,
+                                 uint64_t *message,
+                                 char *rule,
+                                 size_t rule_capacity,
+                                 size_t *rule_length,
+                                 char *found,
+                                 size_t found_capacity,
+                                 size_t *found_length,
+                                 char *expected,
+                                 size_t expected_capacity,
+                                 size_t *expected_length);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -465,7 +465,10 @@ package scalepool_dpi_pkg;
     // bytes of its layout (`layout` in sp_sim_state), as sp_encode makes them and the packed struct of the SystemVerilog
     // package has them. In a class with data, 64 bytes of data follow, then 8 bytes of byte enables (bit n for byte n) and
     // 4 bytes of extended metadata, low byte first; a message without byte enables has ones there, one without metadata
-    // zeros. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
+    // zeros. At a port of UALink or NVLink, as a bridge has, there is a channel for each class and direction:
+    // `ubridge.x[0].tx_request` is driven, `ubridge.x[0].rx_request` gives what arrives. Behind a header of UALink come 256
+    // bytes of data, 32 of byte enables (requests alone) and 1 of poison; behind one of NVLink 16 of its address extension,
+    // 16 of byte enables and 256 of data. Fields that the link decides are 0. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
     // SP_ERR_INPUT for a message of another length, with reserved bits or codes, or with what the model has no use for;
     // sp_last_error says where.
     import "DPI-C" sp_dpi_sim_drive = function int sp_sim_drive(
@@ -893,5 +896,47 @@ package scalepool_dpi_pkg;
     // Destroys a bridge; its handle is invalid from then on.
     import "DPI-C" function int sp_bridge_destroy(
         input longint unsigned bridge
+    );
+
+    // Gives a message to the bridge, as sp_bridge_pass does, with its bits and bytes in place of JSON. They are those of
+    // sp_link_send_bits: of UALink with `layer` = `tl`, of nvlink, of CXL in the layouts `cxl256`, and of a TLP in flit mode.
+    import "DPI-C" sp_dpi_bridge_pass_bits = function int sp_bridge_pass_bits(
+        input longint unsigned bridge,
+        input int unsigned point,
+        input int unsigned port,
+        input int unsigned layout,
+        input byte unsigned bits[],
+        input longint unsigned bits_length,
+        input byte unsigned data[],
+        input longint unsigned data_length,
+        input byte unsigned enables[],
+        input longint unsigned enables_length,
+        input longint unsigned extra
+    );
+
+    // Takes the next message that the model has made, as sp_bridge_next does, with its bits and bytes in place of JSON. Returns SP_EMPTY if
+    // there is none; a scoreboard makes none.
+    import "DPI-C" sp_dpi_bridge_next_bits = function int sp_bridge_next_bits(
+        input longint unsigned bridge,
+        output int unsigned point,
+        output int unsigned port,
+        output int unsigned layout,
+        inout byte unsigned bits[],
+        output longint unsigned bits_length,
+        inout byte unsigned data[],
+        output longint unsigned data_length,
+        inout byte unsigned enables[],
+        output longint unsigned enables_length,
+        output longint unsigned extra
+    );
+
+    // Takes the next finding, as sp_bridge_finding does: `message` is its number among those that have passed, from 0, and the texts are
+    // `rule`, `found` and `expected`. Returns SP_EMPTY if there is none.
+    import "DPI-C" sp_dpi_bridge_finding_fields = function int sp_bridge_finding_fields(
+        input longint unsigned bridge,
+        output longint unsigned message,
+        output string rule,
+        output string found,
+        output string expected
     );
 endpackage

@@ -12,16 +12,16 @@
 //! waits to be sampled; what is broken waits as an event.
 
 mod active;
-mod bits;
+pub(crate) mod bits;
 mod config;
 mod covered;
 mod ends;
 mod event;
 pub mod hook;
 mod judges;
-mod message;
+pub(crate) mod message;
 mod plain;
-mod protocol;
+pub(crate) mod protocol;
 pub mod typed;
 mod ualink;
 

@@ -174,17 +174,17 @@ pub unsafe extern "C" fn sp_link_take_bits(
 }
 
 /// Where the parts of a message go.
-struct BitsPlace {
-    layout: OutValue<u32>,
-    bits: Buffer<u8>,
-    data: Buffer<u8>,
-    enables: Buffer<u8>,
-    extra: OutValue<u64>,
+pub(crate) struct BitsPlace {
+    pub(crate) layout: OutValue<u32>,
+    pub(crate) bits: Buffer<u8>,
+    pub(crate) data: Buffer<u8>,
+    pub(crate) enables: Buffer<u8>,
+    pub(crate) extra: OutValue<u64>,
 }
 
 impl BitsPlace {
     /// Writes a message, or only its lengths if one of its parts has no room.
-    fn fill(&self, message: &MessageBits) -> Result<(), Failure> {
+    pub(crate) fn fill(&self, message: &MessageBits) -> Result<(), Failure> {
         let parts = [(&self.bits, &message.bits), (&self.data, &message.data), (&self.enables, &message.enables)];
         // All lengths are written before one is too short.
         let fits: Vec<_> = parts.iter().map(|(buffer, bytes)| buffer.fits(bytes.len())).collect();

@@ -292,7 +292,7 @@ mod tests {
             let text = PackedTransfer::Request.unpack(&wrong, &CODEC).expect_err(expected).to_string();
             assert!(text.contains(expected), "{text}");
         };
-        refused(&|wrong| drop(wrong.pop()), "found 304 bytes, expected 305: 16 of the header");
+        refused(&|wrong| wrong.truncate(304), "found 304 bytes, expected 305: 16 of the header");
         refused(&|wrong| wrong[16 + 128] = 1, "data at bytes 144 to 271: found 0x01, expected 0x00");
         refused(&|wrong| wrong[304] = 4, "poison at bytes 304 to 304: found 0x04, expected 0x00");
         // A read has neither data nor enables.

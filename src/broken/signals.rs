@@ -9,8 +9,7 @@
 use super::case_file::CaseFile;
 use super::timeline::told;
 use super::{BrokenCase, CaseError, CaseStep};
-use scalepool_inspect::{Map, inspect};
-use scalepool_trace::output::Scratch;
+use scalepool_inspect::{Map, inspect_dump};
 use scalepool_trace::{Body, FigureSignal, Hub, PlaceKind, RecordKind, Stamp, TimeAxis};
 use std::fmt::Write;
 
@@ -85,16 +84,13 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
     let edges: Vec<Vec<_>> =
         lines.iter().map(|line| line.split(' ').map(change).collect()).collect::<Result<_, CaseError>>()?;
     let (names, dump) = dump(&edges);
-    let scratch = Scratch::beside(&std::env::temp_dir()).map_err(CaseError::of)?;
-    let path = scratch.path().join("signals.vcd");
-    std::fs::write(&path, dump).map_err(CaseError::of)?;
     let data = if keys.starts_with("bus") { "" } else { "data = \"data\"\n" };
     let map = format!(
         "scope = \"bench\"\n[[interface]]\nname = \"bus\"\nprotocol = \"cxl-68b\"\ndir = \"down\"\nclock = \"clk\"\n\
          reset = \"rst_n\"\n{data}{keys}\n"
     );
     let map = Map::read(&map, "map").map_err(CaseError::of)?;
-    let seen = inspect(&path, map, "map").map_err(CaseError::of)?.seen;
+    let seen = inspect_dump(dump, "the wave of the case", map, "map").map_err(CaseError::of)?.seen;
     let first = seen.into_iter().flat_map(|unit| unit.broken).next();
     let first = first.filter(|broken| broken.violation.rule == rule);
     let broken = first.ok_or_else(|| CaseError::breaks_nothing(rule, "edge"))?;

@@ -167,7 +167,24 @@ pub fn inspect_in_detail(
     if capture::is_capture(path) {
         return inspect_capture(&Capture::open(path)?, &path.display().to_string(), map, map_path, detail);
     }
-    let mut wave = wave::Wave::open(path)?;
+    judge_wave(wave::Wave::open(path)?, map, map_path, detail)
+}
+
+/// Judges a wave in VCD that is in memory; `name` stands for its file in messages.
+///
+/// # Errors
+/// See [`InspectError`].
+pub fn inspect_dump(dump: String, name: &str, map: Map, map_path: &str) -> Result<Inspection, InspectError> {
+    judge_wave(wave::Wave::of_dump(dump, name)?, map, map_path, InspectDetail::default())
+}
+
+/// Judges the interfaces of a wave.
+fn judge_wave(
+    mut wave: wave::Wave,
+    map: Map,
+    map_path: &str,
+    detail: InspectDetail,
+) -> Result<Inspection, InspectError> {
     let (mut streams, mut edges, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     for (n, interface) in map.interface.iter().enumerate() {
         let signals = sample::Signals::find(&mut wave, map.scope.as_deref(), interface, map_path)?;

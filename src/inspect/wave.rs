@@ -9,12 +9,12 @@ use scalepool_ordered::OrderedMap;
 use scalepool_trace::TimeAxis;
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Once;
 use wellen::simple::Waveform;
-use wellen::{LoadOptions, Signal, SignalRef, SignalValueRef, TimescaleUnit};
+use wellen::{LoadOptions, Signal, SignalRef, SignalValueRef, TimescaleUnit, WellenError};
 
 /// An open wave.
 pub(super) struct Wave {
@@ -70,11 +70,22 @@ impl Wave {
             vcd::check(path).map_err(&unreadable)?;
         }
         let options = LoadOptions { multi_thread: false, remove_scopes_with_empty_name: true };
-        let damaged = |e: wellen::WellenError| {
+        Wave::read(&file, || wellen::simple::read_with_options(path, &options))
+    }
+
+    /// The wave of a dump that is in memory; `file` stands for its file in messages.
+    pub fn of_dump(dump: String, file: &str) -> Result<Wave, InspectError> {
+        Wave::read(file, || wellen::simple::read_from_reader(Cursor::new(dump.into_bytes())))
+    }
+
+    fn read(file: &str, read: impl FnOnce() -> Result<Waveform, WellenError>) -> Result<Wave, InspectError> {
+        let file = file.to_owned();
+        let unreadable = |text: String| InspectError::Wave { path: file.clone(), text };
+        let damaged = |e: WellenError| {
             let text: String = e.to_string().escape_debug().take(MAX_TEXT).collect();
             format!("found a file that is damaged or cut, expected a whole one; its reader says: {text}")
         };
-        let read = || wellen::simple::read_with_options(path, &options).map_err(damaged);
+        let read = || read().map_err(damaged);
         let waveform = unpanicked(read).and_then(|read| read).map_err(&unreadable)?;
         let hierarchy = waveform.hierarchy();
         let scale = hierarchy.timescale().ok_or_else(|| unreadable("found no timescale, expected one".into()))?;

@@ -232,6 +232,12 @@ impl FaultyWire {
         is_whole
     }
 
+    /// Whether verdicts from patterns of errors broke rules since the last [`FaultyWire::take_wrong`].
+    #[inline]
+    pub fn has_wrong(&self) -> bool {
+        !self.wrong.is_empty()
+    }
+
     /// Rules that verdicts from patterns of errors broke since the last call.
     pub fn take_wrong(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.wrong)

@@ -319,7 +319,9 @@ impl<M: Packable> Packer<M> {
         if !self.may_send(class, 0, taken, credits) {
             return None;
         }
-        if let Some(data) = self.queues[class.index()].first()?.payload()
+        // Asked of the class first: most messages have none, and to find it in a message costs more.
+        if class.has_data()
+            && let Some(data) = self.queues[class.index()].first()?.payload()
             && (taken.header || self.all_data_behind(n, self.chunks + data.chunks()) > max_all_data)
         {
             return None;
@@ -394,7 +396,9 @@ impl<M: Packable> Packer<M> {
             if !self.may_send(place.class, *more, taken, credits) {
                 continue;
             }
-            if let Some(data) = self.queues[place.class.index()][*more as usize].payload() {
+            if place.class.has_data()
+                && let Some(data) = self.queues[place.class.index()][*more as usize].payload()
+            {
                 let fits = if format.mdh {
                     data.size == Size::Line && !data.has_byte_enables
                 } else {
@@ -434,7 +438,9 @@ impl<M: Packable> Packer<M> {
             self.filled.messages += place.class.def().bits;
             message.keep_sent(&self.config);
             slots.put(n, place, message);
-            if let Some(shape) = message.payload() {
+            if place.class.has_data()
+                && let Some(shape) = message.payload()
+            {
                 taken.header = true;
                 taken.sz = shape.size == Size::Line;
                 taken.be = shape.has_byte_enables;

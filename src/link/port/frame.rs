@@ -192,6 +192,13 @@ impl<E: PortEnd> Frame<E> {
     /// Keeps what the wire behind the transmitter has found out about verdicts from patterns of errors.
     #[inline]
     pub fn report_wire(&mut self, at: Stamp) {
+        if self.way_out.has_wrong() {
+            self.keep_wire(at);
+        }
+    }
+
+    #[cold]
+    fn keep_wire(&mut self, at: Stamp) {
         for violation in self.way_out.take_wrong() {
             self.broken(violation, at);
         }

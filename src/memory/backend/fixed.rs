@@ -74,10 +74,8 @@ impl<H> MemoryBackend<H> for Fixed<H> {
     }
 
     fn pop(&mut self, cycle: u64) -> Option<H> {
-        if !self.is_ready(cycle) {
-            return None;
-        }
         let page = self.waiting.front_mut()?;
+        page.front().filter(|(ready, _)| *ready <= cycle)?;
         let (_, handle) = page.pop_front()?;
         self.in_flight -= 1;
         if page.is_empty() && self.waiting.len() > 1 {

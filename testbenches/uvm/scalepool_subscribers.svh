@@ -44,7 +44,7 @@ class scalepool_scoreboard extends uvm_subscriber #(scalepool_request_item);
   endfunction
 endclass
 
-// Which messages have passed, by layout and opcode, and how many flits lay between a request and its answer.
+// Which messages have passed, by layout and opcode, and which way.
 class scalepool_coverage extends uvm_subscriber #(scalepool_message_item);
   `uvm_component_utils(scalepool_coverage)
   int unsigned hits[string];

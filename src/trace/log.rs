@@ -383,7 +383,7 @@ impl LogSink {
             let ualink = form["layout"].as_str().is_some_and(|l| l.starts_with("ualink"));
             if ualink { port(places.path(r.ordinal)) } else { None }
         };
-        match &r.body {
+        match r.body.without_vppb() {
             Body::Flit { protocol, dir, bytes } => {
                 let messages = self.flit(r, protocol, dir, bytes);
                 if messages.is_empty() {
@@ -426,7 +426,7 @@ impl LogSink {
             Body::Access { name, address } => self.mark(places, r, &format!("name={name} address={address:#x}")),
             Body::Wait { wait, holder: 0 } => self.mark(places, r, &format!("name={wait}")),
             Body::Wait { wait, holder } => self.mark(places, r, &format!("name={wait} holder={holder}")),
-            Body::None => self.mark(places, r, ""),
+            Body::Via { .. } | Body::None => self.mark(places, r, ""),
         }
     }
 

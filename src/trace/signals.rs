@@ -276,7 +276,7 @@ impl Signals {
             let text = format!("wave place `{place}`: found {kind} `{found}`, expected one of: {expected}");
             Err(io::Error::new(io::ErrorKind::InvalidInput, text))
         };
-        match (&mut shown.body, &r.body) {
+        match (&mut shown.body, r.body.without_vppb()) {
             (body, Body::Violation(violation)) => {
                 shown.violations.into_iter().for_each(|count| state.count(count));
                 if let ShownBody::Findings(rule) = body {

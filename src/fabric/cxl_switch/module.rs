@@ -14,6 +14,7 @@
 use super::aer::{AerRecord, ErrorMessage};
 use super::command::ManagerEvent;
 use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar, classes_of};
+use super::cut_through;
 use super::plug::PlugStep;
 use super::plug_watch::PlugWatch;
 use super::room::RoomLedger;
@@ -30,7 +31,7 @@ use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::wait::WAIT_OVER;
-use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TraceVppb, TransactionHandle, TransactionNaming, Wait};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -206,6 +207,8 @@ struct Passing<F> {
     of: Option<F>,
     /// Cycle since which it stood first at its port.
     since: u64,
+    /// It came with bad data.
+    was_bad: bool,
 }
 
 /// A message that leaves in the place of a received one.
@@ -370,8 +373,9 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Notes what the link of a port is told, in front of all that it is given later.
     fn declare(&mut self, port: usize, status: LinkStatus, at: Stamp) {
+        let tells_all = self.switching.tells_all(port);
         let statuses = &mut self.ports[port].statuses;
-        if status != LinkStatus::HotReset {
+        if status != LinkStatus::HotReset && !tells_all {
             // Of viral only the latest is told.
             statuses.retain(|one| *one == LinkStatus::HotReset);
         }
@@ -383,7 +387,8 @@ impl<S: Switching> CxlSwitch<S> {
         };
         self.mine.viral_told += u64::from(matches!(status, LinkStatus::Viral(_)));
         self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(mark));
-        let Some(viral) = viral else { return };
+        // Where statuses name what is viral, the port has no state of its own.
+        let Some(viral) = viral.filter(|_| !tells_all) else { return };
         for (signal, value) in ["viral", "viral_ld_ids"].into_iter().zip(viral) {
             let body = || Body::Value { signal, value: value.into() };
             self.ports[port].signals.record(at, RecordKind::Mark, 0, 0, body);
@@ -450,7 +455,10 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Sends the first message of a class, which can leave.
     fn send_first(&mut self, (port, class): (usize, usize), cx: &mut Cx, at: Stamp) {
-        let Some(Passing { message, from, of, since, .. }) = self.crossbar.leave(port, class) else { return };
+        let Some(Passing { message, from, of, since, was_bad, .. }) = self.crossbar.leave(port, class) else { return };
+        if let Some(violation) = cut_through::judge_whole(was_bad, &message) {
+            self.report(violation, at);
+        }
         self.give_back((if of.is_some() { from } else { self.ports.len() }, port, class), at);
         let own = &mut self.ports[port];
         if let Some(place) = own.tx[class] {
@@ -625,9 +633,9 @@ impl<S: Switching> CxlSwitch<S> {
     }
 
     /// Records a received message and queues the message that leaves in its place.
-    fn queue(&mut self, (port, message): (usize, &Message), leaving: Option<Leaving<S::Flow>>, at: Stamp) {
+    fn queue(&mut self, (port, came): (usize, &Message), leaving: Option<Leaving<S::Flow>>, at: Stamp) {
         if self.tap.is_on() {
-            self.show_received((port, message), leaving.as_ref(), at);
+            self.show_received((port, came), leaving.as_ref(), at);
         }
         if let Some(Leaving { input, to, message, of, since }) = leaving
             && let Some(class) = self.config.traffic.place(message.class())
@@ -637,10 +645,17 @@ impl<S: Switching> CxlSwitch<S> {
                 self.switching.queued(&message, of);
             }
             let bytes = bytes(&message);
+            // What the switch makes itself is as it leaves.
+            let was_bad = cut_through::is_bad(if of.is_some() { came } else { &message });
             if let Some(violation) = self.room.take((input, to, class)) {
                 self.report(violation, at);
             }
-            self.crossbar.push((input, to, class), ready, bytes, Passing { message, from: port, to, of, since });
+            self.crossbar.push(
+                (input, to, class),
+                ready,
+                bytes,
+                Passing { message, from: port, to, of, since, was_bad },
+            );
         }
     }
 
@@ -658,9 +673,10 @@ impl<S: Switching> CxlSwitch<S> {
             _ => TransactionNaming::By(handle),
         };
         let of = leaving.and_then(|leaving| leaving.of);
+        let vppb = of.and_then(|of| self.switching.vppb(of)).map(|(vcs, vppb)| TraceVppb { vcs, vppb });
         self.tap.named(named, at, RecordKind::Mark, 0, 0, || {
             let (message, form) = self.switching.shown(message, self.ports[port].link.form, of);
-            shown(&message, form)
+            shown(&message, form).via(vppb)
         });
     }
 

@@ -11,6 +11,7 @@
 
 mod health;
 
+use super::cachemem::viral_found;
 use super::end::EVEN_BODY;
 use super::receiver::{NAK_FLITS, Receiver};
 use crate::event::{LinkEvent, Severity, finding};
@@ -294,7 +295,7 @@ impl Monitor {
             let viral = matches!(role, Cxl256SlotRole::Control(Some(kind)) if kind.name == "Viral");
             if viral && !std::mem::replace(&mut self.viral_heard, true) {
                 let logical_devices = Viral::from_bits(flit.slot(self.mode, n)).ld_ids;
-                let found = format!("Viral, logical devices {logical_devices:#06x}");
+                let found = viral_found(self.mode, logical_devices);
                 let text = "the peer has declared viral";
                 self.hears(Severity::Fatal, finding("CXL256-VIR-01", found, "no viral", text));
             }

@@ -37,7 +37,7 @@ use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::io_ends::IoItem;
 use scalepool_protocols::cxl::cxlio::flit_mode::Pth;
 use scalepool_protocols::wire::Violation;
-use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TraceVppb, TransactionHandle, TransactionNaming};
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -895,7 +895,13 @@ impl IoSwitch {
         };
         if let (Some(came), Some(leaving)) = (handle, leaving) {
             let named = TransactionNaming::Through(came, leaving);
-            port.own.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("passed_on"));
+            // In a fabric the virtual link, which its header names, says whose it is.
+            let seat = port.own.seats.iter().find(|seat| self.fabric.is_none() && seat.ld == ld);
+            let vppb = seat.and_then(|seat| match seat.place? {
+                (vcs, IoSide::Down(vppb)) => Some(TraceVppb { vcs, vppb }),
+                (_, IoSide::Up) => None,
+            });
+            port.own.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("passed_on").via(vppb));
         }
         if let Some(channels) = &mut port.channels {
             let _ = channels.tx.push(cx, IoItem::Tlp(bytes));

@@ -147,9 +147,10 @@ pub(super) fn build<E: Reported>(
                 sends,
                 beside: if site.external[n].is_none() {
                     let Offer { declares_viral, hears_damage, .. } = site.offers[n];
-                    // Viral and hot resets pass from switch to switch.
+                    // Viral and hot resets pass from switch to switch, viral through fabrics with port based routing too.
                     let tells = declares_viral || site.is_cascade && n == 0;
-                    LinkExtras { tells, hears: site.is_cascade, hears_damage }
+                    let hears = site.is_cascade || site.offers.iter().all(|offer| offer.declares_viral);
+                    LinkExtras { tells, hears, hears_damage }
                 } else {
                     LinkExtras::default()
                 },

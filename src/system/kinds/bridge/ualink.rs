@@ -29,12 +29,12 @@ use scalepool_bridge::inbound::ualink::{UalinkAccessEnds, UalinkSide};
 use scalepool_bridge::module::ualink::{UalinkRequestEnds, UalinkRequesters};
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::window::{BridgeWindow, InboundClass, WindowLimits};
-use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder};
+use scalepool_kernel::{BuildError, Clock, ClockId, Module, PartitionBuilder};
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::ualink::wiring::Socket;
 use scalepool_nodes::ualink::completer::global;
 use scalepool_nodes::ualink::ledger::UalLedger;
-use scalepool_nodes::ualink::port::{AcceleratorPort, Tamper};
+use scalepool_nodes::ualink::port::{AcceleratorChannels, Tamper};
 use scalepool_nodes::ualink::read::BACKGROUND;
 use scalepool_nodes::ualink::{Ends, channels};
 use scalepool_trace::Hub;
@@ -221,12 +221,16 @@ pub(in crate::kinds) fn place_port(
 ) -> Result<Ends, BuildError> {
     let (own, (tx, rx)) = channels(p, bridge, "x_", n)?;
     let name = socket.name().to_owned();
-    p.module(&name, flit, |bind| AcceleratorPort {
-        link: socket.bind(bind),
-        tx: tx.map(|end| bind.attach(end)),
-        rx: rx.map(|end| bind.attach(end)),
-        guard: None,
-        tamper: Tamper::default(),
+    p.module(&name, flit, |bind| {
+        let channels = AcceleratorChannels {
+            tx: tx.map(|end| bind.attach(end)),
+            rx: rx.map(|end| bind.attach(end)),
+            guard: None,
+            tamper: Tamper::default(),
+            stall: socket.stall(bind),
+        };
+        let port: Box<dyn Module> = socket.bind(bind, vec![Box::new(channels)]);
+        port
     })?;
     Ok(own)
 }

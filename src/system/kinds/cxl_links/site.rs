@@ -8,7 +8,7 @@ use crate::measured::{Ending, LinkMeasured};
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{ExternalConfig, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
-use scalepool_link::port::{PortConfig, PortResult, Ports, WireItem};
+use scalepool_link::port::{FlitPhy, FlitPhyConfig, PortConfig, PortResult, Ports, WireItem};
 use scalepool_link::sim_port::SimPort;
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::coherent::wiring::LinkExtras;
@@ -94,8 +94,8 @@ impl<E: Reported> LinkEndSite for End<E> {
             let agents = attach(bind);
             let (wire_out, wire_in) = E::attach(bind, wire_out, wire_in);
             let ports = Ports { agents, wire_out, wire_in, flits, signals };
-            let config =
-                PortConfig { end, wire: wire(bind.rng()), dir, retrain_fs, hold_credits_flits, halves, give_up };
+            let phy = FlitPhy::new(FlitPhyConfig { retrain_fs, hold_credits_flits, halves });
+            let config = PortConfig { end, phy, wire: wire(bind.rng()), dir, give_up };
             E::port(config, ports, result)
         })?;
         Ok(Some(plug))

@@ -2,7 +2,7 @@
 
 use super::inspect_dram::DramArgs;
 use super::inspect_files::{InspectFiles, OpenFiles};
-use super::{Status, counted, print_json, report};
+use super::{CommandStatus, counted, print_json, report};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_forms::input::read_text;
@@ -151,7 +151,7 @@ A [[waiver]] takes a broken rule out of the result, up to a day; [severity] make
 testbenches/maps/ has the maps of this repository's benches; docs/guide/passive.md explains the keys of a [[link]].";
 
 impl Inspect {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         if env::var_os(INNER).is_some() {
             // A signal that ends the process outside ends this one.
             rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
@@ -165,7 +165,7 @@ impl Inspect {
         let (mut parts, files) = self.files.create()?;
         if is_fst(self.wave()) {
             let status = self.run_apart(&parts)?;
-            if !matches!(status, Status::Refused) {
+            if !matches!(status, CommandStatus::Refused) {
                 parts.iter_mut().try_for_each(PartFile::keep)?;
             }
             return Ok(status);
@@ -203,7 +203,7 @@ impl Inspect {
         Ok(inspection)
     }
 
-    fn print_all(&self, inspection: &Inspection, out: &mut dyn Write) -> anyhow::Result<Status> {
+    fn print_all(&self, inspection: &Inspection, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         for seen in inspection.seen.iter().filter(|seen| self.all || !is_idle(seen)) {
             let name = &inspection.map.interface[seen.interface].name;
             if self.json {
@@ -226,7 +226,11 @@ impl Inspect {
             remark(count, inspection.signals.is_empty());
         }
         inspection.remarks.iter().for_each(report);
-        Ok(if inspection.counts.iter().all(|c| c.violations == 0) { Status::Good } else { Status::Finding })
+        Ok(if inspection.counts.iter().all(|c| c.violations == 0) {
+            CommandStatus::Good
+        } else {
+            CommandStatus::Finding
+        })
     }
 }
 
@@ -242,16 +246,16 @@ fn made_variable(n: usize) -> String {
 impl Inspect {
     /// The same in a process of its own. A damaged FST can ask its reader for any amount of memory, at which the system ends
     /// the process, and nothing in it can turn that into an error.
-    fn run_apart(&self, parts: &[PartFile]) -> anyhow::Result<Status> {
+    fn run_apart(&self, parts: &[PartFile]) -> anyhow::Result<CommandStatus> {
         let program = env::current_exe().context("the program cannot be found again")?;
         let mut inner = Command::new(program);
         inner.args(env::args_os().skip(1)).env(INNER, "1").stdin(Stdio::null()).stderr(Stdio::piped());
         inner.envs(parts.iter().enumerate().map(|(n, part)| (made_variable(n), part.written_at())));
         let ended = inner.spawn()?.wait_with_output()?;
         let status = match ended.status.code() {
-            Some(0) => Status::Good,
-            Some(1) => Status::Finding,
-            Some(_) => Status::Refused,
+            Some(0) => CommandStatus::Good,
+            Some(1) => CommandStatus::Finding,
+            Some(_) => CommandStatus::Refused,
             None => bail!(
                 "{}: found a damaged FST at which its reader broke down, expected a whole one",
                 self.wave().display()
@@ -333,7 +337,7 @@ fn time(t_fs: u64) -> String {
 
 fn summary(out: &mut dyn Write, counts: &[InterfaceCount], is_capture: bool) -> io::Result<()> {
     let edges = if is_capture { "lines" } else { "edges" };
-    let mut table = super::table::Table::new(["interface", edges, "flits", "violations"]);
+    let mut table = super::table::TextTable::new(["interface", edges, "flits", "violations"]);
     for count in counts {
         table.row([count.name.clone(), count.edges.to_string(), count.units.to_string(), count.violations.to_string()]);
     }

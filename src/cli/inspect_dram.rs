@@ -1,6 +1,6 @@
 //! `scalepool inspect --dram`: a trace of DRAM commands, judged by the monitor.
 
-use super::{Status, counted, print_json};
+use super::{CommandStatus, counted, print_json};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_memory::dram::preset::{self, DramOrganisation};
@@ -37,7 +37,7 @@ fn preset_of(name: &str) -> Result<&'static DramPreset, String> {
 
 impl DramArgs {
     /// Judges a trace and prints what breaks a rule.
-    pub(super) fn judge(&self, path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub(super) fn judge(&self, path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let preset = self.preset.context("found no preset, expected one")?;
         let ranks = self.ranks;
         let preset = &DramPreset { organisation: DramOrganisation { ranks, ..preset.organisation }, ..*preset };
@@ -97,7 +97,7 @@ impl DramArgs {
                 counted(broken as usize, "violation")
             )?;
         }
-        Ok(if broken == 0 { Status::Good } else { Status::Finding })
+        Ok(if broken == 0 { CommandStatus::Good } else { CommandStatus::Finding })
     }
 }
 

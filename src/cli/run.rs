@@ -1,8 +1,8 @@
 //! `scalepool run`: simulate a scenario.
 
 use super::junit::{self, JunitCase, JunitFailure};
-use super::table::Table;
-use super::{Status, coverage, print_json};
+use super::table::TextTable;
+use super::{CommandStatus, coverage, print_json};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use scalepool_export::coverage::CoverageReport;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 /// Simulate a scenario and print a summary.
 #[derive(Debug, Args)]
-pub(super) struct Run {
+pub(super) struct RunArgs {
     /// Name of a scenario, as `list scenarios` shows it, or the file of a system description, FILE.toml.
     scenario: String,
     /// Seed of all random numbers.
@@ -109,8 +109,8 @@ fn address(text: &str) -> Result<u64, String> {
 /// Redraws of the progress line a second, few enough to cost nothing.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
-impl Run {
-    pub fn run(mut self, out: &mut dyn Write) -> anyhow::Result<Status> {
+impl RunArgs {
+    pub fn run(mut self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let request = ScenarioRequest {
             scenario: self.scenario.clone(),
             seed: self.seed,
@@ -211,11 +211,11 @@ impl Run {
             );
         }
         let broken: Vec<&PlacedViolation> = reports.iter().flat_map(|(_, report)| &report.violations).collect();
-        Ok(Status::of(&broken))
+        Ok(CommandStatus::of(&broken))
     }
 }
 
-impl Run {
+impl RunArgs {
     /// Writes coverage and results into the files that were made for them, in this order.
     fn write_files(&self, reports: &[(&str, ScenarioReport)], parts: &mut [(PartFile, File)]) -> anyhow::Result<()> {
         let named = |(mode, report): &(&str, ScenarioReport)| {
@@ -273,7 +273,7 @@ fn timing_json(t: &Timing) -> Value {
 const SHOWN_VIOLATIONS: usize = 20;
 
 fn print(report: &ScenarioReport, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(["figure", "value"]);
+    let mut table = TextTable::new(["figure", "value"]);
     for (name, value) in report.rows() {
         table.row([name, value]);
     }
@@ -283,7 +283,7 @@ fn print(report: &ScenarioReport, out: &mut dyn Write) -> io::Result<()> {
 
 /// Where the time of the lines goes: one table, a row a direction.
 fn print_times(reports: &[(&str, ScenarioReport)], out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(TIME_HEAD);
+    let mut table = TextTable::new(TIME_HEAD);
     for (mode, report) in reports {
         for mut row in report.time_rows() {
             if reports.len() > 1 {
@@ -297,7 +297,7 @@ fn print_times(reports: &[(&str, ScenarioReport)], out: &mut dyn Write) -> io::R
 
 /// One table of all modes, then what went wrong in each.
 fn print_modes(modes: &[(&str, ScenarioReport)], out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(COMPARED);
+    let mut table = TextTable::new(COMPARED);
     for (mode, report) in modes {
         table.row(comparison_row(mode, report));
     }

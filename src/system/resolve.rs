@@ -378,7 +378,7 @@ pub(super) fn element(table: &Table, exception: Option<&&Table>) -> Table {
 }
 
 /// A component whose ports are being joined.
-struct Open {
+struct UnjoinedComponent {
     instance: ComponentInstance,
     table: OwnTable,
     ports: Vec<OpenPort>,
@@ -408,7 +408,7 @@ struct Resolver<'a> {
     clocks: Vec<(String, Clock)>,
     /// Clocks that are those of links: place in the list, name of the link, and where that stands.
     clocks_of_links: Vec<(usize, String, TextPlace)>,
-    components: Vec<Open>,
+    components: Vec<UnjoinedComponent>,
     arrays: OrderedMap<String, Array>,
     links: Vec<LinkInstance>,
     link_tables: Vec<OwnTable>,
@@ -584,7 +584,7 @@ impl<'a> Resolver<'a> {
                 let folder = self.folder(name);
                 let instance =
                     ComponentInstance { path, place, kind, config, clock, external, folder, ports: Vec::new() };
-                self.components.push(Open { instance, table: own, ports, is_read });
+                self.components.push(UnjoinedComponent { instance, table: own, ports, is_read });
             }
         }
         if self.components.is_empty() && self.table("component").is_none_or(|t| t.entries.is_empty()) {
@@ -889,7 +889,7 @@ impl<'a> Resolver<'a> {
             Some(Index::Number(n)) => array.first + n,
             _ => array.first,
         };
-        let Open { ports, is_read, .. } = &self.components[element];
+        let UnjoinedComponent { ports, is_read, .. } = &self.components[element];
         if !is_read {
             return false;
         }

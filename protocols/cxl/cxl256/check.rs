@@ -105,7 +105,7 @@ fn content_is_sound(flit: &Content256, read: &ContentRead256, (mode, dir): (Mode
     if slots.messages.is_empty() {
         return true;
     }
-    let mut sums = Sums::default();
+    let mut sums = PackingSums::default();
     for of_slot in slots.messages.chunk_by(|a, b| a.slot == b.slot) {
         let [first, ..] = of_slot else { continue };
         let n = usize::from(first.slot);
@@ -135,7 +135,7 @@ fn is_sound(decoded: &Cxl256DecodedFlit, config: &Cxl256Config) -> bool {
     if is_crowded || decoded.flit().crd().marks_empty() {
         return false;
     }
-    let (mut sums, mut rest) = (Sums::default(), &decoded.found[..]);
+    let (mut sums, mut rest) = (PackingSums::default(), &decoded.found[..]);
     for (n, role) in decoded.roles.iter().enumerate() {
         let format = match role {
             Cxl256SlotRole::Format(format) => *format,
@@ -166,7 +166,7 @@ fn knows_codes(config: &Cxl256Config) -> bool {
 }
 
 /// What the rules of packing ask of the slots before: messages by group, and free places.
-struct Sums {
+struct PackingSums {
     in_group: [PerClass; GROUPS.len()],
     in_shared_slot: PerClass,
     /// Classes of the free places of the H or HS slot of a group.
@@ -174,14 +174,14 @@ struct Sums {
     free_in: usize,
 }
 
-impl Default for Sums {
-    fn default() -> Sums {
+impl Default for PackingSums {
+    fn default() -> PackingSums {
         let none = PerClass::default();
-        Sums { in_group: [none; GROUPS.len()], in_shared_slot: none, free: 0, free_in: GROUPS.len() }
+        PackingSums { in_group: [none; GROUPS.len()], in_shared_slot: none, free: 0, free_in: GROUPS.len() }
     }
 }
 
-impl Sums {
+impl PackingSums {
     /// Adds the messages of slot `n`, each with its place and class; `false`: something may be broken. `owed` are the data slots
     /// owed before the slot and behind it.
     #[inline]

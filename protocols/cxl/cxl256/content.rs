@@ -154,7 +154,7 @@ pub struct ContentRead256 {
 
 /// A message of which slots are to come.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct PartialContent {
     message: Cxl256Message,
     to_come: u8,
     has_trailer: bool,
@@ -164,7 +164,7 @@ struct Open {
 #[derive(Debug, Clone)]
 pub struct ContentReader256 {
     mode: Mode,
-    open: Fifo<Open>,
+    open: Fifo<PartialContent>,
     owed_slots: usize,
     last_active: usize,
     last_group: ClassCounts,
@@ -328,7 +328,11 @@ impl ContentReader256 {
             let has_trailer = trailer(message.class, placed.format.routing, message.bits).is_some();
             let is_drs = message.class == Class::S2mDrs;
             is_shared |= is_drs && has_trailer;
-            self.open.push(Open { message: *message, to_come: LINE_SLOTS as u8, has_trailer: has_trailer && !is_drs });
+            self.open.push(PartialContent {
+                message: *message,
+                to_come: LINE_SLOTS as u8,
+                has_trailer: has_trailer && !is_drs,
+            });
         }
         // The trailer of a DRS slot stands behind the first line, whichever header asked for it.
         if is_shared {

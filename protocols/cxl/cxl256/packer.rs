@@ -109,7 +109,7 @@ impl Owed {
 
 /// What the flit under construction holds so far.
 #[derive(Debug, Clone, Default)]
-struct Taken {
+struct FlitFill {
     /// Messages in it, and those in front of each slot that was begun.
     messages: PerClass,
     before: [PerClass; SLOTS],
@@ -121,7 +121,7 @@ struct Taken {
     begun: usize,
 }
 
-impl Taken {
+impl FlitFill {
     /// Messages from a slot on.
     fn from(&self, slot: usize) -> PerClass {
         if slot < self.slots { self.messages.without(self.before[slot]) } else { PerClass::default() }
@@ -325,7 +325,7 @@ impl Packer {
         }
         let mut slots = empty();
         let carried = self.open_messages();
-        let mut taken = Taken { carried, ..Taken::default() };
+        let mut taken = FlitFill { carried, ..FlitFill::default() };
         let mut used = false;
         // Classes of which an H or HS slot of the group has a free place (`cxl-256b` §5.3), by bit.
         let mut barred: u16 = 0;
@@ -376,7 +376,7 @@ impl Packer {
     fn choose(
         &self,
         n: usize,
-        taken: &Taken,
+        taken: &FlitFill,
         credits: &[u16; Class::COUNT],
         barred: u16,
     ) -> Option<(&'static SlotFormat, u8)> {
@@ -392,7 +392,7 @@ impl Packer {
     fn choose_for_one(
         &self,
         n: usize,
-        taken: &Taken,
+        taken: &FlitFill,
         credits: &[u16; Class::COUNT],
         barred: u16,
     ) -> Option<(&'static SlotFormat, u8)> {
@@ -415,7 +415,7 @@ impl Packer {
     fn choose_among(
         &self,
         n: usize,
-        taken: &Taken,
+        taken: &FlitFill,
         credits: &[u16; Class::COUNT],
         barred: u16,
     ) -> Option<(&'static SlotFormat, u8)> {
@@ -454,7 +454,7 @@ impl Packer {
     }
 
     /// Messages in front of slot `n` that count in one window of 128 bytes with it.
-    fn window(&self, n: usize, taken: &Taken) -> PerClass {
+    fn window(&self, n: usize, taken: &FlitFill) -> PerClass {
         match n / GROUP_SLOTS {
             0 => self.last_group.and(taken.messages),
             // Slot 7 of a latency-optimised flit counts in group C too.
@@ -472,7 +472,7 @@ impl Packer {
     }
 
     /// The places that a format would use, bit n for place n; 0 where it is not legal now.
-    fn plan(&self, n: usize, format: &SlotFormat, taken: &Taken, room: &[u8; Class::COUNT], barred: u16) -> u8 {
+    fn plan(&self, n: usize, format: &SlotFormat, taken: &FlitFill, room: &[u8; Class::COUNT], barred: u16) -> u8 {
         let (mut plan, mut headers, mut owed, mut shared_trailer) = (0, 0, self.owed_slots, false);
         let mut per_class = [0u8; Class::COUNT];
         for (k, place) in format.places().enumerate() {
@@ -513,7 +513,7 @@ impl Packer {
 
     /// Whether a data header may stand in slot `n` behind so many others of the slot, when so many slots are owed in front of
     /// its `own`.
-    fn takes_data(&self, n: usize, taken: &Taken, headers: usize, owed: usize, own: usize) -> bool {
+    fn takes_data(&self, n: usize, taken: &FlitFill, headers: usize, owed: usize, own: usize) -> bool {
         let begun = taken.begun + headers + 1;
         let is_alone = headers > 0 && !self.config.mdh;
         // Data that ends in the last group would bring headers there, which take places from the next flit's.
@@ -532,7 +532,7 @@ impl Packer {
         (n, slots): (usize, &mut impl SlotFill),
         format: &'static SlotFormat,
         plan: u8,
-        taken: &mut Taken,
+        taken: &mut FlitFill,
         credits: &mut [u16; Class::COUNT],
     ) {
         slots.begin(n, format);
@@ -718,10 +718,10 @@ mod tests {
                 packer.last_active = draw.below(MAX_ACTIVE_IN_TWO as u64 + 1) as usize;
                 let behind = |count| (0..count).fold(PerClass::default(), |sum, _| sum.and(PerClass::one(class)));
                 packer.last_group = behind(draw.below(3));
-                let mut taken = Taken {
+                let mut taken = FlitFill {
                     carried: draw.below(MAX_ACTIVE as u64 + 1) as usize,
                     begun: draw.below(BEGUN_IN_ONE as u64 + 1) as usize,
-                    ..Taken::default()
+                    ..FlitFill::default()
                 };
                 for n in 0..SLOTS {
                     (taken.before[n], taken.slots) = (taken.messages, n + 1);

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `registers` | `read REGISTER VALUE`, a read of a register of the function 01:00.0 and its completion; registers are places in bytes |
 
-use super::{MadeWatched, Seen, Watched};
+use super::{CaseWatcher, LineOutcome, MadeWatched};
 use scalepool_endpoint::tlp::{Tlp, TlpForm, TlpKind};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
@@ -12,7 +12,7 @@ use scalepool_protocols::cxl::cxlio::tlp::IoTlpForm;
 use scalepool_transactions::cxl_io::{CxlIoConfig, CxlIoTransactions};
 
 /// All of them.
-pub(super) const ALL: &[(&str, MadeWatched)] = &[("registers", || Some(Box::new(Registers::new())))];
+pub(super) const ALL: &[(&str, MadeWatched)] = &[("registers", || Some(Box::new(RegisterWatcher::new())))];
 
 /// The root port that asks.
 const ROOT: u16 = 0x0008;
@@ -26,17 +26,17 @@ fn number(text: &str) -> Option<u32> {
 }
 
 /// The checker of a link, and how many reads have passed.
-struct Registers(CxlIoTransactions, u64);
+struct RegisterWatcher(CxlIoTransactions, u64);
 
-impl Registers {
-    fn new() -> Registers {
+impl RegisterWatcher {
+    fn new() -> RegisterWatcher {
         let config = CxlIoConfig { all_writers_seen: true, limit: None };
-        Registers(CxlIoTransactions::new(config, vec!["link".to_owned()]), 0)
+        RegisterWatcher(CxlIoTransactions::new(config, vec!["link".to_owned()]), 0)
     }
 }
 
-impl Watched for Registers {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for RegisterWatcher {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let ["read", register, value] = words else { return None };
         let (place, word) = (u16::try_from(number(register)?).ok()?, number(value)?);
         let asks = TlpKind::ConfigRead { level: 0, target: FUNCTION, register: place, enables: 0xf };
@@ -50,6 +50,6 @@ impl Watched for Registers {
         }
         self.1 += 1;
         let said = format!("CfgRd of register {register} is completed with {value}");
-        Seen::judged(said, word.into(), found.into_iter().map(|finding| finding.violation).next())
+        LineOutcome::judged(said, word.into(), found.into_iter().map(|finding| finding.violation).next())
     }
 }

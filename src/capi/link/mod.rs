@@ -62,10 +62,10 @@ pub const SP_MAX_STEPS: u64 = 1 << 16;
 /// Units, messages or events that may wait.
 const MAX_WAITING: usize = 1 << 16;
 
-struct Link {
+struct LinkHandle {
     /// What a reset makes anew.
     config: CapiEndConfig,
-    part: Part,
+    part: LinkRole,
     judges: Judges,
     now: u64,
     /// Units that have arrived at an active end, and that it has sent.
@@ -89,32 +89,32 @@ struct Link {
     coverage: Option<EndCoverage>,
 }
 
-enum Part {
+enum LinkRole {
     Active(CapiEnd),
     Passive(EndWatch),
     PassivePlain(PlainWatch),
 }
 
-impl Part {
+impl LinkRole {
     fn attach_hooks(&mut self, hooks: &Hooks) {
-        if let Part::Active(end) = self {
+        if let LinkRole::Active(end) = self {
             end.attach_hooks(hooks);
         }
     }
 }
 
-static LINKS: ObjectTable<Link> = ObjectTable::new(3, "link end");
+static LINKS: ObjectTable<LinkHandle> = ObjectTable::new(3, "link end");
 
-impl Link {
-    fn new(config: CapiEndConfig, hooks: Hooks) -> Result<Link, Failure> {
+impl LinkHandle {
+    fn new(config: CapiEndConfig, hooks: Hooks) -> Result<LinkHandle, Failure> {
         let mut part = match (config.passive, config.plain_form()) {
-            (false, _) => Part::Active(CapiEnd::new(&config)?),
-            (true, None) => Part::Passive(EndWatch::new(&config.watch())?),
-            (true, Some(form)) => Part::PassivePlain(PlainWatch::new(form, config.dir, &Options::default())),
+            (false, _) => LinkRole::Active(CapiEnd::new(&config)?),
+            (true, None) => LinkRole::Passive(EndWatch::new(&config.watch())?),
+            (true, Some(form)) => LinkRole::PassivePlain(PlainWatch::new(form, config.dir, &Options::default())),
         };
         part.attach_hooks(&hooks);
         let (driven, sent, events, seen) = Default::default();
-        Ok(Link {
+        Ok(LinkHandle {
             judges: Judges::new(&config),
             coverage: EndCoverage::new(&config),
             config,
@@ -136,8 +136,8 @@ impl Link {
 
     fn end(&mut self) -> Result<&mut CapiEnd, Failure> {
         match &mut self.part {
-            Part::Active(end) => Ok(end),
-            Part::Passive(_) | Part::PassivePlain(_) => {
+            LinkRole::Active(end) => Ok(end),
+            LinkRole::Passive(_) | LinkRole::PassivePlain(_) => {
                 Err(Failure::new(SP_ERR_KIND, "link end: found a passive one, expected an active one"))
             }
         }
@@ -146,8 +146,8 @@ impl Link {
     fn drive(&mut self, port: u32, unit: Vec<u8>) -> Result<(), Failure> {
         check_unit(self.config.protocol, &unit)?;
         let queue = match (port, &self.part) {
-            (SP_RX, _) | (SP_TX, Part::Passive(_) | Part::PassivePlain(_)) => &mut self.driven[port as usize],
-            (SP_TX, Part::Active(_)) => {
+            (SP_RX, _) | (SP_TX, LinkRole::Passive(_) | LinkRole::PassivePlain(_)) => &mut self.driven[port as usize],
+            (SP_TX, LinkRole::Active(_)) => {
                 return Err(Failure::new(SP_ERR_KIND, "port: found SP_TX of an active end, expected SP_RX"));
             }
             _ => return Err(Failure::range("port", port, "SP_RX or SP_TX")),
@@ -170,7 +170,7 @@ impl Link {
     /// Whether what an end sends in so many flit clocks has room.
     fn has_room(&self, flit_clocks: u64) -> Result<(), Failure> {
         let waiting = self.sent.len() as u64;
-        if matches!(self.part, Part::Active(_)) && waiting + flit_clocks > MAX_WAITING as u64 {
+        if matches!(self.part, LinkRole::Active(_)) && waiting + flit_clocks > MAX_WAITING as u64 {
             let found = format!("{waiting} units that wait and {flit_clocks} flit clocks");
             return Err(Failure::range("link end", found, format!("at most {MAX_WAITING}: sample units first")));
         }
@@ -182,7 +182,7 @@ impl Link {
         let [rx, tx] = self.driven.each_mut().map(VecDeque::pop_front);
         let mut events: Vec<CapiEvent>;
         match &mut self.part {
-            Part::Active(end) => {
+            LinkRole::Active(end) => {
                 end.pass_time(self.now);
                 if let Some(unit) = rx {
                     end.receive(&unit, self.now)?;
@@ -199,7 +199,7 @@ impl Link {
                 let overdue = end.overdue(self.now, self.units);
                 events.extend(overdue.into_iter().map(|(way, e)| CapiEvent::of(way, e)));
             }
-            Part::PassivePlain(watch) => {
+            LinkRole::PassivePlain(watch) => {
                 let name = self.config.protocol.name();
                 events = Vec::new();
                 for (n, (way, unit)) in [(Direction::Rx, rx), (Direction::Tx, tx)].into_iter().enumerate() {
@@ -224,7 +224,7 @@ impl Link {
                     }
                 }
             }
-            Part::Passive(watch) => {
+            LinkRole::Passive(watch) => {
                 let name = self.config.protocol.name();
                 let watched = |unit: &mut Vec<u8>, way| self.hooks.pass(HookPoint::Wire, way, name, unit) == Passed::On;
                 for (n, (way, unit)) in [(Direction::Rx, rx), (Direction::Tx, tx)].into_iter().enumerate() {
@@ -300,8 +300,8 @@ impl Link {
     /// What an active end has counted itself.
     fn active_coverage(&self) -> Vec<Met> {
         match &self.part {
-            Part::Active(end) => end.coverage(),
-            Part::Passive(_) | Part::PassivePlain(_) => Vec::new(),
+            LinkRole::Active(end) => end.coverage(),
+            LinkRole::Passive(_) | LinkRole::PassivePlain(_) => Vec::new(),
         }
     }
 
@@ -324,12 +324,12 @@ impl Link {
             "bad_answer": self.bad_answer,
         });
         match &self.part {
-            Part::Active(end) => end.state(self.now).into_iter().for_each(|(key, value)| form[key] = value),
-            Part::Passive(watch) => {
+            LinkRole::Active(end) => end.state(self.now).into_iter().for_each(|(key, value)| form[key] = value),
+            LinkRole::Passive(watch) => {
                 form["halted"] = watch.halted().into();
                 form["health"] = watch.health().json().into();
             }
-            Part::PassivePlain(watch) => {
+            LinkRole::PassivePlain(watch) => {
                 form["halted"] = Value::Null;
                 form["health"] = watch.health().json().into();
             }
@@ -416,7 +416,7 @@ pub unsafe extern "C" fn sp_link_new(
         let protocol = caller.text("protocol", protocol, protocol_length)?;
         let text = caller.text("config", config, config_length)?;
         let config = CapiEndConfig::read(&protocol, dir_of(dir)?, passive, &text)?;
-        link.set(LINKS.insert(Link::new(config, Hooks::default())?)?);
+        link.set(LINKS.insert(LinkHandle::new(config, Hooks::default())?)?);
         Ok(SP_OK)
     })
 }
@@ -430,7 +430,7 @@ pub extern "C" fn sp_link_reset(link: u64) -> i32 {
             link.hooks.reset();
             let mut coverage = link.coverage.take();
             let of_active = link.active_coverage();
-            *link = Link::new(link.config.clone(), link.hooks.clone())?;
+            *link = LinkHandle::new(link.config.clone(), link.hooks.clone())?;
             coverage.iter_mut().for_each(|coverage| coverage.restart(&of_active));
             link.coverage = coverage;
             Ok(SP_OK)
@@ -642,9 +642,9 @@ pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
         }
         LINKS.with(link, |link| {
             match &mut link.part {
-                Part::Active(end) => end.train(up == 1)?,
-                Part::Passive(watch) => watch.train(up == 1),
-                Part::PassivePlain(_) => return Err(plain::without_training()),
+                LinkRole::Active(end) => end.train(up == 1)?,
+                LinkRole::Passive(watch) => watch.train(up == 1),
+                LinkRole::PassivePlain(_) => return Err(plain::without_training()),
             }
             Ok(SP_OK)
         })

@@ -3,7 +3,7 @@
 //! The classes of the SystemVerilog package `scalepool_pkg` stand on these calls. Each says the same as its neighbour with JSON.
 
 use super::bits::MessageBits;
-use super::{LINKS, Part, SP_RX, SP_TX};
+use super::{LINKS, LinkRole, SP_RX, SP_TX};
 use crate::call::{Buffer, Caller, OutValue, Plain, call};
 use crate::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_OK};
 use scalepool::forms::message::most_similar;
@@ -335,9 +335,9 @@ pub unsafe extern "C" fn sp_link_state_fields(
         let rule = caller.buffer("rule", rule, rule_capacity, rule_length)?;
         LINKS.with(link, |link| {
             let (halted, [up, quiet, wants_training]) = match &link.part {
-                Part::Active(end) => (end.halted(), [end.is_up(), end.is_quiet(), end.wants_training()]),
-                Part::Passive(watch) => (watch.halted(), [false; 3]),
-                Part::PassivePlain(_) => (None, [false; 3]),
+                LinkRole::Active(end) => (end.halted(), [end.is_up(), end.is_quiet(), end.wants_training()]),
+                LinkRole::Passive(watch) => (watch.halted(), [false; 3]),
+                LinkRole::PassivePlain(_) => (None, [false; 3]),
             };
             rule.fill_text(halted.unwrap_or_default())?;
             state.set(SpLinkStatus {
@@ -387,9 +387,9 @@ pub unsafe extern "C" fn sp_link_health(
         })?;
         LINKS.with(link, |link| {
             let health = match &link.part {
-                Part::Active(end) => end.health(link.now),
-                Part::Passive(watch) => watch.health(),
-                Part::PassivePlain(watch) => watch.health(),
+                LinkRole::Active(end) => end.health(link.now),
+                LinkRole::Passive(watch) => watch.health(),
+                LinkRole::PassivePlain(watch) => watch.health(),
             };
             let none = || Failure::new(SP_EMPTY, format!("link end: it has no {figure} {part}").trim_end());
             let (number, text) = match health.of(known).ok_or_else(none)? {

@@ -197,7 +197,7 @@ pub struct SwitchResult {
 }
 
 /// A message in the switch.
-struct Passing<F> {
+struct SwitchedMessage<F> {
     message: Message,
     /// The input.
     from: usize,
@@ -212,7 +212,7 @@ struct Passing<F> {
 }
 
 /// A message that leaves in the place of a received one.
-struct Leaving<F> {
+struct SubstitutedMessage<F> {
     input: usize,
     to: usize,
     message: Message,
@@ -221,7 +221,7 @@ struct Leaving<F> {
 }
 
 /// A port of the switch.
-struct Port {
+struct CxlSwitchPort {
     link: NodeLink,
     /// Index of the channel to the link for each class.
     tx: [Option<usize>; CLASSES],
@@ -255,8 +255,8 @@ struct Port {
 pub struct CxlSwitch<S: Switching> {
     switching: S,
     config: SwitchConfig,
-    ports: Vec<Port>,
-    crossbar: VoqCrossbar<Passing<S::Flow>>,
+    ports: Vec<CxlSwitchPort>,
+    crossbar: VoqCrossbar<SwitchedMessage<S::Flow>>,
     /// Judges the room that messages take.
     room: RoomLedger,
     tap: Tap,
@@ -306,7 +306,7 @@ impl<S: Switching> CxlSwitch<S> {
         let crossbar = VoqCrossbar::new(voq, weights)?;
         let port = |(link, signals): (NodeLink, Tap)| {
             let channel = |class: Class| link.rx.iter().position(|(one, _)| *one == class);
-            Ok(Port {
+            Ok(CxlSwitchPort {
                 tx: SWITCH_CLASSES.map(|class| link.tx.iter().position(|(of, _)| *of == class)),
                 // A port that only sends has one turn that is never used.
                 taking_turn: RoundRobin::new(link.rx.len().max(1))?,
@@ -397,7 +397,7 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Tells links statuses as far as they take them.
     fn tell(&mut self, cx: &mut Cx) {
-        for Port { link, statuses, .. } in &mut self.ports {
+        for CxlSwitchPort { link, statuses, .. } in &mut self.ports {
             while let Some(status) = statuses.front() {
                 if link.tells.as_mut().is_some_and(|out| out.push(cx, *status).is_err()) {
                     break;
@@ -455,7 +455,9 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Sends the first message of a class, which can leave.
     fn send_first(&mut self, (port, class): (usize, usize), cx: &mut Cx, at: Stamp) {
-        let Some(Passing { message, from, of, since, was_bad, .. }) = self.crossbar.leave(port, class) else { return };
+        let Some(SwitchedMessage { message, from, of, since, was_bad, .. }) = self.crossbar.leave(port, class) else {
+            return;
+        };
         if let Some(violation) = cut_through::judge_whole(was_bad, &message) {
             self.report(violation, at);
         }
@@ -485,7 +487,7 @@ impl<S: Switching> CxlSwitch<S> {
     /// may be too old.
     fn judge_ages(&mut self, cx: &Cx, at: Stamp) -> Option<u64> {
         let limit = self.config.starved_cycles?;
-        for Port { link, first_since_cycle, .. } in &mut self.ports {
+        for CxlSwitchPort { link, first_since_cycle, .. } in &mut self.ports {
             for (class, end) in &link.rx {
                 let Some(class) = self.config.traffic.place(*class) else { continue };
                 let since = &mut first_since_cycle[class];
@@ -591,13 +593,15 @@ impl<S: Switching> CxlSwitch<S> {
         let held_since = self.config.traffic.place(class).and_then(|held| self.ports[port].first_since_cycle[held]);
         let since = held_since.unwrap_or(at.cycle);
         let leaving = match routed {
-            Routed::Port { to, message, flow } => Some(Leaving { input: port, to, message, of: Some(flow), since }),
+            Routed::Port { to, message, flow } => {
+                Some(SubstitutedMessage { input: port, to, message, of: Some(flow), since })
+            }
             Routed::Answered { answer: Some((to, message)), .. } => {
-                Some(Leaving { input: self.ports.len(), to, message, of: None, since })
+                Some(SubstitutedMessage { input: self.ports.len(), to, message, of: None, since })
             }
             _ => None,
         };
-        if let Some(Leaving { input, to, message: sent, .. }) = &leaving
+        if let Some(SubstitutedMessage { input, to, message: sent, .. }) = &leaving
             && let Some(queue) = self.config.traffic.place(sent.class())
             && (!is_placed || !self.crossbar.has_room(*input, *to, queue))
         {
@@ -633,11 +637,11 @@ impl<S: Switching> CxlSwitch<S> {
     }
 
     /// Records a received message and queues the message that leaves in its place.
-    fn queue(&mut self, (port, came): (usize, &Message), leaving: Option<Leaving<S::Flow>>, at: Stamp) {
+    fn queue(&mut self, (port, came): (usize, &Message), leaving: Option<SubstitutedMessage<S::Flow>>, at: Stamp) {
         if self.tap.is_on() {
             self.show_received((port, came), leaving.as_ref(), at);
         }
-        if let Some(Leaving { input, to, message, of, since }) = leaving
+        if let Some(SubstitutedMessage { input, to, message, of, since }) = leaving
             && let Some(class) = self.config.traffic.place(message.class())
         {
             let ready = at.cycle + self.config.stages_cycles[0];
@@ -654,20 +658,25 @@ impl<S: Switching> CxlSwitch<S> {
                 (input, to, class),
                 ready,
                 bytes,
-                Passing { message, from: port, to, of, since, was_bad },
+                SwitchedMessage { message, from: port, to, of, since, was_bad },
             );
         }
     }
 
     /// Records a received message, and what its transaction is called where it goes on.
-    fn show_received(&mut self, (port, message): (usize, &Message), leaving: Option<&Leaving<S::Flow>>, at: Stamp) {
+    fn show_received(
+        &mut self,
+        (port, message): (usize, &Message),
+        leaving: Option<&SubstitutedMessage<S::Flow>>,
+        at: Stamp,
+    ) {
         let begins = matches!(
             tree::part(self.ports[port].link.link, self.ports[port].link.form, message).0,
             TransactionPart::Request | TransactionPart::Snoop | TransactionPart::Conflict
         );
         let handle = self.handle(port, message);
         let named = match leaving {
-            Some(Leaving { to, message, of: Some(_), .. }) if begins => {
+            Some(SubstitutedMessage { to, message, of: Some(_), .. }) if begins => {
                 TransactionNaming::Through(handle, self.handle(*to, message))
             }
             _ => TransactionNaming::By(handle),
@@ -713,7 +722,7 @@ impl<S: Switching> CxlSwitch<S> {
         &mut self,
         why: &'static str,
         at: Stamp,
-        which: impl Fn(usize, &Passing<S::Flow>) -> bool,
+        which: impl Fn(usize, &SwitchedMessage<S::Flow>) -> bool,
     ) -> Vec<Message> {
         let all =
             (0..self.ports.len()).flat_map(|port| (0..self.config.traffic.count()).map(move |class| (port, class)));
@@ -725,7 +734,7 @@ impl<S: Switching> CxlSwitch<S> {
             }
         }
         let gone = self.crossbar.remove(which);
-        for Passing { message, from, to, of, .. } in &gone {
+        for SwitchedMessage { message, from, to, of, .. } in &gone {
             if let Some(class) = self.config.traffic.place(message.class()) {
                 self.mine.ports[*from].ended[class] += 1;
                 self.give_back((if of.is_some() { *from } else { self.ports.len() }, *to, class), at);

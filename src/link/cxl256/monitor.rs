@@ -34,7 +34,7 @@ const REPLAY_STATES: u8 = 3;
 const HANDSHAKE: (u32, u32) = (3, 9);
 
 /// What the watched end has sent under a number.
-type Kept = Option<Cxl256Flit>;
+type SentUnderNumber = Option<Cxl256Flit>;
 
 /// The watcher of one end.
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ pub struct Monitor {
     newest: u16,
     /// Flits since it that were spoilt: each may have taken a number.
     spoilt: u16,
-    kept: OrderedMap<u16, Kept>,
+    kept: OrderedMap<u16, SentUnderNumber>,
     /// Flits of the replay so far, 0: none.
     replayed: u32,
     /// Flits that still have to state their number.

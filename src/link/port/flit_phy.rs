@@ -71,7 +71,7 @@ enum Training {
 }
 
 /// A unit whose even half has been taken; its odd half arrives at the edge `whole_at`.
-struct Half<U> {
+struct HalfArrived<U> {
     arriving: Arriving<U>,
     whole_at: u64,
 }
@@ -86,7 +86,7 @@ pub struct FlitPhy<U> {
     hold_until_flits: u64,
     /// Units are used by halves: the port has two clock edges per flit clock.
     halves: bool,
-    half: Option<Half<U>>,
+    half: Option<HalfArrived<U>>,
     /// The first flit clock that is not yet in the accounting of line time.
     accounted: u64,
 }
@@ -195,7 +195,7 @@ impl<U> FlitPhy<U> {
         frame.end.receive_even(&arriving.unit, self.flits(at.cycle));
         frame.taken(at);
         frame.report(arriving.damaged, at);
-        self.half = Some(Half { arriving, whole_at: at.cycle + 1 });
+        self.half = Some(HalfArrived { arriving, whole_at: at.cycle + 1 });
     }
 
     /// Takes a unit that has arrived completely.

@@ -33,7 +33,7 @@ use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
-use server::{Server, Target};
+use server::{DeviceServer, RequestTarget};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use telemetry::{Telemetry, TelemetryConfig};
@@ -118,9 +118,9 @@ pub struct DramFigures {
 
 /// The request that stands in front at a port.
 #[derive(Debug, Clone, Copy)]
-struct FrontRequest {
+struct MemoryFrontRequest {
     /// What it reaches.
-    target: Option<Target>,
+    target: Option<RequestTarget>,
     /// What it asks of the memory.
     asks: MemoryRequest,
 }
@@ -132,7 +132,7 @@ struct MemoryPort {
     tx: Out<Message>,
     /// The request that stands in front. Looked up once for each: 130 instructions a flit of `cxl68-expander` less than each time
     /// it is asked for.
-    front: Option<FrontRequest>,
+    front: Option<MemoryFrontRequest>,
     /// Places of answers whose time has come.
     ready: VecDeque<usize>,
     /// The first answer is ready and has no room, as the trace says.
@@ -157,7 +157,7 @@ impl MemoryPort {
 
 /// The device.
 pub struct MemoryDevice {
-    server: Server,
+    server: DeviceServer,
     /// How traces spell messages.
     form: MessageForm,
     memory: Box<dyn MemoryBackend<UnderWay>>,
@@ -218,7 +218,7 @@ impl MemoryDevice {
             is_waiting: false,
             requests: 0,
         };
-        let server = Server::new(logical, (logical_bytes, is_apart), routes, dropped);
+        let server = DeviceServer::new(logical, (logical_bytes, is_apart), routes, dropped);
         let most = timing.in_flight;
         let memory = timing.build::<UnderWay>();
         let drams = memory.drams();
@@ -256,7 +256,7 @@ impl MemoryDevice {
         if front.is_none() {
             *front = rx.peek(cx).map(|request| {
                 let target = self.server.target(port, request);
-                FrontRequest { target, asks: self.server.request(target) }
+                MemoryFrontRequest { target, asks: self.server.request(target) }
             });
         }
         front.is_some()
@@ -285,7 +285,7 @@ impl MemoryDevice {
     }
 
     /// The port whose request the memory takes in this cycle, with the request.
-    fn grant(&mut self, cycle: u64) -> Option<(usize, FrontRequest)> {
+    fn grant(&mut self, cycle: u64) -> Option<(usize, MemoryFrontRequest)> {
         if self.is_full() {
             return None;
         }
@@ -324,7 +324,7 @@ impl MemoryDevice {
     }
 
     /// The answer to a request; the rules that it breaks are kept.
-    fn serve(&mut self, port: usize, request: &Message, target: Option<Target>, at: Stamp) -> Option<Message> {
+    fn serve(&mut self, port: usize, request: &Message, target: Option<RequestTarget>, at: Stamp) -> Option<Message> {
         let answer = self.server.serve(port, request, target);
         for event in &self.server.step.events {
             let address = event.line.map_or_else(String::new, |line| format!(" at {:#x}", line.address()));
@@ -398,7 +398,7 @@ impl MemoryDevice {
     }
 
     /// Takes a request of a port for which the memory has room.
-    fn take(&mut self, port: usize, front: &FrontRequest, cx: &mut Cx, at: Stamp) {
+    fn take(&mut self, port: usize, front: &MemoryFrontRequest, cx: &mut Cx, at: Stamp) {
         let Some(message) = self.ports[port].rx.pop(cx) else { return };
         self.ports[port].front = None;
         self.ports[port].requests += 1;
@@ -432,7 +432,7 @@ impl MemoryDevice {
         let Some((port, front)) = granted else { return };
         self.take(port, &front, cx, at);
         if self.look(port, cx) {
-            let has_room = |front: FrontRequest| self.memory.has_room(at.cycle, &front.asks);
+            let has_room = |front: MemoryFrontRequest| self.memory.has_room(at.cycle, &front.asks);
             let is_waiting = self.is_full() || !self.ports[port].front.is_some_and(has_room);
             self.show_waiting(port, is_waiting, cx, at);
         }

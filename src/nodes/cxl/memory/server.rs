@@ -124,7 +124,7 @@ impl Backing<CacheLine> for LogicalDevice {
 }
 
 /// What a request reaches: the logical device, its address there, and what is done to it.
-pub(super) type Target = (usize, u64, MemoryAccess);
+pub(super) type RequestTarget = (usize, u64, MemoryAccess);
 
 /// A port, as requests and answers name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,7 +145,7 @@ pub fn shown_form(routes: impl IntoIterator<Item = MessageForm>) -> MessageForm 
 }
 
 /// What the device answers, without time.
-pub(super) struct Server {
+pub(super) struct DeviceServer {
     /// By LD-ID, and behind them one without memory: what has another LD-ID reaches nothing.
     agents: Vec<HdmH<CacheLine, LogicalDevice>>,
     logical_bytes: u64,
@@ -162,18 +162,18 @@ pub(super) struct Server {
     dropped: Arc<DroppedStores>,
 }
 
-impl Server {
+impl DeviceServer {
     pub(super) fn new(
         logical: Vec<LogicalDevice>,
         (logical_bytes, is_apart): (u64, bool),
         routes: Vec<MemoryRoute>,
         dropped: Arc<DroppedStores>,
-    ) -> Server {
+    ) -> DeviceServer {
         let store = EccStore::new(Background::Zero, EccConfig::NONE);
         let nothing = LogicalDevice::new(store, vec![Some(Decoders::default()); routes.len()]);
         let agents = logical.into_iter().chain([nothing]).map(HdmH::over).collect();
         let (choices, step) = (CoherenceConfig::default(), AgentOutput::default());
-        Server { agents, logical_bytes, is_apart, choices, step, access_errors: 0, routes, dropped }
+        DeviceServer { agents, logical_bytes, is_apart, choices, step, access_errors: 0, routes, dropped }
     }
 
     /// How traces spell messages of all ports.
@@ -206,7 +206,7 @@ impl Server {
     }
 
     /// What a request at a port reaches; `None` where there is no memory. Windows and tables do not change in a run.
-    pub(super) fn target(&self, port: usize, message: &Message) -> Option<Target> {
+    pub(super) fn target(&self, port: usize, message: &Message) -> Option<RequestTarget> {
         let (ld_id, spid, address, access) = match message {
             Message::M2sReq(header) => (header.ld_id, header.spid, header.address, MemoryAccess::Read),
             Message::M2sRwd(header, data) => {
@@ -227,7 +227,7 @@ impl Server {
     }
 
     /// What a request asks of the memory; nothing where it reaches none.
-    pub(super) fn request(&self, target: Option<Target>) -> MemoryRequest {
+    pub(super) fn request(&self, target: Option<RequestTarget>) -> MemoryRequest {
         target.map_or(MemoryRequest::NONE, |(place, address, access)| {
             let address = address.wrapping_add(self.logical_bytes.wrapping_mul(place as u64));
             MemoryRequest { address, bytes: LINE_BYTES, access }
@@ -236,7 +236,7 @@ impl Server {
 
     /// The answer to a request at a port, which reaches this, after its effect on the store; `None` where there is none: a hint, a
     /// request that breaks a rule, or one for another port, which stays open at the host. The rules that it breaks are in `step`.
-    pub(super) fn serve(&mut self, port: usize, message: &Message, target: Option<Target>) -> Option<Message> {
+    pub(super) fn serve(&mut self, port: usize, message: &Message, target: Option<RequestTarget>) -> Option<Message> {
         self.step.clear();
         let MemoryRoute { id, form } = self.routes[port];
         let (ld_id, spid, dpid) = match message {
@@ -284,12 +284,12 @@ mod tests {
     const BASE: u64 = 4 << 30;
 
     /// A device that has every second chunk of a window.
-    fn device(form: MessageForm) -> Server {
+    fn device(form: MessageForm) -> DeviceServer {
         let interleave = Interleave::new(2, 256, Arithmetic::Modulo).expect("a legal interleave");
         let mut decoders = Decoders::default();
         decoders.push(Window { base: BASE, size: 512 << 20, interleave });
         let store = EccStore::new(Background::Zero, EccConfig::NONE);
-        Server::new(
+        DeviceServer::new(
             vec![LogicalDevice::new(store, vec![Some(decoders)])],
             (512 << 20, false),
             vec![MemoryRoute { id: 0, form }],
@@ -301,15 +301,15 @@ mod tests {
         Message::M2sRwd(M2sRwd { opcode: M2sRwdOpcode::MemWr, address, ..M2sRwd::default() }, Data::line([7; 64]))
     }
 
-    fn serve(device: &mut Server, port: usize, message: &Message) -> Option<Message> {
+    fn serve(device: &mut DeviceServer, port: usize, message: &Message) -> Option<Message> {
         device.serve(port, message, device.target(port, message))
     }
 
-    fn request(device: &Server, port: usize, message: &Message) -> MemoryRequest {
+    fn request(device: &DeviceServer, port: usize, message: &Message) -> MemoryRequest {
         device.request(device.target(port, message))
     }
 
-    fn read(device: &mut Server, address: u64) -> (DrsOpcode, [u8; 64]) {
+    fn read(device: &mut DeviceServer, address: u64) -> (DrsOpcode, [u8; 64]) {
         let request = M2sReq { opcode: M2sReqOpcode::MemRd, address, ..M2sReq::default() };
         match serve(device, 0, &Message::M2sReq(request)) {
             Some(Message::S2mDrs(drs, data)) => (drs.opcode, data.line),
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn logical_devices_have_bytes_and_addresses_of_their_own() {
         let logical = || LogicalDevice::new(EccStore::new(Background::Zero, EccConfig::NONE), vec![None]);
-        let mut device = Server::new(
+        let mut device = DeviceServer::new(
             vec![logical(), logical()],
             (1 << 30, false),
             vec![MemoryRoute { id: 0, form: MessageForm::Hbr }],
@@ -404,7 +404,7 @@ mod tests {
         let store = EccStore::new(Background::Zero, EccConfig::NONE);
         let memory = LogicalDevice::new(store, vec![Some(mapped), None, Some(Decoders::default())]);
         let routes = [0, 7, 0].map(|id| MemoryRoute { id, form: MessageForm::Pbr });
-        let mut device = Server::new(vec![memory], (512 << 20, false), routes.into(), Arc::default());
+        let mut device = DeviceServer::new(vec![memory], (512 << 20, false), routes.into(), Arc::default());
         assert!(matches!(serve(&mut device, 0, &write(BASE + 0x40)), Some(Message::S2mNdr(_))));
         let read =
             |address, dpid| Message::M2sReq(M2sReq { opcode: M2sReqOpcode::MemRd, address, dpid, ..M2sReq::default() });

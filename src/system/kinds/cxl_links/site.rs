@@ -18,7 +18,7 @@ use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
 
 /// One end of a link and its wires.
-struct End<E: Reported> {
+struct CxlLinkEnd<E: Reported> {
     /// Where it is watched and driven.
     port: SimPort,
     /// Direction of what it receives.
@@ -39,7 +39,7 @@ struct End<E: Reported> {
     result: Arc<Mutex<PortResult<E::Report>>>,
 }
 
-impl<E: Reported> LinkEndSite for End<E> {
+impl<E: Reported> LinkEndSite for CxlLinkEnd<E> {
     fn port(&self) -> SimPort {
         self.port.clone()
     }
@@ -55,7 +55,7 @@ impl<E: Reported> LinkEndSite for End<E> {
         p: &mut PartitionBuilder,
         clocks: &mut Clocks,
     ) -> Result<Option<ComponentPlug>, BuildError> {
-        let End {
+        let CxlLinkEnd {
             port,
             dir,
             clock_name,
@@ -128,7 +128,7 @@ pub(super) fn build<E: Reported>(
         let sends = if is_between_switches(site.roles) { &Dir::ALL[..] } else { &Dir::ALL[n..=n] };
         let port = SimPort { feed, ..SimPort::new(site.ports[n], end.protocol(), unit_bytes) };
         end.attach_hooks(&port.hooks);
-        End {
+        CxlLinkEnd {
             port,
             dir: [Dir::Up, Dir::Down][n].name(),
             clock_name: format!("{}.flit", site.path),

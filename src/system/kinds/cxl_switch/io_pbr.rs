@@ -289,13 +289,16 @@ impl Component for IoPbrSwitch {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let own = FlexPort::root(MODE);
         let Some(pbr) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
-        let edge = Edge::of(&self, pbr, site);
+        let edge = EdgeHierarchies::of(&self, pbr, site);
         if let Some(text) = edge.no_vppb(&self.uio, self.hosts) {
             return Err(NodeError::Joined { path: site.path.to_owned(), text });
         }
-        let Edge { mut hierarchies, places, fabric } = edge;
+        let EdgeHierarchies { mut hierarchies, places, fabric } = edge;
         for (of, hierarchy) in hierarchies.iter_mut().enumerate() {
-            let own = self.uio.iter().filter(|(range, _)| Edge::hierarchy_of(&places, range, self.hosts) == Some(of));
+            let own = self
+                .uio
+                .iter()
+                .filter(|(range, _)| EdgeHierarchies::hierarchy_of(&places, range, self.hosts) == Some(of));
             let ranges = own.map(|(range, _)| (range.vppb, range.decoder.range())).collect();
             hierarchy.sets_uio(uio_settings(ranges, self.uio_to_peers));
         }
@@ -338,19 +341,19 @@ impl Component for IoPbrSwitch {
 }
 
 /// What a port is in its hierarchy, or a logical device behind it.
-type Places = OrderedMap<(usize, Option<u16>), (usize, IoSide)>;
+type IoEdgePlaces = OrderedMap<(usize, Option<u16>), (usize, IoSide)>;
 
 /// The hierarchies of a switch, which of its ports are in them, and its virtual links.
-struct Edge {
+struct EdgeHierarchies {
     hierarchies: Vec<IoHierarchy>,
-    places: Places,
+    places: IoEdgePlaces,
     fabric: IoFabric,
 }
 
-impl Edge {
+impl EdgeHierarchies {
     /// The hierarchy that a range of UIO is of; `None`: there is none with its vPPB. The port of a device that is bound at this switch is in
     /// the hierarchy of its host.
-    fn hierarchy_of(places: &Places, range: &IoPbrUioRange, hosts: usize) -> Option<usize> {
+    fn hierarchy_of(places: &IoEdgePlaces, range: &IoPbrUioRange, hosts: usize) -> Option<usize> {
         let is_host = range.edge == "host";
         let port = if is_host { range.port } else { hosts + range.port };
         let (of, _) = places.get(&(port, None))?;
@@ -361,7 +364,7 @@ impl Edge {
     /// A range of UIO of a vPPB that is not there.
     fn no_vppb(&self, ranges: &[(IoPbrUioRange, TextPlace)], hosts: usize) -> Option<String> {
         ranges.iter().map(|(range, _)| range).find_map(|range| {
-            let of = Edge::hierarchy_of(&self.places, range, hosts);
+            let of = EdgeHierarchies::hierarchy_of(&self.places, range, hosts);
             let has = of.is_some_and(|of| self.hierarchies[of].bridge(range.vppb).is_some());
             let IoPbrUioRange { edge, port, vppb, .. } = range;
             (!has).then(|| {
@@ -372,12 +375,12 @@ impl Edge {
         })
     }
 
-    fn of(switch: &IoPbrSwitch, pbr: PbrSite, site: &Site<'_>) -> Edge {
+    fn of(switch: &IoPbrSwitch, pbr: PbrSite, site: &Site<'_>) -> EdgeHierarchies {
         let PbrSite { routes, changes, unbound, errors, may_lose, tree, own } = pbr;
         let can = FlexPort::root(MODE).can;
         let timeout = power_timeout_cycles(site.clock, switch.power_timeout).saturating_mul(2);
         let agent = |side| PmAgent::new(PmConfig { is_of_switch: true, timeout, may_lose, ..PmConfig::new(side) });
-        let (mut hierarchies, mut places, mut links) = (Vec::new(), Places::new(), Vec::new());
+        let (mut hierarchies, mut places, mut links) = (Vec::new(), IoEdgePlaces::new(), Vec::new());
         let ld_at = |port: usize, ld: u8| switch.logical(port).next().map(|_| u16::from(ld));
         for (n, port) in routes.ports.iter().enumerate() {
             let PbrPort::Host(host) = port else { continue };
@@ -463,7 +466,7 @@ impl Edge {
             changes,
             tree,
         };
-        Edge { hierarchies, places, fabric }
+        EdgeHierarchies { hierarchies, places, fabric }
     }
 }
 

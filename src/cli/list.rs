@@ -15,7 +15,7 @@ use scalepool_trace::Wait;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// List the names of layouts, protocols, scenarios, kinds, explorations, wait reasons, link figures and rules.
+/// List layouts, protocols, scenarios, kinds, explorations, wait reasons, link figures and rules by name.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// What to list [default: everything].

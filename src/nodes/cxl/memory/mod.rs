@@ -33,7 +33,7 @@ use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
-use server::{DeviceServer, RequestTarget};
+use server::{DeviceServer, ReachedMemory};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use telemetry::{Telemetry, TelemetryConfig};
@@ -120,7 +120,7 @@ pub struct DramFigures {
 #[derive(Debug, Clone, Copy)]
 struct MemoryFrontRequest {
     /// What it reaches.
-    target: Option<RequestTarget>,
+    target: Option<ReachedMemory>,
     /// What it asks of the memory.
     asks: MemoryRequest,
 }
@@ -324,7 +324,7 @@ impl MemoryDevice {
     }
 
     /// The answer to a request; the rules that it breaks are kept.
-    fn serve(&mut self, port: usize, request: &Message, target: Option<RequestTarget>, at: Stamp) -> Option<Message> {
+    fn serve(&mut self, port: usize, request: &Message, target: Option<ReachedMemory>, at: Stamp) -> Option<Message> {
         let answer = self.server.serve(port, request, target);
         for event in &self.server.step.events {
             let address = event.line.map_or_else(String::new, |line| format!(" at {:#x}", line.address()));

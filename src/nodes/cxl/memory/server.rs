@@ -124,7 +124,7 @@ impl Backing<CacheLine> for LogicalDevice {
 }
 
 /// What a request reaches: the logical device, its address there, and what is done to it.
-pub(super) type RequestTarget = (usize, u64, MemoryAccess);
+pub(super) type ReachedMemory = (usize, u64, MemoryAccess);
 
 /// A port, as requests and answers name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +206,7 @@ impl DeviceServer {
     }
 
     /// What a request at a port reaches; `None` where there is no memory. Windows and tables do not change in a run.
-    pub(super) fn target(&self, port: usize, message: &Message) -> Option<RequestTarget> {
+    pub(super) fn target(&self, port: usize, message: &Message) -> Option<ReachedMemory> {
         let (ld_id, spid, address, access) = match message {
             Message::M2sReq(header) => (header.ld_id, header.spid, header.address, MemoryAccess::Read),
             Message::M2sRwd(header, data) => {
@@ -227,7 +227,7 @@ impl DeviceServer {
     }
 
     /// What a request asks of the memory; nothing where it reaches none.
-    pub(super) fn request(&self, target: Option<RequestTarget>) -> MemoryRequest {
+    pub(super) fn request(&self, target: Option<ReachedMemory>) -> MemoryRequest {
         target.map_or(MemoryRequest::NONE, |(place, address, access)| {
             let address = address.wrapping_add(self.logical_bytes.wrapping_mul(place as u64));
             MemoryRequest { address, bytes: LINE_BYTES, access }
@@ -236,7 +236,7 @@ impl DeviceServer {
 
     /// The answer to a request at a port, which reaches this, after its effect on the store; `None` where there is none: a hint, a
     /// request that breaks a rule, or one for another port, which stays open at the host. The rules that it breaks are in `step`.
-    pub(super) fn serve(&mut self, port: usize, message: &Message, target: Option<RequestTarget>) -> Option<Message> {
+    pub(super) fn serve(&mut self, port: usize, message: &Message, target: Option<ReachedMemory>) -> Option<Message> {
         self.step.clear();
         let MemoryRoute { id, form } = self.routes[port];
         let (ld_id, spid, dpid) = match message {

@@ -24,7 +24,7 @@ use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Show the fields and codes of a layout, the settings of a scenario or kind, or the text of a protocol or rule.
+/// Show fields and codes of a layout, settings of a scenario or kind, or the text of a protocol or rule.
 #[derive(Debug, Args)]
 pub(super) struct Describe {
     /// Name of a layout, protocol, scenario, kind, exploration or rule, as `list` shows it, an area of rules, such as CXL68-CRD,

@@ -71,7 +71,7 @@ pub enum MailboxKind {
     Cxl(MessageForm, Class),
     /// A class of UALink.
     Ualink(PackedTransfer),
-    /// A virtual channel of NVLink by its place among [`CHANNELS`](super::nvlink::port::CHANNELS).
+    /// A virtual channel of NVLink by its place among [`CHANNELS`].
     Nvlink(usize),
 }
 
